@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from functools import partial
+from time import process_time
 from typing import TYPE_CHECKING, Final
 
 import httpx
@@ -14,6 +15,7 @@ from ._decoding import decoding
 from ._lines import Bar, Line, compared
 from ._measure import in_turn, timed
 from ._payload import search_answer
+from ._reading import read_dicts, read_objects
 from ._running import main
 from ._service import Service
 
@@ -22,12 +24,13 @@ if TYPE_CHECKING:
 
 WHOLE_BAR: Final = Bar(2.0)
 DECODING_BAR: Final = Bar(1.3)
+DECODED_BAR: Final = Bar(1.8)
 
 
 def measure(effort: Effort) -> list[Line]:
     """Measure it over one `httpx.Client` that all share."""
     records = effort.of(1000, 10)
-    return [_whole(records, effort), _decoding(records, effort)]
+    return [_whole(records, effort), _decoding(records, effort), _decoded(records, effort)]
 
 
 def _whole(records: int, effort: Effort) -> Line:
@@ -53,6 +56,19 @@ def _decoding(records: int, effort: Effort) -> Line:
     what = f"decoding {records:,} alone"
     return compared(
         figures, what, "ms", DECODING_BAR, ours="ferry", to="json.loads", floor="json.loads"
+    )
+
+
+def _decoded(records: int, effort: Effort) -> Line:
+    content, decode = search_answer(records), decoding()
+    contenders = {
+        "ferry": timed(lambda: read_objects(decode(content)), clock=process_time),
+        "json.loads": timed(lambda: read_dicts(json.loads(content)), clock=process_time),
+    }
+    figures = in_turn(contenders, rounds=effort.of(25))
+    what = f"CPU of decoding {records:,}, read, freed"
+    return compared(
+        figures, what, "ms", DECODED_BAR, ours="ferry", to="json.loads", floor="json.loads"
     )
 
 

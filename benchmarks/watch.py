@@ -11,9 +11,10 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 from ferry_sdk import Booking, Ferry, Rate
+from ferry_sdk._engine.batch import NextAnswer
+from ferry_sdk._engine.effects import Sleep
 from ferry_sdk.aftersales import watch
 from ferry_sdk.aftersales.schedule import Schedule
-from ferry_sdk.aftersales.steps import Reads, Sleep
 from ferry_sdk.aftersales.watcher import Watcher
 from ferry_sdk.sandbox import Sandbox
 
@@ -96,20 +97,17 @@ def _virtual(number: int) -> list[Line]:
 
 def _read_all(watcher: Watcher, records: dict[str, Booking], reads: list[str]) -> None:
     """Answer each read at once, until the watch would wait."""
-    ferry: Any = SimpleNamespace()
-    # The client stands for itself, which has no type.
-    ferry.with_options = lambda **_: ferry  # pyright: ignore[reportUnknownLambdaType]
-    reply = SimpleNamespace
     headers = {"date": f"{NOW:%a, %d %b %Y %H:%M:%S} GMT"}
-
-    def get(booking_id: str) -> object:
-        reads.append(booking_id)
-        return reply(headers=headers, parse=lambda: records[booking_id])
-
-    ferry.with_raw_response = SimpleNamespace(bookings=SimpleNamespace(get=get))
-    steps, answer = watcher.steps(), None
+    steps: Any = watcher.steps()
+    answer: object = None
     while not isinstance(step := steps.send(answer), Sleep):
-        answer = [call(ferry) for call in step.calls] if isinstance(step, Reads) else None
+        assert isinstance(step, NextAnswer)  # noqa: S101 -- there is no journal, and no event
+        begun = step.batch.start_next(0)
+        assert begun is not None  # noqa: S101 -- there is no deadline
+        booking_id = begun[1].key.booking_id
+        reads.append(booking_id)
+        reply = SimpleNamespace(headers=headers, parse=lambda: records[booking_id])  # noqa: B023
+        answer = step.batch.answer(begun[0], reply, None)
 
 
 def _booking(limit: datetime) -> Booking:

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         UnknownPlaceError,
         UnprocessableEntityError,
         UnresolvedWriteError,
+        VoucherNotReadyError,
     )
     from ferry_sdk.hooks import (
         CallInfo,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     )
     from ferry_sdk.models import (
         ActionType,
+        AgeBands,
         Availability,
         Booking,
         BookingCancellation,
@@ -103,6 +105,10 @@ if TYPE_CHECKING:
         TicketPassenger,
         TicketStatus,
         TicketVehicle,
+        Traveller,
+        TravellerDict,
+        TravellerProblem,
+        Travellers,
         Unreadable,
         Vehicle,
         VehicleBrand,
@@ -155,6 +161,7 @@ __all__ = [
     "SAFETY",
     "APIError",
     "ActionType",
+    "AgeBands",
     "AlreadyDoneError",
     "AmbiguousPlaceError",
     "AskedSearch",
@@ -254,6 +261,10 @@ __all__ = [
     "TicketViewError",
     "Timeout",
     "TransportError",
+    "Traveller",
+    "TravellerDict",
+    "TravellerProblem",
+    "Travellers",
     "Trip",
     "TripSearch",
     "TripStream",
@@ -271,6 +282,7 @@ __all__ = [
     "VehicleQueryDict",
     "VehicleType",
     "Voucher",
+    "VoucherNotReadyError",
     "__version__",
     "correlation",
 ]

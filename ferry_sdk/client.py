@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -12,8 +11,15 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from typing_extensions import Self
 
 from ferry_sdk._engine.operation import ReadBack
-from ferry_sdk._engine.settings import DEFAULT_TIMEOUT, check_options, read_settings
+from ferry_sdk._engine.settings import (
+    DEFAULT_TIMEOUT,
+    Secret,
+    check_options,
+    optional_secret,
+    read_settings,
+)
 from ferry_sdk._engine.validation import extra_headers as check_headers
+from ferry_sdk._engine.validation import optional_limiter
 from ferry_sdk._groups import async_, async_raw, raw, sync
 from ferry_sdk._threads import uninterrupted
 from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
@@ -26,6 +32,8 @@ from ferry_sdk.types import JournalEntry, RateLimiter, Recorder, RequestDigest
 if TYPE_CHECKING:
     # Jedi would also offer the attributes of `cached_property` itself.
     from builtins import property as cached_property
+
+    from pydantic import JsonValue
 
     from ferry_sdk._engine.http import Timeout
     from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
@@ -46,6 +54,7 @@ UNSET: Final = Unset()
 ClientTransportT_co = TypeVar(
     "ClientTransportT_co", bound=Transport | AsyncTransport, covariant=True
 )
+TransportT = TypeVar("TransportT", bound=Transport | AsyncTransport)
 ClientT = TypeVar("ClientT", bound="Client[Any]")
 
 
@@ -70,8 +79,16 @@ class Client(Generic[ClientTransportT_co]):
         correlation_id: str | Unset | None = UNSET,
         read_only: bool | Unset = UNSET,
         extra_headers: Mapping[str, str] | Unset = UNSET,
+        token: str | Callable[[], str | Awaitable[str]] | Unset = UNSET,
+        organisation_token: str | Callable[[], str | Awaitable[str]] | Unset | None = UNSET,
+        journal: Recorder | Unset | None = UNSET,
+        limiter: RateLimiter | Unset | None = UNSET,
     ) -> ClientT:
         """Return a view of this client with other settings, on the same connections.
+
+        A view with another token is another account. It shares the connections with this one, and
+        neither the MCP session, nor a token that a function returned, nor routes and names of
+        places, nor requests. What it learns is kept as long as the view, so keep the view.
 
         Args:
             timeout: As for the client.
@@ -81,6 +98,10 @@ class Client(Generic[ClientTransportT_co]):
             correlation_id: The id of every call of the view; None: the context's, or a new one.
             read_only: Reject every write; a read-only client cannot be made writable.
             extra_headers: Added to the headers of the client.
+            token: As for the client. Another one leaves the organisation token behind.
+            organisation_token: As for the client; None: none.
+            journal: As for the client; None: none.
+            limiter: As for the client; None: no limit.
 
         Raises:
             InvalidInputError: An option is invalid; `field` names it.
@@ -93,16 +114,25 @@ class Client(Generic[ClientTransportT_co]):
             "language": language,
             "correlation_id": correlation_id,
             "read_only": read_only,
+            "journal": journal,
         }
         changes = check_options(
-            {name: value for name, value in options.items() if not isinstance(value, Unset)}
+            {name: value for name, value in options.items() if value is not UNSET}
         )
+        is_async = isinstance(self._transport, AsyncTransport)
+        if not isinstance(token, Unset) and token != settings.token.source:
+            changes["token"] = Secret(token, may_be_async=is_async)
+            changes["organisation_token"] = None
+        if not isinstance(organisation_token, Unset):
+            changes["organisation_token"] = optional_secret(organisation_token, is_async=is_async)
+        if not isinstance(limiter, Unset):
+            changes["limiter"] = optional_limiter(limiter, is_async=is_async)
         if settings.read_only and not changes.get("read_only", True):
             raise InvalidInputError("a read-only client cannot be made writable", field="read_only")
         if not isinstance(extra_headers, Unset):
             added = check_headers(extra_headers, "extra_headers")
             changes["headers"] = {**settings.headers, **added}
-        return view_of(self, self._transport.view(replace(settings, **changes)))
+        return view_of(self, self._transport.view(settings.changed(changes)))
 
 
 def view_of(client: ClientT, transport: Transport | AsyncTransport) -> ClientT:
@@ -112,10 +142,9 @@ def view_of(client: ClientT, transport: Transport | AsyncTransport) -> ClientT:
     return view
 
 
-def transport_of(client: Client[Any]) -> Transport | AsyncTransport:
+def transport_of(client: Client[TransportT]) -> TransportT:
     """Return what performs the calls; the attribute is private, so that editors do not offer it."""
-    transport: Transport | AsyncTransport = client._transport  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-    return transport
+    return client._transport  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
 
 class Ferry(Client[Transport], sync.Groups):
@@ -239,6 +268,50 @@ class Ferry(Client[Transport], sync.Groups):
             return self._transport.recover(*_unknown_outcome(error))
         except FerryError as failure:
             raise trim(failure) from failure.__cause__
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: JsonValue = None,
+        params: Mapping[str, object] | None = None,
+    ) -> JsonValue:
+        """Call any path of the service, for what the library does not know yet.
+
+        A GET is a read. Every other method counts as a write that no read proves: a read-only
+        client rejects it, it is sent once, and the journal records it.
+
+        Args:
+            method: The HTTP method.
+            path: The path below `base_url`, such as ``api/port``; it cannot leave its origin.
+            json: The JSON body; None: no body.
+            params: The query; a value may be a list, and None leaves its name out.
+
+        Returns:
+            The decoded JSON value; None if the reply has no content (204).
+
+        Raises:
+            InvalidInputError: An argument is invalid; `field` names it.
+            OutcomeUnknownError: The write may have happened.
+            FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                assert ferry.request("GET", "api/port")
+            ```
+        """
+        try:
+            answer: JsonValue = _requests()(self._transport).request(
+                method, path, json=json, params=params
+            )
+        finally:
+            del json, params  # keep travellers' data out of tracebacks that show variables
+        return answer
 
     def close(self) -> None:
         """Close the connections, unless they belong to the user or another client."""
@@ -371,6 +444,40 @@ class AsyncFerry(Client[AsyncTransport], async_.Groups):
         except FerryError as failure:
             raise trim(failure) from failure.__cause__
 
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: JsonValue = None,
+        params: Mapping[str, object] | None = None,
+    ) -> JsonValue:
+        """Call any path of the service, for what the library does not know yet.
+
+        A GET is a read. Every other method counts as a write that no read proves: a read-only
+        client rejects it, it is sent once, and the journal records it.
+
+        Args:
+            method: The HTTP method.
+            path: The path below `base_url`, such as ``api/port``; it cannot leave its origin.
+            json: The JSON body; None: no body.
+            params: The query; a value may be a list, and None leaves its name out.
+
+        Returns:
+            The decoded JSON value; None if the reply has no content (204).
+
+        Raises:
+            InvalidInputError: An argument is invalid; `field` names it.
+            OutcomeUnknownError: The write may have happened.
+            FerryError: The call failed for another reason.
+        """
+        try:
+            call = _requests()(self._transport).request(method, path, json=json, params=params)
+        finally:
+            del json, params  # keep travellers' data out of tracebacks that show variables
+        answer: JsonValue = await call
+        return answer
+
     async def aclose(self) -> None:
         """Close the connections, unless they belong to the user or another client."""
         if self._owns_pool:
@@ -407,6 +514,14 @@ def _unknown_outcome(error: object) -> tuple[OutcomeUnknownError, ReadBack[Recov
     if back is None:
         raise unknown
     return unknown, back
+
+
+@cache
+@uninterrupted
+def _requests() -> type[Any]:
+    from ferry_sdk.resources.requests import RequestsGroup  # noqa: PLC0415 -- loads pydantic
+
+    return RequestsGroup
 
 
 @cache

@@ -34,6 +34,7 @@ class FerryError(Exception):
         operation: The operation, such as ``bookings.create``; empty outside a call.
         attempts: All attempts, in order.
         correlation_id: The id sent with every attempt; None outside a call.
+        request_id: The service's id of the last request of the operation; None without a reply.
     """
 
     _memory_only: ClassVar[frozenset[str]] = frozenset()
@@ -42,6 +43,7 @@ class FerryError(Exception):
     operation: str = ""
     attempts: tuple[Attempt, ...] = ()
     correlation_id: str | None = None
+    request_id: str | None = None
 
     def __init__(self, message: str, *, outcome: Outcome = "not_sent") -> None:
         super().__init__(message)
@@ -387,6 +389,18 @@ class PermissionDeniedError(APIError):
 
 class NotFoundError(APIError):
     """404: there is nothing with this id."""
+
+
+class VoucherNotReadyError(NotFoundError):
+    """The ticket has no voucher yet, or the company sends it by e-mail; ask again later.
+
+    The service's reply is a success without an address, so `status_code` is 200.
+    """
+
+    def show(self, message: str, code: str | None) -> None:
+        """Set the message; the text does not show the status, which is no error."""
+        super().show(message, code)
+        self.args = (message,)
 
 
 class ConflictError(APIError):

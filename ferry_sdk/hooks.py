@@ -164,6 +164,7 @@ class Hooks:
             call.operation,
             type(error).__name__,
             call.correlation_id,
+            extra={"operation": call.operation, "correlation_id": call.correlation_id},
             exc_info=None
             if is_known
             else (type(error), error, _without_library_frames(error.__traceback__)),

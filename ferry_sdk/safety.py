@@ -174,6 +174,7 @@ _ROWS = (
     _read("tickets.pdf"),
     _read("tickets.wait_pdf"),
     _read("tickets.save_pdf"),
+    _read("tickets.read_pdf"),
     _read("catalogue.ports"),
     _read("catalogue.journeys"),
     _read("catalogue.departures"),
@@ -226,6 +227,14 @@ _TOOLS = (
 def safety_of_tool(name: str) -> Safety:
     """Return the row of an MCP tool; an unknown tool counts as a write."""
     return SAFETY[f"mcp.{name}" if name in _TOOLS else "mcp.call_tool"]
+
+
+_REQUESTS = {True: _read("request"), False: _write("request", "request")}
+
+
+def safety_of_request(method: str) -> Safety:
+    """Return the row of a request to any path: only a GET is a read."""
+    return _REQUESTS[method == "GET"]
 
 
 def may_be_done(failure: FerryError) -> bool:

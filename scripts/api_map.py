@@ -43,7 +43,7 @@ A **read** may be sent again whatever happened, a **write** only where nothing o
 This page is made by `scripts/api-map`, from the methods themselves."""
 GROUPS = groups(PlannedResources)
 CLIENTS = "## The clients\n\nWhat calls no endpoint of its own. `AsyncFerry` is closed by `aclose`."
-OF_CLIENTS = (Ferry.with_options, Ferry.recover, Ferry.close, AsyncFerry.aclose)
+OF_CLIENTS = (Ferry.with_options, Ferry.recover, Ferry.request, Ferry.close, AsyncFerry.aclose)
 SHORTHANDS = {
     "ClientT": Self,
     "Recovered": Recovered,

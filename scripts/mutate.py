@@ -97,7 +97,7 @@ TESTS: dict[str, Stages] = {
     "agents/policy/duplicates": AGENTS,
     "agents/policy/approval": AGENTS,
     "agents/policy/known_ids": AGENTS,
-    "_engine/batch": (PLANNING[1], *PLANNING),
+    "_engine/batch": (("tests/engine/test_batch.py",), *PLANNING),
     "planning/search": (PLANNING[1], *PLANNING),
     "planning/request": (PLANNING[1], *PLANNING),
     "planning/trips": PLANNING,

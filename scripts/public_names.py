@@ -37,6 +37,7 @@ WITHOUT_ENDPOINT = {
     "tickets.cancel_fee",
     "tickets.wait_pdf",
     "tickets.save_pdf",
+    "tickets.read_pdf",
     "mcp.call_tool",
     "mcp.read_resource",
 }

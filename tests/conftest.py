@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -32,6 +33,16 @@ if TYPE_CHECKING:
     from ferry_sdk import Ferry
     from ferry_sdk._transport.single_flight import SharedCall, SharedResult
 
+KINDS = {
+    **dict.fromkeys(
+        ("clients", "any_clients", "events_of", "reader", "report_of", "toolkit_of"), "asyncio"
+    ),
+    **dict.fromkeys(("any_journal", "url"), "postgresql"),
+}
+"""Fixtures, and that of their parameters which shows what another has shown already."""
+OWN_IO = ("backend", "effects", "journal", "rate", "stdio", "transport")
+"""Folders whose tests are about what each kind of client does by itself."""
+
 # A shell has what it starts in the background ignore Ctrl-C, which some tests send.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -48,6 +59,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=injected.LIBRARIES,
         help="give every client of the tests an HTTP client of this library, as a caller would",
     )
+    parser.addoption(
+        "--whole", action="store_true", help="have long walks take every step, and not a sample"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -57,7 +71,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "long: left out by scripts/test, and run by scripts/test --all"
     )
-    load_profile(config.getoption("markexpr"))
+    load_profile(config.getoption("markexpr"), is_whole=config.getoption("whole"))
     if name := config.getoption("--http-client"):
         injected.give_to_tests(name)
         config.pluginmanager.register(injected.InjectionPlugin(name))
@@ -88,6 +102,25 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave to the long tier what two kinds do alike, but one test of each module.
+
+    Both kinds of client run the same generators, and both databases the same statements.
+    """
+    tests = Path(__file__).parent
+    begun: set[tuple[Path, str]] = set()
+    for item in items:
+        chosen = getattr(item, "callspec", None)
+        kinds = {kind for name, kind in KINDS.items() if chosen and chosen.params.get(name) == kind}
+        if item.path.relative_to(tests).parts[0] in OWN_IO:
+            kinds.discard("asyncio")
+        for kind in kinds:
+            if (item.path, kind) in begun:
+                item.add_marker(LONG)
+            begun.add((item.path, kind))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
     """Say how often what is not counted as a test was done, and what a new method still lacks."""
     counts: dict[str, int] = {}
@@ -110,6 +143,12 @@ def _new_log_locks() -> None:
     """
     for handler in logging.getLogger().handlers:
         handler.createLock()
+
+
+@pytest.fixture(autouse=True)
+def retry_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No call waits between attempts: what follows a failure is looked at, not when."""
+    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
 
 
 @pytest.fixture(scope="module")

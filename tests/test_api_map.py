@@ -10,6 +10,7 @@ import pytest
 from ferry_sdk import SAFETY
 from scripts import api_map
 from tests.support.operations import OPERATIONS, described
+from tests.support.tables import each
 
 SECTION = re.compile(r"^### `(\S+)`\n\n`(.+?)` · (read|write)$", re.MULTILINE)
 NAMED = {name: (endpoint, kind) for name, endpoint, kind in SECTION.findall(api_map.page())}
@@ -48,7 +49,7 @@ def test_every_operation_is_on_the_page():
     }
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@each("name", OPERATIONS)
 def test_the_endpoint_is_the_one_that_is_called(name):
     request = described(name).call.digest()
     wanted = re.escape(on_the_wire(NAMED[name][0])).replace(r"\{id\}", "[^/ ]+")

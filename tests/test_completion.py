@@ -9,6 +9,7 @@ import inspect
 import sys
 import typing
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import jedi
@@ -105,8 +106,9 @@ def test_the_help_on_a_call_has_its_arguments_and_its_words(client):
         assert completion.docstring(raw=True) == inspect.getdoc(method)
 
 
-@pytest.mark.parametrize("read", mostly_long([read_session, read_file]))
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize(
+    ("read", "client"), mostly_long(product((read_session, read_file), CLIENTS))
+)
 def test_clients_and_groups_show_what_can_be_called_and_nothing_else(client, read):
     known = groups(STUBS[CLIENTS[client]][0])
     own = {"ferry": OF_CLIENTS | {"close"}, "aferry": OF_CLIENTS | {"aclose"}}

@@ -32,10 +32,15 @@ SHORT = "README.md"
 IN_ALL_DOCUMENTS = re.compile(r"^ *(```py|>>> )", re.MULTILINE)
 
 
+def is_quick(block: Block) -> bool:
+    """Whether a block is run without --all too; one with tests starts pytest for them."""
+    return block.path.name == SHORT and "def test_" not in block.source
+
+
 @pytest.mark.parametrize(
     "block",
     [
-        pytest.param(block, id=block.place, marks=() if block.path.name == SHORT else LONG)
+        pytest.param(block, id=block.place, marks=() if is_quick(block) else LONG)
         for block in BLOCKS
         if not block.title
     ],

@@ -27,6 +27,7 @@ from ferry_sdk import (
     errors,
 )
 from tests.support.cases import case
+from tests.support.tables import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,6 +71,7 @@ BASES: dict[str, tuple[str, ...]] = {
     "BookingConfirmError": ("APIError",),
     "TicketViewError": ("APIError",),
     "TicketNotFoundError": ("NotFoundError",),
+    "VoucherNotReadyError": ("NotFoundError",),
     "TicketCancelError": ("APIError",),
 }
 ATTEMPTS = (
@@ -97,7 +99,7 @@ def family(kind: type[FerryError] = FerryError) -> list[type[FerryError]]:
 
 
 FAMILY = family()
-of_each_class = pytest.mark.parametrize("kind", FAMILY, ids=lambda kind: kind.__name__)
+of_each_class = each("kind", FAMILY, ids=lambda kind: kind.__name__)
 
 
 def filled(kind: type[FerryError]) -> FerryError:
@@ -181,7 +183,7 @@ def test_dir_of_a_class_shows_what_an_error_has(kind: type[FerryError]) -> None:
 
 
 @of_each_class
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy], ids=["copy", "deepcopy"])
+@each("copied", [copy.copy, copy.deepcopy], ids=["copy", "deepcopy"])
 def test_a_copy_keeps_every_attribute(
     kind: type[FerryError], copied: Callable[[FerryError], FerryError]
 ) -> None:
@@ -293,9 +295,9 @@ TRANSPORTS = {
 }
 
 
-@pytest.mark.parametrize("raw", [False, True], ids=["plain", "raw"])
-@pytest.mark.parametrize("transport", TRANSPORTS.values(), ids=TRANSPORTS)
-@pytest.mark.parametrize(
+@each("raw", [False, True], ids=["plain", "raw"])
+@each("transport", TRANSPORTS.values(), ids=TRANSPORTS)
+@each(
     "call",
     [
         lambda ferry: ferry.bookings.confirm("b-1"),
@@ -340,7 +342,6 @@ def test_an_error_raised_by_describing_a_call_has_few_frames_too(clients: Client
     assert error.__context__ is None
 
 
-@pytest.mark.usefixtures("_at_once")
 def test_an_error_says_what_was_tried_under_which_ids(both: Ferry, ferry_sandbox: Sandbox) -> None:
     ferry_sandbox.faults.add("server_error", "tickets.get", status=502)
     error = caught(both.with_options(correlation_id="c-7").tickets.get, "t-nobody")
@@ -428,8 +429,3 @@ def test_the_same_error_can_be_caught_and_raised_twice(clients: Clients) -> None
     second = caught(ferry.tickets.get, "t-1")
     assert first is not second
     assert first.correlation_id != second.correlation_id
-
-
-@pytest.fixture
-def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)

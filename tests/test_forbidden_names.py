@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from scripts.names import faults
+from tests.support.tables import each
 
 RULES = {"modules_in_ing": ["polling"], "names": {"telling": "hook_runner"}}
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "source", "found"),
     [
         ("ferry_sdk/polling.py", "hook_runner = 1\n", []),

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from scripts.mutate import ROOT, TESTS, equivalents
 from scripts.mutations import mutations_of
+from tests.support.tables import each
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.parametrize("module", TESTS)
+@each("module", TESTS)
 def test_a_module_and_its_tests_are_where_they_are_said_to_be(module: str) -> None:
     assert (ROOT / "ferry_sdk" / f"{module}.py").is_file()
     assert all((ROOT / test).is_file() for stage in TESTS[module] for test in stage)

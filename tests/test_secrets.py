@@ -50,6 +50,7 @@ from tests.backend.canaries import (
     shown,
 )
 from tests.support.exchanges import URL, caught, client_of
+from tests.support.tables import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +62,6 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
     monkeypatch.setattr("ferry_sdk._engine.polling._LAST_LOOK", READ_BACK_WINDOW)
 
 
@@ -333,7 +333,7 @@ def test_settings_and_requests_do_not_show_what_they_carry() -> None:
         assert not leaks(f"{thing!r} {thing}"), type(thing)
 
 
-@pytest.mark.parametrize("kind", [Ferry, AsyncFerry])
+@each("kind", [Ferry, AsyncFerry])
 def test_clients_and_their_groups_do_not_show_tokens(kind: Callable[..., Any]) -> None:
     ferry = kind(TOKEN, base_url=URL, organisation_token=ORGANISATION)
     for thing in (ferry, ferry.bookings, ferry._transport, ferry.with_raw_response):
@@ -367,10 +367,8 @@ def test_what_is_kept_in_memory_is_whole(clients: Clients) -> None:
 INJECTED = "x\r\nx-admin: 1"
 
 
-@pytest.mark.parametrize("bad", [INJECTED, "x\ny", "x\ry", "x\x00y", "x\x7f", "\u010d\u010a"])
-@pytest.mark.parametrize(
-    "name", ["token", "organisation_token", "language", "client_version", "default_headers"]
-)
+@each("bad", [INJECTED, "x\ny", "x\ry", "x\x00y", "x\x7f", "\u010d\u010a"])
+@each("name", ["token", "organisation_token", "language", "client_version", "default_headers"])
 def test_a_setting_cannot_bring_a_header_of_its_own(clients: Clients, name: str, bad: str) -> None:
     value: Any = {"x-agency": bad} if name == "default_headers" else bad
     settings = {"token": "t", "base_url": URL} | {name: value}
@@ -400,7 +398,7 @@ def test_a_context_cannot_bring_a_header_of_its_own() -> None:
     assert caught(InvalidInputError, block).field == "correlation_id"
 
 
-@pytest.mark.parametrize("bad", [INJECTED, "../admin", "a/b", "a?b", "a#b", "a%2fb", "é", "a b"])
+@each("bad", [INJECTED, "../admin", "a/b", "a?b", "a#b", "a%2fb", "é", "a b"])
 def test_an_id_stays_one_segment_of_the_path(clients: Clients, bad: str) -> None:
     seen: list[httpx.Request] = []
 
@@ -420,7 +418,7 @@ def test_an_id_stays_one_segment_of_the_path(clients: Clients, bad: str) -> None
     assert "x-admin" not in request.headers
 
 
-@pytest.mark.parametrize("bad", ["", " ", ".", "..", "\ud800", None, 7])
+@each("bad", ["", " ", ".", "..", "\ud800", None, 7])
 def test_an_id_that_cannot_be_one_is_named(clients: Clients, bad: Any) -> None:
     ferry = client_of(clients, _network)
     calls: list[tuple[str, Callable[[], object]]] = [
@@ -449,8 +447,8 @@ def test_the_token_of_a_session_cannot_bring_a_header(clients: Clients) -> None:
 # ---- the token stays at home ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-@pytest.mark.parametrize("follow", [False, True])
+@each("status", [301, 302, 303, 307, 308])
+@each("follow", [False, True])
 def test_a_redirect_is_not_followed_even_by_a_client_that_would(
     clients: Clients, status: int, follow: bool
 ) -> None:

@@ -12,6 +12,7 @@ from typing_extensions import deprecated
 
 from scripts import signatures
 from tests.support.operations import OPERATIONS
+from tests.support.tables import each
 
 if TYPE_CHECKING:
     from ferry_sdk import Port, Records
@@ -57,7 +58,7 @@ def test_a_model_shows_its_fields_before_its_first_use():
     assert {"Passenger", "Availability", "Booking"} <= {*shown.stdout.split()}
 
 
-@pytest.mark.parametrize("file", signatures.STUBS)
+@each("file", signatures.STUBS)
 def test_every_operation_is_in_every_stub(file):
     classes = {
         one.name: {line.name for line in one.body if hasattr(line, "name")}

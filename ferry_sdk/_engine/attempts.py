@@ -9,26 +9,26 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from ferry_sdk._engine.auth import can_refresh, refresh
-from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.context import Context, Result
 from ferry_sdk._engine.effects import Flow, Sleep
-from ferry_sdk._engine.http import RawResponse, Reply
+from ferry_sdk._engine.log import fields
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.outcomes import code_of
 from ferry_sdk._engine.redaction import phrase_of
 from ferry_sdk._engine.retry import RetryPolicy
 from ferry_sdk.errors import APIError, FerryError, TransportError, UnexpectedResponseError
 from ferry_sdk.safety import may_be_done
-from ferry_sdk.types import Attempt
+from ferry_sdk.types import Attempt, Outcome
 
 T = TypeVar("T")
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 
-def send_with_retries(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
+def send_with_retries(operation: Operation[T], context: Context) -> Flow[Result[T]]:
     """Send the request until an attempt succeeds or must not be retried.
 
     Raises:
@@ -42,13 +42,19 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[RawResp
         context.state.operation, context.state.attempt = operation.name, number
         context.state.secrets = operation.call.secrets
         try:
-            return (yield from _attempt(operation, context))
+            value, reply = yield from operation.call.exchange(context, operation.answer.read)
         except FerryError as error:
             failure = error
+        else:
+            result = Result(value, reply, context)
+            if context.is_watched:
+                context.state.attempts.append(result.attempt())
+                _log(context, "done")
+            return result
         _keep_in_doubt(failure, context)
         _hide(failure, operation, context)
         context.state.attempts.append(_record(failure, operation.name))
-        _log(operation, context)
+        _log(context, failure.outcome)
         if may_refresh and can_refresh(context, operation.call.authority, failure):
             may_refresh = False
             yield from _announce_retry(failure, 0.0, operation.name, context)
@@ -83,17 +89,45 @@ def _announce_retry(failure: FerryError, wait: float, name: str, context: Contex
         log_text(failure),
         wait,
         context.correlation_id,
+        extra=_fields(context, failure.outcome),
     )
     yield from context.record_wait(wait)
 
 
-def _log(operation: Operation[T], context: Context) -> None:
-    logger.debug(
-        "%s: %s (correlation id %s)",
-        operation.name,
-        context.state.attempts[-1],
-        context.correlation_id,
+def _log(context: Context, outcome: Literal["done"] | Outcome) -> None:
+    if logger.isEnabledFor(logging.DEBUG):
+        attempt = context.state.attempts[-1]
+        logger.debug(
+            "%s: %s (correlation id %s)",
+            attempt.operation,
+            _attempt_text(attempt),
+            context.correlation_id,
+            extra=_fields(context, outcome),
+        )
+
+
+def _fields(context: Context, outcome: Literal["done"] | Outcome) -> dict[str, object]:
+    """Return the fields of a log record of the last attempt."""
+    last = context.state.attempts[-1]
+    return fields(
+        context,
+        last.operation,
+        outcome,
+        status_code=last.status_code,
+        request_id=last.request_id,
     )
+
+
+def _attempt_text(attempt: Attempt) -> str:
+    """Return an attempt in a few words, such as ``HTTP 503, ServerError, request id r-1``."""
+    facts = [attempt.problem] if attempt.problem else []
+    if attempt.status_code is not None:
+        facts.insert(0, f"HTTP {attempt.status_code}")
+    if attempt.request_id is not None:
+        facts.append(f"request id {attempt.request_id}")
+    if not attempt.sent:
+        facts.append("not sent")
+    return ", ".join(facts)
 
 
 def log_text(error: FerryError) -> str:
@@ -102,30 +136,6 @@ def log_text(error: FerryError) -> str:
     if isinstance(error, APIError):
         facts += [f"HTTP {error.status_code}", *filter(None, [code_of(error)])]
     return ", ".join(facts)
-
-
-def _attempt(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
-    value, reply = yield from operation.call.exchange(context, operation.answer.read)
-    # Of a write, always: a caller that joins the call may want the raw response.
-    if context.is_watched or operation.write is not None:
-        context.state.attempts.append(
-            Attempt(
-                sent=True,
-                status_code=reply.status_code,
-                request_id=_request_id(reply, operation, context),
-                operation=operation.name,
-            )
-        )
-        _log(operation, context)
-    elapsed = context.clock() - context.began
-    return RawResponse(value, reply, context.correlation_id, elapsed, tuple(context.state.attempts))
-
-
-def _request_id(reply: Reply, operation: Operation[T], context: Context) -> str | None:
-    # A write that succeeds ends its call, so nobody sees this attempt unless somebody watches.
-    if operation.write is not None and not context.is_watched:
-        return None
-    return context.request_id_of(reply)
 
 
 def _record(failure: FerryError, name: str) -> Attempt:

@@ -9,19 +9,24 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
-from ferry_sdk._engine.effects import Effect, Flow
+from ferry_sdk._engine.effects import E, Effect, Flow
+from ferry_sdk._engine.http import RawResponse
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.settings import Settings
-from ferry_sdk.errors import FerryError
+from ferry_sdk.errors import FerryError, trim
 
 K = TypeVar("K")
+R = TypeVar("R")
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
+
+CONCURRENCY: Final = 8
+"""How many calls are under way at the same time, where the user does not say it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +48,16 @@ class BatchAnswer(Generic[K, T_co]):
         key: Names the call in its batch.
         value: Its result; None if it failed.
         error: Why it failed; None if it did not.
+        began_at: When it began, in seconds since the epoch.
     """
 
     key: K
     value: T_co | None
     error: FerryError | None
+    began_at: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class BatchCall(Generic[K, T_co]):
     """A call of a batch.
 
@@ -58,11 +65,19 @@ class BatchCall(Generic[K, T_co]):
         key: Names the call in its batch.
         call: What to call.
         changes: The settings that differ from those of the client.
+        is_raw: Whether the result comes with its HTTP reply.
+        began_at: When it began, in seconds since the epoch.
     """
 
     key: K
-    call: Operation[T_co] | Plan[T_co]
+    call: Operation[Any] | Plan[T_co]
     changes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    is_raw: bool = False
+    began_at: float = 0.0
+
+    def make(self, transport: Any) -> Any:  # noqa: ANN401 -- of threads or of tasks
+        """Make the call; a transport for tasks returns a coroutine."""
+        return transport.answer(self.call) if self.is_raw else transport.run(self.call)
 
 
 @dataclass(slots=True, eq=False)
@@ -73,22 +88,27 @@ class Batch(Generic[K, T]):
         limit: How many calls may be under way at the same time.
         until: When the last of them ends, on the monotonic clock; None: no limit.
         waiting: The calls that have not begun.
-        under_way: The keys of the calls that have begun and whose answers were not given yet,
-            by a number.
+        under_way: The calls that have begun and whose answers were not given yet, by a number.
         worker: The threads or tasks that make the calls; set by the transport. They begin calls
             at any time, so copy `waiting` and `under_way` before you iterate over them.
     """
 
-    limit: int
+    limit: int = CONCURRENCY
     until: float | None = None
     waiting: deque[BatchCall[K, T]] = field(default_factory=deque[BatchCall[K, T]])
-    under_way: dict[int, K] = field(default_factory=dict[int, K])
+    under_way: dict[int, BatchCall[K, T]] = field(default_factory=dict[int, BatchCall[K, T]])
     worker: Any = None
     _numbers: count[int] = field(default_factory=count)
 
     def add(self, key: K, call: Operation[T] | Plan[T], **changes: object) -> None:
         """Add a call. It begins with the next `NextAnswer` that has room for it."""
         self.waiting.append(BatchCall(key, call, changes))
+
+    def add_raw(
+        self: Batch[K, RawResponse[R]], key: K, call: Operation[R], **changes: object
+    ) -> None:
+        """Add a call whose result comes with its HTTP reply."""
+        self.waiting.append(BatchCall(key, call, changes, is_raw=True))
 
     def start_next(self, running: int) -> tuple[int, BatchCall[K, T]] | None:
         """Take the next call that may begin beside those that run; None if there is none."""
@@ -97,7 +117,8 @@ class Batch(Generic[K, T]):
             return None
         begun = self.waiting.popleft()
         number = next(self._numbers)
-        self.under_way[number] = begun.key
+        begun.began_at = time.time()
+        self.under_way[number] = begun
         return number, begun
 
     def settings_of(self, begun: BatchCall[K, T], settings: Settings) -> Settings:
@@ -112,10 +133,11 @@ class Batch(Generic[K, T]):
 
         An error that is not a `FerryError` is raised, such as one of the user's token function.
         """
-        key = self.under_way.pop(number)
+        begun = self.under_way.pop(number)
         if error is not None and not isinstance(error, FerryError):
             raise error
-        return BatchAnswer(key, value, error)
+        failure = None if error is None else trim(error)
+        return BatchAnswer(begun.key, value, failure, begun.began_at)
 
     def __len__(self) -> int:
         return len(self.waiting) + len(self.under_way)
@@ -145,7 +167,24 @@ def next_answer(batch: Batch[K, T]) -> Flow[BatchAnswer[K, T] | None]:
     return (yield from effect)
 
 
-def stop_after_error(batch: Batch[Any, Any], steps: Flow[T]) -> Flow[T]:
+def all_answers(batch: Batch[K, T]) -> Flow[list[BatchAnswer[K, T]]]:
+    """Return the answers of a batch without a deadline, in the order of its calls."""
+    return stop_after_error(batch, _all_answers(batch))
+
+
+def _all_answers(batch: Batch[K, T]) -> Flow[list[BatchAnswer[K, T]]]:
+    keys = [call.key for call in batch.waiting]
+    answers: dict[K, BatchAnswer[K, T]] = {}
+    while batch:
+        answer = yield from next_answer(batch)
+        assert answer is not None  # noqa: S101 -- there is no deadline
+        answers[answer.key] = answer
+    return [answers[key] for key in keys]
+
+
+def stop_after_error(
+    batch: Batch[Any, Any], steps: Generator[E, Any, T]
+) -> Generator[E | Effect[Any], Any, T]:
     """Run steps that use a batch, and stop its calls if the steps fail or are interrupted."""
     try:
         return (yield from steps)

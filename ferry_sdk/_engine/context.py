@@ -16,18 +16,22 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import Generic, Literal, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 from ferry_sdk._engine.correlation import next_correlation_id, recent_ids
 from ferry_sdk._engine.effects import Flow, Send
 from ferry_sdk._engine.hook_runner import HookRunner
-from ferry_sdk._engine.http import Reply, parse_date
+from ferry_sdk._engine.http import RawResponse, Reply, parse_date
 from ferry_sdk._engine.redaction import Redactor
-from ferry_sdk._engine.settings import Settings
+from ferry_sdk._engine.settings import Secret, Settings
 from ferry_sdk._version import __version__
 from ferry_sdk.errors import FerryError
 from ferry_sdk.hooks import CallInfo
 from ferry_sdk.types import Attempt, Outcome
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 Stage = Literal["unknown", "open", "bare"]
 
@@ -37,11 +41,18 @@ _SHORTEST_TOKEN = 4
 _USER_AGENT = f"ferry_sdk/{__version__}"
 
 
-@dataclass(slots=True)
-class Session:
-    """One client's knowledge of the service.
+class _WeakReferable:
+    """A base with the slot that Python 3.10 cannot give a dataclass."""
+
+    __slots__ = ("__weakref__",)
+
+
+@dataclass(slots=True, eq=False)
+class Session(_WeakReferable):
+    """What one account knows of the service.
 
     Attributes:
+        secrets: The tokens in use by the client and its views, of all accounts.
         stage: ``unknown`` before the MCP handshake, ``open`` after it, ``bare`` if the server needs
             none.
         id: The MCP session id; None if the server gave none.
@@ -53,6 +64,9 @@ class Session:
         has_foreign_ids: Whether a reply carried a correlation id unknown to this process.
     """
 
+    secrets: WeakKeyDictionary[Secret, None] = field(
+        default_factory=WeakKeyDictionary[Secret, None], repr=False
+    )
     stage: Stage = "unknown"
     id: str | None = None
     version: str | None = None
@@ -61,11 +75,33 @@ class Session:
     skew: float = 0.0
     has_foreign_ids: bool = False
 
+    def of_view(self, old: Settings, new: Settings) -> Session:
+        """Return the session of a view with new settings: another one if it is another account."""
+        if new.organisation_token is not old.organisation_token:
+            self.remember(new.organisation_token)
+        if new.token is old.token:
+            return self
+        self.remember(new.token)
+        return Session(self.secrets)
+
+    def remember(self, secret: Secret | None) -> None:
+        """Remember a token, so that no text shows it."""
+        if secret is not None:
+            self.secrets[secret] = None
+
     def update_clock_skew(self, date: str | None, now: float) -> None:
         """Update the skew from the Date header of a reply; an invalid one is ignored."""
         there = parse_date(date or "")
         if there is not None:
             self.skew = there - now
+
+
+def new_session(settings: Settings) -> Session:
+    """Return the session of a new client."""
+    session = Session()
+    session.remember(settings.token)
+    session.remember(settings.organisation_token)
+    return session
 
 
 @dataclass(slots=True)
@@ -115,7 +151,7 @@ class Context(NamedTuple):
 
     Attributes:
         settings: The client's settings.
-        session: The MCP session and the clock skew of this client.
+        session: The MCP session and the clock skew of this account.
         correlation_id: The id that every request of the call carries.
         clock: Monotonic seconds.
         now: Seconds since the epoch, by the local clock.
@@ -124,7 +160,7 @@ class Context(NamedTuple):
         hook_runner: Runs the client's hooks; None without hooks.
         state: How far the call got.
         is_watched: Whether hooks, a raw response, the log or a later error of the same call show
-            the attempts of a success.
+            the attempts of a success, so that it is recorded as soon as it is made.
         keeps_reserve: Whether requests end early enough to leave time for reading back.
         goes_first: Whether requests leave before others that wait for the rate limiter.
     """
@@ -204,8 +240,9 @@ class Context(NamedTuple):
         return None if self.deadline is None else self.deadline - self.clock()
 
     def redactor(self) -> Redactor:
-        """Return a redactor of the tokens and of the data in the current request."""
-        tokens = (self.settings.token, self.settings.organisation_token)
+        """Return a redactor of all tokens in use and of the data in the current request."""
+        in_use = [reference() for reference in self.session.secrets.keyrefs()]
+        tokens = (*in_use, self.settings.token, self.settings.organisation_token)
         shown = {token.current for token in tokens if token is not None and token.current}
         known = {
             token for token in {*shown, *self.state.sent_tokens} if len(token) >= _SHORTEST_TOKEN
@@ -224,6 +261,9 @@ class Context(NamedTuple):
         error.operation = operation
         error.correlation_id = error.correlation_id or self.correlation_id
         error.attempts = error.attempts or tuple(self.state.attempts)
+        own = [attempt for attempt in error.attempts if attempt.operation == operation]
+        if own and error.request_id is None:
+            error.request_id = own[-1].request_id
 
     def record_wait(self, seconds: float) -> Flow[None]:
         """Record the wait after the last attempt, and notify the hooks of a retry."""
@@ -231,3 +271,40 @@ class Context(NamedTuple):
         attempts[-1] = last = replace(attempts[-1], waited=seconds)
         if self.hook_runner is not None and last.problem is not None:
             yield from self.hook_runner.notify_retry(last, self.state.attempt)
+
+
+@dataclass(slots=True)
+class Result(Generic[T_co]):
+    """The value of a call and its last reply, of which a raw response is made if somebody looks.
+
+    Attributes:
+        value: The value that the call returns.
+        reply: The reply that has it.
+        context: The context of the request.
+    """
+
+    value: T_co
+    reply: Reply
+    context: Context
+
+    def of(self, value: T) -> Result[T]:
+        """Return the same reply with another value."""
+        return Result(value, self.reply, self.context)
+
+    def attempt(self) -> Attempt:
+        """Return the attempt that succeeded."""
+        return Attempt(
+            sent=True,
+            status_code=self.reply.status_code,
+            request_id=self.context.request_id_of(self.reply),
+            operation=self.context.state.operation,
+        )
+
+    def raw(self) -> RawResponse[T_co]:
+        """Return the raw response; its call may have been another caller's, who did not look."""
+        context = self.context
+        attempts = tuple(context.state.attempts)
+        if not context.is_watched:
+            attempts += (self.attempt(),)
+        elapsed = context.clock() - context.began
+        return RawResponse(self.value, self.reply, context.correlation_id, elapsed, attempts)

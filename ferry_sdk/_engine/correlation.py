@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar
-from random import Random
+from itertools import count
 from typing import TYPE_CHECKING, Final
+from uuid import uuid4
 
 from ferry_sdk._engine.validation import header_value
 from ferry_sdk._fork import after_fork_in_child
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
 
-_random = Random()  # noqa: S311 -- an id must be unique, not secret, and this is faster than os.urandom
-after_fork_in_child(_random.seed)
 _current: ContextVar[str | None] = ContextVar("ferry_sdk_correlation", default=None)
 
 
@@ -53,13 +52,26 @@ def correlation(correlation_id: str) -> Generator[str]:
 
 
 def next_correlation_id() -> str:
-    """Return the id of a new call: the context's, else a random one."""
-    named = _current.get()
-    if named:
-        return named
-    # A UUID of version 4, in less than half the time of the standard library's.
-    digits = f"{_random.getrandbits(128):032x}"
-    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:]}"
+    """Return the id of a new call: the context's, else a UUID of its own."""
+    return _current.get() or f"{next(_numbers):08x}{_rest}"
+
+
+_numbers: Iterator[int]
+_rest: str
+
+
+def _start_ids() -> None:
+    """Begin the ids of this process: one random UUID whose first digits count the calls.
+
+    An id must be unique, not secret, and a UUID for each call takes ten times as long.
+    """
+    global _numbers, _rest
+    first = uuid4()
+    _numbers, _rest = count(first.int >> 97), str(first)[8:]  # 31 of the 32 bits: there is room
+
+
+_start_ids()
+after_fork_in_child(_start_ids)
 
 
 class RecentIds:

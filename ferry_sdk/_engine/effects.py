@@ -23,6 +23,10 @@ Flow = Generator["Effect[Any]", Any, T]
 """A generator that yields effects and returns a value."""
 
 
+Steps = Generator["Effect[Any] | Item[T]", Any, None]
+"""A generator that yields effects, and items for the caller of a stream."""
+
+
 class Effect(Generic[R]):
     """An action that a transport performs."""
 
@@ -129,12 +133,12 @@ class RunBlocking(Effect[T]):
 
 @dataclass(frozen=True, slots=True)
 class Exclusive(Effect[R]):
-    """Run steps under a lock: no other call of this client runs steps of the same key.
+    """Run steps under the lock of an object: no other call runs steps of the same one.
 
-    The wait for the lock ends at `until` on the monotonic clock.
+    The lock goes with the object. The wait for the lock ends at `until` on the monotonic clock.
     """
 
-    key: Hashable
+    key: object
     steps: Callable[[], Flow[R]] = field(repr=False)
     until: float | None = None
 
@@ -157,6 +161,29 @@ class Save(Effect[None]):
 
     path: Path
     content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Item(Generic[T]):
+    """A result that steps give to the caller of a stream; they go on when the next is wanted."""
+
+    value: T
+
+
+def next_item(steps: Steps[T]) -> Flow[Item[T] | None]:
+    """Go on with steps until they give an item, and return it; None at their end."""
+    try:
+        step = next(steps)
+        while not isinstance(step, Item):
+            try:
+                result = yield step
+            except BaseException as error:  # noqa: BLE001 -- the steps handle it
+                step = steps.throw(error)
+            else:
+                step = steps.send(result)
+    except StopIteration:
+        return None
+    return step
 
 
 def drive(flow: Generator[E, Any, T], perform: Callable[[E], object]) -> T:

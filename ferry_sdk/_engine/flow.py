@@ -12,9 +12,9 @@ from copy import copy
 from typing import Any, TypeVar
 
 from ferry_sdk._engine.attempts import send_with_retries
-from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.context import Context, Result
 from ferry_sdk._engine.effects import Flow
-from ferry_sdk._engine.http import RawResponse
+from ferry_sdk._engine.log import fields
 from ferry_sdk._engine.operation import Operation, ReadBack
 from ferry_sdk._engine.outcomes import outcome_after, record_outcome
 from ferry_sdk._engine.polling import poll_until_met
@@ -26,7 +26,7 @@ T = TypeVar("T")
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 
-def run(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
+def run(operation: Operation[T], context: Context) -> Flow[Result[T]]:
     """Make the call and return its result.
 
     Raises:
@@ -45,19 +45,29 @@ def report_interruption(operation: Operation[Any], context: Context) -> None:
         return
     names = operation.name, context.correlation_id
     if context.state.is_done:
-        logger.warning("%s was done when it was interrupted (correlation id %s)", *names)
+        logger.warning(
+            "%s was done when it was interrupted (correlation id %s)",
+            *names,
+            extra=fields(context, operation.name, "done"),
+        )
     elif context.state.may_have_happened:
-        logger.warning("%s was interrupted and may have happened (correlation id %s)", *names)
+        logger.warning(
+            "%s was interrupted and may have happened (correlation id %s)",
+            *names,
+            extra=fields(context, operation.name, "unknown"),
+        )
 
 
-def _run(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
+def _run(operation: Operation[T], context: Context) -> Flow[Result[T]]:
     try:
         if context.settings.read_only and not operation.safety.is_read:
-            raise ReadOnlyError("the client is read-only, and this is a write")
+            raise ReadOnlyError(
+                "the client is read-only (read_only= or FERRY_READ_ONLY), and this is a write"
+            )
         if operation.write is not None:
-            response = yield from send_write(operation, operation.write, context)
+            result = yield from send_write(operation, operation.write, context)
             context.state.is_done = True
-            return response
+            return result
         if operation.wait is not None:
             # The wait's own timeout replaces the client's deadline.
             unlimited = context._replace(deadline=None)
@@ -70,7 +80,9 @@ def _run(operation: Operation[T], context: Context) -> Flow[RawResponse[T]]:
         raise
 
 
-def recover(error: OutcomeUnknownError, read_back: ReadBack[T], context: Context) -> Flow[T]:
+def recover(
+    error: OutcomeUnknownError, read_back: ReadBack[T], context: Context
+) -> Flow[Result[T]]:
     """Read a write back again, under its correlation id.
 
     Raises:
@@ -81,7 +93,9 @@ def recover(error: OutcomeUnknownError, read_back: ReadBack[T], context: Context
     return _with_outcome_event(_recover(error, read_back, context), context)
 
 
-def _recover(error: OutcomeUnknownError, read_back: ReadBack[T], context: Context) -> Flow[T]:
+def _recover(
+    error: OutcomeUnknownError, read_back: ReadBack[T], context: Context
+) -> Flow[Result[T]]:
     fresher = copy(error)
     try:
         seen = yield from send_with_retries(read_back.reading, context)
@@ -89,13 +103,13 @@ def _recover(error: OutcomeUnknownError, read_back: ReadBack[T], context: Contex
         fresher.attempts += tuple(context.state.attempts)
         raise fresher from failure.with_traceback(None)
     fresher.attempts += tuple(context.state.attempts)
-    fresher.last_seen = record = seen.parse()
+    fresher.last_seen = record = seen.value
     if not read_back.shows(record):
         raise fresher
-    result = read_back.result(record)
-    yield from record_outcome(context, error.entry_id, "done", result, record)
+    result = seen.of(read_back.result(record))
+    yield from record_outcome(context, error.entry_id, "done", result.value, record)
     return result
 
 
-def _with_outcome_event(steps: Flow[T], context: Context) -> Flow[T]:
+def _with_outcome_event(steps: Flow[Result[T]], context: Context) -> Flow[Result[T]]:
     return steps if context.hook_runner is None else context.hook_runner.run(steps, context)

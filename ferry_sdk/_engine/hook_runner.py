@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from ferry_sdk._engine.effects import CallUser, Flow, Send
-from ferry_sdk._engine.http import RawResponse, Reply
+from ferry_sdk._engine.http import Reply
 from ferry_sdk.errors import FerryError
 from ferry_sdk.hooks import (
     CallInfo,
@@ -22,7 +22,7 @@ from ferry_sdk.hooks import (
 from ferry_sdk.types import Attempt, Outcome
 
 if TYPE_CHECKING:
-    from ferry_sdk._engine.context import Context
+    from ferry_sdk._engine.context import Context, Result
 
 
 T = TypeVar("T")
@@ -47,7 +47,7 @@ class HookRunner:
             except Exception as error:  # noqa: BLE001 -- a hook's failure is not the call's
                 self.hooks.log_failure(hook, error, self.call)
 
-    def run(self, steps: Flow[T], context: Context) -> Flow[T]:
+    def run(self, steps: Flow[Result[T]], context: Context) -> Flow[Result[T]]:
         """Run the steps of a call, and notify the hooks of the outcome."""
         try:
             result = yield from steps
@@ -57,9 +57,7 @@ class HookRunner:
             outcome = error.outcome if isinstance(error, FerryError) else context.state.outcome
             yield from self.notify(self._outcome_event(context, outcome, type(error).__name__))
             raise
-        is_raw = isinstance(result, RawResponse)
-        value = cast("RawResponse[object]", result).parse() if is_raw else result
-        read_back = getattr(value, "read_back", False)
+        read_back = getattr(result.value, "read_back", False)
         yield from self.notify(self._outcome_event(context, "done", None, read_back=read_back))
         return result
 

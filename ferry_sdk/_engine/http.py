@@ -211,10 +211,6 @@ class RawResponse(Generic[T_co]):
     elapsed: float
     attempts: tuple[Attempt, ...]
 
-    def of(self, value: T) -> RawResponse[T]:
-        """Return the same reply with another result."""
-        return RawResponse(value, self.reply, self.correlation_id, self.elapsed, self.attempts)
-
     def parse(self) -> T_co:
         """Return the result that the call returns without `with_raw_response`."""
         return self._value

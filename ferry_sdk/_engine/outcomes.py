@@ -11,6 +11,7 @@ from typing import cast
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, RunBlocking
+from ferry_sdk._engine.log import fields
 from ferry_sdk.errors import AlreadyDoneError, APIError, FerryError
 from ferry_sdk.types import DetailedRecorder, EndState, Outcome, OutcomeDetails, Recorder
 
@@ -44,6 +45,7 @@ def record_outcome(
             state,
             error,
             context.correlation_id,
+            extra=fields(context, context.state.operation, state),
         )
 
 

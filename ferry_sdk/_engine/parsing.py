@@ -51,7 +51,8 @@ class Record(Generic[ModelT]):
 
     def read(self, value: object) -> ModelT:
         """Parse the record; the error of an invalid one names the field."""
-        _check_ids(self.asked, value)
+        if self.asked:
+            _check_ids(self.asked, value)
         try:
             record: ModelT = self.model.__pydantic_validator__.validate_python(value)
         except ValidationError as error:
@@ -66,7 +67,7 @@ class Record(Generic[ModelT]):
 def prepare(answer: Answer[Any]) -> None:
     """Build the validator of a record, which pydantic otherwise builds with the first reply."""
     model: type[BaseModel] | None = getattr(answer, "model", None)
-    if model is not None:
+    if model is not None and not model.__pydantic_complete__:
         model.model_rebuild()
 
 

@@ -7,9 +7,8 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from ferry_sdk._engine.attempts import send_with_retries
-from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.context import Context, Result
 from ferry_sdk._engine.effects import CallUser, Flow, Sleep
-from ferry_sdk._engine.http import RawResponse
 from ferry_sdk._engine.operation import Operation, Wait
 from ferry_sdk._engine.retry import PollBackoff
 from ferry_sdk.errors import APIError, FerryError, RequestTimeoutError
@@ -33,7 +32,7 @@ class PollResult(Generic[T]):
         failure: The error of the last read; None if it succeeded.
     """
 
-    last: RawResponse[T] | None
+    last: Result[T] | None
     is_met: bool
     failure: FerryError | None = None
 
@@ -42,7 +41,7 @@ def poll(reading: Operation[T], context: Context, wait: Wait) -> Flow[PollResult
     """Poll until the condition is met or ruled out, or time is up; retry transient errors."""
     context = context.for_reads(context.clock() + wait.seconds)
     backoff = PollBackoff()
-    last: RawResponse[T] | None = None
+    last: Result[T] | None = None
     while True:
         delay, asked = backoff.next(), 0.0
         failure: FerryError | None = None
@@ -55,7 +54,7 @@ def poll(reading: Operation[T], context: Context, wait: Wait) -> Flow[PollResult
             if isinstance(error, APIError):
                 asked = error.retry_after or 0.0
         else:
-            seen = last.parse()
+            seen = last.value
             yield from _report_progress(wait, seen, context)
             if wait.until(seen):
                 return PollResult(last, is_met=True)
@@ -84,7 +83,7 @@ def _report_progress(wait: Wait, seen: object, context: Context) -> Flow[None]:
             raise  # from the function itself
 
 
-def poll_until_met(operation: Operation[T], wait: Wait, context: Context) -> Flow[RawResponse[T]]:
+def poll_until_met(operation: Operation[T], wait: Wait, context: Context) -> Flow[Result[T]]:
     """Return the record that meets the condition.
 
     Raises:
@@ -99,7 +98,7 @@ def poll_until_met(operation: Operation[T], wait: Wait, context: Context) -> Flo
     raise RequestTimeoutError(
         "the condition was not met",
         outcome="unknown",
-        last_seen=found.last and found.last.parse(),
+        last_seen=found.last and found.last.value,
     ) from found.failure
 
 

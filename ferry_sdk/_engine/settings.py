@@ -5,19 +5,22 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeVar
 
 from ferry_sdk._engine.http import Timeout
+from ferry_sdk._engine.log import print_records
+from ferry_sdk._engine.token_file import FileToken
 from ferry_sdk._engine.validation import (
     address,
     extra_headers,
     flag,
     folder,
     header_value,
+    is_local,
     is_local_http,
-    rate_limiter,
+    optional_limiter,
     recorder,
     retries,
     seconds,
@@ -32,31 +35,50 @@ Authority = Literal["token", "organisation_token"]
 TokenSource = str | Callable[[], str | Awaitable[str]]
 T = TypeVar("T")
 DEFAULT_TIMEOUT = Timeout()
+_OFF: Final = ("", "0")
 
 
 class Secret:
     """A token, or the function that returns it; never shown in a repr, never pickled.
+
+    A client's token identifies the account. What belongs to the account is kept by this object.
 
     Attributes:
         source: The token or the function.
         current: The token in use; None until the function is called.
     """
 
-    __slots__ = ("current", "source")
+    __slots__ = ("__weakref__", "current", "source")
 
     def __init__(
         self, source: TokenSource, argument: str = "token", *, may_be_async: bool = True
     ) -> None:
         if callable(source) and not may_be_async and is_async_function(source):
             raise InvalidInputError("an async function needs AsyncFerry", field=argument)
+        if source is None:
+            raise InvalidInputError("expected a token", field=argument)
         self.source: TokenSource = source
         self.current: str | None = None if callable(source) else header_value(source, argument)
+
+    @property
+    def account(self) -> str | int:
+        """What two objects of the same account have in common, as long as they exist."""
+        if isinstance(self.source, FileToken):
+            return self.source.first_token
+        return self.source if isinstance(self.source, str) else id(self.source)
 
     def __repr__(self) -> str:
         return "Secret(…)"
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a token cannot be pickled")
+
+
+def optional_secret(organisation_token: TokenSource | None, *, is_async: bool) -> Secret | None:
+    """Return the organisation token; None without one."""
+    if organisation_token is None:
+        return None
+    return Secret(organisation_token, "organisation_token", may_be_async=is_async)
 
 
 class CertificatePaths(NamedTuple):
@@ -114,7 +136,18 @@ class Settings:
         """Return settings whose deadline is a moment on the monotonic clock; None: unchanged."""
         if moment is None:
             return self
-        return replace(self, deadline=max(0.0, moment - time.monotonic()))
+        return self.changed({"deadline": max(0.0, moment - time.monotonic())})
+
+    def changed(self, changes: Mapping[str, object]) -> Settings:
+        """Return settings with other values; a program may make a view for each of its requests.
+
+        It is twice as fast as `dataclasses.replace`, which calls ``__init__``.
+        """
+        copy = object.__new__(Settings)
+        for name in _NAMES:
+            value = changes[name] if name in changes else getattr(self, name)
+            object.__setattr__(copy, name, value)
+        return copy
 
     def secret(self, authority: Authority) -> Secret:
         """Return the token of an authority.
@@ -126,6 +159,9 @@ class Settings:
         if secret is None:
             raise ConfigurationError("missing: organisation_token=… or FERRY_ORGANISATION_TOKEN")
         return secret
+
+
+_NAMES: Final = tuple(each.name for each in fields(Settings))
 
 
 def read_settings(
@@ -146,6 +182,7 @@ def read_settings(
     Raises:
         ConfigurationError: A setting is missing or invalid; the message names it.
     """
+    print_records()
     token = _or_environment(token, "FERRY_TOKEN")
     base_url = _or_environment(base_url, "FERRY_BASE_URL")
     organisation_token = _or_environment(organisation_token, "FERRY_ORGANISATION_TOKEN")
@@ -159,20 +196,21 @@ def read_settings(
         url = address(base_url, allow_http=allow_http)
         if http_client is not None:
             check_http_client(http_client, is_async=is_async)
+        checked = check_options(options)
+        if os.environ.get("FERRY_READ_ONLY", "") not in _OFF and not is_local(url):
+            checked["read_only"] = True
         return Settings(
             base_url=url,
             token=Secret(token, may_be_async=is_async),
             is_local_only=is_local_http(url) and not allow_http,
             certificates=CertificatePaths.from_environment(),
-            organisation_token=None
-            if organisation_token is None
-            else Secret(organisation_token, "organisation_token", may_be_async=is_async),
+            organisation_token=optional_secret(organisation_token, is_async=is_async),
             headers=extra_headers(
                 {} if default_headers is None else default_headers, "default_headers"
             ),
             hooks=hooks,
-            limiter=None if limiter is None else rate_limiter(limiter, is_async=is_async),
-            **check_options(options),
+            limiter=optional_limiter(limiter, is_async=is_async),
+            **checked,
         )
     except InvalidInputError as error:
         raise ConfigurationError(str(error)) from None

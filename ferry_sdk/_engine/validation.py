@@ -101,8 +101,10 @@ def recorder(journal: object, argument: str) -> Recorder:
     return cast("Recorder", journal)
 
 
-def rate_limiter(limiter: object, *, is_async: bool) -> RateLimiter:
-    """Return a rate limiter: an object with the method `acquire`, which may be async."""
+def optional_limiter(limiter: object, *, is_async: bool) -> RateLimiter | None:
+    """Return a rate limiter: an object with the method `acquire`, which may be async; or None."""
+    if limiter is None:
+        return None
     acquire = getattr(limiter, "acquire", None)
     if isinstance(limiter, type) or not callable(acquire):
         raise InvalidInputError(
@@ -184,10 +186,14 @@ def address(url: object, *, allow_http: bool) -> str:
     return url.rstrip("/")
 
 
+def is_local(url: str) -> bool:
+    """Return whether an address is on this machine."""
+    return is_loopback(urlsplit(url).hostname or "")
+
+
 def is_local_http(url: str) -> bool:
     """Return whether an address is plain http on this machine."""
-    parts = urlsplit(url)
-    return parts.scheme == "http" and is_loopback(parts.hostname or "")
+    return urlsplit(url).scheme == "http" and is_local(url)
 
 
 def is_loopback(host: str) -> bool:

@@ -14,6 +14,7 @@ from ferry_sdk._engine.correlation import recent_ids
 from ferry_sdk._engine.effects import Flow, RunBlocking, Send
 from ferry_sdk._engine.http import Listener, Reply, Request, Timeout
 from ferry_sdk._engine.limiter import acquire
+from ferry_sdk._engine.log import fields
 from ferry_sdk.errors import FerryError, RequestTimeoutError, UnexpectedResponseError
 
 T = TypeVar("T")
@@ -41,7 +42,11 @@ def send(context: Context, request: Request, listener: Listener | None = None) -
     timeout = _timeouts_until(context, until)
     # Set before the request leaves, so that no interruption finds it missing.
     effect = context.state.sending = Send(request, timeout, listener, until)
-    reply = yield from _exchange(context, effect)
+    reply: Reply
+    if context.hook_runner is None:
+        reply = yield effect
+    else:
+        reply = yield from context.hook_runner.exchange(effect, context)
     _refuse_another_calls(context, reply)
     context.session.update_clock_skew(reply.headers.get("date"), context.now())
     return reply
@@ -57,7 +62,10 @@ def download(context: Context, request: Request) -> Flow[Reply]:
     if context.settings.limiter is not None:
         yield from acquire(context.settings.limiter, context, until)
     effect = Send(request, _timeouts_until(context, until), until=until)
-    return (yield from _exchange(context, effect))
+    if context.hook_runner is None:
+        reply: Reply = yield effect
+        return reply
+    return (yield from context.hook_runner.exchange(effect, context))
 
 
 def read(context: Context, reply: Reply, parse: Callable[[], T]) -> Flow[T]:
@@ -93,13 +101,6 @@ def read_in_thread(parse: Callable[[], T], waiting: int) -> T:
     return parse()
 
 
-def _exchange(context: Context, effect: Send) -> Flow[Reply]:
-    """Return a flow that sends a request and notifies the hooks, if there are any."""
-    if context.hook_runner is None:
-        return iter(effect)
-    return context.hook_runner.exchange(effect, context)
-
-
 def _refuse_another_calls(context: Context, reply: Reply) -> None:
     """Raise if the reply belongs to another call of this process.
 
@@ -119,6 +120,13 @@ def _refuse_another_calls(context: Context, reply: Reply) -> None:
         logger.warning(
             "replies carry another correlation id than their requests, such as the reply to %s",
             context.correlation_id,
+            extra=fields(
+                context,
+                context.state.operation,
+                "unknown",
+                status_code=reply.status_code,
+                request_id=context.request_id_of(reply),
+            ),
         )
 
 

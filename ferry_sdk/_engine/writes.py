@@ -25,9 +25,9 @@ from functools import partial
 from typing import Any, Generic, Literal, TypeVar
 
 from ferry_sdk._engine.attempts import send_with_retries
-from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.context import Context, Result
 from ferry_sdk._engine.effects import Flow, RunBlocking, SingleFlight
-from ferry_sdk._engine.http import RawResponse
+from ferry_sdk._engine.log import fields
 from ferry_sdk._engine.operation import Guard, Operation, ReadBack, Wait, Write
 from ferry_sdk._engine.outcomes import outcome_after, record_outcome
 from ferry_sdk._engine.parsing import prepare
@@ -53,7 +53,7 @@ READ_BACK_WINDOW = 30.0
 """Seconds in which an effect is read back, if there is no deadline."""
 
 
-def send_write(operation: Operation[T], write: Write[T], context: Context) -> Flow[RawResponse[T]]:
+def send_write(operation: Operation[T], write: Write[T], context: Context) -> Flow[Result[T]]:
     """Make a write and return its result.
 
     Raises:
@@ -74,7 +74,7 @@ def send_write(operation: Operation[T], write: Write[T], context: Context) -> Fl
     write.guard.judge(before)
     steps.read_record = before
     response = yield from steps.deduplicate()
-    return response.of(write.guard.conclude(response.parse(), before))
+    return response.of(write.guard.conclude(response.value, before))
 
 
 @dataclass(slots=True)
@@ -97,7 +97,7 @@ class _WriteSteps(Generic[T]):
         record: object = None
         fee_error: FerryError | None = None
         try:
-            record = (yield from send_with_retries(guard.reading, self.context.for_reads())).parse()
+            record = (yield from send_with_retries(guard.reading, self.context.for_reads())).value
         except FerryError as failure:
             if failure.outcome == "unknown":
                 failure.outcome = "not_sent"  # of the write, which waited for this read
@@ -113,38 +113,35 @@ class _WriteSteps(Generic[T]):
             raise fee_error
         return record
 
-    def deduplicate(self) -> Flow[RawResponse[T]]:
-        """Send one request for all callers who ask for the same change at the same time.
+    def deduplicate(self) -> Flow[Result[T]]:
+        """Return steps that send one request for all who ask for the same change at a time.
 
         Callers who share a journal share its entry. A caller with another journal has an entry of
         its own there and shares the request only.
         """
         journal = self.context.settings.journal
         if not self.write.subject:
-            if journal is None:
-                return (yield from self._send(None))
-            return (yield from self._with_journal(journal, self._send))
+            return self._send(None) if journal is None else self._with_journal(journal, self._send)
         settings = self.context.settings
-        source = settings.secret(self.operation.call.authority).source
-        whose = source if isinstance(source, str) else id(source)
+        whose = settings.token.account, settings.secret(self.operation.call.authority).account
         effect = self.operation.safety.effect
         key = (settings.base_url, whose, effect, _canonical(self.write))
 
-        def share_request(entry_id: str | None) -> Flow[RawResponse[T]]:
+        def share_request(entry_id: str | None) -> Flow[Result[T]]:
             return self._share(key, partial(self._send, entry_id), entry_id)
 
         if journal is None:
-            return (yield from share_request(None))
+            return share_request(None)
         steps = partial(self._with_journal, journal, share_request)
-        return (yield from self._share((*key, id(journal)), steps, None))
+        return self._share((*key, id(journal)), steps, None)
 
     def _share(
-        self, key: Hashable, steps: Callable[[], Flow[RawResponse[T]]], entry_id: str | None
-    ) -> Flow[RawResponse[T]]:
+        self, key: Hashable, steps: Callable[[], Flow[Result[T]]], entry_id: str | None
+    ) -> Flow[Result[T]]:
         """Run the steps, or wait for the caller who runs those of the same key."""
         state = self.context.state
 
-        def lead() -> Flow[RawResponse[T]]:
+        def lead() -> Flow[Result[T]]:
             state.is_in_doubt = False
             return (yield from steps())
 
@@ -161,8 +158,8 @@ class _WriteSteps(Generic[T]):
         return (yield from self._resolve_unknown(lost, entry_id))
 
     def _with_journal(
-        self, journal: Recorder, send: Callable[[str], Flow[RawResponse[T]]]
-    ) -> Flow[RawResponse[T]]:
+        self, journal: Recorder, send: Callable[[str], Flow[Result[T]]]
+    ) -> Flow[Result[T]]:
         """Record the intent, run `send`, and record the outcome.
 
         The entry is ``open``, which counts as unresolved, from before the first byte leaves. Only a
@@ -200,11 +197,11 @@ class _WriteSteps(Generic[T]):
             raise
         else:
             context.state.is_done = True
-            yield from record_outcome(context, begun[0], "done", response.parse(), self.read_record)
+            yield from record_outcome(context, begun[0], "done", response.value, self.read_record)
             return response
         return (yield from self._resolve_duplicate(duplicate))
 
-    def _resolve_duplicate(self, duplicate: UnresolvedWriteError) -> Flow[RawResponse[T]]:
+    def _resolve_duplicate(self, duplicate: UnresolvedWriteError) -> Flow[Result[T]]:
         """Return the result of the same earlier write if its effect is visible now."""
         read_back = self.write.read_back
         if read_back is None:
@@ -213,14 +210,14 @@ class _WriteSteps(Generic[T]):
             seen = yield from self._send_read_back(read_back)
         except FerryError as failure:
             raise duplicate from failure.with_traceback(None)
-        if not read_back.shows(seen.parse()):
+        if not read_back.shows(seen.value):
             raise duplicate
-        record = seen.parse()
+        record = seen.value
         result = read_back.result(record)
         yield from record_outcome(self.context, duplicate.entry.id, "done", result, record)
         return seen.of(result)
 
-    def _send_read_back(self, read_back: ReadBack[T]) -> Flow[RawResponse[Any]]:
+    def _send_read_back(self, read_back: ReadBack[T]) -> Flow[Result[Any]]:
         """Make the read that shows the effect, once.
 
         It ends before the deadline, so that the outcome is on record and known to other callers by
@@ -235,7 +232,7 @@ class _WriteSteps(Generic[T]):
         if self.write.read_back is None:
             return None
         try:
-            return (yield from self._send_read_back(self.write.read_back)).parse()
+            return (yield from self._send_read_back(self.write.read_back)).value
         except FerryError:
             return None
 
@@ -255,7 +252,7 @@ class _WriteSteps(Generic[T]):
             outcome=outcome,
         )
 
-    def _send(self, entry_id: str | None) -> Flow[RawResponse[T]]:
+    def _send(self, entry_id: str | None) -> Flow[Result[T]]:
         """Send the write once; if it is not known to be done, find out whether it was."""
         if self.done_before is not None:
             raise self.done_before
@@ -281,7 +278,7 @@ class _WriteSteps(Generic[T]):
         self.context.state.is_in_doubt = True
         return (yield from self._resolve_unknown(unresolved, entry_id))
 
-    def _resolve_unknown(self, lost: FerryError, entry_id: str | None) -> Flow[RawResponse[T]]:
+    def _resolve_unknown(self, lost: FerryError, entry_id: str | None) -> Flow[Result[T]]:
         """Return the result of a write whose reply was lost, if its effect is seen in time."""
         last_seen = lost.body if isinstance(lost, UnexpectedResponseError | APIError) else None
         read_back = self.write.read_back
@@ -291,6 +288,7 @@ class _WriteSteps(Generic[T]):
                 self.operation.name,
                 type(lost).__name__,
                 self.context.correlation_id,
+                extra=fields(self.context, self.operation.name, "unknown"),
             )
             remaining = self.context.remaining()
             window = READ_BACK_WINDOW if remaining is None else remaining
@@ -301,7 +299,7 @@ class _WriteSteps(Generic[T]):
                 with suppress(FerryError):  # the client was closed meanwhile
                     found = yield from poll(read_back.reading, context, wait)
             if found is not None and found.last is not None:
-                last_seen = found.last.parse()
+                last_seen = found.last.value
                 if found.is_met:
                     self.read_record = last_seen
                     return found.last.of(read_back.result(last_seen))

@@ -34,6 +34,7 @@ from ferry_sdk.models.inputs import SearchPassenger
 from ferry_sdk.models.inputs import SearchPassengerDict
 from ferry_sdk.models.inputs import Selection
 from ferry_sdk.models.inputs import SelectionDict
+from ferry_sdk.models.inputs import Traveller
 from ferry_sdk.models.inputs import Vehicle
 from ferry_sdk.models.inputs import VehicleDict
 from ferry_sdk.models.inputs import VehicleQuery
@@ -62,7 +63,7 @@ class AvailabilityGroup(Resource):
         out_journey_id: str,
         out_at: date | str,
         out_time: time | datetime | str,
-        passengers: Sequence[SearchPassenger | SearchPassengerDict],
+        passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
         out_is_open: bool | None = None,
         ret_journey_id: str | None = None,
         ret_at: date | str | None = None,
@@ -76,7 +77,7 @@ class BookingsGroup(Resource):
         self,
         *,
         availabilities: Sequence[Selection | SelectionDict],
-        passengers: Sequence[Passenger | PassengerDict],
+        passengers: Sequence[Passenger | PassengerDict | Traveller],
         reservation_type: arguments.ReservationTypeName | str | None = None,
         vehicle: Vehicle | VehicleDict | None = None,
         contact: Contact | ContactDict | None = None,
@@ -129,6 +130,7 @@ class TicketsGroup(Resource):
         on_progress: Callable[[Voucher], Awaitable[None] | None] | None = None,
     ) -> RawResponse[Voucher]: ...
     async def save_pdf(self, ticket_id: str, path: str | os.PathLike[str]) -> RawResponse[Path]: ...
+    async def read_pdf(self, ticket_id: str) -> RawResponse[bytes]: ...
     async def mark_paid(
         self,
         ticket_id: str,
@@ -161,7 +163,7 @@ class McpGroup(Resource):
         out_journey_id: str,
         out_at: date | str,
         out_time: time | datetime | str,
-        passengers: Sequence[SearchPassenger | SearchPassengerDict],
+        passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
         out_is_open: bool | None = None,
         ret_journey_id: str | None = None,
         ret_at: date | str | None = None,
@@ -172,7 +174,7 @@ class McpGroup(Resource):
     async def create_booking(
         self,
         *,
-        passengers: Sequence[Passenger | PassengerDict],
+        passengers: Sequence[Passenger | PassengerDict | Traveller],
         id: str | None = None,
         availabilities: Sequence[Selection | SelectionDict] | None = None,
         reservation_type: arguments.ReservationTypeName | str | None = None,

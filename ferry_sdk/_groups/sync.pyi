@@ -34,6 +34,7 @@ from ferry_sdk.models.inputs import SearchPassenger
 from ferry_sdk.models.inputs import SearchPassengerDict
 from ferry_sdk.models.inputs import Selection
 from ferry_sdk.models.inputs import SelectionDict
+from ferry_sdk.models.inputs import Traveller
 from ferry_sdk.models.inputs import Vehicle
 from ferry_sdk.models.inputs import VehicleDict
 from ferry_sdk.models.inputs import VehicleQuery
@@ -69,7 +70,7 @@ class AvailabilityGroup(Resource):
         out_journey_id: str,
         out_at: date | str,
         out_time: time | datetime | str,
-        passengers: Sequence[SearchPassenger | SearchPassengerDict],
+        passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
         out_is_open: bool | None = None,
         ret_journey_id: str | None = None,
         ret_at: date | str | None = None,
@@ -83,7 +84,7 @@ class BookingsGroup(Resource):
         self,
         *,
         availabilities: Sequence[Selection | SelectionDict],
-        passengers: Sequence[Passenger | PassengerDict],
+        passengers: Sequence[Passenger | PassengerDict | Traveller],
         reservation_type: arguments.ReservationTypeName | str | None = None,
         vehicle: Vehicle | VehicleDict | None = None,
         contact: Contact | ContactDict | None = None,
@@ -136,6 +137,7 @@ class TicketsGroup(Resource):
         on_progress: Callable[[Voucher], Awaitable[None] | None] | None = None,
     ) -> Voucher: ...
     def save_pdf(self, ticket_id: str, path: str | os.PathLike[str]) -> Path: ...
+    def read_pdf(self, ticket_id: str) -> bytes: ...
     def mark_paid(
         self,
         ticket_id: str,
@@ -168,7 +170,7 @@ class McpGroup(Resource):
         out_journey_id: str,
         out_at: date | str,
         out_time: time | datetime | str,
-        passengers: Sequence[SearchPassenger | SearchPassengerDict],
+        passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
         out_is_open: bool | None = None,
         ret_journey_id: str | None = None,
         ret_at: date | str | None = None,
@@ -179,7 +181,7 @@ class McpGroup(Resource):
     def create_booking(
         self,
         *,
-        passengers: Sequence[Passenger | PassengerDict],
+        passengers: Sequence[Passenger | PassengerDict | Traveller],
         id: str | None = None,
         availabilities: Sequence[Selection | SelectionDict] | None = None,
         reservation_type: arguments.ReservationTypeName | str | None = None,
@@ -224,7 +226,7 @@ class TripsGroup(Resource):
         destination: Port | str,
         *,
         on: date | str,
-        passengers: Sequence[SearchPassenger | SearchPassengerDict],
+        passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
         back: date | str | None = None,
         flexible: int = 0,
         vehicle: VehicleQuery | VehicleQueryDict | None = None,
@@ -238,7 +240,7 @@ class TripsGroup(Resource):
         destination: Port | str,
         *,
         on: date | str,
-        passengers: Sequence[SearchPassenger | SearchPassengerDict],
+        passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
         back: date | str | None = None,
         flexible: int = 0,
         vehicle: VehicleQuery | VehicleQueryDict | None = None,
@@ -253,7 +255,7 @@ class TripsGroup(Resource):
         *,
         start: date | str,
         end: date | str,
-        passengers: Sequence[SearchPassenger | SearchPassengerDict],
+        passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
         vehicle: VehicleQuery | VehicleQueryDict | None = None,
         companies: Sequence[str] | None = None,
         max_calls: int = 400,
@@ -265,7 +267,7 @@ class TripsGroup(Resource):
         destination: Port | str,
         *,
         on: date | str,
-        passengers: Sequence[SearchPassenger | SearchPassengerDict],
+        passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
         vehicle: VehicleQuery | VehicleQueryDict | None = None,
         wait: tuple[timedelta, timedelta] = ...,
         via: Sequence[Port | str] | None = None,

@@ -44,7 +44,7 @@ _SURROGATE: Final = re.compile(rb"\\u[dD]")
 _DIGEST_KEY = os.urandom(16)
 
 
-def encode_json(body: Mapping[str, object]) -> bytes:
+def encode_json(body: object) -> bytes:
     """Encode a body of JSON types.
 
     Raises:
@@ -64,15 +64,23 @@ def normalize_json(body: Mapping[str, object]) -> dict[str, object]:
     """
     if not isinstance(cast("object", body), Mapping):
         raise InvalidInputError("expected a mapping", field="arguments")
+    return cast("dict[str, object]", normalize_value(body, "arguments"))
+
+
+def normalize_value(value: object, argument: str) -> object:
+    """Return any value as the service receives it, with JSON types only.
+
+    Raises:
+        InvalidInputError: It cannot be encoded.
+    """
     try:
-        content = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+        return decode_json(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
     except (TypeError, ValueError, RecursionError):
-        raise _not_json() from None
-    return cast("dict[str, object]", decode_json(content))
+        raise _not_json(argument) from None
 
 
-def _not_json() -> InvalidInputError:
-    return InvalidInputError("cannot be encoded as JSON", field="arguments")
+def _not_json(argument: str = "arguments") -> InvalidInputError:
+    return InvalidInputError("cannot be encoded as JSON", field=argument)
 
 
 def decode_json(content: bytes) -> object:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal, TypeVar
+from http import HTTPStatus
+from typing import TypeVar
 from urllib.parse import quote
 
 from ferry_sdk._engine.auth import authorisation
@@ -32,9 +33,9 @@ class Rest:
         authority: Which token it carries.
     """
 
-    method: Literal["GET", "POST"]
+    method: str
     path: str
-    body: Mapping[str, object] | None = field(default=None, repr=False)
+    body: object = field(default=None, repr=False)
     authority: Authority = "token"
 
     @classmethod
@@ -61,6 +62,11 @@ class Rest:
             return f"/api/{name}/{{id}}/{last}"
         return f"/api/{name}/{{id}}" if rest and self.method == "GET" else f"/api/{self.path}"
 
+    @property
+    def target(self) -> str:
+        """The path and the query below the address."""
+        return f"/api/{self.path}"
+
     def exchange(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
         """Send the request once. Return the parsed value and its reply."""
         settings = context.settings
@@ -71,13 +77,13 @@ class Rest:
             headers["Content-Type"] = "application/json"
         request = Request(
             method=self.method,
-            url=f"{settings.base_url}/api/{self.path}",
+            url=f"{settings.base_url}{self.target}",
             headers=headers,
             content=None if self.body is None else encode_json(self.body),
             route=self.route if context.hook_runner is not None else "",
         )
         reply = yield from send(context, request)
-        return (yield from read(context, reply, lambda: parse(value_of(reply)))), reply
+        return (yield from read(context, reply, lambda: parse(self._value(reply)))), reply
 
     def digest(self) -> RequestDigest:
         """Return what identifies the request, without its content."""
@@ -86,6 +92,45 @@ class Rest:
     def secrets(self) -> frozenset[str]:
         """Return the texts of the request that no message may contain."""
         return frozenset(personal_data(self.body))
+
+    def _value(self, reply: Reply) -> object:
+        return value_of(reply)
+
+
+@dataclass(slots=True)
+class AnyPath(Rest):
+    """A request to a path that the library does not know.
+
+    Attributes:
+        path: Encoded path below the address.
+        query: The encoded query; empty without one.
+        params: The same, as given.
+    """
+
+    query: str = field(default="", repr=False)
+    params: Mapping[str, object] = field(default_factory=dict[str, object], repr=False)
+
+    @property
+    def route(self) -> str:
+        """One for all paths, which may contain ids."""
+        return "/{path}"
+
+    @property
+    def target(self) -> str:
+        """The path and the query below the address."""
+        return f"/{self.path}?{self.query}" if self.query else f"/{self.path}"
+
+    def digest(self) -> RequestDigest:
+        """Return what identifies the request; its path has no query, which may name a traveller."""
+        content = {"json": self.body, "params": self.params}
+        return digest(self.method, f"/{self.path}", content)
+
+    def secrets(self) -> frozenset[str]:
+        """Return the texts of the request that no message may contain."""
+        return frozenset(personal_data([self.body, dict(self.params)]))
+
+    def _value(self, reply: Reply) -> object:
+        return None if reply.status_code == HTTPStatus.NO_CONTENT else value_of(reply)
 
 
 @lru_cache(maxsize=256)

@@ -17,7 +17,7 @@ from ferry_sdk._engine.wire import download
 from ferry_sdk._protocols.error_responses import api_error, unexpected_response
 from ferry_sdk._protocols.json_body import text_of
 from ferry_sdk._protocols.rest import Rest
-from ferry_sdk.errors import ConfigurationError, NotFoundError, UnexpectedResponseError
+from ferry_sdk.errors import ConfigurationError, UnexpectedResponseError, VoucherNotReadyError
 from ferry_sdk.types import RequestDigest
 
 T = TypeVar("T")
@@ -31,14 +31,19 @@ _PDF_WITHIN: Final = 1024
 
 @dataclass(frozen=True, slots=True)
 class VoucherFile:
-    """The voucher of a ticket, downloaded into a file."""
+    """The voucher of a ticket, downloaded.
+
+    Attributes:
+        ticket_id: The ticket.
+        path: The file in which it is saved; None: its content is the result.
+    """
 
     ticket_id: str
-    path: Path = field(repr=False)
+    path: Path | None = field(default=None, repr=False)
     authority: Authority = "token"
 
     def exchange(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
-        """Read the voucher's URL, download the voucher, save it."""
+        """Read the voucher's URL, download the voucher, save it if there is a path."""
         address, reply = yield from self._address().exchange(context, lambda value: value)
         reply = yield from _fetch(_url_of(address, reply), context)
         if reply.is_redirect:
@@ -47,6 +52,8 @@ class VoucherFile:
             raise api_error(reply, text_of(reply.content), message="the voucher cannot be fetched")
         if _PDF not in reply.content[:_PDF_WITHIN]:
             raise unexpected_response("the file at the voucher's URL is not a PDF", reply)
+        if self.path is None:
+            return parse(reply.content), reply
         yield from Save(self.path, reply.content)
         return parse(self.path), reply
 
@@ -65,7 +72,7 @@ class VoucherFile:
 def _url_of(value: object, reply: Reply) -> str:
     url = cast("dict[str, object]", value).get("url") if isinstance(value, dict) else value
     if url is None:
-        raise NotFoundError(
+        raise VoucherNotReadyError(
             "there is no voucher to fetch: it is not ready, or the company sends it by e-mail",
             status_code=reply.status_code,
             request_id=reply.request_id,

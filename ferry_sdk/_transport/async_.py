@@ -15,7 +15,7 @@ import anyio.to_thread
 from typing_extensions import Self
 
 from ferry_sdk._engine.batch import Batch, BatchCall, NextAnswer, Plan, StopBatch
-from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.context import Context, Result, Session, new_session
 from ferry_sdk._engine.effects import (
     CallUser,
     Effect,
@@ -66,13 +66,19 @@ class AsyncTransport:
         settings: Settings,
         client: AsyncHttpClient[Any] | None = None,
         shared: AsyncShared | None = None,
+        session: Session | None = None,
     ) -> None:
         self.settings = settings
         self.shared: AsyncShared = shared or AsyncShared(client, settings)
+        self.session: Session = session or new_session(settings)
 
     def view(self, settings: Settings) -> Self:
-        """Return a transport with other settings on the same pool and session."""
-        return type(self)(settings, shared=self.shared)
+        """Return a transport with other settings on the same pool.
+
+        Another token is another account with a session of its own.
+        """
+        session = self.session.of_view(self.settings, settings)
+        return type(self)(settings, shared=self.shared, session=session)
 
     async def close(self) -> None:
         """Close the HTTP client."""
@@ -87,32 +93,32 @@ class AsyncTransport:
         self.shared.prepare()
         if isinstance(operation, Plan):
             return self._run_flow(operation.steps(self.settings))
-        return self._call(operation, lambda response: response.parse())
+        return self._call(operation, lambda result: result.value)
 
     def answer(self, operation: Operation[T]) -> Coroutine[Any, Any, RawResponse[T]]:
         """Make a call and return its result with the HTTP reply."""
         self.shared.prepare()
-        return self._call(operation, lambda response: response, is_raw=True)
+        return self._call(operation, lambda result: result.raw(), is_raw=True)
 
-    def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> Coroutine[Any, Any, T]:
+    async def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> T:
         """Read a write back again and return its result."""
         self.shared.prepare()
         context = Context.start(
             self.settings,
-            self.shared.session,
+            self.session,
             "recover",
             correlation_id=error.correlation_id,
         )
-        return self._run_flow(recover(error, read_back, context))
+        return (await self._run_flow(recover(error, read_back, context))).value
 
     async def _call(
         self,
         operation: Operation[T],
-        finish: Callable[[RawResponse[T]], R],
+        finish: Callable[[Result[T]], R],
         *,
         is_raw: bool = False,
     ) -> R:
-        context = Context.start(self.settings, self.shared.session, operation.name, is_raw=is_raw)
+        context = Context.start(self.settings, self.session, operation.name, is_raw=is_raw)
         try:
             return finish(await self._run_flow(run(operation, context)))
         except BaseException as stop:
@@ -154,7 +160,8 @@ class AsyncTransport:
 
     def _tasks_of(self, batch: Batch[Any, Any]) -> BatchTasks:
         def make_call(begun: BatchCall[Any, Any]) -> Awaitable[object]:
-            return self.view(batch.settings_of(begun, self.settings)).run(begun.call)
+            call: Awaitable[object] = begun.make(self.view(batch.settings_of(begun, self.settings)))
+            return call
 
         if batch.worker is None:
             batch.worker = batch_tasks()(batch, make_call)
@@ -206,7 +213,8 @@ class AsyncTransport:
             request = _http.build_request(
                 client, effect.request, effect.timeout, exchange.on_event_async
             )
-            with _http.Quiet():
+            outside = _http.is_quiet.set(True)
+            try:
                 response = await client.send(
                     request, stream=True, auth=None, follow_redirects=False
                 )
@@ -222,6 +230,8 @@ class AsyncTransport:
                 finally:
                     exchange.end_request()
                     await response.aclose()
+            finally:
+                _http.is_quiet.reset(outside)
         except Exception as error:
             failure = exchange.failure(error)
             if failure is None or failure is error:

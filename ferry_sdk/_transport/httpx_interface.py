@@ -25,7 +25,11 @@ from ferry_sdk.errors import (
 if TYPE_CHECKING:
     from ferry_sdk._engine.http import Request, Timeout
 
-_is_ours: ContextVar[bool] = ContextVar("ferry_sdk_request", default=False)
+is_quiet: Final[ContextVar[bool]] = ContextVar("ferry_sdk_request", default=False)
+"""Whether the content of requests and replies is kept out of the HTTP library's log.
+
+URLs, which contain ids, are logged at DEBUG; headers and bodies of replies are not logged.
+"""
 
 
 _QUOTE: Final = re.compile(r"[\s:(=<]*(?<!\w)(?:bytearray\()?b?['\"]")
@@ -90,30 +94,15 @@ def _is_httpx(kind: type[BaseException]) -> bool:
     return kind.__module__.partition(".")[0] in {"httpcore", "httpx", "httpx2"}
 
 
-class Quiet:
-    """Keeps the content of requests and replies out of the HTTP library's log.
-
-    URLs, which contain ids, are logged at DEBUG; headers and bodies of replies are not logged.
-    """
-
-    __slots__ = ("_token",)
-
-    def __enter__(self) -> None:
-        self._token = _is_ours.set(True)
-
-    def __exit__(self, *_: object) -> None:
-        _is_ours.reset(self._token)
-
-
 def _lower_to_debug(record: logging.LogRecord) -> bool:
-    if _is_ours.get() and record.levelno == logging.INFO:
+    if is_quiet.get() and record.levelno == logging.INFO:
         record.levelno, record.levelname = logging.DEBUG, "DEBUG"
         return logging.getLogger(record.name).isEnabledFor(logging.DEBUG)
     return True
 
 
 def _remove_replies(record: logging.LogRecord) -> bool:
-    if _is_ours.get():
+    if is_quiet.get():
         record.msg = str(record.msg).partition(" return_value=")[0].partition(" exception=")[0]
     return True
 

@@ -1,4 +1,4 @@
-"""State shared by a client and its views: connections, locks and the session.
+"""State shared by a client and its views: connections and locks.
 
 Connections and locks belong to the process and the event loop that made them, so each process
 and each loop has its own.
@@ -7,11 +7,12 @@ and each loop has its own.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable
+import time
+from collections.abc import Callable
 from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
-from threading import TIMEOUT_MAX, RLock
+from threading import RLock
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary, finalize
 
@@ -19,7 +20,6 @@ import anyio
 from anyio.lowlevel import current_token
 from typing_extensions import Self
 
-from ferry_sdk._engine.context import Session
 from ferry_sdk._engine.effects import Signal
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._fork import process_id
@@ -28,6 +28,9 @@ from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
 from ferry_sdk._transport.startup import client_maker, load_for_tasks, load_for_threads
 from ferry_sdk._transport.tracing import OpenConnections
 from ferry_sdk.errors import ConfigurationError, FerryError
+
+_MOMENT = 0.5
+"""Seconds between two looks at a signal: on Windows, only a short wait sees Ctrl-C."""
 
 ClientT = TypeVar("ClientT", HttpClient[Any], AsyncHttpClient[Any])
 LockT = TypeVar("LockT", RLock, anyio.Lock)
@@ -48,7 +51,9 @@ class LoopResources(Generic[ClientT, LockT]):
     new_lock: Callable[[], LockT]
     connections: OpenConnections
     sleepers: set[Callable[[], object]] = field(default_factory=set[Callable[[], object]])
-    _locks: dict[Hashable, LockT] = field(default_factory=dict[Hashable, LockT])
+    _locks: WeakKeyDictionary[object, LockT] = field(
+        default_factory=WeakKeyDictionary[object, LockT]
+    )
 
     def require_open(self) -> Self:
         """Return the resources; raise if the owner of the HTTP client has closed it."""
@@ -61,8 +66,8 @@ class LoopResources(Generic[ClientT, LockT]):
         for wake in [*self.sleepers]:
             wake()
 
-    def lock(self, key: Hashable) -> LockT:
-        """Return the lock of a key; `setdefault` keeps only one, whichever thread is first."""
+    def lock(self, key: object) -> LockT:
+        """Return the lock of an object; `setdefault` keeps only one, whichever thread is first."""
         return self._locks.setdefault(key, self.new_lock())
 
 
@@ -74,12 +79,10 @@ class AnyShared(Generic[ClientT, LockT]):
         settings: The settings of the client.
 
     Attributes:
-        session: The MCP session and the clock skew.
         is_closed: Whether the client is closed.
     """
 
     def __init__(self, client: ClientT | None, settings: Settings) -> None:
-        self.session: Session = Session()
         self.is_closed: bool = False
         self._given: ClientT | None = client
         self._settings = settings
@@ -148,8 +151,10 @@ class Shared(AnyShared[HttpClient[Any], RLock]):
                 for given in (stop, signal):
                     if given is not None:
                         calls.enter_context(given.call(woken.set))
-                if not self.is_closed:
-                    woken.wait(min(seconds, TIMEOUT_MAX))
+                until = time.monotonic() + seconds
+                while (left := until - time.monotonic()) > 0 and not self.is_closed:
+                    if woken.wait(min(left, _MOMENT)):
+                        break
             if self.is_closed or (stop is not None and stop.is_set):
                 raise ConfigurationError("the client is closed")
         finally:

@@ -20,7 +20,7 @@ from uuid import uuid4
 from typing_extensions import Self
 
 from ferry_sdk._engine.batch import Batch, BatchCall, NextAnswer, Plan, StopBatch
-from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.context import Context, Result, Session, new_session
 from ferry_sdk._engine.effects import (
     CallUser,
     Effect,
@@ -75,19 +75,22 @@ class Transport:
         client: HttpClient[Any] | None = None,
         shared: Shared | None = None,
         stop: Signal | None = None,
+        session: Session | None = None,
     ) -> None:
         self.settings = settings
         self.shared: Shared = shared or Shared(client, settings)
+        self.session: Session = session or new_session(settings)
         self._stop = stop
 
     def view(self, settings: Settings, stop: Signal | None = None) -> Self:
-        """Return a transport with other settings on the same pool and session.
+        """Return a transport with other settings on the same pool.
 
         Args:
-            settings: The settings.
+            settings: The settings; another token is another account with a session of its own.
             stop: Ends its calls as closing the client does.
         """
-        return type(self)(settings, shared=self.shared, stop=stop)
+        session = self.session.of_view(self.settings, settings)
+        return type(self)(settings, shared=self.shared, stop=stop, session=session)
 
     def close(self) -> None:
         """Close the HTTP client."""
@@ -98,32 +101,32 @@ class Transport:
         self.shared.prepare()
         if isinstance(operation, Plan):
             return self._run_flow(operation.steps(self.settings))
-        return self._call(operation, lambda response: response.parse())
+        return self._call(operation, lambda result: result.value)
 
     def answer(self, operation: Operation[T]) -> RawResponse[T]:
         """Make a call and return its result with the HTTP reply."""
         self.shared.prepare()
-        return self._call(operation, lambda response: response, is_raw=True)
+        return self._call(operation, lambda result: result.raw(), is_raw=True)
 
     def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> T:
         """Read a write back again and return its result."""
         self.shared.prepare()
         context = Context.start(
             self.settings,
-            self.shared.session,
+            self.session,
             "recover",
             correlation_id=error.correlation_id,
         )
-        return self._run_flow(recover(error, read_back, context))
+        return self._run_flow(recover(error, read_back, context)).value
 
     def _call(
         self,
         operation: Operation[T],
-        finish: Callable[[RawResponse[T]], R],
+        finish: Callable[[Result[T]], R],
         *,
         is_raw: bool = False,
     ) -> R:
-        context = Context.start(self.settings, self.shared.session, operation.name, is_raw=is_raw)
+        context = Context.start(self.settings, self.session, operation.name, is_raw=is_raw)
         try:
             return finish(self._run_flow(run(operation, context)))
         except BaseException as stop:
@@ -166,7 +169,7 @@ class Transport:
     def _threads_of(self, batch: Batch[Any, Any]) -> BatchThreads:
         def make_call(begun: BatchCall[Any, Any], stop: Signal) -> object:
             settings = batch.settings_of(begun, self.settings)
-            return self.view(settings, stop).run(begun.call)
+            return begun.make(self.view(settings, stop))
 
         batch.worker = batch.worker or BatchThreads(batch, make_call)
         threads: BatchThreads = batch.worker
@@ -227,7 +230,8 @@ class Transport:
     def _exchange(self, client: HttpClient[Any], effect: Send, exchange: Exchange) -> Reply:
         try:
             request = _http.build_request(client, effect.request, effect.timeout, exchange.on_event)
-            with _http.Quiet():
+            outside = _http.is_quiet.set(True)
+            try:
                 response = client.send(request, stream=True, auth=None, follow_redirects=False)
                 try:
                     exchange.start_reply(response)
@@ -239,6 +243,8 @@ class Transport:
                 finally:
                     exchange.end_request()
                     response.close()
+            finally:
+                _http.is_quiet.reset(outside)
         except Exception as error:
             failure = exchange.failure(error)
             if failure is None or failure is error:

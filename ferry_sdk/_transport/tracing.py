@@ -12,7 +12,7 @@ under a thread that is blocked in a read.
 
 from __future__ import annotations
 
-import threading
+from _thread import RLock
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -90,7 +90,7 @@ class Tracing:
     def __init__(self, effect: Send, connections: OpenConnections) -> None:
         self._effect = effect
         self._connections = connections
-        self._lock = threading.RLock()
+        self._lock = RLock()
         self._socket: socket | None = None
         self._stream: Any = None
         self.is_given_up = False

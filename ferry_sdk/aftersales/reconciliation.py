@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Generator, Iterable
+from collections.abc import Awaitable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, overload
+from typing import TYPE_CHECKING, Final, overload
 
+from ferry_sdk._engine.batch import CONCURRENCY, Batch, Plan, all_answers
+from ferry_sdk._engine.effects import Flow, RunBlocking, Sleep
+from ferry_sdk._engine.settings import Settings
 from ferry_sdk.aftersales.payments import (
     KINDS,
     Discrepancy,
@@ -16,16 +19,7 @@ from ferry_sdk.aftersales.payments import (
     Reconciliation,
     parse_payments,
 )
-from ferry_sdk.aftersales.steps import (
-    CONCURRENCY,
-    Blocking,
-    Reads,
-    Sleep,
-    Steps,
-    perform,
-    perform_async,
-)
-from ferry_sdk.client import AsyncFerry, Ferry
+from ferry_sdk.client import AsyncFerry, Ferry, transport_of
 from ferry_sdk.errors import (
     APIError,
     AuthenticationError,
@@ -36,6 +30,8 @@ from ferry_sdk.models.bookings import Booking
 from ferry_sdk.models.enums import Stage, TicketStatus
 from ferry_sdk.models.sums import exact_difference, exact_sum
 from ferry_sdk.models.tickets import CancellationFee
+from ferry_sdk.resources.bookings import BookingsGroup
+from ferry_sdk.resources.tickets import TicketsGroup
 from ferry_sdk.safety import failure_kind
 
 if TYPE_CHECKING:
@@ -87,16 +83,14 @@ def reconcile(
         JournalError: The journal cannot be read.
         FerryError: No booking could be read.
     """
-    reconciler = Reconciler(journal, payments)
+    plan = Plan(Reconciler(journal, payments).steps)
     if isinstance(ferry, AsyncFerry):
-        return _reconcile_async(ferry, reconciler)
-    (report,) = perform(ferry, reconciler.steps())
-    return report
+        return _run_async(ferry, plan)
+    return transport_of(ferry).run(plan)
 
 
-async def _reconcile_async(ferry: AsyncFerry, reconciler: Reconciler) -> Reconciliation:
-    (report,) = [one async for one in perform_async(ferry, reconciler.steps())]
-    return report
+async def _run_async(ferry: AsyncFerry, plan: Plan[Reconciliation]) -> Reconciliation:
+    return await transport_of(ferry).run(plan)
 
 
 @dataclass(slots=True)
@@ -135,9 +129,10 @@ class Reconciler:
         self._found: dict[str, list[Discrepancy]] = {kind: [] for kind in KINDS}
         self._unresolved: list[JournalEntry] = []
 
-    def steps(self) -> Steps[Reconciliation]:
-        """Yield what to read, and then the report."""
-        all_ids: list[str] = yield Blocking(self._list_bookings)
+    def steps(self, settings: Settings) -> Flow[Reconciliation]:
+        """Read the bookings, and return the report."""
+        del settings
+        all_ids = yield from RunBlocking(self._list_bookings, may_be_interrupted=True)
         ids, errors = all_ids, dict[str, FerryError]()
         for attempt in range(_ATTEMPTS):
             errors = yield from self._read(ids)
@@ -148,7 +143,7 @@ class Reconciler:
             if attempt < _ATTEMPTS - 1:
                 asked = [one.retry_after for one in errors.values() if isinstance(one, APIError)]
                 pause = max([2.0**attempt, *(one for one in asked if one is not None)])
-                yield Sleep(min(pause, _LONGEST_PAUSE))
+                yield from Sleep(min(pause, _LONGEST_PAUSE))
         if ids and len(ids) == len(all_ids):
             raise errors[ids[0]]
         self._add_not_known(ids)
@@ -157,7 +152,7 @@ class Reconciler:
             kind: tuple(sorted(some, key=lambda one: order[one.booking_id]))
             for kind, some in self._found.items()
         }
-        yield Reconciliation(**found, unresolved=tuple(self._unresolved))
+        return Reconciliation(**found, unresolved=tuple(self._unresolved))
 
     def _list_bookings(self) -> list[str]:
         """Return the ids of the payments, then those of the journal; note its unresolved writes."""
@@ -171,35 +166,36 @@ class Reconciler:
             last = page[-1]
         return [*ids]
 
-    def _read(self, ids: list[str]) -> Generator[Any, Any, dict[str, FerryError]]:
+    def _read(self, ids: list[str]) -> Flow[dict[str, FerryError]]:
         """Read and compare bookings; return the errors of those that could not be read."""
         errors: dict[str, FerryError] = {}
         for start in range(0, len(ids), CONCURRENCY):
-            some = ids[start : start + CONCURRENCY]
-            answers = yield Reads(tuple(partial(_get, booking_id) for booking_id in some))
-            for booking_id, answer in zip(some, answers, strict=True):
-                error = answer
-                if isinstance(answer, Booking):
-                    error = yield from self._compare(booking_id, answer)
+            batch = Batch[str, Booking]()
+            for booking_id in ids[start : start + CONCURRENCY]:
+                batch.add(booking_id, BookingsGroup.get(None, booking_id))
+            for answer in (yield from all_answers(batch)):
+                error = answer.error
+                if answer.value is not None:
+                    error = yield from self._compare(answer.key, answer.value)
                 if isinstance(error, AuthenticationError | ConfigurationError):
                     raise error
-                if isinstance(error, FerryError):
-                    errors[booking_id] = error
+                if error is not None:
+                    errors[answer.key] = error
         return errors
 
-    def _compare(self, booking_id: str, booking: Booking) -> Generator[Any, Any, FerryError | None]:
+    def _compare(self, booking_id: str, booking: Booking) -> Flow[FerryError | None]:
         """Add what does not agree; return the error if a fee could not be read."""
         sums = self._paid.get(booking_id, {})
         foreign = {name: paid for name, paid in sums.items() if name != booking.currency}
         paid = sums.get(booking.currency, _Paid())
         cancelled = [one.id for one in booking.tickets if one.status == TicketStatus.CANCELED]
-        fees: list[CancellationFee] = []
-        if paid.held > 0 and cancelled:
-            answers = yield Reads(tuple(partial(_get_fee, one) for one in cancelled))
-            failed = [one for one in answers if isinstance(one, FerryError)]
-            if failed:
-                return failed[0]
-            fees = answers
+        batch = Batch[str, CancellationFee]()
+        for ticket_id in cancelled if paid.held > 0 else ():
+            batch.add(ticket_id, TicketsGroup.cancel_fee(None, ticket_id))
+        answers = yield from all_answers(batch)
+        if error := next((answer.error for answer in answers if answer.error is not None), None):
+            return error
+        fees = [answer.value for answer in answers if answer.value is not None]
         for currency, other in foreign.items():
             self._add(
                 "total_differs", booking_id, other.amount, None, currency, booking.stage, other
@@ -251,13 +247,3 @@ class Reconciler:
         self._found[kind].append(
             Discrepancy(booking_id, expected, found, currency, stage, references)
         )
-
-
-def _get(booking_id: str, ferry: Ferry | AsyncFerry) -> Booking | Awaitable[Booking]:
-    return ferry.bookings.get(booking_id)
-
-
-def _get_fee(
-    ticket_id: str, ferry: Ferry | AsyncFerry
-) -> CancellationFee | Awaitable[CancellationFee]:
-    return ferry.tickets.cancel_fee(ticket_id)

@@ -29,7 +29,7 @@ _SHORTEST_NEAR: Final = 5.0
 _LAST: Final = datetime(9999, 12, 31, tzinfo=timezone.utc).timestamp()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Entry:
     """A watched booking.
 

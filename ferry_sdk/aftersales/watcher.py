@@ -6,10 +6,13 @@ from collections.abc import AsyncGenerator, Generator, Iterable, Iterator, Seque
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, cast, overload
+from typing import TYPE_CHECKING, Final, cast, overload
 
+from ferry_sdk._engine.batch import Batch, BatchAnswer, all_answers
+from ferry_sdk._engine.effects import Flow, Item, RunBlocking, Sleep, Steps
 from ferry_sdk._engine.http import RawResponse, parse_date
 from ferry_sdk._engine.validation import seconds as check_seconds
+from ferry_sdk._transport.streams import stream, stream_async
 from ferry_sdk.aftersales.events import (
     FINAL,
     LAPSING,
@@ -20,16 +23,7 @@ from ferry_sdk.aftersales.events import (
     parse_snapshot,
 )
 from ferry_sdk.aftersales.schedule import Entry, Schedule
-from ferry_sdk.aftersales.steps import (
-    CONCURRENCY,
-    Blocking,
-    Reads,
-    Sleep,
-    Steps,
-    perform,
-    perform_async,
-)
-from ferry_sdk.client import AsyncFerry, Ferry
+from ferry_sdk.client import AsyncFerry, Ferry, transport_of
 from ferry_sdk.errors import (
     APIError,
     AuthenticationError,
@@ -39,6 +33,7 @@ from ferry_sdk.errors import (
 )
 from ferry_sdk.models.bookings import Booking, BookingCreated
 from ferry_sdk.resources.arguments import identifier
+from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.safety import failure_kind
 
 if TYPE_CHECKING:
@@ -105,8 +100,8 @@ def watch(
     """
     watcher = Watcher(bookings, deadline=check_seconds(deadline, "deadline"), journal=journal)
     if isinstance(ferry, AsyncFerry):
-        return perform_async(ferry, watcher.steps())
-    return perform(ferry, watcher.steps())
+        return stream_async(transport_of(ferry), watcher.steps())
+    return stream(transport_of(ferry), watcher.steps())
 
 
 class Watcher:
@@ -143,7 +138,7 @@ class Watcher:
                 return
             wake = min(max(wake, self._paused_until), self._deadline)
             if wake > now:
-                yield Sleep(wake - now)
+                yield from Sleep(wake - now)
             else:
                 yield from self._read(min(self._deadline - now, _READ_TIMEOUT))
 
@@ -151,7 +146,7 @@ class Watcher:
         """Schedule the first read of each booking, with what the journal knows of it."""
         if self._journal is not None:
             load = self._journal.load_snapshots
-            known: dict[str, str] = yield Blocking(partial(load, [*self._entries]))
+            known = yield from RunBlocking(partial(load, [*self._entries]), may_be_interrupted=True)
             for booking_id, text in known.items():
                 if snapshot := parse_snapshot(text):
                     entry = self._entries[booking_id]
@@ -163,28 +158,33 @@ class Watcher:
 
     def _read(self, seconds: float) -> Steps[BookingEvent]:
         """Read the most urgent bookings."""
-        entries = self._schedule.pop(CONCURRENCY)
-        answers = yield Reads(tuple(partial(_get, entry.booking_id, seconds) for entry in entries))
+        batch = Batch[Entry, RawResponse[Booking]]()
+        for entry in self._schedule.pop(batch.limit):
+            # The watch itself tries again, so that one booking does not keep the others waiting.
+            read = BookingsGroup.get(None, entry.booking_id)
+            batch.add_raw(entry, read, max_retries=0, deadline=seconds)
+        answers = yield from all_answers(batch)
         self._pause(answers)
-        for entry, answer in zip(entries, answers, strict=True):
-            if isinstance(answer, FerryError):
-                yield from self._handle_failure(entry, answer)
-            else:
-                yield from self._compare(entry, answer)
+        for answer in answers:
+            if answer.error is not None:
+                yield from self._handle_failure(answer.key, answer.error)
+            elif answer.value is not None:
+                yield from self._compare(answer.key, answer.value)
 
-    def _pause(self, answers: Sequence[object]) -> None:
+    def _pause(self, answers: Sequence[BatchAnswer[Entry, RawResponse[Booking]]]) -> None:
         """Pause all reads for a moment if one failed that may succeed later.
 
         The service or the network may be down, so the pause is longer after each further round
         of reads in which all failed.
         """
-        failures = [one for one in answers if isinstance(one, FerryError) and failure_kind(one)]
+        errors = [answer.error for answer in answers]
+        failures = [error for error in errors if error is not None and failure_kind(error)]
         if len(failures) < len(answers):
             self._rounds_failed = 0
         if failures:
             self._rounds_failed += 1
-            asked = [one.retry_after or 0.0 for one in failures if isinstance(one, APIError)]
-            pause = max(self._retry_delay(self._rounds_failed), *asked, 0.0)
+            waits = [error.retry_after or 0.0 for error in failures if isinstance(error, APIError)]
+            pause = max(self._retry_delay(self._rounds_failed), *waits, 0.0)
             self._paused_until = self._schedule.clock() + pause
 
     def _retry_delay(self, failures: int) -> float:
@@ -205,7 +205,7 @@ class Watcher:
         if kinds and not entry.is_recorded:  # so that a change after a crash is one
             yield from self._save(entry, before or after)
         for kind in kinds:
-            yield BookingEvent(entry.booking_id, kind, after.stage, at, booking, before)
+            yield Item(BookingEvent(entry.booking_id, kind, after.stage, at, booking, before))
         is_same = entry.is_recorded and not kinds and before == after
         entry.before, entry.given = after, after.stage
         if "lapsing" in kinds:
@@ -231,10 +231,11 @@ class Watcher:
             kinds.append("lapsing")
         return kinds
 
-    def _save(self, entry: Entry, snapshot: BookingSnapshot) -> Steps[BookingEvent]:
+    def _save(self, entry: Entry, snapshot: BookingSnapshot) -> Flow[None]:
         if self._journal is not None:
             text = snapshot.to_text(entry.given, entry.reminded)
-            yield Blocking(partial(self._journal.save_snapshot, entry.booking_id, text))
+            save = partial(self._journal.save_snapshot, entry.booking_id, text)
+            yield from RunBlocking(save, may_be_interrupted=True)
             entry.is_recorded = True
 
     def _handle_failure(self, entry: Entry, error: FerryError) -> Steps[BookingEvent]:
@@ -250,13 +251,7 @@ class Watcher:
             self._schedule.add_next(entry)
             return
         at, before = self._schedule.now(), entry.before
-        yield BookingEvent(entry.booking_id, "not_known", None, at, None, before, error)
-
-
-def _get(booking_id: str, seconds: float, ferry: Ferry | AsyncFerry) -> Any:  # noqa: ANN401 -- awaited for an AsyncFerry only
-    # The watch itself tries again, so that one booking does not keep the others waiting.
-    view = ferry.with_options(max_retries=0, deadline=seconds)
-    return view.with_raw_response.bookings.get(booking_id)
+        yield Item(BookingEvent(entry.booking_id, "not_known", None, at, None, before, error))
 
 
 def _entries_of(bookings: Iterable[BookingOrId]) -> Iterator[Entry]:

@@ -415,4 +415,4 @@ class ToolRunner:
 
     def _now(self) -> float:
         """Return the time by the service's clock, as its last replies showed it."""
-        return time.time() + self._transport.shared.session.skew
+        return time.time() + self._transport.session.skew

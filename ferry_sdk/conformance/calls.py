@@ -1,8 +1,7 @@
-"""The calls of a check, their replies, and the two loops that make them.
+"""The calls of a check, and their replies.
 
-The probes are generators without I/O. They yield a `Call` and are sent its `Reply`. One loop makes
-the calls with a `Ferry`, the other with an `AsyncFerry`. An interruption is thrown into the
-generator, which can still make a call, such as to cancel a booking.
+The probes are generators without I/O. They yield a `Call` and are sent its `Reply`. An interruption
+is thrown into the generator, which can still make a call, such as to cancel a booking.
 """
 
 from __future__ import annotations
@@ -11,13 +10,12 @@ import json
 import re
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from inspect import GEN_CLOSED, getgeneratorstate
 from operator import attrgetter
 from typing import Any, Final, TypeVar, cast
 
 import anyio
 
+from ferry_sdk._engine.effects import drive, drive_async
 from ferry_sdk._engine.http import RawResponse
 from ferry_sdk.client import AsyncFerry, Ferry
 from ferry_sdk.errors import APIError, FerryError, UnexpectedResponseError
@@ -84,50 +82,35 @@ Observe = Callable[[Call, Reply], None]
 
 def perform(ferry: Ferry, steps: Steps[T], observe: Observe) -> T:
     """Make the calls of the steps, show each to `observe`, and return the steps' result."""
-    proceed: Callable[[], Call] = partial(next, steps)
-    while True:
+
+    def make(call: Call) -> Reply:
         try:
-            call = proceed()
-            try:
-                call.reply = reply = _reply(call.make(ferry))
-            except FerryError as error:
-                call.reply = reply = _failure(error)
-            observe(call, reply)
-            proceed = partial(steps.send, reply)
-        except StopIteration as end:
-            return cast("T", end.value)
-        except BaseException as stop:
-            if getgeneratorstate(steps) == GEN_CLOSED:
-                raise
-            proceed = partial(steps.throw, stop)
+            call.reply = _reply(call.make(ferry))
+        except FerryError as error:
+            call.reply = _failure(error)
+        observe(call, call.reply)
+        return call.reply
+
+    return drive(steps, make)
 
 
 async def perform_async(ferry: AsyncFerry, steps: Steps[T], observe: Observe) -> T:
     """Make the calls of the steps, show each to `observe`, and return the steps' result."""
-    proceed: Callable[[], Call] = partial(next, steps)
-    is_stopped = False
-    while True:
+
+    async def make(call: Call) -> Reply:
         try:
-            call = proceed()
-            # After a cancellation, the remaining calls clean up.
-            with anyio.CancelScope(shield=is_stopped):
-                call.reply = reply = await _make(ferry, call)
-                observe(call, reply)
-                proceed = partial(steps.send, reply)
-        except StopIteration as end:
-            return cast("T", end.value)
-        except BaseException as stop:
-            if getgeneratorstate(steps) == GEN_CLOSED:
-                raise
-            is_stopped = True
-            proceed = partial(steps.throw, stop)
+            call.reply = _reply(await call.make(ferry))
+        except FerryError as error:
+            call.reply = _failure(error)
+        observe(call, call.reply)
+        return call.reply
 
+    async def make_shielded(call: Call) -> Reply | None:
+        with anyio.CancelScope(shield=True):
+            await make(call)
+        return call.reply
 
-async def _make(ferry: AsyncFerry, call: Call) -> Reply:
-    try:
-        return _reply(await call.make(ferry))
-    except FerryError as error:
-        return _failure(error)
+    return await drive_async(steps, make, make_shielded)
 
 
 def _reply(answer: object) -> Reply:

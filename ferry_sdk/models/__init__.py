@@ -72,6 +72,8 @@ if TYPE_CHECKING:
         SearchPassengerDict,
         Selection,
         SelectionDict,
+        Traveller,
+        TravellerDict,
         Vehicle,
         VehicleDict,
         VehicleQuery,
@@ -90,6 +92,7 @@ if TYPE_CHECKING:
         TicketVehicle,
         Voucher,
     )
+    from ferry_sdk.models.travellers import AgeBands, TravellerProblem, Travellers
 
 _MODULES = (
     "availability",
@@ -100,10 +103,12 @@ _MODULES = (
     "inputs",
     "records",
     "tickets",
+    "travellers",
 )
 
 __all__ = [
     "ActionType",
+    "AgeBands",
     "Availability",
     "Balance",
     "Booking",
@@ -164,6 +169,10 @@ __all__ = [
     "TicketPassenger",
     "TicketStatus",
     "TicketVehicle",
+    "Traveller",
+    "TravellerDict",
+    "TravellerProblem",
+    "Travellers",
     "Unreadable",
     "Vehicle",
     "VehicleBrand",

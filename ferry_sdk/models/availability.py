@@ -241,6 +241,7 @@ class Availability(Model):
             company=self.company.id,
             roundtrip_locked=chosen.roundtrip_locked,
             reservation_type=chosen.type.upper() if chosen.type in _NOT_TICKETS else None,
+            depart_at=self.depart_at,
         )
 
 

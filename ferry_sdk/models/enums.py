@@ -33,8 +33,7 @@ class OpenEnum(str, Enum):
     def __format__(self, format_spec: str) -> str:
         return str.__format__(self, format_spec)
 
-    def __hash__(self) -> int:
-        return str.__hash__(self)
+    __hash__ = str.__hash__  # written in C: inputs and columns of records look members up
 
     def __reduce_ex__(self, _protocol: object) -> tuple[type[Self], tuple[str]]:
         return type(self), (str(self),)

@@ -30,15 +30,17 @@ _GENDERS = {name: gender for gender in Gender for name in (gender.upper(), gende
 
 
 def _parse_passenger_type(value: object) -> object:
-    if isinstance(value, str) and value.upper() in _TYPES:
-        return _TYPES[value.upper()]
-    raise ValueError("expected Adult, Child or Infant")
+    kind = _TYPES.get(value.upper()) if isinstance(value, str) else None
+    if kind is None:
+        raise ValueError("expected Adult, Child or Infant")
+    return kind
 
 
 def _parse_gender(value: object) -> object:
-    if isinstance(value, str) and value.upper() in _GENDERS:
-        return _GENDERS[value.upper()]
-    raise ValueError("expected Male or Female")
+    gender = _GENDERS.get(value.upper()) if isinstance(value, str) else None
+    if gender is None:
+        raise ValueError("expected Male or Female")
+    return gender
 
 
 _PassengerType = Annotated[PassengerType, BeforeValidator(_parse_passenger_type)]
@@ -59,6 +61,8 @@ class Input(DeferredModel):
 
     not_sent: ClassVar[frozenset[str]] = frozenset()
     """The fields that only the client uses."""
+    dates: ClassVar[tuple[str, ...]] = ()
+    """The fields that are dates."""
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
 
@@ -92,18 +96,18 @@ class SearchPassenger(Input):
         return param
 
 
-class Passenger(Input):
-    """One traveller of a booking. Interface: Booking-creation inputs.
+class Traveller(Input):
+    """One traveller of a search and of its booking. Interface: Booking-creation inputs.
 
-    Names must match the travel document. Only the type and the two names are required; fields
-    that are None are not sent. MCP sends the type as ADT, CHD or INF; the gender is sent as M or F.
+    A search requires the gender, and a birth date or an age. A booking requires both names. The
+    age and the type on the wire are those of the day of the first sailing.
 
     Attributes:
-        type: Adult, Child or Infant.
-        first_name: All given names.
-        last_name: The family name.
+        type: Adult, Child or Infant; None: the type of the age, as `Travellers.bands` has it.
+        first_name: All given names, as on the travel document.
+        last_name: The family name, as on the travel document.
         gender: Male or Female.
-        age: Age in years on the day of travel.
+        age: Age in years on the day of travel; not needed with a birth date.
         birth_date: A date, or a text as YYYY-MM-DD.
         nationality: Two-letter country code.
         doc_type: Kind of travel document, such as Passport.
@@ -113,9 +117,11 @@ class Passenger(Input):
         order: Number in the party, from 1; by default the position in the list.
     """
 
-    type: _PassengerType
-    first_name: _Name = Field(repr=False)
-    last_name: _Name = Field(repr=False)
+    dates: ClassVar[tuple[str, ...]] = ("birth_date", "doc_expiration")
+
+    type: _PassengerType | None = None
+    first_name: _Name | None = Field(default=None, repr=False)
+    last_name: _Name | None = Field(default=None, repr=False)
     gender: _Gender | None = Field(default=None, repr=False)
     age: _Age | None = Field(default=None, repr=False)
     birth_date: _Day | None = Field(default=None, repr=False)
@@ -125,6 +131,25 @@ class Passenger(Input):
     doc_expiration: _Day | None = Field(default=None, repr=False)
     email: _Name | None = Field(default=None, repr=False)
     order: _Order | None = None
+
+
+class Passenger(Traveller):
+    """One traveller of a booking. Interface: Booking-creation inputs.
+
+    Names must match the travel document. Only the type and the two names are required; fields
+    that are None are not sent. MCP sends the type as ADT, CHD or INF; the gender is sent as M or F.
+    The other fields are those of `Traveller`.
+
+    Attributes:
+        type: Adult, Child or Infant.
+        first_name: All given names.
+        last_name: The family name.
+        age: Age in years on the day of travel.
+    """
+
+    type: _PassengerType  # pyright: ignore[reportIncompatibleVariableOverride]  # it is frozen
+    first_name: _Name = Field(repr=False)  # pyright: ignore[reportIncompatibleVariableOverride]
+    last_name: _Name = Field(repr=False)  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 class Selection(Input):
@@ -145,6 +170,7 @@ class Selection(Input):
         roundtrip_locked: The tariff is valid only as a round trip with the same company.
         reservation_type: PRESALE or OPTION if the tariff is one; a booking without a type of its
             own has this one.
+        depart_at: Departure with the offset of the port; the travellers are checked on that day.
     """
 
     not_sent: ClassVar[frozenset[str]] = frozenset(
@@ -155,6 +181,7 @@ class Selection(Input):
             "company",
             "roundtrip_locked",
             "reservation_type",
+            "depart_at",
         }
     )
 
@@ -167,6 +194,7 @@ class Selection(Input):
     company: Identifier | None = None
     roundtrip_locked: bool = False
     reservation_type: Identifier | None = None
+    depart_at: AwareDatetime | None = None
 
 
 class VehicleQuery(Input):
@@ -224,12 +252,7 @@ class SearchPassengerDict(TypedDict, total=False):
     param: PassengerParam
 
 
-class PassengerDict(TypedDict, total=False):
-    """The shape of `Passenger` as a dict."""
-
-    type: Required[PassengerTypeName]
-    first_name: Required[str]
-    last_name: Required[str]
+class _PersonDict(TypedDict, total=False):
     gender: GenderName
     age: int
     birth_date: date | str
@@ -239,6 +262,22 @@ class PassengerDict(TypedDict, total=False):
     doc_expiration: date | str
     email: str
     order: int
+
+
+class PassengerDict(_PersonDict, total=False):
+    """The shape of `Passenger` as a dict."""
+
+    type: Required[PassengerTypeName]
+    first_name: Required[str]
+    last_name: Required[str]
+
+
+class TravellerDict(_PersonDict, total=False):
+    """The shape of `Traveller` as a dict, for `Travellers`."""
+
+    type: PassengerTypeName
+    first_name: str
+    last_name: str
 
 
 class SelectionDict(TypedDict, total=False):
@@ -253,6 +292,7 @@ class SelectionDict(TypedDict, total=False):
     company: str | None
     roundtrip_locked: bool
     reservation_type: str | None
+    depart_at: datetime | str | None
 
 
 class VehicleQueryDict(TypedDict):

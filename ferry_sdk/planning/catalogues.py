@@ -1,9 +1,12 @@
 """Read the catalogues into a route graph and an index of places, and keep both.
 
-Both are kept in memory for this process, by the service's address and the language; a graph also
-in the folder `route_cache`. A graph that grows older than a day in memory is still used, while
-another one is made in the background. A file that is older is not used, because a short program
-ends before the background does. Callers that need the same at the same time share one reading.
+Both are kept in memory for this process, by the account, the service's address and the language; a
+graph also in the folder `route_cache`. Accounts may sell different routes, so they share nothing.
+What is kept for a token that a function returns goes with the client.
+
+A graph that grows older than a day in memory is still used, while another one is made in the
+background. A file that is older is not used, because a short program ends before the background
+does. Callers that need the same at the same time share one reading.
 """
 
 from __future__ import annotations
@@ -12,9 +15,9 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, TypeVar
+from weakref import finalize
 
 from ferry_sdk._engine.attempts import log_text
 from ferry_sdk._engine.batch import (
@@ -39,17 +42,16 @@ from ferry_sdk.errors import (
 from ferry_sdk.models.catalogue import VehicleModel
 from ferry_sdk.models.records import Records
 from ferry_sdk.planning.names import LANGUAGES, PlaceIndex, country_codes
-from ferry_sdk.planning.route_files import content_of, read_graph
+from ferry_sdk.planning.route_files import account_name, content_of, read_graph, remove_old
 from ferry_sdk.planning.routes import DAY, RouteGraph, RouteSources
 from ferry_sdk.resources.catalogue import CatalogueGroup
 from ferry_sdk.resources.mcp import McpGroup
 
 T = TypeVar("T")
-Key = tuple[str, str | None, Path | None]
+Key = tuple[str | int, str, str | None, Path | None]
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
-_AT_A_TIME: Final = 8
 POINTLESS: Final = (AuthenticationError, ConfigurationError)
 """Errors that every other read would meet as well."""
 _REFRESH_TIME: Final = 120.0
@@ -79,17 +81,17 @@ def deadline_of(settings: Settings) -> float | None:
 
 
 def route_graph(settings: Settings, until: float | None) -> Flow[RouteGraph]:
-    """Return the route graph of the client's service and language.
+    """Return the route graph of the client's account, service and language.
 
     Raises:
         FerryError: The ports or the journeys could not be read.
     """
     key = _key(settings)
     graph = _graphs.get(key)
-    if graph is None and settings.route_cache is not None:
-        graph = yield from RunBlocking(partial(read_graph, _file_of(settings)), until)
+    if graph is None and _may_have_file(settings):
+        graph = yield from RunBlocking(lambda: read_graph(_file_of(settings)), until)
         if graph is not None:
-            _graphs[key] = graph
+            _keep(_graphs, settings, graph)
     if graph is None:
         return (yield from _share(("routes", *key), partial(_build, settings, until), until))
     if not graph.is_fresh and key not in _refreshing:
@@ -134,12 +136,21 @@ def vehicle_models(settings: Settings, until: float | None) -> Flow[tuple[Vehicl
     answer = yield from stop_after_error(batch, _answer_of(batch))
     if answer.error is not None:
         raise answer.error
-    _vehicles[key] = time.time(), tuple(answer.value or ())
-    return _vehicles[key][1]
+    models = tuple(answer.value or ())
+    _keep(_vehicles, settings, (time.time(), models))
+    return models
 
 
 def _key(settings: Settings) -> Key:
-    return settings.base_url, settings.language, settings.route_cache
+    return settings.token.account, settings.base_url, settings.language, settings.route_cache
+
+
+def _keep(cache: dict[Key, T], settings: Settings, value: T) -> None:
+    """Keep a value; that of an account without a name of its own only as long as its client."""
+    key = _key(settings)
+    if key not in cache and isinstance(settings.token.account, int):
+        finalize(settings.token, cache.pop, key, None).atexit = False
+    cache[key] = value
 
 
 def _share(key: tuple[Any, ...], steps: Callable[[], Flow[T]], until: float | None) -> Flow[T]:
@@ -172,17 +183,17 @@ def _refresh(settings: Settings) -> Flow[None]:
 
 def _build(settings: Settings, until: float | None) -> Flow[RouteGraph]:
     """Read the catalogues, join them and keep the graph."""
-    batch: Batch[str, Any] = Batch(_AT_A_TIME, until)
+    batch: Batch[str, Any] = Batch(until=until)
     known = _graphs.get(_key(settings))
     graph = yield from stop_after_error(batch, _read_routes(batch, may_lack=known is None))
     if known is not None:
         for journey_id, company in known.confirmed:
             graph.confirm(journey_id, company)
-    _graphs[_key(settings)] = graph
-    if settings.route_cache is not None and graph.is_complete:
+    _keep(_graphs, settings, graph)
+    if _may_have_file(settings) and graph.is_complete:
         try:
-            yield from RunBlocking(partial(_make_folder, settings.route_cache), until)
-            yield from Save(_file_of(settings), content_of(graph))
+            path = yield from RunBlocking(partial(_prepare_file, settings), until)
+            yield from Save(path, content_of(graph))
         except (FerryError, OSError) as error:
             logger.warning("the routes could not be saved in route_cache: %s", error)
     return graph
@@ -234,9 +245,9 @@ def _raise_first(failures: Mapping[str, FerryError]) -> None:
 
 
 def _read_names(settings: Settings, until: float | None) -> Flow[PlaceIndex]:
-    batch: Batch[str, Any] = Batch(_AT_A_TIME, until)
+    batch: Batch[str, Any] = Batch(until=until)
     index = yield from stop_after_error(batch, _read_languages(batch, settings))
-    _indexes[_key(settings)] = index
+    _keep(_indexes, settings, index)
     return index
 
 
@@ -286,12 +297,22 @@ def _answer_of(batch: Batch[str, Any]) -> Flow[BatchAnswer[str, Any]]:
     return answer
 
 
+def _may_have_file(settings: Settings) -> bool:
+    """Return whether the account has a file: a function may return another account's token."""
+    return settings.route_cache is not None and isinstance(settings.token.account, str)
+
+
 def _file_of(settings: Settings) -> Path:
-    """Return the file of a graph, named by the service's address and the language."""
-    assert settings.route_cache is not None  # noqa: S101 -- the callers check it
-    named = sha256(f"{settings.base_url} {settings.language}".encode()).hexdigest()[:16]
-    return settings.route_cache / f"routes-{__version__}-{named}.json"
+    """Return the file of a graph, named by the account, the service's address and the language."""
+    folder, token = settings.route_cache, settings.token.account
+    assert folder is not None and isinstance(token, str)  # noqa: S101, PT018 -- the callers check it
+    named = account_name(token, f"{settings.base_url} {settings.language}")
+    return folder / f"routes-{__version__}-{named}.json"
 
 
-def _make_folder(folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
+def _prepare_file(settings: Settings) -> Path:
+    """Return the file of a graph in its folder, without the files that are no longer used."""
+    path = _file_of(settings)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    remove_old(path.parent, DAY)
+    return path

@@ -230,7 +230,9 @@ class ConnectionPlan(TripPlan):
         return has_any
 
     def _ask(self, route: Route, company: str, day: date) -> None:
-        query = Query(company, route.depart_code, route.arrive_code, route.journey_id, day)
+        ports = route.depart_code, route.arrive_code
+        first = self._request.rounds[0][0][0]
+        query = Query(company, *ports, route.journey_id, day, first_day=first)
         if query not in self._asked:
             self._asked.add(query)
             self._add(query)

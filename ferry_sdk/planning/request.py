@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, timedelta
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -18,10 +18,12 @@ from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.inputs import (
     SearchPassenger,
     SearchPassengerDict,
+    Traveller,
     VehicleQuery,
     VehicleQueryDict,
 )
 from ferry_sdk.models.records import Records
+from ferry_sdk.models.travellers import Travellers, first_day_possible
 from ferry_sdk.planning.trips import (
     AskedSearch,
 )
@@ -52,7 +54,7 @@ class TripRequest:
     origin: Port | str
     destination: Port | str
     rounds: tuple[tuple[tuple[date, date | None], ...], ...]
-    passengers: Sequence[SearchPassenger | SearchPassengerDict] = field(repr=False)
+    passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller] = field(repr=False)
     vehicle: VehicleQuery | VehicleQueryDict | None
     companies: Sequence[str] | None
     max_calls: int
@@ -70,15 +72,17 @@ class TripRequest:
         # Each search reads them again, so an iterator, or a list that changes, is copied.
         for name in ("passengers", "companies"):
             given: Any = getattr(self, name)
-            is_text_or_record = isinstance(given, str | bytes | Mapping | BaseModel)
-            if not is_text_or_record and hasattr(given, "__iter__"):
+            is_kept = isinstance(given, str | bytes | Mapping | BaseModel | Travellers)
+            if not is_kept and hasattr(given, "__iter__"):
                 object.__setattr__(self, name, tuple(given))
         if self.companies is not None:
             if not isinstance(self.companies, tuple) or not self.companies:
                 raise InvalidInputError("expected a list of companies", field="companies")
             for index, company in enumerate(self.companies):
                 identifier(company, f"companies[{index}]")
-        self.operation(Query("-", "-", "-", "-", date(2000, 1, 1)))  # validates the others
+        days = [out for pairs in self.rounds for out, _ in pairs]
+        first = min(days, default=first_day_possible())
+        self.operation(Query("-", "-", "-", "-", first))  # validates the others
 
     def operation(self, query: Query) -> Operation[Records[Availability]]:
         """Return the search of a query."""
@@ -91,7 +95,7 @@ class TripRequest:
             out_journey_id=query.journey_id,
             out_at=query.day,
             out_time=_ANY_TIME,
-            passengers=self.passengers,
+            passengers=arguments.passengers_on(query.first_day or query.day, self.passengers),
             ret_journey_id=query.return_journey_id,
             ret_at=query.return_day if has_return else None,
             ret_time=_ANY_TIME if has_return else None,
@@ -101,7 +105,12 @@ class TripRequest:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One search of one company, on one journey and day, with its way back if there is one."""
+    """One search of one company, on one journey and day, with its way back if there is one.
+
+    Attributes:
+        first_day: The day of the way out, if this is the search of a way back alone: travellers
+            have their age of that day.
+    """
 
     company: str
     depart_code: str
@@ -110,6 +119,7 @@ class Query:
     day: date
     return_journey_id: str | None = None
     return_day: date | None = None
+    first_day: date | None = None
 
     @property
     def asked(self) -> AskedSearch:
@@ -122,7 +132,9 @@ class Query:
         if self.return_journey_id is None or self.return_day is None:
             return None
         ports = self.arrive_code, self.depart_code
-        return Query(self.company, *ports, self.return_journey_id, self.return_day)
+        return Query(
+            self.company, *ports, self.return_journey_id, self.return_day, first_day=self.day
+        )
 
 
 def flexible_rounds(
@@ -154,7 +166,7 @@ def flexible_rounds(
 
 def is_past(day: date) -> bool:
     """Return whether a day is over in every time zone."""
-    return day < (datetime.now(timezone.utc) - timedelta(hours=12)).date()
+    return day < first_day_possible()
 
 
 def number(value: object, argument: str, *, least: int) -> int:

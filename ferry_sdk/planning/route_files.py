@@ -1,4 +1,4 @@
-"""Files of route graphs: one for each service and language, in the folder `route_cache`.
+"""Files of route graphs: one for each account, service and language, in the folder `route_cache`.
 
 A file is the JSON of a graph behind a digest of it, so that a file that was changed is not used.
 """
@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import stat
+import time
 from contextlib import suppress
-from hashlib import sha256
+from functools import lru_cache
+from hashlib import pbkdf2_hmac, sha256
 from pathlib import Path
 
 from ferry_sdk._engine.files import open_at_once
@@ -17,7 +20,24 @@ from ferry_sdk.planning.routes import GRAPH, RouteGraph
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
+_ROUNDS = 100_000
+"""They make it expensive to find a token by guessing names of files."""
+_NAME = re.compile(r"routes-[\w.+]+-[0-9a-f]{32}\.json")
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
+
+@lru_cache(maxsize=1024)
+def account_name(token: str, service: str) -> str:
+    """Return a name for what an account has of a service, from which nobody finds the token."""
+    return pbkdf2_hmac("sha256", token.encode(), service.encode(), _ROUNDS, 16).hex()
+
+
+def remove_old(folder: Path, seconds: float) -> None:
+    """Remove files that are too old to be used: tokens that change leave one behind each."""
+    for path in folder.iterdir():
+        with suppress(OSError):
+            if _NAME.fullmatch(path.name) and time.time() - path.stat().st_mtime > seconds:
+                path.unlink()
 
 
 def content_of(graph: RouteGraph) -> bytes:

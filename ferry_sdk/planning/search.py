@@ -1,8 +1,7 @@
 """The search of trips: which companies to ask on which days, and what their answers make.
 
-`TripPlan` is a flow in steps. Each step asks and waits until an answer gives trips, so that a
-search can take all of them at once and a stream can give them as the companies answer. It yields
-effects only: the same code runs in threads and in tasks.
+`TripPlan` asks the companies in rounds, and its steps give the trips as the companies answer: a
+search takes all of them, a stream gives them to its caller one by one.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from datetime import date
 from typing import Any
 
 from ferry_sdk._engine.batch import Batch, BatchAnswer, StopBatch, next_answer, stop_after_error
-from ferry_sdk._engine.effects import Flow
+from ferry_sdk._engine.effects import Flow, Item, Steps, next_item
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk.errors import (
     APIError,
@@ -41,7 +40,7 @@ from ferry_sdk.planning.trips import (
 
 
 class TripPlan:
-    """A search of trips, in steps.
+    """A search of trips.
 
     Args:
         request: What to search.
@@ -72,7 +71,7 @@ class TripPlan:
     @property
     def report(self) -> SearchReport:
         """Which companies were asked, as of now."""
-        under_way = [query.asked for query in self._batch.under_way.copy().values()]
+        under_way = [call.key.asked for call in self._batch.under_way.copy().values()]
         failed = [
             AskedSearch(one.company, one.depart_code, one.arrive_code, one.day)
             for one in self._failed
@@ -88,20 +87,25 @@ class TripPlan:
         )
 
     def collect(self, settings: Settings) -> Flow[list[Trip]]:
-        """Take every step, and return all trips."""
-        while (yield from self.advance(settings)) is not None:
+        """Take every step, and return all trips.
+
+        Raises:
+            FerryError: As for `steps`.
+        """
+        steps = self.steps(settings)
+        while (yield from next_item(steps)) is not None:
             pass
         return self.trips
 
-    def advance(self, settings: Settings) -> Flow[list[Trip] | None]:
-        """Go on until an answer gives trips, and return them; None at the end.
+    def steps(self, settings: Settings) -> Steps[Trip]:
+        """Yield what to do next, and the trips.
 
         Raises:
             UnknownPlaceError: No port has such a name.
             AmbiguousPlaceError: Several ports do.
             FerryError: Every search failed, or no catalogue could be read.
         """
-        return (yield from stop_after_error(self._batch, self._advance(settings)))
+        return stop_after_error(self._batch, self._steps(settings))
 
     def stop(self, settings: Settings) -> Flow[None]:
         """Stop the searches that are under way."""
@@ -114,28 +118,22 @@ class TripPlan:
         waiting = [call.key for call in self._batch.waiting.copy()]
         yield from StopBatch(self._batch)
         self._batch.waiting.clear()
-        begun = [*self._batch.under_way.values()]
+        begun = [call.key for call in self._batch.under_way.values()]
         self._not_asked += [query.asked for query in waiting if query not in begun]
 
-    def _advance(self, settings: Settings) -> Flow[list[Trip] | None]:
-        if self._seconds is not None:
-            return None
-        if self._graph is None:
-            self._batch.until = deadline_of(settings)
-            yield from self._look_up(settings)
-        while True:
-            while not self._batch:
-                if self.trips or not self._ask_round():
-                    self._end()
-                    return None
-            answer = yield from next_answer(self._batch)
-            if answer is None:
-                yield from self._end_at_deadline()
-                return None
-            found = self._take(answer)
-            if found:
-                self.trips += found
-                return found
+    def _steps(self, settings: Settings) -> Steps[Trip]:
+        self._batch.until = deadline_of(settings)
+        yield from self._look_up(settings)
+        while not self.trips and self._ask_round():
+            while self._batch:
+                answer = yield from next_answer(self._batch)
+                if answer is None:
+                    yield from self._end_at_deadline()
+                    return
+                trips = self._take(answer)
+                self.trips += trips
+                yield from map(Item, trips)
+        self._end()
 
     def _look_up(self, settings: Settings) -> Flow[None]:
         """Find the two ports and the routes between them."""
@@ -149,6 +147,8 @@ class TripPlan:
         ends: list[Port] = []
         for name, wanted in (("origin", request.origin), ("destination", request.destination)):
             ends.append((yield from port_of(settings, self._graph, wanted, name, until)))
+        if ends[0].code == ends[1].code:
+            raise InvalidInputError("the same port as the origin", field="destination")
         self._ends = ends[0], ends[1]
         return self._graph, self._ends
 
@@ -218,7 +218,8 @@ class TripPlan:
             )
         for route, company in returns:  # sailed by companies that have no way out
             assert return_day is not None  # noqa: S101 -- there are ways back
-            yield Query(company, route.depart_code, route.arrive_code, route.journey_id, return_day)
+            ports = route.depart_code, route.arrive_code
+            yield Query(company, *ports, route.journey_id, return_day, first_day=out)
 
     def _sailings(self, routes: Sequence[Route]) -> list[tuple[Route, str]]:
         """Return who sails the routes, of the companies that are asked for."""
@@ -315,9 +316,9 @@ class TripPlan:
             RequestTimeoutError: Nothing has answered.
         """
         yield from self._stop_batch()
-        for query in self._batch.under_way.values():
+        for call in self._batch.under_way.values():
             self._fail(
-                query.asked, RequestTimeoutError("the deadline has passed", outcome="unknown")
+                call.key.asked, RequestTimeoutError("the deadline has passed", outcome="unknown")
             )
         self._batch.under_way.clear()
         self._end()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator
+from collections.abc import AsyncIterator, Iterator
 
 from typing_extensions import Self
 
-from ferry_sdk._engine.batch import Plan
 from ferry_sdk._transport.async_ import AsyncTransport
+from ferry_sdk._transport.streams import stream, stream_async
 from ferry_sdk._transport.sync import Transport
-from ferry_sdk.errors import FerryError, trim
 from ferry_sdk.planning.search import TripPlan
 from ferry_sdk.planning.trips import SearchReport, Trip
 
@@ -21,9 +20,8 @@ class TripStream(Iterator[Trip]):
     """
 
     def __init__(self, transport: Transport, plan: TripPlan) -> None:
-        self._transport = transport
         self._plan = plan
-        self._trips = self._iterate()
+        self._trips = stream(transport, plan.steps(transport.settings), plan.stop)
 
     @property
     def report(self) -> SearchReport:
@@ -35,23 +33,13 @@ class TripStream(Iterator[Trip]):
         self._trips.close()
 
     def __next__(self) -> Trip:
-        try:
-            return next(self._trips)
-        except FerryError as error:
-            raise trim(error) from error.__cause__
+        return next(self._trips)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _iterate(self) -> Generator[Trip]:
-        try:
-            while (found := self._transport.run(Plan(self._plan.advance))) is not None:
-                yield from found
-        finally:
-            self._transport.run(Plan(self._plan.stop))
 
 
 class AsyncTripStream(AsyncIterator[Trip]):
@@ -61,9 +49,8 @@ class AsyncTripStream(AsyncIterator[Trip]):
     """
 
     def __init__(self, transport: AsyncTransport, plan: TripPlan) -> None:
-        self._transport = transport
         self._plan = plan
-        self._trips = self._iterate()
+        self._trips = stream_async(transport, plan.steps(transport.settings), plan.stop)
 
     @property
     def report(self) -> SearchReport:
@@ -75,21 +62,10 @@ class AsyncTripStream(AsyncIterator[Trip]):
         await self._trips.aclose()
 
     async def __anext__(self) -> Trip:
-        try:
-            return await anext(self._trips)
-        except FerryError as error:
-            raise trim(error) from error.__cause__
+        return await anext(self._trips)
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
-
-    async def _iterate(self) -> AsyncGenerator[Trip]:
-        try:
-            while (found := await self._transport.run(Plan(self._plan.advance))) is not None:
-                for trip in found:
-                    yield trip
-        finally:
-            await self._transport.run(Plan(self._plan.stop))

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import Final, Literal, TypeVar, cast
 
@@ -26,23 +27,25 @@ from ferry_sdk.models.inputs import (
     SearchPassengerDict,
     Selection,
     SelectionDict,
+    Traveller,
     Vehicle,
     VehicleDict,
     VehicleQuery,
     VehicleQueryDict,
 )
+from ferry_sdk.models.travellers import (
+    DEFAULT_BANDS,
+    Travellers,
+    age_of,
+    contradictions,
+    first_day_possible,
+    parse_day,
+)
 
 ModelT = TypeVar("ModelT", bound=Input)
-Vocabulary = Mapping[PassengerType, str]
 
-REST_CODES: Final[Vocabulary] = {kind: kind.value for kind in PassengerType}
-MCP_CODES: Final[Vocabulary] = {
-    PassengerType.ADULT: "ADT",
-    PassengerType.CHILD: "CHD",
-    PassengerType.INFANT: "INF",
-}
+_MCP_CODES: Final = {"Adult": "ADT", "Child": "CHD", "Infant": "INF"}
 _LETTERS: Final = {Gender.MALE: "M", Gender.FEMALE: "F"}
-_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 # Not `time.fromisoformat`: since Python 3.14 it takes 24:00 for midnight at the day's beginning.
 _TIME: Final = re.compile(r"([01]\d|2[0-3]):[0-5]\d", re.ASCII)
 _money: Final[TypeAdapter[Decimal]] = TypeAdapter(Money)
@@ -57,16 +60,25 @@ def drop_none(**members: object) -> dict[str, object]:
 
 
 def search(
-    passengers: Sequence[SearchPassenger | SearchPassengerDict],
+    passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
     vehicle: VehicleQuery | VehicleQueryDict | None,
+    on: date | None = None,
     **request: object,
 ) -> dict[str, object]:
-    """Return the body of a search. Interface: POST /api/availability."""
+    """Return the body of a search. Interface: POST /api/availability.
+
+    Args:
+        passengers: The travellers.
+        vehicle: The vehicle.
+        on: The day of the travellers' ages; None: the day out.
+        request: The other arguments of a search.
+    """
     checked = {
         name: _SEARCH[name](value, name)
         for name, value in request.items()
         if value is not None or name in _REQUIRED
     }
+    party = passengers_on(on or date.fromisoformat(str(checked["out_at"])), passengers)
     travellers = [
         {
             "order": traveller.order or number,
@@ -75,9 +87,7 @@ def search(
             "gender": traveller.gender.value,
             "age": traveller.age,
         }
-        for number, traveller in enumerate(
-            _parse_list(SearchPassenger, passengers, "passengers"), 1
-        )
+        for number, traveller in enumerate(party, 1)
     ]
     return drop_none(
         request=checked,
@@ -86,16 +96,42 @@ def search(
     )
 
 
+def passengers_on(
+    day: date, passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller]
+) -> list[SearchPassenger]:
+    """Return the passengers of a search, with travellers at their age and type on a day."""
+    bands = passengers.bands if isinstance(passengers, Travellers) else DEFAULT_BANDS
+
+    def parse(value: object, index: int) -> SearchPassenger:
+        if not isinstance(value, Traveller):
+            return _parse(SearchPassenger, value, "passengers", index)
+        age = age_of(value, day)
+        for field, given in (("gender", value.gender), ("birth_date", age)):
+            if given is None:
+                raise InvalidInputError(
+                    "required for a search", field=f"passengers[{index}].{field}"
+                )
+        if cast("int", age) < 0:
+            problem = "after the day of travel"
+            raise InvalidInputError(problem, field=f"passengers[{index}].birth_date")
+        kind = value.type or bands.type_at(cast("int", age))
+        order = {} if value.order is None else {"order": value.order}
+        return SearchPassenger.model_validate(
+            {"type": kind, "gender": value.gender, "age": age, **order}
+        )
+
+    return [parse(value, index) for index, value in enumerate(_listed(passengers, "passengers"))]
+
+
 def selections(availabilities: Sequence[Selection | SelectionDict]) -> list[Selection]:
     """Validate the selections; a tariff locked to a round trip allows one company only."""
     chosen = _parse_list(Selection, availabilities, "availabilities")
-    companies = {one.company for one in chosen if one.company is not None}
-    for index, one in enumerate(chosen):
-        if one.roundtrip_locked and len(companies) > 1:
-            raise InvalidInputError(
-                "the tariff is valid only as a round trip with the same company",
-                field=f"availabilities[{index}]",
-            )
+    locked = [index for index, one in enumerate(chosen) if one.roundtrip_locked]
+    if locked and len({one.company for one in chosen if one.company is not None}) > 1:
+        raise InvalidInputError(
+            "the tariff is valid only as a round trip with the same company",
+            field=f"availabilities[{locked[0]}]",
+        )
     return chosen
 
 
@@ -109,21 +145,17 @@ def expiries(chosen: Iterable[Selection]) -> dict[str, datetime]:
 
 
 def booking(
-    codes: Vocabulary,
     *,
     availabilities: Sequence[Selection] | None,
-    passengers: Sequence[Passenger | PassengerDict],
+    passengers: Sequence[Passenger | PassengerDict | Traveller],
     reservation_type: ReservationTypeName | str | None,
     vehicle: Vehicle | VehicleDict | None,
     contact: Contact | ContactDict | None,
 ) -> dict[str, object]:
-    """Return the body of a booking. Interface: POST /api/booking, create_booking."""
+    """Return the body of a booking. Interface: POST /api/booking."""
     return drop_none(
         availabilities=None if availabilities is None else [to_wire(one) for one in availabilities],
-        passengers=[
-            _passenger(codes, traveller, number)
-            for number, traveller in enumerate(_parse_list(Passenger, passengers, "passengers"), 1)
-        ],
+        passengers=_party(availabilities or (), passengers),
         reservation_type=optional(reservation_type, "reservation_type")
         or next((one.reservation_type for one in availabilities or ()), None),
         vehicle=_parse_optional(Vehicle, vehicle, "vehicle"),
@@ -131,13 +163,54 @@ def booking(
     )
 
 
-def _passenger(codes: Vocabulary, traveller: Passenger, number: int) -> dict[str, object]:
-    passenger = to_wire(traveller)
-    passenger["type"] = codes[traveller.type]
-    passenger["order"] = traveller.order or number
-    if traveller.gender is not None:
-        passenger["gender"] = _LETTERS[traveller.gender]
-    return passenger
+def mcp_passengers(passengers: object) -> list[dict[str, object]]:
+    """Return the passengers of a booking as `create_booking` takes them, with other types."""
+    listed = cast("list[dict[str, object]]", passengers)
+    return [one | {"type": _MCP_CODES[cast("str", one["type"])]} for one in listed]
+
+
+def _party(
+    availabilities: Sequence[Selection],
+    passengers: Sequence[Passenger | PassengerDict | Traveller],
+) -> list[dict[str, object]]:
+    """Return the passengers of a booking, at their age and type on the day of the first sailing.
+
+    Raises:
+        InvalidInputError: A passenger is invalid, lacks something or contradicts itself or another
+            one; `field` names it.
+    """
+    bands = passengers.bands if isinstance(passengers, Travellers) else DEFAULT_BANDS
+    party = [
+        value if isinstance(value, Traveller) else _parse(Passenger, value, "passengers", index)
+        for index, value in enumerate(_listed(passengers, "passengers"))
+    ]
+    days = [one.depart_at.date() for one in availabilities if one.depart_at is not None]
+    first = min(days) if days and len(days) == len(availabilities) else None
+    for problem in contradictions(party, first, max(days, default=None), bands):
+        raise InvalidInputError(
+            problem.problem, field=f"passengers[{problem.traveller}].{problem.field}"
+        )
+    sent: list[dict[str, object]] = []
+    for index, one in enumerate(party):
+        passenger = to_wire(one)
+        kind = one.type
+        if not isinstance(one, Passenger):
+            age = age_of(one, first or first_day_possible())
+            kind = kind or (None if age is None else bands.type_at(max(age, 0)))
+            required = {"first_name": one.first_name, "last_name": one.last_name, "type": kind}
+            for name, value in required.items():
+                if value is None:
+                    raise InvalidInputError(
+                        "required for a booking", field=f"passengers[{index}].{name}"
+                    )
+            if age is not None and first is not None:
+                passenger["age"] = age
+        passenger["type"] = cast("PassengerType", kind).value
+        passenger["order"] = one.order or index + 1
+        if one.gender is not None:
+            passenger["gender"] = _LETTERS[one.gender]
+        sent.append(passenger)
+    return sent
 
 
 def identifier(value: object, argument: str) -> str:
@@ -183,16 +256,7 @@ def file_path(value: object, argument: str) -> Path:
 
 def day(value: object, argument: str) -> str:
     """Return a date as YYYY-MM-DD."""
-    if isinstance(value, datetime):
-        return value.date().isoformat()
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, str) and _DAY.fullmatch(value):
-        try:
-            return date.fromisoformat(value).isoformat()
-        except ValueError:
-            pass
-    raise InvalidInputError("expected a date, or a text as YYYY-MM-DD", field=argument)
+    return parse_day(value, argument).isoformat()
 
 
 def clock_time(value: object, argument: str) -> str:
@@ -260,11 +324,17 @@ def optional(value: object, argument: str) -> str | None:
 
 def to_wire(model: Input) -> dict[str, object]:
     """Return an input as the JSON object on the wire, without pydantic's slow serializer."""
-    return {
-        name: date.isoformat(value) if isinstance(value, date) else value
-        for name, value in vars(model).items()
-        if value is not None and name not in model.not_sent
-    }
+    values = vars(model)
+    sent = {name: values[name] for name in _sent_fields(type(model)) if values[name] is not None}
+    for name in model.dates:
+        if name in sent:
+            sent[name] = date.isoformat(sent[name])
+    return sent
+
+
+@cache
+def _sent_fields(model: type[Input]) -> tuple[str, ...]:
+    return tuple(name for name in model.model_fields if name not in model.not_sent)
 
 
 def _parse_optional(model: type[ModelT], value: object, argument: str) -> dict[str, object] | None:
@@ -272,18 +342,23 @@ def _parse_optional(model: type[ModelT], value: object, argument: str) -> dict[s
 
 
 def _parse_list(model: type[ModelT], values: object, argument: str) -> list[ModelT]:
+    return [
+        _parse(model, value, argument, index)
+        for index, value in enumerate(_listed(values, argument))
+    ]
+
+
+def _listed(values: object, argument: str) -> Sequence[object]:
+    """Return the elements of a list or another iterable; reject an empty one."""
     if not isinstance(values, list | tuple) and (
         not isinstance(values, Iterable)
         or isinstance(values, str | Mapping | BaseModel)  # iterating over a model yields its fields
     ):
         raise InvalidInputError("expected a list", field=argument)
-    read = [
-        _parse(model, value, argument, index)
-        for index, value in enumerate(cast("Iterable[object]", values))
-    ]
-    if not read:
+    listed = tuple(cast("Iterable[object]", values))
+    if not listed:
         raise InvalidInputError("expected at least one", field=argument)
-    return read
+    return listed
 
 
 def _parse(model: type[ModelT], value: object, argument: str, index: int | None = None) -> ModelT:

@@ -12,6 +12,7 @@ from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.inputs import (
     SearchPassenger,
     SearchPassengerDict,
+    Traveller,
     VehicleQuery,
     VehicleQueryDict,
 )
@@ -34,7 +35,7 @@ class AvailabilityGroup(Resource):
         out_journey_id: str,
         out_at: date | str,
         out_time: time | datetime | str,
-        passengers: Sequence[SearchPassenger | SearchPassengerDict],
+        passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
         out_is_open: bool | None = None,
         ret_journey_id: str | None = None,
         ret_at: date | str | None = None,

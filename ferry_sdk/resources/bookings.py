@@ -22,6 +22,7 @@ from ferry_sdk.models.inputs import (
     PassengerDict,
     Selection,
     SelectionDict,
+    Traveller,
     Vehicle,
     VehicleDict,
 )
@@ -43,7 +44,7 @@ class BookingsGroup(Resource):
         self,
         *,
         availabilities: Sequence[Selection | SelectionDict],
-        passengers: Sequence[Passenger | PassengerDict],
+        passengers: Sequence[Passenger | PassengerDict | Traveller],
         reservation_type: arguments.ReservationTypeName | str | None = None,
         vehicle: Vehicle | VehicleDict | None = None,
         contact: Contact | ContactDict | None = None,
@@ -94,7 +95,6 @@ class BookingsGroup(Resource):
         """
         chosen = arguments.selections(availabilities)
         body = arguments.booking(
-            arguments.REST_CODES,
             availabilities=chosen,
             passengers=passengers,
             reservation_type=reservation_type,

@@ -34,6 +34,7 @@ from ferry_sdk.models.inputs import (
     SearchPassengerDict,
     Selection,
     SelectionDict,
+    Traveller,
     Vehicle,
     VehicleDict,
     VehicleQuery,
@@ -68,7 +69,7 @@ class McpGroup(Resource):
         out_journey_id: str,
         out_at: date | str,
         out_time: time | datetime | str,
-        passengers: Sequence[SearchPassenger | SearchPassengerDict],
+        passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
         out_is_open: bool | None = None,
         ret_journey_id: str | None = None,
         ret_at: date | str | None = None,
@@ -112,7 +113,7 @@ class McpGroup(Resource):
     def create_booking(
         self,
         *,
-        passengers: Sequence[Passenger | PassengerDict],
+        passengers: Sequence[Passenger | PassengerDict | Traveller],
         id: str | None = None,  # noqa: A002 -- the wire's name
         availabilities: Sequence[Selection | SelectionDict] | None = None,
         reservation_type: arguments.ReservationTypeName | str | None = None,
@@ -143,18 +144,14 @@ class McpGroup(Resource):
             raise InvalidInputError("expected either id or availabilities", field="id")
         chosen = None if availabilities is None else arguments.selections(availabilities)
         named = {} if id is None else {"id": identifier(id, "id")}
-        body, identity = (
-            named
-            | arguments.booking(
-                codes,
-                availabilities=chosen,
-                passengers=passengers,
-                reservation_type=reservation_type,
-                vehicle=vehicle,
-                contact=contact,
-            )
-            for codes in (arguments.MCP_CODES, arguments.REST_CODES)
+        identity = named | arguments.booking(
+            availabilities=chosen,
+            passengers=passengers,
+            reservation_type=reservation_type,
+            vehicle=vehicle,
+            contact=contact,
         )
+        body = identity | {"passengers": arguments.mcp_passengers(identity["passengers"])}
         return Operation(
             Mcp.tool("create_booking", body),
             Record(BookingCreated),

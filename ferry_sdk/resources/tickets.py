@@ -187,7 +187,8 @@ class TicketsGroup(Resource):
             The file's path.
 
         Raises:
-            NotFoundError: The ticket or its voucher does not exist.
+            VoucherNotReadyError: The voucher does not exist yet, or is sent by e-mail.
+            NotFoundError: There is no such ticket.
             UnexpectedResponseError: The address is unusable or does not return a PDF.
             FerryError: The call failed for another reason.
             InvalidInputError: The path is unusable: the folder does not exist or is not writable,
@@ -198,6 +199,27 @@ class TicketsGroup(Resource):
             VoucherFile(identifier(ticket_id, "ticket_id"), file_path(path, "path")),
             Unchanged[Path](),
             SAFETY["tickets.save_pdf"],
+        )
+
+    @method
+    def read_pdf(self, ticket_id: str) -> Operation[bytes]:
+        """Return the content of the boarding voucher, a PDF, without a file.
+
+        The voucher is fetched as `save_pdf` does. Interface: GET /api/ticket/{id}/pdf.
+
+        Args:
+            ticket_id: The ticket.
+
+        Raises:
+            VoucherNotReadyError: The voucher does not exist yet, or is sent by e-mail.
+            NotFoundError: There is no such ticket.
+            UnexpectedResponseError: The address is unusable or does not return a PDF.
+            FerryError: The call failed for another reason.
+        """
+        return Operation(
+            VoucherFile(identifier(ticket_id, "ticket_id")),
+            Unchanged[bytes](),
+            SAFETY["tickets.read_pdf"],
         )
 
     @method

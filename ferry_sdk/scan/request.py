@@ -81,7 +81,7 @@ class ScanRequest:
         return {
             "routes": routes,
             "dates": [str(self.days[0]), str(self.days[-1])],
-            "parties": [one.asked for one in self.parties],
+            "parties": [one.asked(self.days[0], self.days[-1]) for one in self.parties],
             "companies": None if self.companies is None else [*self.companies],
             "part_size": self.part_size,
         }

@@ -1,48 +1,42 @@
-"""Run the parts of a scan: in one event loop, or in the workers of an executor.
+"""Run the parts of a scan: with a client here, or in the workers of an executor.
 
-A part is asked by one event loop, `concurrency` searches at the same time, and written by a thread
-beside it. Embedded, the next parts begin when the searches of the first have all begun, so that
+The searches of the parts are one batch, `concurrency` of them at the same time, and a part is
+written when its last search is answered. The next part is added before the batch is empty, so that
 no connection waits for the end of a part. An executor gets one part a task, and not more tasks
 than it has workers: what a killed process leaves in a queue would be asked twice.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import (
-    AsyncGenerator,
-    Callable,
-    Collection,
-    Iterator,
-    Sequence,
-)
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    Executor,
-    Future,
-    ThreadPoolExecutor,
-    wait,
-)
-from contextlib import asynccontextmanager
-from contextvars import copy_context
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import aclosing, closing, suppress
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import partial
 from typing import Any, Final, TypeVar
 
+import anyio
+from anyio import to_thread
 from anyio.from_thread import start_blocking_portal
 
-from ferry_sdk._engine.effects import Signal
-from ferry_sdk.client import AsyncFerry, Ferry, transport_of, view_of
+from ferry_sdk._engine.batch import Batch, BatchAnswer, StopBatch, next_answer
+from ferry_sdk._engine.effects import Flow, Item, RunBlocking, Signal, Steps
+from ferry_sdk._engine.settings import Settings
+from ferry_sdk._transport.streams import Stop, stream, stream_async
+from ferry_sdk.client import AsyncFerry, Ferry, transport_of
 from ferry_sdk.errors import (
     ConnectionFailedError,
     FerryError,
     InvalidInputError,
     NoSailingsError,
 )
+from ferry_sdk.models.availability import Availability
+from ferry_sdk.models.records import Records
 from ferry_sdk.planning.catalogues import POINTLESS
+from ferry_sdk.planning.groups import RoutesGroup
 from ferry_sdk.planning.routes import Route
+from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.scan.parts import Part, read_done, write_part
 from ferry_sdk.scan.report import ScanReport
 from ferry_sdk.scan.request import ScanRequest
@@ -50,11 +44,12 @@ from ferry_sdk.scan.searches import CompanyRoute, Search
 from ferry_sdk.scan.tables import Answer
 
 T = TypeVar("T")
+_Answer = BatchAnswer[tuple["_BegunPart", Search], Records[Availability]]
 AnyClient = Ferry | AsyncFerry
 MakeClient = Callable[[], AnyClient]
 
 _MOMENT: Final = 0.5
-"""Seconds between two looks at the progress; only a short wait always sees Ctrl-C."""
+"""Seconds of a wait; on Windows, only a short one sees Ctrl-C."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,143 +58,146 @@ class PartResult:
 
     Attributes:
         change: The answers that are new.
-        error: An error that every other search would meet as well.
         unreachable: The first error, where no search has reached the service.
     """
 
     change: ScanReport
-    error: FerryError | None = None
     unreachable: FerryError | None = None
 
 
-Task = Future[PartResult]
+@dataclass(slots=True, eq=False)
+class _BegunPart:
+    """A part that is asked.
+
+    Attributes:
+        part: The part.
+        done: The rows of the searches that were done before.
+        missing: The other searches.
+        answers: What came of them so far.
+    """
+
+    part: Part
+    done: dict[str, list[dict[str, Any]]]
+    missing: Sequence[Search]
+    answers: list[Answer] = field(default_factory=list[Answer])
+
+    def write(self) -> Flow[PartResult]:
+        """Write the part with the answers that it has."""
+        if not self.answers:
+            return PartResult(ScanReport())
+        change = yield from RunBlocking(partial(write_part, self.part, self.done, self.answers))
+        errors = [one.error for one in self.answers if isinstance(one.error, ConnectionFailedError)]
+        return PartResult(change, errors[0] if len(errors) == len(self.answers) else None)
 
 
 class PartRunner:
-    """Asks parts with one client in one event loop.
+    """Asks the searches of parts that are not done, and writes the files.
 
     Args:
-        client: The client.
+        parts: The parts.
         concurrency: The most searches at the same time.
     """
 
-    def __init__(self, client: AnyClient, concurrency: int) -> None:
-        self._stop = Signal()
-        self._client = client
-        if isinstance(client, Ferry):
-            transport: Any = transport_of(client)
-            self._client = view_of(client, transport.view(transport.settings, self._stop))
-        self._slots = asyncio.Semaphore(concurrency)
-        self._calls: set[asyncio.Task[Answer]] = set()
-        self._writer = ThreadPoolExecutor(1, "ferry-scan-files")
-        self._threads = ThreadPoolExecutor(concurrency, "ferry-scan")
-        self._error: FerryError | None = None
+    def __init__(self, parts: Iterator[Part], concurrency: int) -> None:
+        self._parts = parts
+        self._begun: list[_BegunPart] = []
+        self._batch: Batch[tuple[_BegunPart, Search], Records[Availability]] = Batch(concurrency)
 
-    async def run(self, part: Part) -> PartResult:
-        """Ask the searches of a part that are not done, and write its file.
+    def steps(self, settings: Settings) -> Steps[PartResult]:
+        """Yield what to do next, and what came of each part.
 
         Raises:
-            OSError: The file could not be written.
+            FerryError: Every other search would fail as well.
+            OSError: A file could not be written.
         """
-        done = await self._in_thread(self._writer, read_done, part.path, part.scan)
-        calls = [
-            asyncio.ensure_future(self._ask(one)) for one in part.searches if one.key not in done
-        ]
-        self._calls.update(calls)
-        if self._stop.is_set:
-            self.stop()
-        answers: list[Answer] = []
-        for one in await asyncio.gather(*calls, return_exceptions=True):
-            if isinstance(one, Answer):
-                answers.append(one)
-            elif not isinstance(one, asyncio.CancelledError):
-                raise one
-        self._calls.difference_update(calls)
-        change = ScanReport()
-        if answers:
-            change = await self._in_thread(self._writer, write_part, part, done, answers)
-        lost = [one.error for one in answers if isinstance(one.error, ConnectionFailedError)]
-        unreachable = lost[0] if lost and len(lost) == len(answers) else None
-        return PartResult(change, self._error, unreachable)
-
-    def stop(self) -> None:
-        """Ask no more. Parts that are under way are written with the answers that they have."""
-        self._stop.set()
-        for call in self._calls - {asyncio.current_task()}:
-            call.cancel()
-
-    def close(self) -> None:
-        """End the threads, and the calls that they make."""
-        self._stop.set()
-        self._threads.shutdown(cancel_futures=True)
-        self._writer.shutdown()
-
-    async def _ask(self, search: Search) -> Answer:
-        async with self._slots:
-            asked_at = datetime.now(timezone.utc)
-            try:
-                found = await self._call(self._client.availability.search, **search.arguments)
-            except FerryError as error:
-                if self._stop.is_set and not isinstance(error, NoSailingsError):
-                    raise asyncio.CancelledError from None
-                if isinstance(error, POINTLESS) and self._error is None:
-                    self._error = error
-                    self.stop()
-                return Answer(search, asked_at, error=error)
-            return Answer(search, asked_at, found)
-
-    async def look_up(self, request: ScanRequest | None) -> tuple[str, list[Route]]:
-        """Return the service's address, and the routes of a request, if there is one."""
-        routes: list[Route] = []
-        ends: Sequence[Any] = () if request is None else request.routes
-        for one in [(None, None)] if ends == "all" else ends:
-            if isinstance(one, Route):
-                routes.append(one)
-                continue
-            found = await self._call(self._client.routes.find, *one)
-            if not found:
-                places = " to ".join(map(str, one))
-                raise InvalidInputError(f"no company sails from {places}", field="routes")
-            routes += found
-        return transport_of(self._client).settings.base_url, routes
-
-    async def _call(self, function: Callable[..., Any], *args: object, **kwargs: object) -> Any:  # noqa: ANN401 -- of either client
-        """Call a method of the client, in a thread if the client is a sync one."""
-        if isinstance(self._client, AsyncFerry):
-            return await function(*args, **kwargs)
-        call = self._in_thread(self._threads, function, *args, **kwargs)
         try:
-            return await asyncio.shield(call)
-        except asyncio.CancelledError:
-            self._stop.set()
-            return await call  # the answer, if there is one already
+            while True:
+                yield from self._begin_parts()
+                if not self._batch:
+                    return
+                answer = yield from next_answer(self._batch)
+                if answer is not None:
+                    yield from self._take(answer)
+        except GeneratorExit:
+            raise
+        except BaseException:
+            yield from self.stop(settings)
+            raise
 
-    @staticmethod
-    def _in_thread(
-        threads: Executor, function: Callable[..., T], *args: object, **kwargs: object
-    ) -> asyncio.Future[T]:
-        in_context = partial(copy_context().run, function, *args, **kwargs)
-        return asyncio.get_running_loop().run_in_executor(threads, in_context)
+    def stop(self, settings: Settings) -> Flow[None]:
+        """Ask no more, and write the parts that are under way with the answers that they have."""
+        del settings
+        yield from StopBatch(self._batch)
+        self._batch.until = 0.0  # what has not ended is left
+        for _ in [*self._batch.under_way]:
+            try:
+                answer = yield from next_answer(self._batch)
+            except GeneratorExit:
+                raise
+            except BaseException:  # noqa: BLE001, S112 -- of a call that was cancelled
+                continue
+            if answer and (answer.error is None or isinstance(answer.error, NoSailingsError)):
+                self._add(answer)
+        while self._begun:
+            with suppress(OSError):
+                yield from self._begun.pop().write()
+
+    def _begin_parts(self) -> Steps[PartResult]:
+        """Add the next parts to the batch, unless enough calls wait in it."""
+        while len(self._batch.waiting) < self._batch.limit:
+            part = next(self._parts, None)
+            if part is None:
+                return
+            done = yield from RunBlocking(partial(read_done, part.path, part.scan))
+            begun = _BegunPart(part, done, [one for one in part.searches if one.key not in done])
+            self._begun.append(begun)
+            for search in begun.missing:
+                self._ask(begun, search)
+            yield from self._end_if_answered(begun)
+
+    def _ask(self, begun: _BegunPart, search: Search) -> None:
+        try:
+            call = AvailabilityGroup.search(None, **search.arguments)
+        except FerryError as error:
+            begun.answers.append(Answer(search, datetime.now(timezone.utc), error=error))
+        else:
+            self._batch.add((begun, search), call)
+
+    def _take(self, answer: _Answer) -> Steps[PartResult]:
+        self._add(answer)
+        if isinstance(answer.error, POINTLESS):
+            raise answer.error
+        yield from self._end_if_answered(answer.key[0])
+
+    def _add(self, answer: _Answer) -> None:
+        begun, search = answer.key
+        began_at = datetime.fromtimestamp(answer.began_at, timezone.utc)
+        sailings = Records[Availability]() if answer.value is None else answer.value
+        begun.answers.append(Answer(search, began_at, sailings, answer.error))
+
+    def _end_if_answered(self, begun: _BegunPart) -> Steps[PartResult]:
+        if len(begun.answers) == len(begun.missing):
+            result = yield from begun.write()
+            self._begun.remove(begun)
+            yield Item(result)
 
 
-@asynccontextmanager
-async def _open_runner(
-    given: AnyClient | MakeClient, concurrency: int
-) -> AsyncGenerator[PartRunner, None]:
-    """Open a runner for the block, and close a client that was made for it."""
-    client: Any = given if isinstance(given, AnyClient) else given()
-    if not isinstance(client, AnyClient):
-        raise InvalidInputError("expected a client, or a function that makes one", field="client")
-    runner = PartRunner(client, concurrency)
-    try:
-        yield runner
-    finally:
-        runner.close()
-        if isinstance(client, AsyncFerry):
-            transport: Any = transport_of(client)
-            await (transport.close_loop() if client is given else client.aclose())
-        elif client is not given:
-            client.close()
+def run_here(
+    given: AnyClient | MakeClient,
+    concurrency: int,
+    parts: Iterator[Part],
+    take: Callable[[PartResult], object],
+) -> None:
+    """Run the parts in this process."""
+    runner = PartRunner(parts, concurrency)
+    _perform(given, runner.steps, take, runner.stop)
+
+
+def run_part(make_client: MakeClient, concurrency: int, part: Part) -> PartResult:
+    """Run a part in a worker."""
+    results: list[PartResult] = []
+    run_here(make_client, concurrency, iter([part]), results.append)
+    return results[0]
 
 
 def look_up(
@@ -211,36 +209,75 @@ def look_up(
         InvalidInputError: No company sails a route, or none is known; `field` names it.
         FerryError: The catalogues could not be read.
     """
-    with (
-        start_blocking_portal("asyncio") as portal,
-        portal.wrap_async_context_manager(_open_runner(given, 1)) as runner,
-    ):
-        task = portal.start_task_soon(runner.look_up, request)
-        while not wait([task], _MOMENT).done:
-            pass
-        base_url, routes = task.result()
-    return base_url, [] if request is None else request.company_routes(routes)
+    addresses: list[str] = []
+    routes: list[Route] = []
+
+    def steps(settings: Settings) -> Steps[Sequence[Route]]:
+        addresses.append(settings.base_url)
+        ends: Sequence[Any] = () if request is None else request.routes
+        for one in [(None, None)] if ends == "all" else ends:
+            if isinstance(one, Route):
+                yield Item([one])
+                continue
+            plan: Any = RoutesGroup.find(None, *one)
+            flow: Flow[tuple[Route, ...]] = plan.steps(settings)
+            found = yield from flow
+            if not found:
+                places = " to ".join(map(str, one))
+                raise InvalidInputError(f"no company sails from {places}", field="routes")
+            yield Item(found)
+
+    _perform(given, steps, routes.extend)
+    return addresses[0], [] if request is None else request.company_routes(routes)
 
 
-def run_here(
-    client: AnyClient | MakeClient,
-    concurrency: int,
-    parts: Iterator[Part],
-    take: Callable[[PartResult], object],
-    show: Callable[[], object],
+def _perform(
+    given: AnyClient | MakeClient,
+    steps: Callable[[Settings], Steps[T]],
+    take: Callable[[T], object],
+    stop: Stop | None = None,
 ) -> None:
-    """Run the parts in an event loop in a thread: a notebook has one of its own already."""
-    with (
-        start_blocking_portal("asyncio") as portal,
-        portal.wrap_async_context_manager(_open_runner(client, concurrency)) as runner,
-    ):
+    """Perform steps with a client, take each item, and close a client that was made for it.
 
-        def stop(tasks: Collection[Task]) -> None:
-            portal.call(runner.stop)
-            wait(tasks)
+    The steps have a thread, where an interruption loses no answer, and an async client an event
+    loop: a notebook has one of its own already.
+    """
+    made: Any = given if isinstance(given, AnyClient) else given()
+    if not isinstance(made, AnyClient):
+        raise InvalidInputError("expected a client, or a function that makes one", field="client")
+    client: Any = made
+    transport: Any = transport_of(made)
+    interruption = Signal()
 
-        submit = partial(portal.start_task_soon, runner.run)
-        _run(submit, stop, lambda part: 2 + concurrency // len(part.searches), parts, take, show)
+    def perform() -> None:
+        view = transport.view(transport.settings, interruption)
+        try:
+            with closing(stream(view, steps(view.settings), stop)) as items:
+                for item in items:
+                    take(item)
+        finally:
+            if client is not given:
+                client.close()
+
+    async def perform_async() -> None:
+        try:
+            async with aclosing(stream_async(transport, steps(transport.settings), stop)) as items:
+                async for item in items:
+                    take(item)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await (transport.close_loop() if client is given else client.aclose())
+
+    in_thread = partial(to_thread.run_sync, perform)
+    with start_blocking_portal("asyncio") as portal:
+        try:
+            task = portal.start_task_soon(in_thread if isinstance(client, Ferry) else perform_async)
+            while not wait([task], _MOMENT).done:
+                pass
+        except BaseException:
+            interruption.set()
+            raise
+    task.result()
 
 
 def run_with_executor(
@@ -250,77 +287,36 @@ def run_with_executor(
     concurrency: int,
     parts: Iterator[Part],
     take: Callable[[PartResult], object],
-    show: Callable[[], object],
 ) -> None:
     """Run the parts as tasks of an executor, `workers` at the same time.
 
     Raises:
         BrokenExecutor: A worker was killed.
     """
-
-    def stop(tasks: Collection[Task]) -> None:
-        # What Dask cancels is never done; such a part is dropped.
-        wait([one for one in tasks if not one.cancel()])
-
-    def submit(part: Part) -> Task:
-        return executor.submit(run_part, make_client, concurrency, part)
-
-    try:
-        _run(submit, stop, lambda _: workers, parts, take, show)
-    except BrokenExecutor as error:
-        raise type(error)(
-            "a worker of the executor ended abruptly; what is written stays: run the scan again "
-            "with a new executor"
-        ) from error
-
-
-def _run(
-    submit: Callable[[Part], Task],
-    stop: Callable[[Collection[Task]], None],
-    limit: Callable[[Part], int],
-    parts: Iterator[Part],
-    take: Callable[[PartResult], object],
-    show: Callable[[], object],
-) -> None:
-    """Submit the parts, and take the result of each.
-
-    Args:
-        submit: Begins a part.
-        stop: Ends the parts that are under way, after an error or Ctrl-C.
-        limit: Returns how many parts may be under way.
-        parts: The parts.
-        take: Takes a result.
-        show: Shows the progress; called twice a second and after each part.
-    """
-    tasks: set[Task] = set()
+    tasks: set[Future[PartResult]] = set()
     try:
         for part in parts:
-            tasks.add(submit(part))
-            while len(tasks) >= limit(part):
-                tasks = _take_next(tasks, take, show)
+            tasks.add(executor.submit(run_part, make_client, concurrency, part))
+            while len(tasks) >= workers:
+                tasks = _take_next(tasks, take)
         while tasks:
-            tasks = _take_next(tasks, take, show)
-    except BaseException:
-        stop(tasks)
+            tasks = _take_next(tasks, take)
+    except BaseException as error:
+        # What Dask cancels is never done; such a part is dropped.
+        wait([one for one in tasks if not one.cancel()])
+        if isinstance(error, BrokenExecutor):
+            raise type(error)(
+                "a worker of the executor ended abruptly; what is written stays: run the scan "
+                "again with a new executor"
+            ) from error
         raise
 
 
 def _take_next(
-    tasks: set[Task], take: Callable[[PartResult], object], show: Callable[[], object]
-) -> set[Task]:
+    tasks: set[Future[PartResult]], take: Callable[[PartResult], object]
+) -> set[Future[PartResult]]:
     """Wait for a part, and return those that are still under way."""
     done, rest = wait(tasks, _MOMENT, FIRST_COMPLETED)
     for one in done:
         take(one.result())
-    show()
     return rest
-
-
-def run_part(make_client: MakeClient, concurrency: int, part: Part) -> PartResult:
-    """Ask the searches of a part in a worker."""
-
-    async def run() -> PartResult:
-        async with _open_runner(make_client, concurrency) as runner:
-            return await runner.run(part)
-
-    return asyncio.run(run())

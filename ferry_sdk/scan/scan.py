@@ -195,12 +195,16 @@ class FareScan:
             self._open(client)
             parts = self._missing_parts()
             with self._note_run(), show_progress(lambda: self._report) as show:
-                of_run = parts, self._take, show
+
+                def take(result: PartResult) -> None:
+                    self._take(result)
+                    show()
+
                 if executor is None:
-                    run_here(client, concurrency, *of_run)
+                    run_here(client, concurrency, parts, take)
                 else:
                     make: Any = client
-                    run_with_executor(executor, make, workers, concurrency, *of_run)
+                    run_with_executor(executor, make, workers, concurrency, parts, take)
         if self._report.failed:
             logger.warning("%s of the searches failed; run again to repeat them", self._report)
         return self._report
@@ -318,8 +322,6 @@ class FareScan:
         """
         self._report += result.change
         self._of_run += result.change
-        if result.error is not None:
-            raise result.error
         if result.unreachable is not None and not self._of_run.done:
             raise result.unreachable
 

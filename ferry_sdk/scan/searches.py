@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 from ferry_sdk.models.inputs import (
     SearchPassenger,
     SearchPassengerDict,
+    Traveller,
     VehicleQuery,
     VehicleQueryDict,
 )
+from ferry_sdk.models.travellers import Travellers
 from ferry_sdk.resources import arguments
 
 
@@ -31,23 +33,29 @@ class Party:
     """
 
     name: str
-    passengers: Sequence[SearchPassenger | SearchPassengerDict]
+    passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller]
     vehicle: VehicleQuery | VehicleQueryDict | None = None
 
     def __post_init__(self) -> None:
         """Validate the arguments, and copy them."""
         arguments.text(self.name, "name")
-        body: Any = arguments.search(self.passengers, self.vehicle)
-        passengers = tuple(map(SearchPassenger.model_validate, body["passengers"]))
-        object.__setattr__(self, "passengers", passengers)
+        body: Any = arguments.search(self.passengers, self.vehicle, date.today())  # noqa: DTZ011 -- any
+        # Travellers have another age on another day.
+        if not any(isinstance(one, Traveller) for one in self.passengers):
+            passengers = tuple(map(SearchPassenger.model_validate, body["passengers"]))
+            object.__setattr__(self, "passengers", passengers)
+        elif not isinstance(self.passengers, Travellers):
+            object.__setattr__(self, "passengers", tuple(self.passengers))
         if self.vehicle is not None:
             object.__setattr__(self, "vehicle", VehicleQuery.model_validate(body["vehicle"]))
 
-    @property
-    def asked(self) -> dict[str, Any]:
-        """The party as a manifest has it."""
-        body = arguments.search(self.passengers, self.vehicle)
-        return {"name": self.name, **{name: body.get(name) for name in ("passengers", "vehicle")}}
+    def asked(self, first: date, last: date) -> dict[str, Any]:
+        """Return the party as a manifest has it: without names, at the ages of a scan's days."""
+        found = [arguments.search(self.passengers, self.vehicle, day) for day in (first, last)]
+        members = {name: found[0].get(name) for name in ("passengers", "vehicle")}
+        if found[0] != found[1]:
+            members["passengers_on_last_day"] = found[1]["passengers"]
+        return {"name": self.name, **members}
 
 
 class CompanyRoute(NamedTuple):

@@ -15,6 +15,7 @@ from ferry_sdk import (
     OutcomeUnknownError,
     ServerError,
 )
+from ferry_sdk._transport.pools import AsyncShared, Shared
 from ferry_sdk.aftersales import Discrepancy, Payment, Reconciliation, reconcile
 from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox import Sandbox
@@ -50,11 +51,11 @@ def sandbox(history):
 def report_of(request, sandbox, history, monkeypatch):
     """Reconcile with a client of each kind; what would wait does not."""
 
-    async def sleep(_: float) -> None:
+    async def sleep(*_: object) -> None:
         pass
 
-    monkeypatch.setattr("ferry_sdk.aftersales.steps.time", type("Time", (), {"sleep": print}))
-    monkeypatch.setattr("ferry_sdk.aftersales.steps.anyio.sleep", sleep)
+    monkeypatch.setattr(Shared, "sleep", lambda *_: None)
+    monkeypatch.setattr(AsyncShared, "sleep", sleep)
     settings = {"token": sandbox.token, "base_url": sandbox.base_url, "max_retries": 0}
 
     def report(payments, **more) -> Reconciliation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import aclosing
 from datetime import timedelta
 from functools import partial
@@ -11,9 +12,11 @@ import anyio
 import pytest
 
 from ferry_sdk import AsyncFerry, ConfigurationError, Ferry
-from ferry_sdk.aftersales import steps, watch, watcher
+from ferry_sdk._transport.pools import AsyncShared, Shared
+from ferry_sdk.aftersales import watch, watcher
 from ferry_sdk.aftersales.schedule import Schedule
 from ferry_sdk.journal import Journal
+from tests.support.hold import Hold
 from tests.support.tiers import LONG
 from tests.support.trip import booked
 
@@ -31,17 +34,17 @@ def sandbox(ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
     """A service whose clock moves where a watch sleeps, and is the clock of the watch."""
     ferry_sandbox.clock.freeze()
 
-    def sleep(seconds: float) -> None:
+    def sleep(_: object, seconds: float, *__: object) -> None:
         ferry_sandbox.clock.advance(seconds + 0.001)  # it counts in microseconds
 
-    async def sleep_async(seconds: float) -> None:
-        sleep(seconds)
+    async def sleep_async(_: object, seconds: float, *__: object) -> None:
+        sleep(_, seconds)
 
     def now() -> float:
         return ferry_sandbox.clock.now().timestamp()
 
-    monkeypatch.setattr(steps, "time", type("Time", (), {"sleep": staticmethod(sleep)}))
-    monkeypatch.setattr(steps.anyio, "sleep", sleep_async)
+    monkeypatch.setattr(Shared, "sleep", sleep)
+    monkeypatch.setattr(AsyncShared, "sleep", sleep_async)
     monkeypatch.setattr(watcher, "Schedule", partial(Schedule, now))
     return ferry_sandbox
 
@@ -147,6 +150,41 @@ def test_a_client_that_is_closed_ends_the_watch(sandbox):
     client.close()
     with pytest.raises(ConfigurationError):
         next(events)
+
+
+def test_a_client_that_is_closed_ends_a_pause_of_the_watch(ferry_sandbox):
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        made = booked(ferry)
+    client = Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+    events = watch(client, [made], deadline=DAY)
+
+    def close():
+        while not client._transport.shared.resources().sleepers:
+            threading.Event().wait(0.005)
+        client.close()
+
+    thread = threading.Thread(target=close)
+    thread.start()
+    with pytest.raises(ConfigurationError):
+        next(events)
+    thread.join()
+
+
+def test_an_interrupted_watch_leaves_no_read_running(sandbox, ferry):
+    made = [booked(ferry).booking_id for _ in range(4)]
+    hold = Hold(sandbox, "bookings.get", times=3)
+
+    def interrupt(event):
+        while hold.held < 3:
+            threading.Event().wait(0.005)
+        raise KeyboardInterrupt
+
+    address = {"base_url": sandbox.base_url}
+    with Ferry(sandbox.token, **address, event_hooks={"response": [interrupt]}) as client:
+        with pytest.raises(KeyboardInterrupt):
+            next(watch(client, made, deadline=DAY))
+        assert not [one for one in threading.enumerate() if one.name == "ferry_sdk call"]
+    hold.release()
 
 
 def test_bookings_that_have_come_to_rest_are_read_once(sandbox, ferry, events_of):

@@ -32,6 +32,7 @@ from tests.aftersales.virtual import (
     after,
     booking,
 )
+from tests.support.tables import each
 from tests.support.tiers import LONG
 
 if TYPE_CHECKING:
@@ -342,7 +343,7 @@ def test_a_snapshot_that_is_damaged_counts_as_none(service):
     assert kinds(service.watch(journal=journal)) == [("b1", "ticketed")]
 
 
-@pytest.mark.parametrize("many", [500, pytest.param(10_000, marks=LONG)])
+@each("many", [500, pytest.param(10_000, marks=LONG)])
 def test_many_bookings_are_read_at_the_rate_with_the_most_urgent_first(many):
     """A limiter lets through one 500th of the bookings a second; a hundredth are near the end."""
     rate = many / 500

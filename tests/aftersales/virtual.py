@@ -9,12 +9,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ferry_sdk import Booking, FerryError
+from ferry_sdk._engine.batch import NextAnswer
+from ferry_sdk._engine.effects import Item, RunBlocking, Sleep
 from ferry_sdk.aftersales.schedule import Schedule
-from ferry_sdk.aftersales.steps import Blocking, Reads, Sleep
 from ferry_sdk.aftersales.watcher import Watcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from ferry_sdk._engine.batch import Batch
+    from ferry_sdk.aftersales.schedule import Entry
 
 START = datetime(2050, 5, 3, 9, 1, tzinfo=timezone.utc)
 DEPARTURE = "2050-06-02T21:30:00+02:00"
@@ -118,10 +122,6 @@ class Service:
         self.last_step = 10**9
         self.step = 0
         self.records: list[int] = []
-        self.with_raw_response = self.bookings = self
-
-    def with_options(self, **_: object) -> Service:
-        return self
 
     def get(self, booking_id: str) -> Response:
         self.time += self.seconds
@@ -152,27 +152,28 @@ class Service:
             while True:
                 step = steps.send(answer)
                 self.step += 1
-                if not isinstance(step, Reads | Sleep):
+                if not isinstance(step, NextAnswer | Sleep):
                     self.records.append(self.step)
                 if self.step > self.last_step:
                     raise Killed
                 answer = None
                 match step:
-                    case Reads(calls):
-                        answer = [self._read(call) for call in calls]
+                    case NextAnswer(batch):
+                        answer = self._answer(batch)
                     case Sleep(seconds):
                         assert seconds >= 0
                         self.time += seconds
-                    case Blocking(function):
+                    case RunBlocking(function):
                         answer = function()
-                    case _:
-                        yield step
+                    case Item(value):
+                        yield value
 
-    def _read(self, call: Callable[[Service], object]) -> object:
+    def _answer(self, batch: Batch[Entry, Response]) -> object:
+        number, call = batch.start_next(0)
         try:
-            return call(self)
+            return batch.answer(number, self.get(call.key.booking_id), None)
         except FerryError as error:
-            return error
+            return batch.answer(number, None, error)
 
 
 class Snapshots:

@@ -21,6 +21,7 @@ from ferry_sdk.resources.catalogue import CatalogueGroup
 from ferry_sdk.resources.mcp import McpGroup
 from ferry_sdk.resources.tickets import TicketsGroup
 from ferry_sdk.safety import SAFETY
+from tests.support.tables import each
 
 GROUPS = {
     "availability": AvailabilityGroup,
@@ -68,14 +69,14 @@ def properties_in(schema):
     }
 
 
-@pytest.mark.parametrize("definition", BOTH)
+@each("definition", BOTH)
 def test_both_schemas_are_json_schema_of_objects(definition):
     for schema in (definition.input_schema, definition.output_schema):
         Draft202012Validator.check_schema(schema)
         assert schema["type"] == "object"
 
 
-@pytest.mark.parametrize("definition", BOTH)
+@each("definition", BOTH)
 def test_every_argument_has_a_description_and_no_other_is_accepted(definition):
     for schema in schemas_in(definition.input_schema):
         assert schema.get("additionalProperties") is False or schema["type"] != "object"
@@ -83,7 +84,7 @@ def test_every_argument_has_a_description_and_no_other_is_accepted(definition):
             assert one.get("description", "").endswith("."), name
 
 
-@pytest.mark.parametrize("definition", BOTH)
+@each("definition", BOTH)
 def test_argument_schemas_have_no_references_and_one_type_each(definition):
     """Google's genai, AutoGen and DSPy crash on a list of types among the arguments.
 
@@ -97,7 +98,7 @@ def test_argument_schemas_have_no_references_and_one_type_each(definition):
         assert schema["type"] != "null"
 
 
-@pytest.mark.parametrize("definition", BOTH)
+@each("definition", BOTH)
 def test_optional_arguments_are_nullable(definition):
     """Agents of smolagents have to give every argument that is not nullable."""
     required = definition.input_schema.get("required", [])
@@ -105,7 +106,7 @@ def test_optional_arguments_are_nullable(definition):
         assert one.get("nullable", False) is (name not in required)
 
 
-@pytest.mark.parametrize("definition", BOTH)
+@each("definition", BOTH)
 def test_answer_schemas_have_one_type_each_and_are_never_empty(definition):
     """The MCP inspector warns about lists of types and empty schemas."""
     for schema in schemas_in(definition.output_schema):
@@ -113,7 +114,7 @@ def test_answer_schemas_have_one_type_each_and_are_never_empty(definition):
         assert isinstance(schema.get("type", ""), str)
 
 
-@pytest.mark.parametrize("definition", BOTH)
+@each("definition", BOTH)
 def test_descriptions_are_for_a_model_and_not_for_python(definition):
     text = json.dumps([definition.description, definition.input_schema, definition.output_schema])
     for word in ("None", "poll", "deadline passes", "a date or", "a time or", "Concurrent"):
@@ -123,7 +124,7 @@ def test_descriptions_are_for_a_model_and_not_for_python(definition):
         assert re.search("Next|Call it|call again", definition.description)
 
 
-@pytest.mark.parametrize("definition", BOTH)
+@each("definition", BOTH)
 def test_fields_of_objects_are_named_in_the_description_of_their_argument(definition):
     """LlamaIndex does not show the schemas of objects to the model."""
     for name, one in definition.input_schema["properties"].items():
@@ -133,7 +134,7 @@ def test_fields_of_objects_are_named_in_the_description_of_their_argument(defini
             assert all(field in one["description"] for field in fields)
 
 
-@pytest.mark.parametrize("definition", BOTH)
+@each("definition", BOTH)
 def test_tool_names_fit_every_client(definition):
     assert re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", definition.name)
     assert definition.title
@@ -266,7 +267,7 @@ def test_each_format_has_the_same_schema():
         assert responses["parameters"] == messages["input_schema"] == definition.input_schema
 
 
-@pytest.mark.parametrize("code", ["-OO", "-I"], ids=["without docstrings", "light"])
+@each("code", ["-OO", "-I"], ids=["without docstrings", "light"])
 def test_definitions_work_without_docstrings_and_load_on_first_use(code):
     program = NO_DOCSTRINGS if code == "-OO" else LIGHT
     subprocess.run([sys.executable, code, "-c", program], check=True, timeout=60)

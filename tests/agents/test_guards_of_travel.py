@@ -59,32 +59,27 @@ def offer_of(toolkit: Any, **changes: Any) -> Any:
     return found, {"offer": found["offers"][0]["offer"], "passengers": PASSENGERS}
 
 
-@pytest.mark.parametrize(
-    ("vehicle", "field", "right"),
-    [
-        ({"code": "CAR"}, "vehicle.code", '"SUV"'),
-        ({"code": "FIAT__500X"}, "vehicle.code", '"SUV"'),
-        ({"code": "SUV", "model": "Panda"}, "vehicle.model", '"500X"'),
-        ({"code": "SUV", "brand": "Volvo"}, "vehicle.brand", '"Fiat"'),
-        ({"code": "SUV", "vehicule_code": "FIAT__500"}, "vehicle.vehicule_code", '"FIAT__500X"'),
-    ],
-)
+OTHER_VEHICLES: list[tuple[dict[str, str], str, str]] = [
+    ({"code": "CAR"}, "vehicle.code", '"SUV"'),
+    ({"code": "FIAT__500X"}, "vehicle.code", '"SUV"'),
+    ({"code": "SUV", "model": "Panda"}, "vehicle.model", '"500X"'),
+    ({"code": "SUV", "brand": "Volvo"}, "vehicle.brand", '"Fiat"'),
+    ({"code": "SUV", "vehicule_code": "FIAT__500"}, "vehicle.vehicule_code", '"FIAT__500X"'),
+]
+
+
 def test_another_vehicle_than_the_searched_is_refused_with_the_right_code(
-    toolkit: Any,
-    asked: list[ApprovalRequest],
-    sending_nothing: Any,
-    vehicle: dict[str, str],
-    field: str,
-    right: str,
+    toolkit: Any, asked: list[ApprovalRequest], sending_nothing: Any
 ) -> None:
     found, wanted = offer_of(toolkit, vehicle="Fiat 500X")
     assert found["vehicle"] == {"code": "SUV"}
-    with sending_nothing():
-        answer = toolkit.call("bookings_create", {**wanted, "vehicle": vehicle})
-    refused = error(answer, "party_changed")
-    assert refused["field"] == field
-    assert right in refused["message"]
-    assert asked == []
+    for vehicle, field, right in OTHER_VEHICLES:
+        with sending_nothing():
+            answer = toolkit.call("bookings_create", {**wanted, "vehicle": vehicle})
+        refused = error(answer, "party_changed")
+        assert refused["field"] == field, vehicle
+        assert right in refused["message"], vehicle
+        assert asked == [], vehicle
 
 
 def test_the_searched_vehicle_is_booked_with_make_and_model(toolkit: Any) -> None:

@@ -24,6 +24,7 @@ from tests.agents.agent import (
     sailings,
     selection_of,
 )
+from tests.support.tables import each
 from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def test_a_price_that_expires_during_approval_is_refused(
 ) -> None:
     def slowly(_: ApprovalRequest) -> bool:
         runner = runner_of(toolkit)
-        runner._transport.shared.session.skew += 31 * 60  # as another call would hear
+        runner._transport.session.skew += 31 * 60  # as another call would hear
         return True
 
     toolkit = toolkit_of(writes=True, approve=slowly)
@@ -355,7 +356,7 @@ def test_the_answer_of_an_empty_search_suggests_changes(toolkit: Any) -> None:
     assert "company has to sail this journey" in step
 
 
-@pytest.mark.parametrize(
+@each(
     ("status", "expected"), [(404, "Try another day"), (422, "company has to sail"), (400, "route")]
 )
 def test_a_day_without_a_sailing_and_a_company_without_one_differ(

@@ -8,6 +8,7 @@ import pytest
 
 from ferry_sdk.agents.tools.sanitize import name_key
 from tests.agents.agent import error, order, result_of, sailings
+from tests.support.tables import each
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ def test_the_same_travellers_in_another_spelling_are_a_duplicate(
         error(toolkit.call("bookings_create", order(sailing, passengers=again)), "already_done")
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [
         ("Jürgen Müller", "Juergen Mueller"),

@@ -174,6 +174,7 @@ def test_an_unknown_outcome_is_settled_by_another_toolkit(
     result_of(first.call("bookings_create", asked))
 
 
+@pytest.mark.usefixtures("look_once")
 def test_a_confirmation_of_unknown_outcome_is_read_back_by_another_toolkit(
     again: Callable[..., Any], ferry_sandbox: Sandbox
 ) -> None:

@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 
 from ferry_sdk import InvalidInputError, Passenger, SearchPassenger, Selection, Vehicle
 from ferry_sdk.agents.tools.tools import TOOLS, Arguments
+from tests.support.tables import each
 from tests.support.tiers import examples
 
 MANY = examples(150)
@@ -96,24 +97,20 @@ def test_json_text_and_objects_are_read_alike():
     ].read(SEARCH)
 
 
-@pytest.mark.parametrize(
-    ("given_", "is_"), [("49.90", Decimal("49.90")), (49, Decimal(49)), ("0", Decimal(0))]
-)
+@each(("given_", "is_"), [("49.90", Decimal("49.90")), (49, Decimal(49)), ("0", Decimal(0))])
 def test_an_amount_is_a_string_or_a_whole_number(given_, is_):
     read = TOOLS["bookings_confirm"].read({"booking_id": "b1", "expect_total": given_})
     assert read.values == {"booking_id": "b1", "expect_total": is_}
 
 
-@pytest.mark.parametrize(
-    "money", [49.9, True, "49,90", "1e3", "-1", -1, "NaN", " 1", "1\n", "٣", 10**12, [1], {}]
-)
+@each("money", [49.9, True, "49,90", "1e3", "-1", -1, "NaN", " 1", "1\n", "٣", 10**12, [1], {}])
 def test_other_amounts_are_refused(money):
     assert refusal_of("bookings_confirm", {"booking_id": "b1", "expect_total": money}).field == (
         "expect_total"
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "value"),
     [
         ("out_at", "14.07.2026"),
@@ -145,7 +142,7 @@ def test_an_argument_of_the_wrong_type_is_named(field, value):
     assert refusal_of("availability_search", {**SEARCH, field: value}).field == field
 
 
-@pytest.mark.parametrize(
+@each(
     ("where", "value", "field"),
     [
         ("age", "34", "passengers.0.age"),
@@ -233,7 +230,7 @@ def test_a_missing_argument_is_named():
     assert refusal_of("bookings_create", {"availabilities": [CHOICE]}).field == "passengers"
 
 
-@pytest.mark.parametrize(
+@each(
     "arguments",
     [
         "",
@@ -266,7 +263,7 @@ def test_a_duplicate_key_is_refused():
     assert refusal_of("bookings_create", nested).field == "age"
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     [float("nan"), float("inf"), 1e999, {1, 2}, object(), b"x", date(2026, 7, 14), "\ud800"],
 )

@@ -23,6 +23,7 @@ from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.tickets import Voucher
 from tests.support import samples, summer
 from tests.support.exchanges import Exchanges, client_of
+from tests.support.tables import each
 
 TRAVELLER = {
     "type": "Adult",
@@ -252,7 +253,7 @@ def test_an_address_is_cut_later_than_other_texts():
     assert len(view_of(Voucher(url=url + "v" * 100_000), "full")["url"]) == 2_000
 
 
-@pytest.mark.parametrize("detail", ["short", "full"])
+@each("detail", ["short", "full"])
 def test_an_id_or_code_that_is_too_long_is_cut(detail):
     port = view_of(Port(code="x" * 100_000, name="n", country="c"), detail)
     assert len(port["code"]) == 200
@@ -263,21 +264,21 @@ def test_an_id_or_code_that_is_too_long_is_cut(detail):
         TOOLS["tickets_get"].read({"ticket_id": view["id"]})
 
 
-@pytest.mark.parametrize("detail", ["short", "full"])
+@each("detail", ["short", "full"])
 def test_a_long_list_is_cut_and_counts_what_is_left_out(detail):
-    ports = Records([Port(code=f"P{one}", name="n" * 50, country="c") for one in range(20_000)])
+    ports = Records([Port(code=f"P{one}", name="n" * 50, country="c") for one in range(5_000)])
     view = view_of(ports, detail)
     assert 1_000 < view["count"] == len(view["items"])
-    assert view["count"] + view["left_out"] == 20_000
+    assert view["count"] + view["left_out"] == 5_000
     assert len(json.dumps(view)) < 200_000
     schema = schema_of(Records[Port], detail)
     Draft202012Validator(schema).validate(view)
-    few = view_of(ports, detail, "P19999")
-    assert [one["code"] for one in few["items"]] == ["P19999"]
+    few = view_of(ports, detail, "P4999")
+    assert [one["code"] for one in few["items"]] == ["P4999"]
     assert "left_out" not in few
 
 
-@pytest.mark.parametrize("detail", ["short", "full"])
+@each("detail", ["short", "full"])
 def test_a_long_record_is_cut(detail):
     ticket = samples.BOOKING["tickets"][0]
     wire = {
@@ -318,7 +319,7 @@ def test_an_action_without_a_tool_names_none():
         Draft202012Validator(schema_of(Booking, detail)).validate(view)
 
 
-@pytest.mark.parametrize(
+@each(
     ("amount", "text"),
     [
         ("49.9", "49.90"),

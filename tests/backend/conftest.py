@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tenacity import wait_none
 
 from ferry_sdk.journal import Journal
 from tests.support.both import Clients
@@ -21,12 +20,6 @@ if TYPE_CHECKING:
 
     from ferry_sdk import Ferry
     from ferry_sdk.sandbox import Sandbox
-
-
-@pytest.fixture(autouse=True)
-def no_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
-    # What follows a failure is looked at here, not when.
-    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", wait_none())
 
 
 @pytest.fixture(scope="session")

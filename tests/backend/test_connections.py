@@ -121,7 +121,7 @@ def test_the_connection_that_was_given_back_last_is_used_first(any_clients: Clie
 def test_connections_that_a_burst_leaves_are_closed(
     any_clients: Clients, monkeypatch: pytest.MonkeyPatch, meanwhile: str
 ) -> None:
-    monkeypatch.setattr("ferry_sdk._transport.http11.pool.KEPT_FOR", 0.5)
+    monkeypatch.setattr("ferry_sdk._transport.http11.pool.KEPT_FOR", 0.1)
     held = Held()
     with Service(held, backlog=64) as service:
         ferry = any_clients("t", base_url=service.url)
@@ -131,7 +131,7 @@ def test_connections_that_a_burst_leaves_are_closed(
         for call in calls:
             call.value()
         assert len(connections_to(service.url)) == 20
-        until = time.monotonic() + 0.7
+        until = time.monotonic() + 0.2
         while time.monotonic() < until:
             if meanwhile == "calls":
                 ferry.catalogue.ports()
@@ -186,9 +186,9 @@ def test_many_threads_share_few_connections(
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
 
         def calls() -> set[int]:
-            return {len(ferry.catalogue.vehicle_types()) for _ in range(10)}
+            return {len(ferry.catalogue.vehicle_types()) for _ in range(5)}
 
-        assert len({frozenset(one.value()) for one in at_once(*[calls] * 50)}) == 1
+        assert len({frozenset(one.value()) for one in at_once(*[calls] * 20)}) == 1
         assert ferry_sandbox.counters.connections <= 5
     assert not connections_to(ferry_sandbox.base_url)
 

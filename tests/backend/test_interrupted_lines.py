@@ -39,7 +39,7 @@ from ferry_sdk.journal import Journal
 from tests.backend.gathering import eventually
 from tests.backend.notes import Noting
 from tests.support.samples import BOOKING
-from tests.support.tiers import LONG
+from tests.support.tiers import LONG, every
 from tests.transport.scripted import Service, answer_to
 
 if TYPE_CHECKING:
@@ -338,8 +338,8 @@ def named(course: Course) -> str:
 @pytest.mark.parametrize(
     ("course", "step"),
     [
-        *(pytest.param(course, 7, id=f"{named(course)}-sample") for course in SAMPLED),
-        *(pytest.param(course, 1, id=named(course), marks=LONG) for course in COURSES),
+        *(pytest.param(course, 29, id=f"{named(course)}-sample") for course in SAMPLED),
+        *(pytest.param(course, every(3), id=named(course), marks=LONG) for course in COURSES),
     ],
 )
 def test_an_interruption_at_any_line_leaves_the_write_on_record(
@@ -356,7 +356,6 @@ def test_an_interruption_at_any_line_leaves_the_write_on_record(
             lines = course.run(step, monkeypatch, caplog)
         eventually(lambda: "ferry_sdk call" not in {one.name for one in threading.enumerate()})
     finally:
-        gc.unfreeze()
         gc.collect()  # what is left says so in this test, not in a later one
     assert len(lines) > 40 / step
     record_property("lines at which a write was interrupted", len(lines))

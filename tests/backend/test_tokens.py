@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from ferry_sdk import AsyncFerry, AuthenticationError, ConfigurationError, Ferry
-from ferry_sdk._engine.auth import token_in
+from ferry_sdk._engine.token_file import FileToken
 from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.support.exchanges import client_of
 from tests.support.tiers import mostly_long
@@ -206,7 +206,7 @@ def test_a_client_of_its_own_has_a_token_of_its_own(ferry_sandbox: Sandbox) -> N
 def test_a_token_of_a_file_is_read_again(tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_text("\ufeffone\n", "utf-8")
-    give = token_in(file)
+    give = FileToken(file)
     assert give() == "one"
     file.write_text("two", "utf-8")
     assert give() == "two"
@@ -217,7 +217,7 @@ def test_a_token_that_comes_through_a_pipe_is_read_once(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = os.open(pipe, os.O_RDWR)
-    reading = UnderWay(lambda: token_in(pipe))
+    reading = UnderWay(lambda: FileToken(pipe))
     os.write(writer, b"to")
     os.write(writer, b"ken\n")
     eventually(lambda: not select.select([writer], [], [], 0)[0])  # it has been read
@@ -243,7 +243,7 @@ def test_what_holds_no_token_is_refused_at_once(tmp_path: Path, kind: str) -> No
         file = Path("a\0b")
     elif kind == "binary":
         file.write_bytes(b"\xff" * 10)
-    outcome = UnderWay(lambda: token_in(file)).outcome()
+    outcome = UnderWay(lambda: FileToken(file)).outcome()
     assert isinstance(outcome.error, ConfigurationError)
     assert str(outcome.error).startswith(f"token file {file}: ")
 
@@ -257,6 +257,6 @@ def test_a_pipe_that_nothing_comes_through_is_given_up(
     os.mkfifo(pipe)
     writer = os.open(pipe, os.O_RDWR)
     try:
-        assert "cannot be read" in str(UnderWay(lambda: token_in(pipe)).error())
+        assert "cannot be read" in str(UnderWay(lambda: FileToken(pipe)).error())
     finally:
         os.close(writer)

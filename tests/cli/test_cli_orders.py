@@ -39,6 +39,32 @@ def test_the_arguments_of_create(cli, ferry, arguments):
     assert ferry.bookings.get(made["booking"]["booking_id"]).ticket_count == 1
 
 
+def test_travellers_of_a_file_have_the_ages_of_the_day(cli, tmp_path):
+    head = "first_name,last_name,gender,birth_date\n"
+    rows = "Zoë,Ngũgĩ,F,1991-04-02\r\nLeo,Ngũgĩ,M,2038-06-03\n"
+    (tmp_path / "party.csv").write_text("\ufeff" + head + rows, encoding="utf-8")
+    party = [{"gender": "F", "birth_date": "1991-04-02"}, {"gender": "M", "age": 9}]
+    (tmp_path / "party.json").write_text(json.dumps(party), encoding="utf-8")
+    words = ["Tarifa", "MATNG", "--company", "BALEARIA", "--json", "--travellers"]
+    for file, day, ages in [
+        ("party.csv", "2050-06-02", [59, 11]),
+        ("party.csv", "2050-06-03", [59, 12]),
+        ("party.json", "2050-06-03", [59, 9]),
+    ]:
+        search = cli("search", *words, file, "--on", day).document["search"]
+        assert [one["age"] for one in search["passengers"]] == ages, (file, day)
+    days = ["--from", "2050-06-02", "--to", "2050-06-03"]
+    assert cli("calendar", *words, "party.csv", *days).document["cheapest"]
+    for content, said in [
+        ("first_name,colour\nAda,red\n", "travellers[0].colour"),
+        ('[{"age": 4, "age": 5}]', "duplicate name"),
+        ("[]", "at least one"),
+        ("[", "neither valid JSON nor CSV"),
+    ]:
+        (tmp_path / "wrong").write_text(content, encoding="utf-8")
+        assert said in cli("search", *words, "wrong", "--on", "2050-06-03", code=3).out
+
+
 def test_a_search_and_a_choice_with_a_vehicle(cli, ferry, ferry_sandbox):
     stopped(ferry_sandbox)
     order = {

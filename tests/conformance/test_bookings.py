@@ -27,7 +27,7 @@ from ferry_sdk.conformance.exchanges import Recording
 from ferry_sdk.conformance.findings import Findings
 from ferry_sdk.conformance.probes import Probes
 from ferry_sdk.sandbox import Sandbox
-from tests.support.tiers import LONG
+from tests.support.tiers import LONG, every
 from tests.support.trip import NOW
 
 if TYPE_CHECKING:
@@ -320,7 +320,7 @@ def is_named_if_it_is_left(ferry, sandbox, choice, signals, caplog) -> bool:
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no timer that sends a signal")
 @pytest.mark.timeout(600)  # hundreds of bookings
 @pytest.mark.parametrize(
-    "every", [pytest.param(29, id="sample"), pytest.param(1, id="all lines", marks=LONG)]
+    "every", [pytest.param(29, id="sample"), pytest.param(every(5), id="more lines", marks=LONG)]
 )
 def test_a_booking_that_signals_leave_is_named(ferry, sandbox, caplog, record_property, every):
     probes = Probes(Findings())

@@ -20,12 +20,10 @@ def world() -> Iterator[World]:
 
 
 @pytest.fixture(scope="module")
-def no_leftovers() -> Iterator[None]:
+def no_leftovers() -> None:
     """Collect what earlier tests left, whose warnings would count as a schedule's own.
 
     What remains of them is frozen, so that it is not looked through after every schedule.
     """
     gc.collect()
     gc.freeze()
-    yield
-    gc.unfreeze()

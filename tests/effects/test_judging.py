@@ -3,8 +3,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timezone
 
-import pytest
-
 from ferry_sdk import (
     ConnectionFailedError,
     FerryError,
@@ -20,6 +18,7 @@ from tests.effects.evidence import Evidence, Outcome
 from tests.effects.judging import Judgement
 from tests.effects.schedules import Schedule
 from tests.support.cutting_harms import Passage
+from tests.support.tables import each
 
 CALL = "corr-1"
 REFUSAL = '{"error": true, "code": "CONFLICT", "message": "no"}'
@@ -141,12 +140,12 @@ LIES = {
 }
 
 
-@pytest.mark.parametrize("case", TRUTHS)
+@each("case", TRUTHS)
 def test_a_client_that_tells_the_truth_is_believed(case: str) -> None:
     assert Judgement(CONFIRM, TRUTHS[case]).violations() == []
 
 
-@pytest.mark.parametrize("case", LIES)
+@each("case", LIES)
 def test_a_client_that_does_not_is_found_out(case: str) -> None:
     assert Judgement(CONFIRM, LIES[case]).violations() != []
 

@@ -161,7 +161,8 @@ class Course:
         self.context = Context.start(
             settings, self.session, kind.name, clock=self.clock, now=self.calendar
         )
-        return (yield from run(describe_call(kind.name, is_guarded=kind.is_guarded), self.context))
+        operation = describe_call(kind.name, is_guarded=kind.is_guarded)
+        return (yield from run(operation, self.context)).raw()
 
     def choose(self, fine: str, *troubles: str) -> str:
         """Choose what happens here, within the allowed number of interruptions."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ferry_sdk._engine.context import Session
+from ferry_sdk._engine.context import Context, Session
+from ferry_sdk._engine.flow import run
 from tests.engine.replies import booking, good, ticket
 from tests.engine.writes import ANSWERS, SHOWN
 from tests.support.driven import SETTINGS, Driver
@@ -116,5 +117,6 @@ def path(name: str) -> str:
 @cache
 def answer_of_another(name: str) -> Any:
     """Return the result of another call of the same write."""
-    session = Session(stage="bare")
-    return Driver(good(answer(name)), session).raw(described(name), SETTINGS)
+    driver = Driver(good(answer(name)), Session(stage="bare"))
+    context = Context.start(SETTINGS, driver.session, name, clock=driver.clock, now=driver.calendar)
+    return driver.walk(run(described(name), context))

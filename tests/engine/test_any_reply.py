@@ -251,6 +251,9 @@ def check_answer(answer: Any, name: str, folder: Path) -> None:
     elif name == "tickets.save_pdf":
         assert isinstance(answer, Path)
         assert answer.read_bytes().find(b"%PDF-") >= 0
+    elif name == "tickets.read_pdf":
+        assert isinstance(answer, bytes)
+        assert answer.find(b"%PDF-") >= 0
     repr(answer)
 
 
@@ -353,10 +356,11 @@ def test_any_address_of_a_voucher_gives_a_file_or_a_ferry_error(
     with httpx.Client(transport=httpx.MockTransport(service)) as http:
         ferry = Ferry("token", http_client=http, **_settings())
         try:
+            content = ferry.tickets.read_pdf("t-1")
             path = ferry.tickets.save_pdf("t-1", tmp_path / "voucher.pdf")
         except FerryError:
             return
-        assert path.read_bytes() == body
+        assert path.read_bytes() == content == body
 
 
 @pytest.fixture(scope="module")
@@ -404,7 +408,7 @@ def good_replies(ferry_sandbox_server: Sandbox) -> dict[str, Any]:
         names = [*calls, *(name for name in OPERATIONS if name not in calls)]
         replies = {}
         for name in names:
-            if name == "tickets.save_pdf":
+            if name in {"tickets.save_pdf", "tickets.read_pdf"}:
                 continue
             group, _, call = name.partition(".")
             given = calls.get(name) or arguments(name, Path())
@@ -413,7 +417,7 @@ def good_replies(ferry_sandbox_server: Sandbox) -> dict[str, Any]:
                 here, there = arguments(name, Path())[argument], calls[name][argument]
                 content = content.replace(there.encode(), here.encode())
             replies[name] = _shorten(json.loads(content))
-        replies["tickets.save_pdf"] = {"url": f"{URL}/voucher.pdf"}
+        replies["tickets.save_pdf"] = replies["tickets.read_pdf"] = {"url": f"{URL}/voucher.pdf"}
     return replies
 
 

@@ -35,6 +35,7 @@ from tests.engine.replies import (
 from tests.support.cases import case
 from tests.support.driven import SETTINGS
 from tests.support.operations import OPERATIONS, described
+from tests.support.tables import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,7 +107,7 @@ TABLE = {
     "404": Row(NOT_FOUND, False, False, NotFoundError, NotFoundError),
     "409": Row(reply(409), False, False, ConflictError, ConflictError),
 }
-every_row = pytest.mark.parametrize("row", TABLE.values(), ids=TABLE)
+every_row = each("row", TABLE.values(), ids=TABLE)
 
 
 @every_row
@@ -130,8 +131,8 @@ def test_a_failure_is_repeated_as_the_contract_says(row: Row) -> None:
                 assert driver.waits == []
 
 
-@pytest.mark.parametrize("name", WRITES)
-@pytest.mark.parametrize("row", [row for row in TABLE.values() if row.write_kind is UNKNOWN])
+@each("name", WRITES)
+@each("row", [row for row in TABLE.values() if row.write_kind is UNKNOWN])
 def test_only_what_a_read_shows_is_read_back(name: str, row: Row) -> None:
     driver = scripted_driver(row.made(), then=NOT_FOUND)
     with pytest.raises(OutcomeUnknownError) as info:
@@ -155,7 +156,7 @@ def test_no_more_attempts_than_allowed_follow_the_first(row: Row) -> None:
 
 
 @every_row
-@pytest.mark.parametrize("name", FOR_EXAMPLE)
+@each("name", FOR_EXAMPLE)
 def test_an_error_says_what_became_of_the_call(name: str, row: Row) -> None:
     driver = scripted_driver(row.made(), then=NOT_FOUND)
     with pytest.raises(FerryError) as info:
@@ -194,7 +195,7 @@ def test_attempts_of_a_call_carry_one_correlation_id_and_calls_their_own() -> No
     assert seen[0] != seen[1]
 
 
-@pytest.mark.parametrize("name", WRITES)
+@each("name", WRITES)
 def test_a_client_that_only_reads_sends_no_write(name: str) -> None:
     driver = scripted_driver()
     with pytest.raises(ReadOnlyError) as info:
@@ -204,7 +205,7 @@ def test_a_client_that_only_reads_sends_no_write(name: str) -> None:
     assert driver.effects == []
 
 
-@pytest.mark.parametrize("name", READS)
+@each("name", READS)
 def test_a_client_that_only_reads_sends_reads(name: str) -> None:
     driver = scripted_driver(NOT_FOUND)
     with pytest.raises(NotFoundError):
@@ -212,7 +213,7 @@ def test_a_client_that_only_reads_sends_reads(name: str) -> None:
     assert len(driver.requests) == 1
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@each("name", OPERATIONS)
 def test_what_is_no_failure_of_the_service_passes_through_unchanged(name: str) -> None:
     for stop in (KeyboardInterrupt(), RuntimeError()):
         driver = scripted_driver(stop)
@@ -221,7 +222,7 @@ def test_what_is_no_failure_of_the_service_passes_through_unchanged(name: str) -
         assert info.value is stop
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@each("name", OPERATIONS)
 def test_a_call_that_is_given_up_asks_for_nothing_more(name: str) -> None:
     steps: Any = scripted_driver().steps(described(name), SETTINGS)
     next(steps)

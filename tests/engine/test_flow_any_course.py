@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from ferry_sdk._engine.effects import Effect
     from ferry_sdk._engine.http import Reply, Request
 
-NAMES = [name for name in OPERATIONS if name != "tickets.save_pdf"]
+NAMES = [name for name in OPERATIONS if name not in {"tickets.save_pdf", "tickets.read_pdf"}]
 WRITES = {
     "bookings.create": "/api/booking",
     "bookings.confirm": "/api/booking/confirm",

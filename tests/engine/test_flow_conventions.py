@@ -11,9 +11,10 @@ from ferry_sdk._engine.context import Context, Session
 from tests.engine.replies import booking, good, reply, reset, scripted_driver
 from tests.support.driven import SETTINGS
 from tests.support.operations import OPERATIONS, described
+from tests.support.tables import each
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@each("name", OPERATIONS)
 def test_every_request_carries_what_the_settings_say(name: str) -> None:
     driver = scripted_driver(then=reply(404))
     with pytest.raises(FerryError):
@@ -34,7 +35,7 @@ def test_every_request_carries_what_the_settings_say(name: str) -> None:
     assert carried["user-agent"] == f"ferry_sdk/{__version__}"
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@each("name", OPERATIONS)
 def test_what_the_settings_leave_open_is_not_carried(name: str) -> None:
     driver = scripted_driver(then=reply(404))
     with pytest.raises(FerryError) as info:

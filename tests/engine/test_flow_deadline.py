@@ -22,6 +22,7 @@ from tests.engine.writes import SHOWN
 from tests.support.driven import SETTINGS, Driven, replied
 from tests.support.mcp_samples import TICKET as MCP_TICKET
 from tests.support.operations import OPERATIONS, described
+from tests.support.tables import each
 
 if TYPE_CHECKING:
     from ferry_sdk._engine.http import Reply, Request
@@ -31,7 +32,7 @@ ENDS = dict.fromkeys(SHOWN, 1007 - 7 / 4) | {"bookings.wait": 1060.0, "tickets.w
 """When the first exchange of 7 seconds' deadline is over, where it is not those 7 seconds."""
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@each("name", OPERATIONS)
 def test_every_exchange_is_over_by_the_deadline(name: str) -> None:
     driver = scripted_driver(then=reply(404))
     with pytest.raises(FerryError):
@@ -40,7 +41,7 @@ def test_every_exchange_is_over_by_the_deadline(name: str) -> None:
     assert [effect.until for effect in sent] == [ENDS.get(name, 1007.0)]
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@each("name", OPERATIONS)
 def test_without_a_deadline_an_exchange_has_only_its_time_outs(name: str) -> None:
     driver = scripted_driver(then=reply(404))
     with pytest.raises(FerryError):
@@ -50,7 +51,7 @@ def test_without_a_deadline_an_exchange_has_only_its_time_outs(name: str) -> Non
         assert (sent.until, sent.timeout) == (None, Timeout(1, 2, 3, 4))
 
 
-@pytest.mark.parametrize(
+@each(
     ("timeout", "seen"),
     [
         (Timeout(1, 2, 3, 4), Timeout(1, 2, 2.5, 2.5)),
@@ -76,8 +77,8 @@ def test_time_outs_shrink_from_attempt_to_attempt() -> None:
     assert first.until == second.until == 1010.0
 
 
-@pytest.mark.parametrize("name", [name for name in OPERATIONS if "wait" not in name])
-@pytest.mark.parametrize("failure", [refused, reset], ids=["not sent", "lost"])
+@each("name", [name for name in OPERATIONS if "wait" not in name])
+@each("failure", [refused, reset], ids=["not sent", "lost"])
 def test_failures_for_ever_end_at_the_deadline(name: str, failure: Any) -> None:
     driver = scripted_driver(*(failure() for _ in range(400)))
     with pytest.raises(FerryError):
@@ -86,7 +87,7 @@ def test_failures_for_ever_end_at_the_deadline(name: str, failure: Any) -> None:
     assert driver.effects
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "kind", "outcome"),
     [
         ("catalogue.ports", RequestTimeoutError, "unknown"),
@@ -132,7 +133,7 @@ def test_a_guard_that_is_cut_by_the_deadline_leaves_the_write_not_sent() -> None
     assert driver.paths == ["/api/booking/b-1"]
 
 
-@pytest.mark.parametrize("name", READ_BACK)
+@each("name", READ_BACK)
 def test_a_write_is_read_back_until_the_deadline(name: str) -> None:
     driver = scripted_driver(reset(), then=good(booking("payment_due", "Pending")))
     with pytest.raises(OutcomeUnknownError):
@@ -142,10 +143,8 @@ def test_a_write_is_read_back_until_the_deadline(name: str) -> None:
     assert ends == [1095.0] + [1100.0] * (len(ends) - 1)
 
 
-@pytest.mark.parametrize(
-    ("deadline", "reserve"), [(100.0, 5.0), (20.0, 5.0), (8.0, 2.0), (1.0, 0.25)]
-)
-@pytest.mark.parametrize("name", SHOWN)
+@each(("deadline", "reserve"), [(100.0, 5.0), (20.0, 5.0), (8.0, 2.0), (1.0, 0.25)])
+@each("name", SHOWN)
 def test_a_reply_that_does_not_come_is_given_up_in_time_to_read_back(
     name: str, deadline: float, reserve: float
 ) -> None:
@@ -160,7 +159,7 @@ def test_a_reply_that_does_not_come_is_given_up_in_time_to_read_back(
     assert first.until == 1000 + deadline - reserve
 
 
-@pytest.mark.parametrize("name", READ_BACK)
+@each("name", READ_BACK)
 def test_what_is_kept_for_reading_back_is_a_part_of_what_is_left(name: str) -> None:
     driver = scripted_driver(reply(429, retry_after="5.75"), reply(404))
     with pytest.raises(NotFoundError):
@@ -170,7 +169,7 @@ def test_what_is_kept_for_reading_back_is_a_part_of_what_is_left(name: str) -> N
     assert second.timeout.read == 3.0
 
 
-@pytest.mark.parametrize("name", READ_BACK)
+@each("name", READ_BACK)
 def test_a_write_that_took_the_whole_deadline_is_not_read_back(name: str) -> None:
     def too_late(_: Request) -> Reply:
         driver.now = 1002.0
@@ -182,7 +181,7 @@ def test_a_write_that_took_the_whole_deadline_is_not_read_back(name: str) -> Non
     assert len(driver.requests) == len(info.value.attempts) == 1
 
 
-@pytest.mark.parametrize("name", READ_BACK)
+@each("name", READ_BACK)
 def test_a_look_that_is_cut_by_the_deadline_ends_the_call(name: str) -> None:
     driver = scripted_driver(timed_out(), then=good(booking("ticketed", "Issued")))
     driver.latency = 2.0
@@ -206,7 +205,7 @@ def test_turns_questions_and_company_end_at_the_deadline() -> None:
     assert {effect.until for effect in effects} == {1009.0, 1009 - 9 / 4}
 
 
-@pytest.mark.parametrize("name", ["bookings.create", "mcp.create_booking", "catalogue.ports"])
+@each("name", ["bookings.create", "mcp.create_booking", "catalogue.ports"])
 def test_a_token_that_comes_too_late_ends_the_call_as_not_sent(name: str) -> None:
     def too_late() -> str:
         driver.now += 5

@@ -15,6 +15,7 @@ from tests.engine.replies import booking, good, reply, scripted_driver
 from tests.support.driven import SETTINGS
 from tests.support.operations import described
 from tests.support.samples import POSSIBLE_ACTION
+from tests.support.tables import each
 
 if TYPE_CHECKING:
     from ferry_sdk._engine.http import Reply, Request
@@ -38,8 +39,8 @@ def is_read_at(driver: Driver, moment: float) -> bool:
     return False
 
 
-@pytest.mark.parametrize("due", [3.0, 17.3, 29.9, 41.41])
-@pytest.mark.parametrize("by", ["expire_at", "timeLimit", "both"])
+@each("due", [3.0, 17.3, 29.9, 41.41])
+@each("by", ["expire_at", "timeLimit", "both"])
 def test_a_booking_is_looked_at_when_it_is_due_to_change(due: float, by: str) -> None:
     driver = scripted_driver()
     there = datetime.fromtimestamp(driver.calendar() + due, timezone.utc)
@@ -75,7 +76,7 @@ def test_a_moment_is_due_by_the_services_clock() -> None:
     assert is_read_at(driver, 1020)
 
 
-@pytest.mark.parametrize("moment", ["9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z"])
+@each("moment", ["9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z"])
 def test_a_moment_beyond_reason_breaks_nothing(moment: str) -> None:
     driver = scripted_driver()
     poll_in_vain(driver, expire_at=moment)
@@ -108,7 +109,7 @@ def test_whatever_is_due_a_wait_is_gentle_and_never_past_its_deadline(
     assert len(driver.requests) <= 12 + deadline / 8 + len(dues) + 3 * len(failing)
 
 
-@pytest.mark.parametrize("fraction", [0.0, 0.001, 0.02, 0.5, 0.999])
+@each("fraction", [0.0, 0.001, 0.02, 0.5, 0.999])
 def test_a_clock_that_tells_whole_seconds_makes_no_look_follow_at_once(fraction: float) -> None:
     driver = scripted_driver()
     driver.latency = 0.002

@@ -47,6 +47,7 @@ from tests.support.samples import (
     CANCELLATION_FEE,
     TICKET_CANCELLATION,
 )
+from tests.support.tables import each
 
 AFTER = {
     "bookings.confirm": booking("ticketed", "Issued"),
@@ -80,7 +81,7 @@ def describe_guarded(name: str, amount: Any = 50) -> Any:
     return described(name, **{GUARDED[name][0]: amount})
 
 
-@pytest.mark.parametrize("expected", [Decimal("148.18"), "148.18", "148.180", "1.4818e2"])
+@each("expected", [Decimal("148.18"), "148.18", "148.180", "1.4818e2"])
 def test_a_total_as_expected_lets_the_confirmation_leave(expected: Any) -> None:
     driver = scripted_driver(good(booking()), good(BOOKING_CONFIRMATION))
     result = driver.raw(describe_guarded("bookings.confirm", expected), SETTINGS).parse()
@@ -93,7 +94,7 @@ def test_a_whole_total_may_be_an_int() -> None:
     assert driver.raw(describe_guarded("bookings.confirm", 148), SETTINGS).parse()
 
 
-@pytest.mark.parametrize("expected", ["148.17", "148.19", Decimal(148), 0, "-148.18"])
+@each("expected", ["148.17", "148.19", Decimal(148), 0, "-148.18"])
 def test_any_other_total_holds_the_confirmation_back(expected: Any) -> None:
     driver = scripted_driver(good(booking(currency="Tnd")))
     with pytest.raises(PriceChangedError) as info:
@@ -231,15 +232,15 @@ def test_an_earlier_attempt_that_the_guard_shows_to_be_done_is_settled() -> None
     assert notes.states == {"entry-7": "done"}
 
 
-@pytest.mark.parametrize("amount", [148.18, True, "", "many", "NaN", "Infinity", [], {}])
-@pytest.mark.parametrize("name", GUARDED)
+@each("amount", [148.18, True, "", "many", "NaN", "Infinity", [], {}])
+@each("name", GUARDED)
 def test_an_amount_that_is_no_money_is_refused_at_once(name: str, amount: Any) -> None:
     with pytest.raises(InvalidInputError) as info:
         describe_guarded(name, amount)
     assert info.value.field == GUARDED[name][0]
 
 
-@pytest.mark.parametrize("name", GUARDED)
+@each("name", GUARDED)
 def test_without_a_guard_nothing_is_read_first(name: str) -> None:
     driver = scripted_driver(reply(403))
     with pytest.raises(FerryError):
@@ -247,7 +248,7 @@ def test_without_a_guard_nothing_is_read_first(name: str) -> None:
     assert driver.paths != [GUARDED[name][1]]
 
 
-@pytest.mark.parametrize(
+@each(
     ("failure", "kind", "outcome"),
     [
         (refused, ConnectionFailedError, "not_sent"),
@@ -262,7 +263,7 @@ def test_without_a_guard_nothing_is_read_first(name: str) -> None:
         (lambda: reply(401), AuthenticationError, "rejected"),
     ],
 )
-@pytest.mark.parametrize("name", GUARDED)
+@each("name", GUARDED)
 def test_a_guard_that_cannot_be_read_holds_the_write_back(
     name: str, failure: Any, kind: type[FerryError], outcome: str
 ) -> None:
@@ -274,8 +275,8 @@ def test_a_guard_that_cannot_be_read_holds_the_write_back(
     assert set(driver.paths) == {GUARDED[name][1]}
 
 
-@pytest.mark.parametrize("limit", [Decimal("48.13"), "48.14", 49, "1e9"])
-@pytest.mark.parametrize(
+@each("limit", [Decimal("48.13"), "48.14", 49, "1e9"])
+@each(
     ("name", "answer"),
     [("bookings.cancel", BOOKING_CANCELLATION), ("tickets.cancel", TICKET_CANCELLATION)],
 )
@@ -289,8 +290,8 @@ def test_a_penalty_within_the_limit_lets_the_cancellation_leave(
     assert len(driver.requests) == 2
 
 
-@pytest.mark.parametrize("limit", [Decimal("48.12"), 48, 0, "-1"])
-@pytest.mark.parametrize("name", ["bookings.cancel", "tickets.cancel"])
+@each("limit", [Decimal("48.12"), 48, 0, "-1"])
+@each("name", ["bookings.cancel", "tickets.cancel"])
 def test_a_higher_penalty_holds_the_cancellation_back(name: str, limit: Any) -> None:
     driver = scripted_driver(good(CANCELLATION_FEE))
     with pytest.raises(PenaltyExceededError) as info:

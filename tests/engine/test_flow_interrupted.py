@@ -20,6 +20,7 @@ from tests.engine.replies import Script, booking, good, refused, reply, reset, s
 from tests.support.driven import SETTINGS, Driver
 from tests.support.operations import described
 from tests.support.samples import BOOKING_CONFIRMATION, BOOKING_CREATED
+from tests.support.tables import each
 
 if TYPE_CHECKING:
     from ferry_sdk._engine.effects import Effect
@@ -174,7 +175,7 @@ def test_a_recorder_that_fails_after_the_write_does_not_take_the_result_away(
     assert [record.levelname for record in caplog.records] == ["ERROR"]
 
 
-@pytest.mark.parametrize("name", COURSES)
+@each("name", COURSES)
 def test_the_courses_are_whole(name: str) -> None:
     replies, effects = COURSES[name]
     driver = Stopped(-1, KeyboardInterrupt(), replies)
@@ -194,7 +195,7 @@ def test_a_flow_that_is_given_up_leaves_its_entry_open(name: str, number: int) -
     assert notes.states == ({"entry-1": "open"} if begun else {})
 
 
-@pytest.mark.parametrize("name", ["bookings.create", "mcp.create_booking"])
+@each("name", ["bookings.create", "mcp.create_booking"])
 def test_a_second_refresh_that_is_interrupted_leaves_the_write_not_sent(name: str) -> None:
     notes = Notes()
     driver = Stopped(3, KeyboardInterrupt(), [reply(401)])
@@ -218,7 +219,7 @@ def test_a_read_that_is_interrupted_says_nothing(caplog: pytest.LogCaptureFixtur
     assert caplog.records == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("is_handed_over", "is_followed", "is_sent", "state"),
     [
         (False, False, False, "not_sent"),
@@ -228,7 +229,7 @@ def test_a_read_that_is_interrupted_says_nothing(caplog: pytest.LogCaptureFixtur
         (True, True, True, "unknown"),
     ],
 )
-@pytest.mark.parametrize("name", COURSES)
+@each("name", COURSES)
 def test_a_request_that_was_interrupted_before_it_left_is_not_sent(
     name: str, is_handed_over: bool, is_followed: bool, is_sent: bool, state: str
 ) -> None:
@@ -289,6 +290,7 @@ def test_validators_are_built_before_a_write_is_sent(monkeypatch: pytest.MonkeyP
         built.append((model.__name__, any(isinstance(one, Send) for one in driver.effects)))
 
     for model in (BookingConfirmation, Booking):
+        monkeypatch.setattr(model, "__pydantic_complete__", False)
         monkeypatch.setattr(model, "model_rebuild", partial(note, model))
     driver.raw(described("bookings.confirm"), SETTINGS)
     assert built == [("BookingConfirmation", False), ("Booking", False)]

@@ -21,6 +21,7 @@ from tests.support.samples import (
     BOOKING_CREATED,
     CANCELLATION_FEE,
 )
+from tests.support.tables import each
 from tests.support.trip import PASSENGERS
 
 READS = [name for name in OPERATIONS if SAFETY[name].is_read]
@@ -71,7 +72,7 @@ def test_a_booking_is_the_same_in_both_protocols_whoever_travels_is_in_its_ident
         assert not intent.subject
 
 
-@pytest.mark.parametrize(
+@each(
     "calls",
     [
         [("bookings.confirm", {}), ("mcp.confirm_booking", {})],
@@ -140,7 +141,7 @@ def test_every_ending_is_put_on_record_as_what_it_was(
     assert kinds(driver)[0] == kinds(driver)[-1] == RunBlocking
 
 
-@pytest.mark.parametrize(
+@each(
     ("code", "kept"),
     [
         ("BOOKING_CREATE_ERROR", "BOOKING_CREATE_ERROR"),
@@ -186,7 +187,7 @@ def test_attempts_of_one_write_are_one_entry() -> None:
     assert notes.states == {"entry-1": "done"}
 
 
-@pytest.mark.parametrize("name", READS)
+@each("name", READS)
 def test_a_read_is_put_on_no_record(name: str) -> None:
     notes = Notes()
     driver = scripted_driver(then=reply(404))
@@ -203,7 +204,7 @@ def test_a_write_that_is_refused_before_the_wire_is_put_on_no_record(name: str) 
     assert notes.states == {}
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "guard", "before"),
     [
         ("bookings.confirm", {"expect_total": 1}, booking()),
@@ -238,8 +239,8 @@ def test_without_a_journal_nothing_is_consulted() -> None:
     assert kinds(driver) == [Send]
 
 
-@pytest.mark.parametrize("journal", [None, Notes()], ids=["none", "one"])
-@pytest.mark.parametrize("arguments", [{1: "a", "b": 2}, {None: 1, "b": 2}, {True: 1, "b": 2}])
+@each("journal", [None, Notes()], ids=["none", "one"])
+@each("arguments", [{1: "a", "b": 2}, {None: 1, "b": 2}, {True: 1, "b": 2}])
 def test_a_tool_may_have_arguments_of_any_key_that_json_takes(
     journal: Notes | None, arguments: Any
 ) -> None:
@@ -249,7 +250,7 @@ def test_a_tool_may_have_arguments_of_any_key_that_json_takes(
         scripted_driver(reset()).raw(operation, SETTINGS, journal=journal)
 
 
-@pytest.mark.parametrize(
+@each(
     ("state", "is_unresolved"),
     [
         ("open", True),

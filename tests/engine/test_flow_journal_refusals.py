@@ -16,6 +16,7 @@ from tests.engine.writes import ANSWERS, SHOWN, every_shown, every_write
 from tests.support.driven import SETTINGS, Driver
 from tests.support.operations import described
 from tests.support.samples import CANCELLATION_FEE
+from tests.support.tables import each
 
 if TYPE_CHECKING:
     from ferry_sdk._engine.effects import Effect
@@ -57,7 +58,7 @@ def test_an_error_comes_through_a_journal_that_fails(
     assert any(record.levelno == logging.ERROR for record in caplog.records)
 
 
-@pytest.mark.parametrize("name", [name for name in ANSWERS if name not in SHOWN])
+@each("name", [name for name in ANSWERS if name not in SHOWN])
 def test_what_no_read_shows_is_refused_while_its_twin_is_unresolved(name: str) -> None:
     twin = UnresolvedWriteError(entry(name, "open"))
     driver = scripted_driver()

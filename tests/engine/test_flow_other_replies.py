@@ -17,6 +17,7 @@ from tests.engine.writes import ANSWERS, SHOWN, every_shown, every_write
 from tests.support.driven import SETTINGS
 from tests.support.operations import described
 from tests.support.samples import TICKET
+from tests.support.tables import each
 
 if TYPE_CHECKING:
     from ferry_sdk._engine.settings import Settings
@@ -75,7 +76,7 @@ def test_the_state_of_another_booking_shows_no_effect(name: str) -> None:
         driver.raw(described(name), SETTINGS, deadline=2.0)
 
 
-@pytest.mark.parametrize("name", READS)
+@each("name", READS)
 def test_a_read_that_gives_another_one_is_made_again(name: str) -> None:
     found, member = READS[name]
     mine: dict[str, Any] = found if name == "bookings.get" else {**found, member: "t-1"}
@@ -113,7 +114,7 @@ def test_a_reply_to_another_call_of_this_process_counts_as_lost(name: str) -> No
         assert len(driver.requests) == 1
 
 
-@pytest.mark.parametrize("status", [200, 401, 404, 409, 429, 503])
+@each("status", [200, 401, 404, 409, 429, 503])
 def test_so_does_a_refusal_of_another_call(status: int) -> None:
     scripted_driver(good([])).raw(described("catalogue.ports"), of("call-A"))
     driver = scripted_driver(reply(status, {"error": True, "code": "NO"}, **{HEADER: "call-A"}))

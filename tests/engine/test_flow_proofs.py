@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from ferry_sdk import SAFETY, Booking, Ticket
 from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
 from tests.engine.replies import booking, ticket
 from tests.support.operations import described
+from tests.support.tables import each
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -55,8 +54,8 @@ def read_back(name: str, **changes: Any) -> Any:
     return write.read_back
 
 
-@pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.parametrize("name", SHOWN_BY_A_BOOKING)
+@each("stage", STAGES)
+@each("name", SHOWN_BY_A_BOOKING)
 def test_a_booking_shows_an_effect_by_its_stage_its_payment_or_all_its_tickets(
     name: str, stage: Stage
 ) -> None:
@@ -72,8 +71,8 @@ def test_a_booking_shows_an_effect_by_its_stage_its_payment_or_all_its_tickets(
         )
 
 
-@pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.parametrize("name", SHOWN_BY_A_BOOKING)
+@each("stage", STAGES)
+@each("name", SHOWN_BY_A_BOOKING)
 def test_a_booking_without_tickets_shows_only_that_it_is_voided(name: str, stage: Stage) -> None:
     seen = Booking.model_validate(booking(stage, payment_status="paid"))
     shown = (name, stage) == ("bookings.cancel", "voided")
@@ -85,8 +84,8 @@ def test_a_payment_is_not_shown_by_the_other_ticket_of_the_booking() -> None:
     assert not read_back("tickets.mark_paid", booking_id="b-1").shows(seen)
 
 
-@pytest.mark.parametrize("status", STATUSES)
-@pytest.mark.parametrize("name", SHOWN_BY_A_TICKET)
+@each("status", STATUSES)
+@each("name", SHOWN_BY_A_TICKET)
 def test_a_ticket_shows_an_effect_by_its_status(name: str, status: TicketStatus) -> None:
     seen = Ticket.model_validate(ticket(status))
     assert read_back(name).shows(seen) == (status == SHOWN_BY_A_TICKET[name])
@@ -97,8 +96,8 @@ def test_every_write_that_a_read_shows_is_tested_here() -> None:
     assert shown == SHOWN_BY_A_BOOKING.keys() | SHOWN_BY_A_TICKET.keys()
 
 
-@pytest.mark.parametrize("name", ["bookings.confirm", "mcp.confirm_booking"])
-@pytest.mark.parametrize(
+@each("name", ["bookings.confirm", "mcp.confirm_booking"])
+@each(
     ("statuses", "first"),
     [
         (["Issued", "Issued"], "t-1"),
@@ -124,13 +123,13 @@ def test_a_cancellation_read_back_does_not_know_the_refund() -> None:
     assert result.read_back
 
 
-@pytest.mark.parametrize("name", ["tickets.cancel", "mcp.cancel_ticket"])
+@each("name", ["tickets.cancel", "mcp.cancel_ticket"])
 def test_a_ticket_cancelled_and_read_back_says_so(name: str) -> None:
     result = read_back(name).result(Ticket.model_validate(ticket("Canceled")))
     assert (result.ticket_id, result.status, result.read_back) == ("t-1", "cancelled", True)
 
 
-@pytest.mark.parametrize("booking_id", [None, "b-1"])
+@each("booking_id", [None, "b-1"])
 def test_a_payment_read_back_is_paid(booking_id: str | None) -> None:
     back = read_back("tickets.mark_paid", booking_id=booking_id)
     result = back.result(None)
@@ -143,15 +142,15 @@ REFUTED_BY_A_BOOKING = {
 }
 
 
-@pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.parametrize("name", REFUTED_BY_A_BOOKING)
+@each("stage", STAGES)
+@each("name", REFUTED_BY_A_BOOKING)
 def test_a_booking_refutes_an_effect_by_its_stage(name: str, stage: Stage) -> None:
     (proof, *_) = SAFETY[name].confirmed_by
     seen = Booking.model_validate(booking(stage, "Blocked", payment_status="promised"))
     assert proof.is_refuted_by(seen) == (stage in REFUTED_BY_A_BOOKING[name])
 
 
-@pytest.mark.parametrize("name", ["tickets.cancel", "mcp.cancel_ticket"])
+@each("name", ["tickets.cancel", "mcp.cancel_ticket"])
 def test_a_ticket_that_is_not_cancelled_refutes_its_cancellation(name: str) -> None:
     for proof, status in product(SAFETY[name].confirmed_by, STATUSES):
         seen = Ticket.model_validate(ticket(status))

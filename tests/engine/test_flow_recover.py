@@ -25,6 +25,7 @@ from tests.engine.recorder import Notes, entry
 from tests.engine.replies import booking, good, reply, reset, scripted_driver, ticket
 from tests.support.driven import SETTINGS
 from tests.support.operations import OPERATIONS, described
+from tests.support.tables import each
 from tests.support.trip import booked
 
 if TYPE_CHECKING:
@@ -133,8 +134,8 @@ COPIES: dict[str, Callable[[OutcomeUnknownError], OutcomeUnknownError]] = {
     "a deep copy": deepcopy,
     "a pickled one": lambda error: pickle.loads(pickle.dumps(error)),
 }
-every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name} {case.path}")
-every_copy = pytest.mark.parametrize("made", COPIES.values(), ids=COPIES)
+every_case = each("case", CASES, ids=lambda case: f"{case.name} {case.path}")
+every_copy = each("made", COPIES.values(), ids=COPIES)
 
 
 def recover_again(driver: Driver, error: object, **changes: Any) -> Any:
@@ -265,7 +266,7 @@ def test_a_write_without_an_entry_is_put_on_no_record() -> None:
     assert notes.states == {}
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [name for name in OPERATIONS if not SAFETY[name].is_read and not SAFETY[name].confirmed_by],
 )
@@ -280,13 +281,13 @@ def test_what_no_read_shows_cannot_be_recovered(name: str) -> None:
     assert (made.value.operation, made.value.entry_id) == (name, "entry-7")
 
 
-@pytest.mark.parametrize("name", ["bookings.paint", "bookings.get", "bookings.wait", ""])
+@each("name", ["bookings.paint", "bookings.get", "bookings.wait", ""])
 def test_what_is_no_write_cannot_be_recovered(name: str) -> None:
     with pytest.raises(OutcomeUnknownError):
         _unknown_outcome(entry(name, booking_id="b-1"))
 
 
-@pytest.mark.parametrize("subject", [{}, {"ticket_id": "t-1"}])
+@each("subject", [{}, {"ticket_id": "t-1"}])
 def test_an_entry_without_the_id_that_is_read_cannot_be_recovered(subject: dict[str, str]) -> None:
     with pytest.raises(OutcomeUnknownError):
         _unknown_outcome(entry("bookings.confirm", **subject))

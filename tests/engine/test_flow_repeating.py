@@ -10,6 +10,7 @@ from ferry_sdk import NotFoundError, RateLimitError, ServerError
 from tests.engine.replies import reply, reset, scripted_driver
 from tests.support.driven import SETTINGS
 from tests.support.operations import described
+from tests.support.tables import each
 
 NOT_FOUND = reply(404)
 DATE = "Wed, 01 Mar 2028 08:00:00 GMT"
@@ -51,7 +52,7 @@ def test_many_retries_wait_no_longer_than_eight_seconds_each() -> None:
     assert max(driver.waits) <= 8
 
 
-@pytest.mark.parametrize(
+@each(
     ("asked", "date", "wait"),
     [
         ("0", DATE, 0.0),
@@ -67,7 +68,7 @@ def test_many_retries_wait_no_longer_than_eight_seconds_each() -> None:
         ("Wed, 21 Oct 2015 07:28:00 GMT", "yesterday", 0.0),
     ],
 )
-@pytest.mark.parametrize("name", ["bookings.create", "catalogue.ports", "mcp.create_booking"])
+@each("name", ["bookings.create", "catalogue.ports", "mcp.create_booking"])
 def test_retry_after_is_waited_for_exactly(
     name: str, asked: str, date: str | None, wait: float
 ) -> None:
@@ -78,7 +79,7 @@ def test_retry_after_is_waited_for_exactly(
     assert driver.waits == [wait]
 
 
-@pytest.mark.parametrize("asked", ["", "soon", "-1", "٣", "1e3", "Wed,", "31 Feb"])
+@each("asked", ["", "soon", "-1", "٣", "1e3", "Wed,", "31 Feb"])
 def test_a_retry_after_that_cannot_be_read_leaves_the_backoff(asked: str) -> None:
     driver = scripted_driver(reply(429, retry_after=asked, date=DATE), NOT_FOUND)
     with pytest.raises(NotFoundError) as info:
@@ -88,7 +89,7 @@ def test_a_retry_after_that_cannot_be_read_leaves_the_backoff(asked: str) -> Non
     assert info.value.attempts[0].waited == wait
 
 
-@pytest.mark.parametrize(
+@each(
     ("asked", "seconds"),
     [
         ("60.1", 60.1),
@@ -97,7 +98,7 @@ def test_a_retry_after_that_cannot_be_read_leaves_the_backoff(asked: str) -> Non
         ("9" * 400, float("inf")),
     ],
 )
-@pytest.mark.parametrize("status", [429, 503])
+@each("status", [429, 503])
 def test_without_a_deadline_no_more_than_a_minute_is_waited_for(
     asked: str, seconds: float, status: int
 ) -> None:
@@ -108,7 +109,7 @@ def test_without_a_deadline_no_more_than_a_minute_is_waited_for(
     assert driver.waits == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("deadline", "asked", "is_waited_for"),
     [
         (10, "9", True),
@@ -118,7 +119,7 @@ def test_without_a_deadline_no_more_than_a_minute_is_waited_for(
         (0.5, "1", False),
     ],
 )
-@pytest.mark.parametrize("name", ["bookings.create", "bookings.confirm", "catalogue.ports"])
+@each("name", ["bookings.create", "bookings.confirm", "catalogue.ports"])
 def test_with_a_deadline_what_is_left_of_it_bounds_the_wait(
     name: str, deadline: float, asked: str, is_waited_for: bool
 ) -> None:

@@ -12,6 +12,7 @@ from ferry_sdk import SAFETY, Safety
 from ferry_sdk.safety import safety_of_tool
 from tests.support import operations
 from tests.support.operations import GROUPS, OPERATIONS, UNCOVERED, described
+from tests.support.tables import each
 
 ONCE = {"not_sent", "rate_limited", "unauthorised"}
 WRITES = {
@@ -49,7 +50,7 @@ def test_the_writes_are_those_of_the_contract() -> None:
     assert {row.kind for row in SAFETY.values()} == {"read", "write"}
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@each("name", OPERATIONS)
 def test_a_read_may_always_be_sent_again_and_a_write_only_where_nothing_was_done(
     name: str,
 ) -> None:
@@ -64,7 +65,7 @@ def test_a_read_may_always_be_sent_again_and_a_write_only_where_nothing_was_done
         assert (row.effect, row.confirmed_by) == (None, ())
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@each("name", OPERATIONS)
 def test_what_shows_an_effect_is_a_read_that_takes_an_id_of_the_write(name: str) -> None:
     for proof in SAFETY[name].confirmed_by:
         assert SAFETY[proof.read].is_read
@@ -91,7 +92,7 @@ def test_the_table_cannot_be_changed() -> None:
                 proof.tickets = None
 
 
-@pytest.mark.parametrize(
+@each(
     ("tool", "row"),
     [
         ("search_availability", "mcp.search_availability"),

@@ -13,6 +13,7 @@ from tests.engine.replies import good, reply, scripted_driver
 from tests.support.driven import SETTINGS
 from tests.support.operations import described
 from tests.support.samples import AVAILABILITY, BOOKING_CREATED, PLACE, TARIFF
+from tests.support.tables import each
 
 CREATIONS = ("bookings.create", "mcp.create_booking")
 LASTING = TARIFF | {"roundtrip_locked": False, "expiration_date": 4_000_000_000}
@@ -46,11 +47,11 @@ def test_a_tariff_expires_at_its_moment() -> None:
                 assert isinstance(answer, BookingCreated)
 
 
-@pytest.mark.parametrize(
+@each(
     ("skew", "left", "is_expired"),
     [(600, 300, True), (600, 900, False), (-600, -300, False), (-600, -900, True)],
 )
-@pytest.mark.parametrize("heard_by", ["catalogue.ports", "mcp.ports"])
+@each("heard_by", ["catalogue.ports", "mcp.ports"])
 def test_a_tariff_expires_by_the_services_clock(
     heard_by: str, skew: int, left: int, is_expired: bool
 ) -> None:
@@ -71,7 +72,7 @@ def test_a_tariff_expires_by_the_services_clock(
         assert driver.raw(operation, SETTINGS).parse()
 
 
-@pytest.mark.parametrize(
+@each(
     "date",
     [
         None,
@@ -89,7 +90,7 @@ def test_a_date_that_cannot_be_read_says_nothing_of_the_clock(date: str | None) 
     assert driver.session.skew == 12.0
 
 
-@pytest.mark.parametrize(
+@each(
     "date",
     [
         "Fri, 15 Jan 2027 08:16:40 GMT",
@@ -104,8 +105,8 @@ def test_a_date_is_a_moment_whatever_its_offset(date: str) -> None:
     assert driver.session.skew == -0.25
 
 
-@pytest.mark.parametrize("date", ["Fri, 31 Dec 9999 23:59:59 GMT", "Mon, 01 Jan 0001 00:00:00 GMT"])
-@pytest.mark.parametrize("name", CREATIONS)
+@each("date", ["Fri, 31 Dec 9999 23:59:59 GMT", "Mon, 01 Jan 0001 00:00:00 GMT"])
+@each("name", CREATIONS)
 def test_a_date_beyond_reason_breaks_nothing(name: str, date: str) -> None:
     driver = scripted_driver(
         reply(404, date=date), good(BOOKING_CREATED), then=good(BOOKING_CREATED)
@@ -134,8 +135,8 @@ def test_the_expired_one_of_several_is_named() -> None:
     assert info.value.field == "availabilities[1]"
 
 
-@pytest.mark.parametrize("name", CREATIONS)
-@pytest.mark.parametrize("locked", [0, 1])
+@each("name", CREATIONS)
+@each("locked", [0, 1])
 def test_a_locked_tariff_is_not_paired_with_another_carrier(name: str, locked: int) -> None:
     selections = [
         create_with(company=company(carrier), tariff={"roundtrip_locked": number == locked})
@@ -146,8 +147,8 @@ def test_a_locked_tariff_is_not_paired_with_another_carrier(name: str, locked: i
     assert info.value.field == f"availabilities[{locked}]"
 
 
-@pytest.mark.parametrize("name", CREATIONS)
-@pytest.mark.parametrize(("locked", "carriers"), [(True, "CTN CTN"), (False, "CTN GNV")])
+@each("name", CREATIONS)
+@each(("locked", "carriers"), [(True, "CTN CTN"), (False, "CTN GNV")])
 def test_locked_tariffs_of_one_carrier_and_others_of_two_are_booked(
     name: str, locked: bool, carriers: str
 ) -> None:
@@ -157,7 +158,7 @@ def test_locked_tariffs_of_one_carrier_and_others_of_two_are_booked(
     assert driver.raw(described(name, availabilities=selections), SETTINGS).parse()
 
 
-@pytest.mark.parametrize("name", CREATIONS)
+@each("name", CREATIONS)
 def test_what_a_selection_knows_beyond_its_ids_is_not_sent(name: str) -> None:
     one = create_with(tariff={"roundtrip_locked": True, "type": "Presale"})
     operation = described(name, availabilities=[one.model_dump(mode="json")])

@@ -26,6 +26,7 @@ from tests.engine.replies import booking, good, refused, reply, reset, scripted_
 from tests.support.driven import SETTINGS
 from tests.support.operations import OPERATIONS, described
 from tests.support.samples import BOOKING_CONFIRMATION, BOOKING_CREATED
+from tests.support.tables import each
 
 if TYPE_CHECKING:
     from ferry_sdk._engine.http import Reply, Request
@@ -146,7 +147,7 @@ def test_each_has_a_guard_of_its_own_and_one_request_is_sent(seed: int) -> None:
     assert 1 <= len(writes(driver)) <= 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second"),
     [
         (described("bookings.confirm"), described("bookings.confirm", booking_id="b-2")),
@@ -178,12 +179,12 @@ def key(operation: Any, settings: Settings = SETTINGS) -> Any:
     return effect.key if isinstance(effect, SingleFlight) else None
 
 
-@pytest.mark.parametrize("name", [name for name in OPERATIONS if name not in SHARED])
+@each("name", [name for name in OPERATIONS if name not in SHARED])
 def test_only_changes_of_what_is_there_are_shared(name: str) -> None:
     assert key(described(name)) is None
 
 
-@pytest.mark.parametrize("name", SHARED)
+@each("name", SHARED)
 def test_what_is_shared_is_shared_by_address_token_and_content(name: str) -> None:
     operation = described(name)
     assert key(operation) == key(described(name))
@@ -239,7 +240,7 @@ def test_who_comes_later_makes_a_request_of_their_own(seed: int) -> None:
     assert len(driver.requests) == 2
 
 
-@pytest.mark.parametrize("name", SHARED)
+@each("name", SHARED)
 def test_who_joined_and_has_no_time_left_does_not_know(name: str) -> None:
     driver = scripted_driver()
     steps: Any = driver.steps(described(name), replace(SETTINGS, deadline=5.0))
@@ -252,7 +253,7 @@ def test_who_joined_and_has_no_time_left_does_not_know(name: str) -> None:
     assert driver.requests == []
 
 
-@pytest.mark.parametrize("name", SHARED)
+@each("name", SHARED)
 def test_who_joined_one_that_sent_nothing_has_sent_nothing(name: str) -> None:
     steps: Any = scripted_driver().steps(described(name), SETTINGS)
     next(steps)

@@ -27,6 +27,7 @@ from tests.support.driven import SETTINGS, Driven, Driver, in_turn, replied
 from tests.support.mcp_samples import TICKET as MCP_TICKET
 from tests.support.operations import OPERATIONS, described
 from tests.support.samples import BOOKING_CONFIRMATION
+from tests.support.tables import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +63,7 @@ def secrets_of(name: str, tokens: Tokens) -> dict[str, Secret]:
     return {"organisation_token" if paying else "token": Secret(tokens)}
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@each("name", OPERATIONS)
 def test_one_refresh_and_one_resend_follow_a_401(name: str) -> None:
     tokens = Tokens()
     driver = scripted_driver(REFUSED, NOT_FOUND)
@@ -74,7 +75,7 @@ def test_one_refresh_and_one_resend_follow_a_401(name: str) -> None:
     assert driver.waits == []
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@each("name", OPERATIONS)
 def test_a_second_401_is_final(name: str) -> None:
     tokens = Tokens()
     driver = scripted_driver(REFUSED, REFUSED)
@@ -85,7 +86,7 @@ def test_a_second_401_is_final(name: str) -> None:
     assert info.value.www_authenticate == "Bearer"
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@each("name", OPERATIONS)
 def test_a_token_that_is_a_text_is_sent_once(name: str) -> None:
     driver = scripted_driver(REFUSED)
     with pytest.raises(AuthenticationError):
@@ -121,7 +122,7 @@ def test_a_renewed_token_is_kept_for_the_next_call() -> None:
     assert bearer_tokens(driver) == ["token-1", "token-2", "token-2"]
 
 
-@pytest.mark.parametrize("name", ["catalogue.ports", "bookings.create", "bookings.confirm"])
+@each("name", ["catalogue.ports", "bookings.create", "bookings.confirm"])
 def test_the_refresh_counts_as_no_retry(name: str) -> None:
     driver = scripted_driver(refused(), REFUSED, refused(), refused())
     with pytest.raises(ConnectionFailedError) as info:
@@ -171,8 +172,8 @@ def test_a_token_refused_at_the_handshake_is_renewed() -> None:
     assert raw.parse().id == "t-1"
 
 
-@pytest.mark.parametrize("given", ["", " ", "a\r\nb: c", "té", 7, None, b"token"])
-@pytest.mark.parametrize("name", ["bookings.create", "mcp.create_booking", "catalogue.ports"])
+@each("given", ["", " ", "a\r\nb: c", "té", 7, None, b"token"])
+@each("name", ["bookings.create", "mcp.create_booking", "catalogue.ports"])
 def test_a_token_that_cannot_stand_in_a_header_is_named_and_nothing_is_sent(
     name: str, given: Any
 ) -> None:
@@ -193,8 +194,8 @@ def test_a_renewed_token_that_cannot_stand_in_a_header_ends_the_call() -> None:
     assert bearer_tokens(driver) == ["good", "good", "better"]
 
 
-@pytest.mark.parametrize("name", ["catalogue.ports", "bookings.create", "bookings.confirm"])
-@pytest.mark.parametrize("replies", [[], [REFUSED]], ids=["first", "refresh"])
+@each("name", ["catalogue.ports", "bookings.create", "bookings.confirm"])
+@each("replies", [[], [REFUSED]], ids=["first", "refresh"])
 def test_what_the_function_raises_goes_to_the_caller(name: str, replies: list[Any]) -> None:
     trouble = LookupError("the vault is closed")
     tokens = Tokens(*["token-1"] * len(replies), trouble)
@@ -273,7 +274,7 @@ def test_a_refresh_that_fails_is_made_by_the_next_in_turn(seed: int) -> None:
     assert tokens.asked == 2
 
 
-@pytest.mark.parametrize("name", ["catalogue.ports", "bookings.create", "mcp.create_booking"])
+@each("name", ["catalogue.ports", "bookings.create", "mcp.create_booking"])
 def test_no_token_of_the_client_is_in_a_message_of_the_service(name: str) -> None:
     words = "token-1, token-2 and organisation-token may not"
     driver = scripted_driver(

@@ -27,6 +27,7 @@ from tests.engine.replies import (
 )
 from tests.support.driven import SETTINGS
 from tests.support.operations import described
+from tests.support.tables import each
 
 WAITS = ("bookings.wait", "tickets.wait_pdf")
 ENOUGH = {
@@ -34,7 +35,7 @@ ENOUGH = {
     "tickets.wait_pdf": {"url": "https://service.example/v.pdf"},
 }
 NOT_YET = {"bookings.wait": booking("payment_due"), "tickets.wait_pdf": {"url": None}}
-every_wait = pytest.mark.parametrize("name", WAITS)
+every_wait = each("name", WAITS)
 
 
 @every_wait
@@ -59,7 +60,7 @@ def test_what_does_not_come_ends_at_the_deadline_with_what_was_seen_last(name: s
 
 
 @every_wait
-@pytest.mark.parametrize("deadline", [0.01, 0.2, 0.25, 0.3])
+@each("deadline", [0.01, 0.2, 0.25, 0.3])
 def test_a_short_deadline_leaves_one_look(name: str, deadline: float) -> None:
     driver = scripted_driver(then=good(NOT_YET[name]))
     driver.latency = 0.005
@@ -71,14 +72,14 @@ def test_a_short_deadline_leaves_one_look(name: str, deadline: float) -> None:
 
 
 @every_wait
-@pytest.mark.parametrize("deadline", [0, -1, float("nan")])
+@each("deadline", [0, -1, float("nan")])
 def test_a_deadline_that_is_no_time_is_refused(name: str, deadline: float) -> None:
     with pytest.raises(InvalidInputError) as info:
         described(name, deadline=deadline)
     assert info.value.field == "deadline"
 
 
-@pytest.mark.parametrize(
+@each(
     ("until", "stages"),
     [
         ("ticketed", ["ticketed"]),
@@ -103,7 +104,7 @@ def test_a_booking_is_waited_for_until_it_is_of_a_stage(until: Any, stages: list
         assert len(driver.requests) == (1 if stage in stages or is_final else 2)
 
 
-@pytest.mark.parametrize("stage", ["voided", "lapsed"])
+@each("stage", ["voided", "lapsed"])
 def test_a_booking_that_is_over_is_waited_for_no_longer(stage: str) -> None:
     driver = scripted_driver(good(booking("payment_due")), good(booking(stage)))
     with pytest.raises(RequestTimeoutError) as info:
@@ -137,7 +138,7 @@ def test_what_a_predicate_raises_goes_to_the_caller() -> None:
         driver.raw(described("bookings.wait", until=failing_condition), SETTINGS)
 
 
-@pytest.mark.parametrize("until", [[], (), set()])
+@each("until", [[], (), set()])
 def test_a_wait_for_no_stage_at_all_is_refused(until: Any) -> None:
     with pytest.raises(InvalidInputError) as info:
         described("bookings.wait", until=until)
@@ -162,7 +163,7 @@ def test_progress_that_takes_long_is_not_awaited_beyond_the_deadline(name: str) 
 
 
 @every_wait
-@pytest.mark.parametrize("is_there", [True, False])
+@each("is_there", [True, False])
 def test_progress_that_outlasts_the_deadline_does_not_hide_what_was_seen(
     name: str, is_there: bool
 ) -> None:
@@ -181,7 +182,7 @@ def test_progress_that_outlasts_the_deadline_does_not_hide_what_was_seen(
 
 
 @every_wait
-@pytest.mark.parametrize("moment", [1000.25, 1059.9])
+@each("moment", [1000.25, 1059.9])
 def test_a_time_out_of_the_callers_own_is_not_the_waits(name: str, moment: float) -> None:
     own = RequestTimeoutError("of another call")
 
@@ -196,7 +197,7 @@ def test_a_time_out_of_the_callers_own_is_not_the_waits(name: str, moment: float
 
 
 @every_wait
-@pytest.mark.parametrize("trouble", [ZeroDivisionError(), KeyboardInterrupt(), reset()])
+@each("trouble", [ZeroDivisionError(), KeyboardInterrupt(), reset()])
 def test_what_progress_raises_goes_to_the_caller(name: str, trouble: BaseException) -> None:
     def told(_: object) -> None:
         raise trouble
@@ -208,7 +209,7 @@ def test_what_progress_raises_goes_to_the_caller(name: str, trouble: BaseExcepti
     assert len(driver.requests) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "trouble",
     [
         pytest.param(refused, id="refused"),
@@ -223,7 +224,7 @@ def test_what_progress_raises_goes_to_the_caller(name: str, trouble: BaseExcepti
         pytest.param(lambda: reply(200), id="no JSON"),
     ],
 )
-@pytest.mark.parametrize("max_retries", [0, 2])
+@each("max_retries", [0, 2])
 @every_wait
 def test_failures_that_pass_are_outlived(name: str, trouble: Any, max_retries: int) -> None:
     driver = scripted_driver(
@@ -251,7 +252,7 @@ def test_a_wait_that_could_read_nothing_has_seen_nothing(name: str) -> None:
     assert info.value.last_seen is None
 
 
-@pytest.mark.parametrize("status", [302, 400, 401, 403, 404, 410, 422])
+@each("status", [302, 400, 401, 403, 404, 410, 422])
 @every_wait
 def test_a_failure_that_stays_ends_the_wait(name: str, status: int) -> None:
     driver = scripted_driver(good(NOT_YET[name]), reply(status))
@@ -262,7 +263,7 @@ def test_a_failure_that_stays_ends_the_wait(name: str, status: int) -> None:
 
 
 @every_wait
-@pytest.mark.parametrize("asked", ["60", "3600", "9" * 400])
+@each("asked", ["60", "3600", "9" * 400])
 def test_a_retry_after_beyond_the_deadline_ends_the_wait(name: str, asked: str) -> None:
     driver = scripted_driver(good(NOT_YET[name]), reply(429, retry_after=asked))
     with pytest.raises(RequestTimeoutError) as info:

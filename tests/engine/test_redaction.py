@@ -21,6 +21,7 @@ from ferry_sdk import APIError
 from ferry_sdk._engine import redaction
 from ferry_sdk._engine.redaction import HIDDEN, Redactor
 from tests.support.exchanges import client_of
+from tests.support.tables import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +75,7 @@ def test_a_name_of_the_request_is_hidden_in_every_spelling(
         assert spelt not in text
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "others"),
     [
         ("Müller", ["Mueller", "MUELLER", "Muller", "M\u0308uller"]),

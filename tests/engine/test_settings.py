@@ -22,6 +22,7 @@ from ferry_sdk import (
     Timeout,
 )
 from tests.support.exchanges import TOKEN, URL, Exchanges, caught, client_of
+from tests.support.tables import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -197,7 +198,7 @@ def test_plain_http_elsewhere_needs_to_be_allowed(kind: Callable[..., object], h
     kind("t", base_url=f"http://{host}", allow_http=True)
 
 
-@pytest.mark.parametrize("url", [URL, f"{URL}/", f"{URL}//"])
+@each("url", [URL, f"{URL}/", f"{URL}//"])
 def test_slashes_at_the_end_of_the_address_do_not_matter(clients: Clients, url: str) -> None:
     assert str(request_of(clients, ask_ports, base_url=url).url) == f"{URL}/api/port"
 
@@ -347,12 +348,36 @@ def test_each_part_of_a_time_out_reaches_the_connection(clients: Clients) -> Non
     assert request_of(clients, ask_ports).extensions["timeout"]["read"] == 30
 
 
-@pytest.mark.parametrize("max_retries", [0, 3])
+@each("max_retries", [0, 3])
 def test_a_view_has_its_own_number_of_attempts(clients: Clients, max_retries: int) -> None:
     service = Exchanges(httpx.Response(503))
     view = client_of(clients, service).with_options(max_retries=max_retries)
     caught(ServerError, ask_ports, view)
     assert len(service.requests) == max_retries + 1
+
+
+def test_the_environment_makes_clients_of_other_machines_read_only(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = "http://127.0.0.1:9", "https://ferry.example"
+    for value, url, is_read_only in (
+        ("1", there, True),
+        ("true", there, True),
+        ("1", here, False),
+        ("1", "http://[::1]:9", False),
+        ("1", "https://localhost.example", True),
+        ("0", there, False),
+        ("", there, False),
+    ):
+        monkeypatch.setenv("FERRY_READ_ONLY", value)
+        service = Exchanges(httpx.Response(404, json={}))
+        ferry = client_of(clients, service, base_url=url, read_only=False)
+        for client in (ferry, ferry.with_options(language="fr")):
+            error = caught(
+                ReadOnlyError if is_read_only else NotFoundError, client.bookings.confirm, "b-1"
+            )
+            assert not is_read_only or "FERRY_READ_ONLY" in str(error)
+        assert bool(service.requests) != is_read_only
 
 
 def test_read_only_can_be_tightened_and_never_loosened(clients: Clients) -> None:
@@ -372,7 +397,7 @@ def test_read_only_can_be_tightened_and_never_loosened(clients: Clients) -> None
     assert {request.url.path for request in service.requests} == {"/api/port"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value"),
     [
         *(("timeout", 0), ("max_retries", -1), ("language", "a\nb"), ("correlation_id", "a\nb")),
@@ -460,7 +485,7 @@ def test_a_block_gives_its_calls_an_id_and_blocks_nest() -> None:
     assert after not in inside
 
 
-@pytest.mark.parametrize("bad", ["", "a\nb", "a\r\nx-admin: 1", "\u20ac", " a"])
+@each("bad", ["", "a\nb", "a\r\nx-admin: 1", "\u20ac", " a"])
 def test_an_id_that_cannot_stand_in_a_header_is_refused(bad: str) -> None:
     def block() -> None:
         with ferry_sdk.correlation(bad):
@@ -469,7 +494,7 @@ def test_an_id_that_cannot_stand_in_a_header_is_refused(bad: str) -> None:
     assert caught(InvalidInputError, block).field == "correlation_id"
 
 
-@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+@each("backend", ["asyncio", "trio"])
 def test_tasks_keep_their_own_id(backend: str) -> None:
     service = Exchanges(PORTS)
     seen: dict[str, str] = {}

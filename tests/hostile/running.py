@@ -54,7 +54,6 @@ class Stage:
                 self._server.begin("call-0")  # the first run has another call before it, too
                 ferry.with_options(correlation_id="call-0").catalogue.ports()
             gc.freeze()  # what is there before is not looked through after every run
-            stack.callback(gc.unfreeze)
             self._stack = stack.pop_all()
         return self
 

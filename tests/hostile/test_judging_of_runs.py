@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-import pytest
-
 from ferry_sdk import (
     BadRequestError,
     ConnectionFailedError,
@@ -22,6 +20,7 @@ from tests.hostile.preparing import TOKENS
 from tests.hostile.runs import PLACES, Call, Run
 from tests.hostile.server import Exchange
 from tests.hostile.service import Effect, ServiceCall
+from tests.support.tables import each
 
 SECRET = "Quarrington-Ünsal"
 DONE = Effect(("bookings.confirm", "bo-1"), "bo-1", "call-1")
@@ -64,7 +63,7 @@ def test_an_error_that_says_what_is_so_breaks_no_promise() -> None:
     assert not judge(error=BadRequestError("no", status_code=400), exchanges=[arrival("a refusal")])
 
 
-@pytest.mark.parametrize(
+@each(
     ("known", "words"),
     [
         ({"value": result("bo-1"), "effects": [DONE, DONE]}, "it was done 2 times"),

@@ -59,7 +59,6 @@ STROKES = (
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[HostileServer]:
     """A server; the library's own clients have one place, from now on, and make no pauses."""
     monkeypatch.setattr(_PLACES, 1)
-    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
     with HostileServer() as made:
         yield made
 

@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 
 from ferry_sdk import Ferry
 from ferry_sdk.agents import Toolkit
+from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,12 +23,13 @@ TOOLKITS = [Toolkit(FERRY, writes=True, approve=approve) for approve in (None, l
 
 @pytest.mark.parametrize(
     ("module", "name", "format_tools"),
-    [
-        ("openai.types.responses", "FunctionToolParam", Toolkit.openai),
-        ("openai.types.chat", "ChatCompletionToolParam", partial(Toolkit.openai, api="chat")),
-        ("anthropic.types", "ToolParam", Toolkit.anthropic),
-    ],
-    ids=["openai responses", "openai chat", "anthropic"],
+    mostly_long(
+        [
+            ("openai.types.chat", "ChatCompletionToolParam", partial(Toolkit.openai, api="chat")),
+            ("openai.types.responses", "FunctionToolParam", Toolkit.openai),
+            ("anthropic.types", "ToolParam", Toolkit.anthropic),
+        ]
+    ),
 )
 def test_definitions_fit_the_types_of_the_official_clients(
     module: str, name: str, format_tools: Callable[[Toolkit], list[dict[str, Any]]]

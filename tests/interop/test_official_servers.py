@@ -69,11 +69,6 @@ def official(running):
     return running
 
 
-@pytest.fixture(autouse=True)
-def _no_waits(monkeypatch):
-    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
-
-
 def searching(give):
     def search_availability(request: dict[str, Any], passengers: list[dict[str, Any]]):
         return give()

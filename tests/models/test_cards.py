@@ -10,13 +10,13 @@ from html import unescape
 from html.parser import HTMLParser
 from unicodedata import category
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ferry_sdk import Availability, Booking, BookingCreated, Port, Records, Ticket, Unreadable
 from ferry_sdk.models import CancellationFee, Tariff
 from tests.support import samples
+from tests.support.tables import each
 
 PERSONAL = "Zq7-canary"
 PNG = "data:image/png;base64," + base64.b64encode(b"\x89PNG a picture").decode()
@@ -103,8 +103,8 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize("model", WIRES)
+@each("text", HOSTILE)
+@each("model", WIRES)
 def test_a_hostile_text_stays_a_text(model, text):
     record = model.model_validate(replace_texts(WIRES[model], text))
     for html in (record._repr_html_(), Records([record, record])._repr_html_()):
@@ -150,21 +150,19 @@ class TestTicket:
     def shown(self, **changes):
         return parse_html(Ticket.model_validate({**samples.TICKET, **changes})._repr_html_())
 
-    @pytest.mark.parametrize("kind", ["png", "svg+xml"])
+    @each("kind", ["png", "svg+xml"])
     def test_the_qr_code_is_an_image(self, kind):
         uri = PNG.replace("png", kind)
         assert ("src", uri) in self.shown(qr_code=uri).attributes
 
-    @pytest.mark.parametrize(
+    @each(
         "code",
         ["", "https://evil.example/pixel.png", PNG.replace("png", "gif"), PNG + "A" * 300000],
     )
     def test_what_is_no_such_image_is_none(self, code):
         assert "img" not in self.shown(qr_code=code).tags
 
-    @pytest.mark.parametrize(
-        ("url", "linked"), [("https://a.example/v.pdf", True), ("ftp://a", False)]
-    )
+    @each(("url", "linked"), [("https://a.example/v.pdf", True), ("ftp://a", False)])
     def test_a_link_leads_to_the_web_only(self, url, linked):
         assert (("href", url) in self.shown(pdf_url=url).attributes) is linked
 

@@ -42,6 +42,7 @@ from ferry_sdk.models.base import path_of
 from ferry_sdk.models.bulk import columns_of, validate_columns
 from tests.support import samples
 from tests.support.operations import OPERATIONS, described
+from tests.support.tables import each
 from tests.support.tiers import LONG, examples, mostly_long
 
 if TYPE_CHECKING:
@@ -393,7 +394,7 @@ def test_known_pitfalls(items: list[samples.Wire]) -> None:
     assert_same_result(Availability, text_of(items), assert_alike)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         '[{"code": 1, "name": "x", "code": "B", "country": "Y"}]',

@@ -6,13 +6,13 @@ import dataclasses
 import inspect
 from typing import Any
 
-import pytest
 from pydantic import BaseModel, TypeAdapter
 
 import ferry_sdk
 from ferry_sdk import models
 from ferry_sdk.models import Booking, Country, McpPort, Passenger
 from ferry_sdk.models.docstrings import field_descriptions
+from tests.support.tables import each
 
 
 def field_names(thing: Any) -> list[str]:
@@ -42,7 +42,7 @@ def test_every_field_has_a_description() -> None:
     assert sum(len(field_names(thing)) for thing in RECORDS.values()) > 300
 
 
-@pytest.mark.parametrize("mode", ["validation", "serialization"])
+@each("mode", ["validation", "serialization"])
 def test_json_schemas_describe_their_properties(mode: Any) -> None:
     for name, thing in RECORDS.items():
         if issubclass(thing, BaseModel):

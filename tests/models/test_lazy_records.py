@@ -21,6 +21,7 @@ from ferry_sdk._engine.parsing import RecordList
 from ferry_sdk._protocols.json_body import decode_json
 from ferry_sdk.models import bulk
 from tests.support import samples
+from tests.support.tables import each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,7 +91,7 @@ def test_they_are_made_once_and_stay_the_same() -> None:
     assert len(made) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("look", "seen"),
     [
         (lambda answer: [*answer], [*PORTS]),
@@ -200,7 +201,7 @@ def interrupt_at(answer: Records[Any], at: int) -> bool:
     return False
 
 
-@pytest.mark.parametrize("sailings", [[SAILINGS[0]], SAILINGS], ids=["one", "of several kinds"])
+@each("sailings", [[SAILINGS[0]], SAILINGS], ids=["one", "of several kinds"])
 def test_an_interruption_at_any_line_spoils_nothing(sailings: object) -> None:
     usual = [*search_result(sailings)]
     seen = [repr(usual), *(one.model_dump() for one in usual)]

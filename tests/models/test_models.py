@@ -71,6 +71,7 @@ from ferry_sdk.models import (
 from ferry_sdk.models.bookings import Balance
 from tests.support import samples
 from tests.support.cases import case
+from tests.support.tables import each
 from tests.support.tiers import examples
 
 MANY = examples(60)
@@ -296,7 +297,7 @@ class TestAvailability:
         assert (board.has_shower, board.has_toilet, board.has_window) == (True, True, False)
         assert board.passengers == ({"order": 1},)
 
-    @pytest.mark.parametrize(
+    @each(
         ("depart", "arrive", "hours"),
         [
             ("2026-07-13T20:20:00+02:00", "2026-07-14T16:20:00+01:00", 21),
@@ -313,12 +314,12 @@ class TestAvailability:
         )
         assert one.travel_time == timedelta(hours=hours)
 
-    @pytest.mark.parametrize("value", ["2026-07-13T20:20:00", "20:20", "", True, "2026-07-13"])
+    @each("value", ["2026-07-13T20:20:00", "20:20", "", True, "2026-07-13"])
     def test_a_departure_without_an_offset_is_refused(self, value):
         with pytest.raises(ValidationError):
             Availability.model_validate({**samples.AVAILABILITY, "depart_at": value})
 
-    @pytest.mark.parametrize("by_id", [True, False])
+    @each("by_id", [True, False])
     def test_a_selection_is_made_of_ids_or_of_records(self, by_id):
         tariff, place = self.one.tariffs[0], self.one.places[0]
         made = self.one.select(
@@ -333,9 +334,10 @@ class TestAvailability:
             expiration_date=tariff.expiration_date,
             company=self.one.company.id,
             roundtrip_locked=tariff.roundtrip_locked,
+            depart_at=self.one.depart_at,
         )
 
-    @pytest.mark.parametrize("kind", ["Ticket", "Presale"])
+    @each("kind", ["Ticket", "Presale"])
     def test_a_selection_is_the_same_after_it_was_stored(self, kind):
         tariff = {**samples.TARIFF, "type": kind}
         sailing = Availability.model_validate({**samples.AVAILABILITY, "tariffs": [tariff]})
@@ -347,7 +349,7 @@ class TestAvailability:
             assert Selection.model_validate(same) == made
         assert Selection.model_validate_json(made.model_dump_json()) == made
 
-    @pytest.mark.parametrize("which", ["tariff", "place"])
+    @each("which", ["tariff", "place"])
     def test_what_belongs_to_another_sailing_is_refused(self, which):
         tariff = self.one.tariffs[0].model_copy(update={"id": "tar-2"})
         place = self.one.places[0].model_copy(update={"id": "pl-2"})
@@ -369,18 +371,16 @@ class TestMoney:
         assert tariff.amount == amount
         assert tariff == Tariff.model_validate(json.loads(body))
 
-    @pytest.mark.parametrize(
-        "value", [True, False, None, "x", "", "NaN", "Infinity", float("nan"), float("inf"), []]
-    )
+    @each("value", [True, False, None, "x", "", "NaN", "Infinity", float("nan"), float("inf"), []])
     def test_what_is_no_number_is_refused(self, value):
         with pytest.raises(ValidationError):
             Tariff.model_validate({**samples.TARIFF, "amount": value})
 
-    @pytest.mark.parametrize("said", ["Eur", "EUR", "eur", "eUr"])
+    @each("said", ["Eur", "EUR", "eur", "eUr"])
     def test_currencies_are_in_upper_case(self, said):
         assert Tariff.model_validate({**samples.TARIFF, "currency": said}).currency == "EUR"
 
-    @pytest.mark.parametrize("said", ["", "EU", "EURO", "€", "EU1", " EUR", "EUR\n", None, 978])
+    @each("said", ["", "EU", "EURO", "€", "EU1", " EUR", "EUR\n", None, 978])
     def test_what_is_no_currency_is_refused(self, said):
         with pytest.raises(ValidationError):
             Tariff.model_validate({**samples.TARIFF, "currency": said})
@@ -394,12 +394,12 @@ class TestMoments:
         assert date_read.timestamp() == seconds
         assert date_read.utcoffset() == timedelta(0)
 
-    @pytest.mark.parametrize("value", [True, 10**15, -(10**15), float("inf"), "soon", None, [], {}])
+    @each("value", [True, 10**15, -(10**15), float("inf"), "soon", None, [], {}])
     def test_what_is_no_moment_is_refused(self, value):
         with pytest.raises(ValidationError):
             Tariff.model_validate({**samples.TARIFF, "date": value})
 
-    @pytest.mark.parametrize(
+    @each(
         "text", ["21:30", "21h30", "", "2026-07-13", "2026-07-13T21:30:00", "boarding at 9", "1234"]
     )
     def test_a_boarding_time_that_is_no_moment_stays_its_text(self, text):
@@ -426,7 +426,7 @@ class TestMoments:
         booking = Booking.model_validate({**samples.BOOKING, "expire_at": 1777636800})
         assert booking.expire_at == datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 
-    @pytest.mark.parametrize(
+    @each(
         ("said", "read"),
         [
             ("1992-02-29", date(1992, 2, 29)),
@@ -568,7 +568,7 @@ class TestNextActions:
 
 
 class TestOpenEnums:
-    @pytest.mark.parametrize("kind", ENUMS)
+    @each("kind", ENUMS)
     def test_a_known_value_is_its_member_and_its_string(self, kind: type[OpenEnum]):
         for member in kind:
             assert kind(member.value) is member
@@ -594,14 +594,14 @@ class TestOpenEnums:
             assert twin == value
             assert type(twin) is kind
 
-    @pytest.mark.parametrize("kind", ENUMS)
+    @each("kind", ENUMS)
     def test_the_name_of_a_member_is_not_its_value(self, kind: type[OpenEnum]):
         for member in kind:
             if member.name not in {one.value for one in kind}:
                 assert not kind(member.name).is_known
                 assert kind(member.name) != member
 
-    @pytest.mark.parametrize("bad", [None, 5, True, [], {}])
+    @each("bad", [None, 5, True, [], {}])
     def test_what_is_no_text_is_refused(self, bad):
         with pytest.raises(ValidationError):
             Booking.model_validate({**samples.BOOKING, "stage": bad})
@@ -623,14 +623,14 @@ class TestOpenEnums:
             case _:
                 raise AssertionError
 
-    @pytest.mark.parametrize(("kind", "values"), VALUES.items())
+    @each(("kind", "values"), VALUES.items())
     def test_the_values_are_those_of_the_interface_and_the_local_service(self, kind, values):
         assert [member.value for member in kind] == values.split()
 
 
 class TestIdentifiers:
-    @pytest.mark.parametrize("bad", ["", 5, None, True, 1.5, []])
-    @pytest.mark.parametrize(
+    @each("bad", ["", 5, None, True, 1.5, []])
+    @each(
         ("model", "field"),
         [
             (Availability, "id"),
@@ -650,7 +650,7 @@ class TestIdentifiers:
             model.model_validate({**RECORDS[model], field: bad})
 
 
-@pytest.mark.parametrize("model", RECORDS, ids=lambda model: model.__name__)
+@each("model", RECORDS, ids=lambda model: model.__name__)
 def test_equal_records_have_equal_hashes(model):
     one, other = (model.model_validate(RECORDS[model]) for _ in range(2))
     assert one == other
@@ -670,7 +670,7 @@ class TestMappings:
     }
     booking = Booking.model_validate(WIRE)
 
-    @pytest.mark.parametrize(
+    @each(
         "mapping",
         [
             booking.possible_actions,
@@ -723,7 +723,7 @@ class TestMappings:
         assert schema["type"] == "object"
 
 
-@pytest.mark.parametrize(
+@each(
     ("wire", "latitude", "longitude"),
     [
         ({"latitude": 43.3, "longitude": 5.4}, 43.3, 5.4),

@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-import pytest
-
 from ferry_sdk import AsyncFerry, Availability, Ferry, Records
 from tests.support import samples
+from tests.support.tables import each
 from tests.support.trip import found
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def test_a_long_list_shows_its_first_and_its_last_record() -> None:
     assert repr(Records([timedelta(0)])) == "Records([datetime.timedelta(0)])"
 
 
-@pytest.mark.parametrize("kind", [Ferry, AsyncFerry])
+@each("kind", [Ferry, AsyncFerry])
 def test_a_group_shows_its_address_and_no_internals(kind: type[Ferry]) -> None:
     url = "http://127.0.0.1:1"
     client = kind("a-secret-token", base_url=url)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tenacity import wait_none
 
 from tests.observability.event_log import EventLog
 from tests.support.trip import booked
@@ -16,11 +15,6 @@ if TYPE_CHECKING:
     from ferry_sdk import Ferry
     from ferry_sdk.sandbox import Sandbox
     from tests.support.both import Clients
-
-
-@pytest.fixture(autouse=True)
-def no_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", wait_none())
 
 
 @pytest.fixture

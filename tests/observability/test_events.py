@@ -28,6 +28,7 @@ from tests.backend.stopping import by_scope
 from tests.observability.event_log import NAMES, EventLog
 from tests.support.hold import Hold
 from tests.support.operations import OPERATIONS, described
+from tests.support.tables import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -327,7 +328,7 @@ def test_no_event_names_an_id_a_token_or_a_traveller(
         assert canary not in text
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@each("name", OPERATIONS)
 def test_no_route_shows_an_id(name: str) -> None:
     call = described(name).call
     if isinstance(call, Rest):
@@ -338,8 +339,8 @@ def test_no_route_shows_an_id(name: str) -> None:
 # ---- what may be given ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [Ferry, AsyncFerry])
-@pytest.mark.parametrize(
+@each("kind", [Ferry, AsyncFerry])
+@each(
     ("hooks", "named"),
     [({"ask": [print]}, "ask"), ({"request": ["f"]}, "request"), ({"retry": print}, "retry")],
 )
@@ -348,7 +349,7 @@ def test_hooks_that_cannot_work_are_refused(kind: Any, hooks: Any, named: str) -
         kind("t", base_url="https://ferry.example", event_hooks=hooks)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_an_async_hook_needs_the_async_client(name: str) -> None:
     async def hook(_: object) -> None: ...
 

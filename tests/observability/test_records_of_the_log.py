@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 import logging
+import os
 import re
+import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,6 +78,58 @@ def test_all_is_logged_to_one_logger_and_no_root() -> None:
         assert not logging.getLogger(name).handlers
 
 
+PROGRAM = """
+import logging, os, sys
+from ferry_sdk import ConfigurationError, Ferry
+from ferry_sdk.sandbox import Sandbox
+exec(sys.argv[1])
+with Sandbox() as sandbox:
+    try:
+        for _ in range(2):
+            with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                ferry.with_options(correlation_id="order-4711").catalogue.ports()
+    except ConfigurationError as error:
+        print(error)
+    assert sandbox.token not in sys.argv
+"""
+
+
+def test_the_environment_prints_the_records_once() -> None:
+    line = "DEBUG ferry_sdk: catalogue.ports: HTTP 200, request id "
+    for level, before, lines in (
+        ("debug", "pass", 2),
+        ("DEBUG", "pass", 2),
+        (
+            "debug",
+            "logging.basicConfig(level='DEBUG', format='%(levelname)s %(name)s: %(message)s')",
+            2,
+        ),
+        ("debug", "logging.basicConfig(level='DEBUG', filename=os.devnull)", 2),
+        ("info", "pass", 0),
+        ("", "pass", 0),
+    ):
+        environment = {**os.environ, "FERRY_LOG": level}
+        ended = subprocess.run(
+            [sys.executable, "-c", PROGRAM, before],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert ended.stderr.count(line) == lines, (level, before, ended.stderr)
+        assert ended.stderr.count("order-4711") == lines
+        assert not ended.stdout
+    environment = {**os.environ, "FERRY_LOG": "loud"}
+    ended = subprocess.run(
+        [sys.executable, "-c", PROGRAM, "pass"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ended.stdout == "FERRY_LOG: expected debug or info\n"
+
+
 def fields(template: str) -> int:
     return len(re.findall(r"%(?:s|d|\.2f)", template))
 
@@ -107,5 +162,24 @@ def test_a_trip_with_faults_logs_what_is_documented_and_its_id(
     for record in records:
         assert len(record.args or ()) == fields(str(record.msg))
         assert record.getMessage().endswith("(correlation id order-4711)")
+        assert vars(record)["correlation_id"] == "order-4711"
+    of_calls = [vars(record) for record in records if "hook" not in str(record.msg)]
+    names = ("levelname", "operation", "attempt", "status_code", "outcome")
+    facts = [tuple(of_call[name] for name in names) for of_call in of_calls]
+    for expected in (
+        ("INFO", "catalogue.ports", 3, 401, "rejected"),
+        ("DEBUG", "catalogue.ports", 2, 503, "unknown"),
+        ("DEBUG", "catalogue.ports", 4, 200, "done"),
+        ("INFO", "bookings.confirm", 1, None, "unknown"),
+        ("DEBUG", "bookings.get", 1, 200, "done"),
+        ("DEBUG", "bookings.create", 1, 422, "rejected"),
+    ):
+        assert expected in facts, facts
+    ids = {of_call["request_id"] for of_call in of_calls if of_call["status_code"] == 200}
+    assert ids
+    for of_call in of_calls:
+        if of_call["request_id"] and of_call["levelname"] == "DEBUG":
+            assert f"request id {of_call['request_id']}" in of_call["message"]
+    assert "Attempt(" not in caplog.text
     for canary in ("canary-stale-token", ferry_sandbox.token, booking_id, "Okonkwo"):
         assert canary not in caplog.text

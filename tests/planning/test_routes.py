@@ -180,7 +180,7 @@ def test_a_view_of_another_language_has_routes_of_its_own(reader: Ferry) -> None
     (french,) = reader.with_options(language="fr").routes.find("ITGOA", "TNLGN")
     assert (english.depart_name, french.depart_name) == ("Genoa", "Gênes")
     assert english.journey_id == french.journey_id
-    assert {None, "fr"} <= {language for _, language, _ in catalogues._graphs}
+    assert {None, "fr"} <= {language for _, _, language, _ in catalogues._graphs}
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,12 @@ def test_two_names_and_a_date_become_a_booking(ferry: Ferry) -> None:
     assert ferry.bookings.confirm(booking.booking_id, expect_total=trips[0].price)
 
 
+def test_the_same_place_twice_is_refused(reader: Ferry) -> None:
+    with pytest.raises(InvalidInputError) as refused:
+        reader.trips.search("Genoa", "ITGOA", on=GNV_SAILS, passengers=ADULT)
+    assert refused.value.field == "destination"
+
+
 @pytest.mark.parametrize("kind", ["Presale", "Option", "Ticket"])
 def test_a_fare_that_is_no_ticket_is_booked_as_what_it_is(ferry: Ferry, kind: str) -> None:
     trips = ferry.trips.search("Tarifa", "Tangier (city)", on=GNV_SAILS, passengers=ADULT)
@@ -547,10 +553,6 @@ def test_a_port_that_the_service_does_not_have_is_refused(reader: Ferry) -> None
     with pytest.raises(UnknownPlaceError) as refused:
         reader.trips.search("Genoa", port, on=GNV_SAILS, passengers=ADULT)
     assert refused.value.field == "destination"
-
-
-def test_nothing_sails_from_a_port_to_itself(reader: Ferry) -> None:
-    assert [*reader.trips.search("Genoa", "Genova", on=GNV_SAILS, passengers=ADULT)] == []
 
 
 def test_a_client_that_only_reads_plans_trips(clients: Clients, sandbox: Sandbox) -> None:

@@ -21,6 +21,7 @@ from ferry_sdk import (
 )
 from ferry_sdk.planning.request import flexible_rounds
 from ferry_sdk.planning.trips import Offer, SearchReport, TripSearch, one_way, round_trip
+from tests.support.tables import each
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -194,7 +195,7 @@ def test_the_text_of_a_result_is_short(reader: Ferry) -> None:
     assert len(repr(found.report)) < 100
 
 
-@pytest.mark.parametrize(
+@each(
     ("are_together", "company", "kinds"),
     [
         (True, "GNV", {"two_singles", "round_trip"}),

@@ -23,6 +23,7 @@ from ferry_sdk.models import Availability, BookingCancellation
 from ferry_sdk.models.base import LongNumber
 from tests.support.exchanges import client_of
 from tests.support.samples import AVAILABILITY, BOOKING_CANCELLATION
+from tests.support.tables import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,14 +137,14 @@ def aside(content: bytes) -> object:
     return copy_context().run(read_in_thread, lambda: decode_json(content), waiting=0)
 
 
-@pytest.mark.parametrize("content", ODD)
+@each("content", ODD)
 def test_what_is_no_json_is_none_however_it_is_read(content: bytes) -> None:
     for decode in (decode_json, aside):
         with pytest.raises(ValueError):  # noqa: PT011 -- any of them
             decode(content)
 
 
-@pytest.mark.parametrize("content", GOOD)
+@each("content", GOOD)
 def test_what_is_json_is_the_same_however_it_is_read(content: bytes) -> None:
     assert repr(decode_json(content)) == repr(aside(content))
 

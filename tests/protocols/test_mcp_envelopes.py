@@ -34,6 +34,7 @@ from tests.support.mcp_samples import (
     view,
 )
 from tests.support.mcp_server import Scripted, carried, reply
+from tests.support.tables import each
 from tests.support.tiers import LONG
 
 ONE, TWO = availability("a1"), availability("a2")
@@ -48,11 +49,6 @@ def clients(mostly_sync_clients):
 @pytest.fixture(params=["json", pytest.param("sse", marks=LONG)])
 def carrier(request):
     return request.param
-
-
-@pytest.fixture(autouse=True)
-def _no_waits(monkeypatch):
-    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
 
 
 def text(value):
@@ -88,7 +84,7 @@ OTHER_BLOCKS = (
 # The result of a tool that answers a list
 
 
-@pytest.mark.parametrize(
+@each(
     ("result", "names"),
     [
         pytest.param(content(structuredContent={"result": []}), [], id="R7 none"),
@@ -135,7 +131,7 @@ def test_a_list_is_read_out_of_every_envelope(clients, carrier, result, names):
 # The result of a tool that answers one record
 
 
-@pytest.mark.parametrize(
+@each(
     "envelope",
     [
         pytest.param(lambda v: content(structuredContent=v), id="R7"),
@@ -155,9 +151,7 @@ def test_a_list_is_read_out_of_every_envelope(clients, carrier, result, names):
         pytest.param(lambda v: content(text(v), _meta={"a": SEPARATORS}), id="separators"),
     ],
 )
-@pytest.mark.parametrize(
-    ("call", "value", "name"), [(view, TICKET, "id"), (book, BOOKING, "booking_id")]
-)
+@each(("call", "value", "name"), [(view, TICKET, "id"), (book, BOOKING, "booking_id")])
 def test_a_record_is_read_out_of_every_envelope(clients, carrier, envelope, call, value, name):
     server = Scripted(carried(carrier, result=envelope(value)))
     assert getattr(call(server.client(clients)), name) == value[name]
@@ -169,7 +163,7 @@ def test_separators_of_unicode_in_a_value_arrive_unchanged(clients, carrier):
     assert sailing.ship_name == SEPARATORS
 
 
-@pytest.mark.parametrize(
+@each(
     "result",
     [
         pytest.param(content(text(ONE), resultType="input_required"), id="R1"),
@@ -207,7 +201,7 @@ def test_empty_content_is_no_record(clients, carrier):
         view(server.client(clients, max_retries=0))
 
 
-@pytest.mark.parametrize("words", ["null", "Nothing sails.", "7"])
+@each("words", ["null", "Nothing sails.", "7"])
 def test_words_are_no_empty_search(clients, carrier, words):
     server = Scripted(carried(carrier, result=content(text(words))))
     with pytest.raises(UnexpectedResponseError):
@@ -220,7 +214,7 @@ def test_a_question_of_the_tool_is_named_as_one(clients, carrier):
         view(Scripted(carried(carrier, result=result)).client(clients, max_retries=0))
 
 
-@pytest.mark.parametrize(
+@each(
     ("result", "value"),
     [
         (content(text("Done."), text("See the booking.")), "Done.See the booking."),
@@ -272,7 +266,7 @@ def error_in_every_place(error):
     ]
 
 
-@pytest.mark.parametrize("members", error_in_every_place(failure()))
+@each("members", error_in_every_place(failure()))
 def test_a_failure_is_found_wherever_it_hides(clients, carrier, members):
     server = Scripted(carried(carrier, **members))
     with pytest.raises(TicketNotFoundError) as caught:
@@ -283,17 +277,13 @@ def test_a_failure_is_found_wherever_it_hides(clients, carrier, members):
     assert server.methods == ["initialize", "tools/call"]
 
 
-@pytest.mark.parametrize(
-    "members", error_in_every_place(failure("AVAILABILITY_ERROR", "Nothing sails"))
-)
+@each("members", error_in_every_place(failure("AVAILABILITY_ERROR", "Nothing sails")))
 def test_a_failed_search_is_no_empty_list(clients, carrier, members):
     with pytest.raises(AvailabilityError, match="Nothing sails"):
         search(Scripted(carried(carrier, **members)).client(clients))
 
 
-@pytest.mark.parametrize(
-    "members", error_in_every_place(failure("BOOKING_CREATE_ERROR", "Sold out"))
-)
+@each("members", error_in_every_place(failure("BOOKING_CREATE_ERROR", "Sold out")))
 def test_a_write_that_was_refused_is_known_to_be(clients, carrier, members):
     server = Scripted(carried(carrier, **members))
     with pytest.raises(BookingCreateError, match="Sold out") as caught:
@@ -309,7 +299,7 @@ def test_an_error_without_a_message_says_its_code(clients, carrier):
     assert caught.value.message == "TICKET_VIEW_ERROR"
 
 
-@pytest.mark.parametrize(
+@each(
     ("result", "message"),
     [
         (content(text("Error executing tool view_ticket: no luck"), isError=True), "no luck"),
@@ -327,7 +317,7 @@ def test_a_failure_without_a_code_is_told_in_its_words(clients, carrier, result,
         book(Scripted(carried(carrier, result=result)).client(clients))
 
 
-@pytest.mark.parametrize(
+@each(
     ("code", "status", "error", "is_refused"),
     [
         (-32601, 200, NotFoundError, True),
@@ -377,13 +367,13 @@ def test_an_error_beside_a_result_that_is_null_is_an_error(clients, carrier):
     assert caught.value.outcome == "rejected"
 
 
-@pytest.mark.parametrize("none", [None, {}, False])
+@each("none", [None, {}, False])
 def test_an_empty_error_beside_a_result_is_none(clients, carrier, none):
     answer = carried(carrier, result=content(structuredContent=TICKET), error=none)
     assert view(Scripted(answer).client(clients)).id == TICKET["id"]
 
 
-@pytest.mark.parametrize("error_id", [None, "server-error", 7])
+@each("error_id", [None, "server-error", 7])
 def test_an_error_may_bear_any_id(clients, carrier, error_id):
     answer = carried(carrier, id=error_id, error={"code": -32602, "message": "Not so"})
     with pytest.raises(APIError) as caught:
@@ -394,7 +384,7 @@ def test_an_error_may_bear_any_id(clients, carrier, error_id):
 # The reply that carries it
 
 
-@pytest.mark.parametrize("status", [200, 201, 400, 404, 406, 418, 500, 503])
+@each("status", [200, 201, 400, 404, 406, 418, 500, 503])
 def test_a_result_counts_at_any_status(clients, carrier, status):
     server = Scripted(carried(carrier, status, result=content(structuredContent=BOOKING)))
     assert book(server.client(clients)).booking_id == "b1"
@@ -414,9 +404,9 @@ BODIES = [
 ]
 
 
-@pytest.mark.parametrize(("status", "error"), ACCESS)
-@pytest.mark.parametrize(("body", "kind"), BODIES)
-@pytest.mark.parametrize("call", EVERY_CALL)
+@each(("status", "error"), ACCESS)
+@each(("body", "kind"), BODIES)
+@each("call", EVERY_CALL)
 def test_a_token_that_is_refused_is_not_tried_again(clients, status, error, body, kind, call):
     server = Scripted(reply(body, status, kind, **{"mcp-session-id": "dead"}))
     with pytest.raises(error) as caught:
@@ -425,8 +415,8 @@ def test_a_token_that_is_refused_is_not_tried_again(clients, status, error, body
     assert server.methods == ["initialize", "tools/call"]
 
 
-@pytest.mark.parametrize(("status", "error"), ACCESS)
-@pytest.mark.parametrize(
+@each(("status", "error"), ACCESS)
+@each(
     "members",
     [
         {"result": content(structuredContent=BOOKING)},
@@ -443,8 +433,8 @@ def test_a_refused_token_comes_before_whatever_is_said(clients, carrier, status,
     assert server.methods == ["initialize", "tools/call"]
 
 
-@pytest.mark.parametrize("status", [406, 415])
-@pytest.mark.parametrize("call", EVERY_CALL)
+@each("status", [406, 415])
+@each("call", EVERY_CALL)
 def test_what_is_not_acceptable_is_not_tried_again(clients, status, call):
     server = Scripted(reply(b"Not Acceptable", status, "text/plain"))
     with pytest.raises(APIError) as caught:
@@ -469,7 +459,7 @@ def test_in_a_batch_the_reply_is_found_beside_notifications(clients):
     assert book(Scripted(batch).client(clients)).booking_id == "b1"
 
 
-@pytest.mark.parametrize("status", [200, 400, 404, 409, 422])
+@each("status", [200, 400, 404, 409, 422])
 def test_an_error_object_without_an_envelope_is_the_error(clients, status):
     body = json.dumps(failure("BOOKING_CREATE_ERROR", "Sold out")).encode()
     server = Scripted(reply(body, status))
@@ -497,8 +487,8 @@ NO_REPLY = [
 ]
 
 
-@pytest.mark.parametrize("answer", NO_REPLY)
-@pytest.mark.parametrize("call", READS)
+@each("answer", NO_REPLY)
+@each("call", READS)
 def test_a_read_without_a_reply_is_tried_again(clients, answer, call):
     good = content(structuredContent={"result": [ONE]} if call is search else TICKET)
     server = Scripted(answer, answer, carried("json", result=good))
@@ -508,7 +498,7 @@ def test_a_read_without_a_reply_is_tried_again(clients, answer, call):
         call(Scripted(answer).client(clients, max_retries=0))
 
 
-@pytest.mark.parametrize("answer", NO_REPLY)
+@each("answer", NO_REPLY)
 def test_a_write_without_a_reply_is_unknown_and_not_tried_again(clients, answer):
     server = Scripted(answer)
     with pytest.raises(OutcomeUnknownError) as caught:
@@ -524,7 +514,7 @@ def raise_error(error):
     return answer
 
 
-@pytest.mark.parametrize(
+@each(
     "error",
     [
         httpx.ReadTimeout("slow"),
@@ -546,7 +536,7 @@ def test_a_break_after_sending_repeats_reads_alone(clients, error):
     assert server.methods == ["initialize", "tools/call"]
 
 
-@pytest.mark.parametrize(
+@each(
     "error",
     [httpx.ConnectError("refused"), httpx.ConnectTimeout("slow"), httpx.PoolTimeout("full")],
 )
@@ -558,8 +548,8 @@ def test_what_was_not_sent_is_sent_again_even_a_write(clients, error):
     assert server.methods == ["initialize", "tools/call", "tools/call"]
 
 
-@pytest.mark.parametrize("status", [408, 500, 502, 503, 504])
-@pytest.mark.parametrize("body", [b"", b"<html>", b'{"error":{"message":"x"}}'])
+@each("status", [408, 500, 502, 503, 504])
+@each("body", [b"", b"<html>", b'{"error":{"message":"x"}}'])
 def test_a_server_error_repeats_reads_alone(clients, status, body):
     answer = reply(body, status, "text/html")
     server = Scripted(answer, carried("json", result=content(structuredContent=TICKET)))
@@ -578,7 +568,7 @@ def test_a_server_error_says_how_long_to_wait(clients):
     assert len(caught.value.attempts) == 1
 
 
-@pytest.mark.parametrize("call", EVERY_CALL)
+@each("call", EVERY_CALL)
 def test_too_many_requests_is_a_refusal_and_tried_again(clients, call):
     good = {search: {"result": [ONE]}, view: TICKET, book: BOOKING}[call]
     answer = reply(b"slow down", 429, "text/plain", **{"retry-after": "0"})
@@ -590,8 +580,8 @@ def test_too_many_requests_is_a_refusal_and_tried_again(clients, call):
     assert caught.value.outcome == "rejected"
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-@pytest.mark.parametrize("call", EVERY_CALL)
+@each("status", [301, 302, 303, 307, 308])
+@each("call", EVERY_CALL)
 def test_a_redirect_is_not_followed(clients, status, call):
     server = Scripted(reply(b"", status, location="https://elsewhere.test/mcp"))
     with pytest.raises(UnexpectedResponseError, match="redirect"):
@@ -610,7 +600,7 @@ PORTS = [{"code": "FRMRS", "name": "Marseille"}, {"code": "TNLGN", "name": "Tuni
 URI = "resource://service/ports"
 
 
-@pytest.mark.parametrize(
+@each(
     ("result", "count"),
     [
         pytest.param(
@@ -652,7 +642,7 @@ def test_a_catalogue_is_read_out_of_every_envelope(clients, carrier, result, cou
     assert [port.code for port in ports] == [port["code"] for port in PORTS][:count]
 
 
-@pytest.mark.parametrize(
+@each(
     "item",
     [{}, {"blob": "!"}, {"blob": base64.b64encode(b"\xff").decode()}, {"text": 7}, "x", None],
 )
@@ -669,7 +659,7 @@ def test_text_that_is_no_json_is_a_resources_text(clients, carrier):
         client.with_options(max_retries=0).mcp.ports()
 
 
-@pytest.mark.parametrize("code", [-32602, -32002, 0, -32601])
+@each("code", [-32602, -32002, 0, -32601])
 def test_an_unknown_resource_is_not_found(clients, carrier, code):
     error = {"code": code, "message": "Unknown resource", "data": {"uri": URI}}
     server = Scripted(carried(carrier, error=error))
@@ -678,7 +668,7 @@ def test_an_unknown_resource_is_not_found(clients, carrier, code):
     assert server.methods == ["initialize", "resources/read"]
 
 
-@pytest.mark.parametrize("result", [failure("X", "no"), contents({"text": json.dumps(failure())})])
+@each("result", [failure("X", "no"), contents({"text": json.dumps(failure())})])
 def test_an_error_object_is_no_catalogue(clients, carrier, result):
     with pytest.raises(APIError):
         Scripted(carried(carrier, result=result)).client(clients).mcp.ports()

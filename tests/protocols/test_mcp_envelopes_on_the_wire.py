@@ -75,11 +75,6 @@ def carrier(request, ferry_sandbox):
     return request.param
 
 
-@pytest.fixture(autouse=True)
-def _no_waits(monkeypatch):
-    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
-
-
 @pytest.fixture
 def selection(both):
     sailing = found(both)

@@ -29,6 +29,7 @@ from ferry_sdk._protocols.mcp.session import RENEW_AFTER
 from ferry_sdk.resources.mcp import McpGroup
 from tests.support.driven import SETTINGS, Driven, in_turn, raising, replied
 from tests.support.mcp_samples import BOOKING, PASSENGERS, SELECTION, TICKET, failure
+from tests.support.tables import each
 from tests.support.trip import PASSENGERS as TRAVELLERS
 from tests.support.trip import found
 
@@ -84,7 +85,7 @@ def test_id_and_version_are_sent_back_on_all_but_initialize():
         assert headers["mcp-protocol-version"] == "2025-06-18"
 
 
-@pytest.mark.parametrize("version", ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"])
+@each("version", ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"])
 def test_every_version_with_a_handshake_is_agreed_to(version):
     driven = Driven(opening(version=version), TICKET_SEEN)
     driven.call(VIEW)
@@ -109,7 +110,7 @@ def test_a_server_that_names_no_session_is_sent_none():
     assert driven.session.stage == "open"
 
 
-@pytest.mark.parametrize(
+@each(
     "refused",
     [
         pytest.param(plain(400, "dead"), id="400"),
@@ -179,7 +180,7 @@ def test_a_session_is_renewed_before_its_hour_is_over():
     assert RENEW_AFTER < 60 * 60
 
 
-@pytest.mark.parametrize(
+@each(
     ("gone", "call", "answer"),
     [
         *((gone, VIEW, TICKET_SEEN) for gone in (NOT_FOUND, MISSING, TERMINATED, plain(404))),
@@ -201,7 +202,7 @@ def test_a_session_that_is_gone_is_renewed_and_the_call_made_once_more(gone, cal
     assert driven.waits == []
 
 
-@pytest.mark.parametrize(
+@each(
     "refused",
     [
         replied(400, error={"code": -32000, "message": "Carrier session timed out while booking"}),
@@ -247,7 +248,7 @@ def test_a_session_that_is_gone_again_is_not_renewed_for_ever():
     assert caught.value.outcome == "rejected"
 
 
-@pytest.mark.parametrize("handshake", [opening(session=None), plain(405)], ids=["open", "bare"])
+@each("handshake", [opening(session=None), plain(405)], ids=["open", "bare"])
 def test_where_no_session_was_named_none_is_lost(handshake):
     driven = Driven(handshake, plain(404))
     with pytest.raises(NotFoundError):
@@ -261,7 +262,7 @@ def test_a_result_under_404_is_no_lost_session():
     assert driven.methods == [*OPENED, "tools/call"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("members", "error"),
     [
         pytest.param(failure("BOOKING_CREATE_ERROR"), BookingCreateError, id="naked"),
@@ -324,9 +325,9 @@ def test_a_server_that_begins_to_want_sessions_gets_them():
     assert driven.sent[-1][1]["mcp-session-id"] == "one"
 
 
-@pytest.mark.parametrize("call", [VIEW, BOOK], ids=["read", "write"])
-@pytest.mark.parametrize("code", [-32020, -32021, -32022])
-@pytest.mark.parametrize("status", [200, 400])
+@each("call", [VIEW, BOOK], ids=["read", "write"])
+@each("code", [-32020, -32021, -32022])
+@each("status", [200, 400])
 def test_a_server_of_another_era_is_named_as_that(call, code, status):
     modern = replied(status, error={"code": code, "message": "Unsupported protocol version"})
     driven = Driven(modern, TICKET_SEEN)
@@ -347,7 +348,7 @@ def test_a_version_that_is_not_spoken_ends_the_call(both, ferry_sandbox, handsha
     assert ferry_sandbox.counters.requests == {"mcp.initialize": 1}
 
 
-@pytest.mark.parametrize("version", ["1.0", "2026-07-28", 7, ["2025-11-25"], {"a": 1}])
+@each("version", ["1.0", "2026-07-28", 7, ["2025-11-25"], {"a": 1}])
 def test_a_version_of_any_other_kind_is_refused(version):
     driven = Driven(opening(version=version), TICKET_SEEN)
     with pytest.raises(UnexpectedResponseError):
@@ -361,7 +362,7 @@ def test_an_id_that_cannot_stand_in_a_header_is_refused():
         driven.call(VIEW)
 
 
-@pytest.mark.parametrize(
+@each(
     "trouble",
     [
         raising(RequestTimeoutError("slow", outcome="unknown")),
@@ -379,7 +380,7 @@ def test_a_handshake_that_fails_before_a_write_is_tried_again(trouble):
     assert len(driven.waits) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("trouble", "error"),
     [
         (raising(RequestTimeoutError("slow", outcome="unknown")), RequestTimeoutError),
@@ -423,10 +424,8 @@ def test_a_write_lost_after_the_handshake_is_unknown_all_the_same():
     assert driven.methods == [*OPENED, "tools/call"]
 
 
-@pytest.mark.parametrize(
-    ("status", "error"), [(401, AuthenticationError), (403, PermissionDeniedError)]
-)
-@pytest.mark.parametrize("call", [VIEW, BOOK], ids=["read", "write"])
+@each(("status", "error"), [(401, AuthenticationError), (403, PermissionDeniedError)])
+@each("call", [VIEW, BOOK], ids=["read", "write"])
 def test_a_token_refused_at_the_handshake_ends_the_call(status, error, call):
     refused = replied(status, "dead", error="invalid_token", error_description="Expired")
     driven = Driven(refused, TICKET_SEEN)
@@ -447,7 +446,7 @@ def test_a_wrong_token_is_refused_at_the_handshake(clients, ferry_sandbox):
     assert ferry_sandbox.counters.requests == {"mcp.initialize": 1}
 
 
-@pytest.mark.parametrize("told", [plain(500), plain(404), raising(ConnectionFailedError("cut"))])
+@each("told", [plain(500), plain(404), raising(ConnectionFailedError("cut"))])
 def test_whatever_becomes_of_the_notification_the_session_stands(told):
     driven = Driven(opening(), TICKET_SEEN)
     driven.notified = told

@@ -16,6 +16,7 @@ from ferry_sdk._protocols.mcp.jsonrpc import EventStream, ReplyListener
 from tests.support.mcp_samples import BOOKING, TICKET, book, view
 from tests.support.mcp_server import Scripted, carried, reply
 from tests.support.stopwatch import Stopwatch
+from tests.support.tables import each
 from tests.support.tiers import examples
 from tests.support.trip import PASSENGERS, found
 
@@ -51,7 +52,7 @@ def bytewise(stream: bytes) -> list[bytes]:
     return events(stream, range(len(stream)))
 
 
-@pytest.mark.parametrize(
+@each(
     ("stream", "expected"),
     [
         pytest.param("data: a\n\ndata: b\n\n", ["a", "b"], id="LF"),
@@ -172,7 +173,7 @@ def test_the_first_reply_counts_and_what_follows_is_not_read():
     assert listener.reply == first
 
 
-@pytest.mark.parametrize("error_id", [None, "server-error", MINE])
+@each("error_id", [None, "server-error", MINE])
 def test_an_error_in_a_stream_needs_not_our_id(error_id):
     error = {"jsonrpc": "2.0", "id": error_id, "error": {"code": -32600, "message": "no"}}
     listener = ReplyListener(MINE)

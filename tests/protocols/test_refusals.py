@@ -36,6 +36,7 @@ from ferry_sdk import (
 )
 from tests.support.cases import case
 from tests.support.exchanges import Exchanges, caught, client_of
+from tests.support.tables import each
 from tests.support.tiers import mostly_long
 from tests.support.trip import PASSENGERS, found
 
@@ -90,11 +91,6 @@ def clients(mostly_sync_clients: Clients) -> Clients:
     return mostly_sync_clients
 
 
-@pytest.fixture(autouse=True)
-def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
-
-
 def refusing(
     clients: Clients, status: int, body: bytes = b"{}", **headers: str
 ) -> tuple[Ferry, Exchanges]:
@@ -107,7 +103,7 @@ def interface_error(code: str, message: str = "No.") -> bytes:
     return json.dumps({"error": True, "code": code, "message": message}).encode()
 
 
-@pytest.mark.parametrize(("status", "kind"), BY_STATUS.items())
+@each(("status", "kind"), BY_STATUS.items())
 def test_a_status_has_its_class(clients: Clients, status: int, kind: type[APIError]) -> None:
     ferry, _ = refusing(clients, status, interface_error("OTHER"), x_request_id="r-1")
     error = caught(kind, ferry.tickets.get, "t-1")
@@ -119,7 +115,7 @@ def test_a_status_has_its_class(clients: Clients, status: int, kind: type[APIErr
     assert error.outcome == ("unknown" if unknown else "rejected")
 
 
-@pytest.mark.parametrize(("status", "kind"), BY_STATUS.items())
+@each(("status", "kind"), BY_STATUS.items())
 def test_a_status_has_the_same_class_over_mcp(
     clients: Clients, status: int, kind: type[APIError]
 ) -> None:
@@ -136,7 +132,7 @@ def at(status: int, kind: type[APIError]) -> type[APIError]:
     return NoSailingsError if (status, kind) == (404, AvailabilityError) else kind
 
 
-@pytest.mark.parametrize(("code", "kind"), BY_CODE.items())
+@each(("code", "kind"), BY_CODE.items())
 def test_a_known_code_decides_at_any_status(
     clients: Clients, code: str, kind: type[APIError]
 ) -> None:
@@ -147,8 +143,8 @@ def test_a_known_code_decides_at_any_status(
             assert (error.status_code, error.code) == (status, code)
 
 
-@pytest.mark.parametrize("status", [400, 404, 409, 422])
-@pytest.mark.parametrize(("code", "kind"), BY_CODE.items())
+@each("status", [400, 404, 409, 422])
+@each(("code", "kind"), BY_CODE.items())
 def test_a_known_code_decides_for_a_write_too(
     clients: Clients, status: int, code: str, kind: type[APIError]
 ) -> None:
@@ -159,8 +155,8 @@ def test_a_known_code_decides_for_a_write_too(
     assert [one.method for one in service.requests].count("POST") == 1
 
 
-@pytest.mark.parametrize("code", [*BY_CODE, "OTHER"])
-@pytest.mark.parametrize("status", UNKNOWN_TO_A_WRITE)
+@each("code", [*BY_CODE, "OTHER"])
+@each("status", UNKNOWN_TO_A_WRITE)
 def test_a_5xx_or_408_to_a_write_is_unknown_whatever_its_code(
     clients: Clients, status: int, code: str
 ) -> None:
@@ -208,7 +204,7 @@ BODIES: list[tuple[Any, str | None, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("body", "code", "message"), BODIES, ids=lambda part: repr(part)[:40])
+@each(("body", "code", "message"), BODIES, ids=lambda part: repr(part)[:40])
 def test_code_and_message_are_found_in_the_usual_places(
     clients: Clients, body: object, code: str | None, message: str
 ) -> None:
@@ -218,7 +214,7 @@ def test_code_and_message_are_found_in_the_usual_places(
     assert error.body == body
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "text"),
     [
         (b"", ""),
@@ -228,7 +224,7 @@ def test_code_and_message_are_found_in_the_usual_places(
         (b'{"message": "\xff"}', '{"message": "\ufffd"}'),
     ],
 )
-@pytest.mark.parametrize(("status", "kind"), [(404, NotFoundError), (503, ServerError)])
+@each(("status", "kind"), [(404, NotFoundError), (503, ServerError)])
 def test_a_body_that_is_no_json_leaves_the_status_to_speak(
     clients: Clients, content: bytes, text: str, status: int, kind: type[APIError]
 ) -> None:
@@ -245,7 +241,7 @@ def test_a_status_without_a_name_still_says_something(clients: Clients) -> None:
     assert str(error) == "the service refused (HTTP 499)"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "seconds"),
     [("0", 0.0), ("7", 7.0), (" 7 ", 7.0), ("1.5", 1.5), ("86400", 86400.0)]
     + [(text, None) for text in ("", "-1", "soon", "1e3", "inf", "nan", "1,5", "0x10")],
@@ -272,7 +268,7 @@ def test_a_retry_after_in_the_past_is_now(clients: Clients) -> None:
     assert caught(RateLimitError, ferry.tickets.get, "t-1").retry_after == 0.0
 
 
-@pytest.mark.parametrize("date", ["Mon, 01 Jan 99999999999999999999 00:00:00 GMT", "Mon, 01"])
+@each("date", ["Mon, 01 Jan 99999999999999999999 00:00:00 GMT", "Mon, 01"])
 def test_a_retry_after_that_is_no_date_is_none(clients: Clients, date: str) -> None:
     ferry, _ = refusing(clients, 429, retry_after=date)
     assert caught(RateLimitError, ferry.tickets.get, "t-1").retry_after is None

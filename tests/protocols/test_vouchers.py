@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import pickle
 import socket
 import stat
 import sys
@@ -26,6 +27,7 @@ from ferry_sdk import (
     ServerError,
     TicketNotFoundError,
     UnexpectedResponseError,
+    VoucherNotReadyError,
 )
 from tests.support.exchanges import TOKEN, URL, caught, client_of
 from tests.support.tiers import examples
@@ -44,11 +46,6 @@ CDN = "https://cdn.example/voucher.pdf"
 @pytest.fixture
 def clients(mostly_sync_clients: Clients) -> Clients:
     return mostly_sync_clients
-
-
-@pytest.fixture(autouse=True)
-def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
 
 
 def issue_ticket(ferry: Ferry, **which: str) -> str:
@@ -101,14 +98,31 @@ def test_a_relative_path_is_relative(
 def test_a_voucher_that_is_not_there_yet_is_not_found(both: Ferry, tmp_path: Path) -> None:
     ticket_id = both.bookings.get(booked(both).booking_id).tickets[0].id
     assert both.tickets.pdf(ticket_id).url is None
-    error = caught(NotFoundError, both.tickets.save_pdf, ticket_id, tmp_path / "v.pdf")
-    assert "e-mail" in str(error)
-    assert len(error.attempts) == 1
+    for call, path in ((both.tickets.save_pdf, [tmp_path / "v.pdf"]), (both.tickets.read_pdf, [])):
+        error = caught(VoucherNotReadyError, call, ticket_id, *path)
+        assert isinstance(error, NotFoundError)
+        assert "e-mail" in str(error)
+        assert "HTTP" not in str(error)
+        assert str(pickle.loads(pickle.dumps(error))) == str(error)
+        assert len(error.attempts) == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_a_voucher_is_read_without_a_file(
+    both: Ferry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ticket_id = issue_ticket(both)
+    content = both.tickets.read_pdf(ticket_id)
+    assert content.startswith(b"%PDF-")
+    assert both.with_raw_response.tickets.read_pdf(ticket_id).parse() == content
+    assert not list(tmp_path.iterdir())
+    assert both.tickets.save_pdf(ticket_id, "v.pdf").read_bytes() == content
 
 
 def test_a_ticket_nobody_has_is_not_found(both: Ferry, tmp_path: Path) -> None:
     caught(TicketNotFoundError, both.tickets.save_pdf, "t-nobody", tmp_path / "v.pdf")
+    caught(TicketNotFoundError, both.tickets.read_pdf, "t-nobody")
 
 
 @pytest.mark.parametrize("fault", ["html_page", "empty_body"])

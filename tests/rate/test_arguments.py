@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from ferry_sdk import ConfigurationError, InvalidInputError, Rate
+from tests.support.tables import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "arguments"),
     [
         ("rate", {"rate": "50"}),

@@ -33,11 +33,6 @@ if TYPE_CHECKING:
     from tests.support.both import Clients
 
 
-@pytest.fixture(autouse=True)
-def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
-
-
 @pytest.fixture
 def requests(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The path of every request that the local service got, those that it does not count too."""

@@ -30,6 +30,7 @@ from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.mcp import McpGroup
 from ferry_sdk.resources.tickets import TicketsGroup
+from tests.support.tables import each
 from tests.support.tiers import examples
 
 MANY = examples(60)
@@ -44,6 +45,7 @@ TRIP = {
 }
 ADULT = {"type": "Adult", "gender": "Female", "age": 34}
 TRAVELLER = {"type": "Adult", "first_name": "Ada", "last_name": "Byron"}
+GROWN_UP = {"type": "Adult", "first_name": "Édith", "last_name": "Byron"}
 SELECTION = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
 
 
@@ -89,7 +91,7 @@ class TestModelsOrDicts:
         assert as_models == booking(vehicle=vehicle, contact=contact)
 
     def test_models_and_dicts_may_stand_in_one_list(self):
-        body = booking(passengers=[TRAVELLER, Passenger.model_validate(TRAVELLER)])
+        body = booking(passengers=[TRAVELLER, Passenger.model_validate(GROWN_UP)])
         assert [one["order"] for one in body["passengers"]] == [1, 2]
 
     def test_any_sequence_will_do(self):
@@ -110,7 +112,7 @@ class TestModelsOrDicts:
 
 
 class TestVocabulary:
-    @pytest.mark.parametrize(
+    @each(
         ("said", "rest", "param", "mcp"),
         [
             *[(word, "Adult", "A", "ADT") for word in ("A", "ADT", "Adult", "adult", "ADULT")],
@@ -122,12 +124,12 @@ class TestVocabulary:
     def test_the_type_of_a_traveller_in_any_words(self, said, rest, param, mcp):
         found = search_body(passengers=[{**ADULT, "type": said}])["passengers"][0]
         assert (found["type"], found["param"]) == (rest, param)
-        party = [{**TRAVELLER, "type": said}]
+        party = [{**TRAVELLER, "type": said}, GROWN_UP]
         assert booking(passengers=party)["passengers"][0]["type"] == rest
         tool = McpGroup.create_booking(None, id="a1", passengers=party).call.params
         assert tool["arguments"]["passengers"][0]["type"] == mcp
 
-    @pytest.mark.parametrize(
+    @each(
         ("said", "word", "letter"),
         [
             ("M", "Male", "M"),
@@ -157,10 +159,8 @@ class TestVocabulary:
             field = assert_rejected(search_body, passengers=[{**ADULT, "gender": word}])
             assert field == "passengers[0].gender"
 
-    @pytest.mark.parametrize(
-        ("kind", "param"), [("Adult", "A"), ("CHD", "C"), ("Infant", "I"), ("A", None)]
-    )
-    @pytest.mark.parametrize("as_model", [False, True])
+    @each(("kind", "param"), [("Adult", "A"), ("CHD", "C"), ("Infant", "I"), ("A", None)])
+    @each("as_model", [False, True])
     def test_a_search_passenger_of_the_interfaces_own_table_is_taken(self, kind, param, as_model):
         row = {"order": 1, "type": kind, "param": param, "gender": "Female", "age": 34}
         party = [SearchPassenger.model_validate(row) if as_model else row]
@@ -169,13 +169,13 @@ class TestVocabulary:
         tool = McpGroup.search_availability(None, **TRIP, passengers=party).call.params
         assert tool["arguments"]["passengers"][0]["param"] == (param or "A")
 
-    @pytest.mark.parametrize("param", ["C", "a", "", "Adult", 1, True, ["A"]])
-    @pytest.mark.parametrize("search", [AvailabilityGroup.search, McpGroup.search_availability])
+    @each("param", ["C", "a", "", "Adult", 1, True, ["A"]])
+    @each("search", [AvailabilityGroup.search, McpGroup.search_availability])
     def test_a_param_that_contradicts_the_type_is_refused_by_name(self, param, search):
         party = [ADULT, ADULT | {"param": param}]
         assert assert_rejected(search, self=None, **TRIP, passengers=party) == "passengers[1].param"
 
-    @pytest.mark.parametrize("bad", [None, 1, True, ["Adult"]])
+    @each("bad", [None, 1, True, ["Adult"]])
     def test_what_is_no_word_is_refused(self, bad):
         assert (
             assert_rejected(search_body, passengers=[{**ADULT, "type": bad}])
@@ -184,7 +184,7 @@ class TestVocabulary:
 
 
 class TestDatesAndTimes:
-    @pytest.mark.parametrize(
+    @each(
         "said",
         [
             "2026-07-14",
@@ -195,7 +195,7 @@ class TestDatesAndTimes:
     def test_a_date_is_the_day_it_names(self, said):
         assert search_body(out_at=said)["request"]["out_at"] == "2026-07-14"
 
-    @pytest.mark.parametrize(
+    @each(
         "said",
         [
             "08:30",
@@ -207,7 +207,7 @@ class TestDatesAndTimes:
     def test_a_time_is_its_hour_and_minute(self, said):
         assert search_body(out_time=said)["request"]["out_time"] == "08:30"
 
-    @pytest.mark.parametrize(
+    @each(
         "bad",
         [
             "",
@@ -228,9 +228,7 @@ class TestDatesAndTimes:
     def test_what_is_no_date_is_refused(self, bad):
         assert assert_rejected(search_body, out_at=bad) == "out_at"
 
-    @pytest.mark.parametrize(
-        "bad", ["", "8:30", "08:60", "24:00", "0830", "08:30:00", "08:30\n", 830, None, True]
-    )
+    @each("bad", ["", "8:30", "08:60", "24:00", "0830", "08:30:00", "08:30\n", 830, None, True])
     def test_what_is_no_time_is_refused(self, bad):
         assert assert_rejected(search_body, out_time=bad) == "out_time"
 
@@ -287,14 +285,14 @@ class TestMoney:
         with pytest.raises(ValidationError, match="never a float"):
             self.money.validate_python(amount)
 
-    @pytest.mark.parametrize("bad", [True, False, None, "", "ten", "NaN", Decimal("Infinity")])
+    @each("bad", [True, False, None, "", "ten", "NaN", Decimal("Infinity")])
     def test_what_is_no_money_is_refused(self, bad):
         with pytest.raises(ValidationError):
             self.money.validate_python(bad)
 
 
 class TestRefusals:
-    @pytest.mark.parametrize(
+    @each(
         ("arguments", "field"),
         [
             ({"passengers": [{**TRAVELLER, "frist_name": CANARY}]}, "passengers[0].frist_name"),
@@ -326,7 +324,7 @@ class TestRefusals:
     def test_a_booking_says_where_it_is_wrong_and_not_with_what(self, arguments, field):
         assert assert_rejected(booking, **arguments) == field
 
-    @pytest.mark.parametrize(
+    @each(
         ("arguments", "field"),
         [
             ({"company": ""}, "company"),
@@ -399,7 +397,7 @@ class TestLeftOut:
 
     def test_an_infant_of_no_years_keeps_its_age(self):
         infant = {**TRAVELLER, "type": "Infant", "age": 0}
-        assert booking(passengers=[infant])["passengers"][0]["age"] == 0
+        assert booking(passengers=[infant, GROWN_UP])["passengers"][0]["age"] == 0
         found = search_body(passengers=[{**ADULT, "type": "Infant", "age": 0}])
         assert found["passengers"][0]["age"] == 0
 

@@ -189,6 +189,7 @@ OF_CALLS: list[tuple[Any, dict[str, Any], dict[str, tuple[Any, ...]]]] = [
         {"ticket_id": "t", "path": "t.pdf"},
         {"ticket_id": NO_IDS, "path": NO_PATHS},
     ),
+    (TicketsGroup.read_pdf, {}, {"ticket_id": NO_IDS}),
     (
         TicketsGroup.mark_paid,
         {"ticket_id": "t", "external_payment_ref": "p"},

@@ -6,12 +6,12 @@ import json
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_queries import DAYS, FAMILY, NOW, PAIRS, SHORT, at, nightly, query
 
 from ferry_sdk.sandbox.offers.accommodation import Traveller
+from tests.support.tables import each
 
 TABLE = {
     "id": str, "group_id": int, "direction": str, "journey_id": str, "sailing_id": str,
@@ -210,7 +210,7 @@ WOMAN = Traveller("Adult", 40, "Female")
 BOY = Traveller("Child", 8, "Male")
 
 
-@pytest.mark.parametrize(
+@each(
     ("party", "shared"),
     [
         ((MAN,), {"BERTH_M"}),
@@ -227,7 +227,7 @@ def test_shared_cabins_are_for_a_few_adults_of_one_gender(party, shared):
         assert (place.kind.gender == "Any") is (place.kind.use == "Exclusive")
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 9])
+@each("size", [1, 2, 3, 4, 5, 9])
 def test_every_place_holds_the_whole_party(size):
     (offer, *_) = nightly(party=(MAN,) * (size - 1) + (WOMAN, Traveller("Infant", 0, "Male")))
     assert offer.places

@@ -23,6 +23,7 @@ from ferry_sdk.models.enums import Stage, TicketStatus
 from ferry_sdk.sandbox.bookings.bookings import payment_of, stage_of, status_of
 from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.requests.access import Access
+from tests.support.tables import each
 from tests.support.tiers import examples
 
 CHILD = {"order": 2, "type": "Child", "param": "C", "gender": "Male", "age": 8}
@@ -54,7 +55,7 @@ def tickets_in(states):
     return [SimpleNamespace(status=status, paid=paid) for status, paid in states]
 
 
-@pytest.mark.parametrize(
+@each(
     ("tickets", "stage"),
     [
         ([(B, False)], "payment_due"),
@@ -89,7 +90,7 @@ def test_every_pair_of_tickets_has_a_stage_and_every_stage_occurs():
     assert stages == set(Stage)
 
 
-@pytest.mark.parametrize(
+@each(
     ("tickets", "payment", "status"),
     [
         ([(B, False)], "unpaid", "Blocked"),

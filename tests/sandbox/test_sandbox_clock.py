@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from ferry_sdk.sandbox.clock import Clock
+from tests.support.tables import each
 
 MOMENT = datetime(2027, 3, 28, 0, 30, tzinfo=timezone.utc)
 
@@ -37,7 +38,7 @@ def test_an_advanced_clock_keeps_running():
     assert clock.now() - datetime.now(timezone.utc) > timedelta(minutes=59)
 
 
-@pytest.mark.parametrize("step", [-0.001, timedelta(days=-1), float("nan"), 1e300])
+@each("step", [-0.001, timedelta(days=-1), float("nan"), 1e300])
 def test_the_clock_refuses_to_go_back_or_beyond_the_calendar_by_advance(step):
     with pytest.raises(ValueError, match=r"."):
         Clock().advance(step)
@@ -75,7 +76,7 @@ def test_reset_restores_real_time():
     assert abs(clock.now() - datetime.now(timezone.utc)) < timedelta(minutes=1)
 
 
-@pytest.mark.parametrize("frozen", [False, True])
+@each("frozen", [False, True])
 def test_reset_restores_the_initial_time(frozen):
     clock = Clock(MOMENT, frozen=frozen)
     for _ in range(2):
@@ -93,7 +94,7 @@ def test_a_clock_can_start_frozen_at_the_real_time():
     assert before <= clock.now() == clock.now() <= datetime.now(timezone.utc)
 
 
-@pytest.mark.parametrize(
+@each(
     "moment",
     [
         datetime(1969, 12, 31, 23, 59, 59, tzinfo=timezone.utc),

@@ -6,7 +6,6 @@ import dataclasses
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_queries import NETWORK, PAIRS
@@ -17,6 +16,7 @@ from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 from ferry_sdk.sandbox.network.timetable import Timetable
 from ferry_sdk.sandbox.offers.accommodation import Party, Traveller
 from ferry_sdk.sandbox.offers.fares import Fares, euros
+from tests.support.tables import each
 
 NOW = datetime(2026, 1, 10, 12, tzinfo=timezone.utc)
 
@@ -156,7 +156,7 @@ def test_companies_have_different_age_bands():
     assert [ctn.age_band(age) for age in (3, 14)] == ["Child", "Child"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("born", "day", "age"),
     [
         (date(2014, 7, 14), date(2026, 7, 13), 11),

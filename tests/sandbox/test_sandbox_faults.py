@@ -24,6 +24,7 @@ from ferry_sdk.sandbox.http.server import HttpServer
 from ferry_sdk.sandbox.requests.errors import InvalidOrderError
 from scripts import fault_arguments
 from tests.support.stopwatch import Stopwatch
+from tests.support.tables import each
 from tests.support.wire import TLS
 
 GOOD = {"id": "T1", "status": "Issued", "passengers": ["Ada", "Grace"]}
@@ -70,7 +71,7 @@ def service(running_service):
 # Fault requests
 
 
-@pytest.mark.parametrize("kind", list(FaultKind))
+@each("kind", list(FaultKind))
 def test_every_kind_can_be_requested_by_its_name_alone(kind):
     fault = Faults().add(kind.value)
     assert fault.kind is kind
@@ -91,7 +92,7 @@ def test_a_fault_request_survives_json():
     assert fault.to_wire() == wanted
 
 
-@pytest.mark.parametrize(
+@each(
     ("wanted", "field"),
     [
         ({"kind": "tea_break"}, "kind"),
@@ -205,7 +206,7 @@ OFFERS = [
 ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("wanted", "value", "expected"),
     [
         ({"kind": "wrong_shape"}, OFFERS, {"unexpected": True}),

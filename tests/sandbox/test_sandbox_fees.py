@@ -10,6 +10,7 @@ from offline_service import ONE_TICKET, TWO_TICKETS, OfflineService, departure
 
 from ferry_sdk.sandbox.bookings.fees import FEE_SCHEDULES, cancellation_fee
 from ferry_sdk.sandbox.network.network import Network
+from tests.support.tables import each
 
 HOUR = timedelta(hours=1)
 FAMILIES = st.sampled_from(sorted(FEE_SCHEDULES))
@@ -18,7 +19,7 @@ AMOUNTS = st.decimals(0, 9999, places=2)
 LEFT = st.timedeltas(timedelta(days=-2), timedelta(days=60))
 
 
-@pytest.mark.parametrize(
+@each(
     ("family", "left", "kept"),
     [
         ("flex", 24 * HOUR, "0.00"),
@@ -37,7 +38,7 @@ def test_the_penalty_follows_the_schedule_of_the_fare_family(family, left, kept)
     assert (str(fee.penalty), fee.refund) == (kept, Decimal(100) - Decimal(kept))
 
 
-@pytest.mark.parametrize(("notice", "kept"), [(0.5, 0), (1.0, 0), (2.0, 20)])
+@each(("notice", "kept"), [(0.5, 0), (1.0, 0), (2.0, 20)])
 def test_a_strict_company_requires_more_notice(notice, kept):
     fee = cancellation_fee(Decimal(100), family="flex", notice=notice, left=30 * HOUR)
     assert fee.penalty == kept

@@ -11,6 +11,7 @@ import pytest
 
 from ferry_sdk.sandbox import McpOptions, McpSwitches, Sandbox
 from ferry_sdk.sandbox.operations import RESOURCES, TOOLS
+from tests.support.tables import each
 from tests.support.wire import TLS
 
 BOTH = "application/json, text/event-stream"
@@ -679,7 +680,7 @@ def test_the_id_of_an_error_is_an_option(caller, choice, answered):
 # The options
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "value"),
     [("result", "xml"), ("colour", "blue"), ("session_seconds", -1), ("comments", 1)],
 )

@@ -5,11 +5,11 @@ import re
 from pathlib import Path
 from string import Formatter
 
-import pytest
 from offline_service import OfflineService
 
 import ferry_sdk.sandbox
 from ferry_sdk.sandbox.requests.errors import LANGUAGES, language_of, messages, text
+from tests.support.tables import each
 
 PACKAGE = Path(ferry_sdk.sandbox.__file__).parent
 
@@ -18,7 +18,7 @@ def placeholders(message):
     return {name for _, name, _, _ in Formatter().parse(message) if name}
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each("language", LANGUAGES)
 def test_every_language_has_the_same_messages_and_placeholders(language):
     english = messages("en")
     said = messages(language)
@@ -48,7 +48,7 @@ def test_every_message_is_used():
     assert set(messages("en")) <= used
 
 
-@pytest.mark.parametrize(
+@each(
     ("header", "language"),
     [
         (None, "en"),
@@ -78,7 +78,7 @@ def test_values_fill_the_placeholders_of_a_message():
     assert text("choice", "fr", {"expected": "M, F"}).endswith(": M, F.")
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@each("language", LANGUAGES)
 def test_an_error_is_in_the_callers_language(language):
     error = OfflineService().error_of("bookings.get", id="nowhere", language=language)
     assert error.message == f"id: {messages(language)['booking_unknown']}"

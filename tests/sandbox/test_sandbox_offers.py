@@ -19,6 +19,7 @@ from ferry_sdk.sandbox.offers import offers as offers_module
 from ferry_sdk.sandbox.offers.accommodation import Traveller
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests.errors import RefusedError
+from tests.support.tables import each
 
 
 def digest():
@@ -95,8 +96,8 @@ def test_past_sailings_are_not_offered():
     assert all(each.sailing.depart_at > noon for each in today)
 
 
-@pytest.mark.parametrize("day", [date.min, date(2199, 12, 31), date(2300, 1, 1), date.max])
-@pytest.mark.parametrize("is_open", [False, True])
+@each("day", [date.min, date(2199, 12, 31), date(2300, 1, 1), date.max])
+@each("is_open", [False, True])
 def test_a_search_beyond_the_calendar_finds_nothing(day, is_open):
     found = at().search(query(*SHORT, day, is_open=is_open))
     assert bool(found) is (day.year == 2199)
@@ -219,7 +220,7 @@ def test_the_fare_includes_the_party_and_the_vehicle():
 CTN = "CTN", "FRMRS", "TNLGN"
 
 
-@pytest.mark.parametrize(
+@each(
     ("asked", "field", "reason"),
     [
         (query("NOBODY", *CTN[1:], DAYS[0]), "request.company", "unknown_company"),

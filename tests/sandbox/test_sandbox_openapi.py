@@ -15,6 +15,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from ferry_sdk.sandbox.api.openapi.document import document_text
+from tests.support.tables import each
 from tests.support.wire import TLS
 
 ROOT = Path(__file__).parents[2]
@@ -128,7 +129,7 @@ def test_ids_of_operations_are_unique():
     assert len(set(ids)) == len(ids)
 
 
-@pytest.mark.parametrize("method_path", REST, ids=" ".join)
+@each("method_path", REST, ids=" ".join)
 def test_every_example_fits_its_schema(method_path):
     examples = [
         (media["schema"], media["example"])
@@ -292,7 +293,7 @@ def test_the_controls_answer_what_the_document_says(http, sandbox):
     sandbox.faults.add("server_error", "catalogue.ports", status=503, times=2)
     http.get("/api/port")
     call = Client(http)
-    for method, path in [each for each in OPERATIONS if each[1].startswith("/_sandbox")]:
+    for method, path in [one for one in OPERATIONS if one[1].startswith("/_sandbox")]:
         body = {"kind": "delay_before", "seconds": 0} if path.endswith("/faults") else {}
         how = {} if method in {"GET", "DELETE"} else {"json": body}
         call(method, path, expected=200, **how)
@@ -333,6 +334,6 @@ def test_without_the_files_of_the_page_an_error_names_the_extra(sandbox, monkeyp
     assert "ferry-sdk[sandbox]" in reply.json()["message"]
 
 
-@pytest.mark.parametrize("name", ["read_back", "previewed"])
+@each("name", ["read_back", "previewed"])
 def test_no_answer_has_a_field_that_only_the_client_sets(name):
     assert f'"{name}"' not in document_text()

@@ -12,6 +12,7 @@ from offline_service import ADULT, BY_EMAIL, GUEST, OfflineService, search_reque
 
 from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.sandbox import InvalidOrderError, McpOptions, Profile, Sandbox
+from tests.support.tables import each
 from tests.support.tiers import mostly_long
 from tests.support.trip import DAY, NOW, PASSENGERS, TRAVELLERS
 from tests.support.wire import TLS
@@ -120,7 +121,7 @@ class Reader(OfflineService):
         }
 
 
-@pytest.mark.parametrize(("name", "value"), [each for each in OTHERS if each[0] not in OF_HTTP])
+@each(("name", "value"), [each for each in OTHERS if each[0] not in OF_HTTP])
 def test_a_value_changes_what_it_is_about_and_nothing_else(name, value):
     usual = {each: values[0] for each, values in VALUES.items() if each not in OF_HTTP}
     assert Reader(Profile(**{name: value})).values() == {**usual, name: value}
@@ -133,7 +134,7 @@ def test_a_service_without_a_profile_has_the_first_value_of_each_id():
     }
 
 
-@pytest.mark.parametrize("value", VALUES["date_header"])
+@each("value", VALUES["date_header"])
 def test_a_profile_decides_about_the_date(value):
     with Sandbox(profile=Profile(date_header=value)) as sandbox:
         reply = httpx.get(f"{sandbox.base_url}/health", verify=TLS)

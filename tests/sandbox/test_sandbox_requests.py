@@ -19,6 +19,7 @@ from offline_service import (
 from ferry_sdk.sandbox.requests.bookings import McpNewBooking, NewBooking
 from ferry_sdk.sandbox.requests.errors import RefusedError
 from ferry_sdk.sandbox.requests.searches import Search
+from tests.support.tables import each
 
 SEARCH = {
     "request": {
@@ -79,7 +80,7 @@ def test_the_examples_are_valid():
     NewBooking.read({**BOOKING, "passengers": [GUEST], "vehicle": None, "contact": None})
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "value", "field", "text"),
     [
         (("request", "company"), LEAVE_OUT, "request.company", "missing"),
@@ -118,7 +119,7 @@ def test_an_invalid_search_names_its_field(path, value, field, text):
     assert (field, text) in problems_in(Search, change(SEARCH, path, value))
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "value", "field", "text"),
     [
         (("availabilities",), [], "availabilities", "empty"),
@@ -228,7 +229,7 @@ def refuse(offline, body):
     return {one["field"] for one in error.errors}, error.message
 
 
-@pytest.mark.parametrize("name", ["availability_id", "tariff_id", "place_id"])
+@each("name", ["availability_id", "tariff_id", "place_id"])
 def test_an_unknown_id_in_a_selection_is_named(offline, name):
     (chosen,) = offline.select()
     body = {"availabilities": [{**chosen, name: "another"}], "passengers": [GUEST]}
@@ -296,7 +297,7 @@ def test_two_availabilities_must_be_outward_and_a_later_return(offline):
     assert "before" in message
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value"),
     [
         ("birth_date", "2030-01-01"),
@@ -323,7 +324,7 @@ def test_a_past_sailing_cannot_be_booked(offline):
     assert "availabilities[0].availability_id" in refuse(offline, body)[0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value", "field", "status"),
     [
         ("company", "NOBODY", "request.company", 422),
@@ -343,7 +344,7 @@ def test_a_search_with_unknown_names_is_refused(offline, name, value, field, sta
     assert error.message.startswith(f"{field}: ")
 
 
-@pytest.mark.parametrize(("hour", "past"), [(21, False), (22, True)])
+@each(("hour", "past"), [(21, False), (22, True)])
 def test_a_day_is_past_by_the_time_zone_of_the_port(offline, hour, past):
     request = {**SEARCH["request"], "out_at": "2026-05-01"}
     request["out_journey_id"] = offline.search()[0]["journey_id"]

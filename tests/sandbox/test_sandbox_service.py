@@ -11,6 +11,7 @@ from offline_service import ADULT, ONE_TICKET, TWO_TICKETS
 from ferry_sdk.sandbox.operations import OPERATIONS
 from ferry_sdk.sandbox.requests.access import Access, Tokens, Unauthorized
 from ferry_sdk.sandbox.service import ServiceError
+from tests.support.tables import each
 
 CATALOGUES = [name for name in OPERATIONS if name.startswith("catalogue.")]
 MCP_CATALOGUES = [
@@ -30,8 +31,8 @@ NOT_SERVED = {"voucher.file", "mcp.initialize", "mcp.ping", "mcp.list_tools", "m
 SERVED = [name for name in OPERATIONS if name not in NOT_SERVED]
 
 
-@pytest.mark.parametrize("operation", SERVED)
-@pytest.mark.parametrize("access", Access)
+@each("operation", SERVED)
+@each("access", Access)
 def test_each_token_allows_its_operations(offline, operation, access):
     error = offline.attempt(operation, {}, access=access)
     forbidden = error is not None and error.status == 403
@@ -45,7 +46,7 @@ def test_each_token_allows_its_operations(offline, operation, access):
         assert error.status == 422
 
 
-@pytest.mark.parametrize(
+@each(
     ("operation", "status", "code"),
     [
         ("bookings.get", 404, "NOT_FOUND"),
@@ -72,7 +73,7 @@ def test_an_unknown_id_is_not_found(offline, operation, status, code):
     assert (error.status, error.code, error.field) == (status, code, name)
 
 
-@pytest.mark.parametrize(
+@each(
     ("operation", "code"),
     [
         ("availability.search", "VALIDATION_ERROR"),
@@ -114,7 +115,7 @@ def test_a_search_without_sailings_is_not_found(offline):
         assert error.message == "No sailing fits this search."
 
 
-@pytest.mark.parametrize(
+@each(
     ("operation", "name", "fields"),
     [
         ("catalogue.ports", "ports", {"code", "name", "country"}),
@@ -147,7 +148,7 @@ def test_departures_of_a_company_and_of_some_journeys(offline):
     assert offline.error_of("catalogue.departures", {}).field == "provider_id"
 
 
-@pytest.mark.parametrize("operation", MCP_CATALOGUES)
+@each("operation", MCP_CATALOGUES)
 def test_resources_are_lists_of_records(offline, operation):
     records = offline.perform(operation, protocol="mcp")
     assert isinstance(records, list)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta, timezone
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sandbox_queries import DAYS as SUMMER
@@ -13,6 +12,7 @@ from sandbox_queries import NETWORK, PAIRS
 from ferry_sdk.sandbox.network.network import journey_id
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 from ferry_sdk.sandbox.network.timetable import Timetable
+from tests.support.tables import each
 
 TIMETABLE = Timetable(SeededRandom(1))
 WINTER = [date(2027, 1, 11) + timedelta(days=number) for number in range(7)]
@@ -37,7 +37,7 @@ def test_only_seasonal_routes_pause_in_winter():
         assert bool(sailings) is (journey.route.season in {"all-year", "mostly summer"})
 
 
-@pytest.mark.parametrize(
+@each(
     ("season", "first", "last"),
     [
         ("summer", date(2026, 6, 15), date(2026, 9, 15)),
@@ -136,7 +136,7 @@ def test_marseille_and_tunis_differ_by_an_hour_in_summer_only():
     assert {gap(each) for each in week(WINTER, *pair("CTN", "FRMRS", "TNLGN"))} == {timedelta()}
 
 
-@pytest.mark.parametrize(
+@each(
     ("day", "hours"),
     [
         (date(2026, 1, 20), 0),
@@ -175,7 +175,7 @@ def test_the_hour_that_autumn_repeats_has_no_duplicate_departures():
         assert instants == sorted(set(instants))
 
 
-@pytest.mark.parametrize("night", [date(2026, 3, 28), date(2026, 10, 24)])
+@each("night", [date(2026, 3, 28), date(2026, 10, 24)])
 def test_a_change_of_summer_time_does_not_change_the_duration(night):
     across = 0
     for company, journey in PAIRS:
@@ -186,7 +186,7 @@ def test_a_change_of_summer_time_does_not_change_the_duration(night):
     assert across > 50
 
 
-@pytest.mark.parametrize("day", [date.min, date(1969, 12, 31), date(2200, 1, 1), date.max])
+@each("day", [date.min, date(1969, 12, 31), date(2200, 1, 1), date.max])
 def test_nothing_sails_beyond_the_calendar(day):
     company, journey = pair("ORESUND", "SEHEL", "DKHLS")
     assert not list(TIMETABLE.sailings_from(company, journey, day, 1))

@@ -10,6 +10,7 @@ from offline_service import BY_EMAIL, GUEST, ONE_TICKET, PENDING, TWO_TICKETS
 
 from ferry_sdk.sandbox.bookings.records import qr_code
 from ferry_sdk.sandbox.bookings.vouchers import to_latin1
+from tests.support.tables import each
 
 ORIGIN = "http://ferry.test"
 
@@ -111,7 +112,7 @@ def test_nine_travellers_fit_on_the_page(offline):
     assert all(f"Number{number}" in text for number in range(1, 10))
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "printed"),
     [
         ("Zoë", "Zoë"),

@@ -68,7 +68,7 @@ class Driver:
         """The call's flow by the driver's clocks."""
         context = self._context(operation.name, settings)
         try:
-            return (yield from run(operation, context))
+            return (yield from run(operation, context)).raw()
         except FerryError:
             raise
         except BaseException:
@@ -82,7 +82,7 @@ class Driver:
     def recover_again(self, error: Any, read_back: Any, settings: Settings, **changes: Any) -> Any:
         """What a write gives that is read back once more."""
         context = self._context("recover", replace(settings, **changes), error.correlation_id)
-        return self.walk(recover(error, read_back, context))
+        return self.walk(recover(error, read_back, context)).value
 
     def _context(self, name: str, settings: Settings, correlation_id: str | None = None) -> Context:
         return Context.start(

@@ -42,6 +42,7 @@ _ARGUMENTS: dict[str, dict[str, Any]] = {
     "tickets.pdf": {"ticket_id": "t-1"},
     "tickets.wait_pdf": {"ticket_id": "t-1", "deadline": 60},
     "tickets.save_pdf": {"ticket_id": "t-1"},
+    "tickets.read_pdf": {"ticket_id": "t-1"},
     "tickets.mark_paid": {"ticket_id": "t-1", "external_payment_ref": "pay-1"},
     "catalogue.ports": {},
     "catalogue.journeys": {},

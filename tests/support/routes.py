@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 def _known_graph() -> RouteGraph:
     with Sandbox(now=NOW) as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
         ferry.routes.find()
-        return catalogues._graphs[sandbox.base_url, None, None]
+        return catalogues._graphs[sandbox.token, sandbox.base_url, None, None]
 
 
 def know_routes(sandbox: Sandbox) -> None:
     """Let the clients of this process know the routes of a service already."""
     catalogues.clear_cache()
-    key = (sandbox.base_url, None, None)
+    key = (sandbox.token, sandbox.base_url, None, None)
     catalogues._graphs[key] = replace(_known_graph(), confirmed=set())

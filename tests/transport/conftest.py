@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 import trustme
-from tenacity import wait_none
 
 from tests.support.injected import LIBRARIES
 from tests.support.tiers import mostly_long
@@ -15,12 +14,6 @@ from tests.transport.calls import CONFIRM, CREATE, READ, Call, Caller
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-
-@pytest.fixture(autouse=True)
-def no_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
-    # What follows a failure is looked at here, not when.
-    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", wait_none())
 
 
 @pytest.fixture(scope="session")

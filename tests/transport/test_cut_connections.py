@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support import tiers
 from tests.transport.calls import ABANDONED_BODY, READ, Call, Caller, creation, is_sent_once, sent
 from tests.transport.scripted import (
     Connection,
@@ -101,7 +102,7 @@ def test_a_request_to_whoever_it_is_that_is_cut(
     "fault",
     [
         pytest.param(in_turn(read_bytes(1), hang), id="not taken"),
-        pytest.param(in_turn(read_bytes(1), pause, reset), id="reset"),
+        pytest.param(in_turn(read_bytes(1), pause, reset), id="reset", marks=tiers.LONG),
     ],
 )
 def test_a_request_too_long_for_the_system_to_take_that_is(caller: Caller, fault: Script) -> None:

@@ -101,6 +101,7 @@ def sync_calls(ferry: Ferry) -> None:
     assert_type(ferry.tickets.cancel_fee("t1"), CancellationFee)
     assert_type(ferry.tickets.pdf("t1"), Voucher)
     assert_type(ferry.tickets.save_pdf("t1", "voucher.pdf"), Path)
+    assert_type(ferry.tickets.read_pdf("t1"), bytes)
     assert_type(
         ferry.tickets.mark_paid("t1", external_payment_ref="pi_1", psp="x", paid_at="2026"),
         PaymentRecorded,
@@ -144,6 +145,7 @@ async def async_calls(ferry: AsyncFerry) -> None:
     assert_type(await ferry.tickets.cancel_fee("t1"), CancellationFee)
     assert_type(await ferry.tickets.pdf("t1"), Voucher)
     assert_type(await ferry.tickets.save_pdf("t1", Path("voucher.pdf")), Path)
+    assert_type(await ferry.tickets.read_pdf("t1"), bytes)
     assert_type(await ferry.tickets.mark_paid("t1", external_payment_ref="p"), PaymentRecorded)
     assert_type(await ferry.catalogue.ports(), Records[Port])
     assert_type(await ferry.catalogue.journeys(), Records[Journey])

@@ -1,4 +1,4 @@
-"""The MCP session of a client: opened before the first call, renewed before it expires."""
+"""The MCP session of an account: opened before the first call, renewed before it expires."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ RENEW_AFTER: Final = 55 * 60.0
 
 _VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 _MODERN_ONLY: Final = (-32020, -32021, -32022)
-_SESSION_LOCK: Final = "mcp session"
 _SERVER_ERRORS: Final = 500
 
 
@@ -51,7 +50,7 @@ def renew_session(context: Context, generation: int) -> Flow[None]:
             error.outcome = "not_sent"  # the handshake failed, and the call was never made
             raise
 
-    yield from Exclusive(_SESSION_LOCK, renew, context.deadline)
+    yield from Exclusive(context.session, renew, context.deadline)
 
 
 def _handshake(context: Context) -> Flow[None]:

@@ -128,7 +128,11 @@ def record(
 ) -> Generator[CallHandler, Any, None]:
     """Log a call, and hand its record to the caller's `audit`, if there is one."""
     result = entry.code or entry.status
-    logger.info("tool %s: %s (correlation id %s)", entry.tool, result, entry.correlation_id)
+    fields = {"operation": entry.tool, "correlation_id": entry.correlation_id}
+    fields["outcome"] = entry.outcome
+    logger.info(
+        "tool %s: %s (correlation id %s)", entry.tool, result, entry.correlation_id, extra=fields
+    )
     if audit is None:
         return
     try:
@@ -139,6 +143,7 @@ def record(
             entry.tool,
             type(error).__name__,
             entry.correlation_id,
+            extra=fields,
         )
     except GeneratorExit:
         raise

@@ -18,7 +18,7 @@ import anyio
 import anyio.lowlevel
 from mcp.server.stdio import stdio_server
 
-from ferry_sdk._engine.auth import file_of, token_in
+from ferry_sdk._engine.token_file import FileToken, file_of
 from ferry_sdk.agents.policy.private_file import AuditFile
 from ferry_sdk.agents.stdio.server import make_server
 from ferry_sdk.agents.toolkit import AsyncToolkit
@@ -278,7 +278,7 @@ def take_token(file: Path | None) -> str | Callable[[], str]:
     os.environ.pop("FERRY_ORGANISATION_TOKEN", None)  # no tool uses it
     file = file_of(file)
     if file is not None:
-        return token_in(file)
+        return FileToken(file)
     if not token:
         raise ConfigurationError("missing: FERRY_TOKEN_FILE, or FERRY_TOKEN")
     return token

@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 from pydantic import BaseModel, TypeAdapter
 
 from ferry_sdk.agents.tools.data import data_beside
-from ferry_sdk.models.docstrings import split_docstring
+from ferry_sdk.models.docstrings import field_descriptions, split_docstring
 
 Schema = dict[str, Any]
 
@@ -184,6 +184,8 @@ class Docstring:
 def parse_docstring(thing: object) -> Docstring:
     """Parse the docstring of a function or a class; it is empty under ``python -OO``."""
     head, fields = split_docstring(thing)
+    if isinstance(thing, type):
+        fields = field_descriptions(thing)
     summary, _, details = _one_line(_INTERFACE.sub("", head)).partition(". ")
     return Docstring(
         summary.removesuffix("."),

@@ -20,9 +20,9 @@ from urllib.request import getproxies, proxy_bypass
 import typer
 from rich.text import Text
 
-from ferry_sdk._engine.auth import file_of
 from ferry_sdk._engine.http import parse_date
 from ferry_sdk._engine.settings import CertificatePaths
+from ferry_sdk._engine.token_file import file_of
 from ferry_sdk._engine.validation import is_local_http, is_loopback
 from ferry_sdk._transport.tls import context_of
 from ferry_sdk.cli.terminal.errors import Exit, exit_code_of

@@ -16,6 +16,7 @@ from ferry_sdk.cli.commands.search_book import (
     Child,
     Companies,
     Infant,
+    TravellersFile,
     Vehicle,
     day_option,
     party_of,
@@ -40,6 +41,7 @@ def scan(
     adult: Adult = None,
     child: Child = None,
     infant: Infant = None,
+    travellers: TravellersFile = None,
     vehicle: Vehicle = None,
     company: Companies = None,
     as_json: AsJson = False,
@@ -52,7 +54,7 @@ def scan(
     """
     from ferry_sdk.scan import FareScan, Party  # noqa: PLC0415 -- an extra, only where asked for
 
-    party = party_of(adult, child, infant)
+    party = party_of(travellers, adult, child, infant)
     limiter = None if rate is None else Rate(f"{rate}/second")
     with open_client(base_url, token_file, limiter=limiter) as ferry:
         with show_progress("Reading the routes"):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from pydantic_core import to_jsonable_python
 
 from ferry_sdk.cli.commands.show import next_of
-from ferry_sdk.cli.orders.files import read_order
+from ferry_sdk.cli.orders.files import read_order, read_travellers
 from ferry_sdk.cli.orders.interview import ask_order
 from ferry_sdk.cli.orders.order import print_summary, send_order
 from ferry_sdk.cli.orders.trips import (
@@ -53,7 +53,9 @@ from ferry_sdk.cli.terminal.prompts import ask_consent, is_interactive
 from ferry_sdk.models.display.money import money
 from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import SearchPassenger
+from ferry_sdk.models.travellers import Travellers
 from ferry_sdk.planning.calendar import CalendarDay, PriceCalendar
+from ferry_sdk.resources.arguments import passengers_on
 
 _FROM = "'--from'"
 _PORT = "A port's code or name, in any of several languages."
@@ -95,6 +97,12 @@ Flexible = Annotated[
 Adult = Annotated[list[SearchPassenger] | None, _party_option(PassengerType.ADULT, "34F")]
 Child = Annotated[list[SearchPassenger] | None, _party_option(PassengerType.CHILD, "9M")]
 Infant = Annotated[list[SearchPassenger] | None, _party_option(PassengerType.INFANT, "1F")]
+TravellersFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Travellers as JSON or CSV, in place of --adult, --child, --infant."
+    ),
+]
 Vehicle = Annotated[
     str | None,
     typer.Option("--vehicle", metavar="NAME", help='A vehicle, such as FIAT__500 or "fiat 500".'),
@@ -120,6 +128,7 @@ def search(
     adult: Adult = None,
     child: Child = None,
     infant: Infant = None,
+    travellers: TravellersFile = None,
     vehicle: Vehicle = None,
     company: Companies = None,
     as_json: AsJson = False,
@@ -138,7 +147,7 @@ def search(
         flexible=flexible,
         at=at,
         companies=company,
-        passengers=party_of(adult, child, infant),
+        passengers=passengers_on(on, party_of(travellers, adult, child, infant)),
         vehicle=vehicle,
     )
     with open_client(base_url, token_file) as ferry, show_progress("Searching"):
@@ -183,6 +192,7 @@ def calendar(
     adult: Adult = None,
     child: Child = None,
     infant: Infant = None,
+    travellers: TravellersFile = None,
     vehicle: Vehicle = None,
     company: Companies = None,
     as_json: AsJson = False,
@@ -193,7 +203,7 @@ def calendar(
 
     Example: ferry calendar Genoa Tunis --from 2027-07-01 --to 2027-07-31 --adult 34F
     """
-    party = party_of(adult, child, infant)
+    party = party_of(travellers, adult, child, infant)
     with open_client(base_url, token_file) as ferry, show_progress("Searching"):
         check_route(ferry, origin, destination)
         found = ferry.trips.calendar(
@@ -238,16 +248,28 @@ def _print_calendar(found: PriceCalendar) -> None:
     print_table(heads, [row(day) for day in found.values()], right=("price from",))
 
 
-def party_of(*travellers: Iterable[SearchPassenger] | None) -> list[SearchPassenger]:
-    """Return the travellers of several options.
+def party_of(
+    file: Path | None, *options: Iterable[SearchPassenger] | None
+) -> Travellers | list[SearchPassenger]:
+    """Return the travellers of a file, or else those of several options.
 
     Raises:
-        BadParameter: There is none.
+        BadParameter: There is none, or there are both.
     """
-    party = [one for some in travellers for one in some or ()]
+    party = [one for some in options for one in some or ()]
+    _reject_both(file, party)
+    if file is not None:
+        return read_travellers(file)
     if not party:
         raise typer.BadParameter("expected a traveller, as --adult 34F", param_hint="'--adult'")
     return party
+
+
+def _reject_both(file: Path | None, party: list[SearchPassenger]) -> None:
+    if file is not None and party:
+        raise typer.BadParameter(
+            "cannot be combined with --adult, --child and --infant", param_hint="'--travellers'"
+        )
 
 
 def book(
@@ -261,6 +283,7 @@ def book(
     adult: Adult = None,
     child: Child = None,
     infant: Infant = None,
+    travellers: TravellersFile = None,
     vehicle: Vehicle = None,
     company: Companies = None,
     from_file: File = None,
@@ -278,7 +301,7 @@ def book(
         raise typer.BadParameter("no terminal to ask on: pass a file", param_hint=_FROM)
     if not yes and not is_interactive():
         raise typer.BadParameter("no terminal to ask on: pass --yes", param_hint="'--yes'")
-    options = {
+    options: dict[str, Any] = {
         "origin": origin,
         "destination": destination,
         "on": on,
@@ -290,13 +313,17 @@ def book(
         "vehicle": vehicle,
     }
     given = {name: value for name, value in options.items() if value and value != "00:00"}
-    if from_file is not None and given:
+    _reject_both(travellers, given.get("passengers", []))
+    if from_file is not None and (given or travellers is not None):
         raise typer.BadParameter("cannot be combined with a route or its options", param_hint=_FROM)
     with (
         open_recorder(journal) as record,
         open_client(base_url, token_file, journal=record) as ferry,
     ):
-        order, choice = read_order(from_file, ferry) if from_file else ask_order(ferry, given)
+        party = None if travellers is None else read_travellers(travellers)
+        order, choice = (
+            read_order(from_file, ferry) if from_file else ask_order(ferry, given, party)
+        )
         print_summary(order, choice)
         ask_consent("Book it?", yes=yes)
         with show_progress("Booking"):

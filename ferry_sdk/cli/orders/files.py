@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import sys
 from collections.abc import Callable, Sequence
+from datetime import date
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -19,8 +22,10 @@ from ferry_sdk.client import Ferry
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Place
 from ferry_sdk.models.base import path_of
-from ferry_sdk.models.inputs import Passenger, SearchPassenger
+from ferry_sdk.models.inputs import Passenger
+from ferry_sdk.models.travellers import Travellers
 from ferry_sdk.planning.trips import Fare, Trip
+from ferry_sdk.resources.arguments import passengers_on
 
 T = TypeVar("T")
 
@@ -43,6 +48,50 @@ def read_order(file: Path, ferry: Ferry) -> tuple[Order, Choice | None]:
         vehicle = vehicle_of(ferry, search.vehicle).booking()
         order = order.model_copy(update={"vehicle": vehicle})
     return order, choice
+
+
+def read_travellers(file: Path) -> Travellers:
+    """Read travellers from a file: a list in JSON, or CSV with the names of the fields as its head.
+
+    Raises:
+        InvalidInputError: The file is no list of travellers; `field` names the file and the field.
+    """
+    try:
+        content = read_file(file).decode("utf-8-sig")
+        rows: Any
+        if content.lstrip()[:1] in {"[", "{"}:
+            rows = json.loads(content, object_pairs_hook=_unique_members)
+        else:
+            cells = csv.DictReader(io.StringIO(content, newline=""), strict=True)
+            rows = [{name: value for name, value in row.items() if value} for row in cells]
+        party = Travellers(rows)
+    except InvalidInputError as error:
+        problem = str(error).removeprefix(f"{error.field}: ")
+        raise InvalidInputError(problem, field=f"{file}: {error.field}") from None
+    except OSError as error:
+        raise InvalidInputError(error.strerror or "cannot be read", field=str(file)) from None
+    except (ValueError, RecursionError, csv.Error):
+        raise InvalidInputError("neither valid JSON nor CSV", field=str(file)) from None
+    if not party:
+        raise InvalidInputError("expected at least one traveller", field=str(file))
+    return party
+
+
+def bookable(party: Travellers, day: date) -> list[Passenger]:
+    """Return the passengers of a booking, with their age and type on a day.
+
+    Raises:
+        InvalidInputError: A traveller lacks something that a search or a booking requires.
+    """
+    passengers: list[Passenger] = []
+    for index, (one, asked) in enumerate(zip(party, passengers_on(day, party), strict=True)):
+        members = {**vars(one), "type": asked.type, "age": asked.age}
+        try:
+            passengers.append(Passenger.model_validate(members))
+        except ValidationError as error:
+            field = f"passengers[{index}].{path_of(error)[0]}"
+            raise InvalidInputError("required for a booking", field=field) from None
+    return passengers
 
 
 def _read(file: Path) -> Order:
@@ -74,7 +123,7 @@ def _unique_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _choose(ferry: Ferry, order: Order, search: Search) -> Choice:
     """Return the cheapest trip and fare that fit the choices, with their places."""
-    party = search.passengers or _party(order.passengers)
+    party = search.passengers or passengers_on(search.on, order.passengers)
     with show_progress("Searching"):
         trips = find_trips(ferry, search.model_copy(update={"passengers": party}))
     warn_of_missing(trips.report)
@@ -93,18 +142,6 @@ def _choose(ferry: Ferry, order: Order, search: Search) -> Choice:
         for index, (way, choice) in enumerate(zip(ways_of(trip), choices, strict=True))
     ]
     return Choice(trip, fare, places)
-
-
-def _party(passengers: list[Passenger]) -> list[SearchPassenger]:
-    for index, one in enumerate(passengers):
-        if one.age is None or one.gender is None:
-            raise InvalidInputError(
-                "the search requires age and gender", field=f"passengers[{index}]"
-            )
-    return [
-        SearchPassenger.model_validate({"type": one.type, "gender": one.gender, "age": one.age})
-        for one in passengers
-    ]
 
 
 def _narrow(

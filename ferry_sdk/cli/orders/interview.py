@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.text import Text
 
+from ferry_sdk.cli.orders.files import bookable
 from ferry_sdk.cli.orders.order import Choice, Order
 from ferry_sdk.cli.orders.trips import (
     Search,
@@ -35,18 +36,25 @@ from ferry_sdk.models.availability import Availability, Place
 from ferry_sdk.models.display.money import money
 from ferry_sdk.models.enums import PassengerType, TariffType
 from ferry_sdk.models.inputs import Contact, Passenger, SearchPassenger
+from ferry_sdk.models.travellers import Travellers
 from ferry_sdk.planning.trips import Trip, TripSearch
+from ferry_sdk.resources.arguments import passengers_on
 
 _NEIGHBOURS = 3
 """Days before and after one without sailings, of which those that sail are offered."""
 
 
-def ask_order(ferry: Ferry, given: dict[str, Any]) -> tuple[Order, Choice]:
-    """Ask for everything that the members of a `Search` leave open."""
-    search = _ask_search(ferry, given)
+def ask_order(
+    ferry: Ferry, given: dict[str, Any], travellers: Travellers | None = None
+) -> tuple[Order, Choice]:
+    """Ask for everything that the members of a `Search`, and the travellers, leave open."""
+    search = _ask_search(ferry, given, travellers)
     choice = _ask_choice(_search_until_found(ferry, search))
     party = enumerate(search.passengers or (), 1)
-    passengers = [_ask_passenger(one, place) for place, one in party]
+    if travellers is None:
+        passengers = [_ask_passenger(one, place) for place, one in party]
+    else:
+        passengers = bookable(travellers, choice.trip.depart_at.date())
     vehicle = None
     if search.vehicle:
         plate = ask("Registration plate (Enter: none)", str) or None
@@ -55,7 +63,7 @@ def ask_order(ferry: Ferry, given: dict[str, Any]) -> tuple[Order, Choice]:
     return Order(passengers=passengers, vehicle=vehicle, contact=contact), choice
 
 
-def _ask_search(ferry: Ferry, given: dict[str, Any]) -> Search:
+def _ask_search(ferry: Ferry, given: dict[str, Any], travellers: Travellers | None) -> Search:
     for name, question in (("origin", "From"), ("destination", "To")):
         if name not in given:
             given[name] = ask(f"{question} (a port's name or code)", ferry.places.get).code
@@ -63,6 +71,9 @@ def _ask_search(ferry: Ferry, given: dict[str, Any]) -> Search:
         check_route(ferry, given["origin"], given["destination"])
     if "on" not in given:
         given["on"] = ask("Day of departure (2027-03-01, or +30 for days ahead)", parse_day)
+    if travellers is not None:
+        bookable(travellers, given["on"])  # before anything else is asked
+        given["passengers"] = passengers_on(given["on"], travellers)
     if "passengers" not in given:
         given["passengers"] = _ask_party()
         if "vehicle" not in given:

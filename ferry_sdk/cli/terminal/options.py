@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 import typer
 from pydantic import ValidationError
 
-from ferry_sdk._engine.auth import file_of, token_in
+from ferry_sdk._engine.token_file import FileToken, file_of
 from ferry_sdk._engine.validation import folder
 from ferry_sdk.cli.terminal.errors import WriteInterruptedError
 from ferry_sdk.cli.terminal.output import error_console, printable, warn
@@ -190,7 +190,7 @@ def _token_of(token_file: Path | None) -> Callable[[], str] | None:
         return None
     if is_open_to_others(file):
         warn(f"other users can read the token in {file}; run: chmod 600 {file}")
-    return token_in(file)
+    return FileToken(file)
 
 
 def is_open_to_others(file: Path) -> bool:

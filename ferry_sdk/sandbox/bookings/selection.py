@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Iterator
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 
 from ferry_sdk.models.enums import TicketStatus
+from ferry_sdk.models.travellers import age_on
 from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
 from ferry_sdk.sandbox.network.seeded_random import Ids
 from ferry_sdk.sandbox.offers.accommodation import Traveller
@@ -98,12 +99,6 @@ def _with_actual_ages(offer: Offer, passengers: list[Passenger], offers: Offers)
         travellers.append(dataclasses.replace(traveller, age=max(age, 0)))
     true = tuple(travellers)
     return offer if true == offer.party.travellers else offers.for_travellers(offer, true)
-
-
-def age_on(birth_date: date, day: date) -> int:
-    """Return the age in whole years on a day; a birthday on 29 February counts from 1 March."""
-    before_birthday = (day.month, day.day) < (birth_date.month, birth_date.day)
-    return day.year - birth_date.year - before_birthday
 
 
 def _kinds(offer: Offer) -> Counter[str]:

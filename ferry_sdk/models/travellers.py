@@ -1,0 +1,337 @@
+"""One list of travellers for a search and its booking, and the contradictions in a party.
+
+`contradictions` is the one set of rules: `Travellers.problems` reports what it finds, and a booking
+is refused for it before anything is sent, whatever shape its travellers have. It judges only what
+cannot be true: limits of ages differ by company, so a type that the caller gives is believed unless
+the age is far from it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta, timezone
+from typing import Final, cast, overload
+
+from pydantic import ValidationError
+
+from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.models.base import path_of
+from ferry_sdk.models.enums import PassengerType
+from ferry_sdk.models.inputs import Traveller, TravellerDict
+
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_PLAUSIBLE_AGES: Final = {
+    PassengerType.ADULT: range(6, 131),
+    PassengerType.CHILD: range(21),
+    PassengerType.INFANT: range(7),
+}
+"""Ages that some company may sell as each type. Others are a gross contradiction."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgeBands:
+    """The limits of age that give a traveller's type. They differ by company.
+
+    Attributes:
+        infant: Travellers below this age are infants.
+        child: Travellers below this age, and not infants, are children.
+    """
+
+    infant: int = 2
+    child: int = 12
+
+    def __post_init__(self) -> None:
+        """Validate the limits.
+
+        Raises:
+            InvalidInputError: They are no ages in ascending order.
+        """
+        for name, value in (("infant", self.infant), ("child", self.child)):
+            if type(value) is not int or value < 0:
+                raise InvalidInputError("expected an age in whole years", field=name)
+        if self.child < self.infant:
+            raise InvalidInputError("below the limit of infants", field="child")
+
+    def type_at(self, age: int) -> PassengerType:
+        """Return the type of a traveller of an age in whole years."""
+        if age < self.infant:
+            return PassengerType.INFANT
+        return PassengerType.CHILD if age < self.child else PassengerType.ADULT
+
+
+DEFAULT_BANDS: Final = AgeBands()
+
+
+@dataclass(frozen=True, slots=True)
+class TravellerProblem:
+    """Something that is missing or contradictory in a party. It contains no traveller's data.
+
+    Attributes:
+        traveller: The index of the traveller.
+        field: The field, such as ``birth_date``.
+        problem: What is wrong with it.
+    """
+
+    traveller: int
+    field: str
+    problem: str
+
+
+class Travellers(Sequence[Traveller]):
+    """One list of travellers for a search and its booking: an immutable sequence.
+
+    Every method takes it as ``passengers=``. Age and type are those of the day of the first
+    sailing, local to its port.
+
+    Attributes:
+        bands: The limits of age for travellers without a type.
+    """
+
+    __slots__ = ("_travellers", "bands")
+
+    def __init__(
+        self,
+        travellers: Iterable[Traveller | TravellerDict],
+        *,
+        bands: AgeBands = DEFAULT_BANDS,
+    ) -> None:
+        """Validate the travellers.
+
+        Args:
+            travellers: The travellers: models, or dicts of the same shape.
+            bands: The limits of age for travellers without a type. The interface names none.
+
+        Raises:
+            InvalidInputError: A traveller or a limit is invalid; `field` names it.
+        """
+        if isinstance(travellers, str | bytes | Mapping | Traveller) or not isinstance(
+            travellers, Iterable
+        ):
+            raise InvalidInputError("expected a list", field="travellers")
+        if not isinstance(bands, AgeBands):
+            raise InvalidInputError("expected AgeBands", field="bands")
+        self._travellers: tuple[Traveller, ...] = tuple(
+            _traveller(one, index) for index, one in enumerate(travellers)
+        )
+        self.bands: AgeBands = bands
+
+    def problems(
+        self, *, on: date | str, back: date | str | None = None
+    ) -> tuple[TravellerProblem, ...]:
+        """Return what is missing for a search or a booking, and every contradiction.
+
+        Nothing is sent. Only contradictions keep `bookings.create` from sending.
+
+        Args:
+            on: The day of the first sailing, local to its port; a date or YYYY-MM-DD.
+            back: The day of the last sailing; None: the same.
+
+        Returns:
+            The problems by traveller; empty if there are none.
+
+        Raises:
+            InvalidInputError: A day is invalid; `field` names it.
+
+        Example:
+            ```python
+            from datetime import date
+
+            from ferry_sdk import Traveller, Travellers
+
+            party = Travellers([Traveller(first_name="Leo", birth_date=date(2031, 8, 9))])
+            for problem in party.problems(on=date(2027, 7, 1)):
+                print(problem.traveller, problem.field, problem.problem)
+                # > 0 last_name required for a booking
+                # > 0 gender required for a search
+                # > 0 birth_date after the day of travel
+            ```
+        """
+        first = parse_day(on, "on")
+        last = first if back is None else parse_day(back, "back")
+        missing = [
+            TravellerProblem(index, field, problem)
+            for index, traveller in enumerate(self)
+            for field, problem in _missing(traveller)
+        ]
+        found = missing + contradictions(self, first, last, self.bands)
+        return tuple(sorted(found, key=lambda problem: problem.traveller))
+
+    @overload
+    def __getitem__(self, index: int) -> Traveller: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Travellers: ...
+
+    def __getitem__(self, index: int | slice) -> Traveller | Travellers:
+        if isinstance(index, slice):
+            return Travellers(self._travellers[index], bands=self.bands)
+        return self._travellers[index]
+
+    def __iter__(self) -> Iterator[Traveller]:
+        return iter(self._travellers)
+
+    def __len__(self) -> int:
+        return len(self._travellers)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Travellers):
+            return NotImplemented
+        return (self._travellers, self.bands) == (other._travellers, other.bands)
+
+    def __hash__(self) -> int:
+        return hash((self._travellers, self.bands))
+
+    def __repr__(self) -> str:
+        return f"<Travellers: {len(self)}>"
+
+
+def parse_day(value: object, argument: str) -> date:
+    """Return a date, also of a datetime or a text as YYYY-MM-DD.
+
+    Raises:
+        InvalidInputError: It is none.
+    """
+    if isinstance(value, datetime):
+        return value.date()
+    if isinstance(value, date):
+        return value
+    if isinstance(value, str) and _DAY.fullmatch(value):
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            pass
+    raise InvalidInputError("expected a date, or a text as YYYY-MM-DD", field=argument)
+
+
+def age_on(birth_date: date, day: date) -> int:
+    """Return the age in whole years on a day; a birthday on 29 February counts from 1 March."""
+    before_birthday = (day.month, day.day) < (birth_date.month, birth_date.day)
+    return day.year - birth_date.year - before_birthday
+
+
+def age_of(traveller: Traveller, day: date) -> int | None:
+    """Return a traveller's age on a day, or None if it is not known; below 0 before birth."""
+    if traveller.birth_date is None:
+        return traveller.age
+    return age_on(traveller.birth_date, day)
+
+
+def first_day_possible() -> date:
+    """Return today, in the time zone where it is earliest."""
+    return (datetime.now(timezone.utc) - timedelta(hours=12)).date()
+
+
+def contradictions(
+    travellers: Iterable[Traveller], first: date | None, last: date | None, bands: AgeBands
+) -> list[TravellerProblem]:
+    """Return what cannot be true of a party.
+
+    Args:
+        travellers: The travellers.
+        first: The day of the first sailing. None: it is not known, and today is taken; then an age
+            may be that of the next birthday.
+        last: The day of the last sailing.
+        bands: The limits of age for travellers without a type.
+    """
+    found: list[TravellerProblem] = []
+    infants: list[int] = []
+    has_adult = False
+    is_known = first is not None
+    day = first or first_day_possible()
+    party = [*travellers]
+    for index, one in enumerate(party):
+        age = one.age if one.birth_date is None else age_on(one.birth_date, day)
+        kind = one.type or (None if age is None else bands.type_at(age))
+        if kind is PassengerType.INFANT:
+            infants.append(index)
+        has_adult = has_adult or kind is PassengerType.ADULT
+        problem = _of_age(one, day, age, is_known=is_known)
+        if problem is not None:
+            found.append(TravellerProblem(index, *problem))
+        if one.doc_expiration is not None and one.doc_expiration < (last or day):
+            late = "the document expires before the last day of travel"
+            found.append(TravellerProblem(index, "doc_expiration", late))
+    if infants and not has_adult:
+        found.append(TravellerProblem(infants[0], "type", "an infant without an adult"))
+    return found + _repetitions(party)
+
+
+def _repetitions(party: list[Traveller]) -> list[TravellerProblem]:
+    """Return the people and the documents that a party lists twice."""
+    people: dict[object, list[tuple[int, Traveller]]] = {}
+    documents: dict[object, list[tuple[int, Traveller]]] = {}
+    for index, one in enumerate(party):
+        if one.first_name and one.last_name:
+            name = unicodedata.normalize("NFKC", f"{one.first_name} {one.last_name}")
+            people.setdefault(" ".join(name.casefold().split()), []).append((index, one))
+        if one.doc_number:
+            number = "".join(one.doc_number.casefold().split())
+            documents.setdefault(number, []).append((index, one))
+    found: list[TravellerProblem] = []
+    for field, details, groups in (
+        ("last_name", _OF_PERSON, people),
+        ("doc_number", _OF_DOCUMENT, documents),
+    ):
+        for group in groups.values():
+            if len(group) > 1:
+                found += _repeated(group, field, details)
+    return found
+
+
+_OF_PERSON: Final = ("birth_date", "type", "gender", "age", "nationality", "doc_number", "email")
+_OF_DOCUMENT: Final = ("doc_type", "nationality")
+"""Fields in which two entries differ that are not the same person, or the same document."""
+
+
+def _of_age(
+    one: Traveller, day: date, age: int | None, *, is_known: bool
+) -> tuple[str, str] | None:
+    """Return the contradiction between the age, the birth date and the type of a traveller."""
+    if age is None:
+        return None
+    if age < 0 and (is_known or one.birth_date != day + timedelta(days=1)):
+        return "birth_date", "after the day of travel"
+    if one.birth_date is not None and one.age is not None:
+        possible = (age,) if is_known else (age, age + 1)
+        if one.age not in possible:
+            return "age", "not the age of the birth date on the day of travel"
+    if one.type is not None and max(age, 0) not in _PLAUSIBLE_AGES[one.type]:
+        article = "a" if one.type is PassengerType.CHILD else "an"
+        return "type", f"the age is not that of {article} {one.type}"
+    return None
+
+
+def _repeated(
+    group: list[tuple[int, Traveller]], field: str, details: Sequence[str]
+) -> Iterator[TravellerProblem]:
+    """Yield a problem for each entry that differs from an earlier one in no detail."""
+    for position, (index, one) in enumerate(group):
+        for earlier, other in group[:position]:
+            pairs = [(getattr(one, name), getattr(other, name)) for name in details]
+            if not any(None not in pair and pair[0] != pair[1] for pair in pairs):
+                yield TravellerProblem(index, field, f"the same as of traveller {earlier + 1}")
+                break
+
+
+def _missing(traveller: Traveller) -> Iterator[tuple[str, str]]:
+    for field in ("first_name", "last_name"):
+        if getattr(traveller, field) is None:
+            yield field, "required for a booking"
+    if traveller.gender is None:
+        yield "gender", "required for a search"
+    if traveller.birth_date is None and traveller.age is None:
+        yield "birth_date", "required for a search, or an age"
+
+
+def _traveller(value: object, index: int) -> Traveller:
+    if isinstance(value, Traveller):
+        return value
+    try:
+        return cast("Traveller", Traveller.__pydantic_validator__.validate_python(value))
+    except ValidationError as error:
+        where, problem = path_of(error)
+    field = f"travellers[{index}]"
+    raise InvalidInputError(problem, field=f"{field}.{where}" if where else field)

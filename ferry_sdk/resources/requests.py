@@ -1,0 +1,103 @@
+"""Requests to any path of the service, for what the library does not know yet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, cast
+from urllib.parse import quote, urlencode
+
+from pydantic import JsonValue
+
+from ferry_sdk._engine.operation import Operation, Write
+from ferry_sdk._engine.parsing import Unchanged
+from ferry_sdk._protocols.json_body import normalize_value
+from ferry_sdk._protocols.rest import AnyPath
+from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.resources.base import Resource, method
+from ferry_sdk.safety import safety_of_request
+
+_METHOD: Final = re.compile(r"[A-Z]{1,20}", re.ASCII)
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_DOTS: Final = re.compile(r"(?:\.|%2e){1,2}", re.IGNORECASE)
+_AS_IT_IS: Final = "/%:@!$&'()*+,;=~"
+
+
+class RequestsGroup(Resource):
+    """Requests to any path of the service."""
+
+    @method
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: JsonValue = None,
+        params: Mapping[str, object] | None = None,
+    ) -> Operation[JsonValue]:
+        """Describe a request to any path; only a GET is a read."""
+        verb = _method_of(method)
+        row = safety_of_request(verb)
+        body = None if json is None else normalize_value(json, "json")
+        given = _params_of(params)
+        call = AnyPath(verb, _path_of(path), body, "token", urlencode(given, doseq=True), given)
+        identity = {"method": verb, "path": call.path, "json": body, "params": given}
+        return Operation(
+            call, Unchanged[JsonValue](), row, None if row.is_read else Write(identity)
+        )
+
+
+def _method_of(value: object) -> str:
+    verb = value.upper() if isinstance(value, str) else ""
+    if not _METHOD.fullmatch(verb) or verb == "CONNECT":
+        raise InvalidInputError("expected an HTTP method", field="method")
+    return verb
+
+
+def _path_of(value: object) -> str:
+    """Return the encoded path without its first slash; it stays below the client's address."""
+    if not isinstance(value, str):
+        raise InvalidInputError("expected a text", field="path")
+    path = value.removeprefix("/")
+    if not path or path.startswith("/") or "\\" in path or _SCHEME.match(path):
+        raise InvalidInputError("expected a path relative to base_url", field="path")
+    if "?" in path or "#" in path:
+        raise InvalidInputError("expected no query and no fragment; pass params=", field="path")
+    if any(map(_DOTS.fullmatch, path.split("/"))) or not path.isprintable():
+        raise InvalidInputError(
+            "expected no dots as a segment, no control characters", field="path"
+        )
+    try:
+        return quote(path, safe=_AS_IT_IS)
+    except UnicodeEncodeError:
+        raise InvalidInputError("not a text that can be encoded", field="path") from None
+
+
+def _params_of(value: object) -> dict[str, object]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InvalidInputError("expected a mapping", field="params")
+    params: dict[str, object] = {}
+    for name, member in cast("Mapping[object, object]", value).items():
+        where = f"params[{name!r}]"
+        if not isinstance(name, str):
+            raise InvalidInputError("expected a text as the name", field=where)
+        if isinstance(member, Sequence) and not isinstance(member, str | bytes):
+            params[name] = [_param_of(one, where) for one in cast("Sequence[object]", member)]
+        elif member is not None:
+            params[name] = _param_of(member, where)
+    return params
+
+
+def _param_of(value: object, where: str) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if not isinstance(value, str | int | float):
+        raise InvalidInputError("expected a text, a number, a truth value, or several", field=where)
+    text = str(value)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidInputError("not a text that can be encoded", field=where) from None
+    return text

@@ -1,0 +1,353 @@
+"""A view with another token shares the connections with its client, and nothing else."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+import tracemalloc
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pydantic import BaseModel
+
+from ferry_sdk import (
+    BadRequestError,
+    ConfigurationError,
+    Ferry,
+    InvalidInputError,
+    ReadOnlyError,
+)
+from ferry_sdk.journal import Journal
+from ferry_sdk.planning import catalogues
+from ferry_sdk.planning.catalogues import clear_cache
+from ferry_sdk.sandbox import Sandbox
+from tests.support.both import Clients
+from tests.support.exchanges import caught
+from tests.support.operations import OPERATIONS, arguments
+from tests.support.router import Router, router
+from tests.support.trip import DAY, NOW, PASSENGERS, TRAVELLERS, booked, search_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from anyio.from_thread import BlockingPortal
+
+NORTH, SOUTH = "Massalia North", "Massalia South"
+
+
+@pytest.fixture(scope="module")
+def accounts() -> Iterator[Router]:
+    """Two accounts at one address, with different catalogues, bookings and sessions."""
+    with (
+        Sandbox(now=NOW) as north,
+        Sandbox(now=NOW) as south,
+        router({NORTH: north, SOUTH: south}) as made,
+    ):
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def _without_routes() -> Iterator[None]:
+    clear_cache()
+    yield
+    clear_cache()
+
+
+def pair(clients: Clients, accounts: Router, **settings: Any) -> tuple[Ferry, Ferry]:
+    """A client of one account, and its view for the other one."""
+    north, south = accounts.accounts[NORTH], accounts.accounts[SOUTH]
+    ferry = clients(
+        north.token,
+        base_url=accounts.base_url,
+        organisation_token=north.organisation_token,
+        **settings,
+    )
+    view = ferry.with_options(token=south.token, organisation_token=south.organisation_token)
+    return ferry, view
+
+
+def texts(value: Any) -> str:
+    """All that a result says."""
+    if isinstance(value, BaseModel):
+        return value.model_dump_json()
+    if isinstance(value, Mapping):
+        return "".join(f"{key}{texts(member)}" for key, member in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return "".join(map(texts, value))
+    return repr(value)
+
+
+def walk(ferry: Ferry, name: str, folder: Path) -> dict[str, str]:
+    """Make every call there is, and return what each says."""
+    search = search_arguments()
+    sailing = ferry.availability.search(**search)[0]
+    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
+    own = [booked(ferry) for _ in range(3)]
+    first = ferry.bookings.confirm(own[0].booking_id)
+    unpaid = ferry.bookings.get(own[2].booking_id).tickets[0].id
+    ticket = {"ticket_id": first.ticket_id}
+    booking = {"booking_id": own[0].booking_id}
+    selected = {"availabilities": [selection], "passengers": PASSENGERS}
+    given: dict[str, dict[str, Any]] = {
+        "availability.search": search,
+        "bookings.create": selected,
+        "bookings.confirm": {"booking_id": own[1].booking_id},
+        "bookings.get": booking,
+        "bookings.wait": {**booking, "until": "ticketed", "deadline": 60},
+        "bookings.cancel_fee": {"id": own[0].booking_id},
+        "tickets.get": ticket,
+        "tickets.pdf": ticket,
+        "tickets.wait_pdf": {**ticket, "deadline": 60},
+        "tickets.save_pdf": {**ticket, "path": folder / f"{threading.get_ident()}.pdf"},
+        "tickets.read_pdf": ticket,
+        "tickets.cancel_fee": {"id": first.ticket_id},
+        "tickets.mark_paid": {"ticket_id": unpaid, "external_payment_ref": "pay-1"},
+        "catalogue.departures": {"provider_id": sailing.provider.id},
+        "mcp.search_availability": search,
+        "mcp.create_booking": selected,
+        "mcp.confirm_booking": {"booking_id": own[2].booking_id},
+        "mcp.view_ticket": ticket,
+        "mcp.call_tool": {"name": "view_ticket", "arguments": {"id": first.ticket_id}},
+        "mcp.cancel_ticket": {"ticket_id": unpaid},
+        "tickets.cancel": ticket,
+        "bookings.cancel": {"booking_id": own[1].booking_id},
+    }
+    said: dict[str, str] = {}
+    for operation in [*given, *(each for each in OPERATIONS if each not in given)]:
+        group, _, call = operation.partition(".")
+        keywords = given.get(operation) or arguments(operation, folder)
+        said[operation] = texts(getattr(getattr(ferry, group), call)(**keywords))
+    assert said.keys() == {*OPERATIONS}
+    trip = {"passengers": TRAVELLERS, "companies": ["CTN"]}
+    said["places.get"] = texts(ferry.places.get(name))
+    said["places.find"] = texts(ferry.places.find("Massalia")[0].port)
+    said["routes.find"] = texts(ferry.routes.find(name))
+    said["trips.search"] = texts(ferry.trips.search(name, "TNLGN", on=DAY, **trip)[0].outward)
+    said["trips.calendar"] = texts(
+        ferry.trips.calendar(name, "TNLGN", start=DAY, end=DAY + timedelta(days=1), **trip)
+    )
+    said["vehicles.find"] = texts(ferry.vehicles.find("golf"))
+    ferry.routes.refresh()
+    said["routes.find again"] = texts(ferry.routes.find(name))
+    return said
+
+
+def test_two_accounts_share_nothing_in_any_call_sync_and_async_at_once(
+    accounts: Router, asyncio_portal: BlockingPortal, tmp_path: Path
+) -> None:
+    made = Clients(None), Clients(asyncio_portal)
+    views = [view for clients in made for view in pair(clients, accounts)]
+    names = [NORTH, SOUTH, NORTH, SOUTH]
+    with ThreadPoolExecutor(len(views)) as threads:
+        walks = [*threads.map(lambda one: walk(*one, tmp_path), zip(views, names, strict=True))]
+    for clients in made:
+        clients.close()
+    assert not accounts.faults
+    assert {*accounts.sessions.values()} == {each.token for each in accounts.accounts.values()}
+    assert len(accounts.sessions) == 4, "one for each account of each client"
+    ids: list[set[str]] = []
+    for name, said in zip(names, walks, strict=True):
+        other = SOUTH if name == NORTH else NORTH
+        for operation, text in said.items():
+            assert other not in text, operation
+        for operation in ("catalogue.ports", "mcp.ports", "places.get", "routes.find again"):
+            assert name in said[operation], operation
+        ids.append({said["bookings.create"], said["bookings.get"], said["tickets.get"]})
+    assert not set.intersection(*ids)
+    assert {key[0] for key in catalogues._graphs} == {
+        each.token for each in accounts.accounts.values()
+    }
+
+
+def test_both_accounts_use_the_same_connection(clients: Clients, accounts: Router) -> None:
+    ferry, view = pair(clients, accounts)
+    accounts.connections.clear()
+    before = len(accounts.tokens)
+    for one in (ferry, view, ferry, view):
+        one.catalogue.ports()
+    assert len(accounts.connections) == 1
+    north, south = (accounts.accounts[name].token for name in (NORTH, SOUTH))
+    assert accounts.tokens[before:] == [north, south, north, south]
+
+
+def test_a_view_keeps_the_rest_and_leaves_the_organisation_token(
+    clients: Clients, accounts: Router, tmp_path: Path
+) -> None:
+    north, south = (accounts.accounts[name] for name in (NORTH, SOUTH))
+    outcomes: list[str] = []
+    asked: list[str] = []
+
+    class Limiter:
+        def acquire(self, operation: str) -> None:
+            asked.append(operation)
+
+    with (
+        Journal(f"sqlite:///{tmp_path}/a.db") as first,
+        Journal(f"sqlite:///{tmp_path}/b.db") as two,
+    ):
+        ferry = clients(
+            north.token,
+            base_url=accounts.base_url,
+            organisation_token=north.organisation_token,
+            journal=first,
+            limiter=Limiter(),
+            language="fr",
+            event_hooks={"outcome": [lambda event: outcomes.append(event.call.operation)]},
+        )
+        view = ferry.with_options(token=south.token)
+        booking = booked(view)
+        assert [entry.booking_id for entry in first.entries()] == [booking.booking_id]
+        assert "bookings.create" in asked
+        assert "bookings.create" in outcomes
+        ticket_id = view.bookings.get(booking.booking_id).tickets[0].id
+        error = caught(
+            ConfigurationError, view.tickets.mark_paid, ticket_id, external_payment_ref="p"
+        )
+        assert "organisation_token" in str(error)
+        whole = view.with_options(organisation_token=south.organisation_token)
+        assert whole.tickets.mark_paid(ticket_id, external_payment_ref="p")
+        same = ferry.with_options(token=north.token)  # not another account
+        mine = same.bookings.get(booked(same).booking_id).tickets[0].id
+        assert same.tickets.mark_paid(mine, external_payment_ref="p")
+        without = same.with_options(organisation_token=None)
+        caught(ConfigurationError, without.tickets.mark_paid, mine, external_payment_ref="p")
+        asked.clear()
+        entries = len(first.entries())
+        other = view.with_options(journal=two, limiter=None)
+        other.bookings.confirm(booking.booking_id)
+        assert [entry.operation for entry in two.entries()] == ["bookings.confirm"]
+        assert len(first.entries()) == entries
+        assert not asked
+
+
+def test_options_of_an_account_are_checked(clients: Clients, accounts: Router) -> None:
+    ferry, _ = pair(clients, accounts, read_only=True)
+    for name, values in (
+        ("token", (None, "", "a\nb", 5)),
+        ("organisation_token", ("", "a\nb", 5)),
+        ("journal", ("sqlite:///a.db", 5)),
+        ("limiter", (5, "50/second")),
+    ):
+        for value in values:
+            error = caught(InvalidInputError, ferry.with_options, **{name: value})
+            assert error.field == name, (name, value)
+    south = accounts.accounts[SOUTH]
+    view = ferry.with_options(token=south.token)
+    caught(ReadOnlyError, view.bookings.confirm, "b-1")
+    caught(InvalidInputError, ferry.with_options, token=south.token, read_only=False)
+    assert south.token not in repr(view)
+
+
+def test_an_async_token_or_limiter_needs_the_async_client(accounts: Router) -> None:
+    class Limiter:
+        async def acquire(self, operation: str) -> None:
+            """Never asked."""
+
+    async def token() -> str:
+        return "never asked for"
+
+    with Ferry("north-token", base_url=accounts.base_url) as ferry:
+        for options in ({"token": token}, {"organisation_token": token}, {"limiter": Limiter()}):
+            error = caught(InvalidInputError, ferry.with_options, **options)
+            assert error.field in options
+
+
+def test_every_token_in_use_is_hidden(clients: Clients, accounts: Router) -> None:
+    ferry, view = pair(clients, accounts)
+    tokens = [sandbox.token for sandbox in accounts.accounts.values()]
+    for one in (ferry, view, ferry.with_options(token="a-third-account")):
+        error = caught(BadRequestError, one.bookings.get, "echo")
+        assert str(error).count("[hidden]") >= 1
+        for token in tokens:
+            assert token not in f"{error!r} {error} {error.message}"
+
+
+def test_a_function_is_asked_for_each_account_and_holds_up_no_other(
+    clients: Clients, accounts: Router
+) -> None:
+    north, south = (accounts.accounts[name].token for name in (NORTH, SOUTH))
+    may_go_on, is_asked, calls = threading.Event(), threading.Event(), count()
+
+    def slow() -> str:
+        next(calls)
+        is_asked.set()
+        assert may_go_on.wait(60)
+        return south
+
+    ferry = clients(lambda: north, base_url=accounts.base_url)
+    if clients.is_async:
+        ferry = clients(north, base_url=accounts.base_url)  # a function blocks the event loop
+        may_go_on.set()
+    view = ferry.with_options(token=slow)
+    with ThreadPoolExecutor(1) as thread:
+        waiting = thread.submit(view.mcp.ports)
+        assert is_asked.wait(60)
+        assert NORTH in texts(ferry.mcp.ports())
+        may_go_on.set()
+        assert SOUTH in texts(waiting.result(60))
+    view.with_options(language="fr").catalogue.ports()
+    assert next(calls) == 1, "a view of the same account has the token already"
+    ferry.with_options(token=slow).catalogue.ports()
+    assert next(calls) == 3, "another view of the function is an account of its own"
+
+
+def test_each_account_has_files_of_its_own(
+    clients: Clients, accounts: Router, tmp_path: Path
+) -> None:
+    ferry, view = pair(clients, accounts, route_cache=tmp_path)
+    assert ferry.routes.find(NORTH)
+    assert view.routes.find(SOUTH)
+    files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert len(files) == 2
+    for sandbox in accounts.accounts.values():
+        for name, content in files.items():
+            assert sandbox.token not in name
+            assert sandbox.token.encode() not in content
+    clear_cache()
+    before = len(accounts.tokens)
+    north, south = pair(clients, accounts, route_cache=tmp_path)
+    for one, expected in ((north, NORTH), (south, SOUTH)):
+        assert expected in {route.depart_name for route in one.routes.find()}
+    assert len(accounts.tokens) == before, "the files have it all"
+    south_token = accounts.accounts[SOUTH].token
+    assert north.with_options(token=lambda: south_token).routes.find(SOUTH)
+    assert {path.name for path in tmp_path.iterdir()} == files.keys()
+    assert len(accounts.tokens) > before
+
+
+def test_what_a_function_s_account_knows_goes_with_it(clients: Clients, accounts: Router) -> None:
+    ferry, _ = pair(clients, accounts)
+    token = accounts.accounts[SOUTH].token
+    view = ferry.with_options(token=lambda: token)
+    assert view.routes.find(SOUTH)
+    assert len(catalogues._graphs) == 1
+    del view
+    gc.collect()
+    assert not catalogues._graphs
+
+
+def test_a_view_is_cheap() -> None:
+    with Ferry("token-zero", base_url="https://ferry.example") as ferry:
+        ferry.with_options(token="token-one")
+        calls = count()
+        sys.setprofile(lambda *_: next(calls) and None)
+        try:
+            ferry.with_options(token="token-two")
+        finally:
+            sys.setprofile(None)
+        assert next(calls) <= 180, "calls and returns, in Python and in C"
+        tokens = [f"token-{number:06}" for number in range(1000)]
+        tracemalloc.start()
+        try:
+            before = tracemalloc.get_traced_memory()[0]
+            views = [ferry.with_options(token=token) for token in tokens]
+            size = (tracemalloc.get_traced_memory()[0] - before) / len(views)
+        finally:
+            tracemalloc.stop()
+        assert size <= 1024

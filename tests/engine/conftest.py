@@ -1,0 +1,10 @@
+"""Fixtures: the delays of the flow, which most tests let pass in virtual time."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def retry_at_once() -> None:
+    """A call waits between attempts as long as it does for users."""

@@ -1,0 +1,87 @@
+"""Flows that make calls, and steps that give items, run by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from ferry_sdk import ConnectionFailedError
+from ferry_sdk._engine.batch import Batch, NextAnswer, StopBatch, all_answers
+from ferry_sdk._engine.effects import Item, Sleep, drive, next_item
+from ferry_sdk.resources.tickets import TicketsGroup
+
+
+def batch_of(*keys):
+    batch = Batch()
+    for key in keys:
+        batch.add(key, TicketsGroup.get(None, key))
+    return batch
+
+
+def steps_that_fail():
+    yield from ()
+    raise ConnectionFailedError("no")
+
+
+def test_answers_come_in_the_order_of_the_calls():
+    batch = batch_of("t1", "t2", "t3")
+    begun = []
+
+    def perform(effect):
+        assert isinstance(effect, NextAnswer)
+        while (next_one := effect.batch.start_next(0)) is not None:
+            begun.append(next_one)
+        number, call = begun.pop()  # the last one ends first
+        error = ConnectionFailedError("no") if call.key == "t2" else None
+        return effect.batch.answer(number, call.key.upper(), error)
+
+    answers = drive(all_answers(batch), perform)
+    assert [(one.key, one.value) for one in answers] == [("t1", "T1"), ("t2", "T2"), ("t3", "T3")]
+    assert [type(one.error) for one in answers] == [type(None), ConnectionFailedError, type(None)]
+    assert len(batch) == 0
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_error_stops_the_calls_of_a_batch(error):
+    performed = []
+
+    def perform(effect):
+        performed.append(type(effect))
+        if isinstance(effect, NextAnswer):
+            raise error
+
+    with pytest.raises(error):
+        drive(all_answers(batch_of("t1")), perform)
+    assert performed == [NextAnswer, StopBatch]
+
+
+def test_the_error_of_a_call_has_no_frames():
+    batch = batch_of("t1")
+    number, _ = batch.start_next(0)
+    with pytest.raises(ConnectionFailedError) as caught:
+        next(steps_that_fail())
+    assert caught.value.__traceback__ is not None
+    assert batch.answer(number, None, caught.value).error.__traceback__ is None
+
+
+def test_steps_go_on_until_an_item_and_are_told_of_errors():
+    seen = []
+
+    def steps():
+        yield from Sleep(1)
+        yield Item("a")
+        try:
+            yield from Sleep(2)
+        except ValueError as error:
+            seen.append(error)
+        yield Item("b")
+
+    given = steps()
+    assert drive(next_item(given), lambda _: None) == Item("a")
+
+    def fail(effect):
+        assert effect == Sleep(2)
+        raise ValueError
+
+    assert drive(next_item(given), fail) == Item("b")
+    assert len(seen) == 1
+    assert drive(next_item(given), fail) is None

@@ -1,0 +1,271 @@
+"""Travellers: one list for a search and its booking, and what cannot be true of a party."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from datetime import date, datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk import (
+    AgeBands,
+    InvalidInputError,
+    Passenger,
+    Selection,
+    Traveller,
+    TravellerProblem,
+    Travellers,
+)
+from ferry_sdk.models.travellers import age_on
+from ferry_sdk.resources.availability import AvailabilityGroup
+from ferry_sdk.resources.bookings import BookingsGroup
+from ferry_sdk.resources.mcp import McpGroup
+
+if TYPE_CHECKING:
+    from ferry_sdk.sandbox import Sandbox
+    from tests.support.both import Clients
+
+DAY = date(2027, 6, 30)
+ADA: dict[str, Any] = {
+    "first_name": "Zoë",
+    "last_name": "Ngũgĩ-O'Brien",
+    "gender": "Female",
+    "birth_date": "1991-04-02",
+}
+LEO: dict[str, Any] = {
+    "first_name": "Leo",
+    "last_name": "Ngũgĩ-O'Brien",
+    "gender": "Male",
+    "birth_date": date(2015, 7, 1),
+}
+BABY: dict[str, Any] = LEO | {"first_name": "Mía", "birth_date": "2026-02-28"}
+
+
+def selection(depart_at: datetime | None) -> Selection:
+    return Selection(availability_id="a", tariff_id="t", place_id="p", depart_at=depart_at)
+
+
+def at(day: date, offset: int = 0) -> datetime:
+    return datetime(day.year, day.month, day.day, 0, 30, tzinfo=timezone(timedelta(hours=offset)))
+
+
+def booked(passengers: Any, *days: datetime | None) -> list[dict[str, Any]]:
+    """The passengers on the wire of a booking of sailings on these days."""
+    operation = BookingsGroup.create(
+        None, availabilities=[selection(one) for one in days], passengers=passengers
+    )
+    return operation.write.identity["passengers"]  # type: ignore[union-attr, index, return-value]
+
+
+def searched(passengers: Any, day: date, group: Any = AvailabilityGroup.search) -> Any:
+    """The passengers on the wire of a search."""
+    operation = group(
+        None,
+        company="GNV",
+        depart_code="ITGOA",
+        arrive_code="TNTUN",
+        out_journey_id="j",
+        out_at=day,
+        out_time="00:00",
+        passengers=passengers,
+    )
+    call: Any = operation.call
+    body = call.params["arguments"] if group is not AvailabilityGroup.search else call.body
+    return body["passengers"]
+
+
+def test_ages_on_a_day() -> None:
+    rows = [
+        ("2016-02-29", date(2027, 2, 28), 10),  # a birthday on 29 February counts from 1 March
+        ("2016-02-29", date(2027, 3, 1), 11),
+        ("2016-02-29", date(2028, 2, 28), 11),
+        ("2016-02-29", date(2028, 2, 29), 12),
+        ("2015-07-01", date(2027, 6, 30), 11),
+        ("2015-07-01", date(2027, 7, 1), 12),
+        ("2027-07-01", date(2027, 6, 30), -1),
+        ("2027-07-01", date(2027, 7, 1), 0),
+    ]
+    for born, day, age in rows:
+        assert age_on(date.fromisoformat(born), day) == age, (born, day)
+
+
+def test_a_search_and_a_booking_have_the_age_and_type_of_the_day_of_the_first_sailing() -> None:
+    party = Travellers([ADA, LEO, BABY])
+    for day, leo, baby in [
+        (DAY, ("Child", 11), ("Infant", 1)),
+        (DAY + timedelta(days=1), ("Adult", 12), ("Infant", 1)),
+        (date(2028, 2, 28), ("Adult", 12), ("Child", 2)),
+    ]:
+        expected = [("Adult", 36), leo, baby]
+        for found in (searched(party, day), booked(party, at(day), at(day + timedelta(days=7)))):
+            kinds = [(one["type"], one["age"], one["order"]) for one in found]
+            assert kinds == [(*one, order) for order, one in enumerate(expected, 1)], day
+
+
+def test_the_day_is_that_of_the_port_and_not_of_utc() -> None:
+    for offset in (-10, 0, 13):
+        twelfth_birthday = at(date(2027, 7, 1), offset)
+        assert booked([LEO | {"type": "Child"}], twelfth_birthday)
+        assert booked(Travellers([ADA, LEO]), twelfth_birthday)[1]["age"] == 12
+
+
+def test_bands_give_the_type_and_a_given_type_is_kept() -> None:
+    party = Travellers([ADA, LEO, BABY], bands=AgeBands(infant=1, child=18))
+    assert [one["type"] for one in searched(party, DAY)] == ["Adult", "Child", "Child"]
+    assert party[1:].bands == party.bands
+    given = Travellers([ADA, LEO | {"type": "Adult"}])
+    assert [one["type"] for one in searched(given, DAY)] == ["Adult", "Adult"]
+    for infant, child in [(-1, 12), (12, 2), (True, 12), (2, 2.5)]:
+        with pytest.raises(InvalidInputError):
+            AgeBands(infant, child)  # type: ignore[arg-type]
+
+
+def test_both_protocols_take_travellers_alone_and_among_dicts() -> None:
+    traveller = Traveller.model_validate(ADA)
+    adult = {"type": "Adult", "gender": "M", "age": 40}
+    for group in (AvailabilityGroup.search, McpGroup.search_availability):
+        assert [one["age"] for one in searched([traveller, adult], DAY, group)] == [36, 40]
+    created: Any = McpGroup.create_booking(None, id="offer", passengers=Travellers([ADA])).call
+    assert created.params["arguments"]["passengers"][0]["type"] == "ADT"
+
+
+CONTRADICTIONS: list[tuple[str, list[dict[str, Any]], int, str]] = [
+    ("born after the day of travel", [ADA, LEO | {"birth_date": "2027-07-01"}], 1, "birth_date"),
+    ("another age", [LEO | {"age": 40}, ADA], 0, "age"),
+    ("an adult of three", [ADA, LEO | {"birth_date": "2024-01-01", "type": "Adult"}], 1, "type"),
+    (
+        "an infant of thirty",
+        [ADA, BABY | {"birth_date": "1997-01-01", "type": "Infant"}],
+        1,
+        "type",
+    ),
+    ("a child of forty", [ADA | {"birth_date": None, "age": 40, "type": "Child"}], 0, "type"),
+    ("an expired document", [ADA | {"doc_expiration": "2027-07-06"}], 0, "doc_expiration"),
+    (
+        "one document twice",
+        [ADA | {"doc_number": "xy 12"}, LEO | {"doc_number": "XY12"}],
+        1,
+        "doc_number",
+    ),
+    ("one person twice", [ADA, LEO, ADA | {"first_name": " ZOË "}], 2, "last_name"),
+    ("an infant alone", [BABY], 0, "type"),
+    ("an infant with a child", [LEO, BABY], 1, "type"),
+]
+
+
+def test_contradictions_are_reported_and_refused_before_anything_is_sent() -> None:
+    back = DAY + timedelta(days=7)
+    for name, members, traveller, field in CONTRADICTIONS:
+        party = Travellers(members)  # type: ignore[arg-type]
+        found = party.problems(on=DAY, back=str(back))
+        assert [(one.traveller, one.field) for one in found] == [(traveller, field)], name
+        types = {"Mía": "Infant", "Leo": "Child"}
+        kinds = [types.get(one["first_name"], "Adult") for one in members]
+        dicts = [{"type": kind} | one for kind, one in zip(kinds, members, strict=True)]
+        for passengers in (party, dicts):
+            with pytest.raises(InvalidInputError) as refused:
+                booked(passengers, at(DAY), at(back))
+            assert refused.value.field == f"passengers[{traveller}].{field}", name
+            assert "Ng" not in str(refused.value), name
+
+
+def test_what_may_be_true_is_not_refused() -> None:
+    twin = LEO | {"first_name": "Téo"}
+    for name, members in [
+        ("twins", [ADA, LEO, twin]),
+        ("father and son of one name", [ADA, ADA | {"birth_date": "1960-01-01"}]),
+        ("one number in two countries", [
+            ADA | {"doc_number": "1", "nationality": "FR"},
+            LEO | {"doc_number": "1", "nationality": "IT"},
+        ]),
+        ("an adult of eleven", [LEO | {"type": "Adult"}]),
+        ("a child of seventeen", [LEO | {"birth_date": "2010-01-01", "type": "Child"}]),
+        ("an infant of three", [ADA, BABY | {"birth_date": "2024-01-01", "type": "Infant"}]),
+        ("a document until the last day", [ADA | {"doc_expiration": DAY}]),
+        ("two infants with an adult", [ADA, BABY, BABY | {"first_name": "Ian"}]),
+    ]:  # fmt: skip
+        party = Travellers(members)  # type: ignore[arg-type]
+        assert party.problems(on=DAY) == (), name
+        assert len(booked(party, at(DAY))) == len(members), name
+
+
+def test_without_a_known_day_today_is_taken_and_the_next_birthday_is_allowed() -> None:
+    today = datetime.now(timezone.utc).date()
+    born = today - timedelta(days=40 * 365)
+    age = age_on(born, today)
+    adult = {"type": "Adult", "first_name": "Ana", "last_name": "Šimić", "birth_date": born}
+    for given in (age, age + 1):
+        assert booked([adult | {"age": given}], None)[0]["age"] == given
+    for wrong in (
+        {"age": age + 3},
+        {"doc_expiration": today - timedelta(days=2)},
+        {"birth_date": today + timedelta(days=3)},
+    ):
+        with pytest.raises(InvalidInputError) as refused:
+            booked([adult | wrong], None)
+        assert refused.value.field == f"passengers[0].{next(iter(wrong))}"
+    (sent,) = booked(Travellers([ADA]), None)
+    assert "age" not in sent  # the age on the day of travel is not known
+
+
+def test_what_is_missing_is_reported_and_refused_where_it_is_needed() -> None:
+    party = Travellers([ADA, {"first_name": "Leo"}])
+    assert party.problems(on=DAY) == (
+        TravellerProblem(1, "last_name", "required for a booking"),
+        TravellerProblem(1, "gender", "required for a search"),
+        TravellerProblem(1, "birth_date", "required for a search, or an age"),
+    )
+    rows: list[tuple[Any, dict[str, Any], str]] = [
+        (searched, {"birth_date": "2015-07-01"}, "gender"),
+        (searched, {"gender": "F"}, "birth_date"),
+        (searched, {"gender": "F", "birth_date": "2027-07-01"}, "birth_date"),
+        (booked, {"birth_date": "2015-07-01", "first_name": "Leo"}, "last_name"),
+        (booked, {"first_name": "Leo", "last_name": "Roy"}, "type"),
+    ]
+    for call, members, field in rows:
+        day: Any = DAY if call is searched else at(DAY)
+        with pytest.raises(InvalidInputError) as refused:
+            call(Travellers([ADA, members]), day)  # type: ignore[list-item]
+        assert refused.value.field == f"passengers[1].{field}", members
+
+
+def test_a_list_is_immutable_copied_and_hides_its_travellers() -> None:
+    party = Travellers([Traveller.model_validate(ADA), Passenger(type="Child", **LEO)])  # type: ignore[arg-type]
+    for made in (pickle.loads(pickle.dumps(party)), copy.deepcopy(party)):
+        assert made == party
+        assert hash(made) == hash(party)
+    assert party != Travellers(party, bands=AgeBands(3))
+    assert "Ng" not in f"{party!r} {party[0]!r}"
+    for wrong, field in [
+        ("Ada", "travellers"),
+        (ADA, "travellers"),
+        (None, "travellers"),
+        ([ADA, {"age": "old"}], "travellers[1].age"),
+        ([ADA, {"seat": "12"}], "travellers[1].seat"),
+    ]:
+        with pytest.raises(InvalidInputError) as refused:
+            Travellers(wrong)  # type: ignore[arg-type]
+        assert refused.value.field == field
+    for field in ("on", "back"):
+        with pytest.raises(InvalidInputError) as refused:
+            party.problems(**{"on": DAY, field: "soon"})  # type: ignore[arg-type]
+        assert refused.value.field == field
+
+
+def test_one_list_is_searched_and_booked(clients: Clients, ferry_sandbox: Sandbox) -> None:
+    day = date(2050, 6, 6)
+    baby = BABY | {"birth_date": "2049-06-07"}
+    party = Travellers([ADA, LEO | {"birth_date": "2038-06-06"}, baby])
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+    trips = ferry.trips.search("Algeciras", "Ceuta", on=day, passengers=party)
+    booking = ferry.bookings.create(availabilities=trips[0].select(), passengers=party)
+    assert booking.total_price == trips[0].price
+    calendar = ferry.trips.calendar("Algeciras", "Ceuta", start=day, end=day, passengers=party)
+    assert calendar.cheapest is not None
+    with pytest.raises(InvalidInputError) as refused:
+        ferry.bookings.create(
+            availabilities=trips[0].select(), passengers=Travellers([*party, ADA])
+        )
+    assert refused.value.outcome == "not_sent"

@@ -1,0 +1,51 @@
+"""Tables of what needs no service: one test goes through all rows and names the one that fails."""
+
+from __future__ import annotations
+
+import inspect
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+from tests.support.tiers import LONG, is_quick
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+
+def each(
+    names: str | Sequence[str], rows: Iterable[Any], *, ids: object = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Have one test go through the rows, as `pytest.mark.parametrize` makes a test of each.
+
+    Rows that are marked `long` are left out in the quick tier.
+    """
+    del ids  # the values name the row
+    is_one = isinstance(names, str) and "," not in names
+    arguments = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
+    table = [
+        dict(zip(arguments, values, strict=True))
+        for values, marks in (_values_of(row, is_one=is_one) for row in rows)
+        if not (is_quick() and LONG.mark in marks)
+    ]
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        @wraps(test)
+        def test_rows(*given: Any, **fixtures: Any) -> None:
+            for row in table:
+                try:
+                    test(*given, **fixtures, **row)
+                except Exception as error:
+                    raise AssertionError(f"it fails for {row}") from error
+
+        signature = inspect.signature(test)
+        others = [one for name, one in signature.parameters.items() if name not in arguments]
+        test_rows.__signature__ = signature.replace(parameters=others)  # type: ignore[attr-defined]
+        return test_rows
+
+    return decorate
+
+
+def _values_of(row: Any, *, is_one: bool) -> tuple[Sequence[Any], Sequence[Any]]:
+    if hasattr(row, "marks"):
+        return row.values, [getattr(mark, "mark", mark) for mark in row.marks]
+    return [row] if is_one else row, ()
