@@ -34,7 +34,7 @@ SESSION = {
     "aferry": AsyncFerry("t", base_url="https://service.example"),
     "found": Records([Unreadable(0, "name", "missing", {})]),
 }
-OF_CLIENTS = {"recover", "with_options", "with_raw_response"}
+OF_CLIENTS = {"recover", "request", "with_options", "with_raw_response"}
 
 
 @pytest.fixture(scope="module", autouse=True)

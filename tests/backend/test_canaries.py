@@ -163,7 +163,8 @@ def test_a_whole_trip_leaves_nothing_in_any_log(
     selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
     adult = {**PASSENGER, "age": None}  # the date of birth says it, on whatever day this is
     born = DAY - timedelta(days=7 * 365 + 100)
-    child = {**adult, "type": "Child", "birth_date": born.isoformat()}
+    other = {"birth_date": born.isoformat(), "doc_number": f"{PASSENGER['doc_number']}2"}
+    child = {**adult, **other, "type": "Child"}
     for create in (ferry.bookings.create, ferry.mcp.create_booking):
         created = create(availabilities=[selection], passengers=[adult, child], contact=CONTACT)
         ferry_sandbox.faults.add("lose_reply", "*confirm*")

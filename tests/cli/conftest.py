@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import pytest
 
 from ferry_sdk import Ferry, __version__
 from ferry_sdk.planning.catalogues import clear_cache
+from ferry_sdk.planning.route_files import account_name
 from ferry_sdk.sandbox import Sandbox
 from tests.cli.commands import COMMAND, Ended, environment
 from tests.support import processes
@@ -41,8 +41,8 @@ def cache(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     folder.mkdir(parents=True)
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder.parent))
     if "ferry_sandbox" in request.fixturenames:
-        address = request.getfixturevalue("ferry_sandbox").base_url
-        named = sha256(f"{address} None".encode()).hexdigest()[:16]
+        sandbox = request.getfixturevalue("ferry_sandbox")
+        named = account_name(sandbox.token, f"{sandbox.base_url} None")
         file = folder / f"routes-{__version__}-{named}.json"
         file.write_bytes(request.getfixturevalue("routes_file"))
     return folder

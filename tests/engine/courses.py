@@ -130,7 +130,9 @@ class Course:
         self.journal = Record(self) if self.kind.has_journal else None
         self.session = Session(stage=self.kind.stage)
         if self.kind.stage == "open":
-            self.session = Session("open", "s-1", "2025-11-25", BEGAN, 1)
+            self.session = Session(
+                stage="open", id="s-1", version="2025-11-25", opened_at=BEGAN, generation=1
+            )
 
     @property
     def has_left(self) -> bool:
