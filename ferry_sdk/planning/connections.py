@@ -260,8 +260,8 @@ class ConnectionPlan(TripPlan):
 
     def _days_after(self, arrival: datetime) -> Iterator[date]:
         """Yield the days on which a second leg may leave, in the time of the port."""
-        room = datetime.max.replace(tzinfo=arrival.tzinfo) - arrival
-        shortest, longest = (min(wait, room) for wait in self._wait)
+        rest_of_calendar = datetime.max.replace(tzinfo=arrival.tzinfo) - arrival
+        shortest, longest = (min(wait, rest_of_calendar) for wait in self._wait)
         first, last = (arrival + shortest).date(), (arrival + longest).date()
         for days in range((last - first).days + 1):
             yield first + timedelta(days)
