@@ -273,17 +273,18 @@ class ConnectionPlan(TripPlan):
         return "destination" if path == "arrive_code" else None
 
 
-def checked_wait(wait: Any) -> tuple[timedelta, timedelta]:  # noqa: ANN401 -- to be checked
+def checked_wait(wait: object) -> tuple[timedelta, timedelta]:
     """Return the shortest and the longest wait.
 
     Raises:
         InvalidInputError: They are not two durations, the shorter first.
     """
-    is_pair = isinstance(wait, tuple | list) and len(wait) == len(("shortest", "longest"))
-    if is_pair and all(isinstance(one, timedelta) for one in wait):
-        shortest, longest = wait
-        if timedelta() <= shortest <= longest:
-            return shortest, longest
+    match wait:
+        case [timedelta() as shortest, timedelta() as longest]:
+            if timedelta() <= shortest <= longest:
+                return shortest, longest
+        case _:
+            pass
     raise InvalidInputError(
         "expected two durations, the shortest and the longest wait", field="wait"
     )
@@ -299,7 +300,8 @@ def checked_via(via: Any) -> tuple[Port | str, ...] | None:  # noqa: ANN401 -- t
         return None
     if isinstance(via, str | Port | Mapping) or not isinstance(via, Iterable):
         raise InvalidInputError("expected a list of ports", field="via")
-    ports: tuple[Any, ...] = tuple(via)
+    given: Iterable[Any] = via
+    ports = tuple(given)
     if not ports:
         raise InvalidInputError("expected at least one port", field="via")
     return ports
