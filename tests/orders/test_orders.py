@@ -262,3 +262,31 @@ def test_a_read_only_client_begins_no_order(ferry_sandbox, desk) -> None:
     with pytest.raises(ReadOnlyError):
         orders.hold(view, selections, passengers=PASSENGERS, journal=desk.journal)
     assert desk.journal.load_orders() == ()
+
+
+def test_a_journal_of_an_earlier_version_gets_the_table_with_its_first_order(desk) -> None:
+    with desk.journal._engine.connect() as connection:
+        desk.journal.entries()  # makes the tables
+        connection.exec_driver_sql("DROP TABLE ferry_journal_orders")
+    assert orders.unfinished(journal=desk.journal) == ()
+    assert desk.journal.forget(older_than=0) == 0
+    order = desk.hold(1)
+    assert orders.get(order.id, journal=desk.journal) == order
+
+
+def test_forgetting_keeps_what_an_unfinished_order_needs(desk) -> None:
+    held = desk.hold(1)
+    desk.sandbox.faults.add("lose_reply", "bookings.create")
+    with pytest.raises(OrderError) as raised:
+        desk.run(orders.hold, desk.selections(1), passengers=PASSENGERS)
+    (entry,) = desk.journal.unresolved()
+    desk.journal.settle(entry, happened=False)
+    desk.journal.forget(older_than=0)
+    assert [one.id for one in desk.journal.entries()] == [entry.id]
+    with pytest.raises(InvalidInputError):
+        orders.get(held.id, journal=desk.journal)
+    with pytest.raises(OrderError):
+        desk.run(orders.resume, raised.value.order.id)
+    assert orders.unfinished(journal=desk.journal) == ()
+    desk.journal.forget(older_than=0)
+    assert desk.journal.entries() == desk.journal.load_orders() == ()
