@@ -45,10 +45,15 @@ class Sold:
     total: Decimal = Decimal(100)
     stage: str = "payment_due"
     fee: Decimal = Decimal(10)
+    held_fee: Decimal = Decimal(0)
     confirmed: int = 0
     cancelled: int = 0
     paid_at: Decimal | None = None
     kept: Decimal = Decimal(0)
+
+    @property
+    def fee_now(self) -> Decimal:
+        return self.fee if self.stage == "ticketed" else self.held_fee
 
     @property
     def state(self) -> str:
@@ -134,10 +139,12 @@ class World:
         course: How the writes and reads end, in order; those after are done.
         asked: What could have been chosen at each.
         die_at: The moment at which the process dies; None: never.
-        creates: Calls that make a booking, and after how many of them the effect comes.
         is_in_doubt: Whether an outcome of this run is unknown.
         writes_in_doubt: Writes that were sent although an outcome was unknown.
         late: Effects that are still to come.
+        old_went_first: Whether the old booking was cancelled before the new one was confirmed.
+        refused: The bookings whose confirmation was refused.
+        asked_again: Confirmations that were sent although they had been refused.
     """
 
     course: tuple[str, ...] = ()
@@ -150,6 +157,8 @@ class World:
     writes_in_doubt: int = 0
     late: list[Callable[[], None]] = field(default_factory=list)
     old_went_first: bool = False
+    refused: set[str] = field(default_factory=set)
+    asked_again: int = 0
 
     def __post_init__(self) -> None:
         self.journal.tick = self.tick
@@ -234,10 +243,9 @@ class World:
         return sold.record([*self.sold].index(booking_id))
 
     def _fee(self, sold: Sold) -> CancellationFee:
-        fee = sold.fee if sold.stage == "ticketed" else Decimal(0)
         return CancellationFee.model_validate(
             {
-                "penalty_amount": str(fee),
+                "penalty_amount": str(sold.fee_now),
                 "refund_amount": "0",
                 "currency": "EUR",
                 "ticket_status": "Issued",
@@ -250,13 +258,15 @@ class World:
         sold = self.sold.get(write.subject.get("booking_id", ""))
         end = self._choose(tuple(one for one in ENDS if one != "guard" or sold is not None))
         if end == "guard" and sold is not None:
-            sold.total, sold.fee = sold.total + 1, sold.fee + 1
+            sold.total, sold.fee, sold.held_fee = sold.total + 1, sold.fee + 1, sold.held_fee + 1
         if write.guard is not None and sold is not None:
             is_fee = name == "bookings.cancel"
             if sold.stage == ("voided" if is_fee else "ticketed"):
                 raise errors.AlreadyDoneError("before", result=self._result(name, sold))
             write.guard.judge(self._fee(sold) if is_fee else sold.record(0))
         self.writes_in_doubt += self.is_in_doubt
+        if name == "bookings.confirm" and sold is not None:
+            self.asked_again += sold.id in self.refused
         intent = Intent(name, name, "", "", dict(write.subject), b"", "")
         entry_id = recorder.begin(intent)
         try:
@@ -272,6 +282,8 @@ class World:
         is_refused = end == "refused" or (sold is not None and not self._may(name, sold))
         if is_refused:
             self.tick()
+            if name == "bookings.confirm" and sold is not None:
+                self.refused.add(sold.id)
             recorder.end(entry_id, "rejected")
             raise errors.ConflictError("no", status_code=409)
         if end == "late":
@@ -307,7 +319,7 @@ class World:
             sold.stage, sold.paid_at = "ticketed", sold.total
             sold.confirmed += 1
         else:
-            sold.kept = sold.fee if sold.stage == "ticketed" else Decimal(0)
+            sold.kept = sold.fee_now
             sold.stage = "voided"
             sold.cancelled += 1
             if sold.id == "old" and not any(one.stage == "ticketed" for one in self.sold.values()):
