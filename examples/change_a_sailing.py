@@ -17,13 +17,13 @@ TRAVELLERS: list[PassengerDict] = [
 
 def cheapest(ferry: Ferry, day: date) -> Trip:
     """Find the cheapest crossing of a day."""
-    return ferry.trips.search(
+    trips = ferry.trips.search(
         "Algeciras",
         "Ceuta",
         on=day,
         passengers=[{"type": "Adult", "gender": "Male", "age": 52}],
-        reservation_type="TICKET",
-    )[0]
+    )
+    return trips.filter(reservation_type="TICKET")[0]
 
 
 def sell(ferry: Ferry, day: date, journal: Journal) -> str:

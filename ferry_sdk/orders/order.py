@@ -72,7 +72,7 @@ class Order:
     @property
     def state(self) -> OrderState:
         """The state of the whole."""
-        states = {part.state for part in self.parts}
+        states: set[OrderState] = {part.state for part in self.parts}
         if "unknown" in states:
             return "unknown"
         if self.kind == "change":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -27,7 +26,7 @@ from ferry_sdk.cli.terminal.output import (
     warn,
 )
 from ferry_sdk.errors import OrderError
-from ferry_sdk.orders import Order, OrderPart
+from ferry_sdk.orders import Order
 
 _OrderId = Annotated[str, typer.Argument(metavar="ORDER", help="The order's id.")]
 
@@ -82,9 +81,17 @@ def resume_order(
 
 def order_members(order: Order) -> dict[str, object]:
     """Return an order as a JSON object."""
-    parts = [{**asdict(one), "error": None, "total": _total(one)} for one in order.parts]
-    for part in parts:
-        part["expires_at"] = part["expires_at"] and part["expires_at"].isoformat()
+    parts = [
+        {
+            "booking_id": part.booking_id,
+            "role": part.role,
+            "state": part.state,
+            "total": None if part.total is None else str(part.total),
+            "currency": part.currency,
+            "expires_at": None if part.expires_at is None else part.expires_at.isoformat(),
+        }
+        for part in order.parts
+    ]
     return {"id": order.id, "kind": order.kind, "state": order.state, "parts": parts}
 
 
@@ -107,10 +114,6 @@ def _facts(order: Order) -> list[tuple[str, object]]:
         named = f"{part.booking_id or 'no booking'}, {part.state}{price}{lapses}"
         facts.append((f"{part.role} {number}", named))
     return facts
-
-
-def _total(part: OrderPart) -> str | None:
-    return None if part.total is None else str(part.total)
 
 
 app: typer.Typer = typer.Typer(
