@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferry_sdk._engine.settings import Secret, Settings
+from ferry_sdk.errors import FerryError
 from ferry_sdk.orders import calls, order, steps
 from ferry_sdk.orders.progress import Progress, load
 from ferry_sdk.resources.bookings import BookingsGroup
@@ -119,6 +120,11 @@ def check(world: World, journey: Journey, outcome: Any, where: object) -> None:
     assert not world.old_went_first, where
     assert not world.writes_in_doubt, where
     assert not world.asked_again, where
+    for entry in world.journal.entries.values():
+        one = world.sold.get(entry.subject.get("booking_id", ""))
+        if entry.state == "done" and one is not None:
+            is_cancellation = entry.operation == "bookings.cancel"
+            assert one.cancelled if is_cancellation else one.confirmed, where
     known = stands(outcome)
     if known is None:
         return
@@ -254,6 +260,26 @@ def test_a_kill_at_every_moment_of_resuming(journey, kinds, record_property) -> 
                 kills += 1
                 again += 1
     record_property("kills of orders that were resumed", kills)
+
+
+def test_what_was_not_sent_is_sent_by_resuming() -> None:
+    rows = [
+        ("confirm 2, keep", ("done", "done", "not_sent"), "confirmed"),
+        ("confirm 2, keep", ("done", "done", "done", "not_sent"), "confirmed"),
+        ("cancel 2", ("done", "done", "done", "done", "done", "not_sent"), "cancelled"),
+        ("hold of 2", ("done", "refused", "not_sent"), "cancelled"),
+        ("change", ("done", "done", "done", "done", "not_sent"), "confirmed"),
+    ]
+    journeys = {one.name: one for one in JOURNEYS}
+    for name, course, state in rows:
+        world, outcome = play(journeys[name], course)
+        assert isinstance(outcome, FerryError), (name, course)
+        assert world.journal.load_orders(only_unfinished=True), (name, course)
+        world.calm()
+        known = stands(resume(world))
+        assert known is not None, (name, course)
+        assert known.state == state, (name, course)
+        assert not world.journal.load_orders(only_unfinished=True), (name, course)
 
 
 def test_the_model_can_be_interrupted() -> None:
