@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -290,3 +291,14 @@ def test_forgetting_keeps_what_an_unfinished_order_needs(desk) -> None:
     assert orders.unfinished(journal=desk.journal) == ()
     desk.journal.forget(older_than=0)
     assert desk.journal.entries() == desk.journal.load_orders() == ()
+
+
+def test_two_town_names_become_two_confirmed_bookings(desk) -> None:
+    adult = [{"type": "Adult", "gender": "Female", "age": 34}]
+    party = [{"type": "Adult", "first_name": "Zoë", "last_name": "Reyes"}]
+    found = desk.ferry.trips.connections(
+        "Barcelona", "Tunis", on=date(2050, 6, 6), passengers=adult, max_calls=20
+    )
+    order = desk.run(orders.hold, found[0].select(), passengers=party)
+    order = desk.run(orders.confirm, order, expect_totals=found[0].prices)
+    assert (order.state, len(order.parts)) == ("confirmed", 2)
