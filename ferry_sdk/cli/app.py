@@ -29,7 +29,7 @@ class Command(NamedTuple):
     summary: str
 
 
-_TRIPS, _NAMES, _SETUP = "Trips and bookings", "Names and codes", "Setup"
+_TRIPS, _SETUP = "Trips and bookings", "Setup"
 
 COMMANDS: dict[str, Command] = {
     "search": Command(
@@ -54,11 +54,14 @@ COMMANDS: dict[str, Command] = {
     "journal": Command(
         "journal:app", _TRIPS, "Look up the writes on record, recover and settle them."
     ),
-    "ports": Command("catalogue:ports", _NAMES, "Find ports by code, name, city or country."),
-    "companies": Command(
-        "catalogue:companies", _NAMES, "Find companies by code or a part of the name."
+    "orders": Command(
+        "orders:app", _TRIPS, "Look up orders of several bookings, and resume them after a crash."
     ),
-    "vehicles": Command("catalogue:vehicles", _NAMES, "Find vehicles by make and model."),
+    "ports": Command("catalogue:ports", _TRIPS, "Find ports by code, name, city or country."),
+    "companies": Command(
+        "catalogue:companies", _TRIPS, "Find companies by code or a part of the name."
+    ),
+    "vehicles": Command("catalogue:vehicles", _TRIPS, "Find vehicles by make and model."),
     "doctor": Command(
         "doctor:doctor", _SETUP, "Check configuration, connection, token, clock and versions."
     ),
@@ -107,7 +110,7 @@ class LazyGroup(TyperGroup):
 
 def _overview() -> str:
     lines = ["Usage: ferry COMMAND [OPTIONS]; ferry COMMAND --help explains a command."]
-    for panel in (_TRIPS, _NAMES, _SETUP):
+    for panel in (_TRIPS, _SETUP):
         named = [(name, one.summary) for name, one in COMMANDS.items() if one.panel == panel]
         lines += [panel, *(f"  {name:10} {summary}" for name, summary in named)]
     return "".join(f"{line}\n" for line in lines)

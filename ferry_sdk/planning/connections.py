@@ -298,10 +298,10 @@ def checked_via(via: Any) -> tuple[Port | str, ...] | None:  # noqa: ANN401 -- t
     """
     if via is None:
         return None
-    if isinstance(via, str | Port | Mapping) or not isinstance(via, Iterable):
+    is_one = isinstance(via, str | Port | Mapping)
+    ports: tuple[Any, ...] | None = None if is_one or not hasattr(via, "__iter__") else tuple(via)
+    if ports is None:
         raise InvalidInputError("expected a list of ports", field="via")
-    given: Iterable[Any] = via
-    ports = tuple(given)
     if not ports:
         raise InvalidInputError("expected at least one port", field="via")
     return ports
