@@ -423,7 +423,7 @@ class VoucherNotReadyError(NotFoundError):
     def show(self, message: str, code: str | None) -> None:
         """Set the message; the text does not show the status, which is no error."""
         super().show(message, code)
-        self.args = (message,)
+        self.args: tuple[Any, ...] = (message,)
 
 
 class ConflictError(APIError):

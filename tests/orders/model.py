@@ -215,8 +215,8 @@ class World:
                 try:
                     value = self._call(begun.key, begun.call, begun.changes.get("journal"))
                 except FerryError as error:
-                    return BatchAnswer(begun.key, None, error)
-                return BatchAnswer(begun.key, value, None)
+                    return BatchAnswer(begun.key, None, error, 0.0)
+                return BatchAnswer(begun.key, value, None, 0.0)
         raise NotImplementedError(effect)
 
     def _choose(self, options: tuple[str, ...]) -> str:
