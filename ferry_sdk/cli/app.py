@@ -47,6 +47,7 @@ COMMANDS: dict[str, Command] = {
         "confirm_cancel:confirm", _TRIPS, "Confirm and pay a booking, which issues its tickets."
     ),
     "cancel": Command("confirm_cancel:cancel", _TRIPS, "Cancel a booking or a ticket."),
+    "change": Command("change:change", _TRIPS, "Replace a booking by another one."),
     "voucher": Command("show:voucher", _TRIPS, "Save a ticket's boarding voucher as PDF."),
     "reconcile": Command(
         "reconcile:reconcile", _TRIPS, "Compare payments with the bookings on record."
@@ -112,7 +113,9 @@ def _overview() -> str:
     lines = ["Usage: ferry COMMAND [OPTIONS]; ferry COMMAND --help explains a command."]
     for panel in (_TRIPS, _SETUP):
         named = [(name, one.summary) for name, one in COMMANDS.items() if one.panel == panel]
-        lines += [panel, *(f"  {name:10} {summary}" for name, summary in named)]
+        # A terminal of 24 lines cannot show a title of the first section.
+        lines += [panel] if panel == _SETUP else []
+        lines += [f"  {name:10} {summary}" for name, summary in named]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -147,6 +147,7 @@ class Travellers(Sequence[Traveller]):
                 # > 0 last_name required for a booking
                 # > 0 gender required for a search
                 # > 0 birth_date after the day of travel
+                # > 0 type an infant without an adult
             ```
         """
         first = parse_day(on, "on")

@@ -35,9 +35,11 @@ from ferry_sdk.models.inputs import (
     PassengerDict,
     Selection,
     SelectionDict,
+    Traveller,
     Vehicle,
     VehicleDict,
 )
+from ferry_sdk.models.travellers import Travellers
 from ferry_sdk.orders import steps
 from ferry_sdk.orders.order import Intended, Order, OrderPart
 from ferry_sdk.orders.progress import Progress, load, of_record
@@ -109,7 +111,7 @@ def hold(
     ferry: Ferry | AsyncFerry,
     selections: Sequence[Sequence[Selection | SelectionDict]],
     *,
-    passengers: Sequence[Passenger | PassengerDict],
+    passengers: Sequence[Passenger | PassengerDict | Traveller],
     vehicle: Vehicle | VehicleDict | None = None,
     contact: Contact | ContactDict | None = None,
     journal: Journal,
@@ -227,7 +229,7 @@ def change(
     booking_id: str,
     *,
     to: Sequence[Selection | SelectionDict],
-    passengers: Sequence[Passenger | PassengerDict],
+    passengers: Sequence[Passenger | PassengerDict | Traveller],
     vehicle: Vehicle | VehicleDict | None = None,
     contact: Contact | ContactDict | None = None,
     expect_totals: Mapping[str, Amount],
@@ -342,7 +344,7 @@ def _checked(journal: Journal) -> Journal:
 
 def _creations(
     selections: Any,  # noqa: ANN401 -- it is validated here
-    passengers: Sequence[Passenger | PassengerDict],
+    passengers: Sequence[Passenger | PassengerDict | Traveller],
     vehicle: Vehicle | VehicleDict | None,
     contact: Contact | ContactDict | None,
     name_of: Callable[[int], str] = "selections[{}]".format,
@@ -351,7 +353,7 @@ def _creations(
     chosen: list[Any] = [*selections] if isinstance(selections, Iterable) else []
     if not chosen:
         raise InvalidInputError("expected a list of at least one", field="selections")
-    passengers = tuple(passengers)
+    party = passengers if isinstance(passengers, Travellers) else tuple(passengers)
     creations: list[Operation[Any]] = []
     for index, selection in enumerate(chosen):
         name = name_of(index)
@@ -359,7 +361,7 @@ def _creations(
             operation = BookingsGroup.create(
                 None,
                 availabilities=selection,
-                passengers=passengers,
+                passengers=party,
                 vehicle=vehicle,
                 contact=contact,
             )
