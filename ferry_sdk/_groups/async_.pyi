@@ -53,6 +53,7 @@ from ferry_sdk.planning.streams import AsyncTripStream
 from ferry_sdk.planning.trips import TripSearch
 from ferry_sdk.planning.vehicles import VehicleMatch
 from ferry_sdk.resources import arguments
+from ferry_sdk.resources.arguments import ReservationTypeName
 from ferry_sdk.resources.base import AnyTransport
 from ferry_sdk.resources.base import Resource
 from ferry_sdk.resources.conditions import Until
@@ -233,6 +234,7 @@ class TripsGroup(Resource):
         companies: Sequence[str] | None = None,
         max_calls: int = 60,
         concurrency: int = 8,
+        reservation_type: ReservationTypeName | None = "TICKET",
     ) -> TripSearch: ...
     def stream(
         self,
@@ -247,6 +249,7 @@ class TripsGroup(Resource):
         companies: Sequence[str] | None = None,
         max_calls: int = 60,
         concurrency: int = 8,
+        reservation_type: ReservationTypeName | None = "TICKET",
     ) -> AsyncTripStream: ...
     async def calendar(
         self,
@@ -260,6 +263,7 @@ class TripsGroup(Resource):
         companies: Sequence[str] | None = None,
         max_calls: int = 400,
         concurrency: int = 8,
+        reservation_type: ReservationTypeName | None = "TICKET",
     ) -> PriceCalendar: ...
     async def connections(
         self,
@@ -274,6 +278,7 @@ class TripsGroup(Resource):
         companies: Sequence[str] | None = None,
         max_calls: int = 60,
         concurrency: int = 8,
+        reservation_type: ReservationTypeName | None = "TICKET",
     ) -> ConnectionSearch: ...
 
 class VehiclesGroup(Resource):

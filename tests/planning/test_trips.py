@@ -71,7 +71,9 @@ def test_the_same_place_twice_is_refused(reader: Ferry) -> None:
 
 @pytest.mark.parametrize("kind", ["Presale", "Option", "Ticket"])
 def test_a_fare_that_is_no_ticket_is_booked_as_what_it_is(ferry: Ferry, kind: str) -> None:
-    trips = ferry.trips.search("Tarifa", "Tangier (city)", on=GNV_SAILS, passengers=ADULT)
+    trips = ferry.trips.search(
+        "Tarifa", "Tangier (city)", on=GNV_SAILS, passengers=ADULT, reservation_type=None
+    )
     fare = next(one for one in trips[0].fares if one.tariffs[0].type == kind)
     booking = ferry.bookings.create(
         availabilities=trips[0].select(fare),
@@ -82,13 +84,15 @@ def test_a_fare_that_is_no_ticket_is_booked_as_what_it_is(ferry: Ferry, kind: st
 
 
 def test_trips_are_filtered_to_tickets(reader: Ferry) -> None:
-    trips = reader.trips.search("Tarifa", "Tangier (city)", on=GNV_SAILS, passengers=ADULT)
+    trips = reader.trips.search(
+        "Tarifa", "Tangier (city)", on=GNV_SAILS, passengers=ADULT, reservation_type=None
+    )
     tickets = trips.filter(reservation_type="TICKET")
     assert {fare.reservation_type for trip in tickets for fare in trip.fares} == {"TICKET"}
     assert [trip.price for trip in tickets] == sorted(trip.fares[0].amount for trip in tickets)
     assert {trip.outward.id for trip in tickets} == {trip.outward.id for trip in trips}
     assert trips[0].price < tickets[0].price, "the cheapest is a presale"
-    assert tickets.report is trips.report
+    assert tickets.report == trips.report
     assert not TripSearch((), trips.report).filter(reservation_type="OPTION")
     with pytest.raises(InvalidInputError, match="TICKET, PRESALE or OPTION") as refused:
         trips.filter(reservation_type="Ticket")  # type: ignore[arg-type]  # what a program may pass
@@ -96,10 +100,13 @@ def test_trips_are_filtered_to_tickets(reader: Ferry) -> None:
 
 
 def test_a_trip_without_such_a_fare_is_left_out(reader: Ferry) -> None:
-    trips = reader.trips.search("Tarifa", "Tangier (city)", on=GNV_SAILS, passengers=ADULT)
+    trips = reader.trips.search(
+        "Tarifa", "Tangier (city)", on=GNV_SAILS, passengers=ADULT, reservation_type=None
+    )
     one = replace(trips[0], fares=trips[0].fares[:1])
     kept = TripSearch([one, *trips[1:]], trips.report).filter(reservation_type="TICKET")
     assert len(kept) == len(trips) - 1
+    assert kept.left_out == 1
 
 
 def test_every_company_that_sails_is_asked_once(reader: Ferry) -> None:

@@ -19,6 +19,7 @@ from ferry_sdk.cli.orders.trips import (
     check_route,
     find_trips,
     next_sailing_day,
+    parse_reservation_type,
     parse_traveller,
     print_trips,
     report_members,
@@ -55,7 +56,7 @@ from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import SearchPassenger
 from ferry_sdk.models.travellers import Travellers
 from ferry_sdk.planning.calendar import CalendarDay, PriceCalendar
-from ferry_sdk.resources.arguments import passengers_on
+from ferry_sdk.resources.arguments import ReservationTypeName, passengers_on
 
 _FROM = "'--from'"
 _PORT = "A port's code or name, in any of several languages."
@@ -111,6 +112,15 @@ Companies = Annotated[
     list[str] | None,
     typer.Option("--company", metavar="CODE", help="Ask only this company; repeatable."),
 ]
+Kind = Annotated[
+    ReservationTypeName | None,
+    typer.Option(
+        "--reservation-type",
+        metavar="TYPE",
+        help="Fares to look for: ticket, presale, option or all.",
+        parser=parser(parse_reservation_type),
+    ),
+]
 File = Annotated[
     Path | None,
     typer.Option("--from", metavar="FILE", help="Order in JSON; - reads standard input."),
@@ -131,6 +141,7 @@ def search(
     travellers: TravellersFile = None,
     vehicle: Vehicle = None,
     company: Companies = None,
+    reservation_type: Kind = "TICKET",
     as_json: AsJson = False,
     base_url: BaseUrl = None,
     token_file: TokenFile = None,
@@ -149,6 +160,7 @@ def search(
         companies=company,
         passengers=passengers_on(on, party_of(travellers, adult, child, infant)),
         vehicle=vehicle,
+        reservation_type=reservation_type,
     )
     with open_client(base_url, token_file) as ferry, show_progress("Searching"):
         trips = find_trips(ferry, wanted)
@@ -157,7 +169,10 @@ def search(
         sailings = {way.id: way for trip in trips for way in ways_of(trip)}
         print_json(
             {
-                "search": wanted.model_dump(mode="json", exclude_none=True),
+                "search": {
+                    **wanted.model_dump(mode="json", exclude_none=True),
+                    "reservation_type": wanted.reservation_type,
+                },
                 "trips": [trip_members(trip) for trip in trips],
                 "sailings": [one.model_dump(mode="json") for one in sailings.values()],
                 "report": report_members(trips.report),
@@ -170,7 +185,8 @@ def search(
         print_trips(trips)
     warn_of_missing(trips.report)
     from_time = "" if at == "00:00" else f" at {at} or later"
-    nothing = f"nothing sails from {origin} to {destination} on {on:%a %d %b %Y}{from_time}"
+    what = "no such fare" if trips.left_out else "nothing sails"
+    nothing = f"{what} from {origin} to {destination} on {on:%a %d %b %Y}{from_time}"
     if not trips:
         later = "nor in the two weeks after it"
         if next_day is not None:
@@ -195,6 +211,7 @@ def calendar(
     travellers: TravellersFile = None,
     vehicle: Vehicle = None,
     company: Companies = None,
+    reservation_type: Kind = "TICKET",
     as_json: AsJson = False,
     base_url: BaseUrl = None,
     token_file: TokenFile = None,
@@ -214,6 +231,7 @@ def calendar(
             passengers=party,
             vehicle=vehicle_query(ferry, vehicle),
             companies=company,
+            reservation_type=reservation_type,
         )
     if as_json:
         days = [to_jsonable_python(day) for day in found.values()]
@@ -286,6 +304,7 @@ def book(
     travellers: TravellersFile = None,
     vehicle: Vehicle = None,
     company: Companies = None,
+    reservation_type: Kind = "TICKET",
     from_file: File = None,
     journal: OptionalJournalUrl = None,
     yes: Yes = False,
@@ -313,6 +332,8 @@ def book(
         "vehicle": vehicle,
     }
     given = {name: value for name, value in options.items() if value and value != "00:00"}
+    if reservation_type != "TICKET":
+        given["reservation_type"] = reservation_type
     _reject_both(travellers, given.get("passengers", []))
     if from_file is not None and (given or travellers is not None):
         raise typer.BadParameter("cannot be combined with a route or its options", param_hint=_FROM)

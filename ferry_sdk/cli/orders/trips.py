@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import date, timedelta
 from itertools import chain
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, cast, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import to_jsonable_python
@@ -22,6 +22,7 @@ from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import Input, SearchPassenger, VehicleQuery
 from ferry_sdk.planning.trips import FailedSearch, SearchReport, Trip, TripSearch
 from ferry_sdk.planning.vehicles import VehicleMatch
+from ferry_sdk.resources.arguments import ReservationTypeName
 
 _TWO_WEEKS: Final = timedelta(days=14)
 _TRAVELLER: Final = re.compile(r"(\d{1,3})([FMfm])", re.ASCII)
@@ -41,6 +42,7 @@ class Search(Input):
         at: The earliest time of departure, as HH:MM.
         companies: The companies to ask; None: all that sail.
         vehicle: The vehicle's code, or its make and model.
+        reservation_type: The type of the fares; None: all.
     """
 
     origin: str
@@ -52,6 +54,7 @@ class Search(Input):
     companies: list[str] | None = None
     passengers: list[SearchPassenger] | None = None
     vehicle: str | None = None
+    reservation_type: ReservationTypeName | None = "TICKET"
 
 
 def find_trips(ferry: Ferry, search: Search) -> TripSearch:
@@ -71,6 +74,7 @@ def find_trips(ferry: Ferry, search: Search) -> TripSearch:
         passengers=search.passengers or (),
         vehicle=vehicle_query(ferry, search.vehicle),
         companies=search.companies,
+        reservation_type=search.reservation_type,
     )
     trips = (trip for trip in found if f"{trip.depart_at:%H:%M}" >= search.at)
     return TripSearch(trips, found.report)
@@ -88,6 +92,7 @@ def next_sailing_day(ferry: Ferry, search: Search) -> date | None:
         passengers=search.passengers or (),
         vehicle=vehicle_query(ferry, search.vehicle),
         companies=search.companies,
+        reservation_type=search.reservation_type,
     )
     return next((day for day, found in days.items() if found.sailings), None)
 
@@ -124,6 +129,16 @@ def parse_traveller(value: str, kind: PassengerType = PassengerType.ADULT) -> Se
     if parts is None:
         raise ValueError("expected an age and F or M, such as 34F")
     return SearchPassenger.model_validate({"type": kind, "age": parts[1], "gender": parts[2]})
+
+
+def parse_reservation_type(value: str) -> ReservationTypeName | None:
+    """Parse a type of fares in any case; "all" is None. Raise ValueError otherwise."""
+    for name in get_args(ReservationTypeName):
+        if value.upper() == name:
+            return cast("ReservationTypeName", name)
+    if value.lower() == "all":
+        return None
+    raise ValueError("expected ticket, presale, option or all")
 
 
 def ways_of(trip: Trip) -> list[Availability]:
@@ -165,7 +180,10 @@ def _back(way: Availability, day: str) -> str:
 
 
 def warn_of_missing(report: SearchReport) -> None:
-    """Print a warning for each company that failed or was not asked."""
+    """Print a warning for each company that failed or was not asked, and for trips left out."""
+    if report.left_out:
+        others = "--reservation-type all finds them"
+        warn(f"{report.left_out} trips have only fares of another reservation type; {others}")
     missing = {"is missing": report.failed, "was not asked": report.not_asked}
     for problem, searches in missing.items():
         for company in dict.fromkeys(one.company for one in searches):
