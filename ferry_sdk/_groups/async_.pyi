@@ -235,6 +235,7 @@ class TripsGroup(Resource):
         max_calls: int = 60,
         concurrency: int = 8,
         reservation_type: ReservationTypeName | None = "TICKET",
+        patience: float | None = None,
     ) -> TripSearch: ...
     def stream(
         self,
@@ -250,6 +251,7 @@ class TripsGroup(Resource):
         max_calls: int = 60,
         concurrency: int = 8,
         reservation_type: ReservationTypeName | None = "TICKET",
+        patience: float | None = None,
     ) -> AsyncTripStream: ...
     async def calendar(
         self,
@@ -264,6 +266,7 @@ class TripsGroup(Resource):
         max_calls: int = 400,
         concurrency: int = 8,
         reservation_type: ReservationTypeName | None = "TICKET",
+        patience: float | None = None,
     ) -> PriceCalendar: ...
     async def connections(
         self,
@@ -279,6 +282,7 @@ class TripsGroup(Resource):
         max_calls: int = 60,
         concurrency: int = 8,
         reservation_type: ReservationTypeName | None = "TICKET",
+        patience: float | None = None,
     ) -> ConnectionSearch: ...
 
 class VehiclesGroup(Resource):

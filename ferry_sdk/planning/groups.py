@@ -160,6 +160,7 @@ class TripsGroup(Resource):
         max_calls: int = 60,
         concurrency: int = 8,
         reservation_type: ReservationTypeName | None = "TICKET",
+        patience: float | None = None,
     ) -> Plan[TripSearch]:
         """Ask every company that sails between two places, at the same time.
 
@@ -180,6 +181,9 @@ class TripsGroup(Resource):
             reservation_type: The type of fares to look for: TICKET, PRESALE or OPTION; None: all.
                 Prices concern these fares only. Trips without any are left out, and counted in
                 ``.left_out``.
+            patience: Seconds for the answer to one search, with retries and waits of a limiter. A
+                company that is slower is in ``.report.failed``, with a `RequestTimeoutError`; None:
+                no limit but the client's deadline.
 
         Returns:
             The trips by price, then departure; empty where nothing sails. A company that fails is
@@ -219,6 +223,7 @@ class TripsGroup(Resource):
             max_calls,
             concurrency,
             reservation_type,
+            patience,
         )
 
         def steps(settings: Settings) -> Flow[TripSearch]:
@@ -241,6 +246,7 @@ class TripsGroup(Resource):
         max_calls: int = 60,
         concurrency: int = 8,
         reservation_type: ReservationTypeName | None = "TICKET",
+        patience: float | None = None,
     ) -> TripStream | AsyncTripStream:
         """Search as `search` does, and give the trips as the companies answer.
 
@@ -261,6 +267,7 @@ class TripsGroup(Resource):
             max_calls,
             concurrency,
             reservation_type,
+            patience,
         )
         if isinstance(self._transport, AsyncTransport):
             return AsyncTripStream(self._transport, plan)
@@ -280,6 +287,7 @@ class TripsGroup(Resource):
         max_calls: int = 400,
         concurrency: int = 8,
         reservation_type: ReservationTypeName | None = "TICKET",
+        patience: float | None = None,
     ) -> Plan[PriceCalendar]:
         """Return the cheapest fare of every day, one way.
 
@@ -296,6 +304,9 @@ class TripsGroup(Resource):
             reservation_type: The type of fares to look for: TICKET, PRESALE or OPTION; None: all.
                 Prices concern these fares only. Trips without any are left out, and counted in
                 ``.left_out``.
+            patience: Seconds for the answer to one search, with retries and waits of a limiter. A
+                company that is slower is in ``.report.failed``, with a `RequestTimeoutError`; None:
+                no limit but the client's deadline.
 
         Raises:
             InvalidInputError: An argument is invalid, or no company is known; `field` names it.
@@ -318,6 +329,7 @@ class TripsGroup(Resource):
             max_calls,
             concurrency,
             reservation_type,
+            patience,
             ("start", "end"),
         )
 
@@ -342,6 +354,7 @@ class TripsGroup(Resource):
         max_calls: int = 60,
         concurrency: int = 8,
         reservation_type: ReservationTypeName | None = "TICKET",
+        patience: float | None = None,
     ) -> Plan[ConnectionSearch]:
         """Search two one-way sailings that meet in a port, of one company or of two.
 
@@ -364,6 +377,9 @@ class TripsGroup(Resource):
             reservation_type: The type of fares to look for: TICKET, PRESALE or OPTION; None: all.
                 Prices concern these fares only. Trips without any are left out, and counted in
                 ``.left_out``.
+            patience: Seconds for the answer to one search, with retries and waits of a limiter. A
+                company that is slower is in ``.report.failed``, with a `RequestTimeoutError`; None:
+                no limit but the client's deadline.
 
         Returns:
             The itineraries by price, then arrival. A company that fails is in
@@ -385,6 +401,7 @@ class TripsGroup(Resource):
             max_calls,
             concurrency,
             reservation_type,
+            patience,
         )
         plan = ConnectionPlan(request, checked_wait(wait), checked_via(via))
 

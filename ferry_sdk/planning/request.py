@@ -10,6 +10,7 @@ from typing import Any, Final, get_args
 from pydantic import BaseModel
 
 from ferry_sdk._engine.operation import Operation
+from ferry_sdk._engine.validation import seconds
 from ferry_sdk.errors import (
     InvalidInputError,
 )
@@ -49,6 +50,7 @@ class TripRequest:
         max_calls: The most searches to make.
         concurrency: The most searches at the same time.
         reservation_type: The type of the fares to keep; None: all.
+        patience: Seconds for the answer to one search; None: no limit.
         day_arguments: The arguments that the first day and the other days come from.
     """
 
@@ -61,6 +63,7 @@ class TripRequest:
     max_calls: int
     concurrency: int
     reservation_type: ReservationTypeName | None
+    patience: float | None = None
     day_arguments: tuple[str, str] = ("on", "on")
 
     def __post_init__(self) -> None:
@@ -75,6 +78,8 @@ class TripRequest:
             raise InvalidInputError(
                 "expected TICKET, PRESALE, OPTION or None", field="reservation_type"
             )
+        if self.patience is not None:
+            seconds(self.patience, "patience")
         # Each search reads them again, so an iterator, or a list that changes, is copied.
         for name in ("passengers", "companies"):
             given: Any = getattr(self, name)

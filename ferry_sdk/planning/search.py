@@ -190,7 +190,9 @@ class TripPlan:
             self._not_asked.append(query.asked)
         else:
             self._calls += 1
-            self._batch.add(query, self._request.operation(query))
+            patience = self._request.patience
+            limits = {} if patience is None else {"deadline": patience}
+            self._batch.add(query, self._request.operation(query), **limits)
 
     def _ways_back(self) -> list[Query]:
         """Return the searches of ways back that were not found, because nothing sailed out.

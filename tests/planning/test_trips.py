@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import threading
+import time
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -391,6 +392,38 @@ def test_a_deadline_gives_what_has_answered_by_then(ferry: Ferry, ferry_sandbox:
     assert failed.company == "BALEARIA"
     assert isinstance(failed.error, RequestTimeoutError)
     assert found
+
+
+def test_a_company_that_is_slower_than_the_patience_fails_alone(
+    ferry: Ferry, ferry_sandbox: Sandbox
+) -> None:
+    ferry_sandbox.faults.add(
+        "delay_before", "availability.search", times=None, company="BALEARIA", seconds=60
+    )
+    day, days = {"on": GNV_SAILS}, {"start": GNV_SAILS, "end": GNV_SAILS}
+    ends, began = ("Algeciras", "Tangier Med"), time.monotonic()
+    for call, when in ((ferry.trips.search, day), (ferry.trips.calendar, days)):
+        for patience in (1.5, 6.0, 20.0):  # a longer one on a busy machine
+            arguments: Any = {**when, "passengers": ADULT, "patience": patience}
+            found = call(*ends, **arguments)
+            if len(found.report.answered) == 3:
+                break
+        (failed,) = found.report.failed
+        assert failed.company == "BALEARIA", call
+        assert isinstance(failed.error, RequestTimeoutError), call
+        assert len(found.report.answered) == 3, call
+    assert time.monotonic() - began < 60, "the deadline of the client is longer"
+    patient: Any = {"passengers": ADULT, "patience": 60}
+    with pytest.raises(RequestTimeoutError):  # patience does not extend the deadline
+        ferry.with_options(deadline=0.3).trips.search(
+            *ends, on=GNV_SAILS, companies=["BALEARIA"], **patient
+        )
+    for wrong in (0, -1, float("nan"), "2", True):
+        for name in ("search", "stream", "connections", "calendar"):
+            arguments = {**(days if name == "calendar" else day), "passengers": ADULT}
+            with pytest.raises(InvalidInputError) as refused:
+                getattr(ferry.trips, name)(*ends, **arguments, patience=wrong)
+            assert refused.value.field == "patience", (name, wrong)
 
 
 def test_a_deadline_is_raised_where_nothing_has_answered(
