@@ -119,6 +119,29 @@ def test_tickets_are_found_unless_others_are_wanted(cli):
     assert "option or all" in wrong.err
 
 
+def test_connections_are_shown_as_separate_tickets(cli, ferry):
+    words = ["search", "Barcelona", "Tunis", "--on", f"{DAY}", "--adult", "34F", "--changes", "1"]
+    shown = cli(*words).out
+    assert "separate tickets: nobody is bound to wait" in shown.splitlines()[0]
+    found = cli(*words, "--json").document
+    assert set(found) == {"search", "itineraries", "report"}
+    assert len(shown.splitlines()) == len(found["itineraries"]) + 2
+    same = ferry.trips.connections(
+        "Barcelona", "Tunis", on=DAY, passengers=[{"type": "Adult", "gender": "Female", "age": 34}]
+    )
+    assert [(one["price"], one["via"]) for one in found["itineraries"]] == [
+        (str(one.price), one.via.code) for one in same
+    ]
+    first = found["itineraries"][0]
+    assert [leg["companies"] for leg in first["legs"]] == [[*leg.companies] for leg in same[0].legs]
+    assert same[0].via.name in shown
+    for wrong in (["--back", f"{DAY}"], ["--flexible", "1"]):
+        assert "--changes" in cli(*words, *wrong, code=2).err
+    later = cli(*words, "--at", "23:59", code=4)
+    assert "no two sailings meet from Barcelona to Tunis" in later.err
+    assert cli(*words, "--at", "23:59", "--json", code=4).document["itineraries"] == []
+
+
 def test_a_table_around_new_year_names_the_year_of_each_sailing(cli):
     words = ["Genoa", "Palermo", "--adult", "34F"]
     both = cli("search", *words, "--on", "2051-01-01", "--flexible", "3").out

@@ -11,6 +11,11 @@ import typer
 from pydantic_core import to_jsonable_python
 
 from ferry_sdk.cli.commands.show import next_of
+from ferry_sdk.cli.orders.connections import (
+    find_connections,
+    itinerary_members,
+    print_connections,
+)
 from ferry_sdk.cli.orders.files import read_order, read_travellers
 from ferry_sdk.cli.orders.interview import ask_order
 from ferry_sdk.cli.orders.order import print_summary, send_order
@@ -23,6 +28,7 @@ from ferry_sdk.cli.orders.trips import (
     parse_traveller,
     print_trips,
     report_members,
+    search_members,
     trip_members,
     vehicle_query,
     warn_of_missing,
@@ -56,6 +62,7 @@ from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import SearchPassenger
 from ferry_sdk.models.travellers import Travellers
 from ferry_sdk.planning.calendar import CalendarDay, PriceCalendar
+from ferry_sdk.planning.connections import ConnectionSearch
 from ferry_sdk.resources.arguments import ReservationTypeName, passengers_on
 
 _FROM = "'--from'"
@@ -142,6 +149,9 @@ def search(
     vehicle: Vehicle = None,
     company: Companies = None,
     reservation_type: Kind = "TICKET",
+    changes: Annotated[
+        int, typer.Option(min=0, max=1, help="1: two sailings that meet in a port.")
+    ] = 0,
     as_json: AsJson = False,
     base_url: BaseUrl = None,
     token_file: TokenFile = None,
@@ -162,6 +172,15 @@ def search(
         vehicle=vehicle,
         reservation_type=reservation_type,
     )
+    if changes:
+        if back is not None or flexible:
+            raise typer.BadParameter(
+                "cannot be combined with --back or --flexible", param_hint="'--changes'"
+            )
+        with open_client(base_url, token_file) as ferry, show_progress("Searching"):
+            connections = find_connections(ferry, wanted)
+        _show_connections(wanted, connections, as_json=as_json)
+        return
     with open_client(base_url, token_file) as ferry, show_progress("Searching"):
         trips = find_trips(ferry, wanted)
         next_day = None if trips or as_json else next_sailing_day(ferry, wanted)
@@ -169,10 +188,7 @@ def search(
         sailings = {way.id: way for trip in trips for way in ways_of(trip)}
         print_json(
             {
-                "search": {
-                    **wanted.model_dump(mode="json", exclude_none=True),
-                    "reservation_type": wanted.reservation_type,
-                },
+                "search": search_members(wanted),
                 "trips": [trip_members(trip) for trip in trips],
                 "sailings": [one.model_dump(mode="json") for one in sailings.values()],
                 "report": report_members(trips.report),
@@ -197,6 +213,27 @@ def search(
         near = min(days, key=lambda day: (abs(day - on), on < day))
         warn(f"{nothing}; the nearest day with sailings is {near:%a %d %b %Y}")
     note("The price is that with the cheapest place. To book, run ferry book with these options.")
+
+
+def _show_connections(wanted: Search, found: ConnectionSearch, *, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                "search": search_members(wanted),
+                "itineraries": [itinerary_members(one) for one in found],
+                "report": report_members(found.report),
+            }
+        )
+        if not found:
+            raise typer.Exit(Exit.REJECTED)
+        return
+    if found:
+        print_connections(found)
+    warn_of_missing(found.report)
+    if not found:
+        ends = f"{wanted.origin} to {wanted.destination}"
+        raise NoTripsError(f"no two sailings meet from {ends} on {wanted.on:%a %d %b %Y}")
+    note("To book, run ferry book for each of the two sailings.")
 
 
 def calendar(

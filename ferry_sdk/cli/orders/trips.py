@@ -168,10 +168,15 @@ def print_trips(trips: Sequence[Trip], index: int = 0, *, on: Console | None = N
 
 
 def _cells(way: Availability, day: str) -> tuple[str, str, str, str]:
-    hours, minutes = divmod(way.travel_time // timedelta(minutes=1), 60)
     leaves = f"{way.depart_at:{day} %H:%M}"
     arrives = time_of(way.arrive_at, way.depart_at)
-    return leaves, arrives, f"{hours}:{minutes:02}", way.company.name
+    return leaves, arrives, hours_of(way.travel_time), way.company.name
+
+
+def hours_of(duration: timedelta) -> str:
+    """Format a duration in hours and minutes."""
+    hours, minutes = divmod(duration // timedelta(minutes=1), 60)
+    return f"{hours}:{minutes:02}"
 
 
 def _back(way: Availability, day: str) -> str:
@@ -192,6 +197,12 @@ def warn_of_missing(report: SearchReport) -> None:
             when = f"on {mine[0].day:%d %b %Y}" if len(days) == 1 else f"for {len(days)} days"
             why = f": {mine[0].error}" if isinstance(mine[0], FailedSearch) else ""
             warn(f"{company} {problem} {when}{why}")
+
+
+def search_members(search: Search) -> dict[str, object]:
+    """Return a search as the members of a JSON object, as an order in a file takes them."""
+    members = search.model_dump(mode="json", exclude_none=True)
+    return {**members, "reservation_type": search.reservation_type}
 
 
 def trip_members(trip: Trip) -> dict[str, object]:
