@@ -79,7 +79,16 @@ def _find_trips(values: Mapping[str, Any], known_ids: KnownIds) -> Reads:
         view["vehicle"] = {"code": clean_text(vehicle.booking().code, _MAX_LENGTH)}
     if len(trips) > limit:
         view["more"] = len(trips) - limit
-    notes = [*filter(None, [_missing(trips.report), "" if trips else _nothing(trips.report)])]
+    notes = [
+        *filter(
+            None,
+            [
+                _left_out(trips),
+                _missing(trips.report),
+                "" if trips or trips.left_out else _nothing(trips.report),
+            ],
+        )
+    ]
     answer: Answer = {"status": "done", "result": view}
     return {**answer, "notes": notes} if notes else answer
 
@@ -126,6 +135,13 @@ def _missing(report: SearchReport) -> str:
         return ""
     line = ", ".join(f"{company} {reason}" for company, reason in parts.items())
     return clean_text(f"Not all offers: {line}.", _MAX_NOTE)
+
+
+def _left_out(trips: TripSearch) -> str:
+    """Return how many trips have no fare of the wanted type, in a line; empty if all have one."""
+    if not trips.left_out:
+        return ""
+    return f"{trips.left_out} more trips have fares of another reservation_type only."
 
 
 def _nothing(report: SearchReport) -> str:
