@@ -11,7 +11,7 @@ import pytest
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
-from ferry_sdk import FerryError, otel
+from ferry_sdk import FerryError, Rate, otel
 from tests.support.trip import PASSENGERS
 
 if TYPE_CHECKING:
@@ -153,7 +153,9 @@ def test_waits_for_the_limiter_are_timed_and_shown_to_hooks(
         ({"ferry.operation": "catalogue.journeys", "error.type": "LookupError"}, 1),
     ]
     assert meters.metrics()["ferry.limiter.wait"].data.data_points[0].sum >= 0.04
-    assert [event.problem for event in waits] == [None, None, "LookupError"]
+    make_client(event_hooks=hooks, limiter=Rate("1000/second")).catalogue.ports()
+    assert meters.points("ferry.limiter.wait")[0] == ({"ferry.operation": "catalogue.ports"}, 3)
+    assert [event.problem for event in waits] == [None, None, "LookupError", None]
     assert {type(event.call.correlation_id) for event in waits} == {str}
 
 
