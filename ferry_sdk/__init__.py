@@ -54,7 +54,9 @@ if TYPE_CHECKING:
     )
     from ferry_sdk.hooks import (
         CallInfo,
+        ConnectionsEvent,
         EventHooks,
+        LimiterEvent,
         OutcomeEvent,
         RequestEvent,
         ResponseEvent,
@@ -189,6 +191,7 @@ __all__ = [
     "ConflictError",
     "ConnectionFailedError",
     "ConnectionSearch",
+    "ConnectionsEvent",
     "Contact",
     "ContactDict",
     "Country",
@@ -206,6 +209,7 @@ __all__ = [
     "JournalEntry",
     "JournalError",
     "Journey",
+    "LimiterEvent",
     "McpPort",
     "NextAction",
     "NoSailingsError",
