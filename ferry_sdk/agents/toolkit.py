@@ -23,7 +23,7 @@ from ferry_sdk.agents.policy.budget import Budget, Limits
 from ferry_sdk.agents.policy.duplicates import UnresolvedWrite
 from ferry_sdk.agents.policy.state import AgentState, State
 from ferry_sdk.agents.tools.schemas import strict_schema
-from ferry_sdk.agents.tools.tools import AnswerT, ToolDefinition
+from ferry_sdk.agents.tools.tools import AnswerT, ToolChoice, ToolDefinition
 from ferry_sdk.client import AsyncFerry, Ferry, transport_of
 from ferry_sdk.errors import ConfigurationError
 
@@ -43,6 +43,7 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
         self,
         ferry: FerryT,
         *,
+        tools: ToolChoice = "journey",
         writes: bool = False,
         approve: Callable[[ApprovalRequest], ApprovalT] | None = None,
         spend_limit: Limits | None = None,
@@ -66,6 +67,7 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
             budget=Budget(spend_limit, penalty_limit, store),
             audit=audit,
             store=store,
+            tools=tools,
         )
 
     def __repr__(self) -> str:
@@ -77,11 +79,7 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
 
     def definitions(self) -> tuple[ToolDefinition[AnswerT], ...]:
         """Return the available tools with their JSON Schemas; each can be called."""
-        by_code = self._runner.by_code
-        return tuple(
-            tool.definition(approval=by_code, call=partial(self.call, tool.name))
-            for tool in self._runner.tools
-        )
+        return definitions_of(self, by_code=self._runner.by_code)
 
     def openai(
         self, api: Literal["responses", "chat"] = "responses", *, strict: bool = False
@@ -155,6 +153,8 @@ class Toolkit(AnyToolkit[Ferry, bool, Answer]):
 
     Args:
         ferry: The client.
+        tools: What is offered: the tools of a ``"journey"`` (find, book, confirm, show, cancel),
+            ``"all"``, or the tools of these names.
         writes: Whether the agent may make, confirm and cancel bookings.
         approve: Called for each write, which is sent only if it returns True. `call` raises what
             it raises, and nothing is sent. None: the agent gets a code, to be given back once a
@@ -248,6 +248,23 @@ class AsyncToolkit(AnyToolkit[AsyncFerry, object, Awaitable[Answer]]):
         # A cancelled call still sends its audit record.
         perform, shielded = partial(_perform_async, ferry), partial(_perform_shielded, ferry)
         return await drive_async(flow, perform, shielded)
+
+
+def definitions_of(
+    toolkit: AnyToolkit[Any, Any, AnswerT], *, by_code: bool
+) -> tuple[ToolDefinition[AnswerT], ...]:
+    """Return the available tools, with codes for the approval of writes or without."""
+    runner = toolkit._runner  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    return tuple(
+        tool.definition(approval=by_code, call=partial(toolkit.call, tool.name))
+        for tool in runner.tools
+    )
+
+
+async def read_catalogue(toolkit: AsyncToolkit, name: str, arguments: Mapping[str, Any]) -> Answer:
+    """Call a tool that reads, whether it is offered or not."""
+    runner = toolkit._runner  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    return await toolkit._run(*runner.read_catalogue(name, arguments))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
 
 def state_of(toolkit: AsyncToolkit) -> State:
