@@ -206,7 +206,7 @@ def _tool(name: str, without: frozenset[str]) -> Tool:
 
 _KEYS: Final = {key.replace(".", "_"): key for key in (*_PLANNED, *SAFETY) if key not in EXCLUDED}
 TOOLS: Final[Mapping[str, Tool]] = MappingProxyType(
-    {name: _tool(_KEYS[name], frozenset()) for name in dict.fromkeys((*JOURNEY, *_KEYS))}
+    {name: _tool(_KEYS[name], frozenset[str]()) for name in dict.fromkeys((*JOURNEY, *_KEYS))}
 )
 """Every tool, by name. Models and schemas are made on first use."""
 
