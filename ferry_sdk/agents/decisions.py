@@ -14,7 +14,7 @@ The generator yields `Invoke` (call the client) and `CallHandler` (call the call
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 from typing import Any, TypeVar
@@ -55,14 +55,22 @@ from ferry_sdk.agents.policy.duplicates import (
     UnknownOutcome,
     UnresolvedWrite,
 )
-from ferry_sdk.agents.policy.planning import DAYS, check_days, find, selected
+from ferry_sdk.agents.policy.planning import (
+    DAYS,
+    Handles,
+    check_days,
+    find,
+    selected,
+    with_travellers,
+)
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState
 from ferry_sdk.agents.policy.writes import Prepared, all_writes
-from ferry_sdk.agents.tools.tools import TOOLS, Arguments, Tool, ToolChoice, choose_tools
+from ferry_sdk.agents.tools.tools import LIST, TOOLS, Arguments, Tool, ToolChoice, choose_tools
 from ferry_sdk.agents.tools.views import view_of
 from ferry_sdk.errors import AlreadyDoneError, FerryError, InvalidInputError, OutcomeUnknownError
 from ferry_sdk.models.bookings import BookingCreated
+from ferry_sdk.models.inputs import Traveller
 
 T = TypeVar("T")
 ToolFlow = Generator[ToolEffect, Any, Answer]
@@ -86,9 +94,11 @@ class ToolRunner:
         budget: Budget,
         audit: Callable[[AuditRecord], Any] | None,
         store: State,
-        tools: ToolChoice = "all",
+        tools: ToolChoice,
+        travellers: Handles | None,
     ) -> None:
-        self._chosen = choose_tools(tools)
+        self._chosen = choose_tools(tools, by_handle=travellers is not None)
+        self._travellers = travellers
         self._transport = transport
         self._may_write = writes
         self._approve = approve
@@ -237,6 +247,8 @@ class ToolRunner:
     ) -> ToolFlow:
         tool, read = self._read(call, name, arguments, by_code=approve is None)
         check_days(read.values, self._now())
+        if tool.name == LIST:
+            return {"status": "done", "result": {"travellers": [*self._handles()]}}
         if tool.is_planned:
             return (yield from find(tool.name, read.values, self._state.known_ids, self._today))
         if tool.is_read:
@@ -257,6 +269,10 @@ class ToolRunner:
         self._drop(prepared)
         return needed
 
+    def _handles(self) -> Mapping[str, Traveller]:
+        given = self._travellers
+        return (given() if callable(given) else given) or {}
+
     def _answer_read(self, tool: Tool, read: Arguments) -> ToolFlow:
         result = yield Invoke(tool.operation, read.values)
         view = view_of(result, read.detail, read.contains)
@@ -275,6 +291,8 @@ class ToolRunner:
                 "writes_disabled", "this tool changes something, and only reading is allowed"
             )
         read = tool.read(arguments)
+        if "travellers" in read.values:
+            read = replace(read, values=with_travellers(read.values, self._handles()))
         call.add_ids(**{key: read.values.get(key) for key in ("booking_id", "ticket_id", "id")})
         if read.confirmation_code is not None and not by_code:
             raise InvalidInputError("there is no such argument", field="confirmation_code")

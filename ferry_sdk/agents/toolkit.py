@@ -21,6 +21,7 @@ from ferry_sdk.agents.policy.approval import ApprovalRequest
 from ferry_sdk.agents.policy.audit import AuditRecord, CallHandler, ToolEffect
 from ferry_sdk.agents.policy.budget import Budget, Limits
 from ferry_sdk.agents.policy.duplicates import UnresolvedWrite
+from ferry_sdk.agents.policy.planning import Handles, are_handles
 from ferry_sdk.agents.policy.state import AgentState, State
 from ferry_sdk.agents.tools.schemas import strict_schema
 from ferry_sdk.agents.tools.tools import AnswerT, ToolChoice, ToolDefinition
@@ -50,6 +51,7 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
         penalty_limit: Limits | None = None,
         audit: Callable[[AuditRecord], object] | None = None,
         state: str | os.PathLike[str] | None = None,
+        travellers: Handles | None = None,
     ) -> None:
         if not issubclass(type(ferry), self._client):
             raise ConfigurationError(
@@ -58,6 +60,8 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
         for name, function in (("approve", approve), ("audit", audit)):
             if iscoroutinefunction(function) and self._client is Ferry:
                 raise ConfigurationError(f"{name}: an async function requires AsyncToolkit")
+        if not (travellers is None or callable(travellers)) and not are_handles(travellers):
+            raise ConfigurationError("travellers: expected a Traveller for each label")
         self._ferry = ferry
         self._state = store = State() if state is None else AgentState(state)
         self._runner = ToolRunner(
@@ -68,6 +72,7 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
             audit=audit,
             store=store,
             tools=tools,
+            travellers=travellers,
         )
 
     def __repr__(self) -> str:
@@ -168,6 +173,10 @@ class Toolkit(AnyToolkit[Ferry, bool, Answer]):
         state: A private file that keeps what was shown, spent and done, for later toolkits and for
             other processes at the same time. It is created if it does not exist. None: the state
             is in memory, and ends with the toolkit.
+        travellers: Each `Traveller` by a label of your choice, such as ``{"t1": Traveller(...)}``,
+            or a function that returns them at each call. Then the agent searches and books with
+            the labels only, and names and documents never pass through the model. None: the agent
+            gives them.
 
     Raises:
         ConfigurationError: A setting is invalid; the message names it.

@@ -104,6 +104,10 @@ _DETAIL: Final[Any] = (
     Literal["short", "full"],
     Field(default="short", description="`full` shows every field."),
 )
+_HANDLES: Final[Any] = (
+    Annotated[list[_SHORT_TEXT], Field(min_length=1, max_length=_MAX_ITEMS)],  # type: ignore[valid-type]  # a type with limits
+    Field(description="All travellers, by the handles that `travellers_list` shows."),
+)
 _CONTAINS: Final[Any] = (
     _SHORT_TEXT,
     Field(default=None, description="Only records with this text."),
@@ -121,6 +125,7 @@ def model_of(
     *,
     has_detail: bool = True,
     without: Collection[str] = (),
+    by_handle: bool = False,
 ) -> type[BaseModel]:
     """Return a model of an operation's arguments.
 
@@ -129,12 +134,16 @@ def model_of(
         defaults: Describe the arguments that the docstring does not.
         has_detail: Whether the caller chooses how much of the result is shown.
         without: Arguments that are left out.
+        by_handle: Whether travellers are named by handles instead of their data.
     """
     hints = get_type_hints(describe, include_extras=True)
     descriptions = {**defaults, **parse_docstring(describe).fields}
     fields: dict[str, Any] = {}
     for name, parameter in list(inspect.signature(describe).parameters.items())[1:]:
         if name in _APPROVED or name in without:
+            continue
+        if by_handle and name == "passengers":
+            fields["travellers"] = _HANDLES
             continue
         is_only_way = _ALTERNATIVES.get(name) in without
         needed = is_only_way or parameter.default is inspect.Parameter.empty

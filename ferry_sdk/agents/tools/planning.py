@@ -90,6 +90,21 @@ class TripsView(TypedDict):
     today: NotRequired[str]
 
 
+@with_config(ConfigDict(extra="forbid"))
+class TravellersView(TypedDict):
+    """The travellers of a session."""
+
+    travellers: Annotated[list[str], Field(description="Their handles.")]
+
+
+def list_travellers(_self: object) -> Plan[TravellersView]:
+    """List the handles of the travellers, with which searches and bookings name them.
+
+    Never ask the user for names, ages or documents: the program has them.
+    """
+    raise NotImplementedError
+
+
 def find_places(
     _self: object, text: str, *, limit: Annotated[int, Field(ge=1, le=20)] = PLACES
 ) -> Plan[PlacesView]:

@@ -39,12 +39,14 @@ _GROUPS: Final[Mapping[str, Any]] = {
     "mcp": McpGroup,
     "tickets": TicketsGroup,
 }
-_PLANNED: Final = {"trips.find": "trips.search", "places.find": "places.find"}
+_LIST: Final = "travellers.list"
+_PLANNED: Final = {"trips.find": "trips.search", "places.find": "places.find", _LIST: _LIST}
 """The tools that make several calls, by the name of each, with the method of the client."""
 _DESCRIBED: Final[Mapping[str, Callable[..., Any]]] = {
     "trips.find": planning.find_trips,
     "places.find": planning.find_places,
     "bookings.create": planning.create_booking,
+    _LIST: planning.list_travellers,
 }
 """The tools that are not described by their methods."""
 _DATA: Final = data_beside(__file__)
@@ -119,13 +121,16 @@ class Tool:
         is_read: Whether it changes nothing.
     """
 
-    def __init__(self, name: str, without: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, name: str, without: frozenset[str] = frozenset(), *, by_handle: bool = False
+    ) -> None:
         self.operation: str = _PLANNED.get(name, name)
         self.name: str = name.replace(".", "_")
         self.is_planned: bool = name in _PLANNED
         self.is_read: bool = self.is_planned or SAFETY[name].is_read
         self._is_first = self.name in JOURNEY
         self._without = without
+        self._by_handle = by_handle
         self._described = _DESCRIBED.get(name)
 
     def __repr__(self) -> str:
@@ -184,8 +189,10 @@ class Tool:
         return model_of(
             self.describe,
             {name: text for one in others for name, text in one.items()},
-            has_detail=not self.is_planned,
+            # A full view shows the travellers.
+            has_detail=not (self.is_planned or self._by_handle),
             without=self._without,
+            by_handle=self._by_handle,
         )
 
     @cached_property
@@ -200,19 +207,30 @@ _ONLY_WITH: Final[Mapping[str, str]] = _DATA["only_with"]
 
 
 @cache
-def _tool(name: str, without: frozenset[str]) -> Tool:
-    return Tool(name, without)
+def _tool(name: str, without: frozenset[str], *, by_handle: bool = False) -> Tool:
+    return Tool(name, without, by_handle=by_handle)
 
 
+LIST: Final = "travellers_list"
+"""The tool that is offered where travellers are named by handles."""
 _KEYS: Final = {key.replace(".", "_"): key for key in (*_PLANNED, *SAFETY) if key not in EXCLUDED}
 TOOLS: Final[Mapping[str, Tool]] = MappingProxyType(
-    {name: _tool(_KEYS[name], frozenset[str]()) for name in dict.fromkeys((*JOURNEY, *_KEYS))}
+    {
+        name: _tool(_KEYS[name], frozenset[str]())
+        for name in dict.fromkeys((*JOURNEY, *_KEYS))
+        if name != LIST
+    }
 )
 """Every tool, by name. Models and schemas are made on first use."""
 
 
-def choose_tools(chosen: ToolChoice) -> Mapping[str, Tool]:
+def choose_tools(chosen: ToolChoice, *, by_handle: bool = False) -> Mapping[str, Tool]:
     """Return the chosen tools by name, the journey's first.
+
+    Args:
+        chosen: Which tools.
+        by_handle: Whether travellers are named by handles; then a tool lists these, and no
+            argument takes a person's data.
 
     Raises:
         ConfigurationError: There is no such set, or no tool of a name.
@@ -226,7 +244,12 @@ def choose_tools(chosen: ToolChoice) -> Mapping[str, Tool]:
     else:
         names = [*chosen]
     for name in names:
-        if name not in TOOLS:
+        if name not in TOOLS and not (by_handle and name == LIST):
             raise ConfigurationError(f"tools: there is no tool {name!r}")
     without = frozenset(one for one, needed in _ONLY_WITH.items() if needed not in names)
-    return {name: _tool(_KEYS[name], without) for name in TOOLS if name in names}
+    first: Sequence[str] = []
+    if by_handle:
+        without |= {"contact"}
+        first = [LIST]
+    ordered = (*first, *(name for name in TOOLS if name in names))
+    return {name: _tool(_KEYS[name], without, by_handle=by_handle) for name in ordered}
