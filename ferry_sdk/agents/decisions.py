@@ -58,6 +58,7 @@ from ferry_sdk.agents.policy.duplicates import (
 from ferry_sdk.agents.policy.planning import (
     DAYS,
     Handles,
+    are_handles,
     check_days,
     find,
     selected,
@@ -68,7 +69,13 @@ from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState
 from ferry_sdk.agents.policy.writes import Prepared, all_writes
 from ferry_sdk.agents.tools.tools import LIST, TOOLS, Arguments, Tool, ToolChoice, choose_tools
 from ferry_sdk.agents.tools.views import view_of
-from ferry_sdk.errors import AlreadyDoneError, FerryError, InvalidInputError, OutcomeUnknownError
+from ferry_sdk.errors import (
+    AlreadyDoneError,
+    ConfigurationError,
+    FerryError,
+    InvalidInputError,
+    OutcomeUnknownError,
+)
 from ferry_sdk.models.bookings import BookingCreated
 from ferry_sdk.models.inputs import Traveller
 
@@ -271,7 +278,10 @@ class ToolRunner:
 
     def _handles(self) -> Mapping[str, Traveller]:
         given = self._travellers
-        return (given() if callable(given) else given) or {}
+        handles = (given() if callable(given) else given) or {}
+        if not are_handles(handles):
+            raise ConfigurationError("travellers: expected a Traveller for each label")
+        return handles
 
     def _answer_read(self, tool: Tool, read: Arguments) -> ToolFlow:
         result = yield Invoke(tool.operation, read.values)

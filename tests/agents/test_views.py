@@ -385,7 +385,7 @@ def test_deep_nesting_is_cut():
     assert len(json.dumps(view_of(booking, "full"))) < 5_000
 
 
-def test_the_short_view_is_the_first_shape_of_a_result():
+def test_a_result_is_described_as_an_object():
     for tool in TOOLS.values():
         result = tool.definition(approval=False, call=repr).output_schema["properties"]["result"]
         assert result["type"] == "object"

@@ -244,7 +244,9 @@ def choose_tools(chosen: ToolChoice, *, by_handle: bool = False) -> Mapping[str,
     else:
         names = [*chosen]
     for name in names:
-        if name not in TOOLS and not (by_handle and name == LIST):
+        # A caller without a type checker may pass anything.
+        is_text = isinstance(cast("object", name), str)
+        if not is_text or (name not in TOOLS and not (by_handle and name == LIST)):
             raise ConfigurationError(f"tools: there is no tool {name!r}")
     without = frozenset(one for one, needed in _ONLY_WITH.items() if needed not in names)
     first: Sequence[str] = []
