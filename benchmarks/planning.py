@@ -96,7 +96,7 @@ def _own_work(service: Service, effort: Effort) -> Line:
 def _planned(settings: Settings, sailings: Records[Availability]) -> TripSearch:
     """Run a search of trips, and answer each of its searches at once."""
     request = TripRequest(
-        code_of(0), code_of(1), flexible_rounds(START, None, 0), PASSENGERS, None, None, 60, 8
+        code_of(0), code_of(1), flexible_rounds(START, None, 0), PASSENGERS, None, None, 60, 8, None
     )
     plan = TripPlan(request)
     steps = plan.collect(settings)

@@ -163,7 +163,7 @@ async def search(query: Query, ferry: Client) -> Found:
         vehicle=cars[0].query,
     )
     return Found(
-        offers=[Offer.of(trip) for trip in trips.filter(reservation_type="TICKET")[:20]],
+        offers=[Offer.of(trip) for trip in trips[:20]],
         vehicle=cars[0].booking(),
         missing=[failed.company for failed in trips.report.failed],
     )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ferry_sdk.models.bookings import BookingCancellation, BookingConfirmation
     from ferry_sdk.models.catalogue import Port
     from ferry_sdk.models.tickets import PaymentRecorded, TicketCancellation
+    from ferry_sdk.orders import Order
 
 _REDIRECTION = 3
 
@@ -306,6 +307,28 @@ class AlreadyDoneError(FerryError):
         self.last_seen: object = last_seen
 
 
+class OrderError(FerryError):
+    """A step of an order failed, so that it is not as a whole what was asked for.
+
+    Attributes:
+        order: What stands now, part by part.
+        cause: Why; its own `outcome` is that of the step that failed.
+    """
+
+    def __init__(self, order: Order, cause: FerryError) -> None:
+        stands = ", ".join(
+            f"{part.booking_id or f'part {number}'} is {part.state}"
+            for number, part in enumerate(order.parts, 1)
+        )
+        is_unknown = order.state == "unknown"
+        super().__init__(
+            f"order {order.id}: {cause} ({stands})",
+            outcome="unknown" if is_unknown else cause.outcome,
+        )
+        self.order: Order = order
+        self.cause: FerryError = cause
+
+
 class JournalError(FerryError):
     """The journal could not be read or written. A write that it did not record was not sent."""
 
@@ -400,7 +423,7 @@ class VoucherNotReadyError(NotFoundError):
     def show(self, message: str, code: str | None) -> None:
         """Set the message; the text does not show the status, which is no error."""
         super().show(message, code)
-        self.args = (message,)
+        self.args: tuple[Any, ...] = (message,)
 
 
 class ConflictError(APIError):

@@ -6,11 +6,12 @@ Hooks only observe. Their results are ignored, and their exceptions are logged.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
 from types import TracebackType
 from typing import Any, Literal, TypedDict, cast
+from weakref import WeakSet
 
 from ferry_sdk.errors import ConfigurationError
 from ferry_sdk.types import Attempt, Outcome
@@ -127,7 +128,42 @@ class OutcomeEvent:
     read_back: bool = False
 
 
-Event = RequestEvent | ResponseEvent | RetryEvent | OutcomeEvent
+@dataclass(frozen=True, eq=False)
+class LimiterEvent:
+    """The client's limiter has let a request leave, or has failed.
+
+    Attributes:
+        call: The call that it belongs to.
+        operation: The operation that waited: the call itself, or a read that belongs to it.
+        seconds: How long it waited.
+        problem: The name of the error; None if the request may leave.
+    """
+
+    call: CallInfo
+    operation: str
+    seconds: float
+    problem: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class ConnectionsEvent:
+    """A client has used its connections for the first time in this process or event loop.
+
+    Attributes:
+        call: The call that used them first.
+        host: Name or address of the server of its request.
+        port: Its port; None if the URL has no valid one.
+        connections: A view of them; its ``len`` is how many are open now. Keep only a weak
+            reference, so that a closed client can go.
+    """
+
+    call: CallInfo
+    host: str
+    port: int | None
+    connections: Sized = field(repr=False)
+
+
+Event = RequestEvent | ResponseEvent | RetryEvent | OutcomeEvent | LimiterEvent | ConnectionsEvent
 Hook = Callable[[Any], object]
 
 
@@ -138,6 +174,8 @@ class EventHooks(TypedDict, total=False):
     response: Sequence[Callable[[ResponseEvent], object]]
     retry: Sequence[Callable[[RetryEvent], object]]
     outcome: Sequence[Callable[[OutcomeEvent], object]]
+    limiter: Sequence[Callable[[LimiterEvent], object]]
+    connections: Sequence[Callable[[ConnectionsEvent], object]]
 
 
 class Hooks:
@@ -145,12 +183,14 @@ class Hooks:
 
     Attributes:
         by_event: The hooks for each type of event.
+        known_connections: The connections that the hooks know.
     """
 
     def __init__(self, by_event: Mapping[type[Event], Iterable[Hook]]) -> None:
         self.by_event: dict[type[Event], tuple[Hook, ...]] = {
             kind: tuple(hooks) for kind, hooks in by_event.items()
         }
+        self.known_connections: WeakSet[Sized] = WeakSet()
         self._known_failures: set[int] = set()
 
     def log_failure(self, hook: Hook, error: Exception, call: CallInfo) -> None:
@@ -182,6 +222,8 @@ def build_hooks(event_hooks: EventHooks | None, *, may_be_async: bool) -> Hooks 
         "response": ResponseEvent,
         "retry": RetryEvent,
         "outcome": OutcomeEvent,
+        "limiter": LimiterEvent,
+        "connections": ConnectionsEvent,
     }
     by_event: dict[type[Event], list[Hook]] = {}
     given = cast("object", {} if event_hooks is None else event_hooks)

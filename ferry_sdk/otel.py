@@ -1,11 +1,17 @@
-"""OpenTelemetry spans of a client's calls: one for each call, with a child for each request."""
+"""OpenTelemetry spans and metrics of a client's calls and their requests.
+
+Each call has a span, with a child for each request. No attribute of a metric contains an id.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sized
+from functools import cache
 from typing import Final
 from weakref import WeakKeyDictionary
 
 try:
+    from opentelemetry import metrics as otel_metrics
     from opentelemetry import trace
 except ModuleNotFoundError as _error:
     raise ModuleNotFoundError(
@@ -16,7 +22,9 @@ except ModuleNotFoundError as _error:
 from ferry_sdk._version import __version__
 from ferry_sdk.hooks import (
     CallInfo,
+    ConnectionsEvent,
     EventHooks,
+    LimiterEvent,
     OutcomeEvent,
     RequestEvent,
     ResponseEvent,
@@ -28,29 +36,174 @@ __all__ = ["event_hooks"]
 _NANOSECONDS: Final = 1_000_000_000
 _FAILED: Final = 400
 _HANDSHAKE: Final = ("initialize", "notifications/initialized")
+_KNOWN_METHODS: Final = frozenset(
+    {"CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"}
+)
+_SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10)
+"""The buckets that the semantic conventions advise."""
+
+_Attributes = dict[str, str | int]
 
 
 def event_hooks(
-    also: EventHooks | None = None, *, tracer_provider: trace.TracerProvider | None = None
+    also: EventHooks | None = None,
+    *,
+    tracer_provider: trace.TracerProvider | None = None,
+    metrics: bool = False,
+    meter_provider: otel_metrics.MeterProvider | None = None,
 ) -> EventHooks:
     """Return hooks that make spans, for ``event_hooks`` of `Ferry` or `AsyncFerry`.
 
     Args:
         also: Your own hooks, to add.
         tracer_provider: The tracer provider; else the global one.
+        metrics: Whether they also count and time calls and requests.
+        meter_provider: The meter provider, which implies `metrics`; else the global one.
 
     Returns:
         All hooks together.
     """
     spans = _Spans(trace.get_tracer("ferry_sdk", __version__, tracer_provider))
-    own = also or EventHooks()
+    own = _with_metrics(also or EventHooks(), meter_provider, metrics=metrics)
     # A request's span starts last and ends first, so that it does not include the other hooks.
-    return EventHooks(
-        request=[*own.get("request", ()), spans.start_attempt],
-        response=[spans.end_attempt, *own.get("response", ())],
-        retry=[spans.add_retry, *own.get("retry", ())],
-        outcome=[spans.end_call, *own.get("outcome", ())],
-    )
+    hooks = own.copy()
+    hooks["request"] = [*own.get("request", ()), spans.start_attempt]
+    hooks["response"] = [spans.end_attempt, *own.get("response", ())]
+    hooks["retry"] = [spans.add_retry, *own.get("retry", ())]
+    hooks["outcome"] = [spans.end_call, *own.get("outcome", ())]
+    return hooks
+
+
+def _with_metrics(
+    own: EventHooks, provider: otel_metrics.MeterProvider | None, *, metrics: bool
+) -> EventHooks:
+    """Return the hooks, with those of the metrics before them if there are any."""
+    if provider is not None:
+        meters = _meters_by_provider.get(provider)
+        if meters is None:
+            meters = _meters_by_provider[provider] = _Meters(provider)
+    elif metrics:
+        meters = _global_meters()
+    else:
+        return own
+    hooks = own.copy()
+    hooks["response"] = [meters.time_request, *own.get("response", ())]
+    hooks["retry"] = [meters.count_retry, *own.get("retry", ())]
+    hooks["outcome"] = [meters.time_call, *own.get("outcome", ())]
+    hooks["limiter"] = [meters.time_limiter, *own.get("limiter", ())]
+    hooks["connections"] = [meters.watch_connections, *own.get("connections", ())]
+    return hooks
+
+
+class _Meters:
+    """The instruments of one provider, for all its clients.
+
+    There is one for each provider, because a second observable instrument of the same name is never
+    asked.
+    """
+
+    def __init__(self, provider: otel_metrics.MeterProvider | None) -> None:
+        meter = otel_metrics.get_meter("ferry_sdk", __version__, provider)
+        self._requests = meter.create_histogram(
+            "http.client.request.duration",
+            "s",
+            "Duration of HTTP client requests.",
+            explicit_bucket_boundaries_advisory=_SECONDS,
+        )
+        self._calls = meter.create_histogram(
+            "ferry.call.duration",
+            "s",
+            "Duration of calls, with their retries, waits and additional reads.",
+            explicit_bucket_boundaries_advisory=(*_SECONDS, 30, 60, 120),
+        )
+        self._limiter = meter.create_histogram(
+            "ferry.limiter.wait",
+            "s",
+            "How long requests waited for the client's limiter.",
+            explicit_bucket_boundaries_advisory=(*_SECONDS, 30, 60, 120),
+        )
+        self._retries = meter.create_counter(
+            "ferry.retry", "{retry}", "Attempts that failed and were followed by another."
+        )
+        self._unknown = meter.create_counter(
+            "ferry.outcome.unknown", "{call}", "Calls that may have happened."
+        )
+        self._clients: WeakKeyDictionary[Sized, _Attributes] = WeakKeyDictionary()
+        meter.create_observable_up_down_counter(
+            "http.client.open_connections",
+            [self._observe_connections],
+            "{connection}",
+            "Number of outbound HTTP connections that are currently active or idle on the client.",
+        )
+
+    def time_request(self, response: ResponseEvent) -> None:
+        """Record the duration of a request."""
+        request = response.request
+        method = request.method if request.method in _KNOWN_METHODS else "_OTHER"
+        attributes = _server(request.host, request.port)
+        attributes |= {"http.request.method": method, "url.template": request.route}
+        if response.status_code is not None:
+            attributes["http.response.status_code"] = response.status_code
+        kind = _error_type(response)
+        if kind is not None:
+            attributes["error.type"] = kind
+        self._requests.record(response.seconds, attributes)
+
+    def count_retry(self, retry: RetryEvent) -> None:
+        """Count a retry."""
+        self._retries.add(1, {"ferry.operation": retry.operation, "error.type": retry.problem})
+
+    def time_call(self, outcome: OutcomeEvent) -> None:
+        """Record the duration of a call and its outcome."""
+        attributes = _call(outcome.call.operation, outcome.problem)
+        self._calls.record(outcome.seconds, {**attributes, "ferry.outcome": outcome.outcome})
+        if outcome.outcome == "unknown":
+            self._unknown.add(1, attributes)
+
+    def time_limiter(self, turn: LimiterEvent) -> None:
+        """Record a wait for the limiter."""
+        self._limiter.record(turn.seconds, _call(turn.operation, turn.problem))
+
+    def watch_connections(self, event: ConnectionsEvent) -> None:
+        """Count the connections of a client from now on, as long as it exists."""
+        self._clients[event.connections] = _server(event.host, event.port)
+
+    def _observe_connections(
+        self, _: otel_metrics.CallbackOptions
+    ) -> Iterable[otel_metrics.Observation]:
+        """Return the number of open connections for each server."""
+        servers: dict[tuple[tuple[str, str | int], ...], int] = {}
+        for client in self._clients.keyrefs():
+            connections = client()
+            server = None if connections is None else self._clients.get(connections)
+            if connections is not None and server is not None:
+                key = tuple(server.items())
+                servers[key] = servers.get(key, 0) + len(connections)
+        return [otel_metrics.Observation(count, dict(key)) for key, count in servers.items()]
+
+
+_meters_by_provider: WeakKeyDictionary[otel_metrics.MeterProvider, _Meters] = WeakKeyDictionary()
+
+
+@cache
+def _global_meters() -> _Meters:
+    return _Meters(None)
+
+
+def _server(host: str, port: int | None) -> _Attributes:
+    return {"server.address": host} | ({} if port is None else {"server.port": port})
+
+
+def _call(operation: str, problem: str | None) -> _Attributes:
+    known: _Attributes = {"ferry.operation": operation}
+    return known if problem is None else known | {"error.type": problem}
+
+
+def _error_type(response: ResponseEvent) -> str | None:
+    """Return the kind of a request's failure by the conventions."""
+    if response.problem is None and (response.status_code or 0) >= _FAILED:
+        return str(response.status_code)
+    return response.problem
 
 
 class _Spans:
@@ -90,10 +243,9 @@ class _Spans:
             span.set_attribute("ferry.request_id", response.request_id)
         if response.status_code is not None:
             span.set_attribute("http.response.status_code", response.status_code)
-        if response.problem is not None:
-            _fail(span, response.problem)
-        elif response.status_code is not None and response.status_code >= _FAILED:
-            _fail(span, str(response.status_code))
+        kind = _error_type(response)
+        if kind is not None:
+            _fail(span, kind)
         span.end()
 
     def add_retry(self, retry: RetryEvent) -> None:

@@ -146,6 +146,33 @@ class Intent:
     correlation_id: str
 
 
+@dataclass(frozen=True, slots=True)
+class OrderRecord:
+    """An order as a journal stores it: several bookings as one, with what is intended.
+
+    Attributes:
+        id: Its id.
+        kind: ``hold`` or ``change``.
+        content: What `ferry_sdk.orders` has recorded, as JSON; no traveller's data.
+        entry_id: The entry of the last write that was begun for it; None if its outcome is part
+            of `content`.
+        is_finished: Whether nothing that was begun is left to do.
+        revision: How often it was saved: only the program that read the last revision can save
+            the next one.
+        created_at: When it was recorded, UTC.
+        entry: The entry of `entry_id`; None if the journal does not have it.
+    """
+
+    id: str
+    kind: str
+    content: str = field(repr=False)
+    entry_id: str | None = None
+    is_finished: bool = False
+    revision: int = 0
+    created_at: datetime | None = None
+    entry: JournalEntry | None = None
+
+
 class RateLimiter(Protocol):
     """Says when a request may leave; safe to share between threads, tasks and clients."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import re
 import sys
 from functools import cached_property
@@ -69,6 +70,13 @@ def imports(group: type) -> dict[str, str]:
     return found
 
 
+def _literal(value: object) -> str:
+    """Return a default as Python; one that is no simple value as an ellipsis."""
+    if isinstance(value, str):
+        return json.dumps(value)
+    return repr(value) if isinstance(value, int | None) else "..."
+
+
 def definition(name: str, function: Callable[..., Any], keyword: str, answer: str) -> str:
     """Write one method with the result of its `Operation` or `Plan`, as `ruff format` does."""
     signature = inspect.signature(function)
@@ -82,10 +90,7 @@ def definition(name: str, function: Callable[..., Any], keyword: str, answer: st
     for one in list(signature.parameters.values())[1:]:
         if one.kind is one.KEYWORD_ONLY and "*" not in arguments:
             arguments.append("*")
-        is_simple = isinstance(one.default, str | int | None)
-        default = (
-            "" if one.default is one.empty else f" = {one.default!r}" if is_simple else " = ..."
-        )
+        default = "" if one.default is one.empty else f" = {_literal(one.default)}"
         arguments.append(f"{one.name}: {one.annotation}{default}")
     message = getattr(function, "__deprecated__", None)
     mark = "" if message is None else f'    @deprecated("{message}")\n'

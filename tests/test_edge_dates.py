@@ -52,7 +52,7 @@ def show(records: Any) -> None:
 
 def readers(ferry: Ferry, booking_id: str, folder: Path) -> dict[str, list[Callable[[], object]]]:
     """What reads the dates of an operation."""
-    toolkit = Toolkit(ferry)
+    toolkit = Toolkit(ferry, tools="all")
     wanted: dict[str, Any] = {"passengers": TRAVELLERS, "companies": ["CTN"]}
     days = DAY, DAY + timedelta(days=1)
 

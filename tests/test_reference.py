@@ -31,6 +31,7 @@ SPACES = (
     "ferry_sdk.conformance",
     "ferry_sdk.journal",
     "ferry_sdk.notebook",
+    "ferry_sdk.orders",
     "ferry_sdk.otel",
     "ferry_sdk.sandbox",
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final, Generic, TypeVar
 
@@ -122,9 +122,16 @@ class Batch(Generic[K, T]):
         return number, begun
 
     def settings_of(self, begun: BatchCall[K, T], settings: Settings) -> Settings:
-        """Return the settings of a call, given those of the client."""
-        until = settings.until(self.until)
-        return replace(until, **begun.changes) if begun.changes else until
+        """Return the settings of a call, given those of the client.
+
+        A deadline among its changes is shortened by `until`.
+        """
+        if not begun.changes:
+            return settings.until(self.until)
+        changed = settings.changed(begun.changes)
+        limited = changed.until(self.until)
+        deadlines = [one.deadline for one in (changed, limited) if one.deadline is not None]
+        return limited.changed({"deadline": min(deadlines, default=None)})
 
     def answer(
         self, number: int, value: T | None, error: BaseException | None

@@ -7,7 +7,7 @@ flow at the same place: `drive` and `drive_async` do both.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Hashable
+from collections.abc import Awaitable, Callable, Generator, Hashable, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,6 +52,7 @@ class Send(Effect[Reply]):
         is_own: Whether the HTTP client is ours, which reports every step.
         is_followed: Whether the HTTP library has reported a step.
         is_sent: Whether its first byte was about to leave.
+        connections: Those of the client that has the request; its ``len`` is how many are open.
     """
 
     request: Request
@@ -62,6 +63,7 @@ class Send(Effect[Reply]):
     is_own: bool = False
     is_followed: bool = False
     is_sent: bool = False
+    connections: Sized | None = field(default=None, repr=False)
 
     @property
     def may_have_left(self) -> bool:

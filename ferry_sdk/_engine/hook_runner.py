@@ -12,8 +12,10 @@ from ferry_sdk._engine.http import Reply
 from ferry_sdk.errors import FerryError
 from ferry_sdk.hooks import (
     CallInfo,
+    ConnectionsEvent,
     Event,
     Hooks,
+    LimiterEvent,
     OutcomeEvent,
     RequestEvent,
     ResponseEvent,
@@ -90,7 +92,25 @@ class HookRunner:
             seconds = self.clock() - began
             request_id = context.request_id_of(reply)
             yield from self.notify(ResponseEvent(event, seconds, reply.status_code, request_id))
+        used, known = send.connections, self.hooks.known_connections
+        if ConnectionsEvent in self.hooks.by_event and used is not None and used not in known:
+            known.add(used)
+            yield from self.notify(ConnectionsEvent(self.call, host, port, used))
         return reply
+
+    def wait_for_turn(self, steps: Flow[None], operation: str) -> Flow[None]:
+        """Wait for the client's limiter, and notify the hooks of the wait."""
+        began = self.clock()
+        try:
+            yield from steps
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            seconds = self.clock() - began
+            problem = type(error).__name__
+            yield from self.notify(LimiterEvent(self.call, operation, seconds, problem))
+            raise
+        yield from self.notify(LimiterEvent(self.call, operation, self.clock() - began))
 
     def notify_retry(self, failed: Attempt, attempt: int) -> Flow[None]:
         """Notify the hooks of a failed attempt that is retried."""

@@ -69,11 +69,13 @@ def acquire(limiter: RateLimiter, context: Context, until: float | None) -> Flow
     # Makes the HTTP client, if there is none yet: that takes long, and a turn would be late.
     yield from Sleep(0.0)
     request = TurnRequest(until, context.goes_first, context.clock)
+    operation, runner = context.state.operation, context.hook_runner
+    if isinstance(limiter, FlowLimiter) and _is_own(limiter):
+        turn = limiter.steps(request)
+    else:
+        turn = _call(limiter, request, operation)
     try:
-        if isinstance(limiter, FlowLimiter) and _is_own(limiter):
-            yield from limiter.steps(request)
-        else:
-            yield from _call(limiter, request, context.state.operation)
+        yield from turn if runner is None else runner.wait_for_turn(turn, operation)
     except FerryError as error:
         error.outcome = "not_sent"
         raise

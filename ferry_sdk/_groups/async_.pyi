@@ -53,6 +53,7 @@ from ferry_sdk.planning.streams import AsyncTripStream
 from ferry_sdk.planning.trips import TripSearch
 from ferry_sdk.planning.vehicles import VehicleMatch
 from ferry_sdk.resources import arguments
+from ferry_sdk.resources.arguments import ReservationTypeName
 from ferry_sdk.resources.base import AnyTransport
 from ferry_sdk.resources.base import Resource
 from ferry_sdk.resources.conditions import Until
@@ -233,6 +234,8 @@ class TripsGroup(Resource):
         companies: Sequence[str] | None = None,
         max_calls: int = 60,
         concurrency: int = 8,
+        reservation_type: ReservationTypeName | None = "TICKET",
+        patience: float | None = None,
     ) -> TripSearch: ...
     def stream(
         self,
@@ -247,6 +250,8 @@ class TripsGroup(Resource):
         companies: Sequence[str] | None = None,
         max_calls: int = 60,
         concurrency: int = 8,
+        reservation_type: ReservationTypeName | None = "TICKET",
+        patience: float | None = None,
     ) -> AsyncTripStream: ...
     async def calendar(
         self,
@@ -260,6 +265,8 @@ class TripsGroup(Resource):
         companies: Sequence[str] | None = None,
         max_calls: int = 400,
         concurrency: int = 8,
+        reservation_type: ReservationTypeName | None = "TICKET",
+        patience: float | None = None,
     ) -> PriceCalendar: ...
     async def connections(
         self,
@@ -274,6 +281,8 @@ class TripsGroup(Resource):
         companies: Sequence[str] | None = None,
         max_calls: int = 60,
         concurrency: int = 8,
+        reservation_type: ReservationTypeName | None = "TICKET",
+        patience: float | None = None,
     ) -> ConnectionSearch: ...
 
 class VehiclesGroup(Resource):

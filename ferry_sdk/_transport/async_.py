@@ -213,7 +213,7 @@ class AsyncTransport:
             request = _http.build_request(
                 client, effect.request, effect.timeout, exchange.on_event_async
             )
-            outside = _http.is_quiet.set(True)
+            outside = _http.hides_content.set(True)
             try:
                 response = await client.send(
                     request, stream=True, auth=None, follow_redirects=False
@@ -231,7 +231,7 @@ class AsyncTransport:
                     exchange.end_request()
                     await response.aclose()
             finally:
-                _http.is_quiet.reset(outside)
+                _http.hides_content.reset(outside)
         except Exception as error:
             failure = exchange.failure(error)
             if failure is None or failure is error:

@@ -25,7 +25,7 @@ from ferry_sdk.errors import (
 if TYPE_CHECKING:
     from ferry_sdk._engine.http import Request, Timeout
 
-is_quiet: Final[ContextVar[bool]] = ContextVar("ferry_sdk_request", default=False)
+hides_content: Final[ContextVar[bool]] = ContextVar("ferry_sdk_request", default=False)
 """Whether the content of requests and replies is kept out of the HTTP library's log.
 
 URLs, which contain ids, are logged at DEBUG; headers and bodies of replies are not logged.
@@ -95,14 +95,14 @@ def _is_httpx(kind: type[BaseException]) -> bool:
 
 
 def _lower_to_debug(record: logging.LogRecord) -> bool:
-    if is_quiet.get() and record.levelno == logging.INFO:
+    if hides_content.get() and record.levelno == logging.INFO:
         record.levelno, record.levelname = logging.DEBUG, "DEBUG"
         return logging.getLogger(record.name).isEnabledFor(logging.DEBUG)
     return True
 
 
 def _remove_replies(record: logging.LogRecord) -> bool:
-    if is_quiet.get():
+    if hides_content.get():
         record.msg = str(record.msg).partition(" return_value=")[0].partition(" exception=")[0]
     return True
 

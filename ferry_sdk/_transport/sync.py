@@ -230,7 +230,7 @@ class Transport:
     def _exchange(self, client: HttpClient[Any], effect: Send, exchange: Exchange) -> Reply:
         try:
             request = _http.build_request(client, effect.request, effect.timeout, exchange.on_event)
-            outside = _http.is_quiet.set(True)
+            outside = _http.hides_content.set(True)
             try:
                 response = client.send(request, stream=True, auth=None, follow_redirects=False)
                 try:
@@ -244,7 +244,7 @@ class Transport:
                     exchange.end_request()
                     response.close()
             finally:
-                _http.is_quiet.reset(outside)
+                _http.hides_content.reset(outside)
         except Exception as error:
             failure = exchange.failure(error)
             if failure is None or failure is error:

@@ -29,9 +29,9 @@ from ferry_sdk._fork import process_id
 from ferry_sdk.errors import ConfigurationError, ConnectionFailedError, RequestTimeoutError
 
 
-@dataclass(slots=True)
+@dataclass(eq=False)
 class OpenConnections:
-    """The connections of one HTTP client, in one process.
+    """The connections of one HTTP client, in one process; its ``len`` is how many are open.
 
     Attributes:
         is_ours: Whether the client is the library's own, which reports every step.
@@ -63,6 +63,13 @@ class OpenConnections:
         if self.is_closed:
             shut(found)
         return found
+
+    def __len__(self) -> int:
+        if self.pid != process_id():
+            return 0
+        while True:
+            with suppress(RuntimeError):  # another thread connects
+                return sum(one.fileno() >= 0 for one in self._sockets)
 
     def close(self) -> None:
         """Shut all of them down, also under threads that read from them."""
@@ -96,6 +103,7 @@ class Tracing:
         self.is_given_up = False
         effect.is_handed_over = True
         effect.is_own = connections.is_ours
+        effect.connections = connections
 
     def on_event(self, event: str, info: Mapping[str, Any]) -> None:
         """Record a step; raise if the request must not be sent any more.

@@ -14,7 +14,7 @@ The generator yields `Invoke` (call the client) and `CallHandler` (call the call
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 from typing import Any, TypeVar
@@ -55,14 +55,29 @@ from ferry_sdk.agents.policy.duplicates import (
     UnknownOutcome,
     UnresolvedWrite,
 )
-from ferry_sdk.agents.policy.planning import DAYS, check_days, find, selected
+from ferry_sdk.agents.policy.planning import (
+    DAYS,
+    Handles,
+    are_handles,
+    check_days,
+    find,
+    selected,
+    with_travellers,
+)
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState
 from ferry_sdk.agents.policy.writes import Prepared, all_writes
-from ferry_sdk.agents.tools.tools import TOOLS, Arguments, Tool
+from ferry_sdk.agents.tools.tools import LIST, TOOLS, Arguments, Tool, ToolChoice, choose_tools
 from ferry_sdk.agents.tools.views import view_of
-from ferry_sdk.errors import AlreadyDoneError, FerryError, InvalidInputError, OutcomeUnknownError
+from ferry_sdk.errors import (
+    AlreadyDoneError,
+    ConfigurationError,
+    FerryError,
+    InvalidInputError,
+    OutcomeUnknownError,
+)
 from ferry_sdk.models.bookings import BookingCreated
+from ferry_sdk.models.inputs import Traveller
 
 T = TypeVar("T")
 ToolFlow = Generator[ToolEffect, Any, Answer]
@@ -86,7 +101,11 @@ class ToolRunner:
         budget: Budget,
         audit: Callable[[AuditRecord], Any] | None,
         store: State,
+        tools: ToolChoice,
+        travellers: Handles | None,
     ) -> None:
+        self._chosen = choose_tools(tools, by_handle=travellers is not None)
+        self._travellers = travellers
         self._transport = transport
         self._may_write = writes
         self._approve = approve
@@ -114,7 +133,7 @@ class ToolRunner:
     def tools(self) -> tuple[Tool, ...]:
         """The available tools."""
         may_write = self._may_write and not self._transport.settings.read_only
-        return tuple(tool for tool in TOOLS.values() if may_write or tool.is_read)
+        return tuple(tool for tool in self._chosen.values() if may_write or tool.is_read)
 
     def settle(self, correlation_id: str, *, happened: bool) -> None:
         """Record whether an unresolved write happened.
@@ -140,6 +159,16 @@ class ToolRunner:
         approve = self._approve if approve is None else approve
         flow = self._decide(call, name, arguments, approve)
         return self._track(call, flow), call.correlation_id
+
+    def read_catalogue(self, name: str, arguments: object) -> tuple[ToolFlow, str]:
+        """Return the flow of a tool that reads, like `call`, even if the tool is not offered."""
+        call, tool = self._new_call(), TOOLS[name]
+        call.tool = name
+
+        def flow() -> ToolFlow:
+            return (yield from self._answer_read(tool, tool.read(arguments)))
+
+        return self._track(call, flow()), call.correlation_id
 
     def preview(
         self, name: object, arguments: object
@@ -225,13 +254,12 @@ class ToolRunner:
     ) -> ToolFlow:
         tool, read = self._read(call, name, arguments, by_code=approve is None)
         check_days(read.values, self._now())
+        if tool.name == LIST:
+            return {"status": "done", "result": {"travellers": [*self._handles()]}}
         if tool.is_planned:
             return (yield from find(tool.name, read.values, self._state.known_ids, self._today))
         if tool.is_read:
-            result = yield Invoke(tool.operation, read.values)
-            view = view_of(result, read.detail, read.contains)
-            self._state.remember(result, read.values, view)
-            return {"status": "done", "result": view}
+            return (yield from self._answer_read(tool, read))
         prepared = yield from self._prepare(call, tool, read)
         if not isinstance(prepared, Prepared):
             return prepared
@@ -248,10 +276,23 @@ class ToolRunner:
         self._drop(prepared)
         return needed
 
+    def _handles(self) -> Mapping[str, Traveller]:
+        given = self._travellers
+        handles = (given() if callable(given) else given) or {}
+        if not are_handles(handles):
+            raise ConfigurationError("travellers: expected a Traveller for each label")
+        return handles
+
+    def _answer_read(self, tool: Tool, read: Arguments) -> ToolFlow:
+        result = yield Invoke(tool.operation, read.values)
+        view = view_of(result, read.detail, read.contains)
+        self._state.remember(result, read.values, view)
+        return {"status": "done", "result": view}
+
     def _read(
         self, call: ToolCall, name: object, arguments: object, *, by_code: bool
     ) -> tuple[Tool, Arguments]:
-        tool = TOOLS.get(name) if isinstance(name, str) else None
+        tool = self._chosen.get(name) if isinstance(name, str) else None
         if tool is None:
             raise RefusedError("unknown_tool", "there is no tool of this name")
         call.tool = tool.name
@@ -260,6 +301,8 @@ class ToolRunner:
                 "writes_disabled", "this tool changes something, and only reading is allowed"
             )
         read = tool.read(arguments)
+        if "travellers" in read.values:
+            read = replace(read, values=with_travellers(read.values, self._handles()))
         call.add_ids(**{key: read.values.get(key) for key in ("booking_id", "ticket_id", "id")})
         if read.confirmation_code is not None and not by_code:
             raise InvalidInputError("there is no such argument", field="confirmation_code")

@@ -21,9 +21,10 @@ from ferry_sdk.agents.policy.approval import ApprovalRequest
 from ferry_sdk.agents.policy.audit import AuditRecord, CallHandler, ToolEffect
 from ferry_sdk.agents.policy.budget import Budget, Limits
 from ferry_sdk.agents.policy.duplicates import UnresolvedWrite
+from ferry_sdk.agents.policy.planning import Handles, are_handles
 from ferry_sdk.agents.policy.state import AgentState, State
 from ferry_sdk.agents.tools.schemas import strict_schema
-from ferry_sdk.agents.tools.tools import AnswerT, ToolDefinition
+from ferry_sdk.agents.tools.tools import AnswerT, ToolChoice, ToolDefinition
 from ferry_sdk.client import AsyncFerry, Ferry, transport_of
 from ferry_sdk.errors import ConfigurationError
 
@@ -43,12 +44,14 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
         self,
         ferry: FerryT,
         *,
+        tools: ToolChoice = "journey",
         writes: bool = False,
         approve: Callable[[ApprovalRequest], ApprovalT] | None = None,
         spend_limit: Limits | None = None,
         penalty_limit: Limits | None = None,
         audit: Callable[[AuditRecord], object] | None = None,
         state: str | os.PathLike[str] | None = None,
+        travellers: Handles | None = None,
     ) -> None:
         if not issubclass(type(ferry), self._client):
             raise ConfigurationError(
@@ -57,6 +60,8 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
         for name, function in (("approve", approve), ("audit", audit)):
             if iscoroutinefunction(function) and self._client is Ferry:
                 raise ConfigurationError(f"{name}: an async function requires AsyncToolkit")
+        if not (travellers is None or callable(travellers)) and not are_handles(travellers):
+            raise ConfigurationError("travellers: expected a Traveller for each label")
         self._ferry = ferry
         self._state = store = State() if state is None else AgentState(state)
         self._runner = ToolRunner(
@@ -66,6 +71,8 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
             budget=Budget(spend_limit, penalty_limit, store),
             audit=audit,
             store=store,
+            tools=tools,
+            travellers=travellers,
         )
 
     def __repr__(self) -> str:
@@ -77,11 +84,7 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
 
     def definitions(self) -> tuple[ToolDefinition[AnswerT], ...]:
         """Return the available tools with their JSON Schemas; each can be called."""
-        by_code = self._runner.by_code
-        return tuple(
-            tool.definition(approval=by_code, call=partial(self.call, tool.name))
-            for tool in self._runner.tools
-        )
+        return definitions_of(self, by_code=self._runner.by_code)
 
     def openai(
         self, api: Literal["responses", "chat"] = "responses", *, strict: bool = False
@@ -155,6 +158,8 @@ class Toolkit(AnyToolkit[Ferry, bool, Answer]):
 
     Args:
         ferry: The client.
+        tools: What is offered: the tools of a ``"journey"`` (find, book, confirm, show, cancel),
+            ``"all"``, or the tools of these names.
         writes: Whether the agent may make, confirm and cancel bookings.
         approve: Called for each write, which is sent only if it returns True. `call` raises what
             it raises, and nothing is sent. None: the agent gets a code, to be given back once a
@@ -168,6 +173,10 @@ class Toolkit(AnyToolkit[Ferry, bool, Answer]):
         state: A private file that keeps what was shown, spent and done, for later toolkits and for
             other processes at the same time. It is created if it does not exist. None: the state
             is in memory, and ends with the toolkit.
+        travellers: Each `Traveller` by a label of your choice, such as ``{"t1": Traveller(...)}``,
+            or a function that returns them at each call. Then the agent searches and books with
+            the labels only, and names and documents never pass through the model. None: the agent
+            gives them.
 
     Raises:
         ConfigurationError: A setting is invalid; the message names it.
@@ -248,6 +257,23 @@ class AsyncToolkit(AnyToolkit[AsyncFerry, object, Awaitable[Answer]]):
         # A cancelled call still sends its audit record.
         perform, shielded = partial(_perform_async, ferry), partial(_perform_shielded, ferry)
         return await drive_async(flow, perform, shielded)
+
+
+def definitions_of(
+    toolkit: AnyToolkit[Any, Any, AnswerT], *, by_code: bool
+) -> tuple[ToolDefinition[AnswerT], ...]:
+    """Return the available tools, with codes for the approval of writes or without."""
+    runner = toolkit._runner  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    return tuple(
+        tool.definition(approval=by_code, call=partial(toolkit.call, tool.name))
+        for tool in runner.tools
+    )
+
+
+async def read_catalogue(toolkit: AsyncToolkit, name: str, arguments: Mapping[str, Any]) -> Answer:
+    """Call a tool that reads, whether it is offered or not."""
+    runner = toolkit._runner  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    return await toolkit._run(*runner.read_catalogue(name, arguments))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
 
 def state_of(toolkit: AsyncToolkit) -> State:

@@ -29,7 +29,7 @@ class Command(NamedTuple):
     summary: str
 
 
-_TRIPS, _NAMES, _SETUP = "Trips and bookings", "Names and codes", "Setup"
+_TRIPS, _SETUP = "Trips and bookings", "Setup"
 
 COMMANDS: dict[str, Command] = {
     "search": Command(
@@ -47,6 +47,7 @@ COMMANDS: dict[str, Command] = {
         "confirm_cancel:confirm", _TRIPS, "Confirm and pay a booking, which issues its tickets."
     ),
     "cancel": Command("confirm_cancel:cancel", _TRIPS, "Cancel a booking or a ticket."),
+    "change": Command("change:change", _TRIPS, "Replace a booking by another one."),
     "voucher": Command("show:voucher", _TRIPS, "Save a ticket's boarding voucher as PDF."),
     "reconcile": Command(
         "reconcile:reconcile", _TRIPS, "Compare payments with the bookings on record."
@@ -54,11 +55,14 @@ COMMANDS: dict[str, Command] = {
     "journal": Command(
         "journal:app", _TRIPS, "Look up the writes on record, recover and settle them."
     ),
-    "ports": Command("catalogue:ports", _NAMES, "Find ports by code, name, city or country."),
-    "companies": Command(
-        "catalogue:companies", _NAMES, "Find companies by code or a part of the name."
+    "orders": Command(
+        "orders:app", _TRIPS, "Look up orders of several bookings, and resume them after a crash."
     ),
-    "vehicles": Command("catalogue:vehicles", _NAMES, "Find vehicles by make and model."),
+    "ports": Command("catalogue:ports", _TRIPS, "Find ports by code, name, city or country."),
+    "companies": Command(
+        "catalogue:companies", _TRIPS, "Find companies by code or a part of the name."
+    ),
+    "vehicles": Command("catalogue:vehicles", _TRIPS, "Find vehicles by make and model."),
     "doctor": Command(
         "doctor:doctor", _SETUP, "Check configuration, connection, token, clock and versions."
     ),
@@ -107,9 +111,11 @@ class LazyGroup(TyperGroup):
 
 def _overview() -> str:
     lines = ["Usage: ferry COMMAND [OPTIONS]; ferry COMMAND --help explains a command."]
-    for panel in (_TRIPS, _NAMES, _SETUP):
+    for panel in (_TRIPS, _SETUP):
         named = [(name, one.summary) for name, one in COMMANDS.items() if one.panel == panel]
-        lines += [panel, *(f"  {name:10} {summary}" for name, summary in named)]
+        # A terminal of 24 lines cannot show a title of the first section.
+        lines += [panel] if panel == _SETUP else []
+        lines += [f"  {name:10} {summary}" for name, summary in named]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 from types import TracebackType
@@ -18,12 +19,12 @@ from ferry_sdk.errors import (
     JournalError,
     UnresolvedWriteError,
 )
-from ferry_sdk.journal import snapshots, statements
+from ferry_sdk.journal import orders, snapshots, statements
 from ferry_sdk.journal.creation import Key, load_key, open_journal
 from ferry_sdk.journal.engines import connect, describe, display_url, engine_of, is_in_memory
 from ferry_sdk.journal.fork import FORK_LOCK, JOURNALS, leave_to_parent
 from ferry_sdk.journal.validation import age, check_id, check_subject, filters, moment
-from ferry_sdk.types import EndState, EntryState, Intent, JournalEntry, OutcomeDetails
+from ferry_sdk.types import EndState, EntryState, Intent, JournalEntry, OrderRecord, OutcomeDetails
 
 T = TypeVar("T")
 
@@ -89,21 +90,31 @@ class Journal:
         self._unusable: str | None = None
         JOURNALS.add(self)
 
-    def begin(self, intent: Intent) -> str:
+    def begin(self, intent: Intent, order: OrderRecord | None = None) -> str:
         """Record a write as ``open`` before it is sent, and return the id of its entry.
 
         If the commit itself is interrupted, the entry may exist although `JournalError` was raised
         and nothing was sent. It is then listed as unresolved.
 
+        Args:
+            intent: The write.
+            order: The order that it belongs to; it is saved in the same transaction.
+
         Raises:
             UnresolvedWriteError: The same write is recorded and unresolved.
-            JournalError: The entry cannot be committed.
+            JournalError: The entry cannot be committed, or another program has saved the order.
         """
         fingerprint = self._open().fingerprint(intent.effect, intent.identity)
+
+        def add(connection: Connection) -> str | None:
+            if order is None:
+                return statements.add(connection, intent, fingerprint)
+            return orders.begin(connection, intent, fingerprint, order)
+
         for _ in range(_ATTEMPTS):
-            entry_id = self._write(
-                lambda connection: statements.add(connection, intent, fingerprint)
-            )
+            entry_id: str | None = None
+            with suppress(orders.DuplicateWriteError):
+                entry_id = self._write(add)
             if entry_id is not None:
                 return entry_id
             duplicate = self._read(lambda connection: statements.duplicate(connection, fingerprint))
@@ -280,7 +291,9 @@ class Journal:
         return entry
 
     def forget(self, *, older_than: float | timedelta) -> int:
-        """Delete old settled entries, and what watches saved of bookings; unresolved entries stay.
+        """Delete old settled entries, finished orders, and what watches saved of bookings.
+
+        Unresolved entries and unfinished orders stay.
 
         Args:
             older_than: The least number of seconds since an entry was settled, or since a watch
@@ -297,6 +310,7 @@ class Journal:
         least = age(older_than)
         self._open()
         self._write(lambda connection: snapshots.forget(connection, least))
+        self._write(lambda connection: orders.forget(connection, least))
         return self._write(lambda connection: statements.forget(connection, least))
 
     def load_snapshots(self, booking_ids: Sequence[str]) -> dict[str, str]:
@@ -316,6 +330,27 @@ class Journal:
         """
         self._open()
         self._write(lambda connection: snapshots.save(connection, booking_id, content))
+
+    def load_orders(
+        self, order_id: str | None = None, *, only_unfinished: bool = False
+    ) -> tuple[OrderRecord, ...]:
+        """Return what `ferry_sdk.orders` recorded of one order or of all, oldest first.
+
+        Raises:
+            JournalError: The journal cannot be read.
+        """
+        self._open()
+        load = partial(orders.load, order_id=order_id, only_unfinished=only_unfinished)
+        return self._read(load)
+
+    def save_order(self, order: OrderRecord) -> None:
+        """Save an order of `ferry_sdk.orders`, as its next revision.
+
+        Raises:
+            JournalError: The change cannot be committed, or another program has saved the order.
+        """
+        self._open()
+        self._write(lambda connection: orders.save(connection, order))
 
     def close(self) -> None:
         """Close the connections, except those of the caller's own engine."""
@@ -372,7 +407,7 @@ def _guard(work: Callable[[], T]) -> T:
     """Use the database, and turn its failures into `JournalError`."""
     try:
         return work()
-    except (FerryError, MemoryError):
+    except (FerryError, MemoryError, orders.DuplicateWriteError):
         raise
     except Exception as error:  # noqa: BLE001 -- damaged data can fail in any way
         problem = describe(error)

@@ -1,4 +1,4 @@
-"""The tables of a journal: about itself, of writes, and of what watches saved."""
+"""The tables of a journal: about itself, of writes, of what watches saved, and of orders."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import (
     JSON,
+    Boolean,
     CheckConstraint,
     Column,
     DateTime,
@@ -89,6 +90,21 @@ snapshots: Table = Table(
     Column("content", Text, nullable=False),
     Column("saved_at", UtcDateTime, nullable=False),
 )
+
+orders: Table = Table(
+    "ferry_journal_orders",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("kind", String(16), nullable=False),
+    Column("content", Text, nullable=False),
+    Column("entry_id", String(32), nullable=True),
+    Column("is_finished", Boolean, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("changed_at", UtcDateTime, nullable=False),
+)
+"""Added to a journal of an earlier version when its first order is recorded. Programs of that
+version do not see it, so they can go on using the journal."""
 
 SETTLED: Final[tuple[EntryState, ...]] = ("done", "rejected", "not_sent")
 

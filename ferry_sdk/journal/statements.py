@@ -10,12 +10,30 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast, get_args
 from uuid import uuid4
 
-from sqlalchemy import Text, and_, delete, func, insert, literal, or_, select, tuple_, update
+from sqlalchemy import (
+    Text,
+    and_,
+    delete,
+    func,
+    insert,
+    inspect,
+    literal,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 from sqlalchemy.exc import DataError, IntegrityError, OperationalError
 
 from ferry_sdk.errors import InvalidInputError, JournalError
 from ferry_sdk.journal.engines import is_undecodable, run_alone
-from ferry_sdk.journal.schema import SETTLED, entries, is_unresolved, is_without_fingerprint
+from ferry_sdk.journal.schema import (
+    SETTLED,
+    entries,
+    is_unresolved,
+    is_without_fingerprint,
+    orders,
+)
 from ferry_sdk.types import EntryState, JournalEntry, OutcomeDetails
 
 if TYPE_CHECKING:
@@ -257,9 +275,11 @@ def booking_ids(
 
 def forget(connection: Connection, age: timedelta) -> int:
     """Delete the entries that were settled at least this long ago, and return their number."""
-    return connection.execute(
-        delete(entries).where(entries.c.state.in_(SETTLED), entries.c.changed_at <= cutoff(age))
-    ).rowcount
+    old = [entries.c.state.in_(SETTLED), entries.c.changed_at <= cutoff(age)]
+    if inspect(connection).has_table(orders.name):  # an order needs the entry of its last write
+        needed = select(orders.c.entry_id).where(orders.c.entry_id.is_not(None))
+        old.append(entries.c.id.not_in(needed))
+    return connection.execute(delete(entries).where(*old)).rowcount
 
 
 def _storable_ids(details: OutcomeDetails) -> dict[str, object]:

@@ -147,7 +147,8 @@ class Passenger(Traveller):
         age: Age in years on the day of travel.
     """
 
-    type: _PassengerType  # pyright: ignore[reportIncompatibleVariableOverride]  # it is frozen
+    # They are frozen, so a stricter type is safe.
+    type: _PassengerType = Field()  # pyright: ignore[reportIncompatibleVariableOverride]
     first_name: _Name = Field(repr=False)  # pyright: ignore[reportIncompatibleVariableOverride]
     last_name: _Name = Field(repr=False)  # pyright: ignore[reportIncompatibleVariableOverride]
 

@@ -107,16 +107,16 @@ class Travellers(Sequence[Traveller]):
         Raises:
             InvalidInputError: A traveller or a limit is invalid; `field` names it.
         """
-        if isinstance(travellers, str | bytes | Mapping | Traveller) or not isinstance(
-            travellers, Iterable
-        ):
+        several, limits = cast("object", travellers), cast("object", bands)
+        is_one = isinstance(several, str | bytes | Mapping | Traveller)
+        if is_one or not isinstance(several, Iterable):
             raise InvalidInputError("expected a list", field="travellers")
-        if not isinstance(bands, AgeBands):
+        if not isinstance(limits, AgeBands):
             raise InvalidInputError("expected AgeBands", field="bands")
         self._travellers: tuple[Traveller, ...] = tuple(
             _traveller(one, index) for index, one in enumerate(travellers)
         )
-        self.bands: AgeBands = bands
+        self.bands: AgeBands = limits
 
     def problems(
         self, *, on: date | str, back: date | str | None = None
@@ -147,6 +147,7 @@ class Travellers(Sequence[Traveller]):
                 # > 0 last_name required for a booking
                 # > 0 gender required for a search
                 # > 0 birth_date after the day of travel
+                # > 0 type an infant without an adult
             ```
         """
         first = parse_day(on, "on")

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from ferry_sdk.planning.routes import NO_ROUTE
-from ferry_sdk.planning.trips import SearchReport, Trip
+from ferry_sdk.planning.trips import SearchReport, Trip, left_out_note
 
 if TYPE_CHECKING:
     from ferry_sdk.models.display.frames import By, DataFrame, MoneyAs
@@ -41,6 +41,7 @@ class PriceCalendar(Mapping[date, CalendarDay]):
 
     Attributes:
         report: Which companies were asked, and what became of each search.
+        left_out: How many trips were found without a fare of the wanted `reservation_type`.
     """
 
     __slots__ = ("_days", "report")
@@ -48,6 +49,11 @@ class PriceCalendar(Mapping[date, CalendarDay]):
     def __init__(self, days: Iterable[CalendarDay], report: SearchReport) -> None:
         self._days = {one.day: one for one in days}
         self.report: SearchReport = report
+
+    @property
+    def left_out(self) -> int:
+        """How many trips were found without a fare of the wanted `reservation_type`."""
+        return self.report.left_out
 
     @property
     def cheapest(self) -> CalendarDay | None:
@@ -101,7 +107,8 @@ class PriceCalendar(Mapping[date, CalendarDay]):
         if not self.report.has_route:
             return f"<PriceCalendar: {len(self)} days, {NO_ROUTE}>"
         priced = sum(one.price is not None for one in self.values())
-        return f"<PriceCalendar: {len(self)} days, {priced} with sailings>"
+        note = left_out_note(self.report)
+        return f"<PriceCalendar: {len(self)} days, {priced} with sailings{note}>"
 
     def _repr_html_(self) -> str:
         from ferry_sdk.planning.display import calendar_card  # noqa: PLC0415 -- for notebooks only

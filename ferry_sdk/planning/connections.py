@@ -18,7 +18,7 @@ from ferry_sdk.models.sums import exact_sum
 from ferry_sdk.planning.request import Query, TripRequest
 from ferry_sdk.planning.routes import NO_ROUTE, Route
 from ferry_sdk.planning.search import TripPlan, port_of
-from ferry_sdk.planning.trips import Offer, SearchReport, Trip, one_way
+from ferry_sdk.planning.trips import Offer, SearchReport, Trip, left_out_note, one_way
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -103,6 +103,8 @@ class ConnectionSearch(Sequence[Itinerary]):
 
     Attributes:
         report: Which companies were asked, and what became of each search.
+        left_out: How many single sailings were found without a fare of the wanted
+            `reservation_type`.
     """
 
     __slots__ = ("_itineraries", "report")
@@ -110,6 +112,11 @@ class ConnectionSearch(Sequence[Itinerary]):
     def __init__(self, itineraries: Iterable[Itinerary], report: SearchReport) -> None:
         self._itineraries = tuple(sorted(itineraries, key=_rank))
         self.report: SearchReport = report
+
+    @property
+    def left_out(self) -> int:
+        """How many single sailings were found without a fare of the wanted type."""
+        return self.report.left_out
 
     @overload
     def __getitem__(self, index: int) -> Itinerary: ...
@@ -127,7 +134,8 @@ class ConnectionSearch(Sequence[Itinerary]):
     def __repr__(self) -> str:
         if not self.report.has_route:
             return f"<ConnectionSearch: {NO_ROUTE}>"
-        return f"<ConnectionSearch: {len(self)} itineraries by {self.report.calls} searches>"
+        counts = f"{len(self)} itineraries by {self.report.calls} searches"
+        return f"<ConnectionSearch: {counts}{left_out_note(self.report)}>"
 
     def _repr_html_(self) -> str:
         from ferry_sdk.planning.display import connections_table  # noqa: PLC0415 -- for notebooks
@@ -248,7 +256,7 @@ class ConnectionPlan(TripPlan):
             leg
             for sailing in sailings
             if (sailing.depart_code, sailing.arrive_code) == ends
-            and (leg := one_way(Offer(sailing, query.company))) is not None
+            for leg in self._wanted(one_way(Offer(sailing, query.company)))
         ]
         self._legs[not is_first].extend(legs)
         if is_first:
@@ -260,8 +268,8 @@ class ConnectionPlan(TripPlan):
 
     def _days_after(self, arrival: datetime) -> Iterator[date]:
         """Yield the days on which a second leg may leave, in the time of the port."""
-        room = datetime.max.replace(tzinfo=arrival.tzinfo) - arrival
-        shortest, longest = (min(wait, room) for wait in self._wait)
+        rest_of_calendar = datetime.max.replace(tzinfo=arrival.tzinfo) - arrival
+        shortest, longest = (min(wait, rest_of_calendar) for wait in self._wait)
         first, last = (arrival + shortest).date(), (arrival + longest).date()
         for days in range((last - first).days + 1):
             yield first + timedelta(days)
@@ -273,17 +281,18 @@ class ConnectionPlan(TripPlan):
         return "destination" if path == "arrive_code" else None
 
 
-def checked_wait(wait: Any) -> tuple[timedelta, timedelta]:  # noqa: ANN401 -- to be checked
+def checked_wait(wait: object) -> tuple[timedelta, timedelta]:
     """Return the shortest and the longest wait.
 
     Raises:
         InvalidInputError: They are not two durations, the shorter first.
     """
-    is_pair = isinstance(wait, tuple | list) and len(wait) == len(("shortest", "longest"))
-    if is_pair and all(isinstance(one, timedelta) for one in wait):
-        shortest, longest = wait
-        if timedelta() <= shortest <= longest:
-            return shortest, longest
+    match wait:
+        case [timedelta() as shortest, timedelta() as longest]:
+            if timedelta() <= shortest <= longest:
+                return shortest, longest
+        case _:
+            pass
     raise InvalidInputError(
         "expected two durations, the shortest and the longest wait", field="wait"
     )
@@ -297,9 +306,10 @@ def checked_via(via: Any) -> tuple[Port | str, ...] | None:  # noqa: ANN401 -- t
     """
     if via is None:
         return None
-    if isinstance(via, str | Port | Mapping) or not isinstance(via, Iterable):
+    is_one = isinstance(via, str | Port | Mapping)
+    ports: tuple[Any, ...] | None = None if is_one or not hasattr(via, "__iter__") else tuple(via)
+    if ports is None:
         raise InvalidInputError("expected a list of ports", field="via")
-    ports: tuple[Any, ...] = tuple(via)
     if not ports:
         raise InvalidInputError("expected at least one port", field="via")
     return ports

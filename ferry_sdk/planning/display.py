@@ -34,7 +34,7 @@ def trips_table(trips: Collection[Trip], report: SearchReport) -> Markup:
     )
     more = [note(f"and {len(trips) - _ROWS} more")] if len(trips) > _ROWS else []
     head = ["Leaves", "Arrives", "Takes", "Back", "Companies", "Price from"]
-    if not trips and report.is_complete:
+    if not trips and report.is_complete and not report.left_out:
         more = [note("Nothing sails on the days of the search." if report.has_route else _NO_ROUTE)]
     return plain(table(head, rows), *more, *_missing(report))
 
@@ -57,7 +57,7 @@ def connections_table(itineraries: Collection[Itinerary], report: SearchReport) 
     if len(itineraries) > _ROWS:
         more.append(note(f"and {len(itineraries) - _ROWS} more"))
     head = ["Leaves", "Change in", "Wait", "Arrives", "Takes", "Companies", "Price from"]
-    if not itineraries and report.is_complete:
+    if not itineraries and report.is_complete and not report.left_out:
         nothing = "No two sailings meet on the day of the search."
         more = [note(nothing if report.has_route else _NO_ROUTE)]
     return plain(table(head, rows), *more, *_missing(report))
@@ -84,6 +84,10 @@ def calendar_card(days: Collection[CalendarDay], report: SearchReport) -> Markup
 
 
 def _missing(report: SearchReport) -> list[Markup]:
-    if report.is_complete:
-        return []
-    return [note(f"{len(report.failed)} searches failed, {len(report.not_asked)} were not asked")]
+    missing: list[Markup] = []
+    if report.left_out:
+        missing.append(note(f"Without a fare of the wanted type, left out: {report.left_out}."))
+    if not report.is_complete:
+        failed, not_asked = len(report.failed), len(report.not_asked)
+        missing.append(note(f"{failed} searches failed, {not_asked} were not asked"))
+    return missing

@@ -34,6 +34,7 @@ from ferry_sdk.planning.search import TripPlan, port_of
 from ferry_sdk.planning.streams import AsyncTripStream, TripStream
 from ferry_sdk.planning.trips import TripSearch
 from ferry_sdk.resources import arguments
+from ferry_sdk.resources.arguments import ReservationTypeName
 from ferry_sdk.resources.base import Resource, planned
 
 
@@ -158,6 +159,8 @@ class TripsGroup(Resource):
         companies: Sequence[str] | None = None,
         max_calls: int = 60,
         concurrency: int = 8,
+        reservation_type: ReservationTypeName | None = "TICKET",
+        patience: float | None = None,
     ) -> Plan[TripSearch]:
         """Ask every company that sails between two places, at the same time.
 
@@ -175,6 +178,12 @@ class TripsGroup(Resource):
             companies: Only these, by code or id; None: all that sail.
             max_calls: The most searches to make.
             concurrency: The most searches at the same time.
+            reservation_type: The type of fares to look for: TICKET, PRESALE or OPTION; None: all.
+                Prices concern these fares only. Trips without any are left out, and counted in
+                ``.left_out``.
+            patience: Seconds for the answer to one search, with retries and waits of a limiter. A
+                company that is slower is in ``.report.failed``, with a `RequestTimeoutError`; None:
+                no limit but the client's deadline.
 
         Returns:
             The trips by price, then departure; empty where nothing sails. A company that fails is
@@ -213,6 +222,8 @@ class TripsGroup(Resource):
             companies,
             max_calls,
             concurrency,
+            reservation_type,
+            patience,
         )
 
         def steps(settings: Settings) -> Flow[TripSearch]:
@@ -234,11 +245,13 @@ class TripsGroup(Resource):
         companies: Sequence[str] | None = None,
         max_calls: int = 60,
         concurrency: int = 8,
+        reservation_type: ReservationTypeName | None = "TICKET",
+        patience: float | None = None,
     ) -> TripStream | AsyncTripStream:
         """Search as `search` does, and give the trips as the companies answer.
 
         The call itself is not awaited. Iterate with ``for`` on `Ferry` and with ``async for`` on
-        `AsyncFerry`; ``.report`` is there at any time.
+        `AsyncFerry`; ``.report`` and ``.left_out`` are there at any time.
 
         Raises:
             InvalidInputError: An argument is invalid; `field` names it. Other errors are raised
@@ -253,6 +266,8 @@ class TripsGroup(Resource):
             companies,
             max_calls,
             concurrency,
+            reservation_type,
+            patience,
         )
         if isinstance(self._transport, AsyncTransport):
             return AsyncTripStream(self._transport, plan)
@@ -271,6 +286,8 @@ class TripsGroup(Resource):
         companies: Sequence[str] | None = None,
         max_calls: int = 400,
         concurrency: int = 8,
+        reservation_type: ReservationTypeName | None = "TICKET",
+        patience: float | None = None,
     ) -> Plan[PriceCalendar]:
         """Return the cheapest fare of every day, one way.
 
@@ -284,6 +301,12 @@ class TripsGroup(Resource):
             companies: Only these, by code or id; None: all that sail.
             max_calls: The most searches to make: one for each company and day.
             concurrency: The most searches at the same time.
+            reservation_type: The type of fares to look for: TICKET, PRESALE or OPTION; None: all.
+                Prices concern these fares only. Trips without any are left out, and counted in
+                ``.left_out``.
+            patience: Seconds for the answer to one search, with retries and waits of a limiter. A
+                company that is slower is in ``.report.failed``, with a `RequestTimeoutError`; None:
+                no limit but the client's deadline.
 
         Raises:
             InvalidInputError: An argument is invalid, or no company is known; `field` names it.
@@ -305,6 +328,8 @@ class TripsGroup(Resource):
             companies,
             max_calls,
             concurrency,
+            reservation_type,
+            patience,
             ("start", "end"),
         )
 
@@ -328,6 +353,8 @@ class TripsGroup(Resource):
         companies: Sequence[str] | None = None,
         max_calls: int = 60,
         concurrency: int = 8,
+        reservation_type: ReservationTypeName | None = "TICKET",
+        patience: float | None = None,
     ) -> Plan[ConnectionSearch]:
         """Search two one-way sailings that meet in a port, of one company or of two.
 
@@ -347,6 +374,12 @@ class TripsGroup(Resource):
             companies: Only these, by code or id; None: all that sail.
             max_calls: The most searches to make.
             concurrency: The most searches at the same time.
+            reservation_type: The type of fares to look for: TICKET, PRESALE or OPTION; None: all.
+                Prices concern these fares only. Trips without any are left out, and counted in
+                ``.left_out``.
+            patience: Seconds for the answer to one search, with retries and waits of a limiter. A
+                company that is slower is in ``.report.failed``, with a `RequestTimeoutError`; None:
+                no limit but the client's deadline.
 
         Returns:
             The itineraries by price, then arrival. A company that fails is in
@@ -367,6 +400,8 @@ class TripsGroup(Resource):
             companies,
             max_calls,
             concurrency,
+            reservation_type,
+            patience,
         )
         plan = ConnectionPlan(request, checked_wait(wait), checked_via(via))
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from pydantic import BaseModel
 
 from ferry_sdk._engine.operation import Operation
+from ferry_sdk._engine.validation import seconds
 from ferry_sdk.errors import (
     InvalidInputError,
 )
@@ -28,7 +29,7 @@ from ferry_sdk.planning.trips import (
     AskedSearch,
 )
 from ferry_sdk.resources import arguments
-from ferry_sdk.resources.arguments import identifier
+from ferry_sdk.resources.arguments import ReservationTypeName, identifier
 from ferry_sdk.resources.availability import AvailabilityGroup
 
 _ANY_TIME: Final = "00:00"
@@ -48,6 +49,8 @@ class TripRequest:
         companies: The companies to ask; None: all that sail.
         max_calls: The most searches to make.
         concurrency: The most searches at the same time.
+        reservation_type: The type of the fares to keep; None: all.
+        patience: Seconds for the answer to one search; None: no limit.
         day_arguments: The arguments that the first day and the other days come from.
     """
 
@@ -59,6 +62,8 @@ class TripRequest:
     companies: Sequence[str] | None
     max_calls: int
     concurrency: int
+    reservation_type: ReservationTypeName | None
+    patience: float | None = None
     day_arguments: tuple[str, str] = ("on", "on")
 
     def __post_init__(self) -> None:
@@ -69,6 +74,12 @@ class TripRequest:
         """
         number(self.max_calls, "max_calls", least=1)
         number(self.concurrency, "concurrency", least=1)
+        if self.reservation_type not in (None, *get_args(ReservationTypeName)):
+            raise InvalidInputError(
+                "expected TICKET, PRESALE, OPTION or None", field="reservation_type"
+            )
+        if self.patience is not None:
+            seconds(self.patience, "patience")
         # Each search reads them again, so an iterator, or a list that changes, is copied.
         for name in ("passengers", "companies"):
             given: Any = getattr(self, name)

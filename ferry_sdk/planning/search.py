@@ -34,6 +34,7 @@ from ferry_sdk.planning.trips import (
     Offer,
     SearchReport,
     Trip,
+    of_type,
     one_way,
     round_trip,
 )
@@ -65,6 +66,7 @@ class TripPlan:
         self._failed: list[FailedSearch] = []
         self._not_asked: list[AskedSearch] = []
         self._has_route = True
+        self._left_out = 0
         self._began = time.monotonic()
         self._seconds: float | None = None
 
@@ -84,6 +86,7 @@ class TripPlan:
             tuple(self._not_asked),
             time.monotonic() - self._began if self._seconds is None else self._seconds,
             self._has_route,
+            self._left_out,
         )
 
     def collect(self, settings: Settings) -> Flow[list[Trip]]:
@@ -187,7 +190,9 @@ class TripPlan:
             self._not_asked.append(query.asked)
         else:
             self._calls += 1
-            self._batch.add(query, self._request.operation(query))
+            patience = self._request.patience
+            limits = {} if patience is None else {"deadline": patience}
+            self._batch.add(query, self._request.operation(query), **limits)
 
     def _ways_back(self) -> list[Query]:
         """Return the searches of ways back that were not found, because nothing sailed out.
@@ -289,16 +294,23 @@ class TripPlan:
             is_out = sailing.depart_code == self._ends[0].code
             (out if is_out else back).append((query, Offer(sailing, query.company)))
         if not self._has_return:
-            yield from (trip for _, offer in out if (trip := one_way(offer)) is not None)
+            for _, offer in out:
+                yield from self._wanted(one_way(offer))
             return
         new = [(one, other) for one in out for other in (*self._back, *back)]
         new += [(one, other) for one in self._out for other in back]
         self._out += out
         self._back += back
         for (asked, outward), (other, homeward) in new:
-            trip = round_trip(outward, homeward, are_together=asked is other)
-            if trip is not None:
-                yield trip
+            yield from self._wanted(round_trip(outward, homeward, are_together=asked is other))
+
+    def _wanted(self, trip: Trip | None) -> Iterator[Trip]:
+        """Yield a trip with its fares of the wanted type; count one that has none of them."""
+        kept = trip and of_type(trip, self._request.reservation_type)
+        if kept is not None:
+            yield kept
+        elif trip is not None:
+            self._left_out += 1
 
     @property
     def _has_return(self) -> bool:

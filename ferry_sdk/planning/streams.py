@@ -28,6 +28,14 @@ class TripStream(Iterator[Trip]):
         """Which companies were asked, and what became of each search so far."""
         return self._plan.report
 
+    @property
+    def left_out(self) -> int:
+        """How many trips were found so far without a fare of the wanted `reservation_type`."""
+        return self.report.left_out
+
+    def __repr__(self) -> str:
+        return f"<TripStream: {self.report!r}>"
+
     def close(self) -> None:
         """Stop the searches that are under way."""
         self._trips.close()
@@ -56,6 +64,14 @@ class AsyncTripStream(AsyncIterator[Trip]):
     def report(self) -> SearchReport:
         """Which companies were asked, and what became of each search so far."""
         return self._plan.report
+
+    @property
+    def left_out(self) -> int:
+        """How many trips were found so far without a fare of the wanted `reservation_type`."""
+        return self.report.left_out
+
+    def __repr__(self) -> str:
+        return f"<AsyncTripStream: {self.report!r}>"
 
     async def aclose(self) -> None:
         """Stop the searches that are under way."""

@@ -211,6 +211,14 @@ def _trip(out: Offer, back: Offer | None, fares: list[Fare]) -> Trip | None:
     )
 
 
+def of_type(trip: Trip, reservation_type: ReservationTypeName | None) -> Trip | None:
+    """Return a trip with its fares of one type only; None if it has none."""
+    if reservation_type is None:
+        return trip
+    fares = tuple(one for one in trip.fares if one.reservation_type == reservation_type)
+    return replace(trip, fares=fares) if fares else None
+
+
 @dataclass(frozen=True, slots=True)
 class AskedSearch:
     """One search: one company, from one port to another, on one day.
@@ -252,6 +260,8 @@ class SearchReport:
             left no time for.
         seconds: How long it took, the catalogues included.
         has_route: Whether any company sails from the one place to the other, on whatever day.
+        left_out: How many trips were found without a fare of the wanted `reservation_type`; of
+            connections, how many single sailings.
     """
 
     asked: tuple[AskedSearch, ...] = ()
@@ -261,6 +271,7 @@ class SearchReport:
     not_asked: tuple[AskedSearch, ...] = ()
     seconds: float = 0.0
     has_route: bool = True
+    left_out: int = 0
 
     @property
     def calls(self) -> int:
@@ -277,7 +288,13 @@ class SearchReport:
         if not self.has_route:
             return f"<SearchReport: {NO_ROUTE}>"
         names = ("asked", "answered", "nothing", "failed", "not_asked")
-        return f"<SearchReport: {', '.join(f'{len(getattr(self, one))} {one}' for one in names)}>"
+        counts = ", ".join(f"{len(getattr(self, one))} {one}" for one in names)
+        return f"<SearchReport: {counts}{left_out_note(self)}>"
+
+
+def left_out_note(report: SearchReport) -> str:
+    """Return what a repr says of the trips that were left out; empty if there is none."""
+    return f", {report.left_out} left out by reservation_type" if report.left_out else ""
 
 
 class TripSearch(Sequence[Trip]):
@@ -285,6 +302,7 @@ class TripSearch(Sequence[Trip]):
 
     Attributes:
         report: Which companies were asked, and what became of each search.
+        left_out: How many trips were found without a fare of the wanted `reservation_type`.
     """
 
     __slots__ = ("_trips", "report")
@@ -304,12 +322,14 @@ class TripSearch(Sequence[Trip]):
         """
         if reservation_type not in get_args(ReservationTypeName):
             raise InvalidInputError("expected TICKET, PRESALE or OPTION", field="reservation_type")
-        fares = [
-            tuple(fare for fare in trip.fares if fare.reservation_type == reservation_type)
-            for trip in self
-        ]
-        found = [replace(trip, fares=its) for trip, its in zip(self, fares, strict=True) if its]
-        return TripSearch(found, self.report)
+        found = [kept for trip in self if (kept := of_type(trip, reservation_type)) is not None]
+        left_out = self.left_out + len(self) - len(found)
+        return TripSearch(found, replace(self.report, left_out=left_out))
+
+    @property
+    def left_out(self) -> int:
+        """How many trips were found without a fare of the wanted `reservation_type`."""
+        return self.report.left_out
 
     def best(self, by: Literal["price", "arrival", "duration"] = "price") -> Trip | None:
         """Return the cheapest, earliest or fastest trip; None if there is none.
@@ -392,7 +412,8 @@ class TripSearch(Sequence[Trip]):
     def __repr__(self) -> str:
         if not self.report.has_route:
             return f"<TripSearch: {NO_ROUTE}>"
-        return f"<TripSearch: {len(self)} trips by {self.report.calls} searches>"
+        counts = f"{len(self)} trips by {self.report.calls} searches"
+        return f"<TripSearch: {counts}{left_out_note(self.report)}>"
 
     def _repr_html_(self) -> str:
         from ferry_sdk.planning.display import trips_table  # noqa: PLC0415 -- for notebooks only

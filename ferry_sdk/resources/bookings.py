@@ -90,7 +90,7 @@ class BookingsGroup(Resource):
                     passengers=[{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
                 )
                 print(booking.stage, booking.total_price, booking.currency)
-                # > payment_due 11.7 EUR
+                # > payment_due 12.32 EUR
             ```
         """
         chosen = arguments.selections(availabilities)

@@ -61,6 +61,7 @@ def toolkit_of(
     def make(client: dict[str, Any] | None = None, **settings: Any) -> Any:
         options = {"base_url": ferry_sandbox.base_url, "deadline": 2, **(client or {})}
         token = options.pop("token", ferry_sandbox.token)
+        settings = {"tools": "all", **settings}
         if portal is None:
             ferry = Ferry(token, **options)
             made.append(ferry)

@@ -112,7 +112,7 @@ def test_a_vehicle_is_booked_by_its_type_although_the_catalogue_cannot_be_read(
     _, wanted = offer_of(toolkit, vehicle="FIAT__500X")
     with sending_nothing():
         answer = toolkit.call("bookings_create", {**wanted, "vehicle": {"code": "FIAT__500X"}})
-        assert "catalogue_vehicle_types" in error(answer, "invalid_arguments")["message"]
+        assert "trips_find" in error(answer, "invalid_arguments")["message"]
     result_of(toolkit.call("bookings_create", {**wanted, "vehicle": {"code": "SUV"}}))
 
 

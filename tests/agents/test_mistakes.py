@@ -374,7 +374,7 @@ def test_a_day_without_a_sailing_and_a_company_without_one_differ(
             "out_time": "08:30",
             "passengers": TRAVELLERS,
         }
-        refused = Toolkit(ferry).call("availability_search", asked)
+        refused = Toolkit(ferry, tools="all").call("availability_search", asked)
     assert expected in error(refused, "availability_error", status="failed")["next_step"]
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk import Ferry
+from ferry_sdk import ConfigurationError, Ferry
 from ferry_sdk.agents import Toolkit
+from ferry_sdk.agents.tools.tools import TOOLS
 from ferry_sdk.planning.catalogues import clear_cache
 from tests.agents.agent import ShortWay, approve_all, result_of
 from tests.support.routes import know_routes
@@ -27,7 +28,8 @@ PARTY: list[dict[str, Any]] = [
     {"type": "Adult", "gender": "Male", "age": 36},
 ]
 MOST_CALLS = 6
-MOST_TOKENS_OF_TOOLS = 4_500
+MOST_TOKENS_OF_TOOLS = 2_600
+MOST_TOKENS_WITH_OUTPUT_SCHEMAS = 6_000
 MOST_TOKENS_OF_20_OFFERS = 1_000
 
 
@@ -68,9 +70,43 @@ def test_with_an_approver_the_short_way_is_three_calls(
 
 
 def test_the_tool_list_is_short(ferry: Ferry, record_property: Record) -> None:
-    size = tokens(Toolkit(ferry, writes=True).anthropic())
+    toolkit = Toolkit(ferry, writes=True)
+    size = tokens(toolkit.anthropic())
+    with_results = size + sum(tokens(one.output_schema) for one in toolkit.definitions())
+    everything = tokens(Toolkit(ferry, tools="all", writes=True).anthropic())
     record_property("tokens of the tool list", size)
+    record_property("tokens of the tool list with output schemas", with_results)
+    record_property("tokens of the list of all tools", everything)
     assert size <= MOST_TOKENS_OF_TOOLS
+    assert with_results <= MOST_TOKENS_WITH_OUTPUT_SCHEMAS
+
+
+def test_no_text_of_the_journey_names_a_tool_that_is_not_offered(ferry: Ferry) -> None:
+    offered = Toolkit(ferry, writes=True).definitions()
+    text = json.dumps([(one.description, one.input_schema, one.output_schema) for one in offered])
+    assert [name for name in TOOLS.keys() - {one.name for one in offered} if name in text] == []
+
+
+def test_the_offered_tools_are_chosen(ferry: Ferry) -> None:
+    for chosen in (["bookings_get", "catalogue_ports"], {"catalogue_ports", "bookings_get"}):
+        toolkit = Toolkit(ferry, tools=chosen)
+        assert [one.name for one in toolkit.definitions()] == ["bookings_get", "catalogue_ports"]
+        answer = toolkit.call("places_find", {"text": "Dover"})
+        assert answer["error"]["code"] == "unknown_tool"
+    assert [one.name for one in Toolkit(ferry, tools="all", writes=True).definitions()] == [*TOOLS]
+    assert Toolkit(ferry).call("bookings_create")["error"]["code"] == "writes_disabled"
+    for wrong in ("jurney", ["trips_find", "trips_fnd"]):
+        with pytest.raises(ConfigurationError, match=r"jurney|trips_fnd"):
+            Toolkit(ferry, tools=wrong)  # type: ignore[arg-type]  # what is tried
+
+
+def test_selections_are_an_argument_where_a_tool_shows_them(ferry: Ferry) -> None:
+    for tools, has_selections in (("journey", False), ("all", True)):
+        toolkit = Toolkit(ferry, tools=tools, writes=True)
+        create = next(one for one in toolkit.definitions() if one.name == "bookings_create")
+        schema = create.input_schema
+        assert ("availabilities" in schema["properties"]) is has_selections
+        assert ("offer" in schema["required"]) is not has_selections
 
 
 def test_a_result_of_twenty_offers_is_short(ferry: Ferry, record_property: Record) -> None:

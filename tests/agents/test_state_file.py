@@ -45,7 +45,8 @@ if "--killed" in sys.argv:
 base_url, token, state, limit, orders = sys.argv[1:]
 with Ferry(token, base_url=base_url) as ferry:
     toolkit = Toolkit(
-        ferry, writes=True, approve=lambda _: True, spend_limit={"EUR": limit}, state=state
+        ferry, tools="all", writes=True, approve=lambda _: True,
+        spend_limit={"EUR": limit}, state=state,
     )
     print("ready", flush=True)
     sys.stdin.readline()
@@ -224,7 +225,7 @@ def test_a_late_approval_leaves_the_booking_of_another_toolkit_alone(
     ):
 
         def toolkit(approve: Callable[[object], bool], **limits: Any) -> Toolkit:
-            return Toolkit(ferry, writes=True, approve=approve, state=path, **limits)
+            return Toolkit(ferry, tools="all", writes=True, approve=approve, state=path, **limits)
 
         def in_another(_: object) -> bool:
             is_asked.set()
@@ -352,7 +353,7 @@ def start_writer(sandbox: Sandbox, path: Path, limit: str, orders: str, *more: s
 
 @pytest.fixture
 def toolkit(ferry: Ferry, path: Path) -> Toolkit:
-    return Toolkit(ferry, writes=True, approve=approve_all, state=path)
+    return Toolkit(ferry, tools="all", writes=True, approve=approve_all, state=path)
 
 
 def test_processes_share_one_limit(toolkit: Toolkit, ferry_sandbox: Sandbox, path: Path) -> None:
@@ -393,6 +394,7 @@ def test_a_killed_process_leaves_its_write_and_its_price_on_record(
     assert write.tool == "bookings_create"
     limited = Toolkit(
         ferry,
+        tools="all",
         writes=True,
         approve=approve_all,
         spend_limit={"EUR": str(write.amount)},

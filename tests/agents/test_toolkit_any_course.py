@@ -58,9 +58,11 @@ def test_no_sequence_of_calls_exceeds_the_limit_or_skips_approval(
         return yes
 
     with Ferry(service.token, base_url=service.base_url, max_retries=0) as ferry:
-        price = Decimal(_search(Toolkit(ferry))[0]["tariffs"][0]["amount"])
+        price = Decimal(_search(Toolkit(ferry, tools="all"))[0]["tariffs"][0]["amount"])
         limit = price * Decimal(times)
-        toolkit = Toolkit(ferry, writes=True, approve=approve, spend_limit={"EUR": limit})
+        toolkit = Toolkit(
+            ferry, tools="all", writes=True, approve=approve, spend_limit={"EUR": limit}
+        )
         found, bookings = _search(toolkit), []
         for step, which in course:
             if step == "search":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from contextlib import suppress
 from datetime import date, timedelta
@@ -107,7 +108,9 @@ def test_a_round_trip_of_two_companies_is_booked_as_one_offer(toolkit: Any) -> N
 
 
 def test_an_offer_of_a_presale_is_booked_as_one(toolkit: Any) -> None:
-    found = trips(toolkit, origin="Tarifa", destination="MATNG")
+    ends = {"origin": "Tarifa", "destination": "MATNG"}
+    assert "fare" not in str(trips(toolkit, **ends)["offers"]), "tickets only"
+    found = trips(toolkit, **ends, reservation_type="PRESALE")
     offer = next(one for one in found["offers"] if one.get("fare") == "Presale")
     booking = result_of(
         toolkit.call("bookings_create", {"offer": offer["offer"], "passengers": PASSENGERS})
@@ -119,7 +122,8 @@ def test_another_type_of_reservation_than_the_tariffs_is_refused_before_anybody_
     toolkit_of: Callable[..., Any], sending_nothing: Any
 ) -> None:
     toolkit = toolkit_of({"deadline": 30}, writes=True)
-    offers = trips(toolkit, origin="Tarifa", destination="MATNG")["offers"]
+    ends = {"origin": "Tarifa", "destination": "MATNG"}
+    offers = trips(toolkit, **ends, reservation_type="PRESALE")["offers"]
     offer = next(one["offer"] for one in offers if one.get("fare") == "Presale")
     wanted = {"offer": offer, "passengers": PASSENGERS, "reservation_type": "TICKET"}
     with sending_nothing():
@@ -191,6 +195,11 @@ def test_nothing_found_says_what_to_try(toolkit: Any) -> None:
     empty = toolkit.call("trips_find", query(on=(DAY + timedelta(2)).isoformat()))
     assert result_of(empty) == {"offers": [], "today": NOW.date().isoformat()}
     assert "flexible" in empty["notes"][0]
+    late = query(on=(NOW.date() + timedelta(4)).isoformat(), reservation_type="PRESALE")
+    (note,) = toolkit.call("trips_find", {**late, "origin": "Tarifa", "destination": "MATNG"})[
+        "notes"
+    ]
+    assert re.fullmatch(r"[1-9]\d* more trips have fares of another reservation_type only\.", note)
     nobody = toolkit.call("trips_find", query(destination="Dover"))
     assert result_of(nobody)["offers"] == []
     assert "No company" in nobody["notes"][0]

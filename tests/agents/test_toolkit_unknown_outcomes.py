@@ -162,7 +162,7 @@ def test_an_infinite_retry_after_is_left_out() -> None:
     asked = httpx.Response(429, headers={"Retry-After": "9" * 400})
     with httpx.Client(transport=httpx.MockTransport(lambda _: asked)) as http_client:
         ferry = Ferry("t", base_url="https://ferry.example", http_client=http_client, max_retries=0)
-        answer = Toolkit(ferry).call("catalogue_ports")
+        answer = Toolkit(ferry, tools="all").call("catalogue_ports")
     assert "retry_after" not in error(answer, "rate_limited", status="failed")
 
 
@@ -180,7 +180,7 @@ def test_an_amount_beyond_the_arithmetic_of_python_changes_no_limit() -> None:
 
 def test_a_closed_client_is_answered_with_an_error(ferry_sandbox: Sandbox) -> None:
     ferry = Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
-    toolkit = Toolkit(ferry)
+    toolkit = Toolkit(ferry, tools="all")
     result_of(toolkit.call("catalogue_ports"))
     ferry.close()
     error(toolkit.call("catalogue_ports"), "configuration_error", status="failed")
@@ -255,7 +255,9 @@ def test_a_write_that_is_unresolved_in_the_journal_is_not_sent(
         Journal(f"sqlite:///{tmp_path / 'ferry.db'}") as journal,
         Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=journal) as ferry,
     ):
-        before, after = (Toolkit(ferry, writes=True, approve=approve_all) for _ in range(2))
+        before, after = (
+            Toolkit(ferry, tools="all", writes=True, approve=approve_all) for _ in range(2)
+        )
         booking_id = book(before)["booking_id"]
         result_of(after.call("bookings_get", {"booking_id": booking_id}))
         ferry_sandbox.faults.add("cut_before", "bookings.confirm")
@@ -280,7 +282,9 @@ def test_an_interrupted_write_is_unresolved(ferry_sandbox: Sandbox) -> None:
         base_url=ferry_sandbox.base_url,
         event_hooks={"response": [interrupt]},
     ) as ferry:
-        toolkit = Toolkit(ferry, writes=True, approve=approve_all, audit=records.append)
+        toolkit = Toolkit(
+            ferry, tools="all", writes=True, approve=approve_all, audit=records.append
+        )
         wanted = order(sailings(toolkit)[0])
         with pytest.raises(KeyboardInterrupt):
             toolkit.call("bookings_create", wanted)
@@ -306,7 +310,7 @@ def test_repeating_an_interrupted_write_finds_its_effect(
         base_url=ferry_sandbox.base_url,
         event_hooks={"response": [interrupt]},
     ) as ferry:
-        toolkit = Toolkit(ferry, writes=True, approve=approve_all)
+        toolkit = Toolkit(ferry, tools="all", writes=True, approve=approve_all)
         named = {"booking_id": book(toolkit)["booking_id"]}
         with pytest.raises(KeyboardInterrupt):
             toolkit.call("bookings_confirm", named)
@@ -331,7 +335,7 @@ def test_a_cancelled_write_is_unresolved(
             records.append(record)
 
         async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-            toolkit = AsyncToolkit(ferry, writes=True, approve=agree, audit=audit)
+            toolkit = AsyncToolkit(ferry, tools="all", writes=True, approve=agree, audit=audit)
             found = await toolkit.call("availability_search", query())
             wanted = order(found["result"]["items"][0])  # type: ignore[index,call-overload]  # JSON
             before = ferry_sandbox.counters.requests["bookings.create"]
@@ -361,7 +365,7 @@ def test_a_call_cancelled_during_its_audit_still_has_a_record(
             records.append(record)
 
         async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-            toolkit = AsyncToolkit(ferry, audit=audit)
+            toolkit = AsyncToolkit(ferry, tools="all", audit=audit)
             async with anyio.create_task_group() as group:
                 group.start_soon(toolkit.call, "catalogue_ports")
                 await under_way.wait()

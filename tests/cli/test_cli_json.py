@@ -12,7 +12,7 @@ from ferry_sdk.planning.route_files import content_of
 from ferry_sdk.planning.routes import GRAPH
 from tests.cli.commands import SEARCH
 from tests.support.tiers import LONG
-from tests.support.trip import DAY
+from tests.support.trip import DAY, NOW
 
 
 def test_search_prints_trips_with_complete_records(cli):
@@ -95,6 +95,51 @@ def test_calendar(cli):
     assert found["report"]["calls"] == 4
     nothing = ["--from", "2050-06-01", "--to", "2050-06-02", "--adult", "34F", "--json"]
     assert cli("calendar", "Genoa", "Palermo", *nothing, code=4).document["cheapest"] is None
+
+
+def test_tickets_are_found_unless_others_are_wanted(cli):
+    def kinds(*words: str) -> set[str]:
+        found = cli("search", *SEARCH, *words, "--json").document
+        return {fare["reservation_type"] for trip in found["trips"] for fare in trip["fares"]}
+
+    assert kinds() == {"TICKET"}
+    assert kinds("--reservation-type", "presale") == {"PRESALE"}
+    assert kinds("--reservation-type", "All") == {"TICKET", "PRESALE", "OPTION"}
+    days = ["--from", f"{DAY}", "--to", f"{DAY}", "--adult", "34F", "--json"]
+    prices = [
+        Decimal(cli("calendar", *SEARCH[:2], *days, *words).document["days"][0]["price"])
+        for words in (["--reservation-type=presale"], [])
+    ]
+    assert prices[0] < prices[1]
+    soon = ["Tarifa", "MATNG", "--on", f"{NOW:%Y-%m-%d}", "--adult", "34F"]
+    nothing = cli("search", *soon, "--reservation-type", "presale", code=4)
+    assert re.search(r"[1-9]\d* trips have only fares of another reservation type", nothing.err)
+    assert "no such fare from Tarifa to MATNG" in nothing.err
+    wrong = cli("search", *SEARCH, "--reservation-type", "gift", code=2)
+    assert "option or all" in wrong.err
+
+
+def test_connections_are_shown_as_separate_tickets(cli, ferry):
+    words = ["search", "Barcelona", "Tunis", "--on", f"{DAY}", "--adult", "34F", "--changes", "1"]
+    shown = cli(*words).out
+    assert "separate tickets: nobody is bound to wait" in shown.splitlines()[0]
+    found = cli(*words, "--json").document
+    assert set(found) == {"search", "itineraries", "report"}
+    assert len(shown.splitlines()) == len(found["itineraries"]) + 2
+    same = ferry.trips.connections(
+        "Barcelona", "Tunis", on=DAY, passengers=[{"type": "Adult", "gender": "Female", "age": 34}]
+    )
+    assert [(one["price"], one["via"]) for one in found["itineraries"]] == [
+        (str(one.price), one.via.code) for one in same
+    ]
+    first = found["itineraries"][0]
+    assert [leg["companies"] for leg in first["legs"]] == [[*leg.companies] for leg in same[0].legs]
+    assert same[0].via.name in shown
+    for wrong in (["--back", f"{DAY}"], ["--flexible", "1"]):
+        assert "--changes" in cli(*words, *wrong, code=2).err
+    later = cli(*words, "--at", "23:59", code=4)
+    assert "no two sailings meet from Barcelona to Tunis" in later.err
+    assert cli(*words, "--at", "23:59", "--json", code=4).document["itineraries"] == []
 
 
 def test_a_table_around_new_year_names_the_year_of_each_sailing(cli):

@@ -80,6 +80,20 @@ def test_a_search_and_a_choice_with_a_vehicle(cli, ferry, ferry_sandbox):
     assert left > timedelta(hours=12)  # a ticket would not be held so long
 
 
+def test_a_search_of_a_file_may_be_for_a_presale(cli, ferry, ferry_sandbox):
+    stopped(ferry_sandbox)
+    for changes, choices, is_presale in [
+        ({}, [], False),
+        ({"reservation_type": "PRESALE"}, [], True),
+        ({}, [{"tariff": "Presale"}], True),
+    ]:
+        order = {"search": {**SEARCH, **changes}, "choices": choices, "passengers": [PERSON]}
+        made = cli("book", "--from", "-", "--yes", "--json", given=json.dumps(order)).document
+        booking = ferry.bookings.get(made["booking"]["booking_id"])
+        left = booking.expire_at - ferry_sandbox.clock.now()
+        assert (left > timedelta(days=1)) is is_presale, (changes, choices)
+
+
 def test_a_flexible_search_is_booked_from_a_file(cli, ferry):
     words = ["search", "Genoa", "Palermo", "--on=2050-06-01", "--flexible=2", "--adult=34F"]
     search = cli(*words, "--json").document["search"]

@@ -31,6 +31,7 @@ DRIVEN = {
     "show",
     "confirm",
     "cancel",
+    "change",
     "voucher",
     "reconcile",
     "scan",
@@ -56,7 +57,7 @@ CONTROLS = {*"\x1b\x07\x9b\x7f\u202e\u2066\u2028"}
 
 
 def test_every_command_has_a_test_here():
-    assert COMMANDS.keys() - {"journal"} == DRIVEN
+    assert COMMANDS.keys() - {"journal", "orders"} == DRIVEN
 
 
 def test_search_shows_a_table_in_colour(ferry_sandbox, tmp_path):
@@ -264,6 +265,39 @@ def test_confirm_shows_the_total_and_asks(ferry_sandbox, ferry, tmp_path, booked
         shown = person.finish(0)
     assert f"ferry voucher {ferry.bookings.get(booked).tickets[0].id}" in shown
     assert effects(ferry_sandbox) == ["bookings.create", "bookings.confirm"]
+
+
+def test_change_shows_what_is_paid_and_given_back_and_asks_once(
+    ferry_sandbox, ferry, tmp_path, booked
+):
+    ferry.bookings.confirm(booked)
+    fee = ferry.bookings.cancel_fee(booked)
+    wish = {
+        "search": {"origin": "Tarifa", "destination": "MATNG", "on": f"{LATER}"},
+        "passengers": [
+            {
+                "type": "Adult",
+                "first_name": "Zoë",
+                "last_name": "Ngũgĩ",
+                "gender": "Female",
+                "age": 34,
+            }
+        ],
+    }
+    (tmp_path / "wish.json").write_text(json.dumps(wish), "utf-8")
+    words = ("change", booked, "--from", "wish.json", "--journal", "sqlite:///desk.db")
+    with terminal(ferry_sandbox, tmp_path, *words) as person:
+        person.expect(f"{fee.refund_amount:.2f} EUR")
+        person.expect("and cancel the old booking?")
+        person.answer("n")
+        assert "nothing was changed" in person.finish(6)
+    assert effects(ferry_sandbox) == ["bookings.create", "bookings.confirm"]
+    with terminal(ferry_sandbox, tmp_path, *words) as person:
+        person.expect("and cancel the old booking?")
+        person.answer("y")
+        assert "changed" in person.finish(0)
+    made = ["bookings.create", "bookings.confirm"]
+    assert effects(ferry_sandbox) == [*made, *made, "bookings.cancel"]
 
 
 @LONG

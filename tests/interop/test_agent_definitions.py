@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FERRY = Ferry("token", base_url="https://ferry.test")
-TOOLKITS = [Toolkit(FERRY, writes=True, approve=approve) for approve in (None, lambda _: False)]
+TOOLKITS = [
+    Toolkit(FERRY, tools="all", writes=True, approve=approve) for approve in (None, lambda _: False)
+]
 
 
 @pytest.mark.parametrize(

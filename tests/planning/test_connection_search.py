@@ -14,6 +14,7 @@ from ferry_sdk import (
     AvailabilityError,
     Ferry,
     InvalidInputError,
+    RequestTimeoutError,
     SearchPassengerDict,
     ServerError,
     UnknownPlaceError,
@@ -68,6 +69,24 @@ def pairs_of_searches(ferry: Ferry, shortest: timedelta, longest: timedelta) -> 
             if shortest <= two.depart_at - one.arrive_at <= longest
         }
     return both
+
+
+def test_a_second_leg_that_is_too_slow_leaves_the_others(
+    ferry: Ferry, ferry_sandbox: Sandbox
+) -> None:
+    every = ferry.trips.connections(FROM, TO, on=DAY, passengers=ADULT, max_calls=20)
+    slow = every[0].legs[1].companies[0]
+    delay: Any = {"times": None, "company": slow, "seconds": 60}
+    ferry_sandbox.faults.add("delay_before", "availability.search", **delay)
+    for patience in (1.5, 6.0, 20.0):  # a longer one on a busy machine
+        found = ferry.trips.connections(
+            FROM, TO, on=DAY, passengers=ADULT, max_calls=20, patience=patience
+        )
+        if {one.company for one in found.report.failed} == {slow}:
+            break
+    assert {one.company for one in found.report.failed} == {slow}
+    assert all(isinstance(one.error, RequestTimeoutError) for one in found.report.failed)
+    assert found.report.answered
 
 
 @pytest.mark.parametrize("hours", [(2, 24), (0, 72), (4, 4.5)])

@@ -62,6 +62,20 @@ def test_a_trip_comes_before_the_last_company_has_answered(ferry_sandbox: Sandbo
         assert len(stream.report.answered) == stream.report.calls
 
 
+def test_a_stream_ends_where_a_company_is_slower_than_the_patience(ferry_sandbox: Sandbox) -> None:
+    ferry_sandbox.faults.add(
+        "delay_before", "availability.search", times=None, company="BALEARIA", seconds=60
+    )
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        for patience in (1.5, 6.0, 20.0):  # a longer one on a busy machine
+            stream = ferry.trips.stream(**STRAIT, patience=patience)
+            assert [*stream]
+            if len(stream.report.answered) == 3:
+                break
+        assert [one.company for one in stream.report.failed] == ["BALEARIA"]
+        assert len(stream.report.answered) == 3
+
+
 def test_a_stream_that_is_closed_leaves_nothing_running(ferry_sandbox: Sandbox) -> None:
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         hold = Hold(ferry_sandbox, "availability.search")

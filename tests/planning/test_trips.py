@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import threading
+import time
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -71,7 +72,9 @@ def test_the_same_place_twice_is_refused(reader: Ferry) -> None:
 
 @pytest.mark.parametrize("kind", ["Presale", "Option", "Ticket"])
 def test_a_fare_that_is_no_ticket_is_booked_as_what_it_is(ferry: Ferry, kind: str) -> None:
-    trips = ferry.trips.search("Tarifa", "Tangier (city)", on=GNV_SAILS, passengers=ADULT)
+    trips = ferry.trips.search(
+        "Tarifa", "Tangier (city)", on=GNV_SAILS, passengers=ADULT, reservation_type=None
+    )
     fare = next(one for one in trips[0].fares if one.tariffs[0].type == kind)
     booking = ferry.bookings.create(
         availabilities=trips[0].select(fare),
@@ -82,13 +85,15 @@ def test_a_fare_that_is_no_ticket_is_booked_as_what_it_is(ferry: Ferry, kind: st
 
 
 def test_trips_are_filtered_to_tickets(reader: Ferry) -> None:
-    trips = reader.trips.search("Tarifa", "Tangier (city)", on=GNV_SAILS, passengers=ADULT)
+    trips = reader.trips.search(
+        "Tarifa", "Tangier (city)", on=GNV_SAILS, passengers=ADULT, reservation_type=None
+    )
     tickets = trips.filter(reservation_type="TICKET")
     assert {fare.reservation_type for trip in tickets for fare in trip.fares} == {"TICKET"}
     assert [trip.price for trip in tickets] == sorted(trip.fares[0].amount for trip in tickets)
     assert {trip.outward.id for trip in tickets} == {trip.outward.id for trip in trips}
     assert trips[0].price < tickets[0].price, "the cheapest is a presale"
-    assert tickets.report is trips.report
+    assert tickets.report == trips.report
     assert not TripSearch((), trips.report).filter(reservation_type="OPTION")
     with pytest.raises(InvalidInputError, match="TICKET, PRESALE or OPTION") as refused:
         trips.filter(reservation_type="Ticket")  # type: ignore[arg-type]  # what a program may pass
@@ -96,10 +101,13 @@ def test_trips_are_filtered_to_tickets(reader: Ferry) -> None:
 
 
 def test_a_trip_without_such_a_fare_is_left_out(reader: Ferry) -> None:
-    trips = reader.trips.search("Tarifa", "Tangier (city)", on=GNV_SAILS, passengers=ADULT)
+    trips = reader.trips.search(
+        "Tarifa", "Tangier (city)", on=GNV_SAILS, passengers=ADULT, reservation_type=None
+    )
     one = replace(trips[0], fares=trips[0].fares[:1])
     kept = TripSearch([one, *trips[1:]], trips.report).filter(reservation_type="TICKET")
     assert len(kept) == len(trips) - 1
+    assert kept.left_out == 1
 
 
 def test_every_company_that_sails_is_asked_once(reader: Ferry) -> None:
@@ -384,6 +392,38 @@ def test_a_deadline_gives_what_has_answered_by_then(ferry: Ferry, ferry_sandbox:
     assert failed.company == "BALEARIA"
     assert isinstance(failed.error, RequestTimeoutError)
     assert found
+
+
+def test_a_company_that_is_slower_than_the_patience_fails_alone(
+    ferry: Ferry, ferry_sandbox: Sandbox
+) -> None:
+    ferry_sandbox.faults.add(
+        "delay_before", "availability.search", times=None, company="BALEARIA", seconds=60
+    )
+    day, days = {"on": GNV_SAILS}, {"start": GNV_SAILS, "end": GNV_SAILS}
+    ends, began = ("Algeciras", "Tangier Med"), time.monotonic()
+    for call, when in ((ferry.trips.search, day), (ferry.trips.calendar, days)):
+        for patience in (1.5, 6.0, 20.0):  # a longer one on a busy machine
+            arguments: Any = {**when, "passengers": ADULT, "patience": patience}
+            found = call(*ends, **arguments)
+            if len(found.report.answered) == 3:
+                break
+        (failed,) = found.report.failed
+        assert failed.company == "BALEARIA", call
+        assert isinstance(failed.error, RequestTimeoutError), call
+        assert len(found.report.answered) == 3, call
+    assert time.monotonic() - began < 60, "the deadline of the client is longer"
+    patient: Any = {"passengers": ADULT, "patience": 60}
+    with pytest.raises(RequestTimeoutError):  # patience does not extend the deadline
+        ferry.with_options(deadline=0.3).trips.search(
+            *ends, on=GNV_SAILS, companies=["BALEARIA"], **patient
+        )
+    for wrong in (0, -1, float("nan"), "2", True):
+        for name in ("search", "stream", "connections", "calendar"):
+            arguments = {**(days if name == "calendar" else day), "passengers": ADULT}
+            with pytest.raises(InvalidInputError) as refused:
+                getattr(ferry.trips, name)(*ends, **arguments, patience=wrong)
+            assert refused.value.field == "patience", (name, wrong)
 
 
 def test_a_deadline_is_raised_where_nothing_has_answered(

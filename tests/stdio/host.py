@@ -37,7 +37,7 @@ NOT_AN_APPROVAL = {
 
 def command(*options: str) -> list[str]:
     """Return the command that starts the server."""
-    return [sys.executable, "-m", "ferry_sdk", "mcp", *options]
+    return [sys.executable, "-m", "ferry_sdk", "mcp", "--tools", "all", *options]
 
 
 def environment(sandbox: Sandbox) -> dict[str, str]:

@@ -40,17 +40,17 @@ async def call_with_output(self, *arguments):
         logging.getLogger("mcp.server").exception("it failed", stack_info=True)
     return await call(self, *arguments)
 AsyncToolkit.call = call_with_output
-serve()
+serve(tools="all")
 """
 PATIENT = """
 from ferry_sdk.agents.stdio import run
 run._GRACE = 3600
-run.serve(writes=True)
+run.serve(tools="all", writes=True)
 """
 IMPATIENT = """
 from ferry_sdk.agents.stdio import elicitation, run
 elicitation.VALID_FOR = 0.5
-run.serve(writes=True)
+run.serve(tools="all", writes=True)
 """
 
 

@@ -37,4 +37,4 @@ def hooks_of_either_client() -> None:
     Ferry(event_hooks=hooks)
     Ferry(event_hooks={"outcome": [note_any]})
     AsyncFerry(event_hooks={"outcome": [send, note_any]})
-    AsyncFerry(event_hooks=otel.event_hooks({"outcome": [send]}))
+    AsyncFerry(event_hooks=otel.event_hooks({"outcome": [send]}, metrics=True))

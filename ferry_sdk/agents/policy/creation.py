@@ -195,7 +195,7 @@ def _searched_vehicle(vehicle: Vehicle, searched: set[str]) -> Generator[Invoke,
         if "__" in vehicle.code:
             raise invalid(
                 "this is a code for searches; expected the code of a vehicle type, such as CAR, "
-                "as catalogue_vehicle_types lists it",
+                "as trips_find shows it",
                 "vehicle.code",
             )
         return vehicle

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Mapping
 from datetime import date, datetime, timezone
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from ferry_sdk.agents.policy.answers import Answer, RefusedError, code_of
 from ferry_sdk.agents.policy.audit import Invoke
@@ -13,9 +13,10 @@ from ferry_sdk.agents.policy.known_ids import KnownIds
 from ferry_sdk.agents.tools.planning import OFFERS, PLACES, TripsTable, places_view
 from ferry_sdk.agents.tools.sanitize import clean_text
 from ferry_sdk.errors import FerryError, InvalidInputError
-from ferry_sdk.models.inputs import VehicleQuery
+from ferry_sdk.models.inputs import Traveller, VehicleQuery
 from ferry_sdk.planning.trips import AskedSearch, SearchReport, TripSearch
 from ferry_sdk.planning.vehicles import VehicleMatch
+from ferry_sdk.resources.arguments import passengers_on
 
 _SECONDS: Final = 40.0
 """The time for a search of trips. What has answered by then is shown; hosts wait about a minute."""
@@ -28,6 +29,9 @@ _PART_OF_A_NAME: Final = 0.9
 
 DAYS: Final = ("on", "back", "out_at", "ret_at")
 """The arguments that are days of travel."""
+
+Handles = Mapping[str, Traveller] | Callable[[], Mapping[str, Traveller]]
+"""Travellers by the labels that the program chose, or a function that returns them."""
 
 Reads = Generator[Invoke, Any, Answer]
 
@@ -46,6 +50,38 @@ def check_days(values: Mapping[str, Any], now: float) -> None:
     for name in DAYS:
         if name in values and values[name] < first:
             raise InvalidInputError("this day is past", field=name)
+
+
+def are_handles(travellers: object) -> bool:
+    """Return True if this is a mapping of travellers by labels."""
+    if not isinstance(travellers, Mapping):
+        return False
+    items = cast("Mapping[object, object]", travellers).items()
+    return all(isinstance(label, str) and isinstance(one, Traveller) for label, one in items)
+
+
+def with_travellers(
+    values: Mapping[str, Any], travellers: Mapping[str, Traveller]
+) -> dict[str, Any]:
+    """Return the arguments of a call with the travellers that its handles name.
+
+    In a search they have their age and type on the day out.
+
+    Raises:
+        InvalidInputError: There is no such handle, or it is given twice.
+    """
+    arguments = dict(values)
+    handles: list[str] = arguments.pop("travellers")
+    for index, handle in enumerate(handles):
+        if handle not in travellers or handle in handles[:index]:
+            problem = "given twice" if handle in travellers else "no such handle"
+            raise InvalidInputError(
+                f"{problem}; travellers_list shows the handles", field=f"travellers.{index}"
+            )
+    party = [travellers[handle] for handle in handles]
+    day = next((arguments[name] for name in ("on", "out_at") if name in arguments), None)
+    arguments["passengers"] = party if day is None else passengers_on(day, party)
+    return arguments
 
 
 def find(
@@ -79,7 +115,16 @@ def _find_trips(values: Mapping[str, Any], known_ids: KnownIds) -> Reads:
         view["vehicle"] = {"code": clean_text(vehicle.booking().code, _MAX_LENGTH)}
     if len(trips) > limit:
         view["more"] = len(trips) - limit
-    notes = [*filter(None, [_missing(trips.report), "" if trips else _nothing(trips.report)])]
+    notes = [
+        *filter(
+            None,
+            [
+                _left_out(trips),
+                _missing(trips.report),
+                "" if trips or trips.left_out else _nothing(trips.report),
+            ],
+        )
+    ]
     answer: Answer = {"status": "done", "result": view}
     return {**answer, "notes": notes} if notes else answer
 
@@ -126,6 +171,13 @@ def _missing(report: SearchReport) -> str:
         return ""
     line = ", ".join(f"{company} {reason}" for company, reason in parts.items())
     return clean_text(f"Not all offers: {line}.", _MAX_NOTE)
+
+
+def _left_out(trips: TripSearch) -> str:
+    """Return how many trips have no fare of the wanted type, in a line; empty if all have one."""
+    if not trips.left_out:
+        return ""
+    return f"{trips.left_out} more trips have fares of another reservation_type only."
 
 
 def _nothing(report: SearchReport) -> str:

@@ -22,6 +22,7 @@ from ferry_sdk._engine.token_file import FileToken, file_of
 from ferry_sdk.agents.policy.private_file import AuditFile
 from ferry_sdk.agents.stdio.server import make_server
 from ferry_sdk.agents.toolkit import AsyncToolkit
+from ferry_sdk.agents.tools.tools import ToolChoice
 from ferry_sdk.client import AsyncFerry
 from ferry_sdk.errors import ConfigurationError
 
@@ -161,6 +162,7 @@ class Lines:
 
 def serve(
     *,
+    tools: ToolChoice = "journey",
     writes: bool = False,
     spend_limit: Mapping[str, str] | None = None,
     penalty_limit: Mapping[str, str] | None = None,
@@ -174,6 +176,7 @@ def serve(
     address from ``FERRY_BASE_URL``. Call it in the main thread only.
 
     Args:
+        tools: Which tools to offer, like `Toolkit`.
         writes: Whether to offer the tools that change something.
         spend_limit: The most that all bookings together may cost, by currency.
         penalty_limit: The most that cancelling one booking may cost, by currency.
@@ -189,7 +192,7 @@ def serve(
     try:
         token = take_token(token_file)
         audit_file = None if audit is None else AuditFile(audit)
-        anyio.run(_serve, token, writes, spend_limit, penalty_limit, audit_file, state)
+        anyio.run(_serve, token, tools, writes, spend_limit, penalty_limit, audit_file, state)
     except ConfigurationError as error:
         sys.stderr.write(f"ferry_sdk: {error}\n")
         raise SystemExit(_USAGE) from None
@@ -203,6 +206,7 @@ def serve(
 
 async def _serve(
     token: str | Callable[[], str],
+    tools: ToolChoice,
     writes: bool,  # noqa: FBT001 -- anyio.run passes no names
     spend_limit: Mapping[str, str] | None,
     penalty_limit: Mapping[str, str] | None,
@@ -212,6 +216,7 @@ async def _serve(
     async with AsyncFerry(token, read_only=not writes, deadline=_DEADLINE) as ferry:
         toolkit = AsyncToolkit(
             ferry,
+            tools=tools,
             writes=writes,
             spend_limit=spend_limit,
             penalty_limit=penalty_limit,

@@ -45,7 +45,7 @@ from ferry_sdk.agents.stdio.elicitation import (
     parse_answer,
     uses_input_required,
 )
-from ferry_sdk.agents.toolkit import AsyncToolkit, state_of
+from ferry_sdk.agents.toolkit import AsyncToolkit, definitions_of, read_catalogue, state_of
 from ferry_sdk.agents.tools.tools import TOOLS
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
@@ -97,11 +97,6 @@ class _RequestHandler:
     async def list_tools(
         self, context: Context, _: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        by_code = not can_ask(context)
-        offered = (
-            TOOLS[one.name].definition(approval=by_code, call=one.call)
-            for one in self._toolkit.definitions()
-        )
         return ListToolsResult(
             tools=[
                 Tool(
@@ -117,7 +112,7 @@ class _RequestHandler:
                         open_world_hint=True,
                     ),
                 )
-                for one in offered
+                for one in definitions_of(self._toolkit, by_code=not can_ask(context))
             ]
         )
 
@@ -160,7 +155,7 @@ class _RequestHandler:
             arguments["provider_id"] = unquote(uri.removeprefix(_DEPARTURES))
         else:
             raise MCPError(INVALID_PARAMS, "Unknown resource", {"uri": uri})
-        answer = await self._toolkit.call(tool, arguments)
+        answer = await read_catalogue(self._toolkit, tool, arguments)
         if "error" in answer:
             raise MCPError(INTERNAL_ERROR, answer["error"]["message"], answer["error"])
         text = json.dumps(answer["result"], ensure_ascii=False)

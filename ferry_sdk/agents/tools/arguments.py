@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, time
 from decimal import Decimal
@@ -53,6 +53,8 @@ _DERIVED: Final = frozenset({"order", "param"})
 """Fields that follow from others, so that a model needs not fill them in."""
 _APPROVED: Final = frozenset({"currency", "min_refund"})
 """Arguments that the toolkit sets to what a person approves."""
+_ALTERNATIVES: Final = {"offer": "availabilities"}
+"""Arguments that are required if their alternative is left out."""
 _TEXTS: Final[Mapping[str, str]] = data_beside(__file__)
 """Descriptions of arguments for a model, in place of those for callers in Python."""
 _STRICT: Final = ConfigDict(extra="forbid", hide_input_in_errors=True, protected_namespaces=())
@@ -102,6 +104,10 @@ _DETAIL: Final[Any] = (
     Literal["short", "full"],
     Field(default="short", description="`full` shows every field."),
 )
+_HANDLES: Final[Any] = (
+    Annotated[list[_SHORT_TEXT], Field(min_length=1, max_length=_MAX_ITEMS)],  # type: ignore[valid-type]  # a type with limits
+    Field(description="All travellers, by the handles that `travellers_list` shows."),
+)
 _CONTAINS: Final[Any] = (
     _SHORT_TEXT,
     Field(default=None, description="Only records with this text."),
@@ -114,7 +120,12 @@ CODE: Final[Any] = (
 
 
 def model_of(
-    describe: Callable[..., Any], defaults: Mapping[str, str], *, has_detail: bool = True
+    describe: Callable[..., Any],
+    defaults: Mapping[str, str],
+    *,
+    has_detail: bool = True,
+    without: Collection[str] = (),
+    by_handle: bool = False,
 ) -> type[BaseModel]:
     """Return a model of an operation's arguments.
 
@@ -122,14 +133,20 @@ def model_of(
         describe: A method or function with a signature and a docstring.
         defaults: Describe the arguments that the docstring does not.
         has_detail: Whether the caller chooses how much of the result is shown.
+        without: Arguments that are left out.
+        by_handle: Whether travellers are named by handles instead of their data.
     """
     hints = get_type_hints(describe, include_extras=True)
     descriptions = {**defaults, **parse_docstring(describe).fields}
     fields: dict[str, Any] = {}
     for name, parameter in list(inspect.signature(describe).parameters.items())[1:]:
-        if name in _APPROVED:
+        if name in _APPROVED or name in without:
             continue
-        needed = parameter.default is inspect.Parameter.empty
+        if by_handle and name == "passengers":
+            fields["travellers"] = _HANDLES
+            continue
+        is_only_way = _ALTERNATIVES.get(name) in without
+        needed = is_only_way or parameter.default is inspect.Parameter.empty
         fields[name] = _field(name, hints[name], descriptions, default=... if needed else None)
     if get_origin(get_args(hints["return"])[0]) is Records:
         fields["contains"] = _CONTAINS
@@ -175,7 +192,9 @@ def _constrain(kind: Any, limits: Iterable[object]) -> Any:  # noqa: ANN401 -- a
 @cache
 def _input_type(model: type[Input]) -> Any:  # noqa: ANN401 -- a type for pydantic
     """Return a strict type for an input model; a valid value becomes that model."""
-    descriptions = parse_docstring(model).fields
+    descriptions = dict(parse_docstring(model).fields)
+    for name in model.model_fields:
+        descriptions[name] = _TEXTS.get(f"{model.__name__}.{name}") or descriptions.get(name, "")
     fields: dict[str, Any] = {
         name: _field(
             name,

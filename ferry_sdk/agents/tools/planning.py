@@ -90,6 +90,21 @@ class TripsView(TypedDict):
     today: NotRequired[str]
 
 
+@with_config(ConfigDict(extra="forbid"))
+class TravellersView(TypedDict):
+    """The travellers of a session."""
+
+    travellers: Annotated[list[str], Field(description="Their handles.")]
+
+
+def list_travellers(_self: object) -> Plan[TravellersView]:
+    """List the handles of the travellers, with which searches and bookings name them.
+
+    Never ask the user for names, ages or documents: the program has them.
+    """
+    raise NotImplementedError
+
+
 def find_places(
     _self: object, text: str, *, limit: Annotated[int, Field(ge=1, le=20)] = PLACES
 ) -> Plan[PlacesView]:
@@ -115,6 +130,7 @@ def find_trips(
     flexible: Annotated[int, Field(ge=0, le=7)] = 0,
     vehicle: str | None = None,
     companies: Sequence[str] | None = None,
+    reservation_type: ReservationTypeName = "TICKET",
     limit: Annotated[int, Field(ge=1, le=20)] = OFFERS,
 ) -> Plan[TripsView]:
     """Find and price ferry trips between two towns, with all companies. Start here.
@@ -133,10 +149,20 @@ def find_trips(
         flexible: So many days before and after, too, if nothing sails on the day.
         vehicle: Make and model, such as Fiat 500; it changes the price, so ask the user.
         companies: Only these, by code.
-        limit: The most offers to return, cheapest first; by default 10.
+        reservation_type: By default TICKET.
+        limit: The most offers to return; by default 10.
     """
     raise NotImplementedError(
-        origin, destination, on, passengers, back, flexible, vehicle, companies, limit
+        origin,
+        destination,
+        on,
+        passengers,
+        back,
+        flexible,
+        vehicle,
+        companies,
+        reservation_type,
+        limit,
     )
 
 

@@ -18,6 +18,8 @@ Schema = dict[str, Any]
 SHAPES: Final[Mapping[str, Schema]] = data_beside(__file__)
 """The schemas of the parts of an answer that are no records."""
 _NESTED: Final = ("items", "additionalProperties")
+_DESCRIBED_DEPTH: Final = 1
+"""The fields of a result are described, and those further inside are not."""
 
 
 def arguments_schema(model: type[BaseModel]) -> Schema:
@@ -64,22 +66,25 @@ def view_schema(described: Any, fields_of: Callable[[str, Iterable[str]], Sequen
     for definition in (schema, *definitions.values()):
         definition.pop("description", None)  # it describes the record to callers in Python
 
-    def shown(schema: Schema) -> Schema:
+    def shown(schema: Schema, depth: int = 0) -> Schema:
         if "$ref" in schema:
             schema = {**definitions[schema["$ref"].rpartition("/")[2]], **schema}
         if "properties" in schema:
             fields = schema["properties"]
             names = fields_of(schema["title"], fields)
             view = _object_schema(
-                {name: shown(fields[name]) if name in fields else SHAPES[name] for name in names}
+                {
+                    name: shown(fields[name], depth + 1) if name in fields else SHAPES[name]
+                    for name in names
+                }
             )
         elif "anyOf" in schema:
-            view = _union([shown(part) for part in schema["anyOf"]])
+            view = _union([shown(part, depth) for part in schema["anyOf"]])
         else:
             view = {name: schema[name] for name in ("type", "format") if name in schema}
-            view |= {name: shown(schema[name]) for name in _NESTED if name in schema}
+            view |= {name: shown(schema[name], depth) for name in _NESTED if name in schema}
         view = view or dict(SHAPES["any_json"])
-        if "description" in schema:
+        if "description" in schema and depth <= _DESCRIBED_DEPTH:
             view["description"] = _one_line(schema["description"])
         return view
 
@@ -90,7 +95,9 @@ def records_schema(record: Schema) -> Schema:
     """Return the schema of a list of records, of which some may be unreadable."""
     count: Schema = {"type": "integer"}
     items: Schema = {"type": "array", "items": record}
-    return _object_schema({"items": items, "count": count, "unreadable": count})
+    schema = _object_schema({"items": items, "count": count, "unreadable": count})
+    schema["properties"]["left_out"] = SHAPES["left_out"]
+    return schema
 
 
 def _object_schema(properties: Schema) -> Schema:
@@ -98,7 +105,6 @@ def _object_schema(properties: Schema) -> Schema:
         "type": "object",
         "properties": properties,
         "required": [*properties],
-        "additionalProperties": False,
     }
 
 
@@ -121,9 +127,8 @@ def type_schema(described: Any) -> Schema:  # noqa: ANN401 -- a type for pydanti
     return _compact(schema, schema.pop("$defs", {}))
 
 
-def answer_schema(results: list[Schema], *, approval: bool) -> Schema:
+def answer_schema(result: Schema, *, approval: bool) -> Schema:
     """Return the schema of a whole answer, which has exactly one of these shapes."""
-    result: Schema = {"anyOf": results}
     shapes: list[tuple[str, list[str], Schema]] = [
         ("result", ["done"], result),
         ("error", ["refused", "failed", "unknown"], SHAPES["error"]),
@@ -139,10 +144,7 @@ def answer_schema(results: list[Schema], *, approval: bool) -> Schema:
         },
         "required": ["status"],
         "additionalProperties": False,
-        "oneOf": [
-            {"properties": {"status": {"enum": statuses}}, "required": [member]}
-            for member, statuses, _ in shapes
-        ],
+        "oneOf": [{"required": [member]} for member, _, _ in shapes],
     }
 
 

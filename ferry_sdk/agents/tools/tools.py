@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from types import MappingProxyType
-from typing import Any, Final, Generic, TypeVar, cast, get_args, get_type_hints
+from typing import Any, Final, Generic, Literal, TypeVar, cast, get_args, get_type_hints
 
 from pydantic import BaseModel, create_model
 
@@ -21,6 +21,7 @@ from ferry_sdk.agents.tools.schemas import (
     type_schema,
 )
 from ferry_sdk.agents.tools.views import Detail, schema_of
+from ferry_sdk.errors import ConfigurationError
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.catalogue import CatalogueGroup
@@ -29,6 +30,8 @@ from ferry_sdk.resources.tickets import TicketsGroup
 from ferry_sdk.safety import SAFETY
 
 AnswerT = TypeVar("AnswerT")
+ToolChoice = Literal["journey", "all"] | Iterable[str]
+"""Which tools are offered: those of a journey, all, or these."""
 _GROUPS: Final[Mapping[str, Any]] = {
     "availability": AvailabilityGroup,
     "bookings": BookingsGroup,
@@ -36,12 +39,14 @@ _GROUPS: Final[Mapping[str, Any]] = {
     "mcp": McpGroup,
     "tickets": TicketsGroup,
 }
-_PLANNED: Final = {"trips.find": "trips.search", "places.find": "places.find"}
+_LIST: Final = "travellers.list"
+_PLANNED: Final = {"trips.find": "trips.search", "places.find": "places.find", _LIST: _LIST}
 """The tools that make several calls, by the name of each, with the method of the client."""
 _DESCRIBED: Final[Mapping[str, Callable[..., Any]]] = {
     "trips.find": planning.find_trips,
     "places.find": planning.find_places,
     "bookings.create": planning.create_booking,
+    _LIST: planning.list_travellers,
 }
 """The tools that are not described by their methods."""
 _DATA: Final = data_beside(__file__)
@@ -51,9 +56,8 @@ EXCLUDED: Final[Mapping[str, str]] = _DATA["excluded"]
 _TOOLKIT_ARGUMENTS: Final = ("detail", "contains", "confirmation_code")
 _DESTRUCTIVE: Final = frozenset({"bookings.confirm", "bookings.cancel", "tickets.cancel"})
 _BY_CODE: Final = (
-    "The first call changes nothing: it returns a summary, a price and a code. Show these to the "
-    "user. Only if they agree, call again with the same arguments and the code as "
-    "`confirmation_code`."
+    "The first call changes nothing: it returns a summary and a code. Only if the user agrees to "
+    "the summary, call again with the same arguments and the code as `confirmation_code`."
 )
 _TEXTS: Final[Mapping[str, str]] = _DATA["texts"]
 """What tools do, when to call them, what they cost and what comes next, for a model."""
@@ -70,7 +74,8 @@ class ToolDefinition(Generic[AnswerT]):
         title: What it does, in one line.
         description: What it does, and what to know before calling it.
         input_schema: JSON Schema (2020-12) of its arguments, an object.
-        output_schema: JSON Schema of the whole answer, an object.
+        output_schema: JSON Schema of the whole answer, an object. The result is described in
+            its short view; a full view has further fields.
         read_only: Whether it changes nothing.
         destructive: Whether its change cannot be undone.
         idempotent: Whether calling it again with the same arguments changes nothing more.
@@ -116,12 +121,16 @@ class Tool:
         is_read: Whether it changes nothing.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(
+        self, name: str, without: frozenset[str] = frozenset(), *, by_handle: bool = False
+    ) -> None:
         self.operation: str = _PLANNED.get(name, name)
         self.name: str = name.replace(".", "_")
         self.is_planned: bool = name in _PLANNED
         self.is_read: bool = self.is_planned or SAFETY[name].is_read
-        self._is_first = name in _FIRST
+        self._is_first = self.name in JOURNEY
+        self._without = without
+        self._by_handle = by_handle
         self._described = _DESCRIBED.get(name)
 
     def __repr__(self) -> str:
@@ -138,19 +147,15 @@ class Tool:
             details = details and f"{details}."
         by_code = approval and not self.is_read
         asked = _BY_CODE if by_code else "" if self.is_read else _BY_PERSON
-        if not self._is_first:
+        if self.is_read and not self._is_first:
             asked = _RARELY
-        results = (
-            [type_schema(self._result)]
-            if self.is_planned
-            else [schema_of(self._result, detail) for detail in ("short", "full")]
-        )
+        result = type_schema(self._result) if self.is_planned else schema_of(self._result)
         return ToolDefinition(
             name=self.name,
             title=title,
             description=" ".join(filter(None, (f"{title}.", details, asked))),
             input_schema=arguments_schema(self._model_with_code if by_code else self._model),
-            output_schema=deepcopy(answer_schema(results, approval=by_code)),
+            output_schema=deepcopy(answer_schema(result, approval=by_code)),
             read_only=self.is_read,
             destructive=self.operation in _DESTRUCTIVE,
             idempotent=self.is_read,
@@ -184,7 +189,10 @@ class Tool:
         return model_of(
             self.describe,
             {name: text for one in others for name, text in one.items()},
-            has_detail=not self.is_planned,
+            # A full view shows the travellers.
+            has_detail=not (self.is_planned or self._by_handle),
+            without=self._without,
+            by_handle=self._by_handle,
         )
 
     @cached_property
@@ -192,18 +200,58 @@ class Tool:
         return create_model("Arguments", __base__=self._model, confirmation_code=CODE)
 
 
-_FIRST: Final = (
-    *_PLANNED,
-    *("bookings.create", "bookings.confirm", "bookings.get"),
-    *("bookings.cancel_fee", "bookings.cancel"),
-    *("tickets.get", "tickets.pdf", "tickets.cancel"),
-)
+JOURNEY: Final[Sequence[str]] = _DATA["journey"]
 """The tools that are enough for most conversations; they are listed first."""
+_ONLY_WITH: Final[Mapping[str, str]] = _DATA["only_with"]
+"""Arguments that make sense only with what another tool shows, by that tool."""
+
+
+@cache
+def _tool(name: str, without: frozenset[str], *, by_handle: bool = False) -> Tool:
+    return Tool(name, without, by_handle=by_handle)
+
+
+LIST: Final = "travellers_list"
+"""The tool that is offered where travellers are named by handles."""
+_KEYS: Final = {key.replace(".", "_"): key for key in (*_PLANNED, *SAFETY) if key not in EXCLUDED}
 TOOLS: Final[Mapping[str, Tool]] = MappingProxyType(
     {
-        tool.name: tool
-        for tool in map(Tool, dict.fromkeys((*_FIRST, *SAFETY)))
-        if tool.operation not in EXCLUDED
+        name: _tool(_KEYS[name], frozenset[str]())
+        for name in dict.fromkeys((*JOURNEY, *_KEYS))
+        if name != LIST
     }
 )
 """Every tool, by name. Models and schemas are made on first use."""
+
+
+def choose_tools(chosen: ToolChoice, *, by_handle: bool = False) -> Mapping[str, Tool]:
+    """Return the chosen tools by name, the journey's first.
+
+    Args:
+        chosen: Which tools.
+        by_handle: Whether travellers are named by handles; then a tool lists these, and no
+            argument takes a person's data.
+
+    Raises:
+        ConfigurationError: There is no such set, or no tool of a name.
+    """
+    if chosen == "all":
+        names: Sequence[str] = [*TOOLS]
+    elif chosen == "journey":
+        names = JOURNEY
+    elif isinstance(chosen, str):
+        raise ConfigurationError(f'tools: expected "journey", "all" or names, not {chosen!r}')
+    else:
+        names = [*chosen]
+    for name in names:
+        # A caller without a type checker may pass anything.
+        is_text = isinstance(cast("object", name), str)
+        if not is_text or (name not in TOOLS and not (by_handle and name == LIST)):
+            raise ConfigurationError(f"tools: there is no tool {name!r}")
+    without = frozenset(one for one, needed in _ONLY_WITH.items() if needed not in names)
+    first: Sequence[str] = []
+    if by_handle:
+        without |= {"contact"}
+        first = [LIST]
+    ordered = (*first, *(name for name in TOOLS if name in names))
+    return {name: _tool(_KEYS[name], without, by_handle=by_handle) for name in ordered}

@@ -18,7 +18,7 @@ from pydantic import BaseModel, JsonValue
 
 from ferry_sdk.agents.tools.data import data_beside
 from ferry_sdk.agents.tools.sanitize import clean_text
-from ferry_sdk.agents.tools.schemas import SHAPES, Schema, records_schema, view_schema
+from ferry_sdk.agents.tools.schemas import Schema, records_schema, view_schema
 from ferry_sdk.models.bookings import WithActions
 from ferry_sdk.models.display.money import format_amount
 from ferry_sdk.models.records import Records
@@ -86,14 +86,12 @@ def view_of(value: object, detail: Detail, contains: str | None = None) -> JsonV
     return view
 
 
-def schema_of(annotation: Any, detail: Detail) -> Schema:  # noqa: ANN401 -- a type for pydantic
-    """Return the schema of the view of a result type."""
+def schema_of(annotation: Any) -> Schema:  # noqa: ANN401 -- a type for pydantic
+    """Return the schema of the short view of a result type; a full view has further fields."""
     is_list = get_origin(annotation) is Records
     record = get_args(annotation)[0] if is_list else annotation
-    schema = view_schema(record, partial(_field_names, detail))
-    schema = records_schema(schema) if is_list else schema
-    schema["properties"]["left_out"] = SHAPES["left_out"]
-    return schema
+    schema = view_schema(record, partial(_field_names, "short"))
+    return records_schema(schema) if is_list else schema
 
 
 def _field_names(detail: Detail, record: str, fields: Iterable[str]) -> Sequence[str]:

@@ -11,6 +11,11 @@ import typer
 from pydantic_core import to_jsonable_python
 
 from ferry_sdk.cli.commands.show import next_of
+from ferry_sdk.cli.orders.connections import (
+    find_connections,
+    itinerary_members,
+    print_connections,
+)
 from ferry_sdk.cli.orders.files import read_order, read_travellers
 from ferry_sdk.cli.orders.interview import ask_order
 from ferry_sdk.cli.orders.order import print_summary, send_order
@@ -19,9 +24,11 @@ from ferry_sdk.cli.orders.trips import (
     check_route,
     find_trips,
     next_sailing_day,
+    parse_reservation_type,
     parse_traveller,
     print_trips,
     report_members,
+    search_members,
     trip_members,
     vehicle_query,
     warn_of_missing,
@@ -55,7 +62,8 @@ from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import SearchPassenger
 from ferry_sdk.models.travellers import Travellers
 from ferry_sdk.planning.calendar import CalendarDay, PriceCalendar
-from ferry_sdk.resources.arguments import passengers_on
+from ferry_sdk.planning.connections import ConnectionSearch
+from ferry_sdk.resources.arguments import ReservationTypeName, passengers_on
 
 _FROM = "'--from'"
 _PORT = "A port's code or name, in any of several languages."
@@ -111,6 +119,15 @@ Companies = Annotated[
     list[str] | None,
     typer.Option("--company", metavar="CODE", help="Ask only this company; repeatable."),
 ]
+Kind = Annotated[
+    ReservationTypeName | None,
+    typer.Option(
+        "--reservation-type",
+        metavar="TYPE",
+        help="Fares to look for: ticket, presale, option or all.",
+        parser=parser(parse_reservation_type),
+    ),
+]
 File = Annotated[
     Path | None,
     typer.Option("--from", metavar="FILE", help="Order in JSON; - reads standard input."),
@@ -131,6 +148,10 @@ def search(
     travellers: TravellersFile = None,
     vehicle: Vehicle = None,
     company: Companies = None,
+    reservation_type: Kind = "TICKET",
+    changes: Annotated[
+        int, typer.Option(min=0, max=1, help="1: two sailings that meet in a port.")
+    ] = 0,
     as_json: AsJson = False,
     base_url: BaseUrl = None,
     token_file: TokenFile = None,
@@ -149,7 +170,17 @@ def search(
         companies=company,
         passengers=passengers_on(on, party_of(travellers, adult, child, infant)),
         vehicle=vehicle,
+        reservation_type=reservation_type,
     )
+    if changes:
+        if back is not None or flexible:
+            raise typer.BadParameter(
+                "cannot be combined with --back or --flexible", param_hint="'--changes'"
+            )
+        with open_client(base_url, token_file) as ferry, show_progress("Searching"):
+            connections = find_connections(ferry, wanted)
+        _show_connections(wanted, connections, as_json=as_json)
+        return
     with open_client(base_url, token_file) as ferry, show_progress("Searching"):
         trips = find_trips(ferry, wanted)
         next_day = None if trips or as_json else next_sailing_day(ferry, wanted)
@@ -157,7 +188,7 @@ def search(
         sailings = {way.id: way for trip in trips for way in ways_of(trip)}
         print_json(
             {
-                "search": wanted.model_dump(mode="json", exclude_none=True),
+                "search": search_members(wanted),
                 "trips": [trip_members(trip) for trip in trips],
                 "sailings": [one.model_dump(mode="json") for one in sailings.values()],
                 "report": report_members(trips.report),
@@ -170,7 +201,8 @@ def search(
         print_trips(trips)
     warn_of_missing(trips.report)
     from_time = "" if at == "00:00" else f" at {at} or later"
-    nothing = f"nothing sails from {origin} to {destination} on {on:%a %d %b %Y}{from_time}"
+    what = "no such fare" if trips.left_out else "nothing sails"
+    nothing = f"{what} from {origin} to {destination} on {on:%a %d %b %Y}{from_time}"
     if not trips:
         later = "nor in the two weeks after it"
         if next_day is not None:
@@ -181,6 +213,27 @@ def search(
         near = min(days, key=lambda day: (abs(day - on), on < day))
         warn(f"{nothing}; the nearest day with sailings is {near:%a %d %b %Y}")
     note("The price is that with the cheapest place. To book, run ferry book with these options.")
+
+
+def _show_connections(wanted: Search, found: ConnectionSearch, *, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                "search": search_members(wanted),
+                "itineraries": [itinerary_members(one) for one in found],
+                "report": report_members(found.report),
+            }
+        )
+        if not found:
+            raise typer.Exit(Exit.REJECTED)
+        return
+    if found:
+        print_connections(found)
+    warn_of_missing(found.report)
+    if not found:
+        ends = f"{wanted.origin} to {wanted.destination}"
+        raise NoTripsError(f"no two sailings meet from {ends} on {wanted.on:%a %d %b %Y}")
+    note("To book, run ferry book for each of the two sailings.")
 
 
 def calendar(
@@ -195,6 +248,7 @@ def calendar(
     travellers: TravellersFile = None,
     vehicle: Vehicle = None,
     company: Companies = None,
+    reservation_type: Kind = "TICKET",
     as_json: AsJson = False,
     base_url: BaseUrl = None,
     token_file: TokenFile = None,
@@ -214,6 +268,7 @@ def calendar(
             passengers=party,
             vehicle=vehicle_query(ferry, vehicle),
             companies=company,
+            reservation_type=reservation_type,
         )
     if as_json:
         days = [to_jsonable_python(day) for day in found.values()]
@@ -286,6 +341,7 @@ def book(
     travellers: TravellersFile = None,
     vehicle: Vehicle = None,
     company: Companies = None,
+    reservation_type: Kind = "TICKET",
     from_file: File = None,
     journal: OptionalJournalUrl = None,
     yes: Yes = False,
@@ -313,6 +369,8 @@ def book(
         "vehicle": vehicle,
     }
     given = {name: value for name, value in options.items() if value and value != "00:00"}
+    if reservation_type != "TICKET":
+        given["reservation_type"] = reservation_type
     _reject_both(travellers, given.get("passengers", []))
     if from_file is not None and (given or travellers is not None):
         raise typer.BadParameter("cannot be combined with a route or its options", param_hint=_FROM)

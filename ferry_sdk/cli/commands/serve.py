@@ -131,6 +131,12 @@ def _limit_option(help_text: str) -> object:
 
 def mcp(
     *,
+    tools: Annotated[
+        str,
+        typer.Option(
+            metavar="journey|all|NAMES", help="Tools to offer; names are separated by commas."
+        ),
+    ] = "journey",
     writes: Annotated[
         bool, typer.Option("--writes", help="Also offer tools that book and cancel.")
     ] = False,
@@ -162,6 +168,7 @@ def mcp(
     from ferry_sdk.agents.stdio import serve  # noqa: PLC0415 -- the same
 
     serve(
+        tools=tools if tools in {"journey", "all"} else tools.split(","),
         writes=writes,
         spend_limit=dict(spend_limit) if spend_limit else None,
         penalty_limit=dict(penalty_limit) if penalty_limit else None,

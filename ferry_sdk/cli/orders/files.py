@@ -124,8 +124,12 @@ def _unique_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
 def _choose(ferry: Ferry, order: Order, search: Search) -> Choice:
     """Return the cheapest trip and fare that fit the choices, with their places."""
     party = search.passengers or passengers_on(search.on, order.passengers)
+    search = search.model_copy(update={"passengers": party})
+    names_tariff = any(choice.tariff is not None for choice in order.choices)
+    if names_tariff and "reservation_type" not in search.model_fields_set:
+        search = search.model_copy(update={"reservation_type": None})
     with show_progress("Searching"):
-        trips = find_trips(ferry, search.model_copy(update={"passengers": party}))
+        trips = find_trips(ferry, search)
     warn_of_missing(trips.report)
     if not trips:
         raise NoTripsError(f"nothing sails from {search.origin} to {search.destination}")

@@ -28,12 +28,12 @@ class WayChoice(Input):
 
     Attributes:
         leaves: Time of departure as HH:MM; None: any.
-        tariff: The tariff's id or type.
+        tariff: The tariff's id or type; None: any of the search.
         place: An id, type or name, of which the first is chosen; None selects the first place.
     """
 
     leaves: str | None = None
-    tariff: str = "Ticket"
+    tariff: str | None = None
     place: str | None = None
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import date, timedelta
 from itertools import chain
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, cast, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import to_jsonable_python
@@ -22,6 +22,7 @@ from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import Input, SearchPassenger, VehicleQuery
 from ferry_sdk.planning.trips import FailedSearch, SearchReport, Trip, TripSearch
 from ferry_sdk.planning.vehicles import VehicleMatch
+from ferry_sdk.resources.arguments import ReservationTypeName
 
 _TWO_WEEKS: Final = timedelta(days=14)
 _TRAVELLER: Final = re.compile(r"(\d{1,3})([FMfm])", re.ASCII)
@@ -41,6 +42,7 @@ class Search(Input):
         at: The earliest time of departure, as HH:MM.
         companies: The companies to ask; None: all that sail.
         vehicle: The vehicle's code, or its make and model.
+        reservation_type: The type of the fares; None: all.
     """
 
     origin: str
@@ -52,6 +54,7 @@ class Search(Input):
     companies: list[str] | None = None
     passengers: list[SearchPassenger] | None = None
     vehicle: str | None = None
+    reservation_type: ReservationTypeName | None = "TICKET"
 
 
 def find_trips(ferry: Ferry, search: Search) -> TripSearch:
@@ -71,6 +74,7 @@ def find_trips(ferry: Ferry, search: Search) -> TripSearch:
         passengers=search.passengers or (),
         vehicle=vehicle_query(ferry, search.vehicle),
         companies=search.companies,
+        reservation_type=search.reservation_type,
     )
     trips = (trip for trip in found if f"{trip.depart_at:%H:%M}" >= search.at)
     return TripSearch(trips, found.report)
@@ -88,6 +92,7 @@ def next_sailing_day(ferry: Ferry, search: Search) -> date | None:
         passengers=search.passengers or (),
         vehicle=vehicle_query(ferry, search.vehicle),
         companies=search.companies,
+        reservation_type=search.reservation_type,
     )
     return next((day for day, found in days.items() if found.sailings), None)
 
@@ -126,6 +131,16 @@ def parse_traveller(value: str, kind: PassengerType = PassengerType.ADULT) -> Se
     return SearchPassenger.model_validate({"type": kind, "age": parts[1], "gender": parts[2]})
 
 
+def parse_reservation_type(value: str) -> ReservationTypeName | None:
+    """Parse a type of fares in any case; "all" is None. Raise ValueError otherwise."""
+    for name in get_args(ReservationTypeName):
+        if value.upper() == name:
+            return cast("ReservationTypeName", name)
+    if value.lower() == "all":
+        return None
+    raise ValueError("expected ticket, presale, option or all")
+
+
 def ways_of(trip: Trip) -> list[Availability]:
     """Return the sailing out, and the one back if there is one."""
     return [way for way in (trip.outward, trip.back) if way is not None]
@@ -153,10 +168,15 @@ def print_trips(trips: Sequence[Trip], index: int = 0, *, on: Console | None = N
 
 
 def _cells(way: Availability, day: str) -> tuple[str, str, str, str]:
-    hours, minutes = divmod(way.travel_time // timedelta(minutes=1), 60)
     leaves = f"{way.depart_at:{day} %H:%M}"
     arrives = time_of(way.arrive_at, way.depart_at)
-    return leaves, arrives, f"{hours}:{minutes:02}", way.company.name
+    return leaves, arrives, hours_of(way.travel_time), way.company.name
+
+
+def hours_of(duration: timedelta) -> str:
+    """Format a duration in hours and minutes."""
+    hours, minutes = divmod(duration // timedelta(minutes=1), 60)
+    return f"{hours}:{minutes:02}"
 
 
 def _back(way: Availability, day: str) -> str:
@@ -165,7 +185,10 @@ def _back(way: Availability, day: str) -> str:
 
 
 def warn_of_missing(report: SearchReport) -> None:
-    """Print a warning for each company that failed or was not asked."""
+    """Print a warning for each company that failed or was not asked, and for trips left out."""
+    if report.left_out:
+        others = "--reservation-type all finds them"
+        warn(f"{report.left_out} trips have only fares of another reservation type; {others}")
     missing = {"is missing": report.failed, "was not asked": report.not_asked}
     for problem, searches in missing.items():
         for company in dict.fromkeys(one.company for one in searches):
@@ -174,6 +197,12 @@ def warn_of_missing(report: SearchReport) -> None:
             when = f"on {mine[0].day:%d %b %Y}" if len(days) == 1 else f"for {len(days)} days"
             why = f": {mine[0].error}" if isinstance(mine[0], FailedSearch) else ""
             warn(f"{company} {problem} {when}{why}")
+
+
+def search_members(search: Search) -> dict[str, object]:
+    """Return a search as the members of a JSON object, as an order in a file takes them."""
+    members = search.model_dump(mode="json", exclude_none=True)
+    return {**members, "reservation_type": search.reservation_type}
 
 
 def trip_members(trip: Trip) -> dict[str, object]:

@@ -72,7 +72,9 @@ def test_a_recipe_books_nothing_that_a_person_refuses(run: Run, ferry_sandbox: S
 @LONG
 def test_a_yes_is_not_used_for_a_price_that_has_risen(run: Run, ferry_sandbox: Sandbox) -> None:
     with client_of(ferry_sandbox) as ferry:
-        booking_id = book(Toolkit(ferry, writes=True, approve=approve_all))["booking_id"]
+        booking_id = book(Toolkit(ferry, tools="all", writes=True, approve=approve_all))[
+            "booking_id"
+        ]
         ferry.bookings.confirm(booking_id)
         named = {"booking_id": booking_id}
         questions: list[str] = []

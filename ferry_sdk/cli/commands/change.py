@@ -1,0 +1,109 @@
+"""`ferry change`: replace a booking by another one, with one question before anything is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Annotated
+
+import typer
+
+from ferry_sdk import orders
+from ferry_sdk.cli.commands.orders import order_members
+from ferry_sdk.cli.commands.search_book import File
+from ferry_sdk.cli.orders.files import read_order
+from ferry_sdk.cli.orders.interview import ask_order
+from ferry_sdk.cli.orders.order import print_summary
+from ferry_sdk.cli.terminal.errors import report_output_failure
+from ferry_sdk.cli.terminal.options import (
+    AsJson,
+    BaseUrl,
+    JournalUrl,
+    TokenFile,
+    Yes,
+    open_client,
+    open_journal,
+)
+from ferry_sdk.cli.terminal.output import error_console, print_facts, print_json, show_progress
+from ferry_sdk.cli.terminal.prompts import ask_consent, is_interactive
+from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.models.display.money import money
+from ferry_sdk.models.inputs import Selection
+from ferry_sdk.models.sums import exact_sum
+
+
+def change(
+    *,
+    booking_id: Annotated[str, typer.Argument(metavar="BOOKING", help="The booking's id.")],
+    journal: JournalUrl,
+    from_file: File = None,
+    yes: Yes = False,
+    as_json: AsJson = False,
+    base_url: BaseUrl = None,
+    token_file: TokenFile = None,
+) -> None:
+    """Replace a booking by another one.
+
+    The new one is made and paid, and only then the old one is cancelled. Prompts for the new trip
+    without --from. Shows what is paid, kept and given back, and asks once; a higher price or fee
+    than shown is never accepted.
+    """
+    if (from_file is None or not yes) and not is_interactive():
+        raise typer.BadParameter("no terminal to ask on: pass a file, and --yes")
+    with (
+        open_journal(journal, may_be_new=True) as record,
+        open_client(base_url, token_file) as ferry,
+    ):
+        with show_progress("Reading the booking"):
+            old = ferry.bookings.get(booking_id)
+            fee = ferry.bookings.cancel_fee(booking_id)
+        order, choice = read_order(from_file, ferry) if from_file else ask_order(ferry, {})
+        selections: Sequence[Selection] = order.availabilities or ()
+        if choice is not None:
+            selections = choice.trip.select(choice.fare, choice.places)
+        price, currency = _price_of(selections)
+        print_summary(order, choice)
+        print_facts(
+            [
+                ("booking", f"{old.booking_reference}, {money(old.total_price, old.currency)}"),
+                ("kept of it", money(fee.penalty_amount, fee.currency)),
+                ("given back", money(fee.refund_amount, fee.currency)),
+                ("new booking", money(price, currency)),
+            ],
+            on=error_console(),
+        )
+        ask_consent(f"Pay {money(price, currency)} and cancel the old booking?", yes=yes)
+        with show_progress("Changing"):
+            changed = orders.change(
+                ferry,
+                booking_id,
+                to=selections,
+                passengers=order.passengers,
+                vehicle=order.vehicle,
+                contact=order.contact,
+                expect_totals={currency: price},
+                max_penalty={fee.currency: fee.penalty_amount},
+                journal=record,
+            )
+    new = str(changed.parts[0].booking_id)
+    with report_output_failure("it was changed", new):
+        if as_json:
+            print_json({"order": order_members(changed)})
+        else:
+            print_facts([("changed", new), ("order", changed.id), ("show", f"ferry show {new}")])
+
+
+def _price_of(selections: Sequence[Selection]) -> tuple[Decimal, str]:
+    """Return what the tariffs cost, with their currency.
+
+    Raises:
+        InvalidInputError: The selections do not say it.
+    """
+    currencies = {one.currency for one in selections}
+    amounts = [one.amount for one in selections if one.amount is not None]
+    currency = currencies.pop() if len(currencies) == 1 else None
+    if currency is None or len(amounts) != len(selections):
+        raise InvalidInputError(
+            "the file has to say amount and currency of each", field="availabilities"
+        )
+    return exact_sum(amounts), currency

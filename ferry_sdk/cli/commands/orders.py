@@ -1,0 +1,126 @@
+"""`ferry orders list`, `show` and `resume`: several bookings as one, on record."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ferry_sdk import orders
+from ferry_sdk.cli.terminal.errors import exit_code_of, report_errors
+from ferry_sdk.cli.terminal.options import (
+    AsJson,
+    BaseUrl,
+    JournalUrl,
+    TokenFile,
+    open_client,
+    open_journal,
+)
+from ferry_sdk.cli.terminal.output import (
+    moment,
+    note,
+    print_blocks,
+    print_facts,
+    print_json,
+    show_progress,
+    warn,
+)
+from ferry_sdk.errors import OrderError
+from ferry_sdk.orders import Order
+
+_OrderId = Annotated[str, typer.Argument(metavar="ORDER", help="The order's id.")]
+
+
+def list_orders(*, journal: JournalUrl, as_json: AsJson = False) -> None:
+    """List the orders with a step that was begun and has not ended, oldest first."""
+    with open_journal(journal) as record:
+        found = orders.unfinished(journal=record)
+    if as_json:
+        print_json({"orders": [order_members(one) for one in found]})
+    elif found:
+        print_blocks([_facts(one) for one in found], heading=3)
+    else:
+        note("No unfinished order.")
+
+
+def show_order(*, order_id: _OrderId, journal: JournalUrl, as_json: AsJson = False) -> None:
+    """Show an order as it is on record; nothing is read from the service."""
+    with open_journal(journal) as record:
+        order = orders.get(order_id, journal=record)
+    _print(order, as_json=as_json)
+
+
+def resume_order(
+    *,
+    order_id: _OrderId,
+    journal: JournalUrl,
+    as_json: AsJson = False,
+    base_url: BaseUrl = None,
+    token_file: TokenFile = None,
+) -> None:
+    """Read the bookings of an order, and go on with what was begun.
+
+    Sends nothing twice, and pays no other price than was agreed. Exits with 5 if a booking's
+    outcome is still unknown.
+    """
+    failure: OrderError | None = None
+    with (
+        open_journal(journal) as record,
+        open_client(base_url, token_file) as ferry,
+        show_progress("Reading"),
+    ):
+        try:
+            order = orders.resume(ferry, order_id, journal=record)
+        except OrderError as error:
+            order, failure = error.order, error
+    _print(order, as_json=as_json)
+    if failure is not None:
+        warn(str(failure.cause))
+        raise typer.Exit(exit_code_of(failure))
+
+
+def order_members(order: Order) -> dict[str, object]:
+    """Return an order as a JSON object."""
+    parts = [
+        {
+            "booking_id": part.booking_id,
+            "role": part.role,
+            "state": part.state,
+            "total": None if part.total is None else str(part.total),
+            "currency": part.currency,
+            "expires_at": None if part.expires_at is None else part.expires_at.isoformat(),
+        }
+        for part in order.parts
+    ]
+    return {"id": order.id, "kind": order.kind, "state": order.state, "parts": parts}
+
+
+def _print(order: Order, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"order": order_members(order)})
+    else:
+        print_facts(_facts(order))
+
+
+def _facts(order: Order) -> list[tuple[str, object]]:
+    facts: list[tuple[str, object]] = [
+        ("kind", order.kind),
+        ("state", order.state),
+        ("order", order.id),
+    ]
+    for number, part in enumerate(order.parts, 1):
+        lapses = f", lapses {moment(part.expires_at)}" if part.state == "held" else ""
+        price = "" if part.total is None else f", {part.total} {part.currency}"
+        named = f"{part.booking_id or 'no booking'}, {part.state}{price}{lapses}"
+        facts.append((f"{part.role} {number}", named))
+    return facts
+
+
+app: typer.Typer = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Look up orders of several bookings, and resume them after a crash.",
+)
+app.command("list")(report_errors(list_orders))
+app.command("show")(report_errors(show_order))
+app.command("resume")(report_errors(resume_order))

@@ -1,0 +1,71 @@
+"""Connections on the command line: two sailings that meet in a port."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
+
+from ferry_sdk.cli.orders.trips import Search, hours_of, trip_members, vehicle_query
+from ferry_sdk.cli.terminal.output import print_table, time_of
+from ferry_sdk.client import Ferry
+from ferry_sdk.models.display.money import money
+from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
+
+SEPARATE_TICKETS: Final = "separate tickets: nobody is bound to wait"
+
+
+def find_connections(ferry: Ferry, search: Search) -> ConnectionSearch:
+    """Search the connections of a day. The search names its passengers.
+
+    Raises:
+        FerryError: A value is invalid, or every search failed.
+    """
+    found = ferry.trips.connections(
+        search.origin,
+        search.destination,
+        on=search.on,
+        passengers=search.passengers or (),
+        vehicle=vehicle_query(ferry, search.vehicle),
+        companies=search.companies,
+        reservation_type=search.reservation_type,
+    )
+    itineraries = (one for one in found if f"{one.depart_at:%H:%M}" >= search.at)
+    return ConnectionSearch(itineraries, found.report)
+
+
+def print_connections(itineraries: Sequence[Itinerary]) -> None:
+    """Print a numbered table of itineraries."""
+    first, second = itineraries[0].legs
+    rows = [
+        (
+            number,
+            f"{one.depart_at:%a %d %b %Y %H:%M}",
+            one.via.name,
+            hours_of(one.wait),
+            time_of(one.arrive_at, one.depart_at),
+            hours_of(one.travel_time),
+            tuple(leg.outward.company.name for leg in one.legs),
+            tuple(money(amount, currency) for currency, amount in one.prices.items()),
+        )
+        for number, one in enumerate(itineraries, 1)
+    ]
+    heads = ("#", "leaves", "change in", "wait", "arrives", "takes", "companies", "price from")
+    title = f"{first.outward.depart_name} → {second.outward.arrive_name}, {SEPARATE_TICKETS}"
+    print_table(heads, rows, right=("#", "wait", "takes", "price from"), title=title)
+
+
+def itinerary_members(itinerary: Itinerary) -> dict[str, object]:
+    """Return an itinerary as the members of a JSON object."""
+    price = itinerary.price
+    return {
+        "price": None if price is None else str(price),
+        "currency": itinerary.currency,
+        "prices": {currency: str(amount) for currency, amount in itinerary.prices.items()},
+        "companies": [*itinerary.companies],
+        "via": itinerary.via.code,
+        "wait_minutes": itinerary.wait // timedelta(minutes=1),
+        "depart_at": itinerary.depart_at.isoformat(),
+        "arrive_at": itinerary.arrive_at.isoformat(),
+        "legs": [trip_members(leg) for leg in itinerary.legs],
+    }

@@ -1,0 +1,108 @@
+"""Statements on the table of orders."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import delete, insert, inspect, select, update
+
+from ferry_sdk.errors import JournalError
+from ferry_sdk.journal.engines import run_alone
+from ferry_sdk.journal.schema import orders
+from ferry_sdk.journal.statements import add, cutoff, find
+from ferry_sdk.types import OrderRecord
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from sqlalchemy import Connection
+
+    from ferry_sdk.types import Intent
+
+
+class DuplicateWriteError(Exception):
+    """An unresolved entry has the same fingerprint; the transaction is rolled back."""
+
+
+def begin(connection: Connection, intent: Intent, fingerprint: str, order: OrderRecord) -> str:
+    """Insert an entry for a write, and save the order that it belongs to, in one transaction.
+
+    Raises:
+        DuplicateWriteError: An unresolved entry has the same fingerprint.
+        JournalError: Another program has saved the order, or an entry is damaged.
+    """
+
+    def add_and_update() -> str:
+        entry_id = add(connection, intent, fingerprint)
+        if entry_id is None:
+            raise DuplicateWriteError
+        _update(connection, order, entry_id)
+        return entry_id
+
+    return run_alone(connection, add_and_update)
+
+
+def save(connection: Connection, order: OrderRecord) -> None:
+    """Insert an order of revision 0, or replace the revision that was read.
+
+    Raises:
+        JournalError: Another program has saved the order.
+    """
+    if order.revision:
+        return _update(connection, order, order.entry_id)
+    if not inspect(connection).has_table(orders.name):  # in a journal of an earlier version
+        run_alone(connection, lambda: orders.create(connection, checkfirst=True))
+    now = datetime.now(timezone.utc)
+    values = {"id": order.id, "kind": order.kind, "created_at": now, **_values(order, now)}
+    connection.execute(insert(orders).values(entry_id=order.entry_id, **values))
+    return None
+
+
+def load(
+    connection: Connection, order_id: str | None, *, only_unfinished: bool
+) -> tuple[OrderRecord, ...]:
+    """Return one order or all, oldest first, each with the entry of its last write."""
+    if not inspect(connection).has_table(orders.name):
+        return ()
+    query = select(orders).order_by(orders.c.created_at, orders.c.id)
+    if order_id is not None:
+        query = query.where(orders.c.id == order_id)
+    if only_unfinished:
+        query = query.where(orders.c.is_finished.is_(False))
+    rows = [dict(row) for row in connection.execute(query).mappings().all()]
+    return tuple(_make_record(connection, row) for row in rows)
+
+
+def forget(connection: Connection, age: timedelta) -> None:
+    """Delete the orders that were finished at least this long ago."""
+    if inspect(connection).has_table(orders.name):
+        old = orders.c.changed_at <= cutoff(age)
+        connection.execute(delete(orders).where(orders.c.is_finished.is_(True), old))
+
+
+def _make_record(connection: Connection, row: dict[str, Any]) -> OrderRecord:
+    entry_id = row["entry_id"]
+    entry = None if entry_id is None else find(connection, entry_id)
+    del row["changed_at"]
+    return OrderRecord(**row, entry=entry)
+
+
+def _update(connection: Connection, order: OrderRecord, entry_id: str | None) -> None:
+    now = datetime.now(timezone.utc)
+    changed = connection.execute(
+        update(orders)
+        .where(orders.c.id == order.id, orders.c.revision == order.revision)
+        .values(entry_id=entry_id, **_values(order, now))
+    )
+    if not changed.rowcount:
+        raise JournalError(f"another program has changed order {order.id}: read it again")
+
+
+def _values(order: OrderRecord, now: datetime) -> dict[str, object]:
+    return {
+        "content": order.content,
+        "is_finished": order.is_finished,
+        "revision": order.revision + 1,
+        "changed_at": now,
+    }

@@ -1,0 +1,387 @@
+"""The calls of an order."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from functools import wraps
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Concatenate,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    Protocol,
+    cast,
+    overload,
+)
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from ferry_sdk._engine.batch import Plan
+from ferry_sdk._engine.effects import Flow
+from ferry_sdk._engine.operation import Operation
+from ferry_sdk._engine.settings import Settings
+from ferry_sdk.client import AsyncFerry, Ferry, transport_of
+from ferry_sdk.errors import FerryError, InvalidInputError, ReadOnlyError, trim
+from ferry_sdk.models.base import Currency, Money, path_of
+from ferry_sdk.models.inputs import (
+    Contact,
+    ContactDict,
+    Passenger,
+    PassengerDict,
+    Selection,
+    SelectionDict,
+    Traveller,
+    Vehicle,
+    VehicleDict,
+)
+from ferry_sdk.models.travellers import Travellers
+from ferry_sdk.orders import steps
+from ferry_sdk.orders.order import Intended, Order, OrderPart
+from ferry_sdk.orders.progress import Progress, load, of_record
+from ferry_sdk.planning.catalogues import deadline_of
+from ferry_sdk.resources.arguments import identifier
+from ferry_sdk.resources.bookings import BookingsGroup
+
+if TYPE_CHECKING:
+    from ferry_sdk.journal import Journal
+
+Amount = Decimal | int | str
+_amounts_by_currency: TypeAdapter[dict[str, Decimal]] = TypeAdapter(
+    dict[Currency, Annotated[Money, Field(ge=0, allow_inf_nan=False)]]
+)
+P = ParamSpec("P")
+
+
+class Step(NamedTuple):
+    """The description of a call: an order, and the flow that goes on with it."""
+
+    progress: Progress
+    flow: Flow[Order]
+
+    def begin(self, settings: Settings) -> Flow[Order]:
+        """Return the flow of the call, given the settings of the client."""
+        if settings.read_only:
+            raise ReadOnlyError("the client is read-only, and this is a write")
+        self.progress.until = deadline_of(settings)
+        return self.flow
+
+
+class OrderCall(Protocol[P]):
+    """A call of an order. With an `AsyncFerry`, the result is awaited."""
+
+    @overload
+    def __call__(self, ferry: Ferry, /, *args: P.args, **kwargs: P.kwargs) -> Order: ...
+    @overload
+    def __call__(
+        self, ferry: AsyncFerry, /, *args: P.args, **kwargs: P.kwargs
+    ) -> Coroutine[Any, Any, Order]: ...
+
+
+def order_call(describe: Callable[Concatenate[Any, P], Step]) -> OrderCall[P]:
+    """Make a call for both clients of its description."""
+
+    @wraps(describe)
+    def call(ferry: Ferry | AsyncFerry, *args: P.args, **kwargs: P.kwargs) -> object:
+        try:
+            plan: Plan[Any] = Plan(describe(ferry, *args, **kwargs).begin)
+            answer = transport_of(ferry).run(plan)
+            return _trimmed(answer) if isinstance(ferry, AsyncFerry) else answer
+        except FerryError as error:
+            raise trim(error) from error.__cause__
+        finally:
+            del args, kwargs  # tracebacks that show variables show no travellers
+
+    return cast("OrderCall[P]", call)
+
+
+async def _trimmed(order: Awaitable[Order]) -> Order:
+    try:
+        return await order
+    except FerryError as error:
+        raise trim(error) from error.__cause__
+
+
+@order_call
+def hold(
+    ferry: Ferry | AsyncFerry,
+    selections: Sequence[Sequence[Selection | SelectionDict]],
+    *,
+    passengers: Sequence[Passenger | PassengerDict | Traveller],
+    vehicle: Vehicle | VehicleDict | None = None,
+    contact: Contact | ContactDict | None = None,
+    journal: Journal,
+) -> Step:
+    """Create one booking for each selection, in order; nothing is paid.
+
+    If one is refused, those that were made are cancelled while that is free. If the outcome of one
+    is unknown, those that were made stay as they are. Interface: POST /api/booking.
+
+    Args:
+        ferry: The client. With an `AsyncFerry`, the result is awaited.
+        selections: What `Trip.select` gives, one for each booking.
+        passengers: The travellers of every booking. They are not stored.
+        vehicle: The vehicle of every booking.
+        contact: The person whom the ferry companies can reach.
+        journal: Records the order and its writes, instead of the journal of the client.
+
+    Returns:
+        The order, ``held``.
+
+    Raises:
+        InvalidInputError: An argument is invalid; nothing was sent.
+        OrderError: A booking was not made; `order` is what stands.
+    """
+    creations = _creations(selections, passengers, vehicle, contact)
+    progress = Progress(
+        _checked(journal), "hold", Intended([OrderPart() for _ in creations], "hold")
+    )
+    return Step(progress, steps.hold(progress, creations))
+
+
+@order_call
+def confirm(
+    ferry: Ferry | AsyncFerry,
+    order: Order,
+    *,
+    expect_totals: Mapping[str, Amount],
+    if_refused: Literal["keep", "cancel"] = "keep",
+    max_penalty: Mapping[str, Amount] | None = None,
+    journal: Journal,
+) -> Step:
+    """Confirm every booking of an order, the one that lapses first first.
+
+    All are read before. Nothing is confirmed if a total, a currency or a stage is not that of
+    `order`, or if the sums are not those of `expect_totals`. Each is read again just before.
+
+    Interface: GET /api/booking/{id}, POST /api/booking/confirm, POST /api/booking/cancel.
+
+    Args:
+        ferry: The client. With an `AsyncFerry`, the result is awaited.
+        order: The order, with the prices that were agreed.
+        expect_totals: The expected sum in each currency.
+        if_refused: What becomes of the rest if the service refuses a booking. ``keep``: what is
+            confirmed stays, what is not paid is cancelled. ``cancel``: what is confirmed is
+            cancelled too, if its fees are within `max_penalty`.
+        max_penalty: The highest acceptable sum of fees in each currency, with ``cancel``; a
+            currency that it does not name must be free.
+        journal: The journal of the order.
+
+    Returns:
+        The order, ``confirmed``.
+
+    Raises:
+        InvalidInputError: An argument is invalid, or the order has to be resumed first.
+        PriceChangedError: A total, a currency or a stage differs; nothing was confirmed.
+        OrderError: A booking was not confirmed; `order` is what stands.
+    """
+    if if_refused not in {"keep", "cancel"}:
+        raise InvalidInputError("expected keep or cancel", field="if_refused")
+    totals = _amounts(expect_totals, "expect_totals")
+    progress = _begun(journal, order, "confirm")
+    for currency in totals:
+        if all(part.currency != currency for part in order.parts):
+            raise InvalidInputError(f"no part costs {currency}", field="expect_totals")
+    progress.plan.limits = _amounts({} if max_penalty is None else max_penalty, "max_penalty")
+    progress.plan.cancels_all = if_refused == "cancel"
+    return Step(progress, steps.confirm(progress, totals, order.parts))
+
+
+@order_call
+def cancel(
+    ferry: Ferry | AsyncFerry,
+    order: Order,
+    *,
+    max_penalty: Mapping[str, Amount],
+    journal: Journal,
+) -> Step:
+    """Cancel every booking of an order, if the sum of the fees in each currency is acceptable.
+
+    Interface: POST /api/booking/cancel-fee, POST /api/booking/cancel.
+
+    Args:
+        ferry: The client. With an `AsyncFerry`, the result is awaited.
+        order: The order.
+        max_penalty: The highest acceptable sum in each currency; a currency that it does not name
+            must be free.
+        journal: The journal of the order.
+
+    Returns:
+        The order, ``cancelled``.
+
+    Raises:
+        InvalidInputError: An argument is invalid, or the order has to be resumed first.
+        PenaltyExceededError: The fees are too high; nothing was cancelled.
+        OrderError: A booking was not cancelled; `order` is what stands.
+    """
+    progress = _begun(journal, order, "cancel")
+    progress.plan.limits = _amounts(max_penalty, "max_penalty")
+    return Step(progress, steps.cancel(progress))
+
+
+@order_call
+def change(
+    ferry: Ferry | AsyncFerry,
+    booking_id: str,
+    *,
+    to: Sequence[Selection | SelectionDict],
+    passengers: Sequence[Passenger | PassengerDict | Traveller],
+    vehicle: Vehicle | VehicleDict | None = None,
+    contact: Contact | ContactDict | None = None,
+    expect_totals: Mapping[str, Amount],
+    max_penalty: Mapping[str, Amount],
+    journal: Journal,
+) -> Step:
+    """Replace a booking by another one: make it, confirm it, and only then cancel the old one.
+
+    The service has no call to change a booking. Where a step fails, the old booking stands, or
+    both do; for a moment both are paid. A fee above the limit is found before anything is made.
+
+    Interface: POST /api/booking/cancel-fee, POST /api/booking, POST /api/booking/confirm,
+    POST /api/booking/cancel.
+
+    Args:
+        ferry: The client. With an `AsyncFerry`, the result is awaited.
+        booking_id: The booking to replace.
+        to: What `Trip.select` gives for the new one.
+        passengers: The travellers of the new booking. They are not stored.
+        vehicle: The vehicle of the new booking.
+        contact: The person whom the ferry company can reach.
+        expect_totals: What the new booking costs, in its one currency.
+        max_penalty: The highest acceptable fee of the old booking, by currency.
+        journal: Records the order and its writes, instead of the journal of the client.
+
+    Returns:
+        The order, ``confirmed``: the new booking is confirmed and the old one is cancelled.
+
+    Raises:
+        InvalidInputError: An argument is invalid, or the old booking does not stand.
+        PenaltyExceededError: The fee is too high; nothing was made.
+        OrderError: A step failed; `order` is what stands.
+    """
+    (creation,) = _creations([to], passengers, vehicle, contact, lambda _: "to")
+    parts = [OrderPart(), OrderPart(identifier(booking_id, "booking_id"), "old", "confirmed")]
+    agreed = dict(enumerate(_amounts(expect_totals, "expect_totals").items()))
+    if len(agreed) != 1:
+        raise InvalidInputError("expected one currency", field="expect_totals")
+    plan = Intended(parts, "change", agreed, _amounts(max_penalty, "max_penalty"))
+    progress = Progress(_checked(journal), "change", plan)
+    return Step(progress, steps.change(progress, creation))
+
+
+@order_call
+def resume(ferry: Ferry | AsyncFerry, order_id: str, *, journal: Journal) -> Step:
+    """Read every booking of an order back, and go on with what was begun, in any process.
+
+    A write whose outcome cannot be seen is not sent again: `OrderError`, ``unknown``. Settle its
+    entry in the journal once you know, and resume again. A hold that was interrupted cannot be
+    completed, because the travellers are not stored: what was made is cancelled while that is free.
+
+    Interface: GET /api/booking/{id}, and what is left to do.
+
+    Args:
+        ferry: The client. With an `AsyncFerry`, the result is awaited.
+        order_id: The order.
+        journal: The journal of the order.
+
+    Returns:
+        The order as it stands now.
+
+    Raises:
+        InvalidInputError: The journal has no such order.
+        OrderError: As the call raised or would have raised that was interrupted.
+    """
+    progress, record = load(_checked(journal), identifier(order_id, "order_id"))
+    return Step(progress, steps.resume(progress, record))
+
+
+def get(order_id: str, *, journal: Journal) -> Order:
+    """Return an order as it is on record, without a request.
+
+    Raises:
+        InvalidInputError: The journal has no such order.
+        JournalError: The journal cannot be read.
+    """
+    return load(_checked(journal), identifier(order_id, "order_id"))[0].order
+
+
+def unfinished(*, journal: Journal) -> tuple[Order, ...]:
+    """Return the orders with a step that was begun and has not ended, oldest first.
+
+    An order whose call is under way in another process is one of them.
+
+    Raises:
+        JournalError: The journal cannot be read.
+    """
+    records = _checked(journal).load_orders(only_unfinished=True)
+    return tuple(of_record(journal, record).order for record in records)
+
+
+def _begun(journal: Journal, order: Order, step: str) -> Progress:
+    """Return an order from its journal, with a new step."""
+    if not isinstance(order, Order):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
+        raise InvalidInputError("expected an Order", field="order")
+    progress, record = load(_checked(journal), order.id)
+    ids = [part.booking_id for part in progress.parts]
+    if not record.is_finished:
+        raise InvalidInputError("a step of it has not ended: resume it first", field="order")
+    if ids != [part.booking_id for part in order.parts]:
+        raise InvalidInputError("its bookings are others: get it from the journal", field="order")
+    plan = progress.plan
+    plan.step, plan.problem, plan.agreed, plan.fees = step, None, {}, {}
+    return progress
+
+
+def _checked(journal: Journal) -> Journal:
+    if isinstance(journal, type) or not hasattr(journal, "save_order"):
+        raise InvalidInputError("expected a ferry_sdk.journal.Journal", field="journal")
+    return journal
+
+
+def _creations(
+    selections: Any,  # noqa: ANN401 -- it is validated here
+    passengers: Sequence[Passenger | PassengerDict | Traveller],
+    vehicle: Vehicle | VehicleDict | None,
+    contact: Contact | ContactDict | None,
+    name_of: Callable[[int], str] = "selections[{}]".format,
+) -> list[Operation[Any]]:
+    """Return the writes that make the bookings, with the arguments named as the caller's."""
+    chosen: list[Any] = [*selections] if isinstance(selections, Iterable) else []
+    if not chosen:
+        raise InvalidInputError("expected a list of at least one", field="selections")
+    party = passengers if isinstance(passengers, Travellers) else tuple(passengers)
+    creations: list[Operation[Any]] = []
+    for index, selection in enumerate(chosen):
+        name = name_of(index)
+        try:
+            operation = BookingsGroup.create(
+                None,
+                availabilities=selection,
+                passengers=party,
+                vehicle=vehicle,
+                contact=contact,
+            )
+        except InvalidInputError as error:
+            problem = str(error).removeprefix(f"{error.field}: ")
+            field = error.field.replace("availabilities", name, 1)
+            raise InvalidInputError(problem, field=field) from None
+        if operation.write is not None:
+            expiries = operation.write.expiries.items()
+            operation.write.expiries = {
+                argument.replace("availabilities", name): at for argument, at in expiries
+            }
+        creations.append(replace(operation, argument_names={"availabilities": name}))
+    return creations
+
+
+def _amounts(value: object, argument: str) -> dict[str, Decimal]:
+    """Return amounts by currency."""
+    try:
+        return _amounts_by_currency.validate_python(value)
+    except ValidationError as error:
+        path, problem = path_of(error)
+    raise InvalidInputError(problem, field=f"{argument}.{path}" if path else argument)

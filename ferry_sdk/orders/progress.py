@@ -1,0 +1,330 @@
+"""An order under way: the calls that its steps make, and what is on record before each of them.
+
+Every write has a recorder of its own instead of the client's journal. It saves the order in the
+transaction that adds the entry of the write, so that no write leaves without its place in an order.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+from uuid import uuid4
+
+from ferry_sdk._engine.batch import Batch, BatchAnswer, NextAnswer, StopBatch, stop_after_error
+from ferry_sdk._engine.effects import Flow, RunBlocking
+from ferry_sdk._engine.operation import Operation
+from ferry_sdk.aftersales.events import BookingSnapshot
+from ferry_sdk.errors import (
+    AlreadyDoneError,
+    APIError,
+    AuthenticationError,
+    FerryError,
+    InvalidInputError,
+    OrderError,
+    PenaltyExceededError,
+    PermissionDeniedError,
+    PriceChangedError,
+    RateLimitError,
+    UnresolvedWriteError,
+)
+from ferry_sdk.models.bookings import Booking, BookingCreated
+from ferry_sdk.models.enums import PaymentStatus, Stage
+from ferry_sdk.orders.order import Intended, Order, OrderKind, OrderPart, OrderState
+from ferry_sdk.resources.bookings import BookingsGroup
+from ferry_sdk.safety import SAFETY
+from ferry_sdk.types import EndState, Intent, JournalEntry, OrderRecord, OutcomeDetails
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from ferry_sdk.journal import Journal
+
+logger: logging.Logger = logging.getLogger("ferry_sdk")
+
+_AT_ONCE: Final = 8
+_EFFECTS: Final[Mapping[str, OrderState]] = {
+    "create": "held",
+    "confirm": "confirmed",
+    "cancel": "cancelled",
+}
+"""The state of a part after each action."""
+_STAGES: Final[Mapping[str, OrderState]] = {
+    Stage.PAYMENT_DUE: "held",
+    Stage.ISSUANCE_DUE: "held",
+    Stage.TICKETED: "confirmed",
+    Stage.PARTIALLY_TICKETED: "partial",
+    Stage.PARTIALLY_VOIDED: "partial",
+    Stage.VOIDED: "cancelled",
+    Stage.LAPSED: "cancelled",
+    Stage.REJECTED: "cancelled",
+}
+"""What a stage says of a part; the others say nothing."""
+
+
+def is_refusal(error: FerryError) -> bool:
+    """Return whether the same call would be refused again, so that the step cannot go on."""
+    if isinstance(error, AuthenticationError | PermissionDeniedError | RateLimitError):
+        return False
+    guards = PriceChangedError | PenaltyExceededError | InvalidInputError | UnresolvedWriteError
+    return error.outcome == "rejected" or isinstance(error, guards)
+
+
+@dataclass(slots=True)
+class Progress:
+    """An order under way.
+
+    Attributes:
+        journal: Where it is recorded.
+        id: Its id.
+        kind: Its kind.
+        plan: What is intended, and how far it got.
+        revision: The revision that is on record; 0 before the first.
+        entry_id: The entry of the write that was begun last.
+        until: When the call ends, on the monotonic clock; None: no limit.
+        is_interrupted: Whether a call failed that may succeed later, so that `resume` can go on.
+        rejection: The part, the action and the answer of a write whose refusal was read from the
+            journal.
+    """
+
+    journal: Journal
+    kind: OrderKind
+    plan: Intended
+    id: str = field(default_factory=lambda: uuid4().hex)
+    revision: int = 0
+    entry_id: str | None = None
+    until: float | None = None
+    is_interrupted: bool = False
+    rejection: tuple[int, str, str] | None = None
+
+    @property
+    def parts(self) -> list[OrderPart]:
+        """The bookings."""
+        return self.plan.parts
+
+    @property
+    def order(self) -> Order:
+        """The order as it stands."""
+        return Order(self.id, self.kind, tuple(self.parts))
+
+    def record(self, *, is_finished: bool = False) -> OrderRecord:
+        """Return what is to be on record."""
+        content = self.plan.to_text()
+        return OrderRecord(self.id, self.kind, content, self.entry_id, is_finished, self.revision)
+
+    def save(self, *, is_finished: bool = False) -> Flow[None]:
+        """Put the order on record: before its step begins or goes on, and after it."""
+        record = self.record(is_finished=is_finished)
+        yield from RunBlocking(partial(self.journal.save_order, record), self.until)
+        self.revision += 1
+
+    def finish(self) -> Flow[Order]:
+        """Record that the step has ended, and return the order.
+
+        If that fails the order stays unfinished on record, which is safe: `resume` reads it back.
+        """
+        self.plan.step, self.plan.is_undone, self.plan.problem = None, False, None
+        yield from self._save_end(is_finished=True)
+        return self.order
+
+    def fail(self, error: FerryError) -> Flow[NoReturn]:
+        """Record why the step failed, and whether anything is left to do."""
+        is_known = self.order.state != "unknown"
+        is_finished = is_known and not self.is_interrupted
+        self.plan.problem = _describe(error) if is_known else self.plan.problem
+        if is_finished:
+            self.plan.step, self.plan.is_undone = None, False
+        yield from self._save_end(is_finished=is_finished)
+        raise OrderError(self.order, error) from error.with_traceback(None)
+
+    def _save_end(self, *, is_finished: bool) -> Flow[None]:
+        try:
+            yield from self.save(is_finished=is_finished)
+        except FerryError as error:
+            logger.error("order %s is not known to be as it is: %s", self.id, error)  # noqa: TRY400 -- as for a write
+
+    def read(self, operations: Mapping[int, Operation[Any]]) -> Flow[dict[int, Any]]:
+        """Make reads at once, and return their results by the index of the part.
+
+        Raises:
+            FerryError: One failed, so nothing more was done.
+        """
+        batch: Batch[int, Any] = Batch(_AT_ONCE)
+        for index, operation in operations.items():
+            batch.add(index, operation, **self._deadline())
+        found: dict[int, Any] = {}
+        while batch:
+            answer = yield from stop_after_error(batch, _next(batch))
+            if answer.error is not None:
+                if answer.error.outcome == "unknown":
+                    answer.error.outcome = "not_sent"  # of what waited for this read
+                yield from StopBatch(batch)
+                raise answer.error
+            found[answer.key] = answer.value
+        return found
+
+    def write(self, index: int, action: str, operation: Operation[Any]) -> Flow[FerryError | None]:
+        """Make a write for a part; return why it failed, or None."""
+        batch: Batch[int, Any] = Batch(1)
+        doing = index, action, self.parts[index].state
+        batch.add(index, operation, journal=_StepRecorder(self, doing), **self._deadline())
+        answer = yield from stop_after_error(batch, _next(batch))
+        error = answer.error
+        if error is None or isinstance(error, AlreadyDoneError):
+            error = None
+            self._set(index, state=_EFFECTS[action], error=None, expires_at=None)
+            if isinstance(answer.value, BookingCreated):
+                self.see(index, answer.value)
+        else:
+            self._set(index, error=error)
+            if isinstance(error, UnresolvedWriteError) and action != "create":
+                self.entry_id, self.plan.doing = error.entry.id, doing
+                error.outcome = "unknown"
+            if error.outcome == "unknown":
+                self._set(index, state="unknown")
+                return error
+            if action != "create" and not is_refusal(error):
+                self.is_interrupted = True
+        self.entry_id = self.plan.doing = None
+        return error
+
+    def cancel(self, index: int, currency: str | None, limit: Decimal) -> Flow[FerryError | None]:
+        """Cancel a part if its fee is within a limit; return why it still stands, or None."""
+        booking_id = str(self.parts[index].booking_id)
+        operation = BookingsGroup.cancel(None, booking_id, max_penalty=limit, currency=currency)
+        error = yield from self.write(index, "cancel", operation)
+        if error is not None and error.outcome == "rejected":
+            # A booking that has lapsed cannot be cancelled, and need not be.
+            with suppress(FerryError):
+                yield from self.read_parts([index])
+            if self.parts[index].state == "cancelled":
+                return None
+        return error
+
+    def read_parts(self, indices: list[int] | None = None) -> Flow[dict[int, Booking]]:
+        """Read bookings, all by default, and note what they show."""
+        wanted = range(len(self.parts)) if indices is None else indices
+        ids = {index: self.parts[index].booking_id for index in wanted}
+        found: dict[int, Booking] = yield from self.read(
+            {index: BookingsGroup.get(None, one) for index, one in ids.items() if one is not None}
+        )
+        for index, booking in found.items():
+            self.see(index, booking)
+        return found
+
+    def see(self, index: int, booking: Booking | BookingCreated) -> None:
+        """Note what a booking shows; an unknown outcome stays so unless it is seen."""
+        seen, part = BookingSnapshot.of(booking), self.parts[index]
+        state = part.state
+        if isinstance(booking, Booking):
+            state = _STAGES.get(seen.stage, "partial" if state == "held" else state)
+            if seen.stage == Stage.REJECTED and booking.payment_status != PaymentStatus.UNPAID:
+                state = "partial"
+            (proof,) = SAFETY["bookings.confirm"].confirmed_by
+            if state not in {"partial", "cancelled"} and proof.is_confirmed_by(booking):
+                state = "confirmed"
+            if part.state == "confirmed" and state == "held":
+                state = "confirmed"  # the service has said so, and its reads may be late
+        if part.state == "unknown":
+            is_cancellation = self.plan.doing is not None and self.plan.doing[1] == "cancel"
+            if state == "held" or (is_cancellation and state != "cancelled"):
+                state = "unknown"
+        self._set(
+            index,
+            booking_id=booking.booking_id,
+            state=state,
+            total=seen.total_price,
+            currency=seen.currency,
+            expires_at=seen.lapses_at,
+        )
+
+    def settle(self, entry: JournalEntry | None) -> None:
+        """Note the outcome of the write that was begun last, by its entry in the journal."""
+        doing = self.plan.doing
+        if doing is None:
+            return
+        index, action, before = doing
+        outcome = None if entry is None else entry.state
+        booking_id = self.parts[index].booking_id
+        if action == "create" and entry is not None:
+            booking_id = entry.booking_id
+        if outcome == "done" and booking_id is not None:
+            self._set(index, booking_id=booking_id, state=_EFFECTS[action])
+        elif outcome not in {"rejected", "not_sent"}:
+            self._set(index, state="unknown")
+            return
+        else:
+            self._set(index, state=before)
+        if outcome == "rejected" and entry is not None:
+            named = f"HTTP {entry.status_code}, {entry.code}"
+            self.rejection = index, action, f"{entry.operation} was refused ({named})"
+        self.entry_id = self.plan.doing = None
+
+    def note_refusal(self) -> None:
+        """Undo the step if a write was refused and the part shows that it has no effect."""
+        index, action, problem = self.rejection or (0, "", "")
+        if action and self.parts[index].state != _EFFECTS[action]:
+            self.plan.problem = problem
+            self.plan.is_undone = self.plan.is_undone or action == "confirm"
+
+    def _set(self, index: int, **changes: Any) -> None:  # noqa: ANN401 -- the attributes of a part
+        self.parts[index] = replace(self.parts[index], **changes)
+
+    def _deadline(self) -> dict[str, float]:
+        return {} if self.until is None else {"deadline": max(0.0, self.until - time.monotonic())}
+
+
+def load(journal: Journal, order_id: str) -> tuple[Progress, OrderRecord]:
+    """Return an order as it is on record.
+
+    Raises:
+        InvalidInputError: The journal has no such order.
+    """
+    for record in journal.load_orders(order_id):
+        return of_record(journal, record), record
+    raise InvalidInputError("the journal has no such order", field="order_id")
+
+
+def of_record(journal: Journal, record: OrderRecord) -> Progress:
+    """Return an order as it is on record."""
+    kind: OrderKind = "change" if record.kind == "change" else "hold"
+    plan = Intended.of(record.id, record.content)
+    progress = Progress(journal, kind, plan, record.id, record.revision, record.entry_id)
+    progress.settle(record.entry)
+    return progress
+
+
+@dataclass(slots=True)
+class _StepRecorder:
+    """Records one write of an order."""
+
+    progress: Progress
+    doing: tuple[int, str, OrderState]
+
+    def begin(self, intent: Intent) -> str:
+        progress = self.progress
+        plan = replace(progress.plan, doing=self.doing)
+        record = replace(progress.record(), content=plan.to_text())
+        progress.entry_id = progress.journal.begin(intent, record)
+        progress.plan.doing = self.doing
+        progress.revision += 1
+        return progress.entry_id
+
+    def end(self, entry_id: str, state: EndState, details: OutcomeDetails | None = None) -> None:
+        self.progress.journal.end(entry_id, state, details)
+
+
+def _next(batch: Batch[int, Any]) -> Flow[BatchAnswer[int, Any]]:
+    # Without a limit: every call has a deadline of its own, and ends with an outcome.
+    effect: NextAnswer[BatchAnswer[int, Any]] = NextAnswer(batch)
+    return (yield from effect)
+
+
+def _describe(error: FerryError) -> str:
+    """Return why a step failed, without the service's words, which may name a traveller."""
+    name = type(error).__name__
+    return f"{name}, HTTP {error.status_code}" if isinstance(error, APIError) else name

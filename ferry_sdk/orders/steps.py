@@ -1,0 +1,289 @@
+"""The steps of an order: in which order its bookings are made, confirmed and cancelled.
+
+Every step is a flow without I/O, and can go on where another program stopped: it looks at the
+states of the parts, not at what it did before.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timezone
+from decimal import Decimal
+from functools import partial
+from typing import Any, Final
+
+from ferry_sdk._engine.effects import Flow, RunBlocking
+from ferry_sdk._engine.operation import Operation
+from ferry_sdk.errors import (
+    FerryError,
+    InvalidInputError,
+    OrderError,
+    PenaltyExceededError,
+    PriceChangedError,
+    RequestTimeoutError,
+)
+from ferry_sdk.models.bookings import Booking
+from ferry_sdk.models.enums import Stage
+from ferry_sdk.models.tickets import CancellationFee
+from ferry_sdk.orders.order import Money, Order, OrderPart, sums
+from ferry_sdk.orders.progress import Progress, is_refusal
+from ferry_sdk.resources.bookings import BookingsGroup
+from ferry_sdk.types import OrderRecord, OutcomeDetails
+
+_ISSUE_TIME: Final = 30.0
+"""Seconds to wait until a new booking is issued, before the old one is cancelled."""
+_NEVER: Final = datetime.max.replace(tzinfo=timezone.utc)
+_ZERO: Final = Decimal(0)
+
+
+def hold(progress: Progress, creations: Sequence[Operation[Any]]) -> Flow[Order]:
+    """Make the bookings one after the other; if one is refused, cancel those before it."""
+    yield from progress.save()
+    for index, creation in enumerate(creations):
+        error = yield from progress.write(index, "create", creation)
+        if error is not None:
+            if progress.parts[index].state != "unknown":
+                yield from _cancel_held(progress)
+            yield from progress.fail(error)
+    return (yield from progress.finish())
+
+
+def confirm(
+    progress: Progress, totals: Mapping[str, Decimal], agreed: Sequence[OrderPart]
+) -> Flow[Order]:
+    """Check the price and stage of every part, then confirm them."""
+    yield from progress.read_parts()
+    for index, (part, before) in enumerate(zip(progress.parts, agreed, strict=True)):
+        if part.state not in {"held", "confirmed"}:
+            error = _price_changed(part, part)
+            error.args = (f"booking {part.booking_id} is {part.state}; nothing was confirmed",)
+            raise error
+        if (part.total, part.currency) != (before.total, before.currency):
+            raise _price_changed(before, part)
+        progress.plan.agreed[index] = before.currency or "", before.total or _ZERO
+    found = progress.order.totals
+    for currency in {**found, **totals}:
+        expected, total = totals.get(currency, _ZERO), found.get(currency, _ZERO)
+        if expected != total:
+            raise PriceChangedError(expected=expected, found=total, currency=currency)
+    return (yield from confirm_rest(progress))
+
+
+def confirm_rest(progress: Progress) -> Flow[Order]:
+    """Confirm what is held, the part that lapses first first; after a refusal, cancel."""
+    plan, parts = progress.plan, progress.parts
+    error: FerryError | None = None
+    held = [index for index, part in enumerate(parts) if part.state == "held"]
+    if not plan.is_undone:
+        is_first = all(part.state != "confirmed" for part in parts)
+        for index in sorted(held, key=lambda one: parts[one].expires_at or _NEVER):
+            error = yield from progress.write(index, "confirm", _confirmation(progress, index))
+            if error is None:
+                is_first = False
+                continue
+            if parts[index].state == "unknown" or not is_refusal(error):
+                yield from progress.fail(error)
+            if is_first and isinstance(error, PriceChangedError):
+                yield from progress.finish()
+                raise error
+            plan.is_undone = True
+            break
+        else:
+            return (yield from _end(progress, "confirmed"))
+    yield from _cancel_held(progress)
+    if plan.cancels_all and progress.order.state != "unknown" and not progress.is_interrupted:
+        confirmed = [index for index, part in enumerate(parts) if part.state == "confirmed"]
+        yield from _cancel_within_limits(progress, confirmed)
+    return (yield from progress.fail(error or _cause_on_record(progress)))
+
+
+def cancel(progress: Progress) -> Flow[Order]:
+    """Cancel every part, if the fees are within the limits."""
+    yield from progress.read_parts()
+    revision = progress.revision
+    error = yield from _cancel_within_limits(progress, _standing(progress))
+    if error is not None and progress.revision == revision:
+        raise error  # nothing was begun
+    return (yield from _end(progress, "cancelled", error))
+
+
+def _cancel_rest(progress: Progress) -> Flow[Order]:
+    error = yield from _cancel_within_limits(progress, _standing(progress))
+    return (yield from _end(progress, "cancelled", error))
+
+
+def change(progress: Progress, creation: Operation[Any]) -> Flow[Order]:
+    """Make a booking in place of another one, confirm it, and cancel the other one."""
+    yield from progress.read_parts()
+    if progress.parts[1].state not in {"held", "confirmed"}:
+        raise InvalidInputError("it does not stand, or not whole", field="booking_id")
+    error = yield from _find_fees(progress, [1])
+    if error is not None:
+        raise error
+    yield from progress.save()
+    error = yield from progress.write(0, "create", creation)
+    if error is not None:
+        yield from progress.fail(error)
+    return (yield from change_rest(progress))
+
+
+def change_rest(progress: Progress) -> Flow[Order]:
+    """Go on with a change whose new booking is made."""
+    new, old = progress.parts
+    plan = progress.plan
+    error: FerryError | None = None
+    if new.state == "held" and not plan.is_undone:
+        error = yield from _confirm_new(progress)
+        if error is not None and progress.parts[0].state == "unknown":
+            yield from progress.fail(error)
+        if error is not None and not is_refusal(error):
+            progress.is_interrupted = True
+            yield from progress.fail(error)
+    if progress.parts[0].state != "confirmed":
+        plan.is_undone = True
+        yield from _cancel_held(progress)
+        yield from progress.fail(error or _cause_on_record(progress))
+    if old.state != "cancelled":
+        error = yield from _cancel_old(progress)
+    return (yield from _end(progress, "confirmed", error))
+
+
+def resume(progress: Progress, record: OrderRecord) -> Flow[Order]:
+    """Read every part back, and go on with what was begun."""
+    plan = progress.plan
+    yield from progress.read_parts()
+    if progress.order.state == "unknown":
+        may_be = f"a write may have happened: look, and settle journal entry {progress.entry_id}"
+        raise OrderError(progress.order, FerryError(may_be, outcome="unknown"))
+    if plan.doing is not None and record.entry is not None:  # its effect is seen now
+        booking_id = progress.parts[plan.doing[0]].booking_id
+        end = partial(progress.journal.end, record.entry.id, "done", OutcomeDetails(booking_id))
+        yield from RunBlocking(end, progress.until)
+    progress.entry_id = plan.doing = None
+    progress.note_refusal()
+    if plan.step is None:
+        if plan.problem is not None:
+            raise OrderError(progress.order, _cause_on_record(progress))
+        return progress.order
+    yield from progress.save()  # from now on, no other program can go on with the order
+    rest = {"confirm": confirm_rest, "cancel": _cancel_rest, "change": change_rest}
+    return (yield from rest.get(plan.step, _hold_rest)(progress))
+
+
+def _hold_rest(progress: Progress) -> Flow[Order]:
+    """End a hold: complete, or without what was made, because no travellers are stored."""
+    if all(part.state != "cancelled" for part in progress.parts):
+        return (yield from progress.finish())
+    yield from _cancel_held(progress)
+    if progress.plan.problem is None and progress.order.state == "cancelled":
+        return (yield from progress.finish())
+    return (yield from progress.fail(_cause_on_record(progress)))
+
+
+def _end(progress: Progress, state: str, error: FerryError | None = None) -> Flow[Order]:
+    """End a step with its error; without one too if something else has come between."""
+    stands = progress.order.state
+    if error is None and stands == state:
+        return (yield from progress.finish())
+    unlike = FerryError(f"it is {stands} and not {state}", outcome="rejected")
+    return (yield from progress.fail(error or unlike))
+
+
+def _cancel_held(progress: Progress) -> Flow[None]:
+    """Cancel what is held and not paid, while that is free; an unknown outcome stops that."""
+    for index, part in enumerate(progress.parts):
+        if part.role == "new" and part.state == "held":
+            yield from progress.cancel(index, None, _ZERO)
+            if progress.parts[index].state == "unknown":
+                return
+
+
+def _standing(progress: Progress) -> list[int]:
+    return [index for index, part in enumerate(progress.parts) if part.state != "cancelled"]
+
+
+def _find_fees(progress: Progress, indices: list[int]) -> Flow[FerryError | None]:
+    """Read fees; return why they, with those of this step so far, are not within the limits."""
+    plan, parts = progress.plan, progress.parts
+    ids = {index: str(parts[index].booking_id) for index in indices}
+    reads = {index: BookingsGroup.cancel_fee(None, one) for index, one in ids.items()}
+    try:
+        fees: dict[int, CancellationFee] = yield from progress.read(reads)
+    except FerryError as error:
+        return error
+    spent = [fee for index, fee in plan.fees.items() if parts[index].state == "cancelled"]
+    for index, fee in fees.items():
+        plan.fees[index] = fee.currency, fee.penalty_amount
+    return _too_much([*spent, *(plan.fees[index] for index in fees)], plan.limits)
+
+
+def _cancel_within_limits(progress: Progress, indices: list[int]) -> Flow[FerryError | None]:
+    """Cancel parts, if the sum of their fees is within the limits; return why one still stands."""
+    error = yield from _find_fees(progress, indices)
+    if error is not None:
+        progress.is_interrupted = not is_refusal(error)
+        return error
+    for index in indices:
+        failure = yield from progress.cancel(index, *progress.plan.fees[index])
+        error = error or failure
+        if progress.parts[index].state == "unknown" or progress.is_interrupted:
+            return failure
+    return error
+
+
+def _confirm_new(progress: Progress) -> Flow[FerryError | None]:
+    """Confirm the new booking if it costs what was agreed and the old one may be cancelled."""
+    currency, total = progress.plan.agreed[0]
+    new = progress.parts[0]
+    if (new.total, new.currency) != (total, currency):
+        return _price_changed(OrderPart(total=total, currency=currency), new)
+    error = yield from _find_fees(progress, [1])
+    return error or (yield from progress.write(0, "confirm", _confirmation(progress, 0)))
+
+
+def _cancel_old(progress: Progress) -> Flow[FerryError | None]:
+    """Cancel the old booking once the new one is issued."""
+    timeout = _ISSUE_TIME if progress.until is None else progress.until - time.monotonic()
+    issued: Operation[Booking] = BookingsGroup.wait(
+        None,
+        str(progress.parts[0].booking_id),
+        until=Stage.TICKETED,
+        deadline=max(0.001, min(timeout, _ISSUE_TIME)),
+    )
+    try:
+        progress.see(0, (yield from progress.read({0: issued}))[0])
+    except FerryError as error:
+        if isinstance(error, RequestTimeoutError) and isinstance(error.last_seen, Booking):
+            progress.see(0, error.last_seen)
+        progress.is_interrupted = progress.parts[0].state == "confirmed"
+        return error
+    return (yield from _cancel_within_limits(progress, [1]))
+
+
+def _confirmation(progress: Progress, index: int) -> Operation[Any]:
+    booking_id, (currency, total) = progress.parts[index].booking_id, progress.plan.agreed[index]
+    return BookingsGroup.confirm(None, str(booking_id), expect_total=total, currency=currency)
+
+
+def _too_much(fees: Iterable[Money], limits: Mapping[str, Decimal]) -> PenaltyExceededError | None:
+    """Return the error of fees whose sum in a currency is more than is allowed."""
+    for currency, total in sums(fees).items():
+        limit = limits.get(currency, _ZERO)
+        if total > limit:
+            return PenaltyExceededError(limit=limit, penalty=total, currency=currency)
+    return None
+
+
+def _price_changed(agreed: OrderPart, part: OrderPart) -> PriceChangedError:
+    return PriceChangedError(
+        expected=agreed.total or _ZERO,
+        found=part.total or _ZERO,
+        currency=part.currency or "",
+        expected_currency=agreed.currency,
+    )
+
+
+def _cause_on_record(progress: Progress) -> FerryError:
+    problem = progress.plan.problem or "the program stopped before it was complete"
+    return FerryError(problem, outcome="rejected")

@@ -1,0 +1,93 @@
+"""`ferry orders`: list, show and resume what is on record."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytest.importorskip("sqlalchemy", reason="the extra journal is not installed")
+
+from ferry_sdk import OrderError, orders
+from ferry_sdk.journal import Journal
+from tests.support.trip import DAY, PASSENGERS, found
+
+pytestmark = pytest.mark.usefixtures("look_once")
+
+
+@pytest.fixture
+def url(tmp_path) -> str:
+    return f"sqlite:///{tmp_path / 'ferry.db'}"
+
+
+@pytest.fixture
+def journal(url):
+    with Journal(url) as made:
+        yield made
+
+
+def test_orders_are_listed_shown_and_resumed(cli, ferry, ferry_sandbox, journal, url):
+    sailing = found(ferry)
+    selection = [sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])]
+    held = orders.hold(ferry, [selection], passengers=PASSENGERS, journal=journal)
+    assert cli("orders", "list", "--journal", url).out == ""
+    shown = json.loads(cli("orders", "show", held.id, "--journal", url, "--json").out)["order"]
+    (part,) = shown["parts"]
+    assert (shown["state"], part["booking_id"]) == ("held", held.parts[0].booking_id)
+    assert part["total"] == str(held.parts[0].total)
+
+    ferry_sandbox.faults.add("lose_reply", "bookings.create", after=1)
+    with pytest.raises(OrderError) as raised:
+        orders.hold(ferry, [selection, selection], passengers=PASSENGERS, journal=journal)
+    order = raised.value.order
+    listed = cli("orders", "list", "--journal", url).out
+    assert order.id in listed
+    assert held.id not in listed
+    resumed = cli("orders", "resume", order.id, "--journal", url, code=5)
+    assert "unknown" in resumed.out
+    assert "settle journal entry" in resumed.err
+
+    (entry,) = journal.unresolved()
+    journal.settle(entry, happened=False)
+    assert "cancelled" in cli("orders", "resume", order.id, "--journal", url, code=4).out
+    assert ferry.bookings.get(order.parts[0].booking_id).stage == "voided"
+    assert cli("orders", "list", "--journal", url).out == ""
+    cli("orders", "show", "none", "--journal", url, code=3)
+
+
+def test_a_booking_is_changed_after_one_question(cli, ferry, ferry_sandbox, url, tmp_path):
+    words = ["Tarifa", "MATNG", "--on", f"{DAY}", "--adult", "34F", "--company", "BALEARIA"]
+    trips = cli("search", *words, "--json").document["trips"]
+    traveller = {"type": "Adult", "first_name": "Zoë", "last_name": "Ngũgĩ", "gender": "Female"}
+
+    def wish(trip):
+        fare = next(one for one in trip["fares"] if one["reservation_type"] == "TICKET")
+        return {"availabilities": fare["availabilities"], "passengers": [traveller]}
+
+    old = ferry.bookings.create(**wish(trips[0])).booking_id
+    ferry.bookings.confirm(old)
+    file = tmp_path / "wish.json"
+    file.write_text(json.dumps(wish(trips[-1])), encoding="utf-8")
+    command = ["change", old, "--from", str(file), "--journal", url, "--yes"]
+
+    without_price = wish(trips[-1])
+    del without_price["availabilities"][0]["amount"]
+    stripped = tmp_path / "stripped.json"
+    stripped.write_text(json.dumps(without_price), encoding="utf-8")
+    refused = cli("change", old, "--from", str(stripped), "--journal", url, "--yes", code=3)
+    assert "availabilities" in refused.err
+    assert "pass a file, and --yes" in cli(*command[:-1], code=2).err
+
+    ended = cli(*command, "--json")
+    for said in ("kept of it", "given back", "new booking"):
+        assert said in ended.err
+    new, part = ended.document["order"]["parts"]
+    assert (part["booking_id"], part["state"]) == (old, "cancelled")
+    assert ferry.bookings.get(new["booking_id"]).stage == "ticketed"
+    assert ferry.bookings.get(old).stage == "voided"
+
+    command[1] = new["booking_id"]
+    ferry_sandbox.faults.add("refused", "bookings.confirm", status=409, code="CONFLICT")
+    failed = cli(*command, code=4)
+    assert ferry.bookings.get(new["booking_id"]).stage == "ticketed"
+    assert "CONFLICT" in failed.err

@@ -1,0 +1,218 @@
+"""The metrics of calls and requests, by the in-memory reader, over real connections."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import pytest
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+
+from ferry_sdk import FerryError, Rate, otel
+from tests.support.trip import PASSENGERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ferry_sdk import Ferry
+    from ferry_sdk.sandbox import Sandbox
+    from tests.observability.event_log import EventLog
+
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10)
+
+
+class Meters:
+    """What was measured.
+
+    Attributes:
+        provider: Makes meters.
+    """
+
+    def __init__(self) -> None:
+        self._reader = InMemoryMetricReader()
+        self.provider = MeterProvider([self._reader], shutdown_on_exit=False)
+
+    def metrics(self) -> dict[str, Any]:
+        """All metrics by name."""
+        data = self._reader.get_metrics_data()
+        scopes = [] if data is None else data.resource_metrics[0].scope_metrics
+        assert {scope.scope.name for scope in scopes} <= {"ferry_sdk"}
+        return {metric.name: metric for scope in scopes for metric in scope.metrics}
+
+    def points(self, name: str) -> list[tuple[dict[str, Any], Any]]:
+        """The attributes of each point of a metric, with its count or its value."""
+        metric = self.metrics().get(name)
+        points = [] if metric is None else metric.data.data_points
+        return [
+            (dict(point.attributes), getattr(point, "count", getattr(point, "value", None)))
+            for point in points
+        ]
+
+
+@pytest.fixture
+def meters() -> Iterator[Meters]:
+    made = Meters()
+    yield made
+    made.provider.shutdown()
+
+
+@pytest.fixture
+def make_metered_client(make_client: Callable[..., Ferry], meters: Meters) -> Callable[..., Ferry]:
+    """Makes clients that measure, each with hooks of its own."""
+
+    def made(token: Any = None, **settings: Any) -> Ferry:
+        return make_client(
+            token, event_hooks=otel.event_hooks(meter_provider=meters.provider), **settings
+        )
+
+    return made
+
+
+def test_requests_and_calls_are_timed(
+    make_metered_client: Callable[..., Ferry], meters: Meters, ferry_sandbox: Sandbox
+) -> None:
+    ferry = make_metered_client()
+    ferry.catalogue.ports()
+    for unknown in ("b-4711", "b-4712"):
+        with suppress(FerryError):
+            ferry.bookings.get(unknown)
+    there = urlsplit(ferry_sandbox.base_url)
+    server = {"server.address": there.hostname, "server.port": there.port}
+    assert meters.points("http.client.request.duration") == [
+        (
+            server
+            | {
+                "http.request.method": "GET",
+                "url.template": "/api/port",
+                "http.response.status_code": 200,
+            },
+            1,
+        ),
+        (
+            server
+            | {
+                "http.request.method": "GET",
+                "url.template": "/api/booking/{id}",
+                "http.response.status_code": 404,
+                "error.type": "404",
+            },
+            2,
+        ),
+    ]
+    failed = {"ferry.operation": "bookings.get", "error.type": "NotFoundError"}
+    assert meters.points("ferry.call.duration") == [
+        ({"ferry.operation": "catalogue.ports", "ferry.outcome": "done"}, 1),
+        (failed | {"ferry.outcome": "rejected"}, 2),
+    ]
+    for name, most in (("http.client.request.duration", 10), ("ferry.call.duration", 120)):
+        metric = meters.metrics()[name]
+        bounds = metric.data.data_points[0].explicit_bounds
+        assert (metric.unit, bounds[: len(SECONDS)], bounds[-1]) == ("s", SECONDS, most)
+        assert 0 < metric.data.data_points[0].sum < 60
+
+
+def test_retries_and_unknown_outcomes_are_counted(
+    make_metered_client: Callable[..., Ferry], meters: Meters, ferry_sandbox: Sandbox
+) -> None:
+    ferry = make_metered_client()
+    ferry_sandbox.faults.add("rate_limited", "catalogue.ports", retry_after=0)
+    ferry.catalogue.ports()
+    assert not meters.points("ferry.outcome.unknown")
+    ferry_sandbox.faults.add("lose_reply", "mcp.confirm_booking")
+    with pytest.raises(FerryError):
+        ferry.mcp.call_tool("confirm_booking", {"booking_id": "b-4711"})
+    assert meters.points("ferry.retry") == [
+        ({"ferry.operation": "catalogue.ports", "error.type": "RateLimitError"}, 1)
+    ]
+    unknown = {"ferry.operation": "mcp.confirm_booking", "error.type": "OutcomeUnknownError"}
+    assert meters.points("ferry.outcome.unknown") == [(unknown, 1)]
+
+
+def test_waits_for_the_limiter_are_timed_and_shown_to_hooks(
+    make_client: Callable[..., Ferry], meters: Meters
+) -> None:
+    waits: list[Any] = []
+
+    class Limiter:
+        def acquire(self, operation: str) -> None:
+            if operation == "catalogue.journeys":
+                raise LookupError
+            time.sleep(0.02)
+
+    hooks = otel.event_hooks({"limiter": [waits.append]}, meter_provider=meters.provider)
+    ferry = make_client(event_hooks=hooks, limiter=Limiter())
+    ferry.catalogue.ports()
+    ferry.catalogue.ports()
+    with pytest.raises(LookupError):
+        ferry.catalogue.journeys()
+    assert meters.points("ferry.limiter.wait") == [
+        ({"ferry.operation": "catalogue.ports"}, 2),
+        ({"ferry.operation": "catalogue.journeys", "error.type": "LookupError"}, 1),
+    ]
+    assert meters.metrics()["ferry.limiter.wait"].data.data_points[0].sum >= 0.04
+    make_client(event_hooks=hooks, limiter=Rate("1000/second")).catalogue.ports()
+    assert meters.points("ferry.limiter.wait")[0] == ({"ferry.operation": "catalogue.ports"}, 3)
+    assert [event.problem for event in waits] == [None, None, "LookupError", None]
+    assert {type(event.call.correlation_id) for event in waits} == {str}
+
+
+def test_open_connections_are_those_of_all_clients_of_a_provider(
+    make_client: Callable[..., Ferry],
+    make_metered_client: Callable[..., Ferry],
+    meters: Meters,
+    ferry_sandbox: Sandbox,
+) -> None:
+    make_client(event_hooks=None).catalogue.ports()
+    first, second = make_metered_client(), make_metered_client()
+    assert not meters.points("http.client.open_connections")
+    there = urlsplit(ferry_sandbox.base_url)
+    server = {"server.address": there.hostname, "server.port": there.port}
+    for client, connections in ((first, 1), (first, 1), (second, 2)):
+        client.catalogue.ports()
+        assert meters.points("http.client.open_connections") == [(server, connections)]
+    assert meters.metrics()["http.client.open_connections"].data.is_monotonic is False
+    first.close()
+    assert meters.points("http.client.open_connections") == [(server, 1)]
+
+
+def test_without_metrics_nothing_is_measured(
+    make_client: Callable[..., Ferry], event_log: EventLog
+) -> None:
+    assert set(otel.event_hooks()) == {"request", "response", "retry", "outcome"}
+    hooks: Any = otel.event_hooks(event_log.hooks, metrics=True)
+    assert set(hooks) == {*otel.event_hooks(), "limiter", "connections"}
+    make_client(event_hooks=hooks).catalogue.ports()  # to the global provider, which drops it
+    assert event_log.kinds == ["request", "response", "outcome"]
+
+
+def test_no_attribute_has_values_without_bounds(
+    make_metered_client: Callable[..., Ferry], meters: Meters, ferry_sandbox: Sandbox
+) -> None:
+    ferry = make_metered_client()
+    counts: list[dict[str, int]] = []
+    for number in range(3):
+        id_ = f"id-471{number}"
+        for call in (ferry.tickets.get, ferry.tickets.cancel, ferry.tickets.pdf):
+            with suppress(FerryError):
+                call(id_)
+        with suppress(FerryError):
+            ferry.mcp.call_tool(f"tool-{id_}", {"id": id_})
+        with suppress(FerryError):
+            ferry.mcp.read_resource(f"resource://service/{id_}")
+        with suppress(FerryError):
+            ferry.request(f"VERB{'ABC'[number]}", f"api/unknown/{id_}", params={"id": id_})
+        with suppress(FerryError):
+            ferry.bookings.create(
+                availabilities=[{"availability_id": id_, "tariff_id": "t", "place_id": "p"}],
+                passengers=PASSENGERS,
+            )
+        counts.append({name: len(meters.points(name)) for name in meters.metrics()})
+    assert counts[1:] == counts[:1] * 2
+    methods = {at["http.request.method"] for at, _ in meters.points("http.client.request.duration")}
+    assert methods == {"GET", "POST", "_OTHER"}
+    text = "".join(metric.to_json() for metric in meters.metrics().values())
+    for canary in ("id-471", "VERB", "Okonkwo", "Marguerite", ferry_sandbox.token):
+        assert canary not in text

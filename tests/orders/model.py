@@ -1,0 +1,366 @@
+"""A service and a journal in memory, and a driver that fails, stops or dies wherever it is told.
+
+The driver performs the effects of an order's flow. A write goes as the engine makes it: guard,
+entry in the journal, request, outcome in the journal. Each of these is a moment of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta, timezone
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from ferry_sdk import errors
+from ferry_sdk._engine.batch import BatchAnswer, NextAnswer, StopBatch
+from ferry_sdk._engine.effects import RunBlocking
+from ferry_sdk.errors import FerryError, JournalError, OrderError, OutcomeUnknownError
+from ferry_sdk.models import Booking, BookingCreated, CancellationFee
+from ferry_sdk.models.bookings import BookingCancellation, BookingConfirmation
+from ferry_sdk.orders import Order
+from ferry_sdk.types import Intent, JournalEntry, OrderRecord, OutcomeDetails, RequestDigest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+NOW = datetime(2050, 5, 3, tzinfo=timezone.utc)
+ENDS = ("done", "refused", "not_sent", "lost", "nothing_lost", "late", "interrupted", "guard")
+"""How a write may end. ``lost``: done, and the reply is lost; ``late``: done after the call."""
+READS = ("done", "not_sent")
+
+
+class Killed(BaseException):
+    """The process is dead."""
+
+
+class Stopped(BaseException):
+    """Ctrl-C."""
+
+
+@dataclass
+class Sold:
+    """A booking at the service."""
+
+    id: str
+    total: Decimal = Decimal(100)
+    stage: str = "payment_due"
+    fee: Decimal = Decimal(10)
+    held_fee: Decimal = Decimal(0)
+    confirmed: int = 0
+    cancelled: int = 0
+    paid_at: Decimal | None = None
+    kept: Decimal = Decimal(0)
+
+    @property
+    def fee_now(self) -> Decimal:
+        return self.fee if self.stage == "ticketed" else self.held_fee
+
+    @property
+    def state(self) -> str:
+        return {"payment_due": "held", "ticketed": "confirmed"}.get(self.stage, "cancelled")
+
+    def record(self, number: int) -> Booking:
+        return Booking.model_validate(
+            {
+                "booking_id": self.id,
+                "booking_reference": self.id,
+                "stage": self.stage,
+                "possible_actions": {},
+                "status": "",
+                "payment_status": "unpaid" if self.stage == "payment_due" else "paid",
+                "all_tickets_paid": False,
+                "ticket_count": 1,
+                "total_price": str(self.total),
+                "currency": "EUR",
+                "expire_at": (NOW - timedelta(hours=number)).isoformat(),
+                "pricing": None,
+                "tickets": [],
+            }
+        )
+
+
+@dataclass
+class Records:
+    """A journal in memory, with the two rules that orders rely on."""
+
+    entries: dict[str, JournalEntry] = field(default_factory=dict)
+    orders: dict[str, OrderRecord] = field(default_factory=dict)
+    tick: Callable[[], None] = lambda: None
+
+    def load_orders(
+        self, order_id: str | None = None, *, only_unfinished: bool = False
+    ) -> tuple[OrderRecord, ...]:
+        found = [one for one in self.orders.values() if order_id in {None, one.id}]
+        return tuple(
+            replace(one, entry=self.entries.get(one.entry_id or ""))
+            for one in found
+            if not (only_unfinished and one.is_finished)
+        )
+
+    def save_order(self, order: OrderRecord) -> None:
+        self.tick()
+        self._save(order, order.entry_id)
+        self.tick()
+
+    def begin(self, intent: Intent, order: OrderRecord) -> str:
+        self.tick()
+        for entry in self.entries.values():
+            same = (entry.operation, entry.subject) == (intent.operation, dict(intent.subject))
+            if entry.is_unresolved and same and intent.subject:
+                raise errors.UnresolvedWriteError(entry)
+        entry_id = f"e{len(self.entries)}"
+        self._save(order, entry_id)
+        booking_id = intent.subject.get("booking_id")
+        self.entries[entry_id] = JournalEntry(
+            entry_id, intent.operation, "", "", dict(intent.subject), "", "", "open", NOW, NOW,
+            booking_id=booking_id,
+        )  # fmt: skip
+        self.tick()
+        return entry_id
+
+    def end(self, entry_id: str, state: Any, details: OutcomeDetails | None = None) -> None:
+        self.tick()
+        booking_id = (details or OutcomeDetails()).booking_id or self.entries[entry_id].booking_id
+        self.entries[entry_id] = replace(self.entries[entry_id], state=state, booking_id=booking_id)
+        self.tick()
+
+    def _save(self, order: OrderRecord, entry_id: str | None) -> None:
+        before = self.orders.get(order.id)
+        if (before.revision if before else 0) != order.revision:
+            raise JournalError("another program")
+        self.orders[order.id] = replace(order, revision=order.revision + 1, entry_id=entry_id)
+
+
+@dataclass
+class World:
+    """The service, and what happens to the calls that reach it.
+
+    Attributes:
+        course: How the writes and reads end, in order; those after are done.
+        asked: What could have been chosen at each.
+        die_at: The moment at which the process dies; None: never.
+        is_in_doubt: Whether an outcome of this run is unknown.
+        writes_in_doubt: Writes that were sent although an outcome was unknown.
+        late: Effects that are still to come.
+        old_went_first: Whether the old booking was cancelled before the new one was confirmed.
+        refused: The bookings whose confirmation was refused.
+        asked_again: Confirmations that were sent although they had been refused.
+    """
+
+    course: tuple[str, ...] = ()
+    die_at: int | None = None
+    sold: dict[str, Sold] = field(default_factory=dict)
+    journal: Records = field(default_factory=Records)
+    asked: list[tuple[str, ...]] = field(default_factory=list)
+    moments: int = 0
+    is_in_doubt: bool = False
+    writes_in_doubt: int = 0
+    late: list[Callable[[], None]] = field(default_factory=list)
+    old_went_first: bool = False
+    refused: set[str] = field(default_factory=set)
+    asked_again: int = 0
+
+    def __post_init__(self) -> None:
+        self.journal.tick = self.tick
+
+    def tick(self) -> None:
+        self.moments += 1
+        if self.die_at is not None and self.moments > self.die_at:
+            raise Killed
+
+    def calm(self) -> None:
+        """Nothing goes wrong from now on."""
+        self.course, self.die_at, self.is_in_doubt = (), None, False
+
+    def come(self) -> None:
+        """Have the late effects come."""
+        for effect in self.late:
+            effect()
+        self.late.clear()
+
+    def run(self, flow: Any) -> Order | FerryError | str:
+        """Drive a flow to its end; return the order, the error, or how it was stopped."""
+        self.is_in_doubt = False
+        result: Any = None
+        failure: BaseException | None = None
+        try:
+            while True:
+                effect = flow.send(result) if failure is None else flow.throw(failure)
+                result, failure = None, None
+                try:
+                    result = self._perform(effect)
+                except Killed:
+                    raise
+                except BaseException as error:  # noqa: BLE001 -- the flow handles it
+                    failure = error
+        except StopIteration as end:
+            order: Order = end.value
+            return order
+        except FerryError as error:
+            return error
+        except (Killed, Stopped) as end:
+            return type(end).__name__
+        finally:
+            flow.close()
+
+    def _perform(self, effect: Any) -> Any:
+        match effect:
+            case RunBlocking():
+                return effect.function()
+            case StopBatch():
+                effect.batch.waiting.clear()
+                return None
+            case NextAnswer():
+                begun = effect.batch.waiting.popleft()
+                try:
+                    value = self._call(begun.key, begun.call, begun.changes.get("journal"))
+                except FerryError as error:
+                    return BatchAnswer(begun.key, None, error, 0.0)
+                return BatchAnswer(begun.key, value, None, 0.0)
+        raise NotImplementedError(effect)
+
+    def _choose(self, options: tuple[str, ...]) -> str:
+        number = len(self.asked)
+        self.asked.append(options)
+        return self.course[number] if number < len(self.course) else "done"
+
+    def _call(self, index: int, operation: Any, recorder: Any) -> Any:
+        name = operation.name
+        if operation.write is None:
+            self.tick()
+            if self._choose(READS) != "done":
+                raise errors.ConnectionFailedError("down")
+            return self._read(name, operation)
+        return self._write(index, name, operation, recorder)
+
+    def _read(self, name: str, operation: Any) -> Any:
+        path = operation.call.digest().path
+        body = getattr(operation.call, "body", None) or {}
+        booking_id = body.get("id") or path.rpartition("/")[2]
+        sold = self.sold[booking_id]
+        if name == "bookings.cancel_fee":
+            return self._fee(sold)
+        return sold.record([*self.sold].index(booking_id))
+
+    def _fee(self, sold: Sold) -> CancellationFee:
+        return CancellationFee.model_validate(
+            {
+                "penalty_amount": str(sold.fee_now),
+                "refund_amount": "0",
+                "currency": "EUR",
+                "ticket_status": "Issued",
+            }
+        )
+
+    def _write(self, index: int, name: str, operation: Any, recorder: Any) -> Any:
+        self.tick()
+        write = operation.write
+        sold = self.sold.get(write.subject.get("booking_id", ""))
+        end = self._choose(tuple(one for one in ENDS if one != "guard" or sold is not None))
+        if end == "guard" and sold is not None:
+            sold.total, sold.fee, sold.held_fee = sold.total + 1, sold.fee + 1, sold.held_fee + 1
+        if write.guard is not None and sold is not None:
+            is_fee = name == "bookings.cancel"
+            if sold.stage == ("voided" if is_fee else "ticketed"):
+                raise errors.AlreadyDoneError("before", result=self._result(name, sold))
+            write.guard.judge(self._fee(sold) if is_fee else sold.record(0))
+        self.writes_in_doubt += self.is_in_doubt
+        if name == "bookings.confirm" and sold is not None:
+            self.asked_again += sold.id in self.refused
+        intent = Intent(name, name, "", "", dict(write.subject), b"", "")
+        entry_id = recorder.begin(intent)
+        try:
+            return self._send(end, name, sold, entry_id, recorder)
+        except Stopped:
+            recorder.end(entry_id, "unknown")
+            raise
+
+    def _send(self, end: str, name: str, sold: Sold | None, entry_id: str, recorder: Any) -> Any:
+        if end == "not_sent":
+            recorder.end(entry_id, "not_sent")
+            raise errors.ConnectionFailedError("down")
+        is_refused = end == "refused" or (sold is not None and not self._may(name, sold))
+        if is_refused:
+            self.tick()
+            if name == "bookings.confirm" and sold is not None:
+                self.refused.add(sold.id)
+            recorder.end(entry_id, "rejected")
+            raise errors.ConflictError("no", status_code=409)
+        if end == "late":
+            self.late.append(lambda: self._late_effect(name, sold))
+        elif end != "nothing_lost":
+            sold = self._effect(name, sold)
+            self.tick()
+        if end == "interrupted":
+            raise Stopped
+        if end != "done":
+            self.is_in_doubt = True
+            recorder.end(entry_id, "unknown")
+            digest = RequestDigest("POST", name, "")
+            raise OutcomeUnknownError("may have happened", request=digest, entry_id=entry_id)
+        assert sold is not None
+        recorder.end(entry_id, "done", OutcomeDetails(sold.id))
+        return self._result(name, sold)
+
+    def _late_effect(self, name: str, sold: Sold | None) -> None:
+        if sold is None or self._may(name, sold):
+            self._effect(name, sold)
+
+    def _may(self, name: str, sold: Sold) -> bool:
+        return sold.stage == "payment_due" or (
+            name == "bookings.cancel" and sold.stage == "ticketed"
+        )
+
+    def _effect(self, name: str, sold: Sold | None) -> Sold:
+        if sold is None:
+            sold = Sold(f"b{len(self.sold)}")
+            self.sold[sold.id] = sold
+        elif name == "bookings.confirm":
+            sold.stage, sold.paid_at = "ticketed", sold.total
+            sold.confirmed += 1
+        else:
+            sold.kept = sold.fee_now
+            sold.stage = "voided"
+            sold.cancelled += 1
+            if sold.id == "old" and not any(one.stage == "ticketed" for one in self.sold.values()):
+                self.old_went_first = True
+        return sold
+
+    def _result(self, name: str, sold: Sold) -> Any:
+        if name == "bookings.create":
+            return BookingCreated.model_validate(
+                {
+                    "booking_id": sold.id,
+                    "booking_reference": sold.id,
+                    "stage": "payment_due",
+                    "possible_actions": {},
+                    "status": "",
+                    "total_price": str(sold.total),
+                    "currency": "EUR",
+                }
+            )
+        if name == "bookings.confirm":
+            return BookingConfirmation(
+                booking_id=sold.id, status="confirmed", ticket_id="t", ticket_number=None
+            )
+        return BookingCancellation(booking_id=sold.id, status="cancelled", refund_amount=Decimal(0))
+
+
+def courses(run: Callable[[tuple[str, ...]], World], most: int) -> Iterator[World]:
+    """Run every course with so many failures at most, each of every kind, at every call."""
+    waiting: list[tuple[str, ...]] = [()]
+    while waiting:
+        course = waiting.pop()
+        world = run(course)
+        yield world
+        if sum(one != "done" for one in course) < most:
+            for number in range(len(course), len(world.asked)):
+                done = course + ("done",) * (number - len(course))
+                waiting += [(*done, one) for one in world.asked[number] if one != "done"]
+
+
+def stands(outcome: Order | FerryError | str) -> Order | None:
+    """Return the order that an end tells of."""
+    if isinstance(outcome, Order):
+        return outcome
+    return outcome.order if isinstance(outcome, OrderError) else None

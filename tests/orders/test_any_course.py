@@ -1,0 +1,286 @@
+"""Every course of an order, and a kill at every moment of it, checked against what must hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk._engine.settings import Secret, Settings
+from ferry_sdk.errors import FerryError
+from ferry_sdk.orders import calls, order, steps
+from ferry_sdk.orders.progress import Progress, load
+from ferry_sdk.resources.bookings import BookingsGroup
+from tests.orders.model import ENDS, Sold, Stopped, World, courses, stands
+from tests.support.tiers import LONG
+from tests.support.trip import PASSENGERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SETTINGS = Settings("https://ferry.example", Secret("token"))
+ALLOWED = Decimal(20)
+"""The fees of two bookings."""
+
+
+@dataclass(frozen=True)
+class Journey:
+    """A call of an order in a world that has what the call needs."""
+
+    name: str
+    start: Callable[[World], Any]
+    parts: int
+    allowed: Decimal = Decimal(0)
+
+
+def creation() -> Any:
+    selection = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
+    return BookingsGroup.create(None, availabilities=[selection], passengers=PASSENGERS)
+
+
+def hold(count: int) -> Callable[[World], Any]:
+    def start(world: World) -> Any:
+        parts = [order.OrderPart() for _ in range(count)]
+        progress = Progress(world.journal, "hold", order.Intended(parts, "hold"))
+        return steps.hold(progress, [creation() for _ in range(count)])
+
+    return start
+
+
+def held(world: World, count: int, stage: str = "payment_due") -> order.Order:
+    """Put an order of so many bookings on record."""
+    for number in range(count):
+        world.sold[f"b{number}"] = Sold(f"b{number}", stage=stage)
+    state: Any = {"payment_due": "held", "ticketed": "confirmed"}[stage]
+    parts = [order.OrderPart(one, "new", state, Decimal(100), "EUR") for one in world.sold]
+    progress = Progress(world.journal, "hold", order.Intended(parts))
+    world.run(progress.finish())
+    return progress.order
+
+
+def confirm(count: int, if_refused: str) -> Callable[[World], Any]:
+    def start(world: World) -> Any:
+        made = held(world, count)
+        description: Any = calls.confirm.__wrapped__
+        return description(
+            None,
+            made,
+            expect_totals=made.totals,
+            if_refused=if_refused,
+            max_penalty={"EUR": ALLOWED},
+            journal=world.journal,
+        ).begin(SETTINGS)
+
+    return start
+
+
+def cancel(count: int) -> Callable[[World], Any]:
+    def start(world: World) -> Any:
+        made = held(world, count, "ticketed")
+        description: Any = calls.cancel.__wrapped__
+        step = description(None, made, max_penalty={"EUR": ALLOWED}, journal=world.journal)
+        return step.begin(SETTINGS)
+
+    return start
+
+
+def change(world: World) -> Any:
+    world.sold["old"] = Sold("old", stage="ticketed")
+    parts = [order.OrderPart(), order.OrderPart("old", "old", "confirmed")]
+    intended = order.Intended(
+        parts, "change", {0: ("EUR", Decimal(100))}, limits={"EUR": Decimal("10.5")}
+    )
+    return steps.change(Progress(world.journal, "change", intended), creation())
+
+
+JOURNEYS = [
+    Journey("hold of 2", hold(2), 2),
+    Journey("hold of 3", hold(3), 3),
+    Journey("confirm 2, keep", confirm(2, "keep"), 2),
+    Journey("confirm 2, cancel", confirm(2, "cancel"), 2, ALLOWED),
+    Journey("confirm 3, keep", confirm(3, "keep"), 3),
+    Journey("confirm 3, cancel", confirm(3, "cancel"), 3, ALLOWED),
+    Journey("cancel 2", cancel(2), 2, ALLOWED),
+    Journey("cancel 3", cancel(3), 3, ALLOWED),
+    Journey("change", change, 2, Decimal("10.5")),
+]
+
+
+def check(world: World, journey: Journey, outcome: Any, where: object) -> None:
+    """Check what must hold at any time."""
+    sold = [*world.sold.values()]
+    assert len(sold) <= journey.parts, where
+    for one in sold:
+        assert one.confirmed <= 1, where
+        assert one.cancelled <= 1, where
+        assert one.paid_at in {None, Decimal(100)}, where
+    assert sum(one.kept for one in sold) <= journey.allowed, where
+    assert not world.old_went_first, where
+    assert not world.writes_in_doubt, where
+    assert not world.asked_again, where
+    for entry in world.journal.entries.values():
+        one = world.sold.get(entry.subject.get("booking_id", ""))
+        if entry.state == "done" and one is not None:
+            is_cancellation = entry.operation == "bookings.cancel"
+            assert one.cancelled if is_cancellation else one.confirmed, where
+    known = stands(outcome)
+    if known is None:
+        return
+    for part in known.parts:
+        if part.state != "unknown" and part.booking_id is not None:
+            assert world.sold[part.booking_id].state == part.state, where
+    named = {part.booking_id for part in known.parts}
+    unnamed = [one for one in sold if one.id not in named]
+    assert len(unnamed) <= sum(part.state == "unknown" for part in known.parts), where
+
+
+def resume(world: World) -> Any:
+    """Resume what is on record; the order's id is that of the only one."""
+    (record,) = world.journal.load_orders()
+    progress, loaded = load(world.journal, record.id)  # type: ignore[arg-type]
+    return world.run(steps.resume(progress, loaded))
+
+
+def resumed(world: World, journey: Journey, where: object) -> None:
+    """Resume twice in a calm world, and check; late effects come before or between."""
+    if not world.journal.load_orders():
+        return
+    world.calm()
+    for number in (1, 2):
+        outcome = resume(world)
+        check(world, journey, outcome, (where, number))
+        if number == 1:
+            first, effects = outcome, [vars(one).copy() for one in world.sold.values()]
+            unfinished = world.journal.load_orders(only_unfinished=True)
+            known = stands(outcome)
+            if unfinished:
+                assert known is not None, where
+                assert known.state == "unknown", where
+            if world.late:
+                world.come()
+                continue
+        elif known is not None and known.state != "unknown":
+            again = stands(outcome)
+            assert again is not None, where
+            assert [one.state for one in again.parts] == [one.state for one in known.parts], where
+            assert effects == [vars(one) for one in world.sold.values()], (where, first)
+
+
+def play(journey: Journey, course: tuple[str, ...], die_at: int | None = None) -> Any:
+    world = World()
+    flow = journey.start(world)
+    world.course, world.asked, world.moments = course, [], 0
+    world.die_at = die_at
+    return world, world.run(flow)
+
+
+@pytest.mark.parametrize(
+    ("journey", "most"),
+    [
+        *(pytest.param(one, 4 - one.parts, id=one.name) for one in JOURNEYS),
+        *(pytest.param(one, 3, id=f"{one.name}, long", marks=LONG) for one in JOURNEYS),
+    ],
+)
+@pytest.mark.timeout(600)
+def test_every_course(journey, most, record_property) -> None:
+    outcomes: dict[int, Any] = {}
+
+    def run(course: tuple[str, ...]) -> World:
+        world, outcome = play(journey, course)
+        outcomes[id(world)] = outcome
+        return world
+
+    count = 0
+    for world in courses(run, most):
+        count += 1
+        where = (journey.name, tuple(world.course))
+        check(world, journey, outcomes[id(world)], where)
+        if world.late and count % 2:
+            world.come()
+        resumed(world, journey, where)
+    record_property("courses of orders", count)
+
+
+def single_failures(journey: Journey, kinds: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The course without a failure, and each course with one of these kinds."""
+    found: list[tuple[str, ...]] = [()]
+    world, _ = play(journey, ())
+    for number, options in enumerate(world.asked):
+        found += [("done",) * number + (one,) for one in options if one in kinds]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("journey", "kinds"),
+    [
+        *(pytest.param(one, ("refused", "guard"), id=one.name) for one in JOURNEYS),
+        *(pytest.param(one, ENDS[1:], id=f"{one.name}, all", marks=LONG) for one in JOURNEYS),
+    ],
+)
+def test_a_kill_at_every_moment(journey, kinds, record_property) -> None:
+    kills = 0
+    for course in single_failures(journey, kinds):
+        moments = play(journey, course)[0].moments
+        for die_at in range(moments):
+            world, outcome = play(journey, course, die_at)
+            kills += 1
+            where = (journey.name, course, die_at)
+            assert outcome == "Killed", where
+            check(world, journey, outcome, where)
+            world.come()
+            resumed(world, journey, where)
+    record_property("kills of orders", kills)
+
+
+@pytest.mark.parametrize(
+    ("journey", "kinds"),
+    [
+        pytest.param(JOURNEYS[-1], (), id="change"),
+        *(pytest.param(one, ("refused",), id=one.name, marks=LONG) for one in JOURNEYS),
+    ],
+)
+def test_a_kill_at_every_moment_of_resuming(journey, kinds, record_property) -> None:
+    kills = 0
+    for course in single_failures(journey, kinds):
+        moments = play(journey, course)[0].moments
+        for die_at in range(1, moments):
+            outcome, again = "Killed", 0
+            while outcome == "Killed":
+                world, _ = play(journey, course, die_at)
+                if not world.journal.load_orders():
+                    break
+                world.calm()
+                world.moments, world.die_at = 0, again
+                outcome = resume(world)
+                where = (journey.name, course, die_at, again)
+                check(world, journey, outcome, where)
+                resumed(world, journey, where)
+                kills += 1
+                again += 1
+    record_property("kills of orders that were resumed", kills)
+
+
+def test_what_was_not_sent_is_sent_by_resuming() -> None:
+    rows = [
+        ("confirm 2, keep", ("done", "done", "not_sent"), "confirmed"),
+        ("confirm 2, keep", ("done", "done", "done", "not_sent"), "confirmed"),
+        ("cancel 2", ("done", "done", "done", "done", "done", "not_sent"), "cancelled"),
+        ("hold of 2", ("done", "refused", "not_sent"), "cancelled"),
+        ("change", ("done", "done", "done", "done", "not_sent"), "confirmed"),
+    ]
+    journeys = {one.name: one for one in JOURNEYS}
+    for name, course, state in rows:
+        world, outcome = play(journeys[name], course)
+        assert isinstance(outcome, FerryError), (name, course)
+        assert world.journal.load_orders(only_unfinished=True), (name, course)
+        world.calm()
+        known = stands(resume(world))
+        assert known is not None, (name, course)
+        assert known.state == state, (name, course)
+        assert not world.journal.load_orders(only_unfinished=True), (name, course)
+
+
+def test_the_model_can_be_interrupted() -> None:
+    assert play(JOURNEYS[0], ("interrupted",))[1] == Stopped.__name__

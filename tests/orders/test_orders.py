@@ -1,0 +1,304 @@
+"""Orders over real sockets, with both clients, in both databases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ferry_sdk import (
+    InvalidInputError,
+    JournalError,
+    OrderError,
+    PenaltyExceededError,
+    PriceChangedError,
+    ReadOnlyError,
+    orders,
+)
+from tests.support.trip import PASSENGERS
+
+if TYPE_CHECKING:
+    from ferry_sdk.orders import Order
+
+pytestmark = pytest.mark.usefixtures("look_once")
+
+
+def states(order: Order) -> list[str]:
+    return [part.state for part in order.parts]
+
+
+def test_two_bookings_are_held_confirmed_and_cancelled_as_one(desk) -> None:
+    order = desk.hold()
+    assert (order.state, states(order), order.kind) == ("held", ["held", "held"], "hold")
+    assert order.totals == {"EUR": sum(part.total for part in order.parts)}
+    assert order.expires_at == min(part.expires_at for part in order.parts)
+    assert orders.unfinished(journal=desk.journal) == ()
+    assert orders.get(order.id, journal=desk.journal) == order
+
+    confirmed = desk.run(orders.confirm, order, expect_totals=order.totals)
+    assert confirmed.state == "confirmed"
+    assert desk.run(orders.resume, order.id) == confirmed
+    assert {desk.booking(order, index).stage for index in (0, 1)} == {"ticketed"}
+
+    fees = [desk.ferry.bookings.cancel_fee(part.booking_id) for part in order.parts]
+    allowed = sum(fee.penalty_amount for fee in fees)
+    with pytest.raises(PenaltyExceededError) as raised:
+        desk.run(orders.cancel, confirmed, max_penalty={"EUR": allowed - Decimal("0.01")})
+    assert (raised.value.penalty, raised.value.currency) == (allowed, "EUR")
+    with pytest.raises(PenaltyExceededError):
+        desk.run(orders.cancel, confirmed, max_penalty={"USD": allowed})
+    assert desk.booking(order).stage == "ticketed"
+    cancelled = desk.run(orders.cancel, confirmed, max_penalty={"EUR": allowed})
+    assert cancelled.state == "cancelled"
+    assert {desk.booking(order, index).stage for index in (0, 1)} == {"voided"}
+
+
+def test_a_refused_booking_cancels_those_before_it(desk) -> None:
+    selections = desk.selections(3)
+    desk.sandbox.faults.add("refused", "bookings.create", after=2)
+    with pytest.raises(OrderError) as raised:
+        desk.run(orders.hold, selections, passengers=PASSENGERS)
+    order = raised.value.order
+    assert (order.state, raised.value.outcome) == ("cancelled", "rejected")
+    assert order.parts[2].booking_id is None
+    assert order.parts[2].error is raised.value.cause
+    assert desk.booking(order).stage == desk.booking(order, 1).stage == "voided"
+    assert "Okonkwo" not in str(raised.value)
+    with pytest.raises(OrderError):  # as the first call
+        desk.run(orders.resume, order.id)
+
+
+def test_an_unknown_booking_stops_what_would_follow(desk) -> None:
+    selections = desk.selections(3)
+    desk.sandbox.faults.add("lose_reply", "bookings.create", after=1)
+    with pytest.raises(OrderError) as raised:
+        desk.run(orders.hold, selections, passengers=PASSENGERS)
+    order = raised.value.order
+    assert raised.value.outcome == "unknown"
+    assert states(order) == ["held", "unknown", "cancelled"]
+    assert orders.unfinished(journal=desk.journal) == (order,)
+    with pytest.raises(InvalidInputError, match="resume it first"):
+        desk.run(orders.cancel, order, max_penalty={})
+    with pytest.raises(OrderError, match="settle journal entry"):
+        desk.run(orders.resume, order.id)
+    assert desk.booking(order).stage == "payment_due"
+
+    (entry,) = desk.journal.unresolved()
+    made = desk.sandbox.counters.effects_of("bookings.create")[-1].subject
+    desk.journal.settle(entry, happened=True, booking_id=made)
+    settled = desk.run(orders.resume, order.id)  # the third cannot be made any more
+    assert (settled.state, settled.parts[1].booking_id) == ("cancelled", made)
+    assert {desk.booking(settled, index).stage for index in (0, 1)} == {"voided"}
+    assert orders.unfinished(journal=desk.journal) == ()
+
+
+def test_nothing_is_confirmed_at_another_price(desk) -> None:
+    order = desk.hold()
+    total = order.totals["EUR"]
+    rows = [
+        ("sum", {"EUR": total + 1}),
+        ("part of it", {"EUR": order.parts[0].total}),
+        ("nothing named", {}),
+    ]
+    for name, totals in rows:
+        with pytest.raises(PriceChangedError):
+            desk.run(orders.confirm, order, expect_totals=totals)
+        assert desk.booking(order).stage == "payment_due", name
+    with pytest.raises(InvalidInputError, match="USD"):
+        desk.run(orders.confirm, order, expect_totals={"EUR": total, "USD": 1})
+    dearer, cheaper = order.parts
+    parts = replace(dearer, total=dearer.total - 1), replace(cheaper, total=cheaper.total + 1)
+    seen = replace(order, parts=parts)  # the sum is the same
+    with pytest.raises(PriceChangedError):
+        desk.run(orders.confirm, seen, expect_totals=order.totals)
+    assert {desk.booking(order, index).stage for index in (0, 1)} == {"payment_due"}
+    desk.ferry.bookings.cancel(dearer.booking_id)
+    with pytest.raises(PriceChangedError, match="cancelled; nothing was confirmed"):
+        desk.run(orders.confirm, order, expect_totals=order.totals)
+    assert desk.booking(order, 1).stage == "payment_due"
+
+
+@pytest.mark.parametrize("if_refused", ["keep", "cancel"])
+def test_a_refused_confirmation_keeps_or_cancels(desk, if_refused) -> None:
+    order = desk.hold(3)
+    desk.sandbox.faults.add("refused", "bookings.confirm", after=1)
+    with pytest.raises(OrderError) as raised:
+        desk.run(
+            orders.confirm,
+            order,
+            expect_totals=order.totals,
+            if_refused=if_refused,
+            max_penalty={"EUR": 1000},
+        )
+    stands = raised.value.order
+    kept = 1 if if_refused == "keep" else 0
+    assert sorted(states(stands)) == ["cancelled"] * (3 - kept) + ["confirmed"] * kept
+    assert stands.state == ("partial" if kept else "cancelled")
+    for index, part in enumerate(stands.parts):
+        stage = desk.booking(stands, index).stage
+        assert stage == ("ticketed" if part.state == "confirmed" else "voided")
+    with pytest.raises(OrderError):
+        desk.run(orders.resume, order.id)
+
+
+def test_a_lost_confirmation_is_read_back(desk) -> None:
+    order = desk.hold()
+    desk.sandbox.faults.add("lose_reply", "bookings.confirm")
+    assert desk.run(orders.confirm, order, expect_totals=order.totals).state == "confirmed"
+
+
+def test_a_change_confirms_the_new_booking_before_it_cancels_the_old_one(desk) -> None:
+    old = desk.confirmed(1)
+    (to,) = desk.selections(1)
+    arguments = {"to": to, "passengers": PASSENGERS, "expect_totals": old.totals}
+    with pytest.raises(PenaltyExceededError):
+        desk.run(orders.change, old.parts[0].booking_id, **arguments, max_penalty={"USD": 1000})
+    changed = desk.run(
+        orders.change, old.parts[0].booking_id, **arguments, max_penalty={"EUR": 1000}
+    )
+    assert (changed.kind, changed.state) == ("change", "confirmed")
+    assert [part.role for part in changed.parts] == ["new", "old"]
+    assert changed.totals == old.totals
+    assert desk.booking(changed).stage == "ticketed"
+    assert desk.booking(old).stage == "voided"
+
+
+def test_a_change_at_another_price_leaves_the_old_booking(desk) -> None:
+    old = desk.confirmed(1)
+    (to,) = desk.selections(1)
+    with pytest.raises(OrderError) as raised:
+        desk.run(
+            orders.change,
+            old.parts[0].booking_id,
+            to=to,
+            passengers=PASSENGERS,
+            expect_totals={"EUR": 1},
+            max_penalty={"EUR": 1000},
+        )
+    assert isinstance(raised.value.cause, PriceChangedError)
+    assert states(raised.value.order) == ["cancelled", "confirmed"]
+    assert desk.booking(old).stage == "ticketed"
+
+
+def test_a_change_whose_old_booking_cannot_be_cancelled_says_that_both_stand(desk) -> None:
+    old = desk.confirmed(1)
+    (to,) = desk.selections(1)
+    desk.sandbox.faults.add("refused", "bookings.cancel")
+    with pytest.raises(OrderError) as raised:
+        desk.run(
+            orders.change,
+            old.parts[0].booking_id,
+            to=to,
+            passengers=PASSENGERS,
+            expect_totals=old.totals,
+            max_penalty={"EUR": 1000},
+        )
+    assert raised.value.order.state == "partial"
+    assert states(raised.value.order) == ["confirmed", "confirmed"]
+
+
+def test_what_is_on_record_names_no_traveller(desk) -> None:
+    desk.hold()
+    for record in desk.journal.load_orders():
+        assert "Okonkwo" not in record.content
+        assert "Th\u00e9o" not in record.content
+
+
+def test_a_booking_that_somebody_else_has_confirmed_counts(desk) -> None:
+    order = desk.hold()
+    desk.ferry.bookings.confirm(order.parts[0].booking_id)
+    assert desk.run(orders.confirm, order, expect_totals=order.totals).state == "confirmed"
+
+
+def test_two_programs_cannot_go_on_with_one_order(desk) -> None:
+    order = desk.hold()
+    (record,) = desk.journal.load_orders(order.id)
+    desk.journal.save_order(record)
+    with pytest.raises(JournalError, match="another program"):
+        desk.journal.save_order(record)
+
+
+def test_arguments_are_named_as_the_caller_wrote_them(desk) -> None:
+    (one,) = desk.selections(1)
+    bad = {"availability_id": "a"}
+    rows = [
+        (
+            "selections[1][0].tariff_id",
+            lambda: desk.run(orders.hold, [one, [bad]], passengers=PASSENGERS),
+        ),
+        ("selections", lambda: desk.run(orders.hold, [], passengers=PASSENGERS)),
+        ("passengers", lambda: desk.run(orders.hold, [one], passengers=[])),
+        ("order_id", lambda: desk.run(orders.resume, "none")),
+        (
+            "to[0].tariff_id",
+            lambda: desk.run(
+                orders.change,
+                "b",
+                to=[bad],
+                passengers=PASSENGERS,
+                expect_totals={"EUR": 1},
+                max_penalty={},
+            ),
+        ),
+        (
+            "expect_totals",
+            lambda: desk.run(
+                orders.change, "b", to=one, passengers=PASSENGERS, expect_totals={}, max_penalty={}
+            ),
+        ),
+    ]
+    for field, call in rows:
+        with pytest.raises(InvalidInputError) as raised:
+            call()
+        assert raised.value.field == field
+    assert desk.journal.entries() == ()
+
+
+def test_a_read_only_client_begins_no_order(ferry_sandbox, desk) -> None:
+    selections = desk.selections()
+    view = desk.ferry.with_options(read_only=True)
+    with pytest.raises(ReadOnlyError):
+        orders.hold(view, selections, passengers=PASSENGERS, journal=desk.journal)
+    assert desk.journal.load_orders() == ()
+
+
+def test_a_journal_of_an_earlier_version_gets_the_table_with_its_first_order(desk) -> None:
+    with desk.journal._engine.connect() as connection:
+        desk.journal.entries()  # makes the tables
+        connection.exec_driver_sql("DROP TABLE ferry_journal_orders")
+    assert orders.unfinished(journal=desk.journal) == ()
+    assert desk.journal.forget(older_than=0) == 0
+    order = desk.hold(1)
+    assert orders.get(order.id, journal=desk.journal) == order
+
+
+def test_forgetting_keeps_what_an_unfinished_order_needs(desk) -> None:
+    held = desk.hold(1)
+    desk.sandbox.faults.add("lose_reply", "bookings.create")
+    with pytest.raises(OrderError) as raised:
+        desk.run(orders.hold, desk.selections(1), passengers=PASSENGERS)
+    (entry,) = desk.journal.unresolved()
+    desk.journal.settle(entry, happened=False)
+    desk.journal.forget(older_than=0)
+    assert [one.id for one in desk.journal.entries()] == [entry.id]
+    with pytest.raises(InvalidInputError):
+        orders.get(held.id, journal=desk.journal)
+    with pytest.raises(OrderError):
+        desk.run(orders.resume, raised.value.order.id)
+    assert orders.unfinished(journal=desk.journal) == ()
+    desk.journal.forget(older_than=0)
+    assert desk.journal.entries() == desk.journal.load_orders() == ()
+
+
+def test_two_town_names_become_two_confirmed_bookings(desk) -> None:
+    adult = [{"type": "Adult", "gender": "Female", "age": 34}]
+    party = [{"type": "Adult", "first_name": "Zoë", "last_name": "Reyes"}]
+    found = desk.ferry.trips.connections(
+        "Barcelona", "Tunis", on=date(2050, 6, 6), passengers=adult, max_calls=20
+    )
+    order = desk.run(orders.hold, found[0].select(), passengers=party)
+    order = desk.run(orders.confirm, order, expect_totals=found[0].prices)
+    assert (order.state, len(order.parts)) == ("confirmed", 2)
