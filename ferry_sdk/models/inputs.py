@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import (
     AwareDatetime,
@@ -131,6 +131,25 @@ class Traveller(Input):
     doc_expiration: _Day | None = Field(default=None, repr=False)
     email: _Name | None = Field(default=None, repr=False)
     order: _Order | None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(  # every text that is accepted, not only the members of the enumerations
+            self,
+            *,
+            type: PassengerType | PassengerTypeName | None = None,  # noqa: A002 -- the field
+            first_name: str | None = None,
+            last_name: str | None = None,
+            gender: Gender | GenderName | None = None,
+            age: int | None = None,
+            birth_date: date | str | None = None,
+            nationality: str | None = None,
+            doc_type: str | None = None,
+            doc_number: str | None = None,
+            doc_expiration: date | str | None = None,
+            email: str | None = None,
+            order: int | None = None,
+        ) -> None: ...
 
 
 class Passenger(Traveller):

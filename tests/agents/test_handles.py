@@ -31,7 +31,7 @@ PARTY = {
         first_name="Iñigo", last_name="O'Hara", gender="Male", birth_date=date(2041, 8, 9)
     ),
 }
-PRIVATE = ("Zoë", "Núñez", "Iñigo", "Hara", "XK4471902", "1991", "2041-08")
+PRIVATE = ("Zoë", "Núñez", "Iñigo", "Hara", "XK4471902", "1991-", "2041-08")
 SEARCH = {"origin": "Dover", "destination": "Calais", "on": "2050-07-12"}
 
 

@@ -27,3 +27,8 @@ def no_leftovers() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def retry_at_once() -> None:
+    """A call waits between attempts as long as it does for users: the service comes back later."""

@@ -56,7 +56,7 @@ class TestReadOnlyDefault:
         code = (
             "from ferry_sdk.agents.stdio import run\n"
             "toolkit = run.AsyncToolkit\n"
-            "run.AsyncToolkit = lambda ferry, **_: toolkit(ferry, writes=True)\n"
+            "run.AsyncToolkit = lambda ferry, **_: toolkit(ferry, writes=True, tools='all')\n"
             "run.serve()"
         )
         assert set(hosts(run=[sys.executable, "-c", code]).tools()) == READS
