@@ -15,6 +15,7 @@ from ferry_sdk import (
     AsyncFerry,
     Availability,
     ConfigurationError,
+    DefaultAioHttpClient,
     Ferry,
     InvalidInputError,
     Timeout,
@@ -65,6 +66,8 @@ def http_clients(*, is_async: bool) -> Iterator[Any]:
     yield from ("httpx", 7, True, object(), httpx, httpx.Client, httpx.AsyncClient, [])
     for library in (httpx, httpx2):
         yield (library.Client if is_async else library.AsyncClient)()
+    if not is_async:
+        yield DefaultAioHttpClient()
 
 
 def invalid_settings(is_async: bool) -> dict[str, tuple[Any, ...]]:
@@ -99,6 +102,14 @@ OF_VIEWS: dict[str, tuple[Any, ...]] = {
         *({name: "x"} for name in SET_BY_OTHERS),
         *({name.upper(): "x"} for name in SET_BY_OTHERS),
     ),
+}
+
+OF_AIOHTTP: dict[str, tuple[Any, ...]] = {
+    "verify": (None, 0, 1, "ca.pem", [], object()),
+    "proxy": (7, True, b"http://h:1", [], object(), "h:1", ""),
+    "trust_env": NO_FLAGS,
+    "max_connections": (*NO_COUNTS, 0),
+    "keepalive_expiry": NO_SECONDS,
 }
 
 SEARCH = {
@@ -228,6 +239,14 @@ def test_a_client_is_made_with_nothing_of_a_wrong_type(
         error = caught(ConfigurationError, kind, **settings)
         assert str(error).startswith(argument), value
         assert error.outcome == "not_sent"
+
+
+@pytest.mark.parametrize("argument", OF_AIOHTTP)
+def test_aiohttps_client_is_made_with_nothing_of_a_wrong_type(argument: str) -> None:
+    for value in OF_AIOHTTP[argument]:
+        with pytest.raises((ConfigurationError, InvalidInputError)) as caught:
+            DefaultAioHttpClient(**{argument: value})
+        assert str(caught.value).startswith(argument), value
 
 
 @pytest.mark.parametrize("argument", OF_VIEWS)
