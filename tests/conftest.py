@@ -59,9 +59,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         choices=injected.CHOICES,
         help="give every client of the tests an HTTP client of this library, as a caller would",
     )
-    parser.addoption(
-        "--whole", action="store_true", help="have long walks take every step, and not a sample"
-    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -71,7 +68,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "long: left out by scripts/test, and run by scripts/test --all"
     )
-    load_profile(config.getoption("markexpr"), is_whole=config.getoption("whole"))
+    load_profile(config.getoption("markexpr"))
     if name := config.getoption("--http-client"):
         injected.give_to_tests(name)
         config.pluginmanager.register(injected.InjectionPlugin(name))

@@ -15,7 +15,7 @@ from typing_extensions import Self
 
 import ferry_sdk
 from tests.support.operations import OPERATIONS, arguments
-from tests.support.tiers import every, mostly_long
+from tests.support.tiers import mostly_long
 from tests.support.trip import booked, search_arguments
 from tests.transport.scripted import Service, serve
 
@@ -160,7 +160,7 @@ def judge(results: list[dict[str, Any]]) -> int:
 
 @pytest.mark.timeout(600)  # a process for each line
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="it forks new processes")
-@pytest.mark.parametrize("step", mostly_long([61, every(7)], ids=str))
+@pytest.mark.parametrize("step", mostly_long([61, 1], ids=str))
 def test_a_first_call_that_is_interrupted_at_any_line_can_be_made_again(
     step: int, record_property: Callable[[str, object], None]
 ) -> None:

@@ -39,7 +39,7 @@ from ferry_sdk.journal import Journal
 from tests.backend.gathering import eventually
 from tests.backend.notes import Noting
 from tests.support.samples import BOOKING
-from tests.support.tiers import LONG, every
+from tests.support.tiers import LONG
 from tests.transport.scripted import Service, answer_to
 
 if TYPE_CHECKING:
@@ -339,7 +339,7 @@ def named(course: Course) -> str:
     ("course", "step"),
     [
         *(pytest.param(course, 29, id=f"{named(course)}-sample") for course in SAMPLED),
-        *(pytest.param(course, every(3), id=named(course), marks=LONG) for course in COURSES),
+        *(pytest.param(course, 1, id=named(course), marks=LONG) for course in COURSES),
     ],
 )
 def test_an_interruption_at_any_line_leaves_the_write_on_record(

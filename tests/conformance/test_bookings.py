@@ -27,7 +27,7 @@ from ferry_sdk.conformance.exchanges import Recording
 from ferry_sdk.conformance.findings import Findings
 from ferry_sdk.conformance.probes import Probes
 from ferry_sdk.sandbox import Sandbox
-from tests.support.tiers import LONG, every
+from tests.support.tiers import LONG
 from tests.support.trip import NOW
 
 if TYPE_CHECKING:
@@ -320,9 +320,9 @@ def is_named_if_it_is_left(ferry, sandbox, choice, signals, caplog) -> bool:
 @pytest.mark.skipif(sys.platform == "win32", reason="it has no timer that sends a signal")
 @pytest.mark.timeout(600)  # hundreds of bookings
 @pytest.mark.parametrize(
-    "every", [pytest.param(29, id="sample"), pytest.param(every(5), id="more lines", marks=LONG)]
+    "step", [pytest.param(29, id="sample"), pytest.param(1, id="every line", marks=LONG)]
 )
-def test_a_booking_that_signals_leave_is_named(ferry, sandbox, caplog, record_property, every):
+def test_a_booking_that_signals_leave_is_named(ferry, sandbox, caplog, record_property, step):
     probes = Probes(Findings())
     perform(ferry, probes.steps(), lambda call, reply: None)
     choosing = choose(Findings(), probes.sample(), Decimal(300), "EUR")
@@ -338,8 +338,8 @@ def test_a_booking_that_signals_leave_is_named(ferry, sandbox, caplog, record_pr
         for part in PARTS:
             both = signals(line, took * part)
             doubles += is_named_if_it_is_left(ferry, sandbox, choice, both, caplog)
-        line += every
+        line += step
     gc.collect()  # what is left says so in this test, not in a later one
     assert line > 50
-    assert doubles > line / every / 2
+    assert doubles > line / step / 2
     record_property("pairs of signals in a check that makes a booking", doubles)

@@ -17,29 +17,18 @@ settings.register_profile("long", deadline=None, suppress_health_check=[HealthCh
 settings.register_profile("quick", settings.get_profile("long"), max_examples=QUICK_EXAMPLES)
 
 
-_is_whole = False
-
-
-def load_profile(marks: str, *, is_whole: bool) -> None:
+def load_profile(marks: str) -> None:
     """Have hypothesis try fewer examples where the long tests are left out.
 
     Args:
         marks: The expression by which tests are selected.
-        is_whole: Whether long walks take every step.
     """
-    global _is_whole  # noqa: PLW0603 -- set once, before tests are collected
-    _is_whole = is_whole
     settings.load_profile("quick" if "not long" in marks else "long")
 
 
 def is_quick() -> bool:
     """Whether the long tests are left out."""
     return settings.default.max_examples == QUICK_EXAMPLES
-
-
-def every(step: int) -> int:
-    """Return the step of a long walk, such as that over all lines of a call; 1 with `--whole`."""
-    return 1 if _is_whole else step
 
 
 def examples(count: int, **options: Any) -> settings:
