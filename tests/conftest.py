@@ -22,7 +22,7 @@ from tests.support import injected
 from tests.support.both import Clients
 from tests.support.operations import OPERATIONS
 from tests.support.processes import fork_server
-from tests.support.tiers import LONG, load_profile, mostly_long
+from tests.support.tiers import LONG, load_profile, mostly_long, surplus
 from tests.support.trip import NOW
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ KINDS = {
     **dict.fromkeys(("any_journal", "url"), "postgresql"),
 }
 """Fixtures, and that of their parameters which shows what another has shown already."""
-OWN_IO = ("backend", "effects", "journal", "rate", "stdio", "transport")
+OWN_IO = ("backend", "transport")
 """Folders whose tests are about what each kind of client does by itself."""
 
 # A shell has what it starts in the background ignore Ctrl-C, which some tests send.
@@ -101,21 +101,31 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave to the long tier what two kinds do alike, but one test of each module.
+    """Leave to the long tier what two kinds do alike, and the products of several parameters.
 
-    Both kinds of client run the same generators, and both databases the same statements.
+    Both kinds of client run the same generators, and both databases the same statements: each
+    module keeps one test of the second kind. A test with several parameters keeps as many cases as
+    its longest one has values, so that each value of each parameter is in a case.
     """
     tests = Path(__file__).parent
     begun: set[tuple[Path, str]] = set()
+    products: dict[tuple[Path, str], list[pytest.Function]] = {}
     for item in items:
-        chosen = getattr(item, "callspec", None)
-        kinds = {kind for name, kind in KINDS.items() if chosen and chosen.params.get(name) == kind}
+        if not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
+            continue
+        kinds = {kind for name, kind in KINDS.items() if item.callspec.params.get(name) == kind}
         if item.path.relative_to(tests).parts[0] in OWN_IO:
             kinds.discard("asyncio")
         for kind in kinds:
             if (item.path, kind) in begun:
                 item.add_marker(LONG)
             begun.add((item.path, kind))
+        if not item.get_closest_marker("long"):
+            function = item.nodeid.partition("[")[0]
+            products.setdefault((item.path, function), []).append(item)
+    for cases in products.values():
+        for item in surplus(cases):
+            item.add_marker(LONG)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:

@@ -6,7 +6,6 @@ import ast
 import logging
 import os
 import re
-import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import ferry_sdk
 from ferry_sdk import FerryError, correlation
+from tests.support import processes
 from tests.support.trip import PASSENGERS, booked
 
 if TYPE_CHECKING:
@@ -109,24 +109,12 @@ def test_the_environment_prints_the_records_once() -> None:
         ("", "pass", 0),
     ):
         environment = {**os.environ, "FERRY_LOG": level}
-        ended = subprocess.run(
-            [sys.executable, "-c", PROGRAM, before],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        ended = processes.run([sys.executable, "-c", PROGRAM, before], env=environment)
         assert ended.stderr.count(line) == lines, (level, before, ended.stderr)
         assert ended.stderr.count("order-4711") == lines
         assert not ended.stdout
     environment = {**os.environ, "FERRY_LOG": "loud"}
-    ended = subprocess.run(
-        [sys.executable, "-c", PROGRAM, "pass"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    ended = processes.run([sys.executable, "-c", PROGRAM, "pass"], env=environment)
     assert ended.stdout == "FERRY_LOG: expected debug or info\n"
 
 

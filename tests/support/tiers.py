@@ -53,3 +53,15 @@ def mostly_long(
         name = ids(value) if ids else known.id
         given.append(pytest.param(*known.values, marks=marks, id=name))
     return given
+
+
+def surplus(cases: list[pytest.Function]) -> list[pytest.Function]:
+    """Return the cases of a test whose values of parameters are all in its other cases."""
+    values = {case: {*enumerate(case.callspec._idlist)} for case in cases}
+    missing = set().union(*values.values())
+    left = list(cases)
+    while missing:
+        best = max(left, key=lambda case: len(values[case] & missing))
+        missing -= values[best]
+        left.remove(best)
+    return left
