@@ -40,7 +40,7 @@ KINDS = {
     **dict.fromkeys(("any_journal", "url"), "postgresql"),
 }
 """Fixtures, and that of their parameters which shows what another has shown already."""
-OWN_IO = ("backend", "transport")
+OWN_IO = ("transport",)
 """Folders whose tests are about what each kind of client does by itself."""
 
 # A shell has what it starts in the background ignore Ctrl-C, which some tests send.
