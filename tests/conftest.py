@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 KINDS = {
     **dict.fromkeys(
-        ("clients", "any_clients", "events_of", "reader", "report_of", "toolkit_of"), "asyncio"
+        ("any_clients", "clients", "desk", "events_of", "reader", "report_of", "toolkit_of"),
+        "asyncio",
     ),
     **dict.fromkeys(("any_journal", "url"), "postgresql"),
 }
@@ -68,6 +69,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "long: left out by scripts/test, and run by scripts/test --all"
     )
+    config.addinivalue_line(
+        "markers", "combination: long, but run by scripts/mutate; its values are in other cases too"
+    )
     load_profile(config.getoption("markexpr"))
     if name := config.getoption("--http-client"):
         injected.give_to_tests(name)
@@ -80,9 +84,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """As many as there are cores: each more collects all tests once more."""
+    """Three for two cores: the tests wait for a third of their time.
+
+    Each worker collects all tests once more, so more of them would take longer.
+    """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return cores or 1
+    return max(1, (cores or 1) * 3 // 2)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -126,6 +133,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for cases in products.values():
         for item in surplus(cases):
             item.add_marker(LONG)
+            item.add_marker("combination")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:

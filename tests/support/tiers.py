@@ -57,13 +57,10 @@ def mostly_long(
 
 def surplus(cases: list[pytest.Function]) -> list[pytest.Function]:
     """Return the cases of a test whose values of parameters are all in its other cases."""
-    values = {case: {*enumerate(case.callspec._idlist)} for case in cases}
-    if len(values[cases[0]]) == 1:
+    left = {index: {*enumerate(case.callspec._idlist)} for index, case in enumerate(cases)}
+    if len(left[0]) == 1:
         return []
-    missing = set().union(*values.values())
-    left = list(cases)
+    missing = set().union(*left.values())
     while missing:
-        best = max(left, key=lambda case: len(values[case] & missing))
-        missing -= values[best]
-        left.remove(best)
-    return left
+        missing -= left.pop(max(left, key=lambda index: len(left[index] & missing)))
+    return [cases[index] for index in left]
