@@ -8,6 +8,7 @@ import os
 import re
 import sys
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,15 +37,25 @@ DOCUMENTED = {
 }
 
 
+@cache
+def calls() -> list[tuple[Path, ast.Call]]:
+    """Every call in the library."""
+    return [
+        (path, node)
+        for path in HOME.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call)
+    ]
+
+
 def logger_calls() -> Iterator[tuple[Path, ast.Call]]:
     """Every call of a logger's method in the library."""
-    for path in HOME.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                name = node.func.attr.upper()
-                is_logger = "log" in ast.unparse(node.func.value).lower()
-                if is_logger and name in {*LEVELS, "LOG", "WARN", "EXCEPTION", "FATAL"}:
-                    yield path, node
+    for path, node in calls():
+        if isinstance(node.func, ast.Attribute):
+            name = node.func.attr.upper()
+            is_logger = "log" in ast.unparse(node.func.value).lower()
+            if is_logger and name in {*LEVELS, "LOG", "WARN", "EXCEPTION", "FATAL"}:
+                yield path, node
 
 
 def levels_of(call: ast.Call) -> set[str]:
@@ -68,9 +79,8 @@ def test_the_documented_records_are_those_that_are_logged() -> None:
 def test_all_is_logged_to_one_logger_and_no_root() -> None:
     names = {
         ast.unparse(node.args[0]) if node.args else ""
-        for path in HOME.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("getLogger")
+        for _, node in calls()
+        if ast.unparse(node.func).endswith("getLogger")
     }
     # The other two are asked about an HTTP library's own records, in `_http`.
     assert names == {"'ferry_sdk'", "'ferry_sdk.sandbox'", "record.name", "_name"}
