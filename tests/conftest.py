@@ -22,7 +22,7 @@ from tests.support import injected
 from tests.support.both import Clients
 from tests.support.operations import OPERATIONS
 from tests.support.processes import fork_server
-from tests.support.tiers import LONG, load_profile, mostly_long
+from tests.support.tiers import LONG, load_profile, mostly_long, surplus
 from tests.support.trip import NOW
 
 if TYPE_CHECKING:
@@ -35,12 +35,13 @@ if TYPE_CHECKING:
 
 KINDS = {
     **dict.fromkeys(
-        ("clients", "any_clients", "events_of", "reader", "report_of", "toolkit_of"), "asyncio"
+        ("any_clients", "clients", "desk", "events_of", "reader", "report_of", "toolkit_of"),
+        "asyncio",
     ),
     **dict.fromkeys(("any_journal", "url"), "postgresql"),
 }
 """Fixtures, and that of their parameters which shows what another has shown already."""
-OWN_IO = ("backend", "effects", "journal", "rate", "stdio", "transport")
+OWN_IO = ("transport",)
 """Folders whose tests are about what each kind of client does by itself."""
 
 # A shell has what it starts in the background ignore Ctrl-C, which some tests send.
@@ -68,6 +69,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers", "long: left out by scripts/test, and run by scripts/test --all"
     )
+    config.addinivalue_line(
+        "markers", "combination: long, but run by scripts/mutate; its values are in other cases too"
+    )
     load_profile(config.getoption("markexpr"))
     if name := config.getoption("--http-client"):
         injected.give_to_tests(name)
@@ -80,9 +84,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """As many as there are cores: each more collects all tests once more."""
+    """Three for two cores: the tests wait for a third of their time.
+
+    Each worker collects all tests once more, so more of them would take longer.
+    """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return cores or 1
+    return max(1, (cores or 1) * 3 // 2)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -101,21 +108,32 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave to the long tier what two kinds do alike, but one test of each module.
+    """Leave to the long tier what two kinds do alike, and the products of several parameters.
 
-    Both kinds of client run the same generators, and both databases the same statements.
+    Both kinds of client run the same generators, and both databases the same statements: each
+    module keeps one test of the second kind. A test with several parameters keeps as many cases as
+    its longest one has values, so that each value of each parameter is in a case.
     """
     tests = Path(__file__).parent
     begun: set[tuple[Path, str]] = set()
+    products: dict[tuple[Path, str], list[pytest.Function]] = {}
     for item in items:
-        chosen = getattr(item, "callspec", None)
-        kinds = {kind for name, kind in KINDS.items() if chosen and chosen.params.get(name) == kind}
+        if not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
+            continue
+        kinds = {kind for name, kind in KINDS.items() if item.callspec.params.get(name) == kind}
         if item.path.relative_to(tests).parts[0] in OWN_IO:
             kinds.discard("asyncio")
         for kind in kinds:
             if (item.path, kind) in begun:
                 item.add_marker(LONG)
             begun.add((item.path, kind))
+        if not item.get_closest_marker("long"):
+            function = item.nodeid.partition("[")[0]
+            products.setdefault((item.path, function), []).append(item)
+    for cases in products.values():
+        for item in surplus(cases):
+            item.add_marker(LONG)
+            item.add_marker("combination")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:

@@ -9,7 +9,6 @@ import inspect
 import sys
 import typing
 from functools import cache
-from itertools import product
 from pathlib import Path
 
 import jedi
@@ -17,7 +16,7 @@ import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, Records, Unreadable
 from scripts.signatures import STUBS, groups, methods
-from tests.support.tiers import LONG, mostly_long
+from tests.support.tiers import LONG
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -106,9 +105,9 @@ def test_the_help_on_a_call_has_its_arguments_and_its_words(client):
         assert completion.docstring(raw=True) == inspect.getdoc(method)
 
 
-@pytest.mark.parametrize(
-    ("read", "client"), mostly_long(product((read_session, read_file), CLIENTS))
-)
+@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("read", [read_session, read_file])
+@LONG
 def test_clients_and_groups_show_what_can_be_called_and_nothing_else(client, read):
     known = groups(STUBS[CLIENTS[client]][0])
     own = {"ferry": OF_CLIENTS | {"close"}, "aferry": OF_CLIENTS | {"aclose"}}

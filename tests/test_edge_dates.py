@@ -91,7 +91,7 @@ def readers(ferry: Ferry, booking_id: str, folder: Path) -> dict[str, list[Calla
     }
 
 
-@pytest.mark.parametrize("edge", mostly_long(EDGES, short=2))
+@pytest.mark.parametrize("edge", mostly_long(EDGES))
 def test_a_date_at_an_end_of_the_calendar_stops_nothing(
     ferry_sandbox: Sandbox, tmp_path: Path, edge: str
 ) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from ferry_sdk.journal import Journal
 from tests.support.processes import start
+from tests.support.routes import know_routes
 from tests.support.trip import DAY
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -39,6 +40,7 @@ def url(tmp_path):
 def visit(monkeypatch, ferry_sandbox, url):
     """Let a browser visit the backend, which starts for it and stops after it."""
     monkeypatch.syspath_prepend(EXAMPLES)
+    know_routes(ferry_sandbox)
     backend = importlib.import_module("backend")
 
     def run(steps, payments=None):

@@ -116,7 +116,7 @@ def url(request) -> str:
 
 
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize(("number", "seed"), [(12, 1), pytest.param(200, 2, marks=LONG)])
+@pytest.mark.parametrize(("number", "seed"), [(6, 1), pytest.param(200, 2, marks=LONG)])
 def test_a_killed_worker_loses_no_event_and_the_report_names_what_was_planted(
     ferry_sandbox, url, tmp_path, number, seed, record_property
 ):

@@ -30,6 +30,7 @@ from tests.support.both import Clients
 from tests.support.exchanges import caught
 from tests.support.operations import OPERATIONS, arguments
 from tests.support.router import Router, router
+from tests.support.tiers import LONG
 from tests.support.trip import DAY, NOW, PASSENGERS, TRAVELLERS, booked, search_arguments
 
 if TYPE_CHECKING:
@@ -138,6 +139,7 @@ def walk(ferry: Ferry, name: str, folder: Path) -> dict[str, str]:
     return said
 
 
+@LONG
 def test_two_accounts_share_nothing_in_any_call_sync_and_async_at_once(
     accounts: Router, asyncio_portal: BlockingPortal, tmp_path: Path
 ) -> None:

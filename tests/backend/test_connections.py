@@ -147,7 +147,7 @@ def test_no_more_connections_than_there_are_places(
         ferry = any_clients("t", base_url=service.url, max_retries=0)
         calls = [UnderWay(ferry.catalogue.ports) for _ in range(most)]
         eventually(lambda: len(held.gates) == most)
-        view = ferry.with_options(timeout=Timeout(connect=20, read=20, write=20, pool=0.2))
+        view = ferry.with_options(timeout=Timeout(connect=20, read=20, write=20, pool=0.05))
         for call in (READ, CREATE):
             error = UnderWay(lambda call=call: call.make(view)).error()
             assert type(error) is RequestTimeoutError

@@ -196,7 +196,7 @@ def test_the_deadline_holds_while_a_reply_is_read(
 
     monkeypatch.setattr("ferry_sdk._protocols.json_body._pass_through", slow)
     with Service(packed(long_list())) as service:
-        ferry: Ferry = clients("t", base_url=service.url, max_retries=0, deadline=0.5)
+        ferry: Ferry = clients("t", base_url=service.url, max_retries=0, deadline=0.2)
         try:
             with pytest.raises((OutcomeUnknownError, TimeoutError)) as info:
                 getattr(getattr(ferry, name.partition(".")[0]), name.partition(".")[2])(

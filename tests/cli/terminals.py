@@ -70,6 +70,8 @@ def terminal(
         timeout=20,
         dimensions=size,
     )
+    child.delaybeforesend = None
+    child.ptyproc.delayafterclose = 0.0
     try:
         yield Terminal(child)
     finally:

@@ -273,7 +273,12 @@ def test_change_shows_what_is_paid_and_given_back_and_asks_once(
     ferry.bookings.confirm(booked)
     fee = ferry.bookings.cancel_fee(booked)
     wish = {
-        "search": {"origin": "Tarifa", "destination": "MATNG", "on": f"{LATER}"},
+        "search": {
+            "origin": "Tarifa",
+            "destination": "MATNG",
+            "on": f"{LATER}",
+            "companies": ["BALEARIA"],  # the other one takes seconds to issue a ticket
+        },
         "passengers": [
             {
                 "type": "Adult",

@@ -166,7 +166,7 @@ def test_a_deadline_ends_the_exchange_and_the_call(
     event_log.events.clear()
     ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=20)
     with pytest.raises(RequestTimeoutError):
-        ferry.with_options(deadline=1.5).catalogue.ports()
+        ferry.with_options(deadline=0.3).catalogue.ports()
     assert event_log.kinds == ["request", "response", "outcome"]
     assert event_log.responses[0].problem == "RequestTimeoutError"
     assert 0 < event_log.responses[0].seconds < 20

@@ -6,14 +6,15 @@ import ast
 import logging
 import os
 import re
-import subprocess
 import sys
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ferry_sdk
 from ferry_sdk import FerryError, correlation
+from tests.support import processes
 from tests.support.trip import PASSENGERS, booked
 
 if TYPE_CHECKING:
@@ -36,15 +37,25 @@ DOCUMENTED = {
 }
 
 
+@cache
+def calls() -> list[tuple[Path, ast.Call]]:
+    """Every call in the library."""
+    return [
+        (path, node)
+        for path in HOME.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call)
+    ]
+
+
 def logger_calls() -> Iterator[tuple[Path, ast.Call]]:
     """Every call of a logger's method in the library."""
-    for path in HOME.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                name = node.func.attr.upper()
-                is_logger = "log" in ast.unparse(node.func.value).lower()
-                if is_logger and name in {*LEVELS, "LOG", "WARN", "EXCEPTION", "FATAL"}:
-                    yield path, node
+    for path, node in calls():
+        if isinstance(node.func, ast.Attribute):
+            name = node.func.attr.upper()
+            is_logger = "log" in ast.unparse(node.func.value).lower()
+            if is_logger and name in {*LEVELS, "LOG", "WARN", "EXCEPTION", "FATAL"}:
+                yield path, node
 
 
 def levels_of(call: ast.Call) -> set[str]:
@@ -68,9 +79,8 @@ def test_the_documented_records_are_those_that_are_logged() -> None:
 def test_all_is_logged_to_one_logger_and_no_root() -> None:
     names = {
         ast.unparse(node.args[0]) if node.args else ""
-        for path in HOME.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("getLogger")
+        for _, node in calls()
+        if ast.unparse(node.func).endswith("getLogger")
     }
     # The other two are asked about an HTTP library's own records, in `_http`.
     assert names == {"'ferry_sdk'", "'ferry_sdk.sandbox'", "record.name", "_name"}
@@ -109,24 +119,12 @@ def test_the_environment_prints_the_records_once() -> None:
         ("", "pass", 0),
     ):
         environment = {**os.environ, "FERRY_LOG": level}
-        ended = subprocess.run(
-            [sys.executable, "-c", PROGRAM, before],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        ended = processes.run([sys.executable, "-c", PROGRAM, before], env=environment)
         assert ended.stderr.count(line) == lines, (level, before, ended.stderr)
         assert ended.stderr.count("order-4711") == lines
         assert not ended.stdout
     environment = {**os.environ, "FERRY_LOG": "loud"}
-    ended = subprocess.run(
-        [sys.executable, "-c", PROGRAM, "pass"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    ended = processes.run([sys.executable, "-c", PROGRAM, "pass"], env=environment)
     assert ended.stdout == "FERRY_LOG: expected debug or info\n"
 
 

@@ -78,7 +78,7 @@ def test_a_second_leg_that_is_too_slow_leaves_the_others(
     slow = every[0].legs[1].companies[0]
     delay: Any = {"times": None, "company": slow, "seconds": 60}
     ferry_sandbox.faults.add("delay_before", "availability.search", **delay)
-    for patience in (1.5, 6.0, 20.0):  # a longer one on a busy machine
+    for patience in (0.5, 1.5, 6.0, 20.0):  # a longer one on a busy machine
         found = ferry.trips.connections(
             FROM, TO, on=DAY, passengers=ADULT, max_calls=20, patience=patience
         )

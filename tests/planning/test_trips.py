@@ -374,7 +374,7 @@ def test_a_wrong_token_is_reported_at_once(clients: Clients, ferry_sandbox: Sand
 
 def search_by_a_deadline(ferry: Ferry, *, answered: int, **options: Any) -> TripSearch:
     """Search with a deadline, a longer one where a busy machine answered too few searches."""
-    for deadline in (1.5, 6.0, 20.0):
+    for deadline in (0.3, 1.5, 6.0, 20.0):
         found = ferry.with_options(deadline=deadline).trips.search(
             **STRAIT, passengers=ADULT, **options
         )
@@ -403,7 +403,7 @@ def test_a_company_that_is_slower_than_the_patience_fails_alone(
     day, days = {"on": GNV_SAILS}, {"start": GNV_SAILS, "end": GNV_SAILS}
     ends, began = ("Algeciras", "Tangier Med"), time.monotonic()
     for call, when in ((ferry.trips.search, day), (ferry.trips.calendar, days)):
-        for patience in (1.5, 6.0, 20.0):  # a longer one on a busy machine
+        for patience in (0.3, 1.5, 6.0, 20.0):  # a longer one on a busy machine
             arguments: Any = {**when, "passengers": ADULT, "patience": patience}
             found = call(*ends, **arguments)
             if len(found.report.answered) == 3:

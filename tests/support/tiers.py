@@ -53,3 +53,14 @@ def mostly_long(
         name = ids(value) if ids else known.id
         given.append(pytest.param(*known.values, marks=marks, id=name))
     return given
+
+
+def surplus(cases: list[pytest.Function]) -> list[pytest.Function]:
+    """Return the cases of a test whose values of parameters are all in its other cases."""
+    left = {index: {*enumerate(case.callspec._idlist)} for index, case in enumerate(cases)}
+    if len(left[0]) == 1:
+        return []
+    missing = set().union(*left.values())
+    while missing:
+        missing -= left.pop(max(left, key=lambda index: len(left[index] & missing)))
+    return [cases[index] for index in left]
