@@ -30,8 +30,8 @@ from ferry_sdk._engine.batch import (
 )
 from ferry_sdk._engine.effects import Flow, RunBlocking, Save, SingleFlight
 from ferry_sdk._engine.settings import Settings
-from ferry_sdk._fork import after_fork_in_child
-from ferry_sdk._version import __version__
+from ferry_sdk._runtime.fork import after_fork_in_child
+from ferry_sdk._runtime.version import __version__
 from ferry_sdk.errors import (
     APIError,
     AuthenticationError,

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from ferry_sdk._engine.effects import Effect, Flow, RunBlocking, Sleep, drive
 from ferry_sdk._engine.limiter import FlowLimiter, TurnRequest, current_request
-from ferry_sdk._fork import process_id
-from ferry_sdk._threads import Latch, uninterrupted
+from ferry_sdk._runtime.fork import process_id
+from ferry_sdk._runtime.threads import Latch, uninterrupted
 from ferry_sdk.errors import ConfigurationError, InvalidInputError, RequestTimeoutError
 from ferry_sdk.rate.line import Line
 from ferry_sdk.rate.schedule import Limit, MemorySchedule, Schedule

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from ferry_sdk._engine.files import read_file
-from ferry_sdk._version import __version__
+from ferry_sdk._runtime.version import __version__
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.scan.report import ScanReport
 from ferry_sdk.scan.searches import Search

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from ferry_sdk._engine import validation
-from ferry_sdk._version import __version__
+from ferry_sdk._runtime.version import __version__
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import ConfigurationError, FerryError, InvalidInputError
 from ferry_sdk.planning.routes import Route

@@ -14,7 +14,7 @@ import anyio
 import pytest
 
 from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, FerryError, Rate, SearchPassengerDict
-from ferry_sdk._threads import start_thread_or_run
+from ferry_sdk._runtime.threads import start_thread_or_run
 from ferry_sdk.planning import catalogues
 from tests.support.hold import Hold
 

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
-from ferry_sdk._private_files import PrivateDatabase
+from ferry_sdk._runtime.private_files import PrivateDatabase
 from ferry_sdk.sandbox.clock import ClockState
 
 _APPLICATION = 0x46455253

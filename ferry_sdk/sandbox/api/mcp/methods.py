@@ -9,7 +9,7 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from ferry_sdk._version import __version__
+from ferry_sdk._runtime.version import __version__
 from ferry_sdk.sandbox.api.mcp.envelopes import (
     Json,
     resource_answer,

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from ferry_sdk._version import __version__
+from ferry_sdk._runtime.version import __version__
 from ferry_sdk.sandbox.api import control
 from ferry_sdk.sandbox.api.mcp.methods import tool_record
 from ferry_sdk.sandbox.api.openapi.examples import Example, examples
