@@ -81,7 +81,8 @@ def _leg(path: str, selection: Selection, passengers: list[Passenger], offers: O
     place = offer.place(selection.place_id)
     if place is None:
         raise invalid(f"{path}.place_id", "place_unknown")
-    return Leg(offer, tariff, place, offer.price(tariff, place))
+    chosen = dataclasses.replace(offer, tariffs=(tariff,), places=(place,))
+    return Leg(chosen, tariff, place, offer.price(tariff, place))
 
 
 def _with_actual_ages(offer: Offer, passengers: list[Passenger], offers: Offers) -> Offer:

@@ -161,15 +161,6 @@ def _kinds_on(route: Route) -> tuple[PlaceKind, ...]:
     return tuple(kind for kind in _kinds() if kind.on in groups)
 
 
-def place_kind(code: str) -> PlaceKind:
-    """Return the kind of place with a code.
-
-    Raises:
-        StopIteration: There is none.
-    """
-    return next(each for each in _kinds() if each.code == code)
-
-
 @functools.cache
 def _kinds() -> tuple[PlaceKind, ...]:
     return tuple(PlaceKind(**row) for row in load_records("places.json")["places"])
