@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from http import HTTPStatus
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -115,9 +116,9 @@ def _schemas() -> tuple[dict[str, Json], dict[str, Json]]:
     models: dict[str, Any] = {each.name: each.answer_type() for each in answering}
     models |= {each.arguments.__name__: each.arguments for each in answering} | {"Error": Error}
     for each in control.ENDPOINTS:
-        models[f"control.{each.handle.__name__}"] = each.answer
+        models[f"control.{each.name}"] = resolve_name(each.answer)
         if each.fields is not None:
-            models[each.fields.__name__] = each.fields
+            models[each.fields] = resolve_name(each.fields)
     found, whole = TypeAdapter.json_schemas(
         [(name, "validation", TypeAdapter[Any](model)) for name, model in models.items()],
         ref_template="#/components/schemas/{model}",
@@ -179,33 +180,29 @@ def _operation(
 
 
 def _control(endpoint: control.Endpoint, schemas: Json, definitions: Mapping[str, Json]) -> Json:
-    name = f"control.{endpoint.handle.__name__}"
+    name = f"control.{endpoint.name}"
     record: Json = {
         "operationId": name,
-        "summary": (endpoint.handle.__doc__ or "").rstrip("."),
+        "summary": endpoint.summary,
         "tags": ["control"],
         "security": [{}, {"control": []}],
     }
     errors = {"401": "The control token is missing or wrong.", "403": "Only this machine can."}
     if endpoint.fields is not None:
         errors["422"] = "A field is unknown or invalid."
-        model = endpoint.fields.__name__
         if endpoint.method == "GET":
+            model = endpoint.fields.rpartition(":")[2]
             fields = definitions[model]["properties"].items()
             record["parameters"] = [
                 {"name": field, "in": "query", "schema": schema} for field, schema in fields
             ]
         else:
-            record["requestBody"] = {"content": {_JSON: {"schema": schemas[model]}}}
+            record["requestBody"] = {"content": {_JSON: {"schema": schemas[endpoint.fields]}}}
     record["responses"] = {
         status: {
             "description": words,
             "headers": _HEADERS,
-            "content": {
-                _JSON: {
-                    "schema": schemas[name if status == "200" else "Error"],
-                }
-            },
+            "content": {_JSON: {"schema": schemas[name if status == "200" else "Error"]}},
         }
         for status, words in {"200": "What it is now.", **errors}.items()
     }
