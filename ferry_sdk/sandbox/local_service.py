@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from datetime import datetime
-from typing import Final
 
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -39,23 +38,6 @@ class LocalService:
 
     Bookings, clock and counters survive `stop` and `start`; `reset` clears them.
     """
-
-    clock: Final[Clock]
-    """The time of the service, which tests can move."""
-    faults: Final[Faults]
-    """The faults to inject."""
-    counters: Final[Counters]
-    """The requests, effects and connections so far."""
-    request_log: Final[RequestLog]
-    """The latest requests."""
-    mcp: Final[McpSwitches]
-    """The options of `/mcp`."""
-    profile: Final[Profile]
-    """What the service does where the interface leaves it open."""
-    network: Final[Network]
-    """The ports, companies and journeys."""
-    service: Service
-    """Every operation without HTTP; a new object after each `reset`."""
 
     def __init__(
         self,
@@ -103,20 +85,20 @@ class LocalService:
             ValueError: `now` has no time zone, or is not in the years 1970 to 2199; or the control
                 token is another token too.
         """
-        self.clock = Clock(now, frozen=frozen)
-        self.faults = Faults(trial_faults())
-        self.counters = Counters(self.clock)
-        self.request_log = RequestLog(self.clock, prints=log)
+        self._clock = Clock(now, frozen=frozen)
+        self._faults = Faults(trial_faults())
+        self._counters = Counters(self.clock)
+        self._request_log = RequestLog(self.clock, prints=log)
         if profile is not None and not isinstance(profile, Profile):
             profile = Profile.load(profile)
-        self.profile = profile or Profile()
+        self._profile = profile or Profile()
         shapes = {
             name.removeprefix("mcp_"): value
             for name, value in self.profile.model_dump(exclude_defaults=True).items()
             if name.startswith("mcp_")
         }
-        self.mcp = McpSwitches((mcp or McpOptions()).changed(**shapes))
-        self.network = Network.load()
+        self._mcp = McpSwitches((mcp or McpOptions()).changed(**shapes))
+        self._network = Network.load()
         tokens = {
             "read_write": token,
             "read_only": read_only_token,
@@ -133,7 +115,47 @@ class LocalService:
         self._port = port
         self._server: HttpServer | None = None
         self._starting = threading.Lock()
-        self.service, self._app = self._build()
+        self._service, self._app = self._build()
+
+    @property
+    def clock(self) -> Clock:
+        """The time of the service, which tests can move."""
+        return self._clock
+
+    @property
+    def faults(self) -> Faults:
+        """The faults to inject."""
+        return self._faults
+
+    @property
+    def counters(self) -> Counters:
+        """The requests, effects and connections so far."""
+        return self._counters
+
+    @property
+    def request_log(self) -> RequestLog:
+        """The latest requests."""
+        return self._request_log
+
+    @property
+    def mcp(self) -> McpSwitches:
+        """The options of `/mcp`."""
+        return self._mcp
+
+    @property
+    def profile(self) -> Profile:
+        """What the service does where the interface leaves it open."""
+        return self._profile
+
+    @property
+    def network(self) -> Network:
+        """The ports, companies and journeys."""
+        return self._network
+
+    @property
+    def service(self) -> Service:
+        """Every operation without HTTP; a new object after each `reset`."""
+        return self._service
 
     @property
     def token(self) -> str:
@@ -175,7 +197,7 @@ class LocalService:
         if self._state is not None:
             self.service.detach()
             self._state.clear()
-        self.service, self._app = self._build()
+        self._service, self._app = self._build()
         self._sessions.clear()
         self.faults.clear()
         self.mcp.reset()
@@ -191,7 +213,7 @@ class LocalService:
                 self._state = SandboxState(self._state_path)
             try:
                 if self._state is not None:
-                    self.service, self._app = self._build()
+                    self._service, self._app = self._build()
                     self.clock.persist(self._state.clock, self._state.save_clock)
                 self._server = HttpServer(self._serve, self.counters, self._host, self._port)
             except BaseException:
