@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import Self
 
 from ferry_sdk.sandbox.requests.control import (
@@ -24,7 +24,7 @@ from ferry_sdk.sandbox.requests.errors import InvalidOrderError, parse_fields
 _OBJECT = TypeAdapter(dict[str, object])
 
 
-class Profile(ControlModel, frozen=True):
+class Profile(ControlModel):
     """What the service does where the interface allows several behaviours.
 
     Each field is the id of an assumption; its default is what the client assumes.
@@ -59,6 +59,8 @@ class Profile(ControlModel, frozen=True):
         created_stage: The stage of a booking that is not paid.
         cancelled_status: How a cancellation spells its `status`.
     """
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     no_sailings: Literal["not_found", "empty_list"] = "not_found"
     unknown_id: Literal["not_found", "unprocessable", "error_with_200"] = "not_found"

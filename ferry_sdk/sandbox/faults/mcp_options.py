@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, FiniteFloat
+from pydantic import ConfigDict, Field, FiniteFloat
 
 from ferry_sdk.sandbox.requests.control import (
     ArrayResult,
@@ -22,7 +22,7 @@ from ferry_sdk.sandbox.requests.errors import parse_fields
 _TEN_YEARS = 10 * 365 * 24 * 3600
 
 
-class McpOptions(ControlModel, frozen=True, strict=True):
+class McpOptions(ControlModel):
     """The options of `/mcp`; every known client works with the defaults.
 
     Attributes:
@@ -51,6 +51,8 @@ class McpOptions(ControlModel, frozen=True, strict=True):
         left_open: Whether the stream stays open after the reply.
         ended_early: Whether the stream ends before the reply.
     """
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, strict=True)
 
     is_absent: bool = False
     reply: Literal["auto", "json", "sse"] = "auto"
