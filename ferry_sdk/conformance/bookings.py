@@ -64,8 +64,8 @@ def _read_ticket(findings: Findings, ticket_id: str) -> Steps[None]:
 
 
 def _see_times(findings: Findings, record: Any) -> None:  # noqa: ANN401 -- decoded JSON
-    if found := [*_times(record)]:
-        has_offsets = all(_OFFSET.search(time) for time in found)
+    if times := [*_times(record)]:
+        has_offsets = all(_OFFSET.search(time) for time in times)
         findings.seen["times"] = "with_offset" if has_offsets else "without_offset"
     else:
         findings.miss(["times"], "the reply has no times")
@@ -75,7 +75,7 @@ def _times(record: Any) -> Iterator[str]:  # noqa: ANN401 -- decoded JSON
     """Yield the times of a booking or a ticket."""
     actions: dict[str, Any] = record.get("possible_actions", {})
     yield from filter(
-        None, (record.get("expire_at"), *(one["timeLimit"] for one in actions.values()))
+        None, (record.get("expire_at"), *(action["timeLimit"] for action in actions.values()))
     )
     for ticket in record.get("tickets", [record]):
         for leg in ticket["availability"].values():
@@ -101,10 +101,10 @@ def _see_ticket(findings: Findings, ticket: Any, ticket_id: str) -> Steps[None]:
     if qr_code.startswith("data:"):
         findings.seen["qr_code"] = "data_uri"
     shapes = (("absent", r""), ("moment", r"\d{4}-\d\d-\d\dT.*"), ("clock_time", r"\d\d?:\d\d"))
-    found = (shape for shape, pattern in shapes if re.fullmatch(pattern, time))
-    findings.seen["boarding_time"] = next(found, "another text")
+    matching = (shape for shape, pattern in shapes if re.fullmatch(pattern, time))
+    findings.seen["boarding_time"] = next(matching, "another text")
     travellers = ticket["passengers"]
-    values = [one.get(name, _ABSENT) for one in travellers for name in _DETAILS]
+    values = [traveller.get(name, _ABSENT) for traveller in travellers for name in _DETAILS]
     if _ABSENT in values:
         findings.seen["traveller_details"] = "absent"
     elif None in values:
@@ -149,23 +149,23 @@ def choose(
     if not choices:
         findings.miss(BY_WRITES, "no sailing within the price was found")
         return None
-    return min(choices, key=lambda one: (not one.is_better, one.tariff.amount))
+    return min(choices, key=lambda choice: (not choice.is_better, choice.tariff.amount))
 
 
 def _choices(sailing: Availability, limit: Decimal, currency: str) -> Iterator[Choice]:
     ranks = {place: _RANKS.get(place.type, 0) for place in sailing.places}
     tariffs = [
-        one
-        for one in sailing.tariffs
-        if one.type == TariffType.TICKET
-        and not one.roundtrip_locked
-        and one.currency == currency
-        and one.amount <= limit
+        tariff
+        for tariff in sailing.tariffs
+        if tariff.type == TariffType.TICKET
+        and not tariff.roundtrip_locked
+        and tariff.currency == currency
+        and tariff.amount <= limit
     ]
     if tariffs and ranks:
         best = max(ranks, key=lambda place: ranks[place])
         is_better = ranks[best] > min(ranks.values())
-        yield Choice(sailing, min(tariffs, key=lambda one: one.amount), best, is_better)
+        yield Choice(sailing, min(tariffs, key=lambda tariff: tariff.amount), best, is_better)
 
 
 def book(findings: Findings, choice: Choice, correlation_id: str) -> Steps[None]:

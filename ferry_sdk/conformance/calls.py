@@ -123,7 +123,7 @@ def _reply(answer: object) -> Reply:
 
 
 def _failure(error: FerryError) -> Reply:
-    sent = sum(one.sent for one in error.attempts)
+    sent = sum(attempt.sent for attempt in error.attempts)
     if not isinstance(error, APIError | UnexpectedResponseError):
         return Reply(error=error, requests=sent)
     body = decode(error.body) if isinstance(error.body, bytes) else error.body

@@ -181,8 +181,8 @@ class _Check:
         return self._report()
 
     def _report(self) -> ConformanceReport:
-        found = self._findings
-        return build_report(found.seen, found.reasons, self._requests, found.left)
+        findings = self._findings
+        return build_report(findings.seen, findings.reasons, self._requests, findings.left)
 
     def _observe(self, call: Call, reply: Reply) -> None:
         self._requests += reply.requests

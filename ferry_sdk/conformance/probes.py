@@ -121,12 +121,12 @@ class Probes:
     def _journeys(self, ports: Sequence[Port]) -> Steps[None]:
         journeys = (yield Call("catalogue.journeys")).require()
         names, codes = {port.name for port in ports}, {port.code for port in ports}
-        found: Counter[str] = Counter()
+        kinds: Counter[str] = Counter()
         for route in (journey.route for journey in journeys):
             ends = [end.strip() for end in re.split(r"→|->|=>|—|\u2013|>|/| - ", route)]
             pair = {ends[0], ends[-1]}
-            found["names" if pair <= names else "codes" if pair <= codes else "another text"] += 1
-        self.seen["journey_route"] = found.most_common(1)[0][0]
+            kinds["names" if pair <= names else "codes" if pair <= codes else "another text"] += 1
+        self.seen["journey_route"] = kinds.most_common(1)[0][0]
 
     def _unknown_ids(self) -> Steps[None]:
         reply = yield Call("bookings.get", str(uuid4()))
@@ -150,9 +150,11 @@ class Probes:
         times: dict[Line, list[datetime | None]] = {}
         for line, at in filter(None, map(_line_of, departures)):
             times.setdefault(line, []).append(at)
-        known = {line: sorted(filter(None, found)) for line, found in times.items()}
-        self._days = {line: {at.date() for at in found} for line, found in known.items()}
-        self.lines = sorted(times, key=lambda line: _distance(known[line]))
+        days_of_lines = {line: sorted(filter(None, moments)) for line, moments in times.items()}
+        self._days = {
+            line: {at.date() for at in moments} for line, moments in days_of_lines.items()
+        }
+        self.lines = sorted(times, key=lambda line: _distance(days_of_lines[line]))
         if not self.lines:
             yield from self._routes()
         if not self.lines:
@@ -200,7 +202,7 @@ class Probes:
         self.lines.insert(0, line)
         sailings, raw = reply.value, raw_list(reply.body)
         self.seen["search_list"] = "list" if is_list(reply.body) else "in_object"
-        tariffs = [tariff for one in raw for tariff in one["tariffs"]]
+        tariffs = [tariff for sailing in raw for tariff in sailing["tariffs"]]
         self.seen["currency"] = _case(tariffs[0]["currency"])
         self.seen["balance"] = _balance(tariffs)
         try_steps = self.findings.try_steps
@@ -212,30 +214,34 @@ class Probes:
     def _two_adults(self, line: Line, alone: Sequence[Any]) -> Steps[None]:
         search = line.search(self._day, passengers=[_ADULT, _ADULT])
         both = (yield Call("availability.search", **search)).require()
-        prices = {one.depart_at: _cheapest(one) for one in alone}
-        ratios = [_cheapest(one) / prices[one.depart_at] for one in both if one.depart_at in prices]
+        prices = {sailing.depart_at: _cheapest(sailing) for sailing in alone}
+        ratios = [
+            _cheapest(sailing) / prices[sailing.depart_at]
+            for sailing in both
+            if sailing.depart_at in prices
+        ]
         ratio = sorted(ratios)[len(ratios) // 2]
         self.seen["amount"] = "whole_party" if ratio > _MORE_THAN_ONE else "per_person"
 
     def _later(self, line: Line, sailings: Sequence[Any]) -> Steps[None]:
-        times = sorted({one.depart_at for one in sailings})
+        times = sorted({sailing.depart_at for sailing in sailings})
         if len(times) == 1:
             self.findings.miss(["out_time"], "no day with several sailings was found")
             return
         search = line.search(self._day, f"{times[1]:%H:%M}")
         later = (yield Call("availability.search", **search)).require()
-        is_first = min(one.depart_at for one in later) < times[1]
+        is_first = min(sailing.depart_at for sailing in later) < times[1]
         self.seen["out_time"] = "ignored" if is_first else "earliest"
 
     def _return(self, line: Line) -> Steps[None]:
         ends = line.arrive_code, line.depart_code
-        back, *_ = [one for one in self.lines if (one.depart_code, one.arrive_code) == ends]
+        back, *_ = [line for line in self.lines if (line.depart_code, line.arrive_code) == ends]
         day = self._ahead(_DAYS_AHEAD + 2)
         search = line.search(
             self._day, ret_journey_id=back.journey_id, ret_at=day, ret_time="00:00"
         )
-        found = (yield Call("availability.search", **search)).require()
-        if {str(one.direction) for one in found} >= {"Outward", "Return"}:
+        sailings = (yield Call("availability.search", **search)).require()
+        if {str(sailing.direction) for sailing in sailings} >= {"Outward", "Return"}:
             self.seen["return_search"] = "both_directions"
             return
         (yield Call("availability.search", **back.search(day))).require()  # something sails back
@@ -291,16 +297,16 @@ def _line_of(departure: ScheduledDeparture) -> tuple[Line, datetime | None] | No
     company: Any = departure.company
     if is_object(company):
         company = company.get("code") or company.get("id")
-    known: tuple[Any, ...] = (
+    parts: tuple[Any, ...] = (
         company,
         departure.depart_code,
         departure.arrive_code,
         departure.journey_id,
     )
-    if not all(isinstance(one, str) and one for one in known):
+    if not all(isinstance(part, str) and part for part in parts):
         return None
     at = departure.depart_at
-    return Line(*known), at if isinstance(at, datetime) else None
+    return Line(*parts), at if isinstance(at, datetime) else None
 
 
 def _distance(times: Sequence[datetime]) -> float:
@@ -321,6 +327,6 @@ def _case(currency: str) -> str:
 
 
 def _balance(tariffs: Sequence[Mapping[str, Any]]) -> str:
-    if all(one["balance_amount"] == one["amount"] for one in tariffs):
+    if all(tariff["balance_amount"] == tariff["amount"] for tariff in tariffs):
         return "as_amount"
-    return "zero" if not any(one["balance_amount"] for one in tariffs) else "another amount"
+    return "zero" if not any(tariff["balance_amount"] for tariff in tariffs) else "another amount"

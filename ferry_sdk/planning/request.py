@@ -82,10 +82,10 @@ class TripRequest:
             seconds(self.patience, "patience")
         # Each search reads them again, so an iterator, or a list that changes, is copied.
         for name in ("passengers", "companies"):
-            given: Any = getattr(self, name)
-            is_kept = isinstance(given, str | bytes | Mapping | BaseModel | Travellers)
-            if not is_kept and hasattr(given, "__iter__"):
-                object.__setattr__(self, name, tuple(given))
+            value: Any = getattr(self, name)
+            is_kept = isinstance(value, str | bytes | Mapping | BaseModel | Travellers)
+            if not is_kept and hasattr(value, "__iter__"):
+                object.__setattr__(self, name, tuple(value))
         if self.companies is not None:
             if not isinstance(self.companies, tuple) or not self.companies:
                 raise InvalidInputError("expected a list of companies", field="companies")

@@ -101,13 +101,13 @@ class Rate(FlowLimiter):
 
 
 def _limit(rate: object, burst: object) -> Limit:
-    found = _TEXT.fullmatch(rate) if isinstance(rate, str) else None
-    if found is None:
+    match = _TEXT.fullmatch(rate) if isinstance(rate, str) else None
+    if match is None:
         raise InvalidInputError('expected a text such as "50/second"', field="rate")
-    number, unit = int(found[1]), found[2]
+    number, unit = int(match[1]), match[2]
     if not isinstance(burst, int) or isinstance(burst, bool) or not 1 <= burst <= number:
         raise InvalidInputError(f"expected a number from 1 to {number}", field="burst")
-    return Limit(found[0], number, _SECONDS[unit], burst)
+    return Limit(match[0], number, _SECONDS[unit], burst)
 
 
 @uninterrupted

@@ -125,7 +125,7 @@ _ALTERNATIVES: tuple[tuple[str, str, Collection[str], _Change], ...] = (
     ("balance", "zero", _SEARCHES, _set("balance_amount", 0.0)),
     ("currency", "upper_case", _SEARCHES, _members(("currency",), str.upper)),
     ("return_search", "outward_only", _SEARCHES, _outward),
-    ("search_list", "in_object", _SEARCHES, lambda found: {"availabilities": found}),
+    ("search_list", "in_object", _SEARCHES, lambda offers: {"availabilities": offers}),
     ("port_country", "code", ("catalogue.ports",), _each(_with_country_code)),
     ("port_position", "lat_lng", ("mcp.ports",), _each(_renamed(latitude="lat", longitude="lng"))),
     ("journey_route", "codes", ("catalogue.journeys", "mcp.departures"), _each(_with_codes)),

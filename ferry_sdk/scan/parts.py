@@ -123,8 +123,8 @@ def write_part(
         len(lost),
         dict(Counter(lost + rows.failures)),
     )
-    known = read_report(part.path, part.scan)
-    if known is not None and known.done > report.done:
+    former = read_report(part.path, part.scan)
+    if former is not None and former.done > report.done:
         return change  # a later run has asked more than this worker, whose own run was killed
     members = {
         "digest": "0" * _DIGITS,

@@ -188,7 +188,7 @@ def possible_actions(booking: Booking, now: datetime) -> JsonObject:
         actions["Pay"] = _action(ActionType.MANDATORY, booking.expires_at)
     if stage is Stage.ISSUANCE_DUE:
         actions["Issue"] = _action(ActionType.MANDATORY, booking.expires_at)
-    failed = [one.ends_at for one in booking.tickets if one.status is TicketStatus.FAILED]
+    failed = [ticket.ends_at for ticket in booking.tickets if ticket.status is TicketStatus.FAILED]
     if failed and stage is not Stage.IN_PROGRESS and now < min(failed):
         actions["Retry"] = _action(ActionType.MANDATORY, min(failed))
     sails = booking.cancellable_until

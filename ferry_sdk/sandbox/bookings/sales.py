@@ -92,7 +92,9 @@ class Sales:
                 ticket.reprice(factor, addition if ticket is tickets[0] else ZERO)
         booking = Booking(
             tickets=tickets,
-            passengers=tuple(sorted(request.passengers, key=lambda one: one.order or 0)),
+            passengers=tuple(
+                sorted(request.passengers, key=lambda passenger: passenger.order or 0)
+            ),
             vehicle=request.vehicle,
             contact=request.contact,
             id=self._ids.uuid(),
@@ -214,13 +216,13 @@ class Sales:
 
     def voucher_file(self, ticket_id: str, key: str, now: datetime) -> bytes | None:
         """Return a voucher as PDF; None if the key is wrong or there is no voucher (yet)."""
-        found = self._tickets.get(ticket_id)
-        if found is None:
+        booked = self._tickets.get(ticket_id)
+        if booked is None:
             return None
-        booking, ticket = found
+        booking, ticket = booked
         ticket.settle(now)
-        known = hmac.compare_digest(key.encode(), ticket.key.encode())
-        return voucher(ticket, booking) if known and ticket.voucher_ready(now) else None
+        is_right_key = hmac.compare_digest(key.encode(), ticket.key.encode())
+        return voucher(ticket, booking) if is_right_key and ticket.voucher_ready(now) else None
 
     def _add(self, booking: Booking) -> None:
         self._bookings[booking.id] = booking
@@ -240,11 +242,11 @@ class Sales:
     def _ticket(
         self, ticket_id: str, context: CallContext, path: str = "id"
     ) -> tuple[Booking, Ticket]:
-        found = self._tickets.get(ticket_id)
-        if found is None:
+        booked = self._tickets.get(ticket_id)
+        if booked is None:
             raise not_found("ticket_unknown", path)
-        self._update(found[0], context)
-        return found
+        self._update(booked[0], context)
+        return booked
 
     def _update(self, booking: Booking, context: CallContext) -> None:
         """Apply what has happened to a booking since its last use."""

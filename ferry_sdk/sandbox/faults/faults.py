@@ -203,10 +203,10 @@ class Faults:
                     for fault in self._standing.get(journey, ())
                     if chosen(fault) and fnmatchcase(operation, fault.operation) and applies(fault)
                 )
-                found = next(standing, None)
-                if found is not None:
-                    context.faults.append(found.kind.value)
-                return found
+                standing_fault = next(standing, None)
+                if standing_fault is not None:
+                    context.faults.append(standing_fault.kind.value)
+                return standing_fault
             if selected.left is not None:
                 selected.left -= 1
                 if selected.left == 0:

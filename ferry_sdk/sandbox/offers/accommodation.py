@@ -132,7 +132,7 @@ def places_for(
         now: The time of the search.
         taken: How many places of a kind are taken on top of what `fares` knows.
     """
-    found: list[Place] = []
+    places: list[Place] = []
     adult_fare = fares.adult(sailing, now)
     for kind in _kinds_on(sailing.journey.route):
         if not party.fits(kind):
@@ -141,17 +141,17 @@ def places_for(
         left = fares.places_left(sailing, kind.code, kind.units, now) - taken(kind)
         count = left // units
         if count > 0:
-            found.append(
+            places.append(
                 Place(
                     id=f"{offer_id}.{kind.code}",
-                    index=len(found) + 1,
+                    index=len(places) + 1,
                     kind=kind,
                     capacity=units * kind.berths,
                     count=count,
                     supplement=euros(adult_fare * kind.price * units // 1000),
                 )
             )
-    return tuple(found)
+    return tuple(places)
 
 
 @functools.cache

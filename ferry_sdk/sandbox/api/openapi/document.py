@@ -119,7 +119,7 @@ def _schemas() -> tuple[dict[str, Json], dict[str, Json]]:
         models[f"control.{each.name}"] = resolve_name(each.answer)
         if each.fields is not None:
             models[each.fields] = resolve_name(each.fields)
-    found, whole = TypeAdapter.json_schemas(
+    models_and_schemas, whole = TypeAdapter.json_schemas(
         [(name, "validation", TypeAdapter[Any](model)) for name, model in models.items()],
         ref_template="#/components/schemas/{model}",
         schema_generator=_Schemas,
@@ -135,7 +135,7 @@ def _schemas() -> tuple[dict[str, Json], dict[str, Json]]:
     for field in ("date", "expiration_date"):
         moment = {"type": "integer", "description": "Seconds since 1970-01-01T00:00:00Z."}
         definitions["Tariff"]["properties"][field] = moment
-    schemas = {str(key): schema for (key, _), schema in found.items()}
+    schemas = {str(key): schema for (key, _), schema in models_and_schemas.items()}
     for name, member in ((each.name, each.member) for each in answering if each.member):
         properties = {member: schemas[name]}
         schemas[name] = {"type": "object", "properties": properties, "required": [member]}
@@ -212,8 +212,8 @@ def _control(endpoint: control.Endpoint, schemas: Json, definitions: Mapping[str
 def _description(schema: Json, definitions: Mapping[str, Json]) -> str:
     """Return the description of the type of an answer."""
     (record,) = schema.get("properties", {"": schema}).values()
-    named: str = record.get("items", record)["$ref"].rpartition("/")[2]
-    words: str = definitions[named]["description"]
+    name: str = record.get("items", record)["$ref"].rpartition("/")[2]
+    words: str = definitions[name]["description"]
     return f"A list: {words[0].lower()}{words[1:]}" if "items" in record else words
 
 
