@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from ferry_sdk.conformance.calls import Call, Reply, Steps
 from ferry_sdk.conformance.findings import Findings, describe
+from ferry_sdk.conformance.steps import Observation, Step, Steps
 from ferry_sdk.errors import AlreadyDoneError, FerryError, NotFoundError, OutcomeUnknownError
 from ferry_sdk.models.availability import Availability, Place, Tariff
 from ferry_sdk.models.bookings import Booking, BookingCreated
@@ -45,7 +45,7 @@ def read_records(findings: Findings, booking_id: str | None, ticket_id: str | No
 
 
 def _read_booking(findings: Findings, booking_id: str, *, with_ticket: bool) -> Steps[None]:
-    reply = yield Call("bookings.get", booking_id)
+    reply = yield Step("bookings.get", booking_id)
     booking, body = reply.require(), reply.body
     _see_times(findings, body)
     yield from findings.try_steps(["preview"], _preview(findings, booking))
@@ -57,7 +57,7 @@ def _read_booking(findings: Findings, booking_id: str, *, with_ticket: bool) -> 
 
 
 def _read_ticket(findings: Findings, ticket_id: str) -> Steps[None]:
-    reply = yield Call("tickets.get", ticket_id)
+    reply = yield Step("tickets.get", ticket_id)
     reply.require()
     _see_times(findings, reply.body)
     yield from _see_ticket(findings, reply.body, ticket_id)
@@ -88,7 +88,7 @@ def _preview(findings: Findings, booking: Booking) -> Steps[None]:
     if booking.payment_status != PaymentStatus.PAID or statuses != {TicketStatus.ISSUED}:
         findings.miss(["preview"], "the booking is not paid and issued")
         return
-    fee: CancellationFee = (yield Call("bookings.cancel_fee", booking.booking_id)).require()
+    fee: CancellationFee = (yield Step("bookings.cancel_fee", booking.booking_id)).require()
     if exact_sum((fee.penalty_amount, fee.refund_amount)) == booking.total_price:
         findings.seen["preview"] = "sum"
     else:
@@ -111,7 +111,7 @@ def _see_ticket(findings: Findings, ticket: Any, ticket_id: str) -> Steps[None]:
         findings.seen["traveller_details"] = "null"
     else:
         findings.miss(["traveller_details"], "the ticket has all details")
-    voucher = yield Call("tickets.pdf", ticket_id)
+    voucher = yield Step("tickets.pdf", ticket_id)
     if isinstance(voucher.error, NotFoundError):
         findings.seen["voucher"] = "not_found"
     elif voucher.require().url is None:
@@ -139,11 +139,11 @@ class Choice:
 
 def choose(
     findings: Findings, searches: Iterable[Mapping[str, object]], limit: Decimal, currency: str
-) -> Generator[Call, Reply, Choice | None]:
+) -> Generator[Step, Observation, Choice | None]:
     """Search, and return the cheapest choice within the limit, one with a better place first."""
     choices: list[Choice] = []
     for search in searches:
-        reply = yield Call("availability.search", **search)
+        reply = yield Step("availability.search", **search)
         for sailing in reply.value or ():
             choices += _choices(sailing, limit, currency)
     if not choices:
@@ -171,7 +171,7 @@ def _choices(sailing: Availability, limit: Decimal, currency: str) -> Iterator[C
 def book(findings: Findings, choice: Choice, correlation_id: str) -> Steps[None]:
     """Create the booking, read it, and cancel it, whatever happens in between."""
     chosen = choice.sailing.select(tariff=choice.tariff, place=choice.place)
-    create = Call("bookings.create", availabilities=[chosen], passengers=[_TRAVELLER])
+    create = Step("bookings.create", availabilities=[chosen], passengers=[_TRAVELLER])
     create.correlation_id = correlation_id
     findings.left = f"a booking may have been made (correlation id {correlation_id})"
     try:
@@ -199,7 +199,7 @@ def _see_created(findings: Findings, booking: BookingCreated, choice: Choice) ->
         findings.seen["place_price"] = "included" if is_same else "another price"
 
 
-def _cancel(findings: Findings, created: Reply | None) -> Steps[None]:
+def _cancel(findings: Findings, created: Observation | None) -> Steps[None]:
     """Cancel what was created, but never for a fee; note what is left if that fails."""
     if created is None:  # the create was interrupted
         return
@@ -211,9 +211,9 @@ def _cancel(findings: Findings, created: Reply | None) -> Steps[None]:
         return
     booking_id = created.value.booking_id
     findings.left = f"booking {booking_id} may not be cancelled"
-    reply = yield Call("bookings.cancel", booking_id, max_penalty=0)
+    reply = yield Step("bookings.cancel", booking_id, max_penalty=0)
     if isinstance(reply.error, OutcomeUnknownError):
-        reply = yield Call("recover", reply.error)
+        reply = yield Step("recover", reply.error)
     was_cancelled = isinstance(reply.error, AlreadyDoneError)
     if reply.error is not None and not was_cancelled:
         findings.miss(["cancelled_status"], describe(reply.error))

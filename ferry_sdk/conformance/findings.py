@@ -6,7 +6,7 @@ import logging
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
-from ferry_sdk.conformance.calls import Steps
+from ferry_sdk.conformance.steps import Steps
 from ferry_sdk.errors import (
     APIError,
     AuthenticationError,
