@@ -136,21 +136,14 @@ class Reconciler:
         ids, errors = all_ids, dict[str, FerryError]()
         for attempt in range(_ATTEMPTS):
             errors = yield from self._read(ids)
-            ids = [
-                booking_id
-                for booking_id, error in errors.items()
-                if failure_kind(error) is not None
-            ]
-            self._add_not_known(
-                booking_id for booking_id, error in errors.items() if failure_kind(error) is None
-            )
+            kinds = {booking_id: failure_kind(error) for booking_id, error in errors.items()}
+            ids = [booking_id for booking_id, kind in kinds.items() if kind is not None]
+            self._add_not_known(booking_id for booking_id in kinds if kinds[booking_id] is None)
             if not ids:
                 break
             if attempt < _ATTEMPTS - 1:
-                delays = [
-                    error.retry_after for error in errors.values() if isinstance(error, APIError)
-                ]
-                pause = max([2.0**attempt, *(delay for delay in delays if delay is not None)])
+                waits = [each.retry_after for each in errors.values() if isinstance(each, APIError)]
+                pause = max([2.0**attempt, *(seconds for seconds in waits if seconds is not None)])
                 yield from Sleep(min(pause, _LONGEST_PAUSE))
         if ids and len(ids) == len(all_ids):
             raise errors[ids[0]]

@@ -146,10 +146,8 @@ class Watcher:
         """Schedule the first read of each booking, with what the journal knows of it."""
         if self._journal is not None:
             load = self._journal.load_snapshots
-            snapshots = yield from RunBlocking(
-                partial(load, [*self._entries]), may_be_interrupted=True
-            )
-            for booking_id, text in snapshots.items():
+            texts = yield from RunBlocking(partial(load, [*self._entries]), may_be_interrupted=True)
+            for booking_id, text in texts.items():
                 if snapshot := parse_snapshot(text):
                     entry = self._entries[booking_id]
                     entry.before, entry.given, entry.reminded = snapshot

@@ -121,9 +121,8 @@ def _load_about(engine: Engine) -> _About | None:
             )
         if not database.has_table(entries.name):
             raise JournalError(f"the journal's table {entries.name} is missing")
-        if unresolved_index.name not in {
-            index["name"] for index in database.get_indexes(entries.name)
-        }:
+        index_names = [index["name"] for index in database.get_indexes(entries.name)]
+        if unresolved_index.name not in index_names:
             raise JournalError(
                 f"the journal's index {unresolved_index.name} is missing, which prevents duplicate "
                 "writes"

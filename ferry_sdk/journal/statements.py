@@ -248,9 +248,7 @@ def _concerns(connection: Connection, booking_id: str) -> ColumnElement[bool]:
     by_name = entries.c.booking_id == booking_id
     of_booking = _fetch(connection, select(entries).where(by_name))
     tickets = sorted({ticket for entry in of_booking for ticket in entry.ticket_ids or ()})
-    return or_(
-        by_name, *(and_(is_unnamed, _has_subject("ticket_id", ticket)) for ticket in tickets)
-    )
+    return or_(by_name, *(and_(is_unnamed, _has_subject("ticket_id", each)) for each in tickets))
 
 
 def _has_subject(name: str, value: str) -> ColumnElement[bool]:

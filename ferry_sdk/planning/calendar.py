@@ -127,9 +127,7 @@ def calendar_of(
         trips_of_day = by_day.get(trip.depart_at.date())
         if trips_of_day is not None:
             trips_of_day.append(trip)
-    return PriceCalendar(
-        (_day_of(day, trips_of_day) for day, trips_of_day in by_day.items()), report
-    )
+    return PriceCalendar((_day_of(*item) for item in by_day.items()), report)
 
 
 def _day_of(day: date, trips: list[Trip]) -> CalendarDay:

@@ -93,9 +93,7 @@ def fold(text: str) -> str:
     """Return a name without accents, case and punctuation, with single spaces."""
     lower = unicodedata.normalize("NFKD", text).casefold().translate(_LETTERS)
     plain = unicodedata.normalize("NFKD", lower).casefold()
-    letters = (
-        letter if letter.isalnum() else " " for letter in plain if not unicodedata.combining(letter)
-    )
+    letters = (each if each.isalnum() else " " for each in plain if not unicodedata.combining(each))
     return " ".join(_WORDS.get(word, word) for word in "".join(letters).split())
 
 

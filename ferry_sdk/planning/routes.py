@@ -129,7 +129,7 @@ class RouteGraph:
         """
         companies = dict.fromkeys((*route.companies, *self.unread)) or self.companies
         return tuple(
-            sorted(companies, key=lambda company: (route.journey_id, company) not in self.confirmed)
+            sorted(companies, key=lambda code: (route.journey_id, code) not in self.confirmed)
         )
 
     def confirm(self, journey_id: str, company: str) -> None:
@@ -216,11 +216,9 @@ class RouteSources:
         """Join the catalogues."""
         ports, times = self._ports(), self._times()
         scheduled = {
-            scheduled.journey_id: scheduled
-            for scheduled in self.timetable or ()
-            if scheduled.journey_id
-            and scheduled.depart_code in ports
-            and scheduled.arrive_code in ports
+            each.journey_id: each
+            for each in self.timetable or ()
+            if each.journey_id and each.depart_code in ports and each.arrive_code in ports
         }
         ends = {
             id_: (sailing.depart_code, sailing.arrive_code) for id_, sailing in scheduled.items()
@@ -254,9 +252,7 @@ class RouteSources:
         """Return the ports by code; if REST's were not read, as MCP names them."""
         if self.ports:
             return {port.code: port for port in self.ports}
-        ends = [
-            (scheduled.depart_code, scheduled.arrive_code) for scheduled in self.timetable or ()
-        ]
+        ends = [(each.depart_code, each.arrive_code) for each in self.timetable or ()]
         codes = {code for pair in ends for code in pair if code}
         ports = {code: Port(code=code, name=code, country="") for code in codes}
         return ports | {port.code: port for port in ports_of_mcp(self.mcp_ports)}

@@ -201,11 +201,9 @@ class TripPlan:
         """
         if not self._out:
             return []
-        ways_back = [
-            way_back for query in self._without_out if (way_back := query.way_back) is not None
-        ]
+        queries = [query.way_back for query in self._without_out]
         self._without_out.clear()
-        return ways_back
+        return [query for query in queries if query is not None]
 
     def _queries(self, out: date, return_day: date | None) -> Iterator[Query]:
         """Yield the searches of a day: each company's way out with its way back, if it has one."""

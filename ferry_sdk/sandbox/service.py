@@ -181,8 +181,8 @@ def _note_ids(operation: str, answer: JsonValue) -> None:
 
 def _check_access(access: Access, needed: Access) -> None:
     if not access.allows(needed):
-        paying = needed is Access.ORGANISATION
-        raise RefusedError(403, Problem("organisation_only" if paying else "forbidden"))
+        is_payment = needed is Access.ORGANISATION
+        raise RefusedError(403, Problem("organisation_only" if is_payment else "forbidden"))
 
 
 def _service_error(error: RefusedError, operation: str, caller: Caller) -> ServiceError:

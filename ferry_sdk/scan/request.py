@@ -96,7 +96,7 @@ class ScanRequest:
         Raises:
             InvalidInputError: No company is known for one of them; for "all", for none of them.
         """
-        company_routes: set[CompanyRoute] = set()
+        sailed: set[CompanyRoute] = set()
         for route in routes:
             companies = self.companies or route.companies
             if not companies and self.routes != "all":
@@ -107,12 +107,10 @@ class ScanRequest:
             if not companies:
                 logger.warning("%s is not asked: no company is known", route.journey_id)
             ends = route.depart_code, route.arrive_code
-            company_routes.update(
-                CompanyRoute(*ends, route.journey_id, company) for company in companies
-            )
-        if not company_routes:
+            sailed.update(CompanyRoute(*ends, route.journey_id, company) for company in companies)
+        if not sailed:
             raise InvalidInputError("no company is known; pass the companies", field="companies")
-        return sorted(company_routes)
+        return sorted(sailed)
 
 
 def _is_route(value: object) -> bool:

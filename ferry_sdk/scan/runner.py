@@ -86,11 +86,8 @@ class _BegunPart:
         if not self.answers:
             return PartResult(ScanReport())
         change = yield from RunBlocking(partial(write_part, self.part, self.done, self.answers))
-        errors = [
-            answer.error
-            for answer in self.answers
-            if isinstance(answer.error, ConnectionFailedError)
-        ]
+        errors = [each.error for each in self.answers]
+        errors = [error for error in errors if isinstance(error, ConnectionFailedError)]
         return PartResult(change, errors[0] if len(errors) == len(self.answers) else None)
 
 
@@ -153,9 +150,7 @@ class PartRunner:
             if part is None:
                 return
             done = yield from RunBlocking(partial(read_done, part.path, part.scan))
-            begun = _BegunPart(
-                part, done, [search for search in part.searches if search.key not in done]
-            )
+            begun = _BegunPart(part, done, [each for each in part.searches if each.key not in done])
             self._begun.append(begun)
             for search in begun.missing:
                 self._ask(begun, search)

@@ -261,10 +261,8 @@ class FareScan:
         """
         manifest = read_manifest(self.folder)
         if manifest is not None:
-            members = json.loads(json.dumps(self._request.members))
-            other = [
-                name for name, value in members.items() if manifest["asked"].get(name) != value
-            ]
+            wanted = json.loads(json.dumps(self._request.members))
+            other = [name for name, value in wanted.items() if manifest["asked"].get(name) != value]
             problem = f"it holds a scan with other {', '.join(other)}" if other else None
             if not other and len(self._searches_of(manifest)) != manifest["size"]:
                 problem = "the size in scan.json is not that of its routes"

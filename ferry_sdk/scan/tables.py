@@ -134,16 +134,9 @@ class Rows:
     ) -> int:
         """Add a search, with a row unless it has fares; return its number."""
         search, number = answer.search, len(self._searches)
-        outcome = (
-            search.key,
-            status,
-            reason,
-            answer.asked_at,
-            search.party.name,
-            search.route.company,
-        )
+        row = (search.key, status, reason, answer.asked_at, search.party.name, search.route.company)
         route = (search.route.depart_code, search.route.arrive_code, search.route.journey_id)
-        self._searches.append((*outcome, *route, search.day))
+        self._searches.append((*row, *route, search.day))
         if not has_fare:
             self._fares.append((number, *_NO_FARE))
         return number

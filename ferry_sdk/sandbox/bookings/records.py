@@ -231,31 +231,27 @@ def _validity(leg: Leg) -> JsonObject:
 
 
 def _crossings(ticket: Ticket, language: str) -> JsonObject:
-    crossings: JsonObject = {}
-    for leg in ticket.legs:
-        crossings[_KEYS[leg.offer.direction]] = {
-            "journey": _journey(leg, language),
-            **_validity(leg),
-        }
-    return crossings
+    return {
+        _KEYS[leg.offer.direction]: {"journey": _journey(leg, language), **_validity(leg)}
+        for leg in ticket.legs
+    }
 
 
 def _journey_details(booking: Booking, language: str) -> JsonObject:
-    details: JsonObject = {}
-    for ticket in booking.tickets:
-        for leg in ticket.legs:
-            details[_KEYS[leg.offer.direction]] = {
-                "ticket_id": ticket.id,
-                "journey_id": leg.offer.sailing.journey.id,
-                "company": leg.offer.sailing.company.name,
-                "ship_name": leg.offer.sailing.ship.name,
-                "place_name": leg.place.name_in(language),
-                "depart_code": leg.offer.sailing.journey.depart.code,
-                "arrive_code": leg.offer.sailing.journey.arrive.code,
-                **_journey(leg, language),
-                **_validity(leg),
-            }
-    return details
+    return {
+        _KEYS[leg.offer.direction]: {
+            "ticket_id": ticket.id,
+            "journey_id": leg.offer.sailing.journey.id,
+            "company": leg.offer.sailing.company.name,
+            "ship_name": leg.offer.sailing.ship.name,
+            "place_name": leg.place.name_in(language),
+            "depart_code": leg.offer.sailing.journey.depart.code,
+            "arrive_code": leg.offer.sailing.journey.arrive.code,
+            **_journey(leg, language),
+            **_validity(leg),
+        }
+        for ticket, leg in booking.crossings
+    }
 
 
 def _vehicle(booking: Booking, ticket: Ticket) -> JsonObject | None:

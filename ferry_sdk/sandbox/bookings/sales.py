@@ -92,9 +92,7 @@ class Sales:
                 ticket.reprice(factor, addition if ticket is tickets[0] else ZERO)
         booking = Booking(
             tickets=tickets,
-            passengers=tuple(
-                sorted(request.passengers, key=lambda passenger: passenger.order or 0)
-            ),
+            passengers=tuple(sorted(request.passengers, key=lambda each: each.order or 0)),
             vehicle=request.vehicle,
             contact=request.contact,
             id=self._ids.uuid(),

@@ -60,7 +60,9 @@ class SandboxState:
         except sqlite3.Error as error:
             raise OSError(f"{path}: {error}") from None
         try:
-            self._lock_file()
+            # Until the file is closed, no other service can use it.
+            self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
+            self._database.execute("BEGIN EXCLUSIVE")
             file.prepare(self._database)
             self._database.execute("COMMIT")
         except sqlite3.OperationalError as error:
@@ -72,11 +74,6 @@ class SandboxState:
         except OSError:
             self._database.close()
             raise
-
-    def _lock_file(self) -> None:
-        """Lock the file for this service until it is closed, and begin a transaction."""
-        self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
-        self._database.execute("BEGIN EXCLUSIVE")
 
     def bookings(self) -> list[str]:
         """Return the records of the bookings, oldest first."""

@@ -101,9 +101,7 @@ def weights(header: str) -> dict[str, float]:
     qualities: dict[str, float] = {}
     for part in header.lower().split(","):
         name, *parameters = (piece.strip() for piece in part.split(";"))
-        quality = next(
-            (parameter[2:] for parameter in parameters if parameter.startswith("q=")), "1"
-        )
+        quality = next((each[2:] for each in parameters if each.startswith("q=")), "1")
         try:
             qualities[name] = float(quality)
         except ValueError:

@@ -211,10 +211,8 @@ class Offers:
 
         places = places_for(inputs.id, sailing, inputs.party, self._fares, now, taken)
         vehicle = self._fares.vehicle(sailing, inputs.vehicle, now) if inputs.vehicle else 0
-        people = [
-            self._fares.passenger(sailing, traveller.age, now)
-            for traveller in inputs.party.travellers
-        ]
+        ages = [traveller.age for traveller in inputs.party.travellers]
+        people = [self._fares.passenger(sailing, age, now) for age in ages]
         fare = euros(sum(people, start=vehicle))
         cheapest = min((each.supplement for each in places), default=euros(0))
         if self.profile.place_price == "included":

@@ -186,9 +186,7 @@ class NewBooking(_Booking):
             if (passenger.doc_type is None) != (passenger.doc_number is None):
                 lacking = "doc_type" if passenger.doc_type is None else "doc_number"
                 yield Problem("document_incomplete", f"passengers[{index}].{lacking}")
-        yield from party_problems(
-            [(passenger.order, passenger.type) for passenger in self.passengers]
-        )
+        yield from party_problems([(each.order, each.type) for each in self.passengers])
 
 
 class McpNewBooking(_Booking):

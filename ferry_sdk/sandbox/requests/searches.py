@@ -113,9 +113,7 @@ class Search(Body):
                 values = {"type": passenger.type, "expected": passenger.type[0]}
                 yield Problem("param", f"passengers[{index}].param", values)
             yield from age_problems(index, passenger.type, passenger.age)
-        yield from party_problems(
-            [(passenger.order, passenger.type) for passenger in self.passengers]
-        )
+        yield from party_problems([(each.order, each.type) for each in self.passengers])
 
 
 class DepartureQuery(Body):

@@ -29,34 +29,10 @@ Json = dict[str, Any]
 
 _JSON = "application/json"
 _HEADERS = {name: {"$ref": f"#/components/headers/{name}"} for name in (REQUEST_ID, CORRELATION_ID)}
-_ACCESS = {
-    Access.READ_ONLY: "Every token allows it.",
-    Access.READ_WRITE: "It requires a read-write token.",
-    Access.ORGANISATION: "It requires the organisation token. Call it from a server only.",
-}
-_GENERAL_ERRORS = {
-    400: ("MALFORMED_JSON", "malformed_json", "The body is not JSON in UTF-8."),
-    401: ("UNAUTHORIZED", "unauthorized", "The token is missing or unknown."),
-    403: ("FORBIDDEN", "forbidden", "The token does not allow this."),
-    404: ("NOT_FOUND", "no_such_address", "There is nothing at this address."),
-    406: ("NOT_ACCEPTABLE", "not_acceptable", "`Accept` does not allow application/json."),
-    413: ("BODY_TOO_LARGE", "body_too_large", "The body has more than 1 MiB."),
-    415: ("UNSUPPORTED_MEDIA_TYPE", "unsupported_media_type", "The body is of another type."),
-}
-"""By status: the code, the key of the message, and when it occurs."""
-_REFUSALS = {
-    404: "It does not exist.",
-    409: "It conflicts with the current state.",
-    422: "The request is invalid, or does not fit the search or the network.",
-}
-_CLIENT_FIELDS = {
-    "BookingConfirmation": ("read_back",),
-    "BookingCancellation": ("read_back", "previewed"),
-    "TicketCancellation": ("read_back", "previewed"),
-    "PaymentRecorded": ("read_back",),
-    "Port": ("country_code",),
-}
-"""The fields of the client's records that no service sends."""
+_TEXTS: Json = json.loads(Path(__file__).with_name("texts.json").read_text(encoding="utf-8"))
+"""What each access allows; by status, the code, message and cause of the errors that any operation
+can answer, and the cause of the others; and the fields that only the client's records have.
+"""
 
 
 class _Schemas(GenerateJsonSchema):
@@ -129,7 +105,7 @@ def _schemas() -> tuple[dict[str, Json], dict[str, Json]]:
         if "description" in schema:
             words = schema["description"].partition("\n\nAttributes:")[0]
             schema["description"] = words.partition("Interface:")[0].strip()
-    for name, fields in _CLIENT_FIELDS.items():
+    for name, fields in _TEXTS["client_fields"].items():
         for field in fields:
             del definitions[name]["properties"][field]
     for field in ("date", "expiration_date"):
@@ -152,7 +128,7 @@ def _operation(
     record: Json = {
         "operationId": operation.name,
         "summary": operation.summary,
-        "description": _ACCESS[operation.access],
+        "description": _TEXTS["access"][operation.access.value],
         "tags": [operation.name.partition(".")[0]],
         "parameters": parameters,
     }
@@ -242,15 +218,15 @@ def _errors(operation: Operation, example: Example) -> Iterator[tuple[str, Json]
             codes = {code_of(operation.name, status, malformed=it) for it in (False, malformed)}
             if in_path and status == HTTPStatus.NOT_FOUND:  # an id with a slash is another path
                 codes.add("NOT_FOUND")
-            yield str(status), _error(_REFUSALS[status], codes, error)
+            yield str(status), _error(_TEXTS["refusals"][str(status)], codes, error)
 
 
 def _general_errors() -> Iterator[tuple[str, Json]]:
     """Yield the errors that do not come from an operation, by their names in the document."""
-    for status, (code, key, words) in _GENERAL_ERRORS.items():
+    for status, (code, key, words) in _TEXTS["general_errors"].items():
         message: Error = {"error": True, "code": code, "message": text(key, "en")}
         response = _error(words, {code}, message)
-        if status == HTTPStatus.UNAUTHORIZED:
+        if code == "UNAUTHORIZED":
             challenge = {"WWW-Authenticate": {"$ref": "#/components/headers/WWW-Authenticate"}}
             response["headers"] = {**_HEADERS, **challenge}
         yield f"Error{status}", response
