@@ -160,6 +160,5 @@ def to_latin1(text: str) -> str:
 
 
 def _to_latin1(letter: str) -> str:
-    form = "NFC" if letter <= "\xff" else "NFKD"
-    base = unicodedata.normalize(form, letter).encode("latin-1", "ignore")
-    return base.decode("latin-1") or "?"
+    base = letter if letter <= "\xff" else unicodedata.normalize("NFKD", letter)
+    return base.encode("latin-1", "ignore").decode("latin-1") or "?"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _DAYS = 7
 _NEXT = 3
+_COMPANY_FIELDS = ("id", "code", "name", "logo", "website")
 
 
 class Catalogue:
@@ -116,11 +117,7 @@ class Catalogue:
         """Return the companies with id, code, name, logo, website and country."""
         return [
             {
-                "id": company.id,
-                "code": company.code,
-                "name": company.name,
-                "logo": company.logo,
-                "website": company.website,
+                **{name: getattr(company, name) for name in _COMPANY_FIELDS},
                 "country": company.country.name_in(language),
                 "country_code": company.country.code,
             }
