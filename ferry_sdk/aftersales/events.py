@@ -1,4 +1,4 @@
-"""What a watch reports: events, and what it remembers of a booking."""
+"""The events of a watch, and the snapshots that it compares."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ferry_sdk.models.bookings import Booking, BookingCreated
 from ferry_sdk.models.enums import Stage
 
 LAPSING: Final = timedelta(minutes=30)
-"""How long before a booking lapses the event ``lapsing`` is given."""
+"""The time from the event ``lapsing`` until the booking lapses."""
 
 EventKind = Literal[
     "ticketed",
@@ -40,7 +40,7 @@ FINAL: Final = frozenset({Stage.TICKETED, Stage.VOIDED, Stage.LAPSED, Stage.REJE
 
 @dataclass(frozen=True, slots=True)
 class BookingSnapshot:
-    """What a watch remembers of a booking; it holds no traveller's data.
+    """The state of a booking at its last read; it holds no traveller's data.
 
     Attributes:
         stage: The aggregate state.

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _ATTEMPTS: Final = 4
 _PAGE: Final = 1000
-"""How many entries of the journal are read at once."""
+"""The entries of the journal that are read at once."""
 _LONGEST_PAUSE: Final = 60.0
 _ZERO: Final = Decimal(0)
 

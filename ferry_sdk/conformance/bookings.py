@@ -1,4 +1,4 @@
-"""What bookings and tickets show of the assumptions, and the booking that is made to see more."""
+"""Probes of the assumptions by bookings and tickets, and the booking that is made for them."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _see_ticket(findings: Findings, ticket: Any, ticket_id: str) -> Steps[None]:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What to book for the check.
+    """The sailing, tariff and place to book for the check.
 
     Attributes:
         sailing: The sailing.

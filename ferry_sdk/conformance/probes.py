@@ -1,4 +1,4 @@
-"""What reads show of the assumptions."""
+"""Probes of the assumptions by reads."""
 
 from __future__ import annotations
 

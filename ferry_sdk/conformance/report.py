@@ -1,4 +1,4 @@
-"""What a check found."""
+"""The report of a check."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ConformanceRow:
 
 @dataclass(frozen=True, slots=True)
 class ConformanceReport:
-    """What a check found. It contains no travellers' data and no tokens.
+    """The report of a check. It contains no travellers' data and no tokens.
 
     Attributes:
         rows: One for each assumption.

@@ -157,7 +157,7 @@ class _Change:
 
     @property
     def duration(self) -> tuple[bool, timedelta]:
-        """How long the two fastest routes take; those that the service does not say come last."""
+        """The duration of the two fastest routes; an unknown one comes last."""
         both = [[route.duration for route in routes] for routes in (self.to, self.onward)]
         return not all(map(all, both)), sum(map(min, both), timedelta())
 

@@ -1,4 +1,4 @@
-"""What a search of trips asks: its arguments, validated, and the days and searches they give."""
+"""The validated arguments of a search of trips, and the days and searches that they mean."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _ANY_TIME: Final = "00:00"
 
 @dataclass(frozen=True, slots=True)
 class TripRequest:
-    """What to search, validated.
+    """The validated arguments of a search.
 
     Attributes:
         origin: A port, or its code or name.

@@ -32,7 +32,7 @@ DAY: Final = 24 * 3600.0
 _INCOMPLETE_FRESH: Final = 300.0
 """The same for a graph of which a catalogue could not be read."""
 NO_ROUTE: Final = "no company sails from the one place to the other"
-"""How a search of a route that does not exist is shown."""
+"""The note of a search whose route does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ GRAPH: Final[TypeAdapter[RouteGraph]] = TypeAdapter(RouteGraph)
 
 @dataclass(slots=True)
 class RouteSources:
-    """What the catalogues say about routes, as far as they were read.
+    """The catalogues that were read, from which the routes are made.
 
     Attributes:
         ports: The ports, in the language of the journeys.

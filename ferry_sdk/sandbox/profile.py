@@ -1,4 +1,4 @@
-"""How the local service behaves where the interface leaves it open."""
+"""The behaviour of the local service where the interface leaves it open."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ pq: Any = untyped_pq
 
 _KEY: Final = b"ferry_sdk.scan"
 _DIGEST: Final = b'{"digest": "'
-"""What precedes the digest of a file: the start of its description, the last text in the file."""
+"""The text before the digest of a file: the start of its description, the last text in it."""
 _DIGITS: Final = 2 * sha256().digest_size
 _MAGIC: Final = b"PAR1"
 """The first and the last bytes of a Parquet file."""
@@ -54,7 +54,7 @@ class Part:
 
 
 class _Description(TypedDict):
-    """What a part says about itself, at its end."""
+    """The description of a part, at the end of its file."""
 
     format: int
     scan: str

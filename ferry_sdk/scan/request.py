@@ -1,4 +1,4 @@
-"""What a scan asks: its arguments, validated, and the routes that they mean."""
+"""The validated arguments of a scan, and the routes that they mean."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AnyRoutes = Sequence[Ends | Route] | Literal["all"]
 
 @dataclass(frozen=True, slots=True)
 class ScanRequest:
-    """What a scan asks.
+    """The validated arguments of a scan.
 
     Attributes:
         routes: Pairs of places, routes, or "all".

@@ -54,7 +54,7 @@ _MOMENT: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class PartResult:
-    """What came of a part.
+    """The outcome of a part.
 
     Attributes:
         change: The answers that are new.

@@ -42,7 +42,7 @@ logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _MOST_RUNS: Final = 100
 _MOST_REASONS: Final = 100
-"""How many runs, and how many reasons of each, a manifest has."""
+"""The most runs in a manifest, and the most reasons of each."""
 
 
 class FareScan:
@@ -103,7 +103,7 @@ class FareScan:
 
     @property
     def report(self) -> ScanReport:
-        """How far the scan is, read from the folder.
+        """The progress of the scan, read from the folder.
 
         Raises:
             InvalidInputError: The folder holds another scan.

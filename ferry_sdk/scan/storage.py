@@ -30,7 +30,7 @@ def part_path(folder: Path, number: int) -> Path:
 
 
 class ManifestHead(TypedDict):
-    """What a manifest of any format contains."""
+    """The members of a manifest of any format."""
 
     format: int
     library: str

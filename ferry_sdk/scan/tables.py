@@ -56,7 +56,7 @@ _NOT_A_MOMENT: Final = "a moment before the year 1 or after 9999 in UTC"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a search: sailings or an error."""
+    """The outcome of a search: sailings or an error."""
 
     search: Search
     asked_at: datetime

@@ -73,7 +73,7 @@ class Period:
 
 
 class _Frequency(NamedTuple):
-    """How often a route is sailed.
+    """The frequency of the sailings on a route.
 
     Attributes:
         a_day: The sailings on each day with sailings.

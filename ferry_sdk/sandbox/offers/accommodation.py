@@ -106,7 +106,7 @@ class Place:
 
     @property
     def units(self) -> int:
-        """How many places of its kind it consists of."""
+        """The number of places of its kind that it takes."""
         return self.capacity // self.kind.berths
 
     def name_in(self, language: str) -> str:
