@@ -13,7 +13,7 @@ from ferry_sdk.client import AsyncFerry, Ferry, transport_of
 from ferry_sdk.conformance.bookings import BY_WRITES, book, choose, read_records
 from ferry_sdk.conformance.findings import Findings
 from ferry_sdk.conformance.probes import Probes
-from ferry_sdk.conformance.recording import Recording
+from ferry_sdk.conformance.recordings import Recording
 from ferry_sdk.conformance.report import ConformanceReport, build_report
 from ferry_sdk.conformance.steps import Observation, Step, Steps, perform, perform_async
 from ferry_sdk.models.availability import Availability, Tariff

@@ -24,7 +24,7 @@ from ferry_sdk.conformance.bookings import book, choose
 from ferry_sdk.conformance.checks import _Check
 from ferry_sdk.conformance.findings import Findings
 from ferry_sdk.conformance.probes import Probes
-from ferry_sdk.conformance.recording import Recording
+from ferry_sdk.conformance.recordings import Recording
 from ferry_sdk.conformance.steps import perform
 from ferry_sdk.sandbox import Sandbox
 from tests.support.tiers import LONG

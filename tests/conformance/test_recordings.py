@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from ferry_sdk import APIError, Ferry, InvalidInputError
 from ferry_sdk.conformance import check
-from ferry_sdk.conformance.recording import Recording
+from ferry_sdk.conformance.recordings import Recording
 from ferry_sdk.conformance.steps import Observation, Step
 from ferry_sdk.sandbox import Sandbox
 from tests.support.tiers import LONG, examples

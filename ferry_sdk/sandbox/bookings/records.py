@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.responses.fields import JsonObject
 
 CURRENCY = "EUR"
-_DUE = {Stage.PAYMENT_DUE: "Pay", Stage.ISSUANCE_DUE: "Issue"}
+_MANDATORY = {Stage.PAYMENT_DUE: "Pay", Stage.ISSUANCE_DUE: "Issue"}
 _KEYS: dict[Direction, str] = {"Outward": "outward", "Return": "return"}
 
 
@@ -185,8 +185,8 @@ def possible_actions(booking: Booking, now: datetime) -> JsonObject:
     """Return the actions that the stage allows, with their time limits."""
     stage = booking.stage
     actions: JsonObject = {}
-    if stage in _DUE:
-        actions[_DUE[stage]] = _action(ActionType.MANDATORY, booking.expires_at)
+    if stage in _MANDATORY:
+        actions[_MANDATORY[stage]] = _action(ActionType.MANDATORY, booking.expires_at)
     failed = [ticket.ends_at for ticket in booking.tickets if ticket.status is TicketStatus.FAILED]
     if failed and stage is not Stage.IN_PROGRESS and now < min(failed):
         actions["Retry"] = _action(ActionType.MANDATORY, min(failed))
