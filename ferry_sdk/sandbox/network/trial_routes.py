@@ -62,7 +62,7 @@ def with_trial_routes(network: Network) -> Network:
 def _trial_route(row: dict[str, Any]) -> TrialRoute:
     end = _port(row.pop("code"), row.pop("name"))
     happens, faults = row.pop("happens"), tuple(row.pop("faults", ()))
-    usual = {"minutes": 200, "miles": 80, "season": "all-year", "vehicles": True}
+    usual: dict[str, Any] = {"minutes": 200, "miles": 80, "season": "all-year", "vehicles": True}
     route = Route(_start(), end, (COMPANY,), **{**usual, **row})
     return TrialRoute(both_ways(route), happens, faults)
 
