@@ -29,6 +29,7 @@ from ferry_sdk.sandbox.bookings.state_records import dump_booking, load_booking
 from ferry_sdk.sandbox.bookings.tickets import WAITING, Ticket
 from ferry_sdk.sandbox.bookings.vouchers import voucher
 from ferry_sdk.sandbox.counters import Counters
+from ferry_sdk.sandbox.faults import request_context
 from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.faults.kinds import FailsLater, FaultKind, PriceChange, TicketFails
 from ferry_sdk.sandbox.network.seeded_random import Ids
@@ -84,7 +85,7 @@ class Sales:
     def create(self, request: requests.NewBooking, context: CallContext) -> JsonObject:
         """Book the selected availabilities."""
         tickets = chosen_tickets(request, self._offers, self._ids, context.now)
-        self._faults.about(_journeys(tickets))
+        request_context.current().journeys.update(_journeys(tickets))
         check_selection(request, tickets, self._offers, self._faults, context)
         if change := self._faults.take_details(PriceChange, context.operation):
             factor, addition = Decimal(str(change.factor)), Decimal(str(change.amount))
@@ -249,7 +250,7 @@ class Sales:
     def _update(self, booking: Booking, context: CallContext) -> None:
         """Apply what has happened to a booking since its last use."""
         self._used[booking.id] = booking
-        self._faults.about(_journeys(booking.tickets))
+        request_context.current().journeys.update(_journeys(booking.tickets))
         booking.settle(context.now)
         apply_disruptions(booking, self._faults, context)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TypeVar
@@ -146,10 +146,6 @@ class Faults:
             lambda fault: apply(fault) != value,
         )
         return value if fault is None else apply(fault)
-
-    def about(self, journeys: Iterable[str]) -> None:
-        """Say which journeys the request being answered is about."""
-        request_context.current().journeys.update(journeys)
 
     async def around(
         self, operation: str, request: Request, produce: Callable[[], Awaitable[Response]]
