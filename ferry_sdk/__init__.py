@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ferry_sdk._version import __version__
+from ferry_sdk._runtime.version import __version__
 
 if TYPE_CHECKING:
     from ferry_sdk._engine.correlation import correlation

@@ -19,7 +19,7 @@ except ModuleNotFoundError as _error:
         name=_error.name,
     ) from _error
 
-from ferry_sdk._version import __version__
+from ferry_sdk._runtime.version import __version__
 from ferry_sdk.hooks import (
     CallInfo,
     ConnectionsEvent,

@@ -84,7 +84,7 @@ if sys.version_info < (3, 10) or sys.prefix == sys.base_prefix:
     sys.exit(1)
 root = Path(sys.argv[1])
 parts = [sys.version.encode(), bytes(root), sys.argv[2].encode()]
-names = ["pyproject.toml", "ferry_sdk/_version.py"]
+names = ["pyproject.toml", "ferry_sdk/_runtime/version.py"]
 if sys.argv[2]:
     names.append("requirements-dev.lock")
 parts += [(root / name).read_bytes() for name in names]

@@ -1,4 +1,4 @@
-"""Write the stubs of `ferry_sdk._groups` from the methods of the groups.
+"""Write the stubs of `ferry_sdk.client.groups` from the methods of the groups.
 
 Usage: signatures.py [--check]
 """
@@ -20,7 +20,7 @@ from ferry_sdk.resources.groups import Resources
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-FOLDER = Path(__file__).parents[1] / "ferry_sdk" / "_groups"
+FOLDER = Path(__file__).parents[1] / "ferry_sdk" / "client" / "groups"
 WIDTH = 100
 STUBS: dict[str, tuple[type[Resources], str, str]] = {
     "sync": (PlannedResources, "def", "{}"),

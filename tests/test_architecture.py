@@ -10,7 +10,7 @@ MODULES = {
     path.stem
     for path in (ROOT / "ferry_sdk").iterdir()
     if path.suffix == ".py" or (path / "__init__.py").exists()
-} - {"__init__", "_version"}
+} - {"__init__"}
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 
 

@@ -168,7 +168,7 @@ def repository(tmp_path_factory) -> Path:
             "BookingsGroup.get",
         ),
         (
-            "client.py",
+            "client/__init__.py",
             "  deadline: float | None = None",
             "  limit: float | None = None",
             "(deadline)",

@@ -104,7 +104,8 @@ def test_the_import_loads_nothing_heavy(statement):
     assert "aiohttp" not in loaded
     assert {name for name in loaded if name.startswith("ferry_sdk")} == {
         "ferry_sdk",
-        "ferry_sdk._version",
+        "ferry_sdk._runtime",
+        "ferry_sdk._runtime.version",
     }
 
 

@@ -25,7 +25,7 @@ from ferry_sdk._engine.hook_runner import HookRunner
 from ferry_sdk._engine.http import RawResponse, Reply, parse_date
 from ferry_sdk._engine.redaction import Redactor
 from ferry_sdk._engine.settings import Secret, Settings
-from ferry_sdk._version import __version__
+from ferry_sdk._runtime.version import __version__
 from ferry_sdk.errors import FerryError
 from ferry_sdk.hooks import CallInfo
 from ferry_sdk.types import Attempt, Outcome

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from ferry_sdk._engine.validation import header_value
-from ferry_sdk._fork import after_fork_in_child
+from ferry_sdk._runtime.fork import after_fork_in_child
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

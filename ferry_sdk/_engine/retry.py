@@ -19,7 +19,7 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from ferry_sdk._threads import uninterrupted
+from ferry_sdk._runtime.threads import uninterrupted
 from ferry_sdk.errors import APIError, FerryError
 from ferry_sdk.safety import Safety, failure_kind
 

@@ -15,7 +15,7 @@ from urllib.request import getproxies
 
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._engine.validation import is_local_http
-from ferry_sdk._threads import uninterrupted
+from ferry_sdk._runtime.threads import uninterrupted
 from ferry_sdk._transport.httpcore_client import AsyncConnections, Connections
 from ferry_sdk._transport.tls import context_of
 from ferry_sdk.errors import ConfigurationError

@@ -22,8 +22,8 @@ from typing_extensions import Self
 
 from ferry_sdk._engine.effects import Signal
 from ferry_sdk._engine.settings import Settings
-from ferry_sdk._fork import process_id
-from ferry_sdk._threads import Latch
+from ferry_sdk._runtime.fork import process_id
+from ferry_sdk._runtime.threads import Latch
 from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
 from ferry_sdk._transport.startup import client_maker, load_for_tasks, load_for_threads
 from ferry_sdk._transport.tracing import OpenConnections

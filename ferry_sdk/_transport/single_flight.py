@@ -13,8 +13,8 @@ from copy import copy
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
-from ferry_sdk._fork import after_fork_in_child
-from ferry_sdk._threads import Latch
+from ferry_sdk._runtime.fork import after_fork_in_child
+from ferry_sdk._runtime.threads import Latch
 from ferry_sdk.errors import ConnectionFailedError, FerryError
 
 T = TypeVar("T")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from ferry_sdk._engine.retry import strategies
-from ferry_sdk._threads import uninterrupted
+from ferry_sdk._runtime.threads import uninterrupted
 
 if TYPE_CHECKING:
     from ferry_sdk._transport.tasks import BatchTasks

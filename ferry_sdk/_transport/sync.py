@@ -38,7 +38,7 @@ from ferry_sdk._engine.flow import recover, report_interruption, run
 from ferry_sdk._engine.http import RawResponse, Reply
 from ferry_sdk._engine.operation import Operation, ReadBack
 from ferry_sdk._engine.settings import Settings
-from ferry_sdk._threads import NoThreadError, start_thread, start_thread_or_run
+from ferry_sdk._runtime.threads import NoThreadError, start_thread, start_thread_or_run
 from ferry_sdk._transport import httpx_interface as _http
 from ferry_sdk._transport.exchange import Exchange
 from ferry_sdk._transport.http_client import HttpClient

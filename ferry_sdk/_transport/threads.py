@@ -12,7 +12,7 @@ from typing import Any
 
 from ferry_sdk._engine.batch import Batch, BatchAnswer, BatchCall
 from ferry_sdk._engine.effects import Signal
-from ferry_sdk._threads import ThreadCall, start_thread_or_run
+from ferry_sdk._runtime.threads import ThreadCall, start_thread_or_run
 from ferry_sdk.errors import ConfigurationError
 
 GRACE = 0.05

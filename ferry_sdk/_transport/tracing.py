@@ -25,7 +25,7 @@ import anyio
 
 from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.validation import is_loopback
-from ferry_sdk._fork import process_id
+from ferry_sdk._runtime.fork import process_id
 from ferry_sdk.errors import ConfigurationError, ConnectionFailedError, RequestTimeoutError
 
 

@@ -1,4 +1,4 @@
-"""What a watch reports: events, and what it remembers of a booking."""
+"""The events of a watch, and the snapshots that it compares."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ferry_sdk.models.bookings import Booking, BookingCreated
 from ferry_sdk.models.enums import Stage
 
 LAPSING: Final = timedelta(minutes=30)
-"""How long before a booking lapses the event ``lapsing`` is given."""
+"""The time from the event ``lapsing`` until the booking lapses."""
 
 EventKind = Literal[
     "ticketed",
@@ -40,7 +40,7 @@ FINAL: Final = frozenset({Stage.TICKETED, Stage.VOIDED, Stage.LAPSED, Stage.REJE
 
 @dataclass(frozen=True, slots=True)
 class BookingSnapshot:
-    """What a watch remembers of a booking; it holds no traveller's data.
+    """The state of a booking at its last read; it holds no traveller's data.
 
     Attributes:
         stage: The aggregate state.
@@ -60,24 +60,24 @@ class BookingSnapshot:
     @classmethod
     def of(cls, booking: Booking | BookingCreated) -> BookingSnapshot:
         """Return the snapshot of a booking."""
-        limits = [one.time_limit for one in booking.next_actions() if one.is_mandatory]
+        limits = [action.time_limit for action in booking.next_actions() if action.is_mandatory]
         departures: list[datetime] = []
         if isinstance(booking, Booking):
             limits.append(booking.expire_at)
             departures = sorted(_departures_of(booking))
-        known = [one for one in limits if isinstance(one, datetime)]
+        moments = [moment for moment in limits if isinstance(moment, datetime)]
         return cls(
             booking.stage,
             booking.total_price,
             booking.currency,
             tuple(departures),
-            None if booking.stage in FINAL else min(known, default=None),
+            None if booking.stage in FINAL else min(moments, default=None),
         )
 
     def differs(self, other: BookingSnapshot) -> bool:
         """Return whether a departure moved or the total changed; what is not known is equal."""
-        known = bool(self.departures and other.departures)
-        moved = known and self.departures != other.departures
+        have_departures = bool(self.departures and other.departures)
+        moved = have_departures and self.departures != other.departures
         total = self.total_price, self.currency
         return moved or total != (other.total_price, other.currency)
 
@@ -88,7 +88,7 @@ class BookingSnapshot:
                 "stage": str(self.stage),
                 "total": str(self.total_price),
                 "currency": self.currency,
-                "departures": [one.isoformat() for one in self.departures],
+                "departures": [departure.isoformat() for departure in self.departures],
                 "lapses_at": self.lapses_at and self.lapses_at.isoformat(),
                 "given": given and str(given),
                 "reminded": reminded and reminded.isoformat(),
@@ -99,15 +99,15 @@ class BookingSnapshot:
 def parse_snapshot(text: str) -> tuple[BookingSnapshot, Stage | None, datetime | None] | None:
     """Return what `to_text` was made of; None if the text is damaged."""
     try:
-        known = json.loads(text)
+        record = json.loads(text)
         snapshot = BookingSnapshot(
-            Stage(known["stage"]),
-            Decimal(known["total"]),
-            str(known["currency"]),
-            tuple(datetime.fromisoformat(one) for one in known["departures"]),
-            known["lapses_at"] and datetime.fromisoformat(known["lapses_at"]),
+            Stage(record["stage"]),
+            Decimal(record["total"]),
+            str(record["currency"]),
+            tuple(datetime.fromisoformat(moment) for moment in record["departures"]),
+            record["lapses_at"] and datetime.fromisoformat(record["lapses_at"]),
         )
-        given, reminded = known["given"], known["reminded"]
+        given, reminded = record["given"], record["reminded"]
         return snapshot, given and Stage(given), reminded and datetime.fromisoformat(reminded)
     except (ValueError, TypeError, KeyError, InvalidOperation):
         return None

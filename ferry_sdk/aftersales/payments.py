@@ -106,7 +106,7 @@ class Reconciliation:
 
     def rows(self) -> tuple[tuple[str, Discrepancy], ...]:
         """Return all discrepancies, each with the name of its list; empty if all agrees."""
-        return tuple((kind, one) for kind in KINDS for one in getattr(self, kind))
+        return tuple((kind, discrepancy) for kind in KINDS for discrepancy in getattr(self, kind))
 
     def to_frame(self, *, money: MoneyAs = "decimal") -> DataFrame:
         """Return a pandas frame with a row for each discrepancy.
@@ -128,12 +128,12 @@ class Reconciliation:
         return frame_of_columns(
             {
                 "kind": ("string", [kind for kind, _ in rows]),
-                "booking_id": ("string", [one.booking_id for _, one in rows]),
-                "expected": ("money", [one.expected for _, one in rows]),
-                "found": ("money", [one.found for _, one in rows]),
-                "currency": ("string", [one.currency for _, one in rows]),
-                "stage": ("string", [one.stage for _, one in rows]),
-                "references": ("object", [one.references for _, one in rows]),
+                "booking_id": ("string", [discrepancy.booking_id for _, discrepancy in rows]),
+                "expected": ("money", [discrepancy.expected for _, discrepancy in rows]),
+                "found": ("money", [discrepancy.found for _, discrepancy in rows]),
+                "currency": ("string", [discrepancy.currency for _, discrepancy in rows]),
+                "stage": ("string", [discrepancy.stage for _, discrepancy in rows]),
+                "references": ("object", [discrepancy.references for _, discrepancy in rows]),
             },
             money,
         )
@@ -151,9 +151,9 @@ def parse_payments(payments: Iterable[Payment | PaymentDict]) -> Generator[Payme
     """
     if isinstance(payments, str | Mapping | BaseModel) or not isinstance(payments, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
         raise InvalidInputError("expected a list of payments", field="payments")
-    for index, one in enumerate(payments):
+    for index, value in enumerate(payments):
         try:
-            payment = Payment.model_validate(one)
+            payment = Payment.model_validate(value)
         except ValidationError as error:
             path, problem = path_of(error)
         else:

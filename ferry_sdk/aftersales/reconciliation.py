@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _ATTEMPTS: Final = 4
 _PAGE: Final = 1000
-"""How many entries of the journal are read at once."""
+"""The entries of the journal that are read at once."""
 _LONGEST_PAUSE: Final = 60.0
 _ZERO: Final = Decimal(0)
 
@@ -123,9 +123,9 @@ class Reconciler:
     def __init__(self, journal: Journal, payments: Iterable[Payment | PaymentDict]) -> None:
         self._journal = journal
         self._paid: dict[str, dict[str, _Paid]] = {}
-        for one in parse_payments(payments):
-            by_currency = self._paid.setdefault(one.booking_id, {})
-            by_currency.setdefault(one.currency, _Paid()).add(one)
+        for payment in parse_payments(payments):
+            by_currency = self._paid.setdefault(payment.booking_id, {})
+            by_currency.setdefault(payment.currency, _Paid()).add(payment)
         self._found: dict[str, list[Discrepancy]] = {kind: [] for kind in KINDS}
         self._unresolved: list[JournalEntry] = []
 
@@ -136,23 +136,24 @@ class Reconciler:
         ids, errors = all_ids, dict[str, FerryError]()
         for attempt in range(_ATTEMPTS):
             errors = yield from self._read(ids)
-            ids = [one for one, error in errors.items() if failure_kind(error) is not None]
-            self._add_not_known(one for one, error in errors.items() if failure_kind(error) is None)
+            kinds = {booking_id: failure_kind(error) for booking_id, error in errors.items()}
+            ids = [booking_id for booking_id, kind in kinds.items() if kind is not None]
+            self._add_not_known(booking_id for booking_id in kinds if kinds[booking_id] is None)
             if not ids:
                 break
             if attempt < _ATTEMPTS - 1:
-                asked = [one.retry_after for one in errors.values() if isinstance(one, APIError)]
-                pause = max([2.0**attempt, *(one for one in asked if one is not None)])
+                waits = [each.retry_after for each in errors.values() if isinstance(each, APIError)]
+                pause = max([2.0**attempt, *(seconds for seconds in waits if seconds is not None)])
                 yield from Sleep(min(pause, _LONGEST_PAUSE))
         if ids and len(ids) == len(all_ids):
             raise errors[ids[0]]
         self._add_not_known(ids)
         order = {booking_id: index for index, booking_id in enumerate(all_ids)}
-        found = {
-            kind: tuple(sorted(some, key=lambda one: order[one.booking_id]))
+        discrepancies = {
+            kind: tuple(sorted(some, key=lambda discrepancy: order[discrepancy.booking_id]))
             for kind, some in self._found.items()
         }
-        return Reconciliation(**found, unresolved=tuple(self._unresolved))
+        return Reconciliation(**discrepancies, unresolved=tuple(self._unresolved))
 
     def _list_bookings(self) -> list[str]:
         """Return the ids of the payments, then those of the journal; note its unresolved writes."""
@@ -188,7 +189,9 @@ class Reconciler:
         sums = self._paid.get(booking_id, {})
         foreign = {name: paid for name, paid in sums.items() if name != booking.currency}
         paid = sums.get(booking.currency, _Paid())
-        cancelled = [one.id for one in booking.tickets if one.status == TicketStatus.CANCELED]
+        cancelled = [
+            ticket.id for ticket in booking.tickets if ticket.status == TicketStatus.CANCELED
+        ]
         batch = Batch[str, CancellationFee]()
         for ticket_id in cancelled if paid.held > 0 else ():
             batch.add(ticket_id, TicketsGroup.cancel_fee(None, ticket_id))
@@ -208,11 +211,11 @@ class Reconciler:
             paid=paid,
         )
         stage, total = booking.stage, booking.total_price
-        refund = min(exact_sum(one.refund_amount for one in fees), paid.amount)
-        was_charged = any(one.refund_amount or one.penalty_amount for one in fees)
+        refund = min(exact_sum(fee.refund_amount for fee in fees), paid.amount)
+        was_charged = any(fee.refund_amount or fee.penalty_amount for fee in fees)
         if paid.refunded < refund:
             add("refunded_short", expected=refund, found=paid.refunded)
-        is_issued = any(one.status == TicketStatus.ISSUED for one in booking.tickets)
+        is_issued = any(ticket.status == TicketStatus.ISSUED for ticket in booking.tickets)
         if stage in _ISSUED or (is_issued and stage != Stage.IN_PROGRESS):
             if paid.held <= 0 and total > 0 and not foreign:
                 add("issued_not_paid", expected=total, found=paid.held)
@@ -226,12 +229,12 @@ class Reconciler:
         return None
 
     def _add_not_known(self, ids: Iterable[str]) -> None:
-        for one in ids:
-            sums = self._paid.get(one)
+        for booking_id in ids:
+            sums = self._paid.get(booking_id)
             if sums is None:
-                self._add("not_known", one, None, None, None)
+                self._add("not_known", booking_id, None, None, None)
             for currency, paid in (sums or {}).items():
-                self._add("not_known", one, paid.amount, None, currency, paid=paid)
+                self._add("not_known", booking_id, paid.amount, None, currency, paid=paid)
 
     def _add(
         self,

@@ -120,7 +120,7 @@ class Schedule:
         gap = min(entry.gap * self.jitter(), max(near / _NEAR, _SHORTEST_NEAR), at_most)
         if at_most == math.inf:
             entry.gap = min(entry.gap * 2, _gaps_of(entry)[1])
-        limit = min((one for one in left if one > 0), default=math.inf)
+        limit = min((seconds for seconds in left if seconds > 0), default=math.inf)
         self._push(entry, max(min(gap, limit), _SHORTEST_GAP), 0.0 if limit <= gap else None)
 
     def _push(self, entry: Entry, delay: float, slack: float | None = None) -> None:

@@ -125,7 +125,7 @@ class Watcher:
         self._schedule = schedule or Schedule()
         self._journal = journal
         self._deadline = self._schedule.clock() + deadline
-        self._entries = {one.booking_id: one for one in _entries_of(bookings)}
+        self._entries = {entry.booking_id: entry for entry in _entries_of(bookings)}
         self._rounds_failed = 0
         self._paused_until = 0.0
 
@@ -146,8 +146,8 @@ class Watcher:
         """Schedule the first read of each booking, with what the journal knows of it."""
         if self._journal is not None:
             load = self._journal.load_snapshots
-            known = yield from RunBlocking(partial(load, [*self._entries]), may_be_interrupted=True)
-            for booking_id, text in known.items():
+            texts = yield from RunBlocking(partial(load, [*self._entries]), may_be_interrupted=True)
+            for booking_id, text in texts.items():
                 if snapshot := parse_snapshot(text):
                     entry = self._entries[booking_id]
                     entry.before, entry.given, entry.reminded = snapshot
@@ -257,11 +257,11 @@ class Watcher:
 def _entries_of(bookings: Iterable[BookingOrId]) -> Iterator[Entry]:
     if isinstance(bookings, str | bytes) or not isinstance(bookings, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
         raise InvalidInputError("expected a list of bookings or ids", field="bookings")
-    for index, one in enumerate(bookings):
-        if isinstance(one, Booking | BookingCreated):
-            yield Entry(one.booking_id, BookingSnapshot.of(one))
+    for index, booking in enumerate(bookings):
+        if isinstance(booking, Booking | BookingCreated):
+            yield Entry(booking.booking_id, BookingSnapshot.of(booking))
         else:
-            yield Entry(identifier(cast("object", one), f"bookings[{index}]"))
+            yield Entry(identifier(cast("object", booking), f"bookings[{index}]"))
 
 
 def _limits_of(booking: Booking, snapshot: BookingSnapshot) -> tuple[float, ...]:
@@ -271,4 +271,4 @@ def _limits_of(booking: Booking, snapshot: BookingSnapshot) -> tuple[float, ...]
     if snapshot.lapses_at is not None:
         moments.append(booking.expire_at)
         limits.add(snapshot.lapses_at.timestamp() - LAPSING.total_seconds())
-    return (*limits, *{one.timestamp() for one in moments if isinstance(one, datetime)})
+    return (*limits, *{moment.timestamp() for moment in moments if isinstance(moment, datetime)})

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 from typer.core import TyperGroup
 
-from ferry_sdk._version import __version__
+from ferry_sdk._runtime.version import __version__
 
 
 class Command(NamedTuple):

@@ -1,4 +1,4 @@
-"""What the interface leaves open and the client and the local service assume: one list.
+"""The assumptions of the client and the local service, where the interface leaves it open.
 
 docs/assumptions.md shows the same list.
 """

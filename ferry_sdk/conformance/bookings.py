@@ -1,4 +1,4 @@
-"""What bookings and tickets show of the assumptions, and the booking that is made to see more."""
+"""Probes of the assumptions by bookings and tickets, and the booking that is made for them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
-from ferry_sdk.conformance.calls import Call, Reply, Steps
 from ferry_sdk.conformance.findings import Findings, describe
+from ferry_sdk.conformance.steps import Observation, Step, Steps
 from ferry_sdk.errors import AlreadyDoneError, FerryError, NotFoundError, OutcomeUnknownError
 from ferry_sdk.models.availability import Availability, Place, Tariff
 from ferry_sdk.models.bookings import Booking, BookingCreated
@@ -45,7 +45,7 @@ def read_records(findings: Findings, booking_id: str | None, ticket_id: str | No
 
 
 def _read_booking(findings: Findings, booking_id: str, *, with_ticket: bool) -> Steps[None]:
-    reply = yield Call("bookings.get", booking_id)
+    reply = yield Step("bookings.get", booking_id)
     booking, body = reply.require(), reply.body
     _see_times(findings, body)
     yield from findings.try_steps(["preview"], _preview(findings, booking))
@@ -57,15 +57,15 @@ def _read_booking(findings: Findings, booking_id: str, *, with_ticket: bool) -> 
 
 
 def _read_ticket(findings: Findings, ticket_id: str) -> Steps[None]:
-    reply = yield Call("tickets.get", ticket_id)
+    reply = yield Step("tickets.get", ticket_id)
     reply.require()
     _see_times(findings, reply.body)
     yield from _see_ticket(findings, reply.body, ticket_id)
 
 
 def _see_times(findings: Findings, record: Any) -> None:  # noqa: ANN401 -- decoded JSON
-    if found := [*_times(record)]:
-        has_offsets = all(_OFFSET.search(time) for time in found)
+    if times := [*_times(record)]:
+        has_offsets = all(_OFFSET.search(time) for time in times)
         findings.seen["times"] = "with_offset" if has_offsets else "without_offset"
     else:
         findings.miss(["times"], "the reply has no times")
@@ -75,7 +75,7 @@ def _times(record: Any) -> Iterator[str]:  # noqa: ANN401 -- decoded JSON
     """Yield the times of a booking or a ticket."""
     actions: dict[str, Any] = record.get("possible_actions", {})
     yield from filter(
-        None, (record.get("expire_at"), *(one["timeLimit"] for one in actions.values()))
+        None, (record.get("expire_at"), *(action["timeLimit"] for action in actions.values()))
     )
     for ticket in record.get("tickets", [record]):
         for leg in ticket["availability"].values():
@@ -88,7 +88,7 @@ def _preview(findings: Findings, booking: Booking) -> Steps[None]:
     if booking.payment_status != PaymentStatus.PAID or statuses != {TicketStatus.ISSUED}:
         findings.miss(["preview"], "the booking is not paid and issued")
         return
-    fee: CancellationFee = (yield Call("bookings.cancel_fee", booking.booking_id)).require()
+    fee: CancellationFee = (yield Step("bookings.cancel_fee", booking.booking_id)).require()
     if exact_sum((fee.penalty_amount, fee.refund_amount)) == booking.total_price:
         findings.seen["preview"] = "sum"
     else:
@@ -101,17 +101,17 @@ def _see_ticket(findings: Findings, ticket: Any, ticket_id: str) -> Steps[None]:
     if qr_code.startswith("data:"):
         findings.seen["qr_code"] = "data_uri"
     shapes = (("absent", r""), ("moment", r"\d{4}-\d\d-\d\dT.*"), ("clock_time", r"\d\d?:\d\d"))
-    found = (shape for shape, pattern in shapes if re.fullmatch(pattern, time))
-    findings.seen["boarding_time"] = next(found, "another text")
+    matching = (shape for shape, pattern in shapes if re.fullmatch(pattern, time))
+    findings.seen["boarding_time"] = next(matching, "another text")
     travellers = ticket["passengers"]
-    values = [one.get(name, _ABSENT) for one in travellers for name in _DETAILS]
+    values = [traveller.get(name, _ABSENT) for traveller in travellers for name in _DETAILS]
     if _ABSENT in values:
         findings.seen["traveller_details"] = "absent"
     elif None in values:
         findings.seen["traveller_details"] = "null"
     else:
         findings.miss(["traveller_details"], "the ticket has all details")
-    voucher = yield Call("tickets.pdf", ticket_id)
+    voucher = yield Step("tickets.pdf", ticket_id)
     if isinstance(voucher.error, NotFoundError):
         findings.seen["voucher"] = "not_found"
     elif voucher.require().url is None:
@@ -122,7 +122,7 @@ def _see_ticket(findings: Findings, ticket: Any, ticket_id: str) -> Steps[None]:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What to book for the check.
+    """The sailing, tariff and place to book for the check.
 
     Attributes:
         sailing: The sailing.
@@ -139,39 +139,39 @@ class Choice:
 
 def choose(
     findings: Findings, searches: Iterable[Mapping[str, object]], limit: Decimal, currency: str
-) -> Generator[Call, Reply, Choice | None]:
+) -> Generator[Step, Observation, Choice | None]:
     """Search, and return the cheapest choice within the limit, one with a better place first."""
     choices: list[Choice] = []
     for search in searches:
-        reply = yield Call("availability.search", **search)
+        reply = yield Step("availability.search", **search)
         for sailing in reply.value or ():
             choices += _choices(sailing, limit, currency)
     if not choices:
         findings.miss(BY_WRITES, "no sailing within the price was found")
         return None
-    return min(choices, key=lambda one: (not one.is_better, one.tariff.amount))
+    return min(choices, key=lambda choice: (not choice.is_better, choice.tariff.amount))
 
 
 def _choices(sailing: Availability, limit: Decimal, currency: str) -> Iterator[Choice]:
     ranks = {place: _RANKS.get(place.type, 0) for place in sailing.places}
     tariffs = [
-        one
-        for one in sailing.tariffs
-        if one.type == TariffType.TICKET
-        and not one.roundtrip_locked
-        and one.currency == currency
-        and one.amount <= limit
+        tariff
+        for tariff in sailing.tariffs
+        if tariff.type == TariffType.TICKET
+        and not tariff.roundtrip_locked
+        and tariff.currency == currency
+        and tariff.amount <= limit
     ]
     if tariffs and ranks:
         best = max(ranks, key=lambda place: ranks[place])
         is_better = ranks[best] > min(ranks.values())
-        yield Choice(sailing, min(tariffs, key=lambda one: one.amount), best, is_better)
+        yield Choice(sailing, min(tariffs, key=lambda tariff: tariff.amount), best, is_better)
 
 
 def book(findings: Findings, choice: Choice, correlation_id: str) -> Steps[None]:
     """Create the booking, read it, and cancel it, whatever happens in between."""
     chosen = choice.sailing.select(tariff=choice.tariff, place=choice.place)
-    create = Call("bookings.create", availabilities=[chosen], passengers=[_TRAVELLER])
+    create = Step("bookings.create", availabilities=[chosen], passengers=[_TRAVELLER])
     create.correlation_id = correlation_id
     findings.left = f"a booking may have been made (correlation id {correlation_id})"
     try:
@@ -199,7 +199,7 @@ def _see_created(findings: Findings, booking: BookingCreated, choice: Choice) ->
         findings.seen["place_price"] = "included" if is_same else "another price"
 
 
-def _cancel(findings: Findings, created: Reply | None) -> Steps[None]:
+def _cancel(findings: Findings, created: Observation | None) -> Steps[None]:
     """Cancel what was created, but never for a fee; note what is left if that fails."""
     if created is None:  # the create was interrupted
         return
@@ -211,9 +211,9 @@ def _cancel(findings: Findings, created: Reply | None) -> Steps[None]:
         return
     booking_id = created.value.booking_id
     findings.left = f"booking {booking_id} may not be cancelled"
-    reply = yield Call("bookings.cancel", booking_id, max_penalty=0)
+    reply = yield Step("bookings.cancel", booking_id, max_penalty=0)
     if isinstance(reply.error, OutcomeUnknownError):
-        reply = yield Call("recover", reply.error)
+        reply = yield Step("recover", reply.error)
     was_cancelled = isinstance(reply.error, AlreadyDoneError)
     if reply.error is not None and not was_cancelled:
         findings.miss(["cancelled_status"], describe(reply.error))

@@ -11,11 +11,11 @@ from typing import overload
 from ferry_sdk._engine.correlation import next_correlation_id
 from ferry_sdk.client import AsyncFerry, Ferry, transport_of
 from ferry_sdk.conformance.bookings import BY_WRITES, book, choose, read_records
-from ferry_sdk.conformance.calls import Call, Reply, Steps, perform, perform_async
-from ferry_sdk.conformance.exchanges import Recording
 from ferry_sdk.conformance.findings import Findings
 from ferry_sdk.conformance.probes import Probes
+from ferry_sdk.conformance.recordings import Recording
 from ferry_sdk.conformance.report import ConformanceReport, build_report
+from ferry_sdk.conformance.steps import Observation, Step, Steps, perform, perform_async
 from ferry_sdk.models.availability import Availability, Tariff
 from ferry_sdk.resources.arguments import money
 
@@ -181,14 +181,14 @@ class _Check:
         return self._report()
 
     def _report(self) -> ConformanceReport:
-        found = self._findings
-        return build_report(found.seen, found.reasons, self._requests, found.left)
+        findings = self._findings
+        return build_report(findings.seen, findings.reasons, self._requests, findings.left)
 
-    def _observe(self, call: Call, reply: Reply) -> None:
+    def _observe(self, step: Step, reply: Observation) -> None:
         self._requests += reply.requests
         recording, self._recording = self._recording, None  # after a failure, nothing is recorded
         if recording is not None:
-            recording.add(call, reply)
+            recording.add(step, reply)
         self._recording = recording
 
     def _read_tokens(self) -> list[str]:

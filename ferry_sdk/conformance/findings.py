@@ -1,4 +1,4 @@
-"""What the replies of a check have shown."""
+"""The findings of a check."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 
-from ferry_sdk.conformance.calls import Steps
+from ferry_sdk.conformance.steps import Steps
 from ferry_sdk.errors import (
     APIError,
     AuthenticationError,
@@ -19,11 +19,11 @@ from ferry_sdk.errors import (
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _UNEXPECTED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
-"""What reading a reply of another form raises."""
+"""The errors of a probe that reads a reply of another form."""
 
 
 class Findings:
-    """What the replies of a check have shown.
+    """The findings of a check, from its replies.
 
     Attributes:
         seen: The values by assumption.

@@ -1,4 +1,4 @@
-"""What reads show of the assumptions."""
+"""Probes of the assumptions by reads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 from ferry_sdk._engine.http import parse_date
-from ferry_sdk.conformance.calls import Call, Steps
 from ferry_sdk.conformance.findings import Findings, describe
 from ferry_sdk.conformance.shapes import (
     error_shape,
@@ -22,6 +21,7 @@ from ferry_sdk.conformance.shapes import (
     resource_shape,
     result_shape,
 )
+from ferry_sdk.conformance.steps import Step, Steps
 from ferry_sdk.errors import APIError, FerryError, NoSailingsError, NotFoundError
 from ferry_sdk.models.catalogue import Port, ScheduledDeparture
 from ferry_sdk.planning.routes import DAY, Route
@@ -98,7 +98,7 @@ class Probes:
             yield from self.findings.try_steps(names.split(), probe())
 
     def _ports(self) -> Steps[None]:
-        reply = yield Call("catalogue.ports")
+        reply = yield Step("catalogue.ports")
         ports: Sequence[Port] = reply.require()
         self.seen["date_header"] = "present" if "date" in reply.headers else "absent"
         now = parse_date(reply.headers.get("date", ""))
@@ -109,7 +109,7 @@ class Probes:
         yield from self.findings.try_steps(["journey_route"], self._journeys(ports))
 
     def _mcp_ports(self) -> Steps[None]:
-        reply = yield Call("mcp.read_resource", "resource://service/ports")
+        reply = yield Step("mcp.read_resource", "resource://service/ports")
         ports: Any = reply.require()
         self.seen["mcp_resource"] = resource_shape(reply.body)
         names: set[str] = set(raw_list(ports)[0])
@@ -119,19 +119,19 @@ class Probes:
             self.seen["port_position"] = "lat_lng" if {"lat", "lng"} <= names else "other names"
 
     def _journeys(self, ports: Sequence[Port]) -> Steps[None]:
-        journeys = (yield Call("catalogue.journeys")).require()
+        journeys = (yield Step("catalogue.journeys")).require()
         names, codes = {port.name for port in ports}, {port.code for port in ports}
-        found: Counter[str] = Counter()
+        kinds: Counter[str] = Counter()
         for route in (journey.route for journey in journeys):
             ends = [end.strip() for end in re.split(r"→|->|=>|—|\u2013|>|/| - ", route)]
             pair = {ends[0], ends[-1]}
-            found["names" if pair <= names else "codes" if pair <= codes else "another text"] += 1
-        self.seen["journey_route"] = found.most_common(1)[0][0]
+            kinds["names" if pair <= names else "codes" if pair <= codes else "another text"] += 1
+        self.seen["journey_route"] = kinds.most_common(1)[0][0]
 
     def _unknown_ids(self) -> Steps[None]:
-        reply = yield Call("bookings.get", str(uuid4()))
+        reply = yield Step("bookings.get", str(uuid4()))
         self._see_status("unknown_id", reply.error)
-        reply = yield Call("mcp.view_ticket", str(uuid4()))
+        reply = yield Step("mcp.view_ticket", str(uuid4()))
         if reply.status in _OTHER_CAUSES or type(reply.error) is NotFoundError:  # no MCP
             reply.require()
         self.seen["mcp_error"] = error_shape(reply.body)
@@ -145,14 +145,16 @@ class Probes:
 
     def _timetable(self) -> Steps[None]:
         """Read which lines there are and on which days they sail."""
-        reply = yield Call("mcp.departures")
+        reply = yield Step("mcp.departures")
         departures: Sequence[ScheduledDeparture] = reply.value or ()
         times: dict[Line, list[datetime | None]] = {}
         for line, at in filter(None, map(_line_of, departures)):
             times.setdefault(line, []).append(at)
-        known = {line: sorted(filter(None, found)) for line, found in times.items()}
-        self._days = {line: {at.date() for at in found} for line, found in known.items()}
-        self.lines = sorted(times, key=lambda line: _distance(known[line]))
+        days_of_lines = {line: sorted(filter(None, moments)) for line, moments in times.items()}
+        self._days = {
+            line: {at.date() for at in moments} for line, moments in days_of_lines.items()
+        }
+        self.lines = sorted(times, key=lambda line: _distance(days_of_lines[line]))
         if not self.lines:
             yield from self._routes()
         if not self.lines:
@@ -160,12 +162,12 @@ class Probes:
             self.findings.miss(["invalid_request", "no_sailings"], "no route was found")
             return
         wrong = self.lines[0]._replace(company="NO-SUCH-COMPANY")
-        reply = yield Call("availability.search", **wrong.search(self._day))
+        reply = yield Step("availability.search", **wrong.search(self._day))
         self._see_status("invalid_request", reply.error)
 
     def _routes(self) -> Steps[None]:
         """Take the lines of the route graph, because MCP has no timetable, or an empty one."""
-        routes: Sequence[Route] = (yield Call("routes.find")).value or ()
+        routes: Sequence[Route] = (yield Step("routes.find")).value or ()
         seconds: dict[Line, float] = {}
         for route in routes:
             for company in route.companies:
@@ -189,7 +191,7 @@ class Probes:
 
     def _searches(self) -> Steps[None]:
         for line in self.lines[:_MOST_ROUTES]:
-            reply = yield Call("availability.search", **line.search(self._day))
+            reply = yield Step("availability.search", **line.search(self._day))
             if reply.value:
                 break
         else:
@@ -200,7 +202,7 @@ class Probes:
         self.lines.insert(0, line)
         sailings, raw = reply.value, raw_list(reply.body)
         self.seen["search_list"] = "list" if is_list(reply.body) else "in_object"
-        tariffs = [tariff for one in raw for tariff in one["tariffs"]]
+        tariffs = [tariff for sailing in raw for tariff in sailing["tariffs"]]
         self.seen["currency"] = _case(tariffs[0]["currency"])
         self.seen["balance"] = _balance(tariffs)
         try_steps = self.findings.try_steps
@@ -211,39 +213,43 @@ class Probes:
 
     def _two_adults(self, line: Line, alone: Sequence[Any]) -> Steps[None]:
         search = line.search(self._day, passengers=[_ADULT, _ADULT])
-        both = (yield Call("availability.search", **search)).require()
-        prices = {one.depart_at: _cheapest(one) for one in alone}
-        ratios = [_cheapest(one) / prices[one.depart_at] for one in both if one.depart_at in prices]
+        both = (yield Step("availability.search", **search)).require()
+        prices = {sailing.depart_at: _cheapest(sailing) for sailing in alone}
+        ratios = [
+            _cheapest(sailing) / prices[sailing.depart_at]
+            for sailing in both
+            if sailing.depart_at in prices
+        ]
         ratio = sorted(ratios)[len(ratios) // 2]
         self.seen["amount"] = "whole_party" if ratio > _MORE_THAN_ONE else "per_person"
 
     def _later(self, line: Line, sailings: Sequence[Any]) -> Steps[None]:
-        times = sorted({one.depart_at for one in sailings})
+        times = sorted({sailing.depart_at for sailing in sailings})
         if len(times) == 1:
             self.findings.miss(["out_time"], "no day with several sailings was found")
             return
         search = line.search(self._day, f"{times[1]:%H:%M}")
-        later = (yield Call("availability.search", **search)).require()
-        is_first = min(one.depart_at for one in later) < times[1]
+        later = (yield Step("availability.search", **search)).require()
+        is_first = min(sailing.depart_at for sailing in later) < times[1]
         self.seen["out_time"] = "ignored" if is_first else "earliest"
 
     def _return(self, line: Line) -> Steps[None]:
         ends = line.arrive_code, line.depart_code
-        back, *_ = [one for one in self.lines if (one.depart_code, one.arrive_code) == ends]
+        back, *_ = [line for line in self.lines if (line.depart_code, line.arrive_code) == ends]
         day = self._ahead(_DAYS_AHEAD + 2)
         search = line.search(
             self._day, ret_journey_id=back.journey_id, ret_at=day, ret_time="00:00"
         )
-        found = (yield Call("availability.search", **search)).require()
-        if {str(one.direction) for one in found} >= {"Outward", "Return"}:
+        sailings = (yield Step("availability.search", **search)).require()
+        if {str(sailing.direction) for sailing in sailings} >= {"Outward", "Return"}:
             self.seen["return_search"] = "both_directions"
             return
-        (yield Call("availability.search", **back.search(day))).require()  # something sails back
+        (yield Step("availability.search", **back.search(day))).require()  # something sails back
         self.seen["return_search"] = "outward_only"
 
     def _departures(self, provider: str) -> Steps[None]:
-        every = (yield Call("catalogue.departures", provider)).require()
-        none = (yield Call("catalogue.departures", provider, journey_ids=[])).require()
+        every = (yield Step("catalogue.departures", provider)).require()
+        none = (yield Step("catalogue.departures", provider, journey_ids=[])).require()
         if every:
             self.seen["no_journeys"] = "all" if none else "none"
         else:
@@ -251,7 +257,7 @@ class Probes:
 
     def _tool(self) -> Steps[None]:
         if self.lines:
-            reply = yield Call("mcp.search_availability", **self.lines[0].search(self._day))
+            reply = yield Step("mcp.search_availability", **self.lines[0].search(self._day))
             if reply.body is None:
                 reply.require()
             self.seen["mcp_result"] = result_shape(reply.body)
@@ -264,7 +270,7 @@ class Probes:
             zip(islice(beyond, _MOST_ROUTES), repeat(False)),
         )
         for (line, day), is_in_season in days:
-            reply = yield Call("availability.search", **line.search(day))
+            reply = yield Step("availability.search", **line.search(day))
             if isinstance(reply.error, NoSailingsError):
                 self.seen["no_sailings"] = "not_found"
             elif isinstance(reply.error, APIError):
@@ -291,16 +297,16 @@ def _line_of(departure: ScheduledDeparture) -> tuple[Line, datetime | None] | No
     company: Any = departure.company
     if is_object(company):
         company = company.get("code") or company.get("id")
-    known: tuple[Any, ...] = (
+    parts: tuple[Any, ...] = (
         company,
         departure.depart_code,
         departure.arrive_code,
         departure.journey_id,
     )
-    if not all(isinstance(one, str) and one for one in known):
+    if not all(isinstance(part, str) and part for part in parts):
         return None
     at = departure.depart_at
-    return Line(*known), at if isinstance(at, datetime) else None
+    return Line(*parts), at if isinstance(at, datetime) else None
 
 
 def _distance(times: Sequence[datetime]) -> float:
@@ -321,6 +327,6 @@ def _case(currency: str) -> str:
 
 
 def _balance(tariffs: Sequence[Mapping[str, Any]]) -> str:
-    if all(one["balance_amount"] == one["amount"] for one in tariffs):
+    if all(tariff["balance_amount"] == tariff["amount"] for tariff in tariffs):
         return "as_amount"
-    return "zero" if not any(one["balance_amount"] for one in tariffs) else "another amount"
+    return "zero" if not any(tariff["balance_amount"] for tariff in tariffs) else "another amount"

@@ -1,4 +1,4 @@
-"""What a check found."""
+"""The report of a check."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ConformanceRow:
 
 @dataclass(frozen=True, slots=True)
 class ConformanceReport:
-    """What a check found. It contains no travellers' data and no tokens.
+    """The report of a check. It contains no travellers' data and no tokens.
 
     Attributes:
         rows: One for each assumption.
@@ -51,10 +51,10 @@ class ConformanceReport:
 
         What a local service cannot reproduce is in ``not_reproduced``.
         """
-        known = {one.id: one.values for one in ASSUMPTIONS}
-        found = {row.id: row.seen for row in self.rows if row.verdict == "differs"}
-        same = {name: seen for name, seen in found.items() if seen in known[name]}
-        others = {name: seen for name, seen in found.items() if name not in same}
+        values = {assumption.id: assumption.values for assumption in ASSUMPTIONS}
+        differing = {row.id: row.seen for row in self.rows if row.verdict == "differs"}
+        same = {name: seen for name, seen in differing.items() if seen in values[name]}
+        others = {name: seen for name, seen in differing.items() if name not in same}
         return {**same, "not_reproduced": others} if others else dict(same)
 
 
@@ -63,12 +63,14 @@ def build_report(
 ) -> ConformanceReport:
     """Compare what was seen with what is assumed."""
     rows: list[ConformanceRow] = []
-    for one in ASSUMPTIONS:
+    for assumption in ASSUMPTIONS:
         verdict: Verdict = "not seen"
-        words = seen.get(one.id)
+        words = seen.get(assumption.id)
         if words is not None:
-            verdict = "holds" if words == one.values[0] else "differs"
-        elif one.probe in PROBES:
-            words = reasons.get(one.id, f"requires {one.probe}")
-        rows.append(ConformanceRow(one.id, one.text, verdict, words or one.probe))
+            verdict = "holds" if words == assumption.values[0] else "differs"
+        elif assumption.probe in PROBES:
+            words = reasons.get(assumption.id, f"requires {assumption.probe}")
+        rows.append(
+            ConformanceRow(assumption.id, assumption.text, verdict, words or assumption.probe)
+        )
     return ConformanceReport(tuple(rows), requests, left)

@@ -31,12 +31,12 @@ def result_shape(body: Any) -> str:  # noqa: ANN401 -- decoded JSON; a return fo
     if not is_object(result) or not result.keys() & {"content", "structuredContent"}:
         return "bare"
     structured, blocks = result.get("structuredContent"), result.get("content", ())
-    texts = [one for one in blocks if one.get("type") == "text"]
+    texts = [block for block in blocks if block.get("type") == "text"]
     if structured is not None:
         if texts:
             return "structured_and_text"
         return "structured_array" if is_list(structured) else "structured"
-    if any(one.get("type") == "resource" for one in blocks):
+    if any(block.get("type") == "resource" for block in blocks):
         return "embedded_resource"
     return "text" if len(texts) == 1 else "n_blocks" if texts else "another shape"
 

@@ -80,26 +80,26 @@ class _About(NamedTuple):
     own_key: bytes | None
 
 
-def open_journal(engine: Engine, given: Key | None) -> Key:
+def open_journal(engine: Engine, callers_key: Key | None) -> Key:
     """Create or check the tables, and return the journal's key.
 
     Args:
         engine: An engine that commits every statement.
-        given: The caller's key.
+        callers_key: The caller's key.
 
     Raises:
         JournalError: The tables are damaged, or of another version.
         ConfigurationError: The journal was created with another key.
     """
-    known = _load_about(engine) or _create_journal(engine, given)
-    key = given or (None if known.own_key is None else Key(known.own_key))
+    about_journal = _load_about(engine) or _create_journal(engine, callers_key)
+    key = callers_key or (None if about_journal.own_key is None else Key(about_journal.own_key))
     if key is None:
         raise ConfigurationError(
             f"missing: key=… or {VARIABLE}; the journal was created with a key"
         )
-    if isinstance(known.key_check, str) and key.matches(known.key_check):
+    if isinstance(about_journal.key_check, str) and key.matches(about_journal.key_check):
         return key
-    if given is None:
+    if callers_key is None:
         raise JournalError("the journal's key is damaged: it does not match its check value")
     raise ConfigurationError(f"key=… or {VARIABLE}: the journal was created with another key")
 
@@ -109,10 +109,10 @@ def _load_about(engine: Engine) -> _About | None:
         database = inspect(connection)
         if not database.has_table(about.name):
             return None
-        known = _fetch_about(connection)
-        if known is None:
+        about_journal = _fetch_about(connection)
+        if about_journal is None:
             return None
-        version = known.schema_version
+        version = about_journal.schema_version
         if version != SCHEMA:
             raise JournalError(
                 f"the journal has schema {version!r:.40}, and this ferry-sdk supports {SCHEMA}: "
@@ -121,12 +121,13 @@ def _load_about(engine: Engine) -> _About | None:
             )
         if not database.has_table(entries.name):
             raise JournalError(f"the journal's table {entries.name} is missing")
-        if unresolved_index.name not in {one["name"] for one in database.get_indexes(entries.name)}:
+        index_names = [index["name"] for index in database.get_indexes(entries.name)]
+        if unresolved_index.name not in index_names:
             raise JournalError(
                 f"the journal's index {unresolved_index.name} is missing, which prevents duplicate "
                 "writes"
             )
-        return known
+        return about_journal
 
 
 def _fetch_about(connection: Connection) -> _About | None:
@@ -135,16 +136,16 @@ def _fetch_about(connection: Connection) -> _About | None:
     return None if row is None else _About(*row)
 
 
-def _create_journal(engine: Engine, given: Key | None) -> _About:
+def _create_journal(engine: Engine, callers_key: Key | None) -> _About:
     secret = token_bytes(32)
-    key = given or Key(secret)
+    key = callers_key or Key(secret)
     with connect(engine, writes=True) as connection:
         run_alone(connection, lambda: metadata.create_all(connection))
     row = {
         about.c.id: 1,
         about.c.schema_version: SCHEMA,
         about.c.key_check: key.check_value(),
-        about.c.own_key: None if given else secret,
+        about.c.own_key: None if callers_key else secret,
     }
     # If there are entries but no key, the key was lost. With a new key, no earlier write would be
     # recognised, and the same write would be sent twice. So a key is only added to empty tables.
@@ -153,10 +154,10 @@ def _create_journal(engine: Engine, given: Key | None) -> _About:
     with connect(engine, writes=True) as connection, suppress(IntegrityError):  # another was first
         connection.execute(statement)
     with connect(engine) as connection:
-        found = _fetch_about(connection)
-    if found is None:
+        about_journal = _fetch_about(connection)
+    if about_journal is None:
         raise JournalError(
             f"the journal has entries, but their key is missing (the row of {about.name}): restore "
             "it, or start a new journal"
         )
-    return found
+    return about_journal

@@ -14,7 +14,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import QueuePool, SingletonThreadPool
 
-from ferry_sdk._private_files import find_risk
+from ferry_sdk._runtime.private_files import find_risk
 from ferry_sdk.errors import ConfigurationError, InvalidInputError, JournalError
 from ferry_sdk.journal.fork import FORK_LOCK
 

@@ -224,9 +224,9 @@ class Journal:
     def _booking_ids(self, since: datetime | None) -> Iterator[str]:
         last: object = ""
         read = partial(statements.booking_ids, since=since, limit=_PAGE)
-        while found := self._read(partial(read, after=last)):
-            yield from (one for one in found if isinstance(one, str))
-            last = found[-1]
+        while ids := self._read(partial(read, after=last)):
+            yield from (booking_id for booking_id in ids if isinstance(booking_id, str))
+            last = ids[-1]
 
     def entry(self, entry_id: str) -> JournalEntry:
         """Return the current entry with this id.
@@ -237,8 +237,8 @@ class Journal:
         """
         check_id(entry_id, "entry_id")
         self._open()
-        found = self._read(lambda connection: statements.find(connection, entry_id))
-        return _require(found, "entry_id")
+        entry = self._read(lambda connection: statements.find(connection, entry_id))
+        return _require(entry, "entry_id")
 
     def settle(
         self, entry_or_id: JournalEntry | str, *, happened: bool, booking_id: str | None = None

@@ -29,13 +29,13 @@ _SAVE: Final = text(
 
 def load(connection: Connection, booking_ids: Sequence[str]) -> dict[str, str]:
     """Return the snapshots of these bookings, by id."""
-    found: dict[str, str] = {}
+    contents: dict[str, str] = {}
     for start in range(0, len(booking_ids), _AT_ONCE):
         some = booking_ids[start : start + _AT_ONCE]
         query = select(snapshots.c.booking_id, snapshots.c.content)
         rows = connection.execute(query.where(snapshots.c.booking_id.in_(some))).all()
-        found.update((booking_id, content) for booking_id, content in rows)
-    return found
+        contents.update((booking_id, content) for booking_id, content in rows)
+    return contents
 
 
 def save(connection: Connection, booking_id: str, content: str) -> None:

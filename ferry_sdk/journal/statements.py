@@ -207,8 +207,8 @@ def unresolved(connection: Connection, age: timedelta) -> tuple[JournalEntry, ..
     Entries with a damaged time are always included, and come first.
     """
     latest = cutoff(age)
-    found = _fetch(connection, select(entries).where(is_unresolved))
-    old = (entry for entry in found if entry.created_at <= latest)
+    unresolved_entries = _fetch(connection, select(entries).where(is_unresolved))
+    old = (entry for entry in unresolved_entries if entry.created_at <= latest)
     return tuple(sorted(old, key=lambda entry: (entry.created_at, entry.id)))
 
 
@@ -246,9 +246,9 @@ def _concerns(connection: Connection, booking_id: str) -> ColumnElement[bool]:
     """Select the entries that name a booking, or only a ticket that others say is of it."""
     is_unnamed = entries.c.booking_id.is_(None)
     by_name = entries.c.booking_id == booking_id
-    named = _fetch(connection, select(entries).where(by_name))
-    tickets = sorted({ticket for entry in named for ticket in entry.ticket_ids or ()})
-    return or_(by_name, *(and_(is_unnamed, _has_subject("ticket_id", one)) for one in tickets))
+    of_booking = _fetch(connection, select(entries).where(by_name))
+    tickets = sorted({ticket for entry in of_booking for ticket in entry.ticket_ids or ()})
+    return or_(by_name, *(and_(is_unnamed, _has_subject("ticket_id", each)) for each in tickets))
 
 
 def _has_subject(name: str, value: str) -> ColumnElement[bool]:

@@ -23,8 +23,8 @@ from pydantic import (
 )
 from typing_extensions import Self
 
-from ferry_sdk._fork import after_fork_in_child
-from ferry_sdk._threads import uninterrupted
+from ferry_sdk._runtime.fork import after_fork_in_child
+from ferry_sdk._runtime.threads import uninterrupted
 from ferry_sdk.models.docstrings import describe_properties
 
 KeyT = TypeVar("KeyT")

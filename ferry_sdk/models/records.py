@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from typing_extensions import Self
 
-from ferry_sdk._fork import after_fork_in_child
+from ferry_sdk._runtime.fork import after_fork_in_child
 
 if TYPE_CHECKING:
     from ferry_sdk.models.display.frames import By, DataFrame, MoneyAs

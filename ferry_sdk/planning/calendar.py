@@ -47,7 +47,7 @@ class PriceCalendar(Mapping[date, CalendarDay]):
     __slots__ = ("_days", "report")
 
     def __init__(self, days: Iterable[CalendarDay], report: SearchReport) -> None:
-        self._days = {one.day: one for one in days}
+        self._days = {price.day: price for price in days}
         self.report: SearchReport = report
 
     @property
@@ -58,7 +58,7 @@ class PriceCalendar(Mapping[date, CalendarDay]):
     @property
     def cheapest(self) -> CalendarDay | None:
         """The day with the cheapest fare, the first of several; None if nothing sails."""
-        priced = [(one.price, one.day) for one in self.values() if one.price is not None]
+        priced = [(price.price, price.day) for price in self.values() if price.price is not None]
         return self[min(priced)[1]] if priced else None
 
     def to_frame(self, *, by: By = "record", money: MoneyAs = "decimal") -> DataFrame:
@@ -81,15 +81,15 @@ class PriceCalendar(Mapping[date, CalendarDay]):
         days = [*self.values()]
         return frame_of_columns(
             {
-                "day": ("datetime64[s]", [one.day for one in days]),
-                "price": ("money", [one.price for one in days]),
-                "currency": ("string", [one.currency for one in days]),
-                "company": ("string", [one.company for one in days]),
+                "day": ("datetime64[s]", [price.day for price in days]),
+                "price": ("money", [price.price for price in days]),
+                "currency": ("string", [price.currency for price in days]),
+                "company": ("string", [price.company for price in days]),
                 "depart_local": (
                     "datetime64[us]",
-                    [one.depart_at and one.depart_at.replace(tzinfo=None) for one in days],
+                    [price.depart_at and price.depart_at.replace(tzinfo=None) for price in days],
                 ),
-                "sailings": ("int64", [one.sailings for one in days]),
+                "sailings": ("int64", [price.sailings for price in days]),
             },
             money,
         )
@@ -106,7 +106,7 @@ class PriceCalendar(Mapping[date, CalendarDay]):
     def __repr__(self) -> str:
         if not self.report.has_route:
             return f"<PriceCalendar: {len(self)} days, {NO_ROUTE}>"
-        priced = sum(one.price is not None for one in self.values())
+        priced = sum(price.price is not None for price in self.values())
         note = left_out_note(self.report)
         return f"<PriceCalendar: {len(self)} days, {priced} with sailings{note}>"
 
@@ -124,10 +124,10 @@ def calendar_of(
         start + timedelta(days): [] for days in range((end - start).days + 1)
     }
     for trip in trips:
-        found = by_day.get(trip.depart_at.date())
-        if found is not None:
-            found.append(trip)
-    return PriceCalendar((_day_of(day, found) for day, found in by_day.items()), report)
+        trips_of_day = by_day.get(trip.depart_at.date())
+        if trips_of_day is not None:
+            trips_of_day.append(trip)
+    return PriceCalendar((_day_of(*item) for item in by_day.items()), report)
 
 
 def _day_of(day: date, trips: list[Trip]) -> CalendarDay:

@@ -30,8 +30,8 @@ from ferry_sdk._engine.batch import (
 )
 from ferry_sdk._engine.effects import Flow, RunBlocking, Save, SingleFlight
 from ferry_sdk._engine.settings import Settings
-from ferry_sdk._fork import after_fork_in_child
-from ferry_sdk._version import __version__
+from ferry_sdk._runtime.fork import after_fork_in_child
+from ferry_sdk._runtime.version import __version__
 from ferry_sdk.errors import (
     APIError,
     AuthenticationError,
@@ -184,10 +184,10 @@ def _refresh(settings: Settings) -> Flow[None]:
 def _build(settings: Settings, until: float | None) -> Flow[RouteGraph]:
     """Read the catalogues, join them and keep the graph."""
     batch: Batch[str, Any] = Batch(until=until)
-    known = _graphs.get(_key(settings))
-    graph = yield from stop_after_error(batch, _read_routes(batch, may_lack=known is None))
-    if known is not None:
-        for journey_id, company in known.confirmed:
+    former = _graphs.get(_key(settings))
+    graph = yield from stop_after_error(batch, _read_routes(batch, may_lack=former is None))
+    if former is not None:
+        for journey_id, company in former.confirmed:
             graph.confirm(journey_id, company)
     _keep(_graphs, settings, graph)
     if _may_have_file(settings) and graph.is_complete:
@@ -259,24 +259,24 @@ def _read_languages(batch: Batch[str, Any], settings: Settings) -> Flow[PlaceInd
             batch.add(language, CatalogueGroup.ports(None), language=language)
     batch.add("cities", McpGroup.ports(None))
     batch.add("countries", McpGroup.countries(None))
-    found: dict[str, Any] = {}
+    lists: dict[str, Any] = {}
     while batch:
         answer = yield from _answer_of(batch)
         if answer.error is None:
-            found[answer.key] = answer.value
+            lists[answer.key] = answer.value
         elif answer.key == "own":
             raise answer.error
         elif not _is_final(answer.error):
             index.is_complete = False
-    codes = country_codes(found.get("countries", ()))
+    codes = country_codes(lists.get("countries", ()))
     index.add_ports(
-        port.model_copy(update={"country_code": codes(port)}) for port in found.pop("own")
+        port.model_copy(update={"country_code": codes(port)}) for port in lists.pop("own")
     )
-    for port in found.pop("cities", ()):
+    for port in lists.pop("cities", ()):
         if port.code is not None and port.city is not None:
             index.add_city(port.code, port.city)
     for language in LANGUAGES:
-        index.add_ports(found.get(language, ()))
+        index.add_ports(lists.get(language, ()))
     return index
 
 
@@ -306,8 +306,8 @@ def _file_of(settings: Settings) -> Path:
     """Return the file of a graph, named by the account, the service's address and the language."""
     folder, token = settings.route_cache, settings.token.account
     assert folder is not None and isinstance(token, str)  # noqa: S101, PT018 -- the callers check it
-    named = account_name(token, f"{settings.base_url} {settings.language}")
-    return folder / f"routes-{__version__}-{named}.json"
+    account = account_name(token, f"{settings.base_url} {settings.language}")
+    return folder / f"routes-{__version__}-{account}.json"
 
 
 def _prepare_file(settings: Settings) -> Path:

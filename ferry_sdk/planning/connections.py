@@ -157,7 +157,7 @@ class _Change:
 
     @property
     def duration(self) -> tuple[bool, timedelta]:
-        """How long the two fastest routes take; those that the service does not say come last."""
+        """The duration of the two fastest routes; an unknown one comes last."""
         both = [[route.duration for route in routes] for routes in (self.to, self.onward)]
         return not all(map(all, both)), sum(map(min, both), timedelta())
 
@@ -206,15 +206,15 @@ class ConnectionPlan(TripPlan):
         if self._via is not None:
             via = set()
             for index, wanted in enumerate(self._via):
-                named = f"via[{index}]"
-                port = yield from port_of(settings, graph, wanted, named, self._batch.until)
+                field = f"via[{index}]"
+                port = yield from port_of(settings, graph, wanted, field, self._batch.until)
                 via.add(port.code)
         for code in dict.fromkeys(route.arrive_code for route in graph.between(origin.code, None)):
             onward = graph.between(code, destination.code)
             if onward and (via is None or code in via):
                 self._changes[code] = _Change(graph.between(origin.code, code), onward)
-        self._set_routes([route for one in self._changes.values() for route in one.to])
-        self._to_ask = iter(sorted(self._changes.values(), key=lambda one: one.duration))
+        self._set_routes([route for change in self._changes.values() for route in change.to])
+        self._to_ask = iter(sorted(self._changes.values(), key=lambda change: change.duration))
 
     def _sailings(self, routes: Sequence[Route]) -> list[tuple[Route, str]]:
         """Return who sails the routes; a company that is known not to sail one is not asked."""

@@ -43,15 +43,15 @@ def connections_table(itineraries: Collection[Itinerary], report: SearchReport) 
     """Return the first itineraries as a table, with what the report says is missing."""
     rows = (
         (
-            one.depart_at,
-            one.via.name,
-            one.wait,
-            one.arrive_at,
-            one.travel_time,
-            ", ".join(one.companies),
-            " and ".join(money(amount, currency) for currency, amount in one.prices.items()),
+            itinerary.depart_at,
+            itinerary.via.name,
+            itinerary.wait,
+            itinerary.arrive_at,
+            itinerary.travel_time,
+            ", ".join(itinerary.companies),
+            " and ".join(money(amount, currency) for currency, amount in itinerary.prices.items()),
         )
-        for one in [*itineraries][:_ROWS]
+        for itinerary in [*itineraries][:_ROWS]
     )
     more = [note(SEPARATE_TICKETS)] if itineraries else []
     if len(itineraries) > _ROWS:

@@ -318,7 +318,7 @@ class TripsGroup(Resource):
         last = date.fromisoformat(arguments.day(end, "end"))
         if last < first:
             raise InvalidInputError("the last day is before the first", field="end")
-        days = [first + timedelta(one) for one in range((last - first).days + 1)]
+        days = [first + timedelta(number) for number in range((last - first).days + 1)]
         plan = _plan(
             origin,
             destination,

@@ -93,7 +93,7 @@ def fold(text: str) -> str:
     """Return a name without accents, case and punctuation, with single spaces."""
     lower = unicodedata.normalize("NFKD", text).casefold().translate(_LETTERS)
     plain = unicodedata.normalize("NFKD", lower).casefold()
-    letters = (one if one.isalnum() else " " for one in plain if not unicodedata.combining(one))
+    letters = (each if each.isalnum() else " " for each in plain if not unicodedata.combining(each))
     return " ".join(_WORDS.get(word, word) for word in "".join(letters).split())
 
 
@@ -173,10 +173,10 @@ class PlaceIndex:
         """Return the ports that a text may mean, best first."""
         best: dict[str, PlaceMatch] = {}
         for match in (*self._matches(text), *self._similar(text)):
-            known = best.get(match.port.code)
-            if known is None or known.score < match.score:
+            former = best.get(match.port.code)
+            if former is None or former.score < match.score:
                 best[match.port.code] = match
-        ordered = sorted(best.values(), key=lambda one: (-one.score, one.port.name))
+        ordered = sorted(best.values(), key=lambda match: (-match.score, match.port.name))
         return tuple(ordered[:limit])
 
     def get(self, text: str, field: str) -> Port:
@@ -187,15 +187,17 @@ class PlaceIndex:
             AmbiguousPlaceError: Several ports do.
         """
         matches = self._matches(text)
-        whole = [one for one in matches if one.reason in {"code", "name"}]
-        found = list({one.port.code: one.port for one in whole or matches}.values())
-        if len(found) == 1:
-            return found[0]
-        if found:
+        whole = [match for match in matches if match.reason in {"code", "name"}]
+        ports = list({match.port.code: match.port for match in whole or matches}.values())
+        if len(ports) == 1:
+            return ports[0]
+        if ports:
             raise AmbiguousPlaceError(
-                f"{text!r} may be {_listed(found)}; pass the code", field=field, candidates=found
+                f"{text!r} may be {_listed(ports)}; pass the code", field=field, candidates=ports
             )
-        similar = [one.port for one in sorted(self._similar(text), key=lambda one: -one.score)]
+        similar = [
+            match.port for match in sorted(self._similar(text), key=lambda match: -match.score)
+        ]
         close = list({port.code: port for port in similar}.values())[:3]
         hint = f"; did you mean {_listed(close)}?" if close else ""
         raise UnknownPlaceError(f"no port is called {text!r}{hint}", field=field, suggestions=close)
@@ -209,7 +211,7 @@ class PlaceIndex:
         if port is not None:
             return [PlaceMatch(port, _SCORES["code"], "code")]
         alias = fold(_ALIASES.get(wanted, ""))
-        found: list[PlaceMatch] = []
+        matches: list[PlaceMatch] = []
         for reason, codes in (
             ("name", self.names.get(wanted, set())),
             ("city", self.cities.get(wanted, set())),
@@ -217,15 +219,15 @@ class PlaceIndex:
             ("part of a name", self._with_part(wanted)),
         ):
             kind = cast("Reason", reason)
-            found += [PlaceMatch(self.ports[code], _SCORES[kind], kind) for code in sorted(codes)]
+            matches += [PlaceMatch(self.ports[code], _SCORES[kind], kind) for code in sorted(codes)]
         name, comma, country = text.rpartition(",")
-        if comma and not found:  # such as "Genoa, Italy"
-            found = [
-                one
-                for one in self._matches(name)
-                if fold(country) in {fold(one.port.country), fold(one.port.country_code or "")}
+        if comma and not matches:  # such as "Genoa, Italy"
+            matches = [
+                match
+                for match in self._matches(name)
+                if fold(country) in {fold(match.port.country), fold(match.port.country_code or "")}
             ]
-        return found
+        return matches
 
     def _with_part(self, wanted: str) -> set[str]:
         """Return the ports that have these words in a name, in this order."""
@@ -244,7 +246,7 @@ class PlaceIndex:
         """Return the ports with a name that is spelled nearly like the text."""
         wanted = fold(text)
         matcher = SequenceMatcher(b=wanted, autojunk=False)
-        found: list[PlaceMatch] = []
+        matches: list[PlaceMatch] = []
         for names in (self.names, self.cities):
             for name, codes in names.items():
                 # A name such as "Tunis (La Goulette)" is compared as a whole and by its words.
@@ -257,10 +259,10 @@ class PlaceIndex:
                     ratio = matcher.ratio()
                     if ratio >= _LEAST_SIMILARITY:
                         score = round(ratio * _SCORES["similar name"], 3)
-                        found += [
+                        matches += [
                             PlaceMatch(self.ports[code], score, "similar name") for code in codes
                         ]
-        return found
+        return matches
 
 
 def _listed(ports: Iterable[Port]) -> str:

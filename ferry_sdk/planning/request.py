@@ -1,4 +1,4 @@
-"""What a search of trips asks: its arguments, validated, and the days and searches they give."""
+"""The validated arguments of a search of trips, and the days and searches that they mean."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _ANY_TIME: Final = "00:00"
 
 @dataclass(frozen=True, slots=True)
 class TripRequest:
-    """What to search, validated.
+    """The validated arguments of a search.
 
     Attributes:
         origin: A port, or its code or name.
@@ -82,10 +82,10 @@ class TripRequest:
             seconds(self.patience, "patience")
         # Each search reads them again, so an iterator, or a list that changes, is copied.
         for name in ("passengers", "companies"):
-            given: Any = getattr(self, name)
-            is_kept = isinstance(given, str | bytes | Mapping | BaseModel | Travellers)
-            if not is_kept and hasattr(given, "__iter__"):
-                object.__setattr__(self, name, tuple(given))
+            value: Any = getattr(self, name)
+            is_kept = isinstance(value, str | bytes | Mapping | BaseModel | Travellers)
+            if not is_kept and hasattr(value, "__iter__"):
+                object.__setattr__(self, name, tuple(value))
         if self.companies is not None:
             if not isinstance(self.companies, tuple) or not self.companies:
                 raise InvalidInputError("expected a list of companies", field="companies")

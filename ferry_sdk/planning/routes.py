@@ -32,7 +32,7 @@ DAY: Final = 24 * 3600.0
 _INCOMPLETE_FRESH: Final = 300.0
 """The same for a graph of which a catalogue could not be read."""
 NO_ROUTE: Final = "no company sails from the one place to the other"
-"""How a search of a route that does not exist is shown."""
+"""The note of a search whose route does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +118,8 @@ class RouteGraph:
 
     def port(self, text: str) -> Port | None:
         """Return the port with this code, or with this whole name if it is the only one."""
-        named = self._by_name.get(fold(text), [])
-        return self.ports.get(text.strip().upper()) or (named[0] if len(named) == 1 else None)
+        ports = self._by_name.get(fold(text), [])
+        return self.ports.get(text.strip().upper()) or (ports[0] if len(ports) == 1 else None)
 
     def sailed_by(self, route: Route) -> tuple[str, ...]:
         """Return the companies to ask for a route, those that are known best first.
@@ -127,8 +127,10 @@ class RouteGraph:
         A company whose departures could not be read is asked last. If no company is known to sail
         the route, all are asked.
         """
-        known = dict.fromkeys((*route.companies, *self.unread)) or self.companies
-        return tuple(sorted(known, key=lambda one: (route.journey_id, one) not in self.confirmed))
+        companies = dict.fromkeys((*route.companies, *self.unread)) or self.companies
+        return tuple(
+            sorted(companies, key=lambda code: (route.journey_id, code) not in self.confirmed)
+        )
 
     def confirm(self, journey_id: str, company: str) -> None:
         """Record that a search has found sailings of a company on a journey."""
@@ -150,7 +152,7 @@ GRAPH: Final[TypeAdapter[RouteGraph]] = TypeAdapter(RouteGraph)
 
 @dataclass(slots=True)
 class RouteSources:
-    """What the catalogues say about routes, as far as they were read.
+    """The catalogues that were read, from which the routes are made.
 
     Attributes:
         ports: The ports, in the language of the journeys.
@@ -214,19 +216,23 @@ class RouteSources:
         """Join the catalogues."""
         ports, times = self._ports(), self._times()
         scheduled = {
-            one.journey_id: one
-            for one in self.timetable or ()
-            if one.journey_id and one.depart_code in ports and one.arrive_code in ports
+            each.journey_id: each
+            for each in self.timetable or ()
+            if each.journey_id and each.depart_code in ports and each.arrive_code in ports
         }
-        ends = {id_: (one.depart_code, one.arrive_code) for id_, one in scheduled.items()}
+        ends = {
+            id_: (sailing.depart_code, sailing.arrive_code) for id_, sailing in scheduled.items()
+        }
         journeys = {journey.journey_id: journey.duration for journey in self.journeys}
-        known = {journey.journey_id: named for journey, named in self._journeys_with_ports()}
+        ends_of_journeys = {
+            journey.journey_id: codes for journey, codes in self._journeys_with_ports()
+        }
         routes: list[Route] = []
         for journey_id in dict.fromkeys((*journeys, *ends)):
-            named = known.get(journey_id) or ends.get(journey_id)
-            if named is None:
+            codes = ends_of_journeys.get(journey_id) or ends.get(journey_id)
+            if codes is None:
                 continue
-            depart, arrive = ports[str(named[0])], ports[str(named[1])]
+            depart, arrive = ports[str(codes[0])], ports[str(codes[1])]
             departures = times.get(journey_id, {})
             routes.append(
                 Route(
@@ -237,7 +243,7 @@ class RouteSources:
                     arrive.name,
                     tuple(departures),
                     journeys.get(journey_id) or _duration_of(scheduled[journey_id]),
-                    {name: found for name, found in departures.items() if found},
+                    {name: hours for name, hours in departures.items() if hours},
                 )
             )
         return RouteGraph(ports, tuple(routes), self.companies, self.unread, is_complete)
@@ -246,7 +252,7 @@ class RouteSources:
         """Return the ports by code; if REST's were not read, as MCP names them."""
         if self.ports:
             return {port.code: port for port in self.ports}
-        ends = [(one.depart_code, one.arrive_code) for one in self.timetable or ()]
+        ends = [(each.depart_code, each.arrive_code) for each in self.timetable or ()]
         codes = {code for pair in ends for code in pair if code}
         ports = {code: Port(code=code, name=code, country="") for code in codes}
         return ports | {port.code: port for port in ports_of_mcp(self.mcp_ports)}
@@ -255,14 +261,14 @@ class RouteSources:
         """Return the times of departure by journey and company."""
         times: dict[str, dict[str, tuple[str, ...]]] = {}
         for name in self.companies:
-            for one in self.departures.get(name, ()):
-                times.setdefault(one.journey_id, {})[name] = one.departure_times
+            for departures in self.departures.get(name, ()):
+                times.setdefault(departures.journey_id, {})[name] = departures.departure_times
         names = {id_: name for name, id_ in self.companies.items()}
         for scheduled in self.timetable or ():
             company = _company_of(scheduled)
-            known = names.get(company.id or "", company.code)
-            if scheduled.journey_id is not None and known in self.companies:
-                times.setdefault(scheduled.journey_id, {}).setdefault(str(known), ())
+            code = names.get(company.id or "", company.code)
+            if scheduled.journey_id is not None and code in self.companies:
+                times.setdefault(scheduled.journey_id, {}).setdefault(str(code), ())
         return times
 
     def _journeys_with_ports(self) -> list[tuple[Journey, tuple[str, str] | None]]:

@@ -75,8 +75,8 @@ class TripPlan:
         """Which companies were asked, as of now."""
         under_way = [call.key.asked for call in self._batch.under_way.copy().values()]
         failed = [
-            AskedSearch(one.company, one.depart_code, one.arrive_code, one.day)
-            for one in self._failed
+            AskedSearch(failed.company, failed.depart_code, failed.arrive_code, failed.day)
+            for failed in self._failed
         ]
         return SearchReport(
             (*self._answered, *self._nothing, *failed, *under_way),
@@ -201,15 +201,15 @@ class TripPlan:
         """
         if not self._out:
             return []
-        found = [way_back for one in self._without_out if (way_back := one.way_back) is not None]
+        queries = [query.way_back for query in self._without_out]
         self._without_out.clear()
-        return found
+        return [query for query in queries if query is not None]
 
     def _queries(self, out: date, return_day: date | None) -> Iterator[Query]:
         """Yield the searches of a day: each company's way out with its way back, if it has one."""
         returns = [] if return_day is None else self._sailings(self._routes(back=True))
         for route, company in self._sailings(self._routes()):
-            mine = next((one for one in returns if one[1] == company), None)
+            mine = next((sailed for sailed in returns if sailed[1] == company), None)
             if mine is not None:
                 returns.remove(mine)
             yield Query(
@@ -234,7 +234,7 @@ class TripPlan:
         wanted = self._request.companies
         if wanted is None:
             return pairs
-        names = [self._name_of(one) for one in wanted]
+        names = [self._name_of(name) for name in wanted]
         # A company that is asked for is asked, even if no catalogue says that it sails.
         return [(route, name) for route in routes for name in dict.fromkeys(names)]
 
@@ -249,18 +249,18 @@ class TripPlan:
     def _take(self, answer: BatchAnswer[Query, Records[Availability]]) -> list[Trip]:
         """Record an answer, and return the trips that it makes with those before it."""
         query = answer.key
-        asked = query.asked
+        search = query.asked
         if isinstance(answer.error, APIError) and answer.error.field is not None:
             answer.error.field = self._argument_at(answer.error.field, query)
         if isinstance(answer.error, POINTLESS):
             raise answer.error
         if answer.error is not None and not isinstance(answer.error, NoSailingsError):
-            self._fail(asked, answer.error)
+            self._fail(search, answer.error)
         elif answer.value:
-            self._answered.append(asked)
+            self._answered.append(search)
             return [*self._join(query, answer.value)]
         else:
-            self._nothing.append(asked)
+            self._nothing.append(search)
             self._without_out.append(query)
         return []
 
@@ -269,7 +269,7 @@ class TripPlan:
         if path.startswith(("passengers", "vehicle")):
             return path
         request = self._request
-        companies = [self._name_of(one) for one in request.companies or ()]
+        companies = [self._name_of(company) for company in request.companies or ()]
         if path == "company" and query.company in companies:
             return f"companies[{companies.index(query.company)}]"
         return self._place_or_day(path, query)
@@ -297,12 +297,12 @@ class TripPlan:
             for _, offer in out:
                 yield from self._wanted(one_way(offer))
             return
-        new = [(one, other) for one in out for other in (*self._back, *back)]
-        new += [(one, other) for one in self._out for other in back]
+        new = [(way_out, other) for way_out in out for other in (*self._back, *back)]
+        new += [(way_out, other) for way_out in self._out for other in back]
         self._out += out
         self._back += back
-        for (asked, outward), (other, homeward) in new:
-            yield from self._wanted(round_trip(outward, homeward, are_together=asked is other))
+        for (search, outward), (other, homeward) in new:
+            yield from self._wanted(round_trip(outward, homeward, are_together=search is other))
 
     def _wanted(self, trip: Trip | None) -> Iterator[Trip]:
         """Yield a trip with its fares of the wanted type; count one that has none of them."""
@@ -316,9 +316,9 @@ class TripPlan:
     def _has_return(self) -> bool:
         return self._request.rounds[0][0][1] is not None
 
-    def _fail(self, asked: AskedSearch, error: FerryError) -> None:
+    def _fail(self, search: AskedSearch, error: FerryError) -> None:
         self._failed.append(
-            FailedSearch(asked.company, asked.depart_code, asked.arrive_code, asked.day, error)
+            FailedSearch(search.company, search.depart_code, search.arrive_code, search.day, error)
         )
 
     def _end_at_deadline(self) -> Flow[None]:

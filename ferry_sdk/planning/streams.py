@@ -13,15 +13,8 @@ from ferry_sdk.planning.search import TripPlan
 from ferry_sdk.planning.trips import SearchReport, Trip
 
 
-class TripStream(Iterator[Trip]):
-    """Trips as the companies answer.
-
-    The searches that are under way are stopped when the stream is closed, or is no longer used.
-    """
-
-    def __init__(self, transport: Transport, plan: TripPlan) -> None:
-        self._plan = plan
-        self._trips = stream(transport, plan.steps(transport.settings), plan.stop)
+class _TripsSoFar:
+    _plan: TripPlan
 
     @property
     def report(self) -> SearchReport:
@@ -34,7 +27,18 @@ class TripStream(Iterator[Trip]):
         return self.report.left_out
 
     def __repr__(self) -> str:
-        return f"<TripStream: {self.report!r}>"
+        return f"<{type(self).__name__}: {self.report!r}>"
+
+
+class TripStream(_TripsSoFar, Iterator[Trip]):
+    """Trips as the companies answer.
+
+    The searches that are under way are stopped when the stream is closed, or is no longer used.
+    """
+
+    def __init__(self, transport: Transport, plan: TripPlan) -> None:
+        self._plan = plan
+        self._trips = stream(transport, plan.steps(transport.settings), plan.stop)
 
     def close(self) -> None:
         """Stop the searches that are under way."""
@@ -50,7 +54,7 @@ class TripStream(Iterator[Trip]):
         self.close()
 
 
-class AsyncTripStream(AsyncIterator[Trip]):
+class AsyncTripStream(_TripsSoFar, AsyncIterator[Trip]):
     """Trips as the companies answer.
 
     The searches that are under way are stopped when the stream is closed, or is no longer used.
@@ -59,19 +63,6 @@ class AsyncTripStream(AsyncIterator[Trip]):
     def __init__(self, transport: AsyncTransport, plan: TripPlan) -> None:
         self._plan = plan
         self._trips = stream_async(transport, plan.steps(transport.settings), plan.stop)
-
-    @property
-    def report(self) -> SearchReport:
-        """Which companies were asked, and what became of each search so far."""
-        return self._plan.report
-
-    @property
-    def left_out(self) -> int:
-        """How many trips were found so far without a fare of the wanted `reservation_type`."""
-        return self.report.left_out
-
-    def __repr__(self) -> str:
-        return f"<AsyncTripStream: {self.report!r}>"
 
     async def aclose(self) -> None:
         """Stop the searches that are under way."""

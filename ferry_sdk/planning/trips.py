@@ -215,7 +215,7 @@ def of_type(trip: Trip, reservation_type: ReservationTypeName | None) -> Trip | 
     """Return a trip with its fares of one type only; None if it has none."""
     if reservation_type is None:
         return trip
-    fares = tuple(one for one in trip.fares if one.reservation_type == reservation_type)
+    fares = tuple(fare for fare in trip.fares if fare.reservation_type == reservation_type)
     return replace(trip, fares=fares) if fares else None
 
 
@@ -288,7 +288,7 @@ class SearchReport:
         if not self.has_route:
             return f"<SearchReport: {NO_ROUTE}>"
         names = ("asked", "answered", "nothing", "failed", "not_asked")
-        counts = ", ".join(f"{len(getattr(self, one))} {one}" for one in names)
+        counts = ", ".join(f"{len(getattr(self, name))} {name}" for name in names)
         return f"<SearchReport: {counts}{left_out_note(self)}>"
 
 
@@ -322,9 +322,9 @@ class TripSearch(Sequence[Trip]):
         """
         if reservation_type not in get_args(ReservationTypeName):
             raise InvalidInputError("expected TICKET, PRESALE or OPTION", field="reservation_type")
-        found = [kept for trip in self if (kept := of_type(trip, reservation_type)) is not None]
-        left_out = self.left_out + len(self) - len(found)
-        return TripSearch(found, replace(self.report, left_out=left_out))
+        trips = [kept for trip in self if (kept := of_type(trip, reservation_type)) is not None]
+        left_out = self.left_out + len(self) - len(trips)
+        return TripSearch(trips, replace(self.report, left_out=left_out))
 
     @property
     def left_out(self) -> int:
@@ -369,7 +369,7 @@ class TripSearch(Sequence[Trip]):
         check_options(by, money)
 
         def clocks(moments: Iterable[datetime | None]) -> tuple[str, list[datetime | None]]:
-            return "datetime64[us]", [one and one.replace(tzinfo=None) for one in moments]
+            return "datetime64[us]", [moment and moment.replace(tzinfo=None) for moment in moments]
 
         trips: Sequence[Trip] = self
         of_fares: dict[str, tuple[str, list[Any]]] = {}
@@ -377,20 +377,20 @@ class TripSearch(Sequence[Trip]):
             trips = [trip for trip in self for _ in trip.fares]
             fares = [fare for trip in self for fare in trip.fares]
             of_fares = {
-                "tariff_kind": ("string", [one.kind for one in fares]),
-                "tariff_type": ("string", [str(one.tariffs[0].type) for one in fares]),
-                "tariff_amount": ("money", [one.amount for one in fares]),
-                "tariff_currency": ("string", [one.currency for one in fares]),
+                "tariff_kind": ("string", [fare.kind for fare in fares]),
+                "tariff_type": ("string", [str(fare.tariffs[0].type) for fare in fares]),
+                "tariff_amount": ("money", [fare.amount for fare in fares]),
+                "tariff_currency": ("string", [fare.currency for fare in fares]),
             }
         return frame_of_columns(
             {
-                "depart_local": clocks(one.depart_at for one in trips),
-                "arrive_local": clocks(one.arrive_at for one in trips),
-                "travel_time": ("timedelta64[us]", [one.travel_time for one in trips]),
-                "back_local": clocks(one.back.depart_at if one.back else None for one in trips),
-                "companies": ("string", [", ".join(one.companies) for one in trips]),
-                "price": ("money", [one.price for one in trips]),
-                "currency": ("string", [one.currency for one in trips]),
+                "depart_local": clocks(trip.depart_at for trip in trips),
+                "arrive_local": clocks(trip.arrive_at for trip in trips),
+                "travel_time": ("timedelta64[us]", [trip.travel_time for trip in trips]),
+                "back_local": clocks(trip.back.depart_at if trip.back else None for trip in trips),
+                "companies": ("string", [", ".join(trip.companies) for trip in trips]),
+                "price": ("money", [trip.price for trip in trips]),
+                "currency": ("string", [trip.currency for trip in trips]),
                 **of_fares,
             },
             money,

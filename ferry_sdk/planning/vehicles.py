@@ -94,12 +94,12 @@ class VehiclesGroup(Resource):
 
 def _matches(models: Iterable[VehicleModel], text: str) -> list[VehicleMatch]:
     wanted = fold(text)
-    found = [
+    matches = [
         VehicleMatch(model, score)
         for model in models
         if model.code is not None and (score := _score(model, wanted)) >= _LEAST_SIMILARITY
     ]
-    return sorted(found, key=lambda one: (-one.score, one.model.code or ""))
+    return sorted(matches, key=lambda match: (-match.score, match.model.code or ""))
 
 
 def _score(model: VehicleModel, wanted: str) -> float:

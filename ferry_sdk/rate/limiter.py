@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 from ferry_sdk._engine.effects import Effect, Flow, RunBlocking, Sleep, drive
 from ferry_sdk._engine.limiter import FlowLimiter, TurnRequest, current_request
-from ferry_sdk._fork import process_id
-from ferry_sdk._threads import Latch, uninterrupted
+from ferry_sdk._runtime.fork import process_id
+from ferry_sdk._runtime.threads import Latch, uninterrupted
 from ferry_sdk.errors import ConfigurationError, InvalidInputError, RequestTimeoutError
-from ferry_sdk.rate.line import Line
 from ferry_sdk.rate.schedule import Limit, MemorySchedule, Schedule
+from ferry_sdk.rate.waiting_queue import WaitingQueue
 
 _TEXT: Final = re.compile(r"([1-9][0-9]{0,5})/(second|minute)")
 _SECONDS: Final = {"second": 1, "minute": 60}
@@ -43,8 +43,8 @@ class Rate(FlowLimiter):
         self._limit = _limit(rate, burst)
         self._rate, self._burst = rate, burst
         self._storage = None if storage is None else _url(storage)
-        self._lines: dict[int, Line] = {}
-        self._line()
+        self._queues: dict[int, WaitingQueue] = {}
+        self._queue()
 
     def acquire(self, operation: str) -> None:
         """Wait until a request may leave.
@@ -66,30 +66,30 @@ class Rate(FlowLimiter):
             RequestTimeoutError: The deadline of the call has passed.
             ConnectionFailedError: The storage does not answer.
         """
-        line, clock = self._line(), request.clock
-        waiter = line.join(clock(), goes_first=request.goes_first)
+        queue, clock = self._queue(), request.clock
+        waiter = queue.join(clock(), goes_first=request.goes_first)
         try:
-            while (seconds := line.take(waiter, clock())) is not None:
+            while (seconds := queue.take(waiter, clock())) is not None:
                 if request.until is not None and (left := request.until - clock()) < seconds:
                     if left <= 0:
                         raise RequestTimeoutError("the deadline has passed")
                     seconds = left
                 if seconds > 0:
                     yield from Sleep(seconds, waiter.signal)
-                elif line.schedule.is_shared:
-                    yield from RunBlocking(partial(line.reserve, waiter, clock), request.until)
+                elif queue.schedule.is_shared:
+                    yield from RunBlocking(partial(queue.reserve, waiter, clock), request.until)
                 else:
-                    line.reserve(waiter, clock)
+                    queue.reserve(waiter, clock)
         finally:
-            line.leave(waiter, clock())
+            queue.leave(waiter, clock())
 
-    def _line(self) -> Line:
-        """Return the line of this process; a forked one has its own."""
-        line = self._lines.get(process_id())
-        if line is None:
-            line = Line(_open_schedule(self._limit, self._storage))
-            line = self._lines.setdefault(process_id(), line)
-        return line
+    def _queue(self) -> WaitingQueue:
+        """Return the queue of this process; a forked one has its own."""
+        queue = self._queues.get(process_id())
+        if queue is None:
+            queue = WaitingQueue(_open_schedule(self._limit, self._storage))
+            queue = self._queues.setdefault(process_id(), queue)
+        return queue
 
     def __repr__(self) -> str:
         # The rest of the URL may contain a password.
@@ -101,13 +101,13 @@ class Rate(FlowLimiter):
 
 
 def _limit(rate: object, burst: object) -> Limit:
-    found = _TEXT.fullmatch(rate) if isinstance(rate, str) else None
-    if found is None:
+    match = _TEXT.fullmatch(rate) if isinstance(rate, str) else None
+    if match is None:
         raise InvalidInputError('expected a text such as "50/second"', field="rate")
-    number, unit = int(found[1]), found[2]
+    number, unit = int(match[1]), match[2]
     if not isinstance(burst, int) or isinstance(burst, bool) or not 1 <= burst <= number:
         raise InvalidInputError(f"expected a number from 1 to {number}", field="burst")
-    return Limit(found[0], number, _SECONDS[unit], burst)
+    return Limit(match[0], number, _SECONDS[unit], burst)
 
 
 @uninterrupted
@@ -142,7 +142,7 @@ def _block(effect: Effect[Any]) -> None:
     match effect:
         case Sleep(seconds, signal):
             woken = Latch()
-            assert signal is not None  # noqa: S101 -- a line always gives one
+            assert signal is not None  # noqa: S101 -- a queue always gives one
             with signal.call(woken.set):
                 woken.wait(min(seconds, threading.TIMEOUT_MAX))
         case RunBlocking(function):

@@ -43,7 +43,7 @@ _FURTHEST: Final = 2 * _AHEAD
 _JITTER: Final = 0.05
 """Seconds by which requests and answers differ in speed, if nothing is wrong."""
 _ANSWERS: Final = 5
-"""How many answers narrow down the clock of Redis."""
+"""The answers that narrow down the clock of Redis."""
 _LONGEST_WAIT: Final = 60.0
 """Seconds after which a process asks again, however far away its turn is."""
 _TIMEOUT: Final = 3.0

@@ -4,7 +4,7 @@ A resource method returns an `Operation`, which describes a call and performs no
 turns it into a descriptor with two wrappers, one sync and one async. Attribute access selects
 the wrapper by the type of the resource's transport: `Transport` performs the call and returns
 its result, `AsyncTransport` returns a coroutine, and the raw transports return a `RawResponse`.
-Editors and type checkers read the signatures of these wrappers in the stubs of `_groups`.
+Editors and type checkers read the signatures of these wrappers in the stubs of `client.groups`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar, overloa
 from ferry_sdk._engine.batch import Plan
 from ferry_sdk._engine.http import RawResponse
 from ferry_sdk._engine.operation import Operation
-from ferry_sdk._threads import uninterrupted
+from ferry_sdk._runtime.threads import uninterrupted
 from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
 from ferry_sdk._transport.sync import RawTransport, Transport
 from ferry_sdk.errors import FerryError, trim
@@ -28,10 +28,10 @@ P = ParamSpec("P")
 T = TypeVar("T")
 AnyTransport = Transport | AsyncTransport | RawTransport | AsyncRawTransport
 _MODULES: Final[Mapping[type[AnyTransport], str]] = {
-    Transport: "ferry_sdk._groups.sync",
-    AsyncTransport: "ferry_sdk._groups.async_",
-    RawTransport: "ferry_sdk._groups.raw",
-    AsyncRawTransport: "ferry_sdk._groups.async_raw",
+    Transport: "ferry_sdk.client.groups.sync",
+    AsyncTransport: "ferry_sdk.client.groups.async_",
+    RawTransport: "ferry_sdk.client.groups.raw",
+    AsyncRawTransport: "ferry_sdk.client.groups.async_raw",
 }
 
 

@@ -89,10 +89,9 @@ class LocalService:
         self._faults = Faults(trial_faults())
         self._counters = Counters(self.clock)
         self._request_log = RequestLog(self.clock, prints=log)
-        if profile is None or isinstance(profile, Profile):
-            self._profile = profile or Profile()
-        else:
-            self._profile = Profile.load(profile)
+        if profile is not None and not isinstance(profile, Profile):
+            profile = Profile.load(profile)
+        self._profile = profile or Profile()
         shapes = {
             name.removeprefix("mcp_"): value
             for name, value in self.profile.model_dump(exclude_defaults=True).items()
@@ -100,13 +99,13 @@ class LocalService:
         }
         self._mcp = McpSwitches((mcp or McpOptions()).changed(**shapes))
         self._network = Network.load()
-        given = {
+        tokens = {
             "read_write": token,
             "read_only": read_only_token,
             "organisation": organisation_token,
             "control": control_token,
         }
-        self._tokens = Tokens(**{name: value for name, value in given.items() if value})
+        self._tokens = Tokens(**{kind: token for kind, token in tokens.items() if token})
         self._sessions = McpSessions(self.clock)
         self._seed = seed
         self._state_path = state
@@ -196,7 +195,7 @@ class LocalService:
         The address, the tokens and open connections are kept.
         """
         if self._state is not None:
-            self._service.detach()
+            self.service.detach()
             self._state.clear()
         self._service, self._app = self._build()
         self._sessions.clear()
@@ -231,7 +230,7 @@ class LocalService:
 
     def _close_state(self) -> None:
         if self._state is not None:
-            self._service.detach()
+            self.service.detach()
             self.clock.persist(None, None)
             self._state.close()
             self._state = None

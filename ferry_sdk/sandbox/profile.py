@@ -1,4 +1,4 @@
-"""How the local service behaves where the interface leaves it open."""
+"""The behaviour of the local service where the interface leaves it open."""
 
 from __future__ import annotations
 
@@ -6,16 +6,25 @@ import os
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 from typing_extensions import Self
 
-from ferry_sdk.models.docstrings import describe_properties
+from ferry_sdk.sandbox.requests.control import (
+    ArrayResult,
+    BareContent,
+    BareResult,
+    ControlModel,
+    ProtocolError,
+    StructuredResult,
+    TextContent,
+    ToolError,
+)
 from ferry_sdk.sandbox.requests.errors import InvalidOrderError, parse_fields
 
 _OBJECT = TypeAdapter(dict[str, object])
 
 
-class Profile(BaseModel):
+class Profile(ControlModel):
     """What the service does where the interface allows several behaviours.
 
     Each field is the id of an assumption; its default is what the client assumes.
@@ -51,9 +60,7 @@ class Profile(BaseModel):
         cancelled_status: How a cancellation spells its `status`.
     """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(
-        extra="forbid", frozen=True, json_schema_extra=describe_properties
-    )
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True)
 
     no_sailings: Literal["not_found", "empty_list"] = "not_found"
     unknown_id: Literal["not_found", "unprocessable", "error_with_200"] = "not_found"
@@ -69,35 +76,11 @@ class Profile(BaseModel):
     out_time: Literal["earliest", "ignored"] = "earliest"
     return_search: Literal["both_directions", "outward_only"] = "both_directions"
     balance: Literal["as_amount", "zero"] = "as_amount"
-    mcp_result: Literal[
-        "structured_and_text",
-        "structured",
-        "structured_array",
-        "text",
-        "n_blocks",
-        "embedded_resource",
-        "bare",
-        "naked",
-        "batch",
-    ] = "structured_and_text"
-    mcp_error: Literal[
-        "is_error",
-        "is_error_text",
-        "is_error_prose",
-        "tool_error_text",
-        "json_rpc_error",
-        "json_rpc_error_data",
-        "bare",
-    ] = "is_error"
-    mcp_resource: Literal[
-        "text",
-        "text_without_type",
-        "text_without_uri",
-        "blob",
-        "split",
-        "bare_list",
-        "bare_object",
-    ] = "text"
+    mcp_result: Literal[StructuredResult, ArrayResult, "embedded_resource", BareResult] = (
+        "structured_and_text"
+    )
+    mcp_error: Literal[ToolError, ProtocolError] = "is_error"
+    mcp_resource: Literal[TextContent, BareContent] = "text"
     mcp_session: Literal["optional", "required", "none"] = "optional"
     times: Literal["with_offset", "without_offset"] = "with_offset"
     qr_code: Literal["data_uri", "base64", "absent"] = "data_uri"

@@ -116,7 +116,9 @@ class RequestLog:
             operation=state.get("operation"),
             status=status,
             milliseconds=round(seconds * 1000, 1),
-            correlation_id=_printable(ids[0]),
+            correlation_id="".join(
+                each if each.isprintable() else "?" for each in ids[0][:_LONGEST]
+            ),
             request_id=ids[1],
             faults=tuple(state.get("faults", ())),
             **state.get("named", {}),
@@ -135,7 +137,3 @@ class RequestLog:
 
     def _shown(self, part: str) -> str:
         return part if part in self._words or _ID.fullmatch(part) else "…"
-
-
-def _printable(text: str) -> str:
-    return "".join(letter if letter.isprintable() else "?" for letter in text[:_LONGEST])

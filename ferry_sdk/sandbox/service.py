@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, cast
 
 from pydantic import JsonValue
 
-from ferry_sdk.sandbox.alternatives import change_answer, finds_nothing, status_of
 from ferry_sdk.sandbox.bookings.sales import Sales
 from ferry_sdk.sandbox.bookings.state import SandboxState
 from ferry_sdk.sandbox.clock import Clock
@@ -28,6 +27,7 @@ from ferry_sdk.sandbox.faults.kinds import Refused
 from ferry_sdk.sandbox.network.seeded_random import Ids
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.operations import OPERATIONS
+from ferry_sdk.sandbox.profile_changes import change_answer, finds_nothing, status_of
 from ferry_sdk.sandbox.requests.access import Access, CallContext, Caller
 from ferry_sdk.sandbox.requests.body import Nothing
 from ferry_sdk.sandbox.requests.errors import MalformedError, Problem, RefusedError, text
@@ -181,8 +181,8 @@ def _note_ids(operation: str, answer: JsonValue) -> None:
 
 def _check_access(access: Access, needed: Access) -> None:
     if not access.allows(needed):
-        paying = needed is Access.ORGANISATION
-        raise RefusedError(403, Problem("organisation_only" if paying else "forbidden"))
+        is_payment = needed is Access.ORGANISATION
+        raise RefusedError(403, Problem("organisation_only" if is_payment else "forbidden"))
 
 
 def _service_error(error: RefusedError, operation: str, caller: Caller) -> ServiceError:

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from ferry_sdk._engine.files import read_file
-from ferry_sdk._version import __version__
+from ferry_sdk._runtime.version import __version__
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.scan.report import ScanReport
 from ferry_sdk.scan.searches import Search
@@ -30,7 +30,7 @@ pq: Any = untyped_pq
 
 _KEY: Final = b"ferry_sdk.scan"
 _DIGEST: Final = b'{"digest": "'
-"""What precedes the digest of a file: the start of its description, the last text in the file."""
+"""The text before the digest of a file: the start of its description, the last text in it."""
 _DIGITS: Final = 2 * sha256().digest_size
 _MAGIC: Final = b"PAR1"
 """The first and the last bytes of a Parquet file."""
@@ -54,7 +54,7 @@ class Part:
 
 
 class _Description(TypedDict):
-    """What a part says about itself, at its end."""
+    """The description of a part, at the end of its file."""
 
     format: int
     scan: str
@@ -123,8 +123,8 @@ def write_part(
         len(lost),
         dict(Counter(lost + rows.failures)),
     )
-    known = read_report(part.path, part.scan)
-    if known is not None and known.done > report.done:
+    former = read_report(part.path, part.scan)
+    if former is not None and former.done > report.done:
         return change  # a later run has asked more than this worker, whose own run was killed
     members = {
         "digest": "0" * _DIGITS,

@@ -1,4 +1,4 @@
-"""How far a scan is."""
+"""The progress of a scan."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class ScanReport:
-    """How far a scan is, or a part of it.
+    """The progress of a scan, or of a part of it.
 
     Attributes:
         size: The number of searches.

@@ -1,4 +1,4 @@
-"""What a scan asks: its arguments, validated, and the routes that they mean."""
+"""The validated arguments of a scan, and the routes that they mean."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AnyRoutes = Sequence[Ends | Route] | Literal["all"]
 
 @dataclass(frozen=True, slots=True)
 class ScanRequest:
-    """What a scan asks.
+    """The validated arguments of a scan.
 
     Attributes:
         routes: Pairs of places, routes, or "all".
@@ -47,14 +47,14 @@ class ScanRequest:
         Raises:
             InvalidInputError: An argument is invalid; `field` names it.
         """
-        ends = [date.fromisoformat(arguments.day(one, "dates")) for one in self.dates]
+        ends = [date.fromisoformat(arguments.day(day, "dates")) for day in self.dates]
         span = (ends[-1] - ends[0]).days + 1 if len(ends) == 2 else 0  # noqa: PLR2004 -- a pair
         object.__setattr__(self, "days", [ends[0] + timedelta(days) for days in range(span)])
         if self.routes != "all" and not (self.routes and all(map(_is_route, self.routes))):
             raise InvalidInputError('expected pairs of places, routes, or "all"', field="routes")
         if not self.days:
             raise InvalidInputError("expected the first and the last day", field="dates")
-        if not 0 < len({one.name for one in self.parties}) == len(self.parties):
+        if not 0 < len({party.name for party in self.parties}) == len(self.parties):
             raise InvalidInputError("expected parties with different names", field="parties")
         if self.companies is not None and (isinstance(self.companies, str) or not self.companies):
             raise InvalidInputError("expected a list of companies", field="companies")
@@ -73,15 +73,15 @@ class ScanRequest:
         routes: object = self.routes
         if not isinstance(self.routes, str):
             routes = [
-                [one.depart_code, one.arrive_code, one.journey_id, *one.companies]
-                if isinstance(one, Route)
-                else [end.code if isinstance(end, Port) else end for end in one]
-                for one in self.routes
+                [route.depart_code, route.arrive_code, route.journey_id, *route.companies]
+                if isinstance(route, Route)
+                else [end.code if isinstance(end, Port) else end for end in route]
+                for route in self.routes
             ]
         return {
             "routes": routes,
             "dates": [str(self.days[0]), str(self.days[-1])],
-            "parties": [one.asked(self.days[0], self.days[-1]) for one in self.parties],
+            "parties": [party.asked(self.days[0], self.days[-1]) for party in self.parties],
             "companies": None if self.companies is None else [*self.companies],
             "part_size": self.part_size,
         }
@@ -96,7 +96,7 @@ class ScanRequest:
         Raises:
             InvalidInputError: No company is known for one of them; for "all", for none of them.
         """
-        found: set[CompanyRoute] = set()
+        sailed: set[CompanyRoute] = set()
         for route in routes:
             companies = self.companies or route.companies
             if not companies and self.routes != "all":
@@ -107,13 +107,13 @@ class ScanRequest:
             if not companies:
                 logger.warning("%s is not asked: no company is known", route.journey_id)
             ends = route.depart_code, route.arrive_code
-            found.update(CompanyRoute(*ends, route.journey_id, company) for company in companies)
-        if not found:
+            sailed.update(CompanyRoute(*ends, route.journey_id, company) for company in companies)
+        if not sailed:
             raise InvalidInputError("no company is known; pass the companies", field="companies")
-        return sorted(found)
+        return sorted(sailed)
 
 
-def _is_route(given: object) -> bool:
+def _is_route(value: object) -> bool:
     """Return whether it is a route, or a pair of places."""
-    pair: Any = given
-    return isinstance(given, Route) or (isinstance(given, list | tuple) and len(pair) == 2)  # noqa: PLR2004 -- a pair
+    pair: Any = value
+    return isinstance(value, Route) or (isinstance(value, list | tuple) and len(pair) == 2)  # noqa: PLR2004 -- a pair

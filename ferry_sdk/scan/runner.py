@@ -54,7 +54,7 @@ _MOMENT: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class PartResult:
-    """What came of a part.
+    """The outcome of a part.
 
     Attributes:
         change: The answers that are new.
@@ -86,7 +86,8 @@ class _BegunPart:
         if not self.answers:
             return PartResult(ScanReport())
         change = yield from RunBlocking(partial(write_part, self.part, self.done, self.answers))
-        errors = [one.error for one in self.answers if isinstance(one.error, ConnectionFailedError)]
+        errors = [each.error for each in self.answers]
+        errors = [error for error in errors if isinstance(error, ConnectionFailedError)]
         return PartResult(change, errors[0] if len(errors) == len(self.answers) else None)
 
 
@@ -149,7 +150,7 @@ class PartRunner:
             if part is None:
                 return
             done = yield from RunBlocking(partial(read_done, part.path, part.scan))
-            begun = _BegunPart(part, done, [one for one in part.searches if one.key not in done])
+            begun = _BegunPart(part, done, [each for each in part.searches if each.key not in done])
             self._begun.append(begun)
             for search in begun.missing:
                 self._ask(begun, search)
@@ -183,14 +184,14 @@ class PartRunner:
 
 
 def run_here(
-    given: AnyClient | MakeClient,
+    client_or_maker: AnyClient | MakeClient,
     concurrency: int,
     parts: Iterator[Part],
     take: Callable[[PartResult], object],
 ) -> None:
     """Run the parts in this process."""
     runner = PartRunner(parts, concurrency)
-    _perform(given, runner.steps, take, runner.stop)
+    _perform(client_or_maker, runner.steps, take, runner.stop)
 
 
 def run_part(make_client: MakeClient, concurrency: int, part: Part) -> PartResult:
@@ -201,7 +202,7 @@ def run_part(make_client: MakeClient, concurrency: int, part: Part) -> PartResul
 
 
 def look_up(
-    given: AnyClient | MakeClient, request: ScanRequest | None
+    client_or_maker: AnyClient | MakeClient, request: ScanRequest | None
 ) -> tuple[str, list[CompanyRoute]]:
     """Return the address of a client's service, and the routes of a request, if there is one.
 
@@ -215,24 +216,24 @@ def look_up(
     def steps(settings: Settings) -> Steps[Sequence[Route]]:
         addresses.append(settings.base_url)
         ends: Sequence[Any] = () if request is None else request.routes
-        for one in [(None, None)] if ends == "all" else ends:
-            if isinstance(one, Route):
-                yield Item([one])
+        for ends_or_route in [(None, None)] if ends == "all" else ends:
+            if isinstance(ends_or_route, Route):
+                yield Item([ends_or_route])
                 continue
-            plan: Any = RoutesGroup.find(None, *one)
+            plan: Any = RoutesGroup.find(None, *ends_or_route)
             flow: Flow[tuple[Route, ...]] = plan.steps(settings)
-            found = yield from flow
-            if not found:
-                places = " to ".join(map(str, one))
+            sailed_routes = yield from flow
+            if not sailed_routes:
+                places = " to ".join(map(str, ends_or_route))
                 raise InvalidInputError(f"no company sails from {places}", field="routes")
-            yield Item(found)
+            yield Item(sailed_routes)
 
-    _perform(given, steps, routes.extend)
+    _perform(client_or_maker, steps, routes.extend)
     return addresses[0], [] if request is None else request.company_routes(routes)
 
 
 def _perform(
-    given: AnyClient | MakeClient,
+    client_or_maker: AnyClient | MakeClient,
     steps: Callable[[Settings], Steps[T]],
     take: Callable[[T], object],
     stop: Stop | None = None,
@@ -242,7 +243,7 @@ def _perform(
     The steps have a thread, where an interruption loses no answer, and an async client an event
     loop: a notebook has one of its own already.
     """
-    made: Any = given if isinstance(given, AnyClient) else given()
+    made: Any = client_or_maker if isinstance(client_or_maker, AnyClient) else client_or_maker()
     if not isinstance(made, AnyClient):
         raise InvalidInputError("expected a client, or a function that makes one", field="client")
     client: Any = made
@@ -256,7 +257,7 @@ def _perform(
                 for item in items:
                     take(item)
         finally:
-            if client is not given:
+            if client is not client_or_maker:
                 client.close()
 
     async def perform_async() -> None:
@@ -266,7 +267,7 @@ def _perform(
                     take(item)
         finally:
             with anyio.CancelScope(shield=True):
-                await (transport.close_loop() if client is given else client.aclose())
+                await (transport.close_loop() if client is client_or_maker else client.aclose())
 
     in_thread = partial(to_thread.run_sync, perform)
     with start_blocking_portal("asyncio") as portal:
@@ -303,7 +304,7 @@ def run_with_executor(
             tasks = _take_next(tasks, take)
     except BaseException as error:
         # What Dask cancels is never done; such a part is dropped.
-        wait([one for one in tasks if not one.cancel()])
+        wait([task for task in tasks if not task.cancel()])
         if isinstance(error, BrokenExecutor):
             raise type(error)(
                 "a worker of the executor ended abruptly; what is written stays: run the scan "
@@ -317,6 +318,6 @@ def _take_next(
 ) -> set[Future[PartResult]]:
     """Wait for a part, and return those that are still under way."""
     done, rest = wait(tasks, _MOMENT, FIRST_COMPLETED)
-    for one in done:
-        take(one.result())
+    for task in done:
+        take(task.result())
     return rest

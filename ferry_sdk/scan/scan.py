@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from ferry_sdk._engine import validation
-from ferry_sdk._version import __version__
+from ferry_sdk._runtime.version import __version__
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import ConfigurationError, FerryError, InvalidInputError
 from ferry_sdk.planning.routes import Route
@@ -42,7 +42,7 @@ logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _MOST_RUNS: Final = 100
 _MOST_REASONS: Final = 100
-"""How many runs, and how many reasons of each, a manifest has."""
+"""The most runs in a manifest, and the most reasons of each."""
 
 
 class FareScan:
@@ -81,9 +81,9 @@ class FareScan:
         self._request = ScanRequest(routes, dates, parties, companies, part_size)
         self._routes: list[CompanyRoute] | None = None
         if not isinstance(routes, str):
-            known = [one for one in routes if isinstance(one, Route)]
-            if len(known) == len(routes):
-                self._routes = self._request.company_routes(known)
+            known_routes = [route for route in routes if isinstance(route, Route)]
+            if len(known_routes) == len(routes):
+                self._routes = self._request.company_routes(known_routes)
         self._report = ScanReport()
         self._of_run = ScanReport()
 
@@ -103,7 +103,7 @@ class FareScan:
 
     @property
     def report(self) -> ScanReport:
-        """How far the scan is, read from the folder.
+        """The progress of the scan, read from the folder.
 
         Raises:
             InvalidInputError: The folder holds another scan.
@@ -261,8 +261,8 @@ class FareScan:
         """
         manifest = read_manifest(self.folder)
         if manifest is not None:
-            asked = json.loads(json.dumps(self._request.members))
-            other = [name for name, value in asked.items() if manifest["asked"].get(name) != value]
+            wanted = json.loads(json.dumps(self._request.members))
+            other = [name for name, value in wanted.items() if manifest["asked"].get(name) != value]
             problem = f"it holds a scan with other {', '.join(other)}" if other else None
             if not other and len(self._searches_of(manifest)) != manifest["size"]:
                 problem = "the size in scan.json is not that of its routes"
@@ -305,9 +305,9 @@ class FareScan:
         missing: list[int] = []
         self._report, self._of_run = ScanReport(len(searches)), ScanReport()
         for number in range(searches.part_count):
-            known = read_report(part_path(self.folder, number), scan) or ScanReport()
-            self._report += ScanReport(0, known.answered, known.nothing)
-            if known.done < len(searches.part(number)):
+            written = read_report(part_path(self.folder, number), scan) or ScanReport()
+            self._report += ScanReport(0, written.answered, written.nothing)
+            if written.done < len(searches.part(number)):
                 missing.append(number)
         return (
             Part(part_path(self.folder.absolute(), number), scan, searches.part(number), run)

@@ -41,7 +41,7 @@ class Party:
         arguments.text(self.name, "name")
         body: Any = arguments.search(self.passengers, self.vehicle, date.today())  # noqa: DTZ011 -- any
         # Travellers have another age on another day.
-        if not any(isinstance(one, Traveller) for one in self.passengers):
+        if not any(isinstance(passenger, Traveller) for passenger in self.passengers):
             passengers = tuple(map(SearchPassenger.model_validate, body["passengers"]))
             object.__setattr__(self, "passengers", passengers)
         elif not isinstance(self.passengers, Travellers):
@@ -51,10 +51,10 @@ class Party:
 
     def asked(self, first: date, last: date) -> dict[str, Any]:
         """Return the party as a manifest has it: without names, at the ages of a scan's days."""
-        found = [arguments.search(self.passengers, self.vehicle, day) for day in (first, last)]
-        members = {name: found[0].get(name) for name in ("passengers", "vehicle")}
-        if found[0] != found[1]:
-            members["passengers_on_last_day"] = found[1]["passengers"]
+        bodies = [arguments.search(self.passengers, self.vehicle, day) for day in (first, last)]
+        members = {name: bodies[0].get(name) for name in ("passengers", "vehicle")}
+        if bodies[0] != bodies[1]:
+            members["passengers_on_last_day"] = bodies[1]["passengers"]
         return {"name": self.name, **members}
 
 
@@ -118,9 +118,9 @@ class SearchList:
     def part(self, number: int) -> list[Search]:
         """Return the searches of a part."""
         first = number * self.part_size
-        found: list[Search] = []
-        for one in range(first, min(first + self.part_size, len(self))):
-            rest, party = divmod(one, len(self.parties))
+        searches: list[Search] = []
+        for index in range(first, min(first + self.part_size, len(self))):
+            rest, party = divmod(index, len(self.parties))
             day, route = divmod(rest, len(self.routes))
-            found.append(Search(self.routes[route], self.days[day], self.parties[party]))
-        return found
+            searches.append(Search(self.routes[route], self.days[day], self.parties[party]))
+        return searches

@@ -30,7 +30,7 @@ def part_path(folder: Path, number: int) -> Path:
 
 
 class ManifestHead(TypedDict):
-    """What a manifest of any format contains."""
+    """The members of a manifest of any format."""
 
     format: int
     library: str
@@ -137,10 +137,10 @@ def lock(folder: Path) -> Generator[None, None, None]:
         raise InvalidInputError("another thread scans into this folder", field="folder")
     _locked.add(folder)
     try:
-        named = folder / ".lock"
-        if named.exists() and not named.is_file():  # opening a pipe would block
+        lock_file = folder / ".lock"
+        if lock_file.exists() and not lock_file.is_file():  # opening a pipe would block
             raise InvalidInputError(".lock is not a file; use another folder", field="folder")
-        with named.open("ab") as file:
+        with lock_file.open("ab") as file:
             _lock_file(file.fileno())
             for temporary in folder.glob(f"{_TEMPORARY}*"):  # of a process that was killed
                 temporary.unlink(missing_ok=True)

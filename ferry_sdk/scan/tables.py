@@ -56,7 +56,7 @@ _NOT_A_MOMENT: Final = "a moment before the year 1 or after 9999 in UTC"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a search: sailings or an error."""
+    """The outcome of a search: sailings or an error."""
 
     search: Search
     asked_at: datetime
@@ -90,11 +90,11 @@ class Rows:
             self._add_search(answer, "failed", self.failures[-1])
             return
         before = len(self._fares)
-        for one in answer.sailings.unreadable:
-            self._add_lost(answer, f"{one.field}: {one.problem}")
+        for item in answer.sailings.unreadable:
+            self._add_lost(answer, f"{item.field}: {item.problem}")
         number: int | None = None
         for sailing in answer.sailings:
-            tariffs = [one for one in sailing.tariffs if not one.roundtrip_locked]
+            tariffs = [tariff for tariff in sailing.tariffs if not tariff.roundtrip_locked]
             if tariffs and sailing.places:
                 if not _are_storable(sailing.depart_at, sailing.arrive_at):
                     self._add_lost(answer, _NOT_A_MOMENT)
@@ -115,7 +115,7 @@ class Rows:
     def table(self) -> Any:  # noqa: ANN401 -- a pyarrow.Table
         """Return the rows as a table."""
         columns = [*zip(*self._fares, strict=True)] or [()] * (2 + len(_FARE))
-        searches, sailings = (pa.array(one, pa.int64()) for one in columns[:2])
+        searches, sailings = (pa.array(column, pa.int64()) for column in columns[:2])
         return pa.table(
             [
                 *_table(_SEARCH, self._searches).take(searches).columns,
@@ -133,10 +133,10 @@ class Rows:
         self, answer: Answer, status: str, reason: str | None = None, *, has_fare: bool = False
     ) -> int:
         """Add a search, with a row unless it has fares; return its number."""
-        one, number = answer.search, len(self._searches)
-        asked = (one.key, status, reason, answer.asked_at, one.party.name, one.route.company)
-        route = (one.route.depart_code, one.route.arrive_code, one.route.journey_id)
-        self._searches.append((*asked, *route, one.day))
+        search, number = answer.search, len(self._searches)
+        row = (search.key, status, reason, answer.asked_at, search.party.name, search.route.company)
+        route = (search.route.depart_code, search.route.arrive_code, search.route.journey_id)
+        self._searches.append((*row, *route, search.day))
         if not has_fare:
             self._fares.append((number, *_NO_FARE))
         return number

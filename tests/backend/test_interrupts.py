@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk import Ferry, _threads
+from ferry_sdk import Ferry
+from ferry_sdk._runtime import threads as runtime_threads
 from tests.backend.gathering import UnderWay, eventually
 from tests.backend.notes import Noting
 from tests.backend.test_interrupted_lines import Interruption
@@ -221,7 +222,7 @@ def test_an_interruption_at_any_line_of_a_threads_start_leaves_no_thread_and_rep
     record_property: Callable[[str, object], None],
 ) -> None:
     recorder = Counting()
-    files = (threading.__file__, concurrent.futures.__path__[0], _threads.__file__)
+    files = (threading.__file__, concurrent.futures.__path__[0], runtime_threads.__file__)
     with (
         Service(serve) as service,
         Ferry("t", base_url=service.url, journal=recorder, deadline=60) as ferry,

@@ -21,11 +21,11 @@ from ferry_sdk.cli.terminal.errors import _left_by
 from ferry_sdk.conformance import check_with_booking
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, WRITES
 from ferry_sdk.conformance.bookings import book, choose
-from ferry_sdk.conformance.calls import perform
 from ferry_sdk.conformance.checks import _Check
-from ferry_sdk.conformance.exchanges import Recording
 from ferry_sdk.conformance.findings import Findings
 from ferry_sdk.conformance.probes import Probes
+from ferry_sdk.conformance.recordings import Recording
+from ferry_sdk.conformance.steps import perform
 from ferry_sdk.sandbox import Sandbox
 from tests.support.tiers import LONG
 from tests.support.trip import NOW

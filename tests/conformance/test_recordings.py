@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from ferry_sdk import APIError, Ferry, InvalidInputError
 from ferry_sdk.conformance import check
-from ferry_sdk.conformance.calls import Call, Reply
-from ferry_sdk.conformance.exchanges import Recording
+from ferry_sdk.conformance.recordings import Recording
+from ferry_sdk.conformance.steps import Observation, Step
 from ferry_sdk.sandbox import Sandbox
 from tests.support.tiers import LONG, examples
 from tests.support.trip import NOW, PASSENGERS, booked
@@ -55,7 +55,7 @@ def trees(*texts):
 def record(folder, operation, body, *, error=None):
     file = folder / "replies.jsonl"
     with Recording(file, lambda: [TOKEN]) as recording:
-        recording.add(Call(operation), Reply(body=body, status=200, error=error))
+        recording.add(Step(operation), Observation(body=body, status=200, error=error))
     (line,) = file.read_text().splitlines()
     return json.dumps(json.loads(line), ensure_ascii=False)
 

@@ -14,7 +14,7 @@ import anyio
 import pytest
 
 from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, FerryError, Rate, SearchPassengerDict
-from ferry_sdk._threads import start_thread_or_run
+from ferry_sdk._runtime.threads import start_thread_or_run
 from ferry_sdk.planning import catalogues
 from tests.support.hold import Hold
 
@@ -83,7 +83,7 @@ def test_searches_that_wait_for_a_turn_send_nothing_after_an_interruption(
     rate = Rate("1/minute")
 
     def interrupt(event: object) -> None:
-        while len(rate._line()._others) < 3:
+        while len(rate._queue()._others) < 3:
             threading.Event().wait(0.005)
         raise KeyboardInterrupt
 
@@ -96,7 +96,7 @@ def test_searches_that_wait_for_a_turn_send_nothing_after_an_interruption(
         with pytest.raises(KeyboardInterrupt):
             ferry.trips.search(**STRAIT)
         assert calls() == []
-        assert not rate._line()._others
+        assert not rate._queue()._others
         assert ferry_sandbox.counters.requests["availability.search"] == 1
 
 

@@ -357,7 +357,7 @@ def test_closing_the_client_ends_the_wait(clients: Clients, ferry_sandbox: Sandb
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=rate)
     with ThreadPoolExecutor() as threads:
         call = threads.submit(ferry.catalogue.ports)
-        while not rate._line()._others:
+        while not rate._queue()._others:
             time.sleep(0.01)
         ferry.close()
         with pytest.raises(ConfigurationError, match="closed"):

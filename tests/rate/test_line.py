@@ -156,7 +156,7 @@ def test_the_storage_is_asked_once_for_all_that_wait_while_it_fails(
         raise ConnectionFailedError("the storage failed")
 
     with monkeypatch.context() as patch:
-        patch.setattr(rate._line().schedule, "reserve", fail)
+        patch.setattr(rate._queue().schedule, "reserve", fail)
         waiting = [world.send(rate, f"{number}", loop) for number in range(30)]
         world.run()
     assert [type(one.error) for one in waiting] == [ConnectionFailedError] * 30

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def turns(rate: Rate, count: int) -> list[float]:
     """Reserve turns."""
-    schedule = rate._line().schedule
+    schedule = rate._queue().schedule
     reserved = []
     for _ in range(count):
         turn, is_reserved = schedule.reserve(time.monotonic, is_urgent=True)
@@ -52,7 +52,7 @@ def test_rates_that_differ_do_not_share_their_turns(url: str) -> None:
 def test_a_turn_far_ahead_is_free_for_a_read_back_of_another_process(url: str) -> None:
     rate, other = Rate("1/minute", storage=url), Rate("1/minute", storage=url)
     (before,) = turns(rate, 1)
-    _, is_reserved = rate._line().schedule.reserve(time.monotonic, is_urgent=False)
+    _, is_reserved = rate._queue().schedule.reserve(time.monotonic, is_urgent=False)
     assert not is_reserved
     (turn,) = turns(other, 1)
     assert turn - before == pytest.approx(61.8, abs=1)

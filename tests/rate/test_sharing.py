@@ -27,14 +27,14 @@ from ferry_sdk import Rate
 rate = Rate("1/minute")
 rate.acquire("the only turn of this minute")
 threading.Thread(target=rate.acquire, args=["waits"], daemon=True).start()
-while not rate._line()._others:
+while not rate._queue()._others:
     pass
 child = os.fork()
 if not child:
     rate.acquire("a turn of the child's own")
     os._exit(0)
 _, status = os.waitpid(child, 0)
-print(os.waitstatus_to_exitcode(status), len(rate._line()._others), flush=True)
+print(os.waitstatus_to_exitcode(status), len(rate._queue()._others), flush=True)
 os._exit(0)
 """
 

@@ -42,7 +42,7 @@ class VirtualRedis:
         """Return the rates of several processes."""
         rates = [Rate(text, storage="redis://nowhere") for _ in range(processes)]
         for rate in rates:
-            schedule = rate._line().schedule
+            schedule = rate._queue().schedule
             assert isinstance(schedule, RedisSchedule)
             schedule._run = self._ask
         return rates

@@ -257,7 +257,7 @@ def test_threads_that_wait_for_a_turn_send_nothing_after_ctrl_c(
     before = sum(ferry_sandbox.counters.requests.values())
 
     def interrupt() -> None:
-        while len(rate._line()._others) < 4:  # the first request has been answered
+        while len(rate._queue()._others) < 4:  # the first request has been answered
             threading.Event().wait(0.005)
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -266,7 +266,7 @@ def test_threads_that_wait_for_a_turn_send_nothing_after_ctrl_c(
         thread.start()
         with pytest.raises(KeyboardInterrupt):
             scan.run(ferry, concurrency=4)
-        assert not rate._line()._others
+        assert not rate._queue()._others
         assert sum(ferry_sandbox.counters.requests.values()) - before <= 1
     thread.join()
     kept = searches(ferry_sandbox)

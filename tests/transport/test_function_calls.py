@@ -39,8 +39,8 @@ from ferry_sdk import (
     Ferry,
     FerryError,
     Travellers,
-    _threads,
 )
+from ferry_sdk._runtime import threads
 from ferry_sdk.journal import Journal
 from tests.support.tables import each
 
@@ -148,7 +148,7 @@ class Counter:
 
 def no_thread(*_: object, **__: object) -> NoReturn:
     """Have the caller's thread do the work of the journal, where it is counted."""
-    raise _threads.NoThreadError
+    raise threads.NoThreadError
 
 
 async def outcome_of(call: Callable[[Any, int], Any], ferry: Any, number: int) -> object:
@@ -179,7 +179,7 @@ async def counts_of(row: str, cases: dict[str, Case] = CASES) -> dict[str, int]:
     gc.disable()  # the collector calls functions of other libraries
     previous = sys.getprofile()
     try:
-        with patch.object(_threads, "start_thread", no_thread):
+        with patch.object(threads, "start_thread", no_thread):
             for number, counter in enumerate(counters, WARM_UPS):
                 sys.setprofile(counter)
                 outcome = await outcome_of(case.call, ferry, number)

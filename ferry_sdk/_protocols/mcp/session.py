@@ -11,7 +11,7 @@ from ferry_sdk._engine.effects import Exclusive, Flow
 from ferry_sdk._engine.validation import header_value
 from ferry_sdk._protocols.mcp.post import JsonRpcReply, notify, post
 from ferry_sdk._protocols.mcp.results import unexpected_result
-from ferry_sdk._version import __version__
+from ferry_sdk._runtime.version import __version__
 from ferry_sdk.errors import (
     FerryError,
     InvalidInputError,

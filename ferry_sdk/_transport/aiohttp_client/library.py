@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from ferry_sdk._threads import uninterrupted
+from ferry_sdk._runtime.threads import uninterrupted
 
 if TYPE_CHECKING:
     from aiohttp import ClientRequest, ClientTimeout, TCPConnector

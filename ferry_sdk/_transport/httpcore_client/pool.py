@@ -19,7 +19,7 @@ from weakref import WeakSet
 import anyio
 import httpcore
 
-from ferry_sdk._threads import Latch
+from ferry_sdk._runtime.threads import Latch
 
 ConnectionT = TypeVar("ConnectionT", httpcore.HTTPConnection, httpcore.AsyncHTTPConnection)
 

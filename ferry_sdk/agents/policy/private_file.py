@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic_core import to_jsonable_python
 
-from ferry_sdk._private_files import find_exposure
+from ferry_sdk._runtime.private_files import find_exposure
 from ferry_sdk.agents.policy.audit import AuditRecord
 from ferry_sdk.errors import ConfigurationError
 

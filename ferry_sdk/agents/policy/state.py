@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Final, TypeVar
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
-from ferry_sdk._private_files import FileRefusedError, PrivateDatabase
+from ferry_sdk._runtime.private_files import FileRefusedError, PrivateDatabase
 from ferry_sdk.errors import ConfigurationError
 
 K = TypeVar("K")

@@ -33,7 +33,7 @@ from mcp.types import (
 )
 from pydantic import JsonValue, ValidationError
 
-from ferry_sdk._version import __version__
+from ferry_sdk._runtime.version import __version__
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.approval import ApprovalRequest
 from ferry_sdk.agents.stdio.elicitation import (

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from functools import partial
-from typing import Any, NamedTuple, cast
+from operator import attrgetter
+from pathlib import Path
+from typing import NamedTuple, cast
 
-from pydantic import BaseModel, JsonValue
+from pydantic import JsonValue
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -17,10 +20,10 @@ from starlette.routing import BaseRoute, Route
 from ferry_sdk.sandbox.api.control_page import page
 from ferry_sdk.sandbox.clock import Clock, to_utc
 from ferry_sdk.sandbox.counters import Counters
-from ferry_sdk.sandbox.faults.fault import Fault, FaultRequest
+from ferry_sdk.sandbox.faults.fault import Fault
 from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.faults.kinds import FaultKind
-from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
+from ferry_sdk.sandbox.faults.mcp_options import McpSwitches
 from ferry_sdk.sandbox.http.conventions import (
     has_local_origin,
     is_this_machine,
@@ -77,11 +80,6 @@ class Control:
         """Read the clock."""
         return {"now": self.clock.now().isoformat(), "frozen": self.clock.frozen}
 
-    def reset_clock(self, _: _Fields) -> responses.ClockReading:
-        """Restore the initial time."""
-        self.clock.reset()
-        return self.read_clock({})
-
     def move_clock(self, fields: _Fields) -> responses.ClockReading:
         """Move, freeze or resume the clock."""
         update = parse_fields(ClockUpdate, fields)
@@ -102,11 +100,6 @@ class Control:
             "pending": [fault.to_wire() for fault in self.faults.pending],
             "taken": [fault.to_wire() for fault in self.faults.taken],
         }
-
-    def clear_faults(self, _: _Fields) -> responses.FaultsState:
-        """Remove all faults."""
-        self.faults.clear()
-        return self.list_faults({})
 
     def add_fault(self, fields: _Fields) -> JsonObject:
         """Request a fault."""
@@ -143,11 +136,6 @@ class Control:
             ]
         }
 
-    def clear_requests(self, _: _Fields) -> responses.RequestsState:
-        """Forget the requests."""
-        self.log.clear()
-        return self.list_requests({})
-
     def list_bookings(self, _: _Fields) -> responses.BookingsState:
         """List the latest bookings, without travellers."""
         return self.service.summaries(_LATEST)
@@ -168,11 +156,6 @@ class Control:
             "connections": self.counters.connections,
         }
 
-    def reset_counters(self, _: _Fields) -> responses.CountersState:
-        """Set every counter to zero."""
-        self.counters.reset()
-        return self.read_counters({})
-
     def read_options(self, _: _Fields) -> JsonObject:
         """Read the options of /mcp."""
         return self.switches.current.model_dump(mode="json")
@@ -180,11 +163,6 @@ class Control:
     def set_options(self, fields: _Fields) -> JsonObject:
         """Change some options of /mcp."""
         self.switches.set(**fields)
-        return self.read_options({})
-
-    def reset_options(self, _: _Fields) -> JsonObject:
-        """Restore the initial options of /mcp."""
-        self.switches.reset()
         return self.read_options({})
 
     def reset_all(self, _: _Fields) -> JsonObject:
@@ -229,48 +207,36 @@ class Control:
 
 
 class Endpoint(NamedTuple):
-    """One method of one path of the controls; the docstring of its handler says what it does.
+    """One method of one path of the controls: a row of `controls.json`.
 
     Attributes:
-        answer: The type of its answer.
-        fields: The model of its body, or of its query if the method is GET.
+        answer: The place of the type of its answer.
+        fields: The place of the model of its body, or of its query if the method is GET.
+        first: What it does before it answers, such as `clock.reset`; then it takes no fields.
+        handler: The method of `Control` that answers; by default the one with its name.
     """
 
+    name: str
+    summary: str
     method: str
     path: str
-    handle: Callable[[Control, _Fields], object]
-    answer: Any
-    fields: type[BaseModel] | None = None
+    answer: str
+    fields: str | None = None
+    first: str | None = None
+    handler: str | None = None
+
+    def handle(self, control: Control, fields: _Fields) -> object:
+        """Return the answer."""
+        if self.first is not None:
+            attrgetter(self.first)(control)()
+            fields = {}
+        return getattr(control, self.handler or self.name)(fields)
 
 
-_CLOCK, _FAULTS, _COUNTERS = "/_sandbox/clock", "/_sandbox/faults", "/_sandbox/counters"
-_OPTIONS = "/_sandbox/options"
-
-ENDPOINTS = (
-    Endpoint("GET", _CLOCK, Control.read_clock, responses.ClockReading),
-    Endpoint("POST", _CLOCK, Control.move_clock, responses.ClockReading, ClockUpdate),
-    Endpoint("DELETE", _CLOCK, Control.reset_clock, responses.ClockReading),
-    Endpoint("GET", _FAULTS, Control.list_faults, responses.FaultsState),
-    Endpoint("POST", _FAULTS, Control.add_fault, FaultRequest, FaultRequest),
-    Endpoint("DELETE", _FAULTS, Control.clear_faults, responses.FaultsState),
-    Endpoint("GET", f"{_FAULTS}/kinds", Control.list_kinds, JsonObject),
-    Endpoint("GET", "/_sandbox/trial-routes", Control.list_trial_routes, responses.TrialRoutes),
-    Endpoint(
-        "GET",
-        "/_sandbox/requests",
-        Control.list_requests,
-        responses.RequestsState,
-        RequestsQuery,
-    ),
-    Endpoint("DELETE", "/_sandbox/requests", Control.clear_requests, responses.RequestsState),
-    Endpoint("GET", "/_sandbox/bookings", Control.list_bookings, responses.BookingsState),
-    Endpoint("GET", _COUNTERS, Control.read_counters, responses.CountersState, CountersQuery),
-    Endpoint("DELETE", _COUNTERS, Control.reset_counters, responses.CountersState),
-    Endpoint("GET", _OPTIONS, Control.read_options, McpOptions),
-    Endpoint("PATCH", _OPTIONS, Control.set_options, McpOptions, McpOptions),
-    Endpoint("DELETE", _OPTIONS, Control.reset_options, McpOptions),
-    Endpoint("POST", "/_sandbox/reset", Control.reset_all, JsonObject),
+_ROWS: dict[str, dict[str, str]] = json.loads(
+    Path(__file__).with_name("controls.json").read_text(encoding="utf-8")
 )
+ENDPOINTS = tuple(Endpoint(name, **row) for name, row in _ROWS.items())
 
 
 def _parse_body(body: bytes) -> _Fields:

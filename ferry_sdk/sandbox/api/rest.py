@@ -62,12 +62,12 @@ class _Api:
                 self._service.check_refused("voucher.file", caller)
             except ServiceError as error:
                 return JSONResponse(error.to_wire(), error.status)
-            found = await run_in_threadpool(
+            voucher = await run_in_threadpool(
                 self._service.voucher_file, parameters["ticket_id"], parameters["key"]
             )
-            if found is None:
+            if voucher is None:
                 return error_response(request, 404, "NOT_FOUND", "no_such_address")
-            return Response(found, media_type="application/pdf")
+            return Response(voucher, media_type="application/pdf")
 
         return await self._around("voucher.file", request, produce)
 

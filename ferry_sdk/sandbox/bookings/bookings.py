@@ -76,12 +76,12 @@ class Booking:
             RefusedError: The booking has no such tickets, or has sailed.
         """
         issuable = WAITING | {TicketStatus.FAILED}
-        found = [ticket for ticket in self.tickets if ticket.status in issuable]
-        if not found:
+        tickets = [ticket for ticket in self.tickets if ticket.status in issuable]
+        if not tickets:
             raise conflict(_NOT_ISSUABLE.get(self.stage, "booking_confirmed"))
-        if any(now >= ticket.ends_at for ticket in found):
+        if any(now >= ticket.ends_at for ticket in tickets):
             raise conflict("booking_sailed")
-        return found
+        return tickets
 
     def fee(self, now: datetime) -> Fee:
         """Return the fee of cancelling everything now, or the fee already settled."""
@@ -94,12 +94,12 @@ class Booking:
         Raises:
             RefusedError: The booking is cancelled, expired, being issued, or has sailed.
         """
-        found = self.open_tickets
-        if not found:
+        tickets = self.open_tickets
+        if not tickets:
             raise conflict("booking_cancelled" if self.stage is Stage.VOIDED else "booking_expired")
-        for ticket in found:
+        for ticket in tickets:
             ticket.check_cancellable(now)
-        return sum((ticket.cancel(now) for ticket in found), start=NO_FEE)
+        return sum((ticket.cancel(now) for ticket in tickets), start=NO_FEE)
 
 
 _NOT_ISSUABLE = {Stage.VOIDED: "booking_cancelled", Stage.LAPSED: "booking_expired"}
@@ -107,11 +107,11 @@ _NOT_ISSUABLE = {Stage.VOIDED: "booking_cancelled", Stage.LAPSED: "booking_expir
 
 def stage_of(tickets: Sequence[Ticket]) -> Stage:
     """Return the stage of a booking with these tickets (at least one)."""
-    found = {ticket.status for ticket in tickets}
-    if TicketStatus.PENDING in found:
+    statuses = {ticket.status for ticket in tickets}
+    if TicketStatus.PENDING in statuses:
         return Stage.IN_PROGRESS
-    if TicketStatus.ISSUED in found:
-        others = found - {TicketStatus.ISSUED}
+    if TicketStatus.ISSUED in statuses:
+        others = statuses - {TicketStatus.ISSUED}
         if not others:
             return Stage.TICKETED
         voided = others == {TicketStatus.CANCELED}
@@ -120,9 +120,9 @@ def stage_of(tickets: Sequence[Ticket]) -> Stage:
     if waiting:
         paid = all(ticket.paid for ticket in waiting)
         return Stage.ISSUANCE_DUE if paid else Stage.PAYMENT_DUE
-    if TicketStatus.FAILED in found:
+    if TicketStatus.FAILED in statuses:
         return Stage.REJECTED
-    return Stage.VOIDED if TicketStatus.CANCELED in found else Stage.LAPSED
+    return Stage.VOIDED if TicketStatus.CANCELED in statuses else Stage.LAPSED
 
 
 def status_of(tickets: Sequence[Ticket]) -> TicketStatus:

@@ -1,4 +1,4 @@
-"""What a company changes after the sale: it cancels a sailing, or moves a departure.
+"""Changes by a company after the sale: it cancels a sailing, or moves a departure.
 
 The interface has no event for either, so a client learns of it when it reads the booking again.
 """

@@ -1,4 +1,4 @@
-"""Whether the selected places are still free, and what takes them."""
+"""Checks and reservations of the selected places."""
 
 from __future__ import annotations
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox.responses.fields import JsonObject
 
 CURRENCY = "EUR"
+_MANDATORY = {Stage.PAYMENT_DUE: "Pay", Stage.ISSUANCE_DUE: "Issue"}
 _KEYS: dict[Direction, str] = {"Outward": "outward", "Return": "return"}
 
 
@@ -184,11 +185,9 @@ def possible_actions(booking: Booking, now: datetime) -> JsonObject:
     """Return the actions that the stage allows, with their time limits."""
     stage = booking.stage
     actions: JsonObject = {}
-    if stage is Stage.PAYMENT_DUE:
-        actions["Pay"] = _action(ActionType.MANDATORY, booking.expires_at)
-    if stage is Stage.ISSUANCE_DUE:
-        actions["Issue"] = _action(ActionType.MANDATORY, booking.expires_at)
-    failed = [one.ends_at for one in booking.tickets if one.status is TicketStatus.FAILED]
+    if stage in _MANDATORY:
+        actions[_MANDATORY[stage]] = _action(ActionType.MANDATORY, booking.expires_at)
+    failed = [ticket.ends_at for ticket in booking.tickets if ticket.status is TicketStatus.FAILED]
     if failed and stage is not Stage.IN_PROGRESS and now < min(failed):
         actions["Retry"] = _action(ActionType.MANDATORY, min(failed))
     sails = booking.cancellable_until
@@ -231,31 +230,27 @@ def _validity(leg: Leg) -> JsonObject:
 
 
 def _crossings(ticket: Ticket, language: str) -> JsonObject:
-    crossings: JsonObject = {}
-    for leg in ticket.legs:
-        crossings[_KEYS[leg.offer.direction]] = {
-            "journey": _journey(leg, language),
-            **_validity(leg),
-        }
-    return crossings
+    return {
+        _KEYS[leg.offer.direction]: {"journey": _journey(leg, language), **_validity(leg)}
+        for leg in ticket.legs
+    }
 
 
 def _journey_details(booking: Booking, language: str) -> JsonObject:
-    details: JsonObject = {}
-    for ticket in booking.tickets:
-        for leg in ticket.legs:
-            details[_KEYS[leg.offer.direction]] = {
-                "ticket_id": ticket.id,
-                "journey_id": leg.offer.sailing.journey.id,
-                "company": leg.offer.sailing.company.name,
-                "ship_name": leg.offer.sailing.ship.name,
-                "place_name": leg.place.name_in(language),
-                "depart_code": leg.offer.sailing.journey.depart.code,
-                "arrive_code": leg.offer.sailing.journey.arrive.code,
-                **_journey(leg, language),
-                **_validity(leg),
-            }
-    return details
+    return {
+        _KEYS[leg.offer.direction]: {
+            "ticket_id": ticket.id,
+            "journey_id": leg.offer.sailing.journey.id,
+            "company": leg.offer.sailing.company.name,
+            "ship_name": leg.offer.sailing.ship.name,
+            "place_name": leg.place.name_in(language),
+            "depart_code": leg.offer.sailing.journey.depart.code,
+            "arrive_code": leg.offer.sailing.journey.arrive.code,
+            **_journey(leg, language),
+            **_validity(leg),
+        }
+        for ticket, leg in booking.crossings
+    }
 
 
 def _vehicle(booking: Booking, ticket: Ticket) -> JsonObject | None:

@@ -29,6 +29,7 @@ from ferry_sdk.sandbox.bookings.state_records import dump_booking, load_booking
 from ferry_sdk.sandbox.bookings.tickets import WAITING, Ticket
 from ferry_sdk.sandbox.bookings.vouchers import voucher
 from ferry_sdk.sandbox.counters import Counters
+from ferry_sdk.sandbox.faults import request_context
 from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.faults.kinds import FailsLater, FaultKind, PriceChange, TicketFails
 from ferry_sdk.sandbox.network.seeded_random import Ids
@@ -84,7 +85,7 @@ class Sales:
     def create(self, request: requests.NewBooking, context: CallContext) -> JsonObject:
         """Book the selected availabilities."""
         tickets = chosen_tickets(request, self._offers, self._ids, context.now)
-        self._faults.about(_journeys(tickets))
+        request_context.current().journeys.update(_journeys(tickets))
         check_selection(request, tickets, self._offers, self._faults, context)
         if change := self._faults.take_details(PriceChange, context.operation):
             factor, addition = Decimal(str(change.factor)), Decimal(str(change.amount))
@@ -92,7 +93,7 @@ class Sales:
                 ticket.reprice(factor, addition if ticket is tickets[0] else ZERO)
         booking = Booking(
             tickets=tickets,
-            passengers=tuple(sorted(request.passengers, key=lambda one: one.order or 0)),
+            passengers=tuple(sorted(request.passengers, key=lambda each: each.order or 0)),
             vehicle=request.vehicle,
             contact=request.contact,
             id=self._ids.uuid(),
@@ -214,13 +215,13 @@ class Sales:
 
     def voucher_file(self, ticket_id: str, key: str, now: datetime) -> bytes | None:
         """Return a voucher as PDF; None if the key is wrong or there is no voucher (yet)."""
-        found = self._tickets.get(ticket_id)
-        if found is None:
+        booked = self._tickets.get(ticket_id)
+        if booked is None:
             return None
-        booking, ticket = found
+        booking, ticket = booked
         ticket.settle(now)
-        known = hmac.compare_digest(key.encode(), ticket.key.encode())
-        return voucher(ticket, booking) if known and ticket.voucher_ready(now) else None
+        is_right_key = hmac.compare_digest(key.encode(), ticket.key.encode())
+        return voucher(ticket, booking) if is_right_key and ticket.voucher_ready(now) else None
 
     def _add(self, booking: Booking) -> None:
         self._bookings[booking.id] = booking
@@ -240,16 +241,16 @@ class Sales:
     def _ticket(
         self, ticket_id: str, context: CallContext, path: str = "id"
     ) -> tuple[Booking, Ticket]:
-        found = self._tickets.get(ticket_id)
-        if found is None:
+        booked = self._tickets.get(ticket_id)
+        if booked is None:
             raise not_found("ticket_unknown", path)
-        self._update(found[0], context)
-        return found
+        self._update(booked[0], context)
+        return booked
 
     def _update(self, booking: Booking, context: CallContext) -> None:
         """Apply what has happened to a booking since its last use."""
         self._used[booking.id] = booking
-        self._faults.about(_journeys(booking.tickets))
+        request_context.current().journeys.update(_journeys(booking.tickets))
         booking.settle(context.now)
         apply_disruptions(booking, self._faults, context)
 

@@ -57,31 +57,32 @@ def cheapest_selection(availability_id: str, reservation_type: str, offers: Offe
     offer = offers.find(availability_id)
     if offer is None:
         raise invalid("id", "availability_unknown")
-    found = [
+    choices = [
         (offer.price(tariff, place), tariff.id, place.id)
         for tariff in offer.tariffs
         for place in offer.places
         if tariff.level.type.upper() == reservation_type and not tariff.level.roundtrip
     ]
-    if not found:
+    if not choices:
         types = ", ".join(dict.fromkeys(tariff.level.type for tariff in offer.tariffs))
         raise invalid("reservation_type", "reservation_type", type=types)
-    _, tariff_id, place_id = min(found)
+    _, tariff_id, place_id = min(choices)
     return Selection(availability_id=offer.id, tariff_id=tariff_id, place_id=place_id)
 
 
 def _leg(path: str, selection: Selection, passengers: list[Passenger], offers: Offers) -> Leg:
-    found = offers.find(selection.availability_id)
-    if found is None:
+    searched = offers.find(selection.availability_id)
+    if searched is None:
         raise invalid(f"{path}.availability_id", "availability_unknown")
-    offer = _with_actual_ages(found, passengers, offers)
+    offer = _with_actual_ages(searched, passengers, offers)
     tariff = offer.tariff(selection.tariff_id)
     if tariff is None:
         raise invalid(f"{path}.tariff_id", "tariff_unknown")
     place = offer.place(selection.place_id)
     if place is None:
         raise invalid(f"{path}.place_id", "place_unknown")
-    return Leg(offer, tariff, place, offer.price(tariff, place))
+    chosen = dataclasses.replace(offer, tariffs=(tariff,), places=(place,))
+    return Leg(chosen, tariff, place, offer.price(tariff, place))
 
 
 def _with_actual_ages(offer: Offer, passengers: list[Passenger], offers: Offers) -> Offer:
@@ -89,10 +90,10 @@ def _with_actual_ages(offer: Offer, passengers: list[Passenger], offers: Offers)
     day = offer.sailing.depart_at.date()
     if _kinds(offer) != Counter(passenger.type for passenger in passengers):
         return offer
-    waiting = sorted(passengers, key=lambda one: one.order or 0)
+    waiting = sorted(passengers, key=lambda passenger: passenger.order or 0)
     travellers: list[Traveller] = []
     for traveller in offer.party.travellers:
-        passenger = next(one for one in waiting if one.type == traveller.kind)
+        passenger = next(each for each in waiting if each.type == traveller.kind)
         waiting.remove(passenger)
         stated_age = traveller.age if passenger.age is None else passenger.age
         age = stated_age if passenger.birth_date is None else age_on(passenger.birth_date, day)

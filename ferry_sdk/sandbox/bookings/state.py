@@ -13,11 +13,11 @@ import threading
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 
-from ferry_sdk._private_files import PrivateDatabase
+from ferry_sdk._runtime.private_files import PrivateDatabase
 from ferry_sdk.sandbox.clock import ClockState
 
 _APPLICATION = 0x46455253
-_VERSION = 1
+_VERSION = 2
 _TIMEOUT = 1.0
 """Seconds to wait for another service."""
 _TABLES = (
@@ -60,7 +60,9 @@ class SandboxState:
         except sqlite3.Error as error:
             raise OSError(f"{path}: {error}") from None
         try:
-            self._lock_file()
+            # Until the file is closed, no other service can use it.
+            self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
+            self._database.execute("BEGIN EXCLUSIVE")
             file.prepare(self._database)
             self._database.execute("COMMIT")
         except sqlite3.OperationalError as error:
@@ -72,11 +74,6 @@ class SandboxState:
         except OSError:
             self._database.close()
             raise
-
-    def _lock_file(self) -> None:
-        """Lock the file for this service until it is closed, and begin a transaction."""
-        self._database.execute("PRAGMA locking_mode = EXCLUSIVE")
-        self._database.execute("BEGIN EXCLUSIVE")
 
     def bookings(self) -> list[str]:
         """Return the records of the bookings, oldest first."""

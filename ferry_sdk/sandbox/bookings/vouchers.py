@@ -155,13 +155,10 @@ class _Page:
 
 def to_latin1(text: str) -> str:
     """Return the text in Latin-1, as the standard fonts need; unknown letters become `?`."""
-    letters: list[str] = []
-    for letter in unicodedata.normalize("NFC", text).translate(_TRANSLITERATION):
-        if not letter.isprintable():
-            letters.append(" ")
-        elif ord(letter) <= 0xFF:  # noqa: PLR2004 -- the last of Latin-1
-            letters.append(letter)
-        else:
-            base = unicodedata.normalize("NFKD", letter).encode("latin-1", "ignore")
-            letters.append(base.decode("latin-1") or "?")
-    return "".join(letters)
+    letters = unicodedata.normalize("NFC", text).translate(_TRANSLITERATION)
+    return "".join(_to_latin1(letter) if letter.isprintable() else " " for letter in letters)
+
+
+def _to_latin1(letter: str) -> str:
+    base = letter if letter <= "\xff" else unicodedata.normalize("NFKD", letter)
+    return base.encode("latin-1", "ignore").decode("latin-1") or "?"

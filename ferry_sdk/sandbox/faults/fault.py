@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Annotated, ClassVar
+from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue
+from pydantic import AfterValidator, BaseModel, Field, JsonValue
 from pydantic_core import PydanticCustomError
 
-from ferry_sdk.models.docstrings import describe_properties
 from ferry_sdk.sandbox.faults.kinds import FaultKind
 from ferry_sdk.sandbox.operations import OPERATIONS
+from ferry_sdk.sandbox.requests.control import ControlModel
 from ferry_sdk.sandbox.requests.errors import parse_fields
 
 
@@ -22,7 +22,7 @@ def _check_operation(pattern: str) -> str:
     return pattern
 
 
-class FaultRequest(BaseModel):
+class FaultRequest(ControlModel, extra="allow", strict=True):
     """The fields of every fault request; the others are the details of its kind.
 
     Attributes:
@@ -32,10 +32,6 @@ class FaultRequest(BaseModel):
         times: How often the fault occurs, once by default; null for always.
         after: How many matching requests pass first.
     """
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(
-        extra="allow", strict=True, json_schema_extra=describe_properties
-    )
 
     kind: Annotated[FaultKind, Field(strict=False)]
     operation: Annotated[str, AfterValidator(_check_operation)] = "*"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TypeVar
@@ -147,10 +147,6 @@ class Faults:
         )
         return value if fault is None else apply(fault)
 
-    def about(self, journeys: Iterable[str]) -> None:
-        """Say which journeys the request being answered is about."""
-        request_context.current().journeys.update(journeys)
-
     async def around(
         self, operation: str, request: Request, produce: Callable[[], Awaitable[Response]]
     ) -> Response:
@@ -184,33 +180,31 @@ class Faults:
         applies: Callable[[Fault], bool] = lambda _: True,
     ) -> Fault | None:
         context = request_context.current()
+
+        def matches(fault: Fault) -> bool:
+            is_meant = fault.company in {None, context.company}
+            return is_meant and chosen(fault) and fnmatchcase(operation, fault.operation)
+
         with self._lock:
             selected: _Pending | None = None
             for pending in self._pending:
-                fault = pending.fault
-                if not (chosen(fault) and fnmatchcase(operation, fault.operation)):
-                    continue
-                if fault.company not in {None, context.company}:
-                    continue
-                if pending.passed < fault.after:
-                    pending.passed += 1
-                elif selected is None and applies(fault):
-                    selected = pending
+                if matches(pending.fault):
+                    if pending.passed < pending.fault.after:
+                        pending.passed += 1
+                    elif selected is None and applies(pending.fault):
+                        selected = pending
             if selected is None:
                 standing = (
-                    fault
-                    for journey in context.journeys
-                    for fault in self._standing.get(journey, ())
-                    if chosen(fault) and fnmatchcase(operation, fault.operation) and applies(fault)
+                    each for name in context.journeys for each in self._standing.get(name, ())
                 )
-                found = next(standing, None)
-                if found is not None:
-                    context.faults.append(found.kind.value)
-                return found
-            if selected.left is not None:
-                selected.left -= 1
-                if selected.left == 0:
-                    self._pending.remove(selected)
-            self._taken.append(selected.fault)
-            context.faults.append(selected.fault.kind.value)
-            return selected.fault
+                fault = next((each for each in standing if matches(each) and applies(each)), None)
+            else:
+                fault = selected.fault
+                self._taken.append(fault)
+                if selected.left is not None:
+                    selected.left -= 1
+                    if selected.left == 0:
+                        self._pending.remove(selected)
+            if fault is not None:
+                context.faults.append(fault.kind.value)
+            return fault

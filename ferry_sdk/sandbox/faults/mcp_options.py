@@ -5,15 +5,24 @@ from __future__ import annotations
 import threading
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+from pydantic import ConfigDict, Field, FiniteFloat
 
-from ferry_sdk.models.docstrings import describe_properties
+from ferry_sdk.sandbox.requests.control import (
+    ArrayResult,
+    BareContent,
+    BareResult,
+    ControlModel,
+    ProtocolError,
+    StructuredResult,
+    TextContent,
+    ToolError,
+)
 from ferry_sdk.sandbox.requests.errors import parse_fields
 
 _TEN_YEARS = 10 * 365 * 24 * 3600
 
 
-class McpOptions(BaseModel):
+class McpOptions(ControlModel):
     """The options of `/mcp`; every known client works with the defaults.
 
     Attributes:
@@ -43,9 +52,7 @@ class McpOptions(BaseModel):
         ended_early: Whether the stream ends before the reply.
     """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(
-        extra="forbid", frozen=True, strict=True, json_schema_extra=describe_properties
-    )
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, strict=True)
 
     is_absent: bool = False
     reply: Literal["auto", "json", "sse"] = "auto"
@@ -57,46 +64,23 @@ class McpOptions(BaseModel):
     session_seconds: Annotated[FiniteFloat, Field(ge=0, le=_TEN_YEARS)] = 3600.0
     stray_session_ids: bool = False
     result: Literal[
-        "structured_and_text",
-        "structured",
+        StructuredResult,
         "structured_result",
-        "structured_array",
-        "text",
-        "n_blocks",
+        ArrayResult,
         "split_text",
         "plain_text",
         "empty",
         "embedded_resource",
         "extra_blocks",
-        "bare",
-        "naked",
-        "batch",
+        BareResult,
         "input_required",
         "unknown_result_type",
         "complete_result_type",
     ] = "structured_and_text"
     error: Literal[
-        "is_error",
-        "is_error_text",
-        "is_error_prose",
-        "tool_error_text",
-        "error_as_success",
-        "error_as_success_text",
-        "json_rpc_error",
-        "json_rpc_error_data",
-        "bare",
-        "naked",
+        ToolError, "error_as_success", "error_as_success_text", ProtocolError, "naked"
     ] = "is_error"
-    resource: Literal[
-        "text",
-        "text_without_type",
-        "text_without_uri",
-        "blob",
-        "split",
-        "empty",
-        "bare_list",
-        "bare_object",
-    ] = "text"
+    resource: Literal[TextContent, "empty", BareContent] = "text"
     unknown_resource_code: Literal[-32602, -32002, 0] = -32602
     error_id: Literal["same", "null", "server_error"] = "same"
     line_end: Literal["lf", "crlf", "cr"] = "lf"

@@ -1,4 +1,4 @@
-"""What is known about the request being answered: its company, journeys, faults, ids."""
+"""The context of the request being answered: its company, journeys, faults and ids."""
 
 from __future__ import annotations
 

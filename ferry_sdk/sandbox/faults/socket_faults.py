@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from ferry_sdk.sandbox.faults.kinds import Details, Duration
 from ferry_sdk.sandbox.faults.reply_faults import ReplyFault, RequestFault
-from ferry_sdk.sandbox.http.server import Connection, Reply, connection_of
+from ferry_sdk.sandbox.http.server import BufferedReply, Connection, connection_of
 
 
 class Cut(Details):
@@ -23,7 +23,7 @@ class Cut(Details):
 
     reset: bool = False
 
-    async def __call__(self, connection: Connection, _: Reply, /) -> None:
+    async def __call__(self, connection: Connection, _: BufferedReply, /) -> None:
         """Cut the connection."""
         await connection.cut(reset=self.reset)
 
@@ -40,7 +40,7 @@ class CutBefore(Cut, RequestFault):
 class ConnectionFault(ReplyFault):
     """A fault of the connection: the reply is good, but the fault itself sends it."""
 
-    async def __call__(self, connection: Connection, reply: Reply, /) -> None:
+    async def __call__(self, connection: Connection, reply: BufferedReply, /) -> None:
         """Send the reply, or a part of it."""
         raise NotImplementedError
 
@@ -67,7 +67,7 @@ class Truncate(ConnectionFault):
     chunked: bool = False
     reset: bool = False
 
-    async def __call__(self, connection: Connection, reply: Reply, /) -> None:
+    async def __call__(self, connection: Connection, reply: BufferedReply, /) -> None:
         """Send the start of the body, then end the connection."""
         kept = min(int(len(reply.body) * self.keep), max(len(reply.body) - 1, 0))
         await connection.start(reply.without_length() if self.chunked else reply.start)
@@ -90,7 +90,7 @@ class Trickle(ConnectionFault):
     seconds: Duration = 1.0
     pieces: Annotated[int, Field(ge=2, le=10_000)] = 10
 
-    async def __call__(self, connection: Connection, reply: Reply, /) -> None:
+    async def __call__(self, connection: Connection, reply: BufferedReply, /) -> None:
         """Send the body in equal pieces at equal intervals."""
         size = max(-(-len(reply.body) // self.pieces), 1)
         await connection.start(reply.start)
@@ -110,7 +110,7 @@ class LeaveOpen(ConnectionFault):
 
     seconds: Duration = 60.0
 
-    async def __call__(self, connection: Connection, reply: Reply, /) -> None:
+    async def __call__(self, connection: Connection, reply: BufferedReply, /) -> None:
         """Send the reply in chunks and delay the last, empty chunk."""
         await connection.start(reply.without_length())
         await connection.body(reply.body, more=True)
@@ -123,7 +123,7 @@ class LeaveOpen(ConnectionFault):
 class CloseConnection(ConnectionFault):
     """The connection closes after the reply, without a `Connection: close`."""
 
-    async def __call__(self, connection: Connection, reply: Reply, /) -> None:
+    async def __call__(self, connection: Connection, reply: BufferedReply, /) -> None:
         """Send the reply and close the connection."""
         await connection.start(reply.start)
         await connection.body(reply.body, more=False)

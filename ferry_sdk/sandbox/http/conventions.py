@@ -98,15 +98,15 @@ class Conventions:
 
 def weights(header: str) -> dict[str, float]:
     """Return the weight of each item of a header such as `Accept`; 1 by default."""
-    found: dict[str, float] = {}
+    qualities: dict[str, float] = {}
     for part in header.lower().split(","):
         name, *parameters = (piece.strip() for piece in part.split(";"))
-        quality = next((one[2:] for one in parameters if one.startswith("q=")), "1")
+        quality = next((each[2:] for each in parameters if each.startswith("q=")), "1")
         try:
-            found[name] = float(quality)
+            qualities[name] = float(quality)
         except ValueError:
-            found[name] = 1
-    return found
+            qualities[name] = 1
+    return qualities
 
 
 def _limited(headers: Headers, receive: Receive) -> Receive:

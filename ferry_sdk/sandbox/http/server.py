@@ -108,7 +108,7 @@ _LINGER = struct.pack("hh" if os.name == "nt" else "ii", 1, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class BufferedReply:
     """A complete reply that is about to be sent.
 
     Attributes:
@@ -134,7 +134,7 @@ class Connection:
         self._send = send
         self._start: Message | None = None
         self._body = b""
-        self.plan: Callable[[Connection, Reply], Awaitable[None]] | None = None
+        self.plan: Callable[[Connection, BufferedReply], Awaitable[None]] | None = None
 
     async def send(self, message: Message) -> None:
         """Send a message of the application, or keep it for the plan."""
@@ -145,7 +145,7 @@ class Connection:
         else:
             self._body += message.get("body", b"")
             if self._start is not None and not message.get("more_body", False):
-                await self.plan(self, Reply(self._start, self._body))
+                await self.plan(self, BufferedReply(self._start, self._body))
 
     async def start(self, message: Message) -> None:
         """Send the status and the headers."""

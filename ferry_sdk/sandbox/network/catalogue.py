@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _DAYS = 7
 _NEXT = 3
+_COMPANY_FIELDS = ("id", "code", "name", "logo", "website")
 
 
 class Catalogue:
@@ -29,14 +31,8 @@ class Catalogue:
 
     def ports(self, language: str) -> list[JsonObject]:
         """Return the ports with code, name and country."""
-        return [
-            {
-                "code": port.code,
-                "name": port.name_in(language),
-                "country": port.country.name_in(language),
-            }
-            for port in self._network.ports.values()
-        ]
+        names = ("code", "name", "country")
+        return [{name: port[name] for name in names} for port in self.ports_with_places(language)]
 
     def ports_with_places(self, language: str) -> list[JsonObject]:
         """Return the ports with city, country code, coordinates and time zone too."""
@@ -121,11 +117,7 @@ class Catalogue:
         """Return the companies with id, code, name, logo, website and country."""
         return [
             {
-                "id": company.id,
-                "code": company.code,
-                "name": company.name,
-                "logo": company.logo,
-                "website": company.website,
+                **{name: getattr(company, name) for name in _COMPANY_FIELDS},
                 "country": company.country.name_in(language),
                 "country_code": company.country.code,
             }
@@ -146,20 +138,13 @@ class Catalogue:
 
     def vehicle_brands(self, _: str) -> list[JsonObject]:
         """Return the vehicle brands with id and name."""
-        return [
-            {"id": brand.code, "name": brand.name}
-            for brand in self._network.vehicle_brands.values()
-        ]
+        brands = self._network.vehicle_brands.values()
+        return [{"id": brand.code, "name": brand.name} for brand in brands]
 
     def vehicle_types(self, _: str) -> list[JsonObject]:
         """Return the vehicle types with their maximum length and height in metres."""
         return [
-            {
-                "code": kind.code,
-                "name": kind.name,
-                "max_length": kind.max_length,
-                "max_height": kind.max_height,
-            }
+            {name: getattr(kind, name) for name in ("code", "name", "max_length", "max_height")}
             for kind in self._network.vehicle_types.values()
         ]
 
@@ -185,14 +170,7 @@ class Catalogue:
 
 def vehicle_record(vehicle: VehicleModel) -> JsonObject:
     """Return a vehicle with the code of its type."""
-    return {
-        "code": vehicle.code,
-        "brand": vehicle.brand,
-        "model": vehicle.model,
-        "type": vehicle.type.code,
-        "length": vehicle.length,
-        "height": vehicle.height,
-    }
+    return {**asdict(vehicle), "type": vehicle.type.code}
 
 
 def _route(journey: Journey, language: str) -> str:

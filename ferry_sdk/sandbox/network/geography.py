@@ -8,11 +8,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, ClassVar
 from zoneinfo import ZoneInfo
+
+from pydantic_core import core_schema
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox.requests.party import PassengerType
+
+
+class _Element:
+    """An element that a stored booking names by its key; the context of validation is the network.
+
+    Attributes:
+        stored_in: The mapping of the network that has it, and the attribute that is its key.
+    """
+
+    __slots__ = ()
+    stored_in: ClassVar[tuple[str, str]]
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, *_: object) -> core_schema.CoreSchema:
+        elements, key = cls.stored_in
+        return core_schema.with_info_plain_validator_function(
+            lambda value, info: getattr(info.context, elements)[value],
+            serialization=core_schema.plain_serializer_function_ser_schema(attrgetter(key)),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +82,7 @@ class Ship:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Company:
+class Company(_Element):
     """A ferry company and its conditions.
 
     Attributes:
@@ -75,6 +97,8 @@ class Company:
             by e-mail.
         notice: The factor on the hours of the cancellation schedule.
     """
+
+    stored_in = "companies", "code"
 
     id: str
     code: str
@@ -129,8 +153,10 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Journey:
+class Journey(_Element):
     """A route in one direction."""
+
+    stored_in = "journeys", "id"
 
     id: str
     depart: Port

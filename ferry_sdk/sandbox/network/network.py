@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import json
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from ferry_sdk.sandbox.network.geography import (
     Company,
@@ -24,6 +24,8 @@ from ferry_sdk.sandbox.network.geography import (
     VehicleType,
 )
 from ferry_sdk.sandbox.requests.errors import invalid
+
+ElementT = TypeVar("ElementT", Country, Port, Company, VehicleType, VehicleBrand, VehicleModel)
 
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "ferry-sdk.example")
 
@@ -45,43 +47,29 @@ class Network:
     @functools.cache
     def load() -> Network:
         """Return the network of the package, which is read once."""
-        countries = {
-            row["code"]: Country(**row) for row in load_records("countries.json")["countries"]
-        }
-        ports = {
-            row["code"]: Port(country=countries[row.pop("country")], **row)
+        countries = by_code(Country(**row) for row in load_records("countries.json")["countries"])
+        ports = by_code(
+            Port(country=countries[row.pop("country")], **row)
             for row in load_records("ports.json")["ports"]
-        }
-        companies = {
-            row["code"]: make_company(row, countries)
-            for row in load_records("companies.json")["companies"]
-        }
+        )
+        companies = by_code(
+            make_company(row, countries) for row in load_records("companies.json")["companies"]
+        )
         routes = tuple(_route(row, ports) for row in load_records("routes.json")["routes"])
-        both_ways = [
-            Journey(journey_id(start.code, end.code), start, end, route)
-            for route in routes
-            for start, end in ((route.depart, route.arrive), (route.arrive, route.depart))
-        ]
         vehicles = load_records("vehicles.json")
-        types = {row["code"]: VehicleType(**row) for row in vehicles["types"]}
-        brands = {row["code"]: VehicleBrand(**row) for row in vehicles["brands"]}
-        models = {
-            row["code"]: VehicleModel(
+        types = by_code(VehicleType(**row) for row in vehicles["types"])
+        brands = by_code(VehicleBrand(**row) for row in vehicles["brands"])
+        models = by_code(
+            VehicleModel(
                 brand=brands[row["code"].partition("__")[0]].name,
                 type=types[row.pop("type")],
                 **row,
             )
             for row in vehicles["models"]
-        }
+        )
+        journeys = {each.id: each for route in routes for each in both_ways(route)}
         return Network(
-            countries=MappingProxyType(countries),
-            ports=MappingProxyType(ports),
-            companies=MappingProxyType(companies),
-            routes=routes,
-            journeys=MappingProxyType({each.id: each for each in both_ways}),
-            vehicle_types=MappingProxyType(types),
-            vehicle_brands=MappingProxyType(brands),
-            vehicle_models=MappingProxyType(models),
+            countries, ports, companies, routes, MappingProxyType(journeys), types, brands, models
         )
 
     def company(self, key: str, field: str = "request.company") -> Company:
@@ -90,13 +78,10 @@ class Network:
         Raises:
             RefusedError: There is none.
         """
-        found = self.companies.get(key.upper())
-        if found is None:
-            wanted = key.lower()
-            found = next((each for each in self.companies.values() if each.id == wanted), None)
-        if found is None:
-            raise invalid(field, "unknown_company", value=key)
-        return found
+        for company in self.companies.values():
+            if company.code == key.upper() or company.id == key.lower():
+                return company
+        raise invalid(field, "unknown_company", value=key)
 
     def journey(self, journey_id: str, field: str = "request.out_journey_id") -> Journey:
         """Return the journey with an id, in either case of letters.
@@ -104,10 +89,9 @@ class Network:
         Raises:
             RefusedError: There is none.
         """
-        found = self.journeys.get(journey_id.lower())
-        if found is None:
+        if (journey := self.journeys.get(journey_id.lower())) is None:
             raise invalid(field, "unknown_journey", value=journey_id)
-        return found
+        return journey
 
     def journeys_of(self, company: Company) -> tuple[Journey, ...]:
         """Return the journeys that a company sails."""
@@ -122,13 +106,22 @@ class Network:
             RefusedError: There is none.
         """
         brand, _, model = code.upper().partition("__")
-        if found := self.vehicle_models.get(f"{brand}__{model}"):
-            return found
+        if vehicle := self.vehicle_models.get(f"{brand}__{model}"):
+            return vehicle
         kind = self.vehicle_types.get(model)
         if kind is None or brand != "GENERIC":
             raise invalid(field, "unknown_vehicle", value=code)
         size = kind.max_length, kind.max_height
         return VehicleModel(f"GENERIC__{kind.code}", "Generic", kind.name, kind, *size)
+
+
+def both_ways(route: Route) -> tuple[Journey, Journey]:
+    """Return the journey out and the journey back."""
+    start, end = route.depart, route.arrive
+    return (
+        Journey(journey_id(start.code, end.code), start, end, route),
+        Journey(journey_id(end.code, start.code), end, start, route),
+    )
 
 
 def journey_id(depart_code: str, arrive_code: str) -> str:
@@ -139,6 +132,11 @@ def journey_id(depart_code: str, arrive_code: str) -> str:
 def name_id(kind: str, name: str) -> str:
     """Return the id of something with a name; it never changes."""
     return str(uuid.uuid5(_NAMESPACE, f"{kind}:{name}"))
+
+
+def by_code(elements: Iterable[ElementT]) -> Mapping[str, ElementT]:
+    """Return elements by their codes."""
+    return MappingProxyType({each.code: each for each in elements})
 
 
 def load_records(name: str) -> dict[str, list[dict[str, Any]]]:

@@ -48,6 +48,10 @@ class Sailing:
     arrive_at: datetime
     stops: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        for name, port in ("depart_at", self.journey.depart), ("arrive_at", self.journey.arrive):
+            object.__setattr__(self, name, getattr(self, name).astimezone(port.zone))
+
     @property
     def minutes(self) -> int:
         """The duration in minutes, independent of time zones."""
@@ -69,7 +73,7 @@ class Period:
 
 
 class _Frequency(NamedTuple):
-    """How often a route is sailed.
+    """The frequency of the sailings on a route.
 
     Attributes:
         a_day: The sailings on each day with sailings.
@@ -143,8 +147,8 @@ class Timetable:
             journey=journey,
             company=company,
             ship=ships[(first + day.toordinal() + number) % len(ships)],
-            depart_at=start.astimezone(journey.depart.zone),
-            arrive_at=(start + timedelta(minutes=minutes)).astimezone(journey.arrive.zone),
+            depart_at=start,
+            arrive_at=start + timedelta(minutes=minutes),
             stops=stops,
         )
 

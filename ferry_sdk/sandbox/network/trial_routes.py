@@ -14,7 +14,13 @@ from types import MappingProxyType
 from typing import Any
 
 from ferry_sdk.sandbox.network.geography import Country, Journey, Port, Route
-from ferry_sdk.sandbox.network.network import Network, journey_id, load_records, make_company
+from ferry_sdk.sandbox.network.network import (
+    Network,
+    both_ways,
+    by_code,
+    load_records,
+    make_company,
+)
 
 COMPANY = "SANDBOX"
 
@@ -45,32 +51,20 @@ def with_trial_routes(network: Network) -> Network:
     """Return a network that has the trial routes too."""
     company = make_company(load_records("trial_routes.json")["companies"][0], {"XX": _country()})
     journeys = [journey for each in trial_routes() for journey in each.journeys]
-    ports = {each.depart.code: each.depart for each in journeys}
     return dataclasses.replace(
         network,
-        ports=MappingProxyType({**network.ports, **ports}),
-        companies=MappingProxyType({**network.companies, company.code: company}),
+        ports=by_code([*network.ports.values(), *(each.depart for each in journeys)]),
+        companies=by_code([*network.companies.values(), company]),
         journeys=MappingProxyType({**network.journeys, **{each.id: each for each in journeys}}),
     )
 
 
 def _trial_route(row: dict[str, Any]) -> TrialRoute:
-    start, end = _start(), _port(row["code"], row["name"])
-    route = Route(
-        depart=start,
-        arrive=end,
-        companies=(COMPANY,),
-        minutes=200,
-        miles=80,
-        season=row.get("season", "all-year"),
-        vehicles=True,
-        sold_out=row.get("sold_out", False),
-    )
-    both_ways = (
-        Journey(journey_id(start.code, end.code), start, end, route),
-        Journey(journey_id(end.code, start.code), end, start, route),
-    )
-    return TrialRoute(both_ways, row["happens"], tuple(row.get("faults", ())))
+    end = _port(row.pop("code"), row.pop("name"))
+    happens, faults = row.pop("happens"), tuple(row.pop("faults", ()))
+    usual: dict[str, Any] = {"minutes": 200, "miles": 80, "season": "all-year", "vehicles": True}
+    route = Route(_start(), end, (COMPANY,), **{**usual, **row})
+    return TrialRoute(both_ways(route), happens, faults)
 
 
 @functools.cache

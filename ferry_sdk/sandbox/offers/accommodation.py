@@ -106,7 +106,7 @@ class Place:
 
     @property
     def units(self) -> int:
-        """How many places of its kind it consists of."""
+        """The number of places of its kind that it takes."""
         return self.capacity // self.kind.berths
 
     def name_in(self, language: str) -> str:
@@ -132,7 +132,7 @@ def places_for(
         now: The time of the search.
         taken: How many places of a kind are taken on top of what `fares` knows.
     """
-    found: list[Place] = []
+    places: list[Place] = []
     adult_fare = fares.adult(sailing, now)
     for kind in _kinds_on(sailing.journey.route):
         if not party.fits(kind):
@@ -141,17 +141,17 @@ def places_for(
         left = fares.places_left(sailing, kind.code, kind.units, now) - taken(kind)
         count = left // units
         if count > 0:
-            found.append(
+            places.append(
                 Place(
                     id=f"{offer_id}.{kind.code}",
-                    index=len(found) + 1,
+                    index=len(places) + 1,
                     kind=kind,
                     capacity=units * kind.berths,
                     count=count,
                     supplement=euros(adult_fare * kind.price * units // 1000),
                 )
             )
-    return tuple(found)
+    return tuple(places)
 
 
 @functools.cache
@@ -159,15 +159,6 @@ def _kinds_on(route: Route) -> tuple[PlaceKind, ...]:
     """Return the kinds of place on the ships of a route that is not always sold out."""
     groups = set[str]() if route.sold_out else _groups_of(route)
     return tuple(kind for kind in _kinds() if kind.on in groups)
-
-
-def place_kind(code: str) -> PlaceKind:
-    """Return the kind of place with a code.
-
-    Raises:
-        StopIteration: There is none.
-    """
-    return next(each for each in _kinds() if each.code == code)
 
 
 @functools.cache

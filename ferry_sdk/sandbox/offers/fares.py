@@ -139,16 +139,6 @@ _PRESALE = Level("PRESALE", "Presale", "standard", Decimal("0.95"))
 _OPTION = Level("OPTION", "Option", "standard", Decimal("1.05"))
 
 
-def level(code: str) -> Level:
-    """Return the level with a code.
-
-    Raises:
-        StopIteration: There is none.
-    """
-    known = (_ROUNDTRIP, _SAVER, _STANDARD, _FLEX, _PRESALE, _OPTION)
-    return next(each for each in known if each.code == code)
-
-
 @dataclass(frozen=True, slots=True)
 class Tariff:
     """The price for a whole party on one sailing, and its end.

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Direction = Literal["Outward", "Return"]
 
+_EQUIPMENT = ("has_shower", "has_toilet", "has_window")
 _OPEN_FOR = timedelta(days=365)
 
 
@@ -80,6 +81,7 @@ class Offer(OfferInputs):
     def to_wire(self, language: str) -> JsonObject:
         """Return the availability as the interface represents it."""
         sailing, company, journey = self.sailing, self.sailing.company, self.sailing.journey
+        fare = {"amount": float(self.vehicle_fare), "currency": "Eur"}
         return {
             "id": self.id,
             "group_id": 1 if self.direction == "Outward" else 2,
@@ -103,7 +105,7 @@ class Offer(OfferInputs):
             "tariffs": [self._tariff_record(each) for each in self.tariffs],
             "places": [self._place_record(each, language) for each in self.places],
             "passenger_count": len(self.party.travellers),
-            "vehicle": [self._vehicle_record(self.vehicle)] if self.vehicle else [],
+            "vehicle": [vehicle_record(self.vehicle) | fare] if self.vehicle else [],
             "meals": meals_on(sailing, language),
             "animals": animals_on(sailing),
             "stops": list(sailing.stops),
@@ -125,13 +127,6 @@ class Offer(OfferInputs):
             record["roundtrip_locked"] = tariff.level.roundtrip
         return record
 
-    def _vehicle_record(self, vehicle: VehicleModel) -> JsonObject:
-        return {
-            **vehicle_record(vehicle),
-            "amount": float(self.vehicle_fare),
-            "currency": "Eur",
-        }
-
     def _place_record(self, place: Place, language: str) -> JsonObject:
         kind = place.kind
         return {
@@ -152,8 +147,6 @@ class Offer(OfferInputs):
                     {"order": order, "type": self.party.age_band_of(each), "age": each.age}
                     for order, each in enumerate(self.party.travellers, start=1)
                 ],
-                "has_shower": kind.has_shower,
-                "has_toilet": kind.has_toilet,
-                "has_window": kind.has_window,
+                **{name: getattr(kind, name) for name in _EQUIPMENT},
             },
         }

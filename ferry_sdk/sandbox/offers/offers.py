@@ -94,10 +94,10 @@ class Offers:
         past = tuple(_past_dates(request.request, self, context))
         if past:
             raise RefusedError(422, *past)
-        found = self.search(request)
-        if not any(offer.direction == "Outward" for offer in found):
+        offers = self.search(request)
+        if not any(offer.direction == "Outward" for offer in offers):
             raise not_found("no_sailings")
-        return [offer.to_wire(context.caller.language) for offer in found]
+        return [offer.to_wire(context.caller.language) for offer in offers]
 
     def departures(self, request: DepartureQuery, _: CallContext) -> list[JsonObject]:
         """Return the departures of a company, by journey.
@@ -134,8 +134,8 @@ class Offers:
             arrival = min(each.arrive_at.timestamp() for each in sailings[0])
             sailings[1] = [each for each in sailings[1] if each.depart_at.timestamp() >= arrival]
         search_id = self._random.token(wanted, now)
-        passengers = sorted(wanted.passengers, key=lambda one: one.order)
-        found = [
+        passengers = sorted(wanted.passengers, key=lambda passenger: passenger.order)
+        inputs = [
             OfferInputs(
                 id=self._random.token(search_id, way.direction, each.id),
                 direction=way.direction,
@@ -143,7 +143,8 @@ class Offers:
                 is_open=way.is_open,
                 round_trip=len(ways) > 1 and not any(each.is_open for each in ways),
                 party=Party(
-                    company, tuple(Traveller(one.type, one.age, one.gender) for one in passengers)
+                    company,
+                    tuple(Traveller(each.type, each.age, each.gender) for each in passengers),
                 ),
                 vehicle=vehicle,
                 issued_at=now,
@@ -151,20 +152,20 @@ class Offers:
             for way, sailed in zip(ways, sailings, strict=True)
             for each in sailed
         ]
-        offers = self._keep_available(found)
+        offers = self._keep_available(inputs)
         if len({each.direction for each in offers}) < len(ways):
             offers = self._keep_available(
-                [dataclasses.replace(each, round_trip=False) for each in found]
+                [dataclasses.replace(each, round_trip=False) for each in inputs]
             )
         return offers
 
     def find(self, availability_id: str) -> Offer | None:
         """Return the offer with this id and its original prices; None if it is unknown."""
         with self._lock:
-            found = self._cache.get(availability_id)
-            if found is not None:
+            inputs = self._cache.get(availability_id)
+            if inputs is not None:
                 self._cache.move_to_end(availability_id)
-        return None if found is None else self._offer(found)
+        return None if inputs is None else self._offer(inputs)
 
     def is_free(self, sailing: Sailing, place: Place, now: datetime) -> bool:
         """Tell whether a place is left after all reservations."""
@@ -201,42 +202,43 @@ class Offers:
             raise invalid("request.company", "journey_not_sailed", value=company.code)
         return journey
 
-    def _offer(self, found: OfferInputs, *, reserved: bool = False) -> Offer:
+    def _offer(self, inputs: OfferInputs, *, reserved: bool = False) -> Offer:
         """Return the offer of a search; with `reserved`, without the places taken since."""
-        sailing, now = found.sailing, found.issued_at
+        sailing, now = inputs.sailing, inputs.issued_at
 
         def taken(kind: PlaceKind) -> int:
             return self.inventory.taken(sailing.id, kind.code, now) if reserved else 0
 
-        places = places_for(found.id, sailing, found.party, self._fares, now, taken)
-        vehicle = self._fares.vehicle(sailing, found.vehicle, now) if found.vehicle else 0
-        people = [self._fares.passenger(sailing, one.age, now) for one in found.party.travellers]
+        places = places_for(inputs.id, sailing, inputs.party, self._fares, now, taken)
+        vehicle = self._fares.vehicle(sailing, inputs.vehicle, now) if inputs.vehicle else 0
+        ages = [traveller.age for traveller in inputs.party.travellers]
+        people = [self._fares.passenger(sailing, age, now) for age in ages]
         fare = euros(sum(people, start=vehicle))
         cheapest = min((each.supplement for each in places), default=euros(0))
         if self.profile.place_price == "included":
             places = tuple(dataclasses.replace(each, supplement=cheapest) for each in places)
         return Offer(
-            **{each.name: getattr(found, each.name) for each in dataclasses.fields(OfferInputs)},
+            **{each.name: getattr(inputs, each.name) for each in dataclasses.fields(OfferInputs)},
             fare=fare,
             vehicle_fare=euros(vehicle),
             tariffs=tuple(
                 Tariff(
-                    id=f"{found.id}.{level.code}",
+                    id=f"{inputs.id}.{level.code}",
                     level=level,
                     amount=round_to_cents((fare + cheapest) * level.rate),
                     issued_at=now,
-                    expires_at=level.expires_at(found.ends_at, now),
+                    expires_at=level.expires_at(inputs.ends_at, now),
                 )
                 for level in levels(
-                    sailing, now, is_open=found.is_open, round_trip=found.round_trip
+                    sailing, now, is_open=inputs.is_open, round_trip=inputs.round_trip
                 )
             ),
             places=places,
         )
 
-    def _keep_available(self, found: list[OfferInputs]) -> tuple[Offer, ...]:
+    def _keep_available(self, inputs: list[OfferInputs]) -> tuple[Offer, ...]:
         """Remember and return the offers with a place left."""
-        offers = [(each, self._offer(each, reserved=True)) for each in found]
+        offers = [(each, self._offer(each, reserved=True)) for each in inputs]
         pairs = [(each, offer) for each, offer in offers if offer.places]
         with self._lock:
             for each, _ in pairs:

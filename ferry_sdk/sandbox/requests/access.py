@@ -82,7 +82,7 @@ Protocol = Literal["rest", "mcp"]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls.
+    """The caller of an operation.
 
     Attributes:
         access: The access of the caller's token.

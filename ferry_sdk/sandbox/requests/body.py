@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, ValidationError
+from pydantic.config import JsonDict
+from pydantic_core import CoreSchema
 from typing_extensions import Self
 
+from ferry_sdk.models.docstrings import describe_properties, split_docstring
 from ferry_sdk.sandbox.requests.errors import MalformedError, Problem, problem_of
-
-
-def optional(description: str) -> Any:  # noqa: ANN401 -- a field of any type
-    """Return a field that is null by default."""
-    return Field(None, description=description)
 
 
 class Body(BaseModel):
@@ -22,6 +20,15 @@ class Body(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(
         extra="forbid", frozen=True, strict=True, hide_input_in_errors=True
     )
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonDict:
+        record = handler.resolve_ref_schema(handler(schema))
+        record["description"] = split_docstring(cls)[0].strip()
+        describe_properties(record, cls)
+        return record
 
     @classmethod
     def read(cls, arguments: Mapping[str, object]) -> Self:

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
-from ferry_sdk.sandbox.requests.body import Body, optional
+from ferry_sdk.sandbox.requests.body import Body
 from ferry_sdk.sandbox.requests.errors import Problem
 from ferry_sdk.sandbox.requests.fields import (
     Age,
@@ -33,55 +33,77 @@ _MCP_TYPES: Mapping[str, PassengerType] = {"ADT": "Adult", "CHD": "Child", "INF"
 
 
 class Identified(Body):
-    """An id."""
+    """An id.
 
-    id: Text = Field(description="The id.")
+    Attributes:
+        id: The id.
+    """
+
+    id: Text
 
 
 class Selection(Body):
-    """An availability with the selected tariff and place."""
+    """An availability with the selected tariff and place.
 
-    availability_id: Text = Field(description="The id of an availability from a search.")
-    tariff_id: Text = Field(description="The id of one of its tariffs.")
-    place_id: Text = Field(description="The id of one of its places.")
+    Attributes:
+        availability_id: The id of an availability from a search.
+        tariff_id: The id of one of its tariffs.
+        place_id: The id of one of its places.
+    """
+
+    availability_id: Text
+    tariff_id: Text
+    place_id: Text
 
 
 class _Passenger(Body):
-    first_name: Text = Field(description="The first name.")
-    last_name: Text = Field(description="The last name.")
-    order: Order | None = optional(
-        "1 to the number of passengers, each once; by default the list position."
-    )
-    age: Age | None = optional("The age in years; it must fit the type.")
-    gender: Literal["M", "F"] | None = optional("M or F.")
-    birth_date: Day | None = optional("The date of birth, YYYY-MM-DD.")
-    nationality: Country | None = optional("The two-letter code of the country.")
-    doc_type: Literal["Passport", "IdentityCard"] | None = optional(
-        "The type of the document; it requires doc_number."
-    )
-    doc_number: DocumentNumber | None = optional(
-        "The document's number: 3 to 30 letters, digits, spaces, slashes or hyphens."
-    )
-    doc_expiration: Day | None = optional(
-        "The last day on which the document is valid, YYYY-MM-DD."
-    )
-    email: Email | None = optional("An e-mail address.")
+    """A passenger.
+
+    Attributes:
+        first_name: The first name.
+        last_name: The last name.
+        order: 1 to the number of passengers, each once; by default the list position.
+        age: The age in years; it must fit the type.
+        gender: M or F.
+        birth_date: The date of birth, YYYY-MM-DD.
+        nationality: The two-letter code of the country.
+        doc_type: The type of the document; it requires doc_number.
+        doc_number: The document's number: 3 to 30 letters, digits, spaces, slashes or hyphens.
+        doc_expiration: The last day on which the document is valid, YYYY-MM-DD.
+        email: An e-mail address.
+    """
+
+    first_name: Text
+    last_name: Text
+    order: Order | None = None
+    age: Age | None = None
+    gender: Literal["M", "F"] | None = None
+    birth_date: Day | None = None
+    nationality: Country | None = None
+    doc_type: Literal["Passport", "IdentityCard"] | None = None
+    doc_number: DocumentNumber | None = None
+    doc_expiration: Day | None = None
+    email: Email | None = None
 
 
 class Passenger(_Passenger):
-    """A passenger of a booking; most fields are optional."""
+    """A passenger of a booking; most fields are optional.
 
-    type: PassengerType = Field(
-        description="Adult (12 to 120 years), Child (1 to 17) or Infant (0 to 4, with an adult)."
-    )
+    Attributes:
+        type: Adult (12 to 120 years), Child (1 to 17) or Infant (0 to 4, with an adult).
+    """
+
+    type: PassengerType
 
 
 class McpPassenger(_Passenger):
-    """A passenger, for the tool that creates a booking."""
+    """A passenger, for the tool that creates a booking.
 
-    type: Literal["ADT", "CHD", "INF"] = Field(
-        description="ADT (12 to 120 years), CHD (1 to 17) or INF (0 to 4, with an adult)."
-    )
+    Attributes:
+        type: ADT (12 to 120 years), CHD (1 to 17) or INF (0 to 4, with an adult).
+    """
+
+    type: Literal["ADT", "CHD", "INF"]
 
     def to_rest(self) -> Passenger:
         """Return the same passenger as REST spells it."""
@@ -89,47 +111,67 @@ class McpPassenger(_Passenger):
 
 
 class Vehicle(Body):
-    """The vehicle of a booking."""
+    """The vehicle of a booking.
 
-    code: Text = Field(description="The code of the vehicle's type, such as CAR.")
-    vehicule_code: Text | None = optional("The provider's code of the vehicle.")
-    brand: Text | None = optional("The brand.")
-    model: Text | None = optional("The model.")
-    identification: Text | None = optional("The number plate.")
+    Attributes:
+        code: The code of the vehicle's type, such as CAR.
+        vehicule_code: The provider's code of the vehicle.
+        brand: The brand.
+        model: The model.
+        identification: The number plate.
+    """
+
+    code: Text
+    vehicule_code: Text | None = None
+    brand: Text | None = None
+    model: Text | None = None
+    identification: Text | None = None
 
 
 class Contact(Body):
-    """The contact for a booking."""
+    """The contact for a booking.
 
-    name: Text = Field(description="The name.")
-    email: Email = Field(description="An e-mail address.")
-    prefix: Prefix | None = optional("The dialling prefix of the country, such as +33.")
-    phone: Phone | None = optional("The phone number without the prefix: 4 to 14 digits.")
+    Attributes:
+        name: The name.
+        email: An e-mail address.
+        prefix: The dialling prefix of the country, such as +33.
+        phone: The phone number without the prefix: 4 to 14 digits.
+    """
+
+    name: Text
+    email: Email
+    prefix: Prefix | None = None
+    phone: Phone | None = None
 
 
 class _Booking(Body):
-    reservation_type: ReservationType = Field(
-        "TICKET",
-        description="How to book; TICKET by default. It must be the type of the selected tariffs.",
-    )
-    vehicle: Vehicle | None = optional("The vehicle, if the search had one.")
-    contact: Contact | None = optional("The contact for the booking.")
+    """A booking.
+
+    Attributes:
+        reservation_type: How to book; TICKET by default. It must be the type of the selected
+            tariffs.
+        vehicle: The vehicle, if the search had one.
+        contact: The contact for the booking.
+    """
+
+    reservation_type: ReservationType = "TICKET"
+    vehicle: Vehicle | None = None
+    contact: Contact | None = None
 
 
 Selections = Annotated[list[Selection], Field(min_length=1, max_length=2)]
 
 
 class NewBooking(_Booking):
-    """The arguments that create a booking."""
+    """The arguments that create a booking.
 
-    availabilities: Selections = Field(
-        description="One availability, or one out and one back, each with a tariff and a place."
-    )
-    passengers: list[Passenger] = Field(
-        description="Who travels: as many of each type as were searched for.",
-        min_length=1,
-        max_length=MOST_PASSENGERS,
-    )
+    Attributes:
+        availabilities: One availability, or one out and one back, each with a tariff and a place.
+        passengers: Who travels: as many of each type as were searched for.
+    """
+
+    availabilities: Selections
+    passengers: list[Passenger] = Field(min_length=1, max_length=MOST_PASSENGERS)
 
     def problems(self) -> Iterator[Problem]:
         """Yield repeated availabilities, incomplete documents, wrong ages and party problems."""
@@ -144,11 +186,17 @@ class NewBooking(_Booking):
             if (passenger.doc_type is None) != (passenger.doc_number is None):
                 lacking = "doc_type" if passenger.doc_type is None else "doc_number"
                 yield Problem("document_incomplete", f"passengers[{index}].{lacking}")
-        yield from party_problems([(one.order, one.type) for one in self.passengers])
+        yield from party_problems([(each.order, each.type) for each in self.passengers])
 
 
 class McpNewBooking(_Booking):
-    """The arguments of the tool that creates a booking: selections, or one availability's id."""
+    """The arguments of the tool that creates a booking: selections, or one availability's id.
+
+    Attributes:
+        id: Instead of availabilities: the id of one, with its cheapest tariff and place.
+        availabilities: Instead of id: one availability, or one out and one back, with its choices.
+        passengers: Who travels: as many of each type as were searched for.
+    """
 
     # Some models reject tools whose schema has oneOf or anyOf at the top level.
     model_config: ClassVar[ConfigDict] = ConfigDict(
@@ -162,17 +210,9 @@ class McpNewBooking(_Booking):
         }
     )
 
-    id: Text | None = optional(
-        "Instead of availabilities: the id of one, with its cheapest tariff and place."
-    )
-    availabilities: Selections | None = optional(
-        "Instead of id: one availability, or one out and one back, with its choices."
-    )
-    passengers: list[McpPassenger] = Field(
-        description="Who travels: as many of each type as were searched for.",
-        min_length=1,
-        max_length=MOST_PASSENGERS,
-    )
+    id: Text | None = None
+    availabilities: Selections | None = None
+    passengers: list[McpPassenger] = Field(min_length=1, max_length=MOST_PASSENGERS)
 
     def problems(self) -> Iterator[Problem]:
         """Yield the problems of `id` and `availabilities`, and those of the booking."""
@@ -194,25 +234,40 @@ class McpNewBooking(_Booking):
 
 
 class BookingToCancel(Body):
-    """The arguments that cancel a booking."""
+    """The arguments that cancel a booking.
 
-    booking_id: Text = Field(description="The id of the booking.")
-    booking_reference: Text | None = optional("Its reference; if given, it must be correct.")
+    Attributes:
+        booking_id: The id of the booking.
+        booking_reference: Its reference; if given, it must be correct.
+    """
+
+    booking_id: Text
+    booking_reference: Text | None = None
 
 
 class TicketToCancel(Body):
-    """The arguments that cancel a ticket."""
+    """The arguments that cancel a ticket.
 
-    ticket_id: Text = Field(description="The id of the ticket.")
-    ticket_number: Text | None = optional("Its number; if given, it must be correct.")
+    Attributes:
+        ticket_id: The id of the ticket.
+        ticket_number: Its number; if given, it must be correct.
+    """
+
+    ticket_id: Text
+    ticket_number: Text | None = None
 
 
 class Payment(Body):
-    """The arguments that record an external payment."""
+    """The arguments that record an external payment.
 
-    id: Text = Field(description="The id of the ticket.")
-    external_payment_ref: Text = Field(description="The reference of the payment at its provider.")
-    psp: Text | None = optional("The name of the payment provider.")
-    paid_at: Moment | None = optional(
-        "The time of payment: an ISO 8601 date and time with a UTC offset."
-    )
+    Attributes:
+        id: The id of the ticket.
+        external_payment_ref: The reference of the payment at its provider.
+        psp: The name of the payment provider.
+        paid_at: The time of payment: an ISO 8601 date and time with a UTC offset.
+    """
+
+    id: Text
+    external_payment_ref: Text
+    psp: Text | None = None
+    paid_at: Moment | None = None

@@ -1,18 +1,34 @@
-"""The arguments of the controls."""
+"""The arguments of the controls, and what they share with options and profiles."""
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from ferry_sdk.models.docstrings import describe_properties
 from ferry_sdk.sandbox.requests.fields import Moment
 
+StructuredResult = Literal["structured_and_text", "structured"]
+ArrayResult = Literal["structured_array", "text", "n_blocks"]
+BareResult = Literal["bare", "naked", "batch"]
+ToolError = Literal["is_error", "is_error_text", "is_error_prose", "tool_error_text"]
+ProtocolError = Literal["json_rpc_error", "json_rpc_error_data", "bare"]
+TextContent = Literal["text", "text_without_type", "text_without_uri", "blob", "split"]
+BareContent = Literal["bare_list", "bare_object"]
+"""Shapes of replies of `/mcp`; an option and a profile can select them."""
 _CENTURY = 100 * 366 * 24 * 3600.0
 
 
-class ClockUpdate(BaseModel):
+class ControlModel(BaseModel):
+    """Fields of a control, an option or a profile; unknown ones are refused."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", json_schema_extra=describe_properties
+    )
+
+
+class ClockUpdate(ControlModel, strict=True):
     """Changes to the clock, applied in the order of the fields.
 
     Attributes:
@@ -21,38 +37,26 @@ class ClockUpdate(BaseModel):
         advance: Seconds to move forward.
     """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(
-        extra="forbid", strict=True, json_schema_extra=describe_properties
-    )
-
     frozen: bool | None = None
     travel_to: Moment | None = None
     advance: Annotated[float, Field(ge=0, le=_CENTURY, allow_inf_nan=False)] | None = None
 
 
-class RequestsQuery(BaseModel):
+class RequestsQuery(ControlModel):
     """The requests to list.
 
     Attributes:
         correlation_id: Only the requests with this id; all by default.
     """
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(
-        extra="forbid", json_schema_extra=describe_properties
-    )
-
     correlation_id: str | None = None
 
 
-class CountersQuery(BaseModel):
+class CountersQuery(ControlModel):
     """The page of effects to return.
 
     Attributes:
         after: The number of effects to skip.
     """
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(
-        extra="forbid", json_schema_extra=describe_properties
-    )
 
     after: Annotated[int, Field(ge=0)] = 0

@@ -98,9 +98,9 @@ def _hour(value: object) -> time:
 
 def _moment(value: object) -> datetime:
     # datetime.fromisoformat accepts different formats in different versions of Python.
-    if isinstance(value, str) and (found := re.fullmatch(_MOMENT, value)):
+    if isinstance(value, str) and (match := re.fullmatch(_MOMENT, value)):
         year, _, month, day, hour, _, minute, second, fraction, sign, hours, minutes = (
-            found.groups()
+            match.groups()
         )
         clock = f"{hour}:{minute}:{second or '00'}.{(fraction or '')[:6]:0<6}"
         offset = f"{sign or '+'}{hours or '00'}:{minutes or '00'}"

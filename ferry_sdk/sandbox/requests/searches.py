@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from ferry_sdk.sandbox.requests.body import Body, optional
+from ferry_sdk.sandbox.requests.body import Body
 from ferry_sdk.sandbox.requests.errors import Problem
 from ferry_sdk.sandbox.requests.fields import (
     Age,
@@ -27,57 +27,75 @@ from ferry_sdk.sandbox.requests.party import (
 
 
 class SearchRequest(Body):
-    """The journeys of a search: one outward, and optionally a return."""
+    """The journeys of a search: one outward, and optionally a return.
 
-    company: Text = Field(description="The company: its code, such as CTN, or its id.")
-    depart_code: Text = Field(description="The code of the port of departure, such as FRMRS.")
-    arrive_code: Text = Field(description="The code of the port of arrival.")
-    out_journey_id: Text = Field(
-        description="The id of the journey from the first port to the second."
-    )
-    out_at: Day = Field(description="The day of departure, YYYY-MM-DD.")
-    out_time: Hour = Field(
-        description="The earliest time of departure, HH:MM, in the port's time zone."
-    )
-    out_is_open: bool | None = optional(
-        "Whether to search open tickets (with a flexible date) for the way out."
-    )
-    ret_journey_id: OrEmpty[Text] = optional(
-        "The id of the journey back. For one way, leave out journey, day and time."
-    )
-    ret_at: OrEmpty[Day] = optional("The day of the return, YYYY-MM-DD, not before out_at.")
-    ret_time: OrEmpty[Hour] = optional("The earliest time of the return, HH:MM.")
-    ret_is_open: bool | None = optional("Whether to search open tickets for the way back.")
+    Attributes:
+        company: The company: its code, such as CTN, or its id.
+        depart_code: The code of the port of departure, such as FRMRS.
+        arrive_code: The code of the port of arrival.
+        out_journey_id: The id of the journey from the first port to the second.
+        out_at: The day of departure, YYYY-MM-DD.
+        out_time: The earliest time of departure, HH:MM, in the port's time zone.
+        out_is_open: Whether to search open tickets (with a flexible date) for the way out.
+        ret_journey_id: The id of the journey back. For one way, leave out journey, day and time.
+        ret_at: The day of the return, YYYY-MM-DD, not before out_at.
+        ret_time: The earliest time of the return, HH:MM.
+        ret_is_open: Whether to search open tickets for the way back.
+    """
+
+    company: Text
+    depart_code: Text
+    arrive_code: Text
+    out_journey_id: Text
+    out_at: Day
+    out_time: Hour
+    out_is_open: bool | None = None
+    ret_journey_id: OrEmpty[Text] = None
+    ret_at: OrEmpty[Day] = None
+    ret_time: OrEmpty[Hour] = None
+    ret_is_open: bool | None = None
 
 
 class SearchedPassenger(Body):
-    """A passenger of a search."""
+    """A passenger of a search.
 
-    order: Order = Field(description="1 to the number of passengers, each once.")
-    type: PassengerType = Field(
-        description="Adult (12 to 120 years), Child (1 to 17) or Infant (0 to 4, with an adult)."
-    )
-    param: Literal["A", "C", "I"] = Field(description="The code of the type: A, C or I.")
-    gender: Literal["Male", "Female"] = Field(description="Male or Female.")
-    age: Age = Field(description="The age in years; it must fit the type.")
+    Attributes:
+        order: 1 to the number of passengers, each once.
+        type: Adult (12 to 120 years), Child (1 to 17) or Infant (0 to 4, with an adult).
+        param: The code of the type: A, C or I.
+        gender: Male or Female.
+        age: The age in years; it must fit the type.
+    """
+
+    order: Order
+    type: PassengerType
+    param: Literal["A", "C", "I"]
+    gender: Literal["Male", "Female"]
+    age: Age
 
 
 class SearchedVehicle(Body):
-    """The vehicle of a search."""
+    """The vehicle of a search.
 
-    code: VehicleCode = Field(
-        description="The vehicle as BRAND__MODEL, from the vehicle catalogue."
-    )
+    Attributes:
+        code: The vehicle as BRAND__MODEL, from the vehicle catalogue.
+    """
+
+    code: VehicleCode
 
 
 class Search(Body):
-    """The arguments of a search."""
+    """The arguments of a search.
 
-    request: SearchRequest = Field(description="The journey out, and optionally one back.")
-    passengers: list[SearchedPassenger] = Field(
-        description="The passengers: 1 to 9.", min_length=1, max_length=MOST_PASSENGERS
-    )
-    vehicle: SearchedVehicle | None = optional("The vehicle, if any.")
+    Attributes:
+        request: The journey out, and optionally one back.
+        passengers: The passengers: 1 to 9.
+        vehicle: The vehicle, if any.
+    """
+
+    request: SearchRequest
+    passengers: list[SearchedPassenger] = Field(min_length=1, max_length=MOST_PASSENGERS)
+    vehicle: SearchedVehicle | None = None
 
     def problems(self) -> Iterator[Problem]:
         """Yield problems of the return, of codes and ages, and of the party."""
@@ -95,13 +113,16 @@ class Search(Body):
                 values = {"type": passenger.type, "expected": passenger.type[0]}
                 yield Problem("param", f"passengers[{index}].param", values)
             yield from age_problems(index, passenger.type, passenger.age)
-        yield from party_problems([(one.order, one.type) for one in self.passengers])
+        yield from party_problems([(each.order, each.type) for each in self.passengers])
 
 
 class DepartureQuery(Body):
-    """The arguments of the catalogue of departures."""
+    """The arguments of the catalogue of departures.
 
-    provider_id: Text = Field(description="The company: its code or its id.")
-    journey_ids: list[Text] | None = Field(
-        None, alias="__journey_id", description="Only these journeys; all by default, or if empty."
-    )
+    Attributes:
+        provider_id: The company: its code or its id.
+        journey_ids: Only these journeys; all by default, or if empty.
+    """
+
+    provider_id: Text
+    journey_ids: list[Text] | None = Field(None, alias="__journey_id")

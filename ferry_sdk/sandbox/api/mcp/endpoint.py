@@ -21,8 +21,8 @@ from ferry_sdk.sandbox.api.mcp.methods import (
     PARSE_ERROR,
     REFUSED,
     VERSIONS,
-    Call,
     JsonRpcError,
+    JsonRpcRequest,
     UnknownResourceError,
     answer,
 )
@@ -119,7 +119,7 @@ class McpEndpoint:
         return Response()
 
     def _answer(
-        self, request: Request, call: Call, access: Access, options: McpOptions
+        self, request: Request, call: JsonRpcRequest, access: Access, options: McpOptions
     ) -> Response:
         opening = call.method == "initialize"
         self._apply_session_faults(request, call.operation)
@@ -188,7 +188,7 @@ def _session_required() -> JsonRpcError:
     return JsonRpcError(INVALID_REQUEST, "Bad Request: Missing session ID", status=400)
 
 
-def _parse_call(request: Request, body: bytes) -> Call | None:
+def _parse_call(request: Request, body: bytes) -> JsonRpcRequest | None:
     """Return the JSON-RPC request; None for a notification or a client's response."""
     if not has_json(request):
         raise JsonRpcError(INVALID_REQUEST, "Content-Type must be application/json", status=415)
@@ -208,7 +208,7 @@ def _parse_call(request: Request, body: bytes) -> Call | None:
     request_id = message["id"]
     if not isinstance(request_id, str | int | float) or isinstance(request_id, bool):
         raise JsonRpcError(INVALID_REQUEST, "id must be a string or a number", status=400)
-    return Call(request_id, method, params)
+    return JsonRpcRequest(request_id, method, params)
 
 
 def _error_reply(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 from pydantic import JsonValue
 from starlette.requests import Request
@@ -16,8 +18,7 @@ from ferry_sdk.sandbox.http.server import connection_of
 
 Json = dict[str, "JsonValue"]
 
-_PIXEL = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
-_SILENCE = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA="
+_BLOCKS: Any = json.loads(Path(__file__).with_name("blocks.json").read_text(encoding="utf-8"))
 _SEPARATORS = "line\u2028paragraph\u2029next\u0085end"
 
 
@@ -130,26 +131,6 @@ def _with_text(value: JsonValue, **rest: JsonValue) -> Json:
     return _content(_text(to_json(value)), **rest)
 
 
-_EXTRA: tuple[Json, ...] = (
-    {"type": "image", "data": _PIXEL, "mimeType": "image/gif"},
-    {"type": "audio", "data": _SILENCE, "mimeType": "audio/wav"},
-    {"type": "resource_link", "uri": "resource://service/ports", "name": "ports"},
-)
-
-_INPUT_REQUIRED: Json = {
-    "resultType": "input_required",
-    "inputRequests": {
-        "approval": {
-            "method": "elicitation/create",
-            "params": {
-                "mode": "form",
-                "message": "Go on?",
-                "requestedSchema": {"type": "object", "properties": {"ok": {"type": "boolean"}}},
-            },
-        }
-    },
-}
-
 _RESULTS: dict[str, Callable[[JsonValue], JsonValue]] = {
     "structured_and_text": lambda v: _with_text(v, structuredContent=_as_object(v)),
     "structured": lambda v: _content(structuredContent=_as_object(v)),
@@ -161,10 +142,10 @@ _RESULTS: dict[str, Callable[[JsonValue], JsonValue]] = {
     "plain_text": lambda _: _content(_text("Done."), _text("See the booking.")),
     "empty": lambda _: _content(),
     "embedded_resource": lambda v: _content(_resource_block(v)),
-    "extra_blocks": lambda v: _content(_text(to_json(v)), *_EXTRA),
+    "extra_blocks": lambda v: _content(_text(to_json(v)), *_BLOCKS["extra_blocks"]),
     "bare": lambda v: v,
     "batch": lambda v: _with_text(v, structuredContent=_as_object(v)),
-    "input_required": lambda _: dict(_INPUT_REQUIRED),
+    "input_required": lambda _: dict(_BLOCKS["input_required"]),
     "unknown_result_type": lambda v: _with_text(v, resultType="partial"),
     "complete_result_type": lambda v: _with_text(v, structuredContent=v, resultType="complete"),
 }

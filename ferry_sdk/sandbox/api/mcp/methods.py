@@ -9,7 +9,7 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from ferry_sdk._version import __version__
+from ferry_sdk._runtime.version import __version__
 from ferry_sdk.sandbox.api.mcp.envelopes import (
     Json,
     resource_answer,
@@ -65,7 +65,7 @@ class UnknownResourceError(JsonRpcError):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class JsonRpcRequest:
     """One JSON-RPC request."""
 
     id: str | int | float
@@ -103,7 +103,9 @@ class Call:
         raise JsonRpcError(METHOD_NOT_FOUND, f"Method not found: {self.method}")
 
 
-def answer(call: Call, service: Service, caller: Caller, options: McpOptions) -> JsonValue:
+def answer(
+    call: JsonRpcRequest, service: Service, caller: Caller, options: McpOptions
+) -> JsonValue:
     """Return the JSON-RPC message, or the variant of it that the options select.
 
     Raises:
@@ -121,7 +123,9 @@ def answer(call: Call, service: Service, caller: Caller, options: McpOptions) ->
     return response(call.id, _result_of(call, options))
 
 
-def _call_tool(call: Call, service: Service, caller: Caller, options: McpOptions) -> JsonValue:
+def _call_tool(
+    call: JsonRpcRequest, service: Service, caller: Caller, options: McpOptions
+) -> JsonValue:
     arguments = call.params.get("arguments", {})
     if not isinstance(arguments, dict):
         raise JsonRpcError(INVALID_PARAMS, "params.arguments must be an object")
@@ -138,7 +142,7 @@ def _call_tool(call: Call, service: Service, caller: Caller, options: McpOptions
     return tool_answer(call.id, value, options)
 
 
-def _result_of(call: Call, options: McpOptions) -> Json:
+def _result_of(call: JsonRpcRequest, options: McpOptions) -> Json:
     if call.method == "initialize":
         return _initialize_result(call, options)
     if call.method == "tools/list":
@@ -182,7 +186,7 @@ def tool_record(name: str) -> Json:
     }
 
 
-def _initialize_result(call: Call, options: McpOptions) -> Json:
+def _initialize_result(call: JsonRpcRequest, options: McpOptions) -> Json:
     requested = call.params.get("protocolVersion")
     if options.handshake == "refused":
         raise JsonRpcError(METHOD_NOT_FOUND, "Method not found: initialize")

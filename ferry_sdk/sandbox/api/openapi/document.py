@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from http import HTTPStatus
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from ferry_sdk._version import __version__
+from ferry_sdk._runtime.version import __version__
 from ferry_sdk.sandbox.api import control
 from ferry_sdk.sandbox.api.mcp.methods import tool_record
 from ferry_sdk.sandbox.api.openapi.examples import Example, examples
@@ -28,34 +29,10 @@ Json = dict[str, Any]
 
 _JSON = "application/json"
 _HEADERS = {name: {"$ref": f"#/components/headers/{name}"} for name in (REQUEST_ID, CORRELATION_ID)}
-_ACCESS = {
-    Access.READ_ONLY: "Every token allows it.",
-    Access.READ_WRITE: "It requires a read-write token.",
-    Access.ORGANISATION: "It requires the organisation token. Call it from a server only.",
-}
-_GENERAL_ERRORS = {
-    400: ("MALFORMED_JSON", "malformed_json", "The body is not JSON in UTF-8."),
-    401: ("UNAUTHORIZED", "unauthorized", "The token is missing or unknown."),
-    403: ("FORBIDDEN", "forbidden", "The token does not allow this."),
-    404: ("NOT_FOUND", "no_such_address", "There is nothing at this address."),
-    406: ("NOT_ACCEPTABLE", "not_acceptable", "`Accept` does not allow application/json."),
-    413: ("BODY_TOO_LARGE", "body_too_large", "The body has more than 1 MiB."),
-    415: ("UNSUPPORTED_MEDIA_TYPE", "unsupported_media_type", "The body is of another type."),
-}
-"""By status: the code, the key of the message, and when it occurs."""
-_REFUSALS = {
-    404: "It does not exist.",
-    409: "It conflicts with the current state.",
-    422: "The request is invalid, or does not fit the search or the network.",
-}
-_CLIENT_FIELDS = {
-    "BookingConfirmation": ("read_back",),
-    "BookingCancellation": ("read_back", "previewed"),
-    "TicketCancellation": ("read_back", "previewed"),
-    "PaymentRecorded": ("read_back",),
-    "Port": ("country_code",),
-}
-"""The fields of the client's records that no service sends."""
+_TEXTS: Json = json.loads(Path(__file__).with_name("texts.json").read_text(encoding="utf-8"))
+"""What each access allows; by status, the code, message and cause of the errors that any operation
+can answer, and the cause of the others; and the fields that only the client's records have.
+"""
 
 
 class _Schemas(GenerateJsonSchema):
@@ -115,10 +92,10 @@ def _schemas() -> tuple[dict[str, Json], dict[str, Json]]:
     models: dict[str, Any] = {each.name: each.answer_type() for each in answering}
     models |= {each.arguments.__name__: each.arguments for each in answering} | {"Error": Error}
     for each in control.ENDPOINTS:
-        models[f"control.{each.handle.__name__}"] = each.answer
+        models[f"control.{each.name}"] = resolve_name(each.answer)
         if each.fields is not None:
-            models[each.fields.__name__] = each.fields
-    found, whole = TypeAdapter.json_schemas(
+            models[each.fields] = resolve_name(each.fields)
+    models_and_schemas, whole = TypeAdapter.json_schemas(
         [(name, "validation", TypeAdapter[Any](model)) for name, model in models.items()],
         ref_template="#/components/schemas/{model}",
         schema_generator=_Schemas,
@@ -128,13 +105,13 @@ def _schemas() -> tuple[dict[str, Json], dict[str, Json]]:
         if "description" in schema:
             words = schema["description"].partition("\n\nAttributes:")[0]
             schema["description"] = words.partition("Interface:")[0].strip()
-    for name, fields in _CLIENT_FIELDS.items():
+    for name, fields in _TEXTS["client_fields"].items():
         for field in fields:
             del definitions[name]["properties"][field]
     for field in ("date", "expiration_date"):
         moment = {"type": "integer", "description": "Seconds since 1970-01-01T00:00:00Z."}
         definitions["Tariff"]["properties"][field] = moment
-    schemas = {str(key): schema for (key, _), schema in found.items()}
+    schemas = {str(key): schema for (key, _), schema in models_and_schemas.items()}
     for name, member in ((each.name, each.member) for each in answering if each.member):
         properties = {member: schemas[name]}
         schemas[name] = {"type": "object", "properties": properties, "required": [member]}
@@ -151,7 +128,7 @@ def _operation(
     record: Json = {
         "operationId": operation.name,
         "summary": operation.summary,
-        "description": _ACCESS[operation.access],
+        "description": _TEXTS["access"][operation.access.value],
         "tags": [operation.name.partition(".")[0]],
         "parameters": parameters,
     }
@@ -179,33 +156,29 @@ def _operation(
 
 
 def _control(endpoint: control.Endpoint, schemas: Json, definitions: Mapping[str, Json]) -> Json:
-    name = f"control.{endpoint.handle.__name__}"
+    name = f"control.{endpoint.name}"
     record: Json = {
         "operationId": name,
-        "summary": (endpoint.handle.__doc__ or "").rstrip("."),
+        "summary": endpoint.summary,
         "tags": ["control"],
         "security": [{}, {"control": []}],
     }
     errors = {"401": "The control token is missing or wrong.", "403": "Only this machine can."}
     if endpoint.fields is not None:
         errors["422"] = "A field is unknown or invalid."
-        model = endpoint.fields.__name__
         if endpoint.method == "GET":
+            model = endpoint.fields.rpartition(":")[2]
             fields = definitions[model]["properties"].items()
             record["parameters"] = [
                 {"name": field, "in": "query", "schema": schema} for field, schema in fields
             ]
         else:
-            record["requestBody"] = {"content": {_JSON: {"schema": schemas[model]}}}
+            record["requestBody"] = {"content": {_JSON: {"schema": schemas[endpoint.fields]}}}
     record["responses"] = {
         status: {
             "description": words,
             "headers": _HEADERS,
-            "content": {
-                _JSON: {
-                    "schema": schemas[name if status == "200" else "Error"],
-                }
-            },
+            "content": {_JSON: {"schema": schemas[name if status == "200" else "Error"]}},
         }
         for status, words in {"200": "What it is now.", **errors}.items()
     }
@@ -215,8 +188,8 @@ def _control(endpoint: control.Endpoint, schemas: Json, definitions: Mapping[str
 def _description(schema: Json, definitions: Mapping[str, Json]) -> str:
     """Return the description of the type of an answer."""
     (record,) = schema.get("properties", {"": schema}).values()
-    named: str = record.get("items", record)["$ref"].rpartition("/")[2]
-    words: str = definitions[named]["description"]
+    name: str = record.get("items", record)["$ref"].rpartition("/")[2]
+    words: str = definitions[name]["description"]
     return f"A list: {words[0].lower()}{words[1:]}" if "items" in record else words
 
 
@@ -245,15 +218,15 @@ def _errors(operation: Operation, example: Example) -> Iterator[tuple[str, Json]
             codes = {code_of(operation.name, status, malformed=it) for it in (False, malformed)}
             if in_path and status == HTTPStatus.NOT_FOUND:  # an id with a slash is another path
                 codes.add("NOT_FOUND")
-            yield str(status), _error(_REFUSALS[status], codes, error)
+            yield str(status), _error(_TEXTS["refusals"][str(status)], codes, error)
 
 
 def _general_errors() -> Iterator[tuple[str, Json]]:
     """Yield the errors that do not come from an operation, by their names in the document."""
-    for status, (code, key, words) in _GENERAL_ERRORS.items():
+    for status, (code, key, words) in _TEXTS["general_errors"].items():
         message: Error = {"error": True, "code": code, "message": text(key, "en")}
         response = _error(words, {code}, message)
-        if status == HTTPStatus.UNAUTHORIZED:
+        if code == "UNAUTHORIZED":
             challenge = {"WWW-Authenticate": {"$ref": "#/components/headers/WWW-Authenticate"}}
             response["headers"] = {**_HEADERS, **challenge}
         yield f"Error{status}", response

@@ -50,11 +50,11 @@ def examples() -> dict[str, Example]:
     """Return an example of every REST operation, and of the tool that views a ticket."""
     requests = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
     journey = _Journey()
-    found = journey.perform("availability.search", requests["search"])
+    availabilities = journey.perform("availability.search", requests["search"])
     selection = {
-        "availability_id": found[0]["id"],
-        "tariff_id": found[0]["tariffs"][0]["id"],
-        "place_id": found[0]["places"][0]["id"],
+        "availability_id": availabilities[0]["id"],
+        "tariff_id": availabilities[0]["tariffs"][0]["id"],
+        "place_id": availabilities[0]["places"][0]["id"],
     }
     booking = {"availabilities": [selection], **requests["booking"]}
     created = {"id": journey.perform("bookings.create", booking)["booking_id"]}

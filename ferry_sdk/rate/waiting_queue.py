@@ -1,9 +1,9 @@
-"""The line of a process: requests that wait for their turn.
+"""The queue of a process: requests that wait for their turn.
 
 pyrate-limiter's own waiters all poll the schedule, so they miss turns, and after a stall they leave
-together. In a line only the first request asks the schedule. It reserves a turn, waits for it and
+together. In a queue only the first request asks the schedule. It reserves a turn, waits for it and
 takes it when it is awake. A turn that nobody took in time lapses: a process that was stalled does
-not send afterwards what it could not send before. A reserved turn belongs to the line, so nothing
+not send afterwards what it could not send before. A reserved turn belongs to the queue, so nothing
 is lost if the first request is cancelled, or if another comes before it.
 """
 
@@ -22,11 +22,11 @@ from ferry_sdk.rate.schedule import LATENESS, Schedule
 _LOOK: Final = 1.0
 """Seconds after which a request looks whether the first one still does its part."""
 _LOOK_LATER: Final = 0.01
-"""Seconds that it looks later for each request that waits, so that a long line costs no more."""
+"""Seconds that it looks later for each request that waits, so that a long queue costs no more."""
 
 
 class Waiter:
-    """A request in the line.
+    """A request in the queue.
 
     Attributes:
         goes_first: Whether it comes before those that do not.
@@ -44,11 +44,11 @@ class Waiter:
         self.is_stalled: bool = False
 
 
-class Line:
+class WaitingQueue:
     """The requests of a process that wait, and the turn that they have reserved.
 
     Args:
-        schedule: Gives turns, to this line and possibly to those of other processes.
+        schedule: Gives turns, to this queue and possibly to those of other processes.
     """
 
     def __init__(self, schedule: Schedule) -> None:
@@ -106,7 +106,7 @@ class Line:
             return seconds
 
     def reserve(self, waiter: Waiter, clock: Callable[[], float]) -> None:
-        """Reserve a turn for the line, unless another request does or did.
+        """Reserve a turn for the queue, unless another request does or did.
 
         Raises:
             ConnectionFailedError: The storage does not answer.

@@ -1,6 +1,6 @@
-"""The groups of `Ferry`."""
+"""The groups of `AsyncFerry`."""
 
-from ferry_sdk._groups import *
+from ferry_sdk.client.groups import *
 from ferry_sdk.planning import PlannedResources
 
 Groups = PlannedResources

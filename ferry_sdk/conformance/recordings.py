@@ -16,7 +16,7 @@ from typing import Final, cast
 
 from pydantic import BaseModel
 
-from ferry_sdk.conformance.calls import Call, Reply
+from ferry_sdk.conformance.steps import Observation, Step
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models import availability, bookings, catalogue, enums, tickets
 from ferry_sdk.resources.arguments import file_path
@@ -98,15 +98,15 @@ class Recording(AbstractContextManager["Recording"]):
         self._read_tokens = read_tokens
         self._file = os.fdopen(descriptor, "w", encoding="ascii", newline="\n")
 
-    def add(self, call: Call, reply: Reply) -> None:
+    def add(self, step: Step, reply: Observation) -> None:
         """Write a masked reply.
 
         Raises:
             OSError: Writing failed.
         """
-        is_public = reply.error is None and call.operation in _PUBLIC_OPERATIONS
+        is_public = reply.error is None and step.operation in _PUBLIC_OPERATIONS
         line = {
-            "operation": call.operation,
+            "operation": step.operation,
             "status": reply.status,
             "error": type(reply.error).__name__ if reply.error else None,
             "body": Mask(self._read_tokens(), is_public=is_public).apply(reply.body),

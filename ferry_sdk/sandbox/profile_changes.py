@@ -5,9 +5,9 @@ They are changed just before they are sent, for REST and MCP alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import JsonValue
 
@@ -19,20 +19,15 @@ _Object = dict[str, Any]
 
 _ABSENT: Any = object()
 _UNKNOWN_IDS = ("booking_unknown", "ticket_unknown", "id_unknown")
-_STATUSES = {
-    "not_found": 404,
-    "unprocessable": 422,
-    "error_with_200": 200,
-    "bad_request": 400,
-}
+_STATUSES = {"not_found": 404, "unprocessable": 422, "error_with_200": 200, "bad_request": 400}
 _SEARCHES = ("availability.search", "mcp.search_availability")
 _CREATIONS = ("bookings.create", "mcp.create_booking")
 _TICKETS = ("bookings.get", "tickets.get", "mcp.view_ticket")
 _CANCELLATIONS = ("bookings.cancel", "tickets.cancel", "mcp.cancel_ticket")
 _DETAILS = ("birth_date", "nationality", "doc_type", "doc_number", "doc_expiration")
 _TIMES = ("expire_at", "timeLimit", "depart_at", "arrive_at", "valid_until", "boarding_time")
-_WITHOUT_OFFSET = slice(len("2027-03-01T09:00:00"))
-_CLOCK_TIME = slice(len("2027-03-01T"), len("2027-03-01T09:00"))
+_SECONDS = len("2027-03-01T09:00:00")
+_CLOCK = slice(len("2027-03-01T"), len("2027-03-01T09:00"))
 
 
 def finds_nothing(profile: Profile, error: RefusedError) -> bool:
@@ -55,19 +50,10 @@ def change_answer(profile: Profile, operation: str, answer: JsonValue) -> JsonVa
     Raises:
         RefusedError: The answer is a refusal.
     """
-    for each in _ALTERNATIVES:
-        if operation in each.operations and getattr(profile, each.id) == each.value:
-            answer = each.change(answer)
+    for field, value, operations, change in _ALTERNATIVES:
+        if operation in operations and getattr(profile, field) == value:
+            answer = change(answer)
     return answer
-
-
-class _Alternative(NamedTuple):
-    """What a value of a profile changes in the answers of some operations."""
-
-    id: str
-    value: str
-    operations: Collection[str]
-    change: _Change
 
 
 def _each(change: _Change) -> _Change:
@@ -102,8 +88,8 @@ def _set(name: str, value: object) -> _Change:
     return _members((name,), lambda _: value)
 
 
-def _rename(record: _Object, names: Mapping[str, str]) -> _Object:
-    return {names.get(name, name): member for name, member in record.items()}
+def _renamed(**names: str) -> _Change:
+    return lambda record: {names.get(name, name): member for name, member in record.items()}
 
 
 def _per_person(availability: _Object) -> _Object:
@@ -112,12 +98,20 @@ def _per_person(availability: _Object) -> _Object:
     return {**availability, "tariffs": share(availability["tariffs"])}
 
 
-def _outward(found: list[_Object]) -> list[_Object]:
-    return [each for each in found if each["direction"] == "Outward"]
+def _outward(availabilities: list[_Object]) -> list[_Object]:
+    return [each for each in availabilities if each["direction"] == "Outward"]
 
 
-def _in_object(found: list[_Object]) -> _Object:
-    return {"availabilities": found}
+def _with_country_code(port: _Object) -> _Object:
+    return {**port, "country": port["code"][:2]}
+
+
+def _with_codes(journey: _Object) -> _Object:
+    return {**journey, "route": f"{journey['depart_code']} → {journey['arrive_code']}"}
+
+
+def _as_paid(stage: str) -> str:
+    return "issuance_due" if stage == "payment_due" else stage
 
 
 def _existing(voucher: _Object) -> _Object:
@@ -126,76 +120,44 @@ def _existing(voucher: _Object) -> _Object:
     return voucher
 
 
-_ALTERNATIVES = (
-    _Alternative("amount", "per_person", _SEARCHES, _each(_per_person)),
-    _Alternative("balance", "zero", _SEARCHES, _set("balance_amount", 0.0)),
-    _Alternative("currency", "upper_case", _SEARCHES, _members(("currency",), str.upper)),
-    _Alternative("return_search", "outward_only", _SEARCHES, _outward),
-    _Alternative("search_list", "in_object", _SEARCHES, _in_object),
-    _Alternative(
-        "port_country",
-        "code",
-        ("catalogue.ports",),
-        _each(lambda port: {**port, "country": port["code"][:2]}),
-    ),
-    _Alternative(
-        "port_position",
-        "lat_lng",
-        ("mcp.ports",),
-        _each(lambda port: _rename(port, {"latitude": "lat", "longitude": "lng"})),
-    ),
-    _Alternative(
-        "journey_route",
-        "codes",
-        ("catalogue.journeys", "mcp.departures"),
-        _each(lambda one: {**one, "route": f"{one['depart_code']} → {one['arrive_code']}"}),
-    ),
-    _Alternative("created_status", "pending", _CREATIONS, _set("status", "pending")),
-    _Alternative(
-        "created_stage",
-        "issuance_due",
-        (*_CREATIONS, *_TICKETS),
-        _members(("stage",), lambda stage: "issuance_due" if stage == "payment_due" else stage),
-    ),
-    _Alternative(
+_ALTERNATIVES: tuple[tuple[str, str, Collection[str], _Change], ...] = (
+    ("amount", "per_person", _SEARCHES, _each(_per_person)),
+    ("balance", "zero", _SEARCHES, _set("balance_amount", 0.0)),
+    ("currency", "upper_case", _SEARCHES, _members(("currency",), str.upper)),
+    ("return_search", "outward_only", _SEARCHES, _outward),
+    ("search_list", "in_object", _SEARCHES, lambda offers: {"availabilities": offers}),
+    ("port_country", "code", ("catalogue.ports",), _each(_with_country_code)),
+    ("port_position", "lat_lng", ("mcp.ports",), _each(_renamed(latitude="lat", longitude="lng"))),
+    ("journey_route", "codes", ("catalogue.journeys", "mcp.departures"), _each(_with_codes)),
+    ("created_status", "pending", _CREATIONS, _set("status", "pending")),
+    ("created_stage", "issuance_due", (*_CREATIONS, *_TICKETS), _members(("stage",), _as_paid)),
+    (
         "created_stage",
         "issuance_due",
         (*_CREATIONS, "bookings.get"),
-        _members(("possible_actions",), lambda actions: _rename(actions, {"Pay": "Issue"})),
+        _members(("possible_actions",), _renamed(Pay="Issue")),
     ),
-    _Alternative(
+    (
         "times",
         "without_offset",
         (*_CREATIONS, *_TICKETS),
-        _members(_TIMES, lambda moment: moment and moment[_WITHOUT_OFFSET]),
+        _members(_TIMES, lambda time: time and time[:_SECONDS]),
     ),
-    _Alternative(
+    (
         "boarding_time",
         "clock_time",
         _TICKETS,
-        _members(("boarding_time",), lambda moment: moment[_CLOCK_TIME]),
+        _members(("boarding_time",), lambda time: time[_CLOCK]),
     ),
-    _Alternative("boarding_time", "absent", _TICKETS, _set("boarding_time", _ABSENT)),
-    _Alternative(
-        "qr_code",
-        "base64",
-        _TICKETS,
-        _members(("qr_code",), lambda uri: uri.partition(",")[2]),
-    ),
-    _Alternative("qr_code", "absent", _TICKETS, _set("qr_code", _ABSENT)),
-    _Alternative(
-        "traveller_details",
-        "absent",
-        _TICKETS,
-        _members(_DETAILS, lambda detail: _ABSENT if detail is None else detail),
-    ),
-    _Alternative("voucher", "not_found", ("tickets.pdf",), _existing),
-    _Alternative(
-        "preview",
-        "refund_only",
-        ("bookings.cancel_fee",),
-        _set("penalty_amount", 0.0),
-    ),
-    _Alternative("cancelled_status", "canceled", _CANCELLATIONS, _set("status", "canceled")),
+    ("boarding_time", "absent", _TICKETS, _set("boarding_time", _ABSENT)),
+    ("qr_code", "base64", _TICKETS, _members(("qr_code",), lambda uri: uri.partition(",")[2])),
+    ("qr_code", "absent", _TICKETS, _set("qr_code", _ABSENT)),
+    ("traveller_details", "absent", _TICKETS, _members(_DETAILS, lambda it: it or _ABSENT)),
+    ("voucher", "not_found", ("tickets.pdf",), _existing),
+    ("preview", "refund_only", ("bookings.cancel_fee",), _set("penalty_amount", 0.0)),
+    ("cancelled_status", "canceled", _CANCELLATIONS, _set("status", "canceled")),
 )
-"""In the order in which they are applied."""
+"""A field of the profile, its value, the operations, and the change of their answers.
+
+The changes are applied in this order.
+"""

@@ -1,7 +1,7 @@
-"""The calls of a check, and their replies.
+"""The steps of a check: calls, and what they observe.
 
-The probes are generators without I/O. They yield a `Call` and are sent its `Reply`. An interruption
-is thrown into the generator, which can still make a call, such as to cancel a booking.
+The probes are generators without I/O. They yield a `Step` and are sent its `Observation`. An
+interruption is thrown into the generator, which can still make a call, such as to cancel a booking.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WITHOUT_REPLY: Final = {"recover", "routes.find"}
 """The calls that consist of others, so that they have no reply of their own."""
 
 
-class Call:
+class Step:
     """A call of a client by its name, such as ``bookings.get``, with its arguments.
 
     Attributes:
@@ -36,7 +36,7 @@ class Call:
 
     def __init__(self, operation: str, *arguments: object, **options: object) -> None:
         self.operation = operation
-        self.reply: Reply | None = None
+        self.reply: Observation | None = None
         self.correlation_id: str | None = None
         self._arguments = arguments
         self._options = options
@@ -50,7 +50,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class Observation:
     """The result or the error of a call; its repr shows no content.
 
     Attributes:
@@ -76,20 +76,20 @@ class Reply:
         return self.value
 
 
-Steps = Generator[Call, Reply, T]
-Observe = Callable[[Call, Reply], None]
+Steps = Generator[Step, Observation, T]
+Observe = Callable[[Step, Observation], None]
 
 
 def perform(ferry: Ferry, steps: Steps[T], observe: Observe) -> T:
     """Make the calls of the steps, show each to `observe`, and return the steps' result."""
 
-    def make(call: Call) -> Reply:
+    def make(step: Step) -> Observation:
         try:
-            call.reply = _reply(call.make(ferry))
+            step.reply = _reply(step.make(ferry))
         except FerryError as error:
-            call.reply = _failure(error)
-        observe(call, call.reply)
-        return call.reply
+            step.reply = _failure(error)
+        observe(step, step.reply)
+        return step.reply
 
     return drive(steps, make)
 
@@ -97,37 +97,37 @@ def perform(ferry: Ferry, steps: Steps[T], observe: Observe) -> T:
 async def perform_async(ferry: AsyncFerry, steps: Steps[T], observe: Observe) -> T:
     """Make the calls of the steps, show each to `observe`, and return the steps' result."""
 
-    async def make(call: Call) -> Reply:
+    async def make(step: Step) -> Observation:
         try:
-            call.reply = _reply(await call.make(ferry))
+            step.reply = _reply(await step.make(ferry))
         except FerryError as error:
-            call.reply = _failure(error)
-        observe(call, call.reply)
-        return call.reply
+            step.reply = _failure(error)
+        observe(step, step.reply)
+        return step.reply
 
-    async def make_shielded(call: Call) -> Reply | None:
+    async def make_shielded(step: Step) -> Observation | None:
         with anyio.CancelScope(shield=True):
-            await make(call)
-        return call.reply
+            await make(step)
+        return step.reply
 
     return await drive_async(steps, make, make_shielded)
 
 
-def _reply(answer: object) -> Reply:
+def _reply(answer: object) -> Observation:
     if not isinstance(answer, RawResponse):
-        return Reply(answer)
+        return Observation(answer)
     raw = cast("RawResponse[object]", answer)
     body = decode(raw.content, raw.headers.get("content-type", ""))
     sent = len(raw.attempts)
-    return Reply(raw.parse(), raw.status_code, body, raw.headers, requests=sent)
+    return Observation(raw.parse(), raw.status_code, body, raw.headers, requests=sent)
 
 
-def _failure(error: FerryError) -> Reply:
-    sent = sum(one.sent for one in error.attempts)
+def _failure(error: FerryError) -> Observation:
+    sent = sum(attempt.sent for attempt in error.attempts)
     if not isinstance(error, APIError | UnexpectedResponseError):
-        return Reply(error=error, requests=sent)
+        return Observation(error=error, requests=sent)
     body = decode(error.body) if isinstance(error.body, bytes) else error.body
-    return Reply(None, error.status_code, body, error=error, requests=sent)
+    return Observation(None, error.status_code, body, error=error, requests=sent)
 
 
 def decode(content: bytes, media_type: str = "") -> object:

@@ -20,10 +20,10 @@ from ferry_sdk._engine.settings import (
 )
 from ferry_sdk._engine.validation import extra_headers as check_headers
 from ferry_sdk._engine.validation import optional_limiter
-from ferry_sdk._groups import async_, async_raw, raw, sync
-from ferry_sdk._threads import uninterrupted
+from ferry_sdk._runtime.threads import uninterrupted
 from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
 from ferry_sdk._transport.sync import RawTransport, Transport
+from ferry_sdk.client.groups import async_, async_raw, raw, sync
 from ferry_sdk.errors import FerryError, InvalidInputError, OutcomeUnknownError, trim
 from ferry_sdk.hooks import EventHooks, build_hooks
 from ferry_sdk.safety import SAFETY, Safety

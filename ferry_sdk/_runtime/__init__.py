@@ -1,0 +1,1 @@
+"""What the library needs of Python and of the operating system: threads, forks, private files."""
