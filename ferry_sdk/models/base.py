@@ -20,10 +20,12 @@ from pydantic import (
     StringConstraints,
     TypeAdapter,
     ValidationError,
+    field_serializer,
 )
 from typing_extensions import Self
 
 from ferry_sdk._fork import after_fork_in_child
+from ferry_sdk._money import exact_amount
 from ferry_sdk._threads import uninterrupted
 from ferry_sdk.models.docstrings import describe_properties
 
@@ -155,6 +157,25 @@ class Model(DeferredModel):
         from ferry_sdk.models.display.cards import card_of  # noqa: PLC0415 -- for notebooks only
 
         return card_of(self)
+
+
+class PricedModel(Model):
+    """A record with amounts in its `currency`; in JSON they have the decimals of the currency."""
+
+    if TYPE_CHECKING:
+        currency: Currency
+
+    @field_serializer(
+        "amount",
+        "balance_amount",
+        "penalty_amount",
+        "refund_amount",
+        "total_price",
+        when_used="json",
+        check_fields=False,
+    )
+    def _write_amount(self, amount: Decimal) -> str:
+        return exact_amount(amount, self.currency)
 
 
 def _hashable(value: object) -> object:

@@ -7,8 +7,9 @@ from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Annotated, NamedTuple
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, field_serializer
 
+from ferry_sdk._money import exact_amount
 from ferry_sdk.models.base import (
     Amount,
     Currency,
@@ -17,6 +18,7 @@ from ferry_sdk.models.base import (
     LooseMoment,
     Members,
     Model,
+    PricedModel,
 )
 from ferry_sdk.models.enums import ActionType, PaymentStatus, Stage
 from ferry_sdk.models.sums import exact_difference
@@ -85,7 +87,7 @@ class WithActions(Model):
         return tuple(sorted(named, key=urgency))
 
 
-class BookingCreated(WithActions):
+class BookingCreated(WithActions, PricedModel):
     """A booking as returned by its creation. Interface: POST /api/booking.
 
     Attributes:
@@ -105,7 +107,7 @@ class BookingCreated(WithActions):
     currency: Currency
 
 
-class Received(Model):
+class Received(PricedModel):
     """Money received. Interface: Booking, pricing.received.
 
     Attributes:
@@ -147,7 +149,7 @@ class Kept(Model):
     lines: tuple[KeptLine, ...] = ()
 
 
-class Reverse(Model):
+class Reverse(PricedModel):
     """Money passed on to another party. Interface: Booking, pricing.reverse.
 
     Attributes:
@@ -197,7 +199,7 @@ class Pricing(Model):
     balance: Balance | None = None
 
 
-class Booking(WithActions):
+class Booking(WithActions, PricedModel):
     """A booking with its journeys. Interface: Booking.
 
     Attributes:
@@ -265,6 +267,10 @@ class BookingCancellation(Model):
     refund_amount: Amount | None
     read_back: bool = False
     previewed: CancellationFee | None = None
+
+    @field_serializer("refund_amount", when_used="json-unless-none")
+    def _write_refund(self, amount: Decimal) -> str:
+        return exact_amount(amount, self.previewed.currency if self.previewed else "")
 
     @property
     def refund_shortfall(self) -> Decimal | None:

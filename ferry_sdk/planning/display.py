@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from ferry_sdk._money import money
 from ferry_sdk.models.display.html import EMPTY, Markup, bar, card, note, plain, table
-from ferry_sdk.models.display.money import money
 from ferry_sdk.planning.routes import NO_ROUTE
 
 if TYPE_CHECKING:

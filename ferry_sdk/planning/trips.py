@@ -9,6 +9,7 @@ from decimal import Decimal
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
+from ferry_sdk._money import money
 from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.availability import Availability, Place, Tariff
 from ferry_sdk.models.inputs import Selection
@@ -123,7 +124,8 @@ class Trip:
             if way is not None
         ]
         companies = ", ".join(self.companies)
-        return f"<Trip: {', back '.join(ways)}, {companies}, from {self.price} {self.currency}>"
+        price = money(self.price, self.currency)
+        return f"<Trip: {', back '.join(ways)}, {companies}, from {price}>"
 
     def select(
         self,

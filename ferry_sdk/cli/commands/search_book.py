@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from pydantic_core import to_jsonable_python
 
+from ferry_sdk._money import money
 from ferry_sdk.cli.commands.show import next_of
 from ferry_sdk.cli.orders.connections import (
     find_connections,
@@ -49,6 +50,7 @@ from ferry_sdk.cli.terminal.options import (
     parser,
 )
 from ferry_sdk.cli.terminal.output import (
+    amount_member,
     note,
     print_facts,
     print_json,
@@ -57,7 +59,6 @@ from ferry_sdk.cli.terminal.output import (
     warn,
 )
 from ferry_sdk.cli.terminal.prompts import ask_consent, is_interactive
-from ferry_sdk.models.display.money import money
 from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import SearchPassenger
 from ferry_sdk.models.travellers import Travellers
@@ -271,7 +272,10 @@ def calendar(
             reservation_type=reservation_type,
         )
     if as_json:
-        days = [to_jsonable_python(day) for day in found.values()]
+        days = [
+            to_jsonable_python(day) | {"price": amount_member(day.price, day.currency)}
+            for day in found.values()
+        ]
         cheapest = found.cheapest and found.cheapest.day.isoformat()
         print_json({"days": days, "cheapest": cheapest, "report": report_members(found.report)})
     else:

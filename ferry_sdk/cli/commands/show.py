@@ -8,6 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
+from ferry_sdk._money import money
 from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, RecordId, TokenFile, open_client
 from ferry_sdk.cli.terminal.output import (
     count,
@@ -27,7 +28,6 @@ from ferry_sdk.errors import (
     UnprocessableEntityError,
 )
 from ferry_sdk.models.bookings import Booking, WithActions
-from ferry_sdk.models.display.money import money
 from ferry_sdk.models.enums import TicketStatus
 from ferry_sdk.models.tickets import Ticket, Voucher
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
+from ferry_sdk._money import money
 from ferry_sdk.cli.orders.trips import Search, hours_of, trip_members, vehicle_query
-from ferry_sdk.cli.terminal.output import print_table, time_of
+from ferry_sdk.cli.terminal.output import amount_member, print_table, time_of
 from ferry_sdk.client import Ferry
-from ferry_sdk.models.display.money import money
 from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
 
 SEPARATE_TICKETS: Final = "separate tickets: nobody is bound to wait"
@@ -57,11 +57,13 @@ def print_connections(itineraries: Sequence[Itinerary]) -> None:
 
 def itinerary_members(itinerary: Itinerary) -> dict[str, object]:
     """Return an itinerary as the members of a JSON object."""
-    price = itinerary.price
     return {
-        "price": None if price is None else str(price),
+        "price": amount_member(itinerary.price, itinerary.currency),
         "currency": itinerary.currency,
-        "prices": {currency: str(amount) for currency, amount in itinerary.prices.items()},
+        "prices": {
+            currency: amount_member(amount, currency)
+            for currency, amount in itinerary.prices.items()
+        },
         "companies": [*itinerary.companies],
         "via": itinerary.via.code,
         "wait_minutes": itinerary.wait // timedelta(minutes=1),

@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.text import Text
 
+from ferry_sdk._money import money
 from ferry_sdk.cli.orders.files import bookable
 from ferry_sdk.cli.orders.order import Choice, Order
 from ferry_sdk.cli.orders.trips import (
@@ -33,7 +34,6 @@ from ferry_sdk.cli.terminal.prompts import ask, ask_number, ask_text
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import AvailabilityError
 from ferry_sdk.models.availability import Availability, Place
-from ferry_sdk.models.display.money import money
 from ferry_sdk.models.enums import PassengerType, TariffType
 from ferry_sdk.models.inputs import Contact, Passenger, SearchPassenger
 from ferry_sdk.models.travellers import Travellers

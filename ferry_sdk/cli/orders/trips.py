@@ -12,12 +12,12 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import to_jsonable_python
 from rich.console import Console
 
+from ferry_sdk._money import money
 from ferry_sdk.cli.terminal.options import parse_day, parse_time
-from ferry_sdk.cli.terminal.output import print_table, time_of, warn
+from ferry_sdk.cli.terminal.output import amount_member, print_table, time_of, warn
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability
-from ferry_sdk.models.display.money import money
 from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import Input, SearchPassenger, VehicleQuery
 from ferry_sdk.planning.trips import FailedSearch, SearchReport, Trip, TripSearch
@@ -208,7 +208,7 @@ def search_members(search: Search) -> dict[str, object]:
 def trip_members(trip: Trip) -> dict[str, object]:
     """Return a trip as the members of a JSON object."""
     return {
-        "price": str(trip.price),
+        "price": amount_member(trip.price, trip.currency),
         "currency": trip.currency,
         "companies": [*trip.companies],
         "depart_at": trip.depart_at.isoformat(),
@@ -218,7 +218,7 @@ def trip_members(trip: Trip) -> dict[str, object]:
         "fares": [
             {
                 "kind": fare.kind,
-                "amount": str(fare.amount),
+                "amount": amount_member(fare.amount, fare.currency),
                 "currency": fare.currency,
                 "expires_at": fare.expires_at.isoformat(),
                 "reservation_type": fare.reservation_type,

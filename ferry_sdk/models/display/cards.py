@@ -11,6 +11,7 @@ from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
+from ferry_sdk._money import money
 from ferry_sdk.models.display import cheapest_ticket, models_of, sailings_of
 from ferry_sdk.models.display.html import (
     Markup,
@@ -23,7 +24,6 @@ from ferry_sdk.models.display.html import (
     side_by_side,
     table,
 )
-from ferry_sdk.models.display.money import money
 
 if TYPE_CHECKING:
     from ferry_sdk.models.availability import Availability
