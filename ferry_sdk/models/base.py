@@ -22,7 +22,8 @@ from pydantic import (
     ValidationError,
     field_serializer,
 )
-from typing_extensions import Self
+from pydantic_core import PydanticCustomError
+from typing_extensions import LiteralString, Self
 
 from ferry_sdk._fork import after_fork_in_child
 from ferry_sdk._money import exact_amount
@@ -207,38 +208,43 @@ class LongNumber(float):
         return (self._text,)
 
 
+def invalid(problem: LiteralString) -> PydanticCustomError:
+    """Return the error of a validator; unlike a ValueError's, its `errors()` are JSON."""
+    return PydanticCustomError("value_error", problem)
+
+
 def _parse_amount(value: object) -> object:
     if isinstance(value, bool):
-        raise ValueError("expected a number, not a boolean")
+        raise invalid("expected a number, not a boolean")
     return Decimal(repr(value)) if isinstance(value, LongNumber) else value
 
 
 def _reject_negative(amount: Decimal) -> Decimal:
     if amount < 0:
-        raise ValueError("expected a number from 0")
+        raise invalid("expected a number from 0")
     return amount
 
 
 def _reject_float(value: object) -> object:
     if isinstance(value, float | bool):
-        raise ValueError("money is a Decimal, an int or a str, never a float")
+        raise invalid("money is a Decimal, an int or a str, never a float")
     return value
 
 
 def _reject_vast(amount: Decimal) -> Decimal:
     if abs(amount.adjusted()) > _LARGEST_EXPONENT:
-        raise ValueError("expected an amount of money")
+        raise invalid("expected an amount of money")
     return amount
 
 
 def _parse_epoch(value: object) -> object:
     if isinstance(value, bool):
-        raise ValueError("expected a moment, not a boolean")
+        raise invalid("expected a moment, not a boolean")
     if isinstance(value, int | float):
         try:
             return datetime.fromtimestamp(value, tz=timezone.utc)
         except (OverflowError, OSError, ValueError):
-            raise ValueError("not a moment in epoch seconds") from None
+            raise invalid("not a moment in epoch seconds") from None
     return value
 
 

@@ -16,9 +16,10 @@ from pydantic import (
     ValidationInfo,
     field_validator,
 )
+from pydantic_core import PydanticCustomError
 from typing_extensions import Required, TypedDict
 
-from ferry_sdk.models.base import Currency, DeferredModel, Identifier, Money
+from ferry_sdk.models.base import Currency, DeferredModel, Identifier, Money, invalid
 from ferry_sdk.models.enums import Gender, PassengerType
 
 _TYPES = {
@@ -32,14 +33,14 @@ _GENDERS = {name: gender for gender in Gender for name in (gender.upper(), gende
 def _parse_passenger_type(value: object) -> object:
     kind = _TYPES.get(value.upper()) if isinstance(value, str) else None
     if kind is None:
-        raise ValueError("expected Adult, Child or Infant")
+        raise invalid("expected Adult, Child or Infant")
     return kind
 
 
 def _parse_gender(value: object) -> object:
     gender = _GENDERS.get(value.upper()) if isinstance(value, str) else None
     if gender is None:
-        raise ValueError("expected Male or Female")
+        raise invalid("expected Male or Female")
     return gender
 
 
@@ -92,7 +93,8 @@ class SearchPassenger(Input):
     ) -> PassengerParam | None:
         kind = info.data.get("type")
         if param is not None and kind is not None and param != kind.value[0]:
-            raise ValueError(f"expected {kind.value[0]} for {kind.value}")
+            expected = {"letter": kind[0], "type": kind.value}
+            raise PydanticCustomError("value_error", "expected {letter} for {type}", expected)
         return param
 
 

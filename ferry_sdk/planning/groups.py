@@ -155,7 +155,7 @@ class TripsGroup(Resource):
         passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
         back: date | str | None = None,
         flexible: int = 0,
-        vehicle: VehicleQuery | VehicleQueryDict | None = None,
+        vehicle: VehicleQuery | VehicleQueryDict | str | None = None,
         companies: Sequence[str] | None = None,
         max_calls: int = 60,
         concurrency: int = 8,
@@ -174,7 +174,7 @@ class TripsGroup(Resource):
             back: The day back; None: one way.
             flexible: Ask so many days before and after as well, if no company has anything on the
                 day itself.
-            vehicle: The vehicle, as ``BRAND__MODEL``.
+            vehicle: The vehicle, as ``BRAND__MODEL``, or its name, such as "golf".
             companies: Only these, by code or id; None: all that sail.
             max_calls: The most searches to make.
             concurrency: The most searches at the same time.
@@ -241,7 +241,7 @@ class TripsGroup(Resource):
         passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
         back: date | str | None = None,
         flexible: int = 0,
-        vehicle: VehicleQuery | VehicleQueryDict | None = None,
+        vehicle: VehicleQuery | VehicleQueryDict | str | None = None,
         companies: Sequence[str] | None = None,
         max_calls: int = 60,
         concurrency: int = 8,
@@ -282,7 +282,7 @@ class TripsGroup(Resource):
         start: date | str,
         end: date | str,
         passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
-        vehicle: VehicleQuery | VehicleQueryDict | None = None,
+        vehicle: VehicleQuery | VehicleQueryDict | str | None = None,
         companies: Sequence[str] | None = None,
         max_calls: int = 400,
         concurrency: int = 8,
@@ -297,7 +297,7 @@ class TripsGroup(Resource):
             start: The first day, local to the port; a date or YYYY-MM-DD.
             end: The last day.
             passengers: The travellers, with their true ages.
-            vehicle: The vehicle, as ``BRAND__MODEL``.
+            vehicle: The vehicle, as ``BRAND__MODEL``, or its name, such as "golf".
             companies: Only these, by code or id; None: all that sail.
             max_calls: The most searches to make: one for each company and day.
             concurrency: The most searches at the same time.
@@ -347,7 +347,7 @@ class TripsGroup(Resource):
         *,
         on: date | str,
         passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
-        vehicle: VehicleQuery | VehicleQueryDict | None = None,
+        vehicle: VehicleQuery | VehicleQueryDict | str | None = None,
         wait: tuple[timedelta, timedelta] = (timedelta(hours=2), timedelta(hours=24)),
         via: Sequence[Port | str] | None = None,
         companies: Sequence[str] | None = None,
@@ -367,7 +367,7 @@ class TripsGroup(Resource):
             destination: The same for the other end.
             on: The day of the first departure, local to the port; a date or YYYY-MM-DD.
             passengers: The travellers, with their true ages.
-            vehicle: The vehicle, as ``BRAND__MODEL``.
+            vehicle: The vehicle, as ``BRAND__MODEL``, or its name, such as "golf".
             wait: The shortest and the longest time between the two sailings.
             via: The ports to change in; None: every port that two routes share, those with the
                 shortest sailings first, until `max_calls` is used.

@@ -31,7 +31,6 @@ from ferry_sdk.cli.orders.trips import (
     report_members,
     search_members,
     trip_members,
-    vehicle_query,
     warn_of_missing,
     ways_of,
 )
@@ -267,7 +266,7 @@ def calendar(
             start=start,
             end=end,
             passengers=party,
-            vehicle=vehicle_query(ferry, vehicle),
+            vehicle=vehicle or None,
             companies=company,
             reservation_type=reservation_type,
         )

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 from ferry_sdk._money import money
-from ferry_sdk.cli.orders.trips import Search, hours_of, trip_members, vehicle_query
+from ferry_sdk.cli.orders.trips import Search, hours_of, trip_members
 from ferry_sdk.cli.terminal.output import amount_member, print_table, time_of
 from ferry_sdk.client import Ferry
 from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
@@ -26,7 +26,7 @@ def find_connections(ferry: Ferry, search: Search) -> ConnectionSearch:
         search.destination,
         on=search.on,
         passengers=search.passengers or (),
-        vehicle=vehicle_query(ferry, search.vehicle),
+        vehicle=search.vehicle or None,
         companies=search.companies,
         reservation_type=search.reservation_type,
     )

@@ -19,9 +19,9 @@ from ferry_sdk.client import Ferry
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.enums import PassengerType
-from ferry_sdk.models.inputs import Input, SearchPassenger, VehicleQuery
+from ferry_sdk.models.inputs import Input, SearchPassenger
 from ferry_sdk.planning.trips import FailedSearch, SearchReport, Trip, TripSearch
-from ferry_sdk.planning.vehicles import VehicleMatch
+from ferry_sdk.planning.vehicles import VehicleMatch, named
 from ferry_sdk.resources.arguments import ReservationTypeName
 
 _TWO_WEEKS: Final = timedelta(days=14)
@@ -72,7 +72,7 @@ def find_trips(ferry: Ferry, search: Search) -> TripSearch:
         back=search.back,
         flexible=search.flexible,
         passengers=search.passengers or (),
-        vehicle=vehicle_query(ferry, search.vehicle),
+        vehicle=search.vehicle or None,
         companies=search.companies,
         reservation_type=search.reservation_type,
     )
@@ -90,7 +90,7 @@ def next_sailing_day(ferry: Ferry, search: Search) -> date | None:
         start=search.on + timedelta(days=1),
         end=search.on + _TWO_WEEKS,
         passengers=search.passengers or (),
-        vehicle=vehicle_query(ferry, search.vehicle),
+        vehicle=search.vehicle or None,
         companies=search.companies,
         reservation_type=search.reservation_type,
     )
@@ -106,21 +106,8 @@ def check_route(ferry: Ferry, origin: str, destination: str) -> None:
 
 
 def vehicle_of(ferry: Ferry, text: str) -> VehicleMatch:
-    """Return the vehicle with this code, or this make and model; the error suggests others."""
-    found = ferry.vehicles.find(text)
-    whole = [one for one in found if one.score == 1]
-    if len(whole) == 1:
-        return whole[0]
-    near = [f"{one.model.brand} {one.model.model} ({one.query.code})" for one in whole or found]
-    hint = f"did you mean {' or '.join(near)}?" if near else "`ferry vehicles golf` finds a Golf"
-    raise InvalidInputError(f"no vehicle is called exactly {text!r}; {hint}", field="--vehicle")
-
-
-def vehicle_query(ferry: Ferry, text: str | None) -> VehicleQuery | None:
-    """Return the vehicle of a search. A code is not looked up."""
-    if not text:
-        return None
-    return VehicleQuery(code=text) if "__" in text else vehicle_of(ferry, text).query
+    """Return the vehicle with this code, or this make and model."""
+    return named(ferry.vehicles.find(text), text)
 
 
 def parse_traveller(value: str, kind: PassengerType = PassengerType.ADULT) -> SearchPassenger:
