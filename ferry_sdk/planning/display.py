@@ -10,7 +10,7 @@ from ferry_sdk.models.display.html import EMPTY, Markup, bar, card, note, plain,
 from ferry_sdk.planning.routes import NO_ROUTE
 
 if TYPE_CHECKING:
-    from ferry_sdk.planning.calendar import CalendarDay
+    from ferry_sdk.planning.calendar import PriceCalendar
     from ferry_sdk.planning.connections import Itinerary
     from ferry_sdk.planning.trips import SearchReport, Trip
 
@@ -63,11 +63,12 @@ def connections_table(itineraries: Collection[Itinerary], report: SearchReport) 
     return plain(table(head, rows), *more, *_missing(report))
 
 
-def calendar_card(days: Collection[CalendarDay], report: SearchReport) -> Markup:
-    """Return a calendar as a table with a bar chart of the prices."""
+def calendar_card(calendar: PriceCalendar) -> Markup:
+    """Return a calendar as a table with a bar chart of the prices; the cheapest day is marked."""
+    days, report, cheapest = calendar.values(), calendar.report, calendar.cheapest
     highest = max((day.price for day in days if day.price is not None), default=None)
     rows = (
-        (f"{day.day:%a %d %b %Y}", EMPTY, EMPTY, EMPTY, "nothing sails")
+        (f"{day.day:%a %d %b %Y}", EMPTY, EMPTY, EMPTY, "nothing sails", EMPTY)
         if day.price is None or highest is None
         else (
             f"{day.day:%a %d %b %Y}",
@@ -75,12 +76,14 @@ def calendar_card(days: Collection[CalendarDay], report: SearchReport) -> Markup
             bar(float(day.price / highest) if highest else 0.0),
             day.company,
             "" if day.depart_at is None else f"{day.depart_at:%H:%M}",
+            "cheapest" if day is cheapest else EMPTY,
         )
         for day in days
     )
-    head = ["Day", "Price from", EMPTY, "Company", "Leaves"]
+    head = ["Day", "Price from", EMPTY, "Company", "Leaves", EMPTY]
+    title = f"{calendar.route}{calendar.route and ': '}cheapest fare of every day"
     more = [] if report.has_route else [note(_NO_ROUTE)]
-    return card("Cheapest fare of every day", table(head, rows), *more, *_missing(report))
+    return card(title, table(head, rows), *more, *_missing(report))
 
 
 def _missing(report: SearchReport) -> list[Markup]:

@@ -335,7 +335,7 @@ class TripsGroup(Resource):
 
         def steps(settings: Settings) -> Flow[PriceCalendar]:
             trips = yield from plan.collect(settings)
-            return calendar_of(first, last, trips, plan.report)
+            return calendar_of(first, last, trips, plan.report, plan.route)
 
         return Plan(steps)
 

@@ -91,6 +91,11 @@ class TripPlan:
             self._left_out,
         )
 
+    @property
+    def route(self) -> str:
+        """The names of the two ports, for people; empty until they are looked up."""
+        return " → ".join(port.name for port in self._ends or ())
+
     def collect(self, settings: Settings) -> Flow[list[Trip]]:
         """Take every step, and return all trips.
 

@@ -25,10 +25,7 @@ def find_connections(ferry: Ferry, search: Search) -> ConnectionSearch:
         search.origin,
         search.destination,
         on=search.on,
-        passengers=search.passengers or (),
-        vehicle=search.vehicle or None,
-        companies=search.companies,
-        reservation_type=search.reservation_type,
+        **search.options,
     )
     itineraries = (one for one in found if f"{one.depart_at:%H:%M}" >= search.at)
     return ConnectionSearch(itineraries, found.report)

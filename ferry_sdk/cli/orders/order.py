@@ -97,7 +97,11 @@ def print_summary(order: Order, choice: Choice | None) -> None:
     print_facts(
         [
             ("travellers", people),
-            ("vehicle", vehicle and " ".join(filter(None, (vehicle.brand, vehicle.model)))),
+            (
+                "vehicle",
+                vehicle
+                and " ".join(filter(None, (vehicle.brand, vehicle.model, vehicle.identification))),
+            ),
             ("contact", contact and f"{contact.name}, {contact.email}"),
             ("price", f"{price}. Payment is due at `ferry confirm`"),
         ],

@@ -43,6 +43,7 @@ class Search(Input):
         companies: The companies to ask; None: all that sail.
         vehicle: The vehicle's code, or its make and model.
         reservation_type: The type of the fares; None: all.
+        patience: Seconds for the answer of one company; None: no limit.
     """
 
     origin: str
@@ -55,6 +56,18 @@ class Search(Input):
     passengers: list[SearchPassenger] | None = None
     vehicle: str | None = None
     reservation_type: ReservationTypeName | None = "TICKET"
+    patience: float | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The arguments that every search of trips takes."""
+        return {
+            "passengers": self.passengers or (),
+            "vehicle": self.vehicle or None,
+            "companies": self.companies,
+            "reservation_type": self.reservation_type,
+            "patience": self.patience,
+        }
 
 
 def find_trips(ferry: Ferry, search: Search) -> TripSearch:
@@ -71,10 +84,7 @@ def find_trips(ferry: Ferry, search: Search) -> TripSearch:
         on=search.on,
         back=search.back,
         flexible=search.flexible,
-        passengers=search.passengers or (),
-        vehicle=search.vehicle or None,
-        companies=search.companies,
-        reservation_type=search.reservation_type,
+        **search.options,
     )
     trips = (trip for trip in found if f"{trip.depart_at:%H:%M}" >= search.at)
     return TripSearch(trips, found.report)
@@ -89,10 +99,7 @@ def next_sailing_day(ferry: Ferry, search: Search) -> date | None:
         search.destination,
         start=search.on + timedelta(days=1),
         end=search.on + _TWO_WEEKS,
-        passengers=search.passengers or (),
-        vehicle=search.vehicle or None,
-        companies=search.companies,
-        reservation_type=search.reservation_type,
+        **search.options,
     )
     return next((day for day, found in days.items() if found.sailings), None)
 
