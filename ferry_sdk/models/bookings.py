@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, Field, field_serializer
 
-from ferry_sdk._money import exact_amount
+from ferry_sdk._money import exact_amount, money
 from ferry_sdk.models.base import (
     Amount,
     Currency,
@@ -105,6 +105,37 @@ class BookingCreated(WithActions, PricedModel):
     status: str
     total_price: Amount
     currency: Currency
+
+    def __str__(self) -> str:
+        """Return it in a few lines; the repr has all of it."""
+        return _text_of(self)
+
+
+def _text_of(booking: BookingCreated | Booking, *more: str) -> str:
+    """Return a booking in a few lines: its state, its price, more lines, and what comes next."""
+    price = money(booking.total_price, booking.currency)
+    lines = [
+        f"Booking {booking.booking_reference}: {booking.stage}, {price}",
+        f"id {booking.booking_id}",
+        *more,
+    ]
+    for one in booking.next_actions():
+        until = f", until {_minutes(one.time_limit)}" if one.time_limit else ""
+        lines.append(f"next {one.name}, {one.action.type}{until}")
+    return "\n  ".join(lines)
+
+
+def _minutes(moment: datetime | str) -> str:
+    return moment.isoformat(" ", "minutes") if isinstance(moment, datetime) else moment
+
+
+def _lines_of(ticket: Ticket) -> Iterator[str]:
+    number = ticket.ticket_number or "without a number"
+    yield f"ticket {number}, {ticket.direction}, {ticket.status}, id {ticket.id}"
+    for leg in (ticket.availability.outward, ticket.availability.return_):
+        if leg and (way := leg.journey):
+            leaves = f"{way.depart_port_name} {_minutes(way.depart_at)}"
+            yield f"  {leaves} → {way.arrive_port_name} {_minutes(way.arrive_at)}"
 
 
 class Received(PricedModel):
@@ -231,6 +262,11 @@ class Booking(WithActions, PricedModel):
     pricing: Pricing | None
     tickets: tuple[Ticket, ...]
     journey_details: Members = Field(default_factory=FrozenDict, repr=False)
+
+    def __str__(self) -> str:
+        """Return it in a few lines, without travellers; the repr has all of it."""
+        tickets = (line for ticket in self.tickets for line in _lines_of(ticket))
+        return _text_of(self, f"payment {self.payment_status}", *tickets)
 
 
 class BookingConfirmation(Model):

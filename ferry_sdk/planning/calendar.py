@@ -106,12 +106,11 @@ class PriceCalendar(Mapping[date, CalendarDay]):
         return len(self._days)
 
     def __repr__(self) -> str:
-        days = f"{self.route}{self.route and ', '}{len(self)} days"
-        if not self.report.has_route:
-            return f"<PriceCalendar: {days}, {NO_ROUTE}>"
         priced = sum(one.price is not None for one in self.values())
-        note = left_out_note(self.report)
-        return f"<PriceCalendar: {days}, {priced} with sailings{note}>"
+        note = f"{priced} with sailings{left_out_note(self.report)}"
+        if not self.report.has_route:
+            note = NO_ROUTE
+        return f"<PriceCalendar{self.route and f' {self.route}'}: {len(self)} days, {note}>"
 
     def _repr_html_(self) -> str:
         from ferry_sdk.planning.display import calendar_card  # noqa: PLC0415 -- for notebooks only

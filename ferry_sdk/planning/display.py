@@ -16,7 +16,41 @@ if TYPE_CHECKING:
 
 _ROWS = 30
 SEPARATE_TICKETS = "Separate tickets: no company is bound to wait for the other."
+_CALENDAR = "Cheapest fare of every day"
 _NO_ROUTE = f"{NO_ROUTE.capitalize()}."
+
+
+def trip_card(trip: Trip) -> Markup:
+    """Return a card with the ways of a trip and its fares."""
+    ways = {"Out": trip.outward, **({"Back": trip.back} if trip.back else {})}
+    sides = [*ways] if trip.back else []
+    sailings = (
+        (
+            name,
+            way.depart_at,
+            way.arrive_at,
+            way.travel_time,
+            f"{way.ship_name}, {way.company.name}",
+        )
+        for name, way in ways.items()
+    )
+    fares = (
+        (
+            fare.tariffs[0].type,
+            fare.kind.replace("_", " "),
+            *(money(one.amount, one.currency) for one in fare.tariffs[: len(sides)]),
+            money(fare.amount, fare.currency),
+            fare.expires_at,
+        )
+        for fare in trip.fares[:_ROWS]
+    )
+    return card(
+        f"{trip.outward.depart_name} → {trip.outward.arrive_name}",
+        table(["Way", "Leaves", "Arrives", "Takes", "Ship"], sailings),
+        table(["Tariff", "Fare", *sides, "Price", "Holds until"], fares),
+        note("Prices are with the cheapest place; another one may cost more."),
+        badges=["one way" if trip.back is None else "round trip"],
+    )
 
 
 def trips_table(trips: Collection[Trip], report: SearchReport) -> Markup:
@@ -68,7 +102,7 @@ def calendar_card(calendar: PriceCalendar) -> Markup:
     days, report, cheapest = calendar.values(), calendar.report, calendar.cheapest
     highest = max((day.price for day in days if day.price is not None), default=None)
     rows = (
-        (f"{day.day:%a %d %b %Y}", EMPTY, EMPTY, EMPTY, "nothing sails", EMPTY)
+        (f"{day.day:%a %d %b %Y}", EMPTY, EMPTY, EMPTY, EMPTY, "nothing sails")
         if day.price is None or highest is None
         else (
             f"{day.day:%a %d %b %Y}",
@@ -80,10 +114,9 @@ def calendar_card(calendar: PriceCalendar) -> Markup:
         )
         for day in days
     )
-    head = ["Day", "Price from", EMPTY, "Company", "Leaves", EMPTY]
-    title = f"{calendar.route}{calendar.route and ': '}cheapest fare of every day"
+    head = ["Day", "Price from", EMPTY, "Company", "Leaves", "Note"]
     more = [] if report.has_route else [note(_NO_ROUTE)]
-    return card(title, table(head, rows), *more, *_missing(report))
+    return card(calendar.route, table(head, rows), *more, *_missing(report), badges=[_CALENDAR])
 
 
 def _missing(report: SearchReport) -> list[Markup]:

@@ -19,6 +19,7 @@ from ferry_sdk.models.inputs import (
     VehicleQuery,
     VehicleQueryDict,
 )
+from ferry_sdk.models.records import Matches
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.calendar import PriceCalendar, calendar_of
 from ferry_sdk.planning.connections import (
@@ -72,7 +73,7 @@ class PlacesGroup(Resource):
 
         def steps(settings: Settings) -> Flow[tuple[PlaceMatch, ...]]:
             index = yield from catalogues.place_index(settings, catalogues.deadline_of(settings))
-            return index.find(wanted, most)
+            return Matches(index.find(wanted, most))
 
         return Plan(steps)
 
@@ -128,7 +129,7 @@ class RoutesGroup(Resource):
                 else:
                     port = yield from port_of(settings, graph, wanted, name, until)
                     codes.append(port.code)
-            return graph.between(*codes)
+            return Matches(graph.between(*codes))
 
         return Plan(steps)
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
-from ferry_sdk._money import money
+from ferry_sdk._money import format_amount, money
 from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.availability import Availability, Place, Tariff
 from ferry_sdk.models.inputs import Selection
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FareKind = Literal["single", "round_trip", "two_singles"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Fare:
     """One price of a trip, as a tariff for each way.
 
@@ -60,6 +60,14 @@ class Fare:
     def reservation_type(self) -> str:
         """TICKET, PRESALE or OPTION, as `bookings.create` takes it."""
         return str(self.tariffs[0].type).upper()
+
+    def __repr__(self) -> str:
+        price = money(self.amount, self.currency)
+        if len(self.tariffs) > 1:
+            parts = (format_amount(one.amount, one.currency) for one in self.tariffs)
+            price += f" ({' + '.join(parts)})"
+        until = f"{self.expires_at:%Y-%m-%d %H:%M %Z}"
+        return f"<Fare: {self.tariffs[0].type}, {self.kind}, {price}, until {until}>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -126,6 +134,11 @@ class Trip:
         companies = ", ".join(self.companies)
         price = money(self.price, self.currency)
         return f"<Trip: {', back '.join(ways)}, {companies}, from {price}>"
+
+    def _repr_html_(self) -> str:
+        from ferry_sdk.planning.display import trip_card  # noqa: PLC0415 -- for notebooks only
+
+        return trip_card(self)
 
     def select(
         self,

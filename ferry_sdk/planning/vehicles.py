@@ -13,6 +13,7 @@ from ferry_sdk._engine.settings import Settings
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.catalogue import VehicleModel
 from ferry_sdk.models.inputs import Vehicle, VehicleQuery
+from ferry_sdk.models.records import Matches
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.names import fold
 from ferry_sdk.planning.request import number
@@ -89,7 +90,7 @@ class VehiclesGroup(Resource):
         def steps(settings: Settings) -> Flow[tuple[VehicleMatch, ...]]:
             until = catalogues.deadline_of(settings)
             models = yield from catalogues.vehicle_models(settings, until)
-            return tuple(_matches(models, wanted)[:most])
+            return Matches(_matches(models, wanted)[:most])
 
         return Plan(steps)
 
