@@ -305,7 +305,7 @@ class BookingCancellation(Model):
     previewed: CancellationFee | None = None
 
     @field_serializer("refund_amount", when_used="json-unless-none")
-    def _write_refund(self, amount: Decimal) -> str:
+    def _write_refund(self, amount: Decimal) -> str | None:
         return exact_amount(amount, self.previewed.currency if self.previewed else "")
 
     @property

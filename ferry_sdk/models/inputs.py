@@ -14,11 +14,13 @@ from pydantic import (
     PlainSerializer,
     StringConstraints,
     ValidationInfo,
+    field_serializer,
     field_validator,
 )
 from pydantic_core import PydanticCustomError
 from typing_extensions import Required, TypedDict
 
+from ferry_sdk._money import exact_amount
 from ferry_sdk.models.base import Currency, DeferredModel, Identifier, Money, invalid
 from ferry_sdk.models.enums import Gender, PassengerType
 
@@ -217,6 +219,10 @@ class Selection(Input):
     roundtrip_locked: bool = False
     reservation_type: Identifier | None = None
     depart_at: AwareDatetime | None = None
+
+    @field_serializer("amount", when_used="json-unless-none")
+    def _write_amount(self, amount: Decimal) -> str | None:
+        return exact_amount(amount, self.currency or "")
 
 
 class VehicleQuery(Input):
