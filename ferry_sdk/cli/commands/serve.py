@@ -169,9 +169,7 @@ def mcp(
     from ferry_sdk.agents.stdio import serve  # noqa: PLC0415 -- the same
 
     if sys.stdin.isatty():
-        note(
-            "Waiting for the messages of an MCP client, which starts this command; Ctrl-C ends it."
-        )
+        note("Waiting for an MCP client, which normally starts this command; Ctrl-C ends it.")
     serve(
         tools=tools if tools in {"journey", "all"} else tools.split(","),
         writes=writes,

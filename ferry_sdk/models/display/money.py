@@ -1,4 +1,4 @@
-"""Amounts of money as text, for the agents' tools."""
+"""Amounts of money as text, for the charts and the agents' tools."""
 
 from __future__ import annotations
 
