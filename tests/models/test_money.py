@@ -35,7 +35,14 @@ def test_a_card_a_document_and_an_error_show_the_same_digits(
     amount: str, currency: str, text: str
 ) -> None:
     booking = created(amount, currency)
-    assert f"{text} {currency}" in booking._repr_html_()
+    fee = CancellationFee(
+        penalty_amount=Decimal(0),
+        refund_amount=Decimal(amount),
+        currency=currency,
+        ticket_status="Issued",
+    )
+    for record in (booking, fee):
+        assert f">{text} {currency}<" in record._repr_html_()
     assert booking.model_dump(mode="json")["total_price"] == text
     assert json.loads(booking.model_dump_json())["total_price"] == text
     for expected, found in ((Decimal(1), Decimal(amount)), (Decimal(amount), Decimal(1))):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields as fields_of
+from decimal import Decimal
 from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -196,7 +197,11 @@ def _columns(rows: Sequence[Mapping[str, object]]) -> Markup:
 
 
 def _fields(record: Model) -> Iterator[tuple[str, object]]:
-    return ((name, value) for name, value in record.__repr_args__() if name is not None)
+    currency = getattr(record, "currency", None)
+    for name, value in record.__repr_args__():
+        if name is not None:
+            is_amount = isinstance(value, Decimal) and currency is not None
+            yield name, money(value, currency) if is_amount else value
 
 
 def _unreadable(records: Records[object]) -> list[Markup]:
