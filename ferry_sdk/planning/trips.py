@@ -62,12 +62,11 @@ class Fare:
         return str(self.tariffs[0].type).upper()
 
     def __repr__(self) -> str:
+        parts = [format_amount(one.amount, one.currency) for one in self.tariffs]
         price = money(self.amount, self.currency)
-        if len(self.tariffs) > 1:
-            parts = (format_amount(one.amount, one.currency) for one in self.tariffs)
-            price += f" ({' + '.join(parts)})"
+        ways = f" ({' + '.join(parts)})" if len(parts) > 1 else ""
         until = f"{self.expires_at:%Y-%m-%d %H:%M %Z}"
-        return f"<Fare: {self.tariffs[0].type}, {self.kind}, {price}, until {until}>"
+        return f"<Fare: {self.tariffs[0].type}, {self.kind}, {price}{ways}, until {until}>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -400,7 +400,7 @@ def book(
     passengers = [*(options.adult or ()), *(options.child or ()), *(options.infant or ())]
     places = {"origin": origin, "destination": destination, "on": on, "passengers": passengers}
     given = {name: value for name, value in places.items() if value} | options.members
-    _reject_both(travellers, given.get("passengers", []))
+    _reject_both(travellers, passengers)
     if from_file is not None and (given or travellers is not None):
         raise typer.BadParameter("cannot be combined with a route or its options", param_hint=_FROM)
     with (

@@ -166,7 +166,8 @@ def _members(found: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401 -- any
             members = cast("Mapping[str, Sequence[str]]", value).items()
             yield field.name, "; ".join(f"{name} {', '.join(one)}" for name, one in members)
         else:
-            yield field.name, ", ".join(value) if isinstance(value, tuple) else value
+            is_list = isinstance(value, tuple)
+            yield field.name, ", ".join(cast("tuple[str, ...]", value)) if is_list else value
 
 
 def _sailings(sailings: Sequence[Availability]) -> Markup:
@@ -197,11 +198,10 @@ def _columns(rows: Sequence[Mapping[str, object]]) -> Markup:
 
 
 def _fields(record: Model) -> Iterator[tuple[str, object]]:
-    currency = getattr(record, "currency", None)
+    currency: str | None = getattr(record, "currency", None)
     for name, value in record.__repr_args__():
         if name is not None:
-            is_amount = isinstance(value, Decimal) and currency is not None
-            yield name, money(value, currency) if is_amount else value
+            yield name, money(value, currency) if isinstance(value, Decimal) and currency else value
 
 
 def _unreadable(records: Records[object]) -> list[Markup]:
