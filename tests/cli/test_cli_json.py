@@ -193,6 +193,9 @@ def test_connections_are_shown_as_separate_tickets(cli, ferry):
     first = found["itineraries"][0]
     assert [leg["companies"] for leg in first["legs"]] == [[*leg.companies] for leg in same[0].legs]
     assert same[0].via.name in shown
+    (row,) = [line for line in shown.splitlines() if line.startswith("1  ")]
+    assert row.startswith(f"1  {same[0].depart_at:%a %d %b %H:%M}  {same[0].via.name}")
+    assert f", {DAY:%Y}, separate tickets" in shown
     for wrong in (["--back", f"{DAY}"], ["--flexible", "1"]):
         assert "--changes" in cli(*words, *wrong, code=2).err
     later = cli(*words, "--at", "23:59", code=4)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Final
 
 from ferry_sdk._money import money
-from ferry_sdk.cli.orders.trips import Search, hours_of, trip_members
+from ferry_sdk.cli.orders.trips import Search, day_format, hours_of, trip_members
 from ferry_sdk.cli.terminal.output import amount_member, print_table, time_of
 from ferry_sdk.client import Ferry
 from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
@@ -34,21 +34,22 @@ def find_connections(ferry: Ferry, search: Search) -> ConnectionSearch:
 def print_connections(itineraries: Sequence[Itinerary]) -> None:
     """Print a numbered table of itineraries."""
     first, second = itineraries[0].legs
+    day, year = day_format(at for one in itineraries for at in (one.depart_at, one.arrive_at))
     rows = [
         (
             number,
-            f"{one.depart_at:%a %d %b %Y %H:%M}",
+            f"{one.depart_at:{day} %H:%M}",
             one.via.name,
             hours_of(one.wait),
             time_of(one.arrive_at, one.depart_at),
             hours_of(one.travel_time),
-            tuple(leg.outward.company.name for leg in one.legs),
+            tuple(dict.fromkeys(leg.outward.company.name for leg in one.legs)),
             tuple(money(amount, currency) for currency, amount in one.prices.items()),
         )
         for number, one in enumerate(itineraries, 1)
     ]
     heads = ("#", "leaves", "change in", "wait", "arrives", "takes", "companies", "price from")
-    title = f"{first.outward.depart_name} → {second.outward.arrive_name}, {SEPARATE_TICKETS}"
+    title = f"{first.outward.depart_name} → {second.outward.arrive_name}{year}, {SEPARATE_TICKETS}"
     print_table(heads, rows, right=("#", "wait", "takes", "price from"), title=title)
 
 

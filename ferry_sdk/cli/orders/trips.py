@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from datetime import date, timedelta
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime, timedelta
 from itertools import chain
 from typing import Annotated, Any, Final, cast, get_args
 
@@ -143,8 +143,7 @@ def ways_of(trip: Trip) -> list[Availability]:
 def print_trips(trips: Sequence[Trip], index: int = 0, *, on: Console | None = None) -> None:
     """Print a numbered table of trips, from the way `index` on."""
     ways = [ways_of(trip)[index:] for trip in trips]
-    years = {at.year for way in chain(*ways) for at in (way.depart_at, way.arrive_at)}
-    day = "%a %d %b" if len(years) == 1 else "%a %d %b %Y"
+    day, year = day_format(at for way in chain(*ways) for at in (way.depart_at, way.arrive_at))
     rows = [
         (
             number,
@@ -156,9 +155,14 @@ def print_trips(trips: Sequence[Trip], index: int = 0, *, on: Console | None = N
     ]
     first, *others = ways[0]
     heads = ("#", "leaves", "arrives", "takes", "company", *["back" for _ in others], "price from")
-    year = f", {first.depart_at:%Y}" if len(years) == 1 else ""
     title = f"{first.depart_name} → {first.arrive_name}{year}"
     print_table(heads, rows, right=("#", "takes", "price from"), title=title, on=on)
+
+
+def day_format(moments: Iterable[datetime]) -> tuple[str, str]:
+    """Return the format of days, and what a title adds: the year, if all of them share it."""
+    years = {at.year for at in moments}
+    return ("%a %d %b", f", {years.pop()}") if len(years) == 1 else ("%a %d %b %Y", "")
 
 
 def _cells(way: Availability, day: str) -> tuple[str, str, str, str]:
