@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from typing_extensions import Self
 
+from ferry_sdk._runtime.money import money
 from ferry_sdk.types import Attempt, JournalEntry, Outcome, RequestDigest
 
 if TYPE_CHECKING:
@@ -233,7 +234,8 @@ class PriceChangedError(FerryError):
         self.currency: str = currency
         self.expected_currency: str = expected_currency or currency
         super().__init__(
-            f"the booking costs {found} {currency}, expected {expected} {self.expected_currency}"
+            f"the booking costs {money(found, currency)}, "
+            f"expected {money(expected, self.expected_currency)}"
         )
 
 
@@ -269,13 +271,14 @@ class PenaltyExceededError(FerryError):
         problems: list[str] = []
         if limit is not None and (is_foreign or penalty > limit):
             problems.append(
-                f"the cancellation costs {penalty} {currency}, "
-                f"the limit is {limit} {self.expected_currency}"
+                f"the cancellation costs {money(penalty, currency)}, "
+                f"the limit is {money(limit, self.expected_currency)}"
             )
+        paid_back = "an unknown amount" if refund is None else money(refund, currency)
         if min_refund is not None and (is_foreign or refund is None or refund < min_refund):
             problems.append(
-                f"the cancellation pays back {refund} {currency}, "
-                f"expected at least {min_refund} {self.expected_currency}"
+                f"the cancellation pays back {paid_back}, "
+                f"expected at least {money(min_refund, self.expected_currency)}"
             )
         super().__init__("; ".join(problems))
 

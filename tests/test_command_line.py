@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import socket
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import httpx
 import pytest
@@ -18,13 +19,23 @@ from tests.support.processes import run, start
 if TYPE_CHECKING:
     from pathlib import Path
 
+
+def exported(lines: IO[str]) -> dict[str, str]:
+    """Return the settings of the first three lines, each of which a shell runs."""
+    words = [shlex.split(lines.readline()) for _ in range(3)]
+    assert [line[0] for line in words] == ["export"] * 3
+    return dict(word.split("=", 1) for _, word in words)
+
+
 SANDBOX = [sys.executable, "-u", "-m", "ferry_sdk", "sandbox", "--port", "0"]
 
 
 def test_the_sandbox_runs_until_it_is_interrupted(tmp_path: Path) -> None:
-    with start(SANDBOX, cwd=tmp_path, stdout=subprocess.PIPE, text=True, new=True) as process:
+    command = [*SANDBOX, "--organisation-token", "it's $HOME"]
+    with start(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, new=True) as process:
         assert process.stdout is not None
-        said = dict(process.stdout.readline().strip().split("=", 1) for _ in range(3))
+        said = exported(process.stdout)
+        assert said["FERRY_ORGANISATION_TOKEN"] == "it's $HOME"
         with Ferry(said["FERRY_TOKEN"], base_url=said["FERRY_BASE_URL"]) as ferry:
             assert len(ferry.catalogue.ports()) > 100
         process.send_signal(signal.SIGINT)
@@ -86,7 +97,7 @@ def test_the_environment_sets_every_option_of_the_sandbox(tmp_path: Path) -> Non
         command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, env={**os.environ, **environment}
     ) as process:
         assert process.stdout is not None
-        said = dict(process.stdout.readline().strip().split("=", 1) for _ in range(3))
+        said = exported(process.stdout)
         address = said["FERRY_BASE_URL"]
         headers = {"host": "ferry:8080", "authorization": "Bearer opens-controls"}
         clock = httpx.get(f"{address}/_sandbox/clock", headers=headers)

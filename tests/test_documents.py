@@ -80,6 +80,13 @@ def test_what_no_test_can_know_is_little() -> None:
     ]
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/start.md", "docs/mcp-server.md"])
+def test_the_first_command_of_a_page_has_a_form_for_a_clone(page: str) -> None:
+    text = (ROOT / page).read_text("utf-8")
+    command, extra = re.findall(r'(pip install|uvx --from) "ferry-sdk\[(\w+)\]"', text)[0]
+    assert re.search(rf'[Ii]n a clone.*{command} "\.\[{extra}\]"', text)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_link_between_the_documents_leads_somewhere(page: Path) -> None:
     for link in re.findall(r"\]\((?!https?:)([^)#\s]+)", page.read_text("utf-8")):

@@ -1,1 +1,1 @@
-"""What the library needs of Python and of the operating system: threads, forks, private files."""
+"""What several layers share: threads, forks, private files, amounts as text, the version."""

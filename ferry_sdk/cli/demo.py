@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ferry_sdk import Ferry
+from ferry_sdk._runtime.money import money
 from ferry_sdk.sandbox import Sandbox
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _find(ferry: Ferry, say: Say) -> tuple[Trip, Fare]:
             f"{trip.outward.arrive_name} {trip.arrive_at:%a %d %b %H:%M}",
             str(trip.travel_time).removesuffix(":00"),
             trip.outward.company.name,
-            f"{trip.price:.2f} {trip.currency}",
+            money(trip.price, trip.currency),
         )
         for trip in trips
     ]
@@ -78,7 +79,7 @@ def _find(ferry: Ferry, say: Say) -> tuple[Trip, Fare]:
     for row in (rows[0], ["─" * width for width in widths], *rows[1:]):
         say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
     fare = next(fare for fare in trips[0].fares if fare.tariffs[0].type == "Ticket")
-    price, until = f"{fare.amount:.2f} {fare.currency}", f"{fare.expires_at:%a %d %b %H:%M} UTC"
+    price, until = money(fare.amount, fare.currency), f"{fare.expires_at:%a %d %b %H:%M} UTC"
     say(f"\nThe cheapest tariff of type Ticket: {price}, until {until}.")
     return trips[0], fare
 
@@ -87,7 +88,7 @@ def _book(
     create: Callable[..., BookingCreated], trip: Trip, fare: Fare, say: Say
 ) -> BookingCreated:
     created = create(availabilities=trip.select(fare), passengers=_PASSENGERS)
-    price = f"{created.total_price:.2f} {created.currency}"
+    price = money(created.total_price, created.currency)
     say(f"Booked {created.booking_reference}: {price}, stage {created.stage}.")
     say(f"  Next: {_actions(created)}.")
     return created
@@ -110,6 +111,6 @@ def _print_ticket(ferry: Ferry, ticket: Ticket, folder: Path, say: Say) -> None:
     say(f"Voucher saved to {path} ({path.stat().st_size:,} bytes).")
     fee = ferry.tickets.cancel_fee(ticket.id)
     say(
-        f"Cancelling now costs {fee.penalty_amount:.2f} {fee.currency}; "
-        f"the refund is {fee.refund_amount:.2f} {fee.currency}."
+        f"Cancelling now costs {money(fee.penalty_amount, fee.currency)}; "
+        f"the refund is {money(fee.refund_amount, fee.currency)}."
     )

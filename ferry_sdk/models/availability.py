@@ -7,8 +7,18 @@ from typing import Final
 
 from pydantic import Field, JsonValue
 
+from ferry_sdk._runtime.money import money
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.models.base import Amount, Currency, Identifier, Model, Moment, Price, Values
+from ferry_sdk.models.base import (
+    Amount,
+    Currency,
+    Identifier,
+    Model,
+    Moment,
+    Price,
+    PricedModel,
+    Values,
+)
 from ferry_sdk.models.enums import Direction, PlaceGender, PlaceType, PlaceUse, TariffType
 from ferry_sdk.models.inputs import Selection
 
@@ -55,7 +65,7 @@ class Gateway(Model):
     provider: str
 
 
-class Tariff(Model):
+class Tariff(PricedModel):
     """One price of a sailing. Interface: Tariff.
 
     Attributes:
@@ -196,7 +206,7 @@ class Availability(Model):
     def __repr__(self) -> str:
         tickets = [one for one in self.tariffs if one.type not in _NOT_TICKETS] or self.tariffs
         cheapest = min(tickets, key=lambda one: one.amount, default=None)
-        price = f" from {cheapest.amount} {cheapest.currency}" if cheapest else ""
+        price = f" from {money(cheapest.amount, cheapest.currency)}" if cheapest else ""
         depart, arrive = (one.isoformat(" ", "minutes") for one in (self.depart_at, self.arrive_at))
         return (
             f"<Availability {self.depart_code}-{self.arrive_code} {self.company.name}: "

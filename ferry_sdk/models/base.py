@@ -20,10 +20,13 @@ from pydantic import (
     StringConstraints,
     TypeAdapter,
     ValidationError,
+    field_serializer,
 )
-from typing_extensions import Self
+from pydantic_core import PydanticCustomError
+from typing_extensions import LiteralString, Self
 
 from ferry_sdk._runtime.fork import after_fork_in_child
+from ferry_sdk._runtime.money import exact_amount
 from ferry_sdk._runtime.threads import uninterrupted
 from ferry_sdk.models.docstrings import describe_properties
 
@@ -157,6 +160,25 @@ class Model(DeferredModel):
         return card_of(self)
 
 
+class PricedModel(Model):
+    """A record with amounts in its `currency`; in JSON they have the decimals of the currency."""
+
+    if TYPE_CHECKING:
+        currency: Currency
+
+    @field_serializer(
+        "amount",
+        "balance_amount",
+        "penalty_amount",
+        "refund_amount",
+        "total_price",
+        when_used="json",
+        check_fields=False,
+    )
+    def _write_amount(self, amount: Decimal) -> str:
+        return exact_amount(amount, self.currency)
+
+
 def _hashable(value: object) -> object:
     """Return a hashable value that is equal for equal JSON values."""
     if isinstance(value, dict):
@@ -186,38 +208,43 @@ class LongNumber(float):
         return (self._text,)
 
 
+def invalid(problem: LiteralString) -> PydanticCustomError:
+    """Return the error of a validator; unlike a ValueError's, its `errors()` are JSON."""
+    return PydanticCustomError("value_error", problem)
+
+
 def _parse_amount(value: object) -> object:
     if isinstance(value, bool):
-        raise ValueError("expected a number, not a boolean")
+        raise invalid("expected a number, not a boolean")
     return Decimal(repr(value)) if isinstance(value, LongNumber) else value
 
 
 def _reject_negative(amount: Decimal) -> Decimal:
     if amount < 0:
-        raise ValueError("expected a number from 0")
+        raise invalid("expected a number from 0")
     return amount
 
 
 def _reject_float(value: object) -> object:
     if isinstance(value, float | bool):
-        raise ValueError("money is a Decimal, an int or a str, never a float")
+        raise invalid("money is a Decimal, an int or a str, never a float")
     return value
 
 
 def _reject_vast(amount: Decimal) -> Decimal:
     if abs(amount.adjusted()) > _LARGEST_EXPONENT:
-        raise ValueError("expected an amount of money")
+        raise invalid("expected an amount of money")
     return amount
 
 
 def _parse_epoch(value: object) -> object:
     if isinstance(value, bool):
-        raise ValueError("expected a moment, not a boolean")
+        raise invalid("expected a moment, not a boolean")
     if isinstance(value, int | float):
         try:
             return datetime.fromtimestamp(value, tz=timezone.utc)
         except (OverflowError, OSError, ValueError):
-            raise ValueError("not a moment in epoch seconds") from None
+            raise invalid("not a moment in epoch seconds") from None
     return value
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Annotated, NamedTuple
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, field_serializer
 
+from ferry_sdk._runtime.money import exact_amount, money
 from ferry_sdk.models.base import (
     Amount,
     Currency,
@@ -17,6 +18,7 @@ from ferry_sdk.models.base import (
     LooseMoment,
     Members,
     Model,
+    PricedModel,
 )
 from ferry_sdk.models.enums import ActionType, PaymentStatus, Stage
 from ferry_sdk.models.sums import exact_difference
@@ -85,7 +87,7 @@ class WithActions(Model):
         return tuple(sorted(named, key=urgency))
 
 
-class BookingCreated(WithActions):
+class BookingCreated(WithActions, PricedModel):
     """A booking as returned by its creation. Interface: POST /api/booking.
 
     Attributes:
@@ -104,8 +106,39 @@ class BookingCreated(WithActions):
     total_price: Amount
     currency: Currency
 
+    def __str__(self) -> str:
+        """Return it in a few lines; the repr has all of it."""
+        return _text_of(self)
 
-class Received(Model):
+
+def _text_of(booking: BookingCreated | Booking, *more: str) -> str:
+    """Return a booking in a few lines: its state, its price, more lines, and what comes next."""
+    price = money(booking.total_price, booking.currency)
+    lines = [
+        f"Booking {booking.booking_reference}: {booking.stage}, {price}",
+        f"id {booking.booking_id}",
+        *more,
+    ]
+    for one in booking.next_actions():
+        until = f", until {_minutes(one.time_limit)}" if one.time_limit else ""
+        lines.append(f"next {one.name}, {one.action.type}{until}")
+    return "\n  ".join(lines)
+
+
+def _minutes(moment: datetime | str) -> str:
+    return moment.isoformat(" ", "minutes") if isinstance(moment, datetime) else moment
+
+
+def _lines_of(ticket: Ticket) -> Iterator[str]:
+    number = ticket.ticket_number or "without a number"
+    yield f"ticket {number}, {ticket.direction}, {ticket.status}, id {ticket.id}"
+    for leg in (ticket.availability.outward, ticket.availability.return_):
+        if leg and (way := leg.journey):
+            leaves = f"{way.depart_port_name} {_minutes(way.depart_at)}"
+            yield f"  {leaves} → {way.arrive_port_name} {_minutes(way.arrive_at)}"
+
+
+class Received(PricedModel):
     """Money received. Interface: Booking, pricing.received.
 
     Attributes:
@@ -147,7 +180,7 @@ class Kept(Model):
     lines: tuple[KeptLine, ...] = ()
 
 
-class Reverse(Model):
+class Reverse(PricedModel):
     """Money passed on to another party. Interface: Booking, pricing.reverse.
 
     Attributes:
@@ -197,7 +230,7 @@ class Pricing(Model):
     balance: Balance | None = None
 
 
-class Booking(WithActions):
+class Booking(WithActions, PricedModel):
     """A booking with its journeys. Interface: Booking.
 
     Attributes:
@@ -229,6 +262,11 @@ class Booking(WithActions):
     pricing: Pricing | None
     tickets: tuple[Ticket, ...]
     journey_details: Members = Field(default_factory=FrozenDict, repr=False)
+
+    def __str__(self) -> str:
+        """Return it in a few lines, without travellers; the repr has all of it."""
+        tickets = (line for ticket in self.tickets for line in _lines_of(ticket))
+        return _text_of(self, f"payment {self.payment_status}", *tickets)
 
 
 class BookingConfirmation(Model):
@@ -265,6 +303,10 @@ class BookingCancellation(Model):
     refund_amount: Amount | None
     read_back: bool = False
     previewed: CancellationFee | None = None
+
+    @field_serializer("refund_amount", when_used="json-unless-none")
+    def _write_refund(self, amount: Decimal) -> str | None:
+        return exact_amount(amount, self.previewed.currency if self.previewed else "")
 
     @property
     def refund_shortfall(self) -> Decimal | None:

@@ -14,11 +14,14 @@ from pydantic import (
     PlainSerializer,
     StringConstraints,
     ValidationInfo,
+    field_serializer,
     field_validator,
 )
+from pydantic_core import PydanticCustomError
 from typing_extensions import Required, TypedDict
 
-from ferry_sdk.models.base import Currency, DeferredModel, Identifier, Money
+from ferry_sdk._runtime.money import exact_amount
+from ferry_sdk.models.base import Currency, DeferredModel, Identifier, Money, invalid
 from ferry_sdk.models.enums import Gender, PassengerType
 
 _TYPES = {
@@ -32,14 +35,14 @@ _GENDERS = {name: gender for gender in Gender for name in (gender.upper(), gende
 def _parse_passenger_type(value: object) -> object:
     kind = _TYPES.get(value.upper()) if isinstance(value, str) else None
     if kind is None:
-        raise ValueError("expected Adult, Child or Infant")
+        raise invalid("expected Adult, Child or Infant")
     return kind
 
 
 def _parse_gender(value: object) -> object:
     gender = _GENDERS.get(value.upper()) if isinstance(value, str) else None
     if gender is None:
-        raise ValueError("expected Male or Female")
+        raise invalid("expected Male or Female")
     return gender
 
 
@@ -92,7 +95,8 @@ class SearchPassenger(Input):
     ) -> PassengerParam | None:
         kind = info.data.get("type")
         if param is not None and kind is not None and param != kind.value[0]:
-            raise ValueError(f"expected {kind.value[0]} for {kind.value}")
+            expected = {"letter": kind[0], "type": kind.value}
+            raise PydanticCustomError("value_error", "expected {letter} for {type}", expected)
         return param
 
 
@@ -215,6 +219,10 @@ class Selection(Input):
     roundtrip_locked: bool = False
     reservation_type: Identifier | None = None
     depart_at: AwareDatetime | None = None
+
+    @field_serializer("amount", when_used="json-unless-none")
+    def _write_amount(self, amount: Decimal) -> str | None:
+        return exact_amount(amount, self.currency or "")
 
 
 class VehicleQuery(Input):

@@ -53,6 +53,17 @@ def _reset_lock() -> None:
 after_fork_in_child(_reset_lock)
 
 
+class Matches(tuple[T_co, ...]):
+    """What was found: a tuple that notebooks show as a table."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        from ferry_sdk.models.display.cards import matches_table  # noqa: PLC0415 -- for notebooks
+
+        return matches_table(self)
+
+
 class Records(Sequence[T_co], Generic[T_co]):
     """An immutable sequence of records."""
 

@@ -15,6 +15,7 @@ from ferry_sdk.models.base import (
     LooseMoment,
     Model,
     Price,
+    PricedModel,
     Text,
 )
 from ferry_sdk.models.enums import PaymentStatus, TicketDirection, TicketStatus
@@ -139,7 +140,7 @@ class Ticket(Model):
         return self.id
 
 
-class CancellationFee(Model):
+class CancellationFee(PricedModel):
     """The cost of cancelling now. Interface: POST /api/booking/cancel-fee.
 
     Attributes:

@@ -179,7 +179,7 @@ def network_map(
     for port in all_ports:
         if port.code and port.longitude is not None and port.latitude is not None:
             places[port.code] = (port.longitude, port.latitude)
-            names[port.code] = port.city or port.name or port.code
+            names[port.code] = port.name or port.city or port.code
     lines = {
         (min(one, other), max(one, other))
         for one, other in routes

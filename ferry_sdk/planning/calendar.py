@@ -42,13 +42,15 @@ class PriceCalendar(Mapping[date, CalendarDay]):
     Attributes:
         report: Which companies were asked, and what became of each search.
         left_out: How many trips were found without a fare of the wanted `reservation_type`.
+        route: The names of the two ports, for people.
     """
 
-    __slots__ = ("_days", "report")
+    __slots__ = ("_days", "report", "route")
 
-    def __init__(self, days: Iterable[CalendarDay], report: SearchReport) -> None:
+    def __init__(self, days: Iterable[CalendarDay], report: SearchReport, route: str = "") -> None:
         self._days = {price.day: price for price in days}
         self.report: SearchReport = report
+        self.route: str = route
 
     @property
     def left_out(self) -> int:
@@ -104,20 +106,20 @@ class PriceCalendar(Mapping[date, CalendarDay]):
         return len(self._days)
 
     def __repr__(self) -> str:
-        if not self.report.has_route:
-            return f"<PriceCalendar: {len(self)} days, {NO_ROUTE}>"
         priced = sum(price.price is not None for price in self.values())
-        note = left_out_note(self.report)
-        return f"<PriceCalendar: {len(self)} days, {priced} with sailings{note}>"
+        note = f"{priced} with sailings{left_out_note(self.report)}"
+        if not self.report.has_route:
+            note = NO_ROUTE
+        return f"<PriceCalendar{self.route and f' {self.route}'}: {len(self)} days, {note}>"
 
     def _repr_html_(self) -> str:
         from ferry_sdk.planning.display import calendar_card  # noqa: PLC0415 -- for notebooks only
 
-        return calendar_card(self.values(), self.report)
+        return calendar_card(self)
 
 
 def calendar_of(
-    start: date, end: date, trips: Iterable[Trip], report: SearchReport
+    start: date, end: date, trips: Iterable[Trip], report: SearchReport, route: str
 ) -> PriceCalendar:
     """Return the calendar of the days from start to end, given the trips of them."""
     by_day: dict[date, list[Trip]] = {
@@ -127,7 +129,7 @@ def calendar_of(
         trips_of_day = by_day.get(trip.depart_at.date())
         if trips_of_day is not None:
             trips_of_day.append(trip)
-    return PriceCalendar((_day_of(*item) for item in by_day.items()), report)
+    return PriceCalendar((_day_of(*item) for item in by_day.items()), report, route)
 
 
 def _day_of(day: date, trips: list[Trip]) -> CalendarDay:

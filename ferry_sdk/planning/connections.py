@@ -10,6 +10,7 @@ from typing import Any, overload
 
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.settings import Settings
+from ferry_sdk._runtime.money import money
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.catalogue import Port
@@ -89,7 +90,7 @@ class Itinerary:
 
     def __repr__(self) -> str:
         first, second = (leg.outward for leg in self.legs)
-        prices = " and ".join(f"{amount} {currency}" for currency, amount in self.prices.items())
+        prices = " and ".join(money(amount, currency) for currency, amount in self.prices.items())
         return (
             f"<Itinerary: {first.depart_code}-{self.via.code}-{second.arrive_code} "
             f"{self.depart_at:%Y-%m-%d %H:%M}, {', '.join(self.companies)}, from {prices}>"

@@ -5,18 +5,52 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from ferry_sdk._runtime.money import money
 from ferry_sdk.models.display.html import EMPTY, Markup, bar, card, note, plain, table
-from ferry_sdk.models.display.money import money
 from ferry_sdk.planning.routes import NO_ROUTE
 
 if TYPE_CHECKING:
-    from ferry_sdk.planning.calendar import CalendarDay
+    from ferry_sdk.planning.calendar import PriceCalendar
     from ferry_sdk.planning.connections import Itinerary
     from ferry_sdk.planning.trips import SearchReport, Trip
 
 _ROWS = 30
 SEPARATE_TICKETS = "Separate tickets: no company is bound to wait for the other."
+_CALENDAR = "Cheapest fare of every day"
 _NO_ROUTE = f"{NO_ROUTE.capitalize()}."
+
+
+def trip_card(trip: Trip) -> Markup:
+    """Return a card with the ways of a trip and its fares."""
+    ways = {"Out": trip.outward, **({"Back": trip.back} if trip.back else {})}
+    sides = [*ways] if trip.back else []
+    sailings = (
+        (
+            name,
+            way.depart_at,
+            way.arrive_at,
+            way.travel_time,
+            f"{way.ship_name}, {way.company.name}",
+        )
+        for name, way in ways.items()
+    )
+    fares = (
+        (
+            fare.tariffs[0].type,
+            fare.kind.replace("_", " "),
+            *(money(one.amount, one.currency) for one in fare.tariffs[: len(sides)]),
+            money(fare.amount, fare.currency),
+            fare.expires_at,
+        )
+        for fare in trip.fares[:_ROWS]
+    )
+    return card(
+        f"{trip.outward.depart_name} → {trip.outward.arrive_name}",
+        table(["Way", "Leaves", "Arrives", "Takes", "Ship"], sailings),
+        table(["Tariff", "Fare", *sides, "Price", "Holds until"], fares),
+        note("Prices are with the cheapest place; another one may cost more."),
+        badges=["one way" if trip.back is None else "round trip"],
+    )
 
 
 def trips_table(trips: Collection[Trip], report: SearchReport) -> Markup:
@@ -63,11 +97,12 @@ def connections_table(itineraries: Collection[Itinerary], report: SearchReport) 
     return plain(table(head, rows), *more, *_missing(report))
 
 
-def calendar_card(days: Collection[CalendarDay], report: SearchReport) -> Markup:
-    """Return a calendar as a table with a bar chart of the prices."""
+def calendar_card(calendar: PriceCalendar) -> Markup:
+    """Return a calendar as a table with a bar chart of the prices; the cheapest day is marked."""
+    days, report, cheapest = calendar.values(), calendar.report, calendar.cheapest
     highest = max((day.price for day in days if day.price is not None), default=None)
     rows = (
-        (f"{day.day:%a %d %b %Y}", EMPTY, EMPTY, EMPTY, "nothing sails")
+        (f"{day.day:%a %d %b %Y}", EMPTY, EMPTY, EMPTY, EMPTY, "nothing sails")
         if day.price is None or highest is None
         else (
             f"{day.day:%a %d %b %Y}",
@@ -75,12 +110,13 @@ def calendar_card(days: Collection[CalendarDay], report: SearchReport) -> Markup
             bar(float(day.price / highest) if highest else 0.0),
             day.company,
             "" if day.depart_at is None else f"{day.depart_at:%H:%M}",
+            "cheapest" if day is cheapest else EMPTY,
         )
         for day in days
     )
-    head = ["Day", "Price from", EMPTY, "Company", "Leaves"]
+    head = ["Day", "Price from", EMPTY, "Company", "Leaves", "Note"]
     more = [] if report.has_route else [note(_NO_ROUTE)]
-    return card("Cheapest fare of every day", table(head, rows), *more, *_missing(report))
+    return card(calendar.route, table(head, rows), *more, *_missing(report), badges=[_CALENDAR])
 
 
 def _missing(report: SearchReport) -> list[Markup]:

@@ -19,6 +19,7 @@ from ferry_sdk.models.inputs import (
     VehicleQuery,
     VehicleQueryDict,
 )
+from ferry_sdk.models.records import Matches
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.calendar import PriceCalendar, calendar_of
 from ferry_sdk.planning.connections import (
@@ -72,7 +73,7 @@ class PlacesGroup(Resource):
 
         def steps(settings: Settings) -> Flow[tuple[PlaceMatch, ...]]:
             index = yield from catalogues.place_index(settings, catalogues.deadline_of(settings))
-            return index.find(wanted, most)
+            return Matches(index.find(wanted, most))
 
         return Plan(steps)
 
@@ -128,7 +129,7 @@ class RoutesGroup(Resource):
                 else:
                     port = yield from port_of(settings, graph, wanted, name, until)
                     codes.append(port.code)
-            return graph.between(*codes)
+            return Matches(graph.between(*codes))
 
         return Plan(steps)
 
@@ -155,7 +156,7 @@ class TripsGroup(Resource):
         passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
         back: date | str | None = None,
         flexible: int = 0,
-        vehicle: VehicleQuery | VehicleQueryDict | None = None,
+        vehicle: VehicleQuery | VehicleQueryDict | str | None = None,
         companies: Sequence[str] | None = None,
         max_calls: int = 60,
         concurrency: int = 8,
@@ -174,7 +175,7 @@ class TripsGroup(Resource):
             back: The day back; None: one way.
             flexible: Ask so many days before and after as well, if no company has anything on the
                 day itself.
-            vehicle: The vehicle, as ``BRAND__MODEL``.
+            vehicle: The vehicle, as ``BRAND__MODEL``, or its name, such as "golf".
             companies: Only these, by code or id; None: all that sail.
             max_calls: The most searches to make.
             concurrency: The most searches at the same time.
@@ -241,7 +242,7 @@ class TripsGroup(Resource):
         passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
         back: date | str | None = None,
         flexible: int = 0,
-        vehicle: VehicleQuery | VehicleQueryDict | None = None,
+        vehicle: VehicleQuery | VehicleQueryDict | str | None = None,
         companies: Sequence[str] | None = None,
         max_calls: int = 60,
         concurrency: int = 8,
@@ -282,7 +283,7 @@ class TripsGroup(Resource):
         start: date | str,
         end: date | str,
         passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
-        vehicle: VehicleQuery | VehicleQueryDict | None = None,
+        vehicle: VehicleQuery | VehicleQueryDict | str | None = None,
         companies: Sequence[str] | None = None,
         max_calls: int = 400,
         concurrency: int = 8,
@@ -297,7 +298,7 @@ class TripsGroup(Resource):
             start: The first day, local to the port; a date or YYYY-MM-DD.
             end: The last day.
             passengers: The travellers, with their true ages.
-            vehicle: The vehicle, as ``BRAND__MODEL``.
+            vehicle: The vehicle, as ``BRAND__MODEL``, or its name, such as "golf".
             companies: Only these, by code or id; None: all that sail.
             max_calls: The most searches to make: one for each company and day.
             concurrency: The most searches at the same time.
@@ -335,7 +336,7 @@ class TripsGroup(Resource):
 
         def steps(settings: Settings) -> Flow[PriceCalendar]:
             trips = yield from plan.collect(settings)
-            return calendar_of(first, last, trips, plan.report)
+            return calendar_of(first, last, trips, plan.report, plan.route)
 
         return Plan(steps)
 
@@ -347,7 +348,7 @@ class TripsGroup(Resource):
         *,
         on: date | str,
         passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
-        vehicle: VehicleQuery | VehicleQueryDict | None = None,
+        vehicle: VehicleQuery | VehicleQueryDict | str | None = None,
         wait: tuple[timedelta, timedelta] = (timedelta(hours=2), timedelta(hours=24)),
         via: Sequence[Port | str] | None = None,
         companies: Sequence[str] | None = None,
@@ -367,7 +368,7 @@ class TripsGroup(Resource):
             destination: The same for the other end.
             on: The day of the first departure, local to the port; a date or YYYY-MM-DD.
             passengers: The travellers, with their true ages.
-            vehicle: The vehicle, as ``BRAND__MODEL``.
+            vehicle: The vehicle, as ``BRAND__MODEL``, or its name, such as "golf".
             wait: The shortest and the longest time between the two sailings.
             via: The ports to change in; None: every port that two routes share, those with the
                 shortest sailings first, until `max_calls` is used.

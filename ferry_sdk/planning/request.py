@@ -45,7 +45,7 @@ class TripRequest:
         rounds: The days to ask, out and back (None: one way). The next round is asked only where
             the one before has found nothing.
         passengers: The travellers.
-        vehicle: The vehicle; None: none.
+        vehicle: The vehicle, or its name until that is looked up; None: none.
         companies: The companies to ask; None: all that sail.
         max_calls: The most searches to make.
         concurrency: The most searches at the same time.
@@ -58,7 +58,7 @@ class TripRequest:
     destination: Port | str
     rounds: tuple[tuple[tuple[date, date | None], ...], ...]
     passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller] = field(repr=False)
-    vehicle: VehicleQuery | VehicleQueryDict | None
+    vehicle: VehicleQuery | VehicleQueryDict | str | None
     companies: Sequence[str] | None
     max_calls: int
     concurrency: int
@@ -91,7 +91,11 @@ class TripRequest:
                 raise InvalidInputError("expected a list of companies", field="companies")
             for index, company in enumerate(self.companies):
                 identifier(company, f"companies[{index}]")
+        if isinstance(self.vehicle, str) and "__" in self.vehicle:
+            object.__setattr__(self, "vehicle", VehicleQuery(code=self.vehicle))
         days = [out for pairs in self.rounds for out, _ in pairs]
+        if isinstance(self.vehicle, str):
+            arguments.text(self.vehicle, "vehicle")
         first = min(days, default=first_day_possible())
         self.operation(Query("-", "-", "-", "-", first))  # validates the others
 
@@ -110,7 +114,7 @@ class TripRequest:
             ret_journey_id=query.return_journey_id,
             ret_at=query.return_day if has_return else None,
             ret_time=_ANY_TIME if has_return else None,
-            vehicle=self.vehicle,
+            vehicle=None if isinstance(self.vehicle, str) else self.vehicle,
         )
 
 

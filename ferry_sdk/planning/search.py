@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -38,6 +39,7 @@ from ferry_sdk.planning.trips import (
     one_way,
     round_trip,
 )
+from ferry_sdk.planning.vehicles import find_vehicle
 
 
 class TripPlan:
@@ -88,6 +90,11 @@ class TripPlan:
             self._has_route,
             self._left_out,
         )
+
+    @property
+    def route(self) -> str:
+        """The names of the two ports, for people; empty until they are looked up."""
+        return " → ".join(port.name for port in self._ends or ())
 
     def collect(self, settings: Settings) -> Flow[list[Trip]]:
         """Take every step, and return all trips.
@@ -144,7 +151,7 @@ class TripPlan:
         self._set_routes(self._routes())
 
     def _find_ends(self, settings: Settings) -> Flow[tuple[RouteGraph, tuple[Port, Port]]]:
-        """Read the graph, and find the two ports in it."""
+        """Read the graph, and find the two ports in it, and the vehicle if it has a name."""
         request, until = self._request, self._batch.until
         self._graph = yield from route_graph(settings, until)
         ends: list[Port] = []
@@ -153,6 +160,9 @@ class TripPlan:
         if ends[0].code == ends[1].code:
             raise InvalidInputError("the same port as the origin", field="destination")
         self._ends = ends[0], ends[1]
+        if isinstance(request.vehicle, str):
+            vehicle = yield from find_vehicle(settings, request.vehicle, until)
+            self._request = replace(request, vehicle=vehicle.query)
         return self._graph, self._ends
 
     def _set_routes(self, routes: Sequence[Route]) -> None:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
+from ferry_sdk._runtime.money import format_amount, money
 from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.availability import Availability, Place, Tariff
 from ferry_sdk.models.inputs import Selection
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 FareKind = Literal["single", "round_trip", "two_singles"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Fare:
     """One price of a trip, as a tariff for each way.
 
@@ -59,6 +60,13 @@ class Fare:
     def reservation_type(self) -> str:
         """TICKET, PRESALE or OPTION, as `bookings.create` takes it."""
         return str(self.tariffs[0].type).upper()
+
+    def __repr__(self) -> str:
+        parts = [format_amount(one.amount, one.currency) for one in self.tariffs]
+        price = money(self.amount, self.currency)
+        ways = f" ({' + '.join(parts)})" if len(parts) > 1 else ""
+        until = f"{self.expires_at:%Y-%m-%d %H:%M %Z}"
+        return f"<Fare: {self.tariffs[0].type}, {self.kind}, {price}{ways}, until {until}>"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -123,7 +131,13 @@ class Trip:
             if way is not None
         ]
         companies = ", ".join(self.companies)
-        return f"<Trip: {', back '.join(ways)}, {companies}, from {self.price} {self.currency}>"
+        price = money(self.price, self.currency)
+        return f"<Trip: {', back '.join(ways)}, {companies}, from {price}>"
+
+    def _repr_html_(self) -> str:
+        from ferry_sdk.planning.display import trip_card  # noqa: PLC0415 -- for notebooks only
+
+        return trip_card(self)
 
     def select(
         self,

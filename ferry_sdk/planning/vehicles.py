@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
@@ -10,8 +10,10 @@ from typing import Final
 from ferry_sdk._engine.batch import Plan
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.settings import Settings
+from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.catalogue import VehicleModel
 from ferry_sdk.models.inputs import Vehicle, VehicleQuery
+from ferry_sdk.models.records import Matches
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.names import fold
 from ferry_sdk.planning.request import number
@@ -19,6 +21,7 @@ from ferry_sdk.resources import arguments
 from ferry_sdk.resources.base import Resource, planned
 
 _LEAST_SIMILARITY: Final = 0.7
+_SUGGESTIONS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +90,37 @@ class VehiclesGroup(Resource):
         def steps(settings: Settings) -> Flow[tuple[VehicleMatch, ...]]:
             until = catalogues.deadline_of(settings)
             models = yield from catalogues.vehicle_models(settings, until)
-            return tuple(_matches(models, wanted)[:most])
+            return Matches(_matches(models, wanted)[:most])
 
         return Plan(steps)
+
+
+def find_vehicle(settings: Settings, text: str, until: float | None) -> Flow[VehicleMatch]:
+    """Return the vehicle that a text names.
+
+    Raises:
+        InvalidInputError: No vehicle has exactly this name, or several have it.
+        FerryError: The catalogue could not be read.
+    """
+    models = yield from catalogues.vehicle_models(settings, until)
+    return named(_matches(models, text), text)
+
+
+def named(found: Sequence[VehicleMatch], text: str) -> VehicleMatch:
+    """Return the match whose whole name is the text.
+
+    Raises:
+        InvalidInputError: There is none, or there are several; the message suggests some.
+    """
+    whole = [one for one in found if one.score == 1]
+    if len(whole) == 1:
+        return whole[0]
+    near = [
+        f"{one.model.brand} {one.model.model} ({one.query.code})"
+        for one in (whole or found)[:_SUGGESTIONS]
+    ]
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    raise InvalidInputError(f"no vehicle is called exactly {text!r}{hint}", field="vehicle")
 
 
 def _matches(models: Iterable[VehicleModel], text: str) -> list[VehicleMatch]:

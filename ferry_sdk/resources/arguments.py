@@ -344,17 +344,17 @@ def _parse_optional(model: type[ModelT], value: object, argument: str) -> dict[s
 def _parse_list(model: type[ModelT], values: object, argument: str) -> list[ModelT]:
     return [
         _parse(model, value, argument, index)
-        for index, value in enumerate(_listed(values, argument))
+        for index, value in enumerate(_listed(values, argument, _SOURCES.get(model, "")))
     ]
 
 
-def _listed(values: object, argument: str) -> Sequence[object]:
+def _listed(values: object, argument: str, source: str = "") -> Sequence[object]:
     """Return the elements of a list or another iterable; reject an empty one."""
     if not isinstance(values, list | tuple) and (
         not isinstance(values, Iterable)
         or isinstance(values, str | Mapping | BaseModel)  # iterating over a model yields its fields
     ):
-        raise InvalidInputError("expected a list", field=argument)
+        raise InvalidInputError(f"expected a list{source}", field=argument)
     listed = tuple(cast("Iterable[object]", values))
     if not listed:
         raise InvalidInputError("expected at least one", field=argument)
@@ -366,12 +366,21 @@ def _parse(model: type[ModelT], value: object, argument: str, index: int | None 
         checked: ModelT = model.__pydantic_validator__.validate_python(value)
     except ValidationError as error:
         where, problem = path_of(error)
+        if not where and not isinstance(value, Mapping):
+            problem = f"expected a {model.__name__}{_SOURCES.get(model, ' or a dict')}"
     else:
         return checked
     if index is not None:
         argument = f"{argument}[{index}]"
     raise InvalidInputError(problem, field=f"{argument}.{where}" if where else argument)
 
+
+_SOURCES: Final[Mapping[type[Input], str]] = {
+    Selection: "; pass what select() of a trip or a sailing returns",
+    VehicleQuery: ", such as vehicles.find('golf')[0].query",
+    Vehicle: ", such as vehicles.find('golf')[0].booking()",
+}
+"""Where an input comes from, for the errors of other values."""
 
 _SEARCH: Final[Mapping[str, Callable[[object, str], object]]] = {
     "company": identifier,

@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from datetime import datetime
+from shlex import quote
 
 import anyio
 import anyio.to_thread
@@ -122,7 +123,8 @@ class Options(TypedDict, total=False):
 def serve(port: int = 8080, **options: Unpack[Options]) -> None:
     """Run the local service in the foreground until Ctrl-C or SIGTERM.
 
-    It prints its address and its tokens as `NAME=value` lines. Call it from the main thread.
+    It prints its address and its tokens as lines for a shell, ``export NAME=value``. Call it from
+    the main thread.
 
     Args:
         port: The port to listen on; 0 finds a free one.
@@ -138,9 +140,9 @@ def serve(port: int = 8080, **options: Unpack[Options]) -> None:
     try:
         with sandbox:
             sys.stdout.write(
-                f"FERRY_BASE_URL={sandbox.base_url}\n"
-                f"FERRY_TOKEN={sandbox.token}\n"
-                f"FERRY_ORGANISATION_TOKEN={sandbox.organisation_token}\n"
+                f"export FERRY_BASE_URL={sandbox.base_url}\n"
+                f"export FERRY_TOKEN={quote(sandbox.token)}\n"
+                f"export FERRY_ORGANISATION_TOKEN={quote(sandbox.organisation_token)}\n"
                 f"# a token that may only read: {sandbox.read_only_token}\n"
                 f"# MCP: {sandbox.base_url}/mcp"
                 f" · control: {sandbox.base_url}/_sandbox/ · Ctrl-C stops\n"

@@ -295,7 +295,9 @@ class FareScan:
             write_manifest(self.folder, first)
         elif manifest["service"] != base_url:
             raise InvalidInputError(
-                f"it holds a scan of {manifest['service']}; use another folder", field="folder"
+                f"it holds a scan of {manifest['service']}, not of {base_url}; use another folder, "
+                "or a service whose address stays the same, such as Sandbox(port=8080)",
+                field="folder",
             )
 
     def _missing_parts(self) -> Iterator[Part]:

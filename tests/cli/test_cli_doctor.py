@@ -52,6 +52,7 @@ def test_a_failing_catalogue_fails(cli, ferry_sandbox):
 
 def test_missing_settings_fail(cli):
     ended = cli("doctor", "--json", code=3, FERRY_TOKEN="", FERRY_BASE_URL="")
+    assert "`ferry sandbox` starts a local service" in ended.out
     assert states(ended)["configuration: token"] == "fail"
     assert states(ended)["configuration: base url"] == "fail"
 

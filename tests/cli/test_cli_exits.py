@@ -90,7 +90,7 @@ def test_what_changes_after_it_was_shown_holds_the_write_back(cli, ferry, ferry_
     faults.add("unknown_enum", "bookings.get", **foreign)
     ended = cli("confirm", booked, "--yes", code=6)
     total = ferry.bookings.get(booked).total_price
-    assert f"costs {total} KWD, expected {total} EUR" in ended.err
+    assert f"costs {total:.3f} KWD, expected {total:.2f} EUR" in ended.err
     assert "bookings.confirm" not in requests
     faults.clear()
     cli("confirm", booked, "--yes")

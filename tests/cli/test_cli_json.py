@@ -32,6 +32,64 @@ def test_search_prints_trips_with_complete_records(cli):
     assert set(selection) >= {"availability_id", "tariff_id", "place_id"}
 
 
+def test_the_amounts_of_every_document_have_the_decimals_of_their_currency(cli, booked):
+    def amounts(value):
+        if isinstance(value, list):
+            return [one for member in value for one in amounts(member)]
+        if not isinstance(value, dict):
+            return []
+        names = ("amount", "price", "total_price", "penalty_amount", "refund_amount", "total")
+        own = [value[name] for name in names if value.get(name) is not None]
+        # What an agency keeps names no currency of its own.
+        members = [member for name, member in value.items() if name not in {"kept", "balance"}]
+        return own + [one for member in members for one in amounts(member)]
+
+    # Of many prices of a month, some end in 0.
+    days = ["--from", f"{DAY}", "--to", f"{DAY + timedelta(days=27)}", "--adult", "34F"]
+    documents = [
+        cli("calendar", *SEARCH[:2], *days, "--json").document,
+        cli("search", *SEARCH, "--reservation-type", "all", "--json").document,
+        cli("search", "Barcelona", "Tunis", *SEARCH[2:], "--changes", "1", "--json").document,
+        cli("show", booked, "--json").document,
+        cli("cancel", booked, "--yes", "--json").document,
+    ]
+    for document in documents:
+        found = amounts(document)
+        assert found
+        assert [one for one in found if not re.fullmatch(r"\d+\.\d\d", str(one))] == []
+
+
+def test_show_of_a_cancelled_booking_shows_the_refund(cli, ferry, booked, ticket):
+    assert "cancellation" not in cli("show", booked, "--json").document
+    assert "refunded" not in cli("show", booked).out
+    fee = ferry.bookings.cancel_fee(booked)
+    back = ferry.bookings.cancel(booked).refund_amount
+    lines = [" ".join(line.split()) for line in cli("show", booked).out.splitlines()]
+    assert f"refunded {back:.2f} {fee.currency}" in lines
+    assert f"kept {fee.penalty_amount:.2f} {fee.currency}" in lines
+    document = cli("show", booked, "--json").document
+    assert document["cancellation"]["refund_amount"] == f"{back:.2f}"
+
+
+def test_show_does_without_a_refund_that_cannot_be_read(cli, ferry, booked, ferry_sandbox):
+    ferry.bookings.cancel(booked)
+    ferry_sandbox.faults.add("server_error", "bookings.cancel_fee", times=None)
+    assert "refunded" not in cli("show", booked).out
+
+
+def test_a_company_beyond_the_patience_is_named(cli, ferry_sandbox):
+    ferry_sandbox.faults.add(
+        "delay_before", "availability.search", seconds=60, times=None, company="FRSIBERIA"
+    )
+    for command in (
+        ["search", *SEARCH],
+        ["calendar", *SEARCH[:2], "--from", f"{DAY}", "--to", f"{DAY}", "--adult", "34F"],
+    ):
+        ended = cli(*command, "--patience", "5")
+        assert "Baleària" in ended.out or "BALEARIA" in ended.out
+        assert f"warning: FRSIBERIA is missing on {DAY:%d %b %Y}: " in ended.err
+
+
 def test_every_company_on_the_route_is_asked(cli):
     found = cli("search", *SEARCH, "--json").document
     prices = [Decimal(one["price"]) for one in found["trips"]]
@@ -130,11 +188,14 @@ def test_connections_are_shown_as_separate_tickets(cli, ferry):
         "Barcelona", "Tunis", on=DAY, passengers=[{"type": "Adult", "gender": "Female", "age": 34}]
     )
     assert [(one["price"], one["via"]) for one in found["itineraries"]] == [
-        (str(one.price), one.via.code) for one in same
+        (f"{one.price:.2f}", one.via.code) for one in same
     ]
     first = found["itineraries"][0]
     assert [leg["companies"] for leg in first["legs"]] == [[*leg.companies] for leg in same[0].legs]
     assert same[0].via.name in shown
+    (row,) = [line for line in shown.splitlines() if line.startswith("1  ")]
+    assert row.startswith(f"1  {same[0].depart_at:%a %d %b %H:%M}  {same[0].via.name}")
+    assert f", {DAY:%Y}, separate tickets" in shown
     for wrong in (["--back", f"{DAY}"], ["--flexible", "1"]):
         assert "--changes" in cli(*words, *wrong, code=2).err
     later = cli(*words, "--at", "23:59", code=4)

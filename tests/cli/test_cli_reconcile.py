@@ -41,7 +41,7 @@ def test_payments_that_agree_exit_with_0_and_others_with_1(cli, tmp_path, url, s
     found = cli("reconcile", "-", "--journal", url, "--json", given=empty, code=1).document
     assert {kind for kind, rows in found["reconciliation"].items() if rows} == {"issued_not_paid"}
     (row,) = found["reconciliation"]["issued_not_paid"]
-    assert (row["expected"], row["found"]) == (str(sold.total_price), "0")
+    assert (row["expected"], row["found"]) == (f"{sold.total_price:.2f}", "0.00")
 
 
 def test_names_of_columns_may_have_capitals(cli, url, sold):

@@ -78,6 +78,24 @@ def test_calendar_shows_a_bar_for_each_day(ferry_sandbox, tmp_path):
     assert "████████" in shown
     assert "nothing sails" in shown
     assert shown.count("cheapest") == 1
+    assert "Genoa → Palermo" in shown
+
+
+@LONG
+def test_book_tells_fares_and_places_of_a_round_trip_apart(ferry_sandbox, ferry, tmp_path):
+    days = ["--on", f"{LATER}", "--back", f"{LATER + timedelta(days=7)}"]
+    words = ["Tarifa", "MATNG", *days, "--adult", "34F", "--patience", "60"]
+    with terminal(ferry_sandbox, tmp_path, "book", *words) as person:
+        while person.child.expect_exact(["Which fare", "Which sailing"]):
+            person.answer("1")
+        rows = [line.split() for line in person.child.before.splitlines() if " EUR " in line]
+        person.answer("1")
+        person.expect("Which place from Tarifa to Tangier (city)")
+        person.answer("1")
+        person.expect("Which place from Tangier (city) to Tarifa")
+        person.child.send("\x03")
+        person.finish(130)
+    assert len({" ".join(row[1:]) for row in rows}) == len(rows) > 1
 
 
 def test_scan_shows_its_progress(ferry_sandbox, tmp_path):
@@ -130,6 +148,7 @@ def test_book_asks_for_everything(ferry_sandbox, ferry, tmp_path):
         person.expect("expected an address with an @")
         person.answer("ada@example.org", "", "+34", "600600600")
         person.expect("Outside cabin with 2 berths")
+        person.expect("Fiat 500 1234 ABC")
         assert effects(ferry_sandbox) == []
         person.expect("Book it? [y/N]")
         person.answer("perhaps")
@@ -438,7 +457,7 @@ def test_doctor_finds_no_failure(ferry_sandbox, tmp_path):
 
 def test_sandbox_runs_until_ctrl_c(tmp_path):
     with terminal(None, tmp_path, "sandbox", "--port", "0", "--token", "made-up") as person:
-        person.expect("FERRY_TOKEN=made-up")
+        person.expect("export FERRY_TOKEN=made-up")
         person.expect("Ctrl-C stops")
         person.child.send("\x03")
         assert "# stopped" in person.finish(0)
@@ -457,7 +476,7 @@ def test_demo_runs_both_protocols(tmp_path):
     assert len(list((tmp_path / "here").glob("*.pdf"))) == 2
 
 
-def test_mcp_passes_the_limits_on(tmp_path):
+def test_mcp_says_what_it_waits_for_and_passes_the_limits_on(tmp_path):
     stand_in = tmp_path / "stand_in.py"
     stand_in.write_text(
         "import runpy, sys, types\n"
@@ -472,5 +491,6 @@ def test_mcp_passes_the_limits_on(tmp_path):
     words = ["--writes", "--spend-limit", "eur=500", "--penalty-limit", "EUR=50.5"]
     with terminal(None, tmp_path, *words, program=str(stand_in)) as person:
         shown = person.finish(0)
+    assert "Waiting for an MCP client" in shown
     assert "'writes': True" in shown
     assert "'spend_limit': {'EUR': '500'}, 'penalty_limit': {'EUR': '50.5'}" in shown

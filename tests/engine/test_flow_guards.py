@@ -129,7 +129,7 @@ def test_the_same_number_in_another_currency_holds_the_write_back() -> None:
     with pytest.raises(PriceChangedError) as price:
         driver.raw(described("bookings.confirm", expect_total="148.18", currency="eur"), SETTINGS)
     assert (price.value.currency, price.value.expected_currency) == ("KWD", "EUR")
-    assert str(price.value) == "the booking costs 148.18 KWD, expected 148.18 EUR"
+    assert str(price.value) == "the booking costs 148.180 KWD, expected 148.18 EUR"
     for name in ("bookings.cancel", "tickets.cancel"):
         for amounts in ({"max_penalty": 50}, {"min_refund": 100}):
             driver = scripted_driver(good(CANCELLATION_FEE | {"currency": "Kwd"}))

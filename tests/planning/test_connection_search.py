@@ -224,7 +224,7 @@ def test_itineraries_of_two_currencies_have_no_single_price(reader: Ferry) -> No
     assert mixed.prices == {"TND": first.price, "EUR": second.price}
     again = ConnectionSearch([mixed, *found], SearchReport())
     assert again[-1] is mixed
-    assert f"{first.price} TND and {second.price} EUR" in repr(mixed)
+    assert f"{first.price:.3f} TND and {second.price:.2f} EUR" in repr(mixed)
     assert "bound to wait" in again._repr_html_()
 
 

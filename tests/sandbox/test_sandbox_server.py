@@ -266,7 +266,8 @@ def test_serve_prints_its_address_and_tokens_and_stops_on_a_signal(ending):
         text=True,
     )
     lines = [process.stdout.readline().strip() for _ in range(5)]
-    settings = dict(line.split("=", 1) for line in lines if not line.startswith("#"))
+    words = [line.removeprefix("export ") for line in lines if line.startswith("export ")]
+    settings = dict(word.split("=", 1) for word in words)
     assert set(settings) == {"FERRY_BASE_URL", "FERRY_TOKEN", "FERRY_ORGANISATION_TOKEN"}
     assert "# a token that may only read: ro" in lines
     headers = {

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ferry_sdk import orders
+from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.commands.orders import order_members
 from ferry_sdk.cli.commands.search_book import File
 from ferry_sdk.cli.orders.files import read_order
@@ -27,7 +28,6 @@ from ferry_sdk.cli.terminal.options import (
 from ferry_sdk.cli.terminal.output import error_console, print_facts, print_json, show_progress
 from ferry_sdk.cli.terminal.prompts import ask_consent, is_interactive
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.models.display.money import money
 from ferry_sdk.models.inputs import Selection
 from ferry_sdk.models.sums import exact_sum
 

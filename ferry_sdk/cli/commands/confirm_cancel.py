@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.commands.show import record_of
 from ferry_sdk.cli.terminal.errors import report_output_failure
 from ferry_sdk.cli.terminal.options import (
@@ -45,7 +46,6 @@ from ferry_sdk.errors import (
     PriceChangedError,
 )
 from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingConfirmation
-from ferry_sdk.models.display.money import money
 from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
 from ferry_sdk.models.tickets import CancellationFee, Ticket, TicketCancellation
 from ferry_sdk.resources.read_back import read_back

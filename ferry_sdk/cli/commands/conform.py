@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from ferry_sdk._runtime.money import money
 from ferry_sdk._transport.sync import save
 from ferry_sdk.cli.terminal.errors import Exit
 from ferry_sdk.cli.terminal.options import (
@@ -30,7 +31,6 @@ from ferry_sdk.conformance import ConformanceReport, check, check_with_booking
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability, Tariff
-from ferry_sdk.models.display.money import money
 
 _DIFFERS = 1
 """The exit code if something differs; that of `diff`."""

@@ -63,6 +63,7 @@ _SECRETS: Final = {
     "FERRY_ORGANISATION_TOKEN": "not set; only tickets.mark_paid requires it",
     "FERRY_JOURNAL_KEY": "not set; the journal generates one",
 }
+_LOCAL: Final = "`ferry sandbox` starts a local service"
 _DEADLINE: Final = 10.0
 _CONNECT_TIMEOUT: Final = 5.0
 _TOLERATED: Final = 5.0
@@ -134,7 +135,7 @@ def _check_settings(base_url: str | None, token_file: Path | None) -> Iterator[F
     part = "configuration"
     url = base_url or os.environ.get("FERRY_BASE_URL")
     source = "--base-url" if base_url else "FERRY_BASE_URL"
-    missing = "missing: --base-url or FERRY_BASE_URL"
+    missing = f"missing: --base-url or FERRY_BASE_URL; {_LOCAL}, and prints both settings"
     value = f"{_redact_user(url)} ({source})" if url else missing
     yield Finding(part, "base url", "ok" if url else "fail", value)
     yield from _check_token(token_file)
@@ -198,7 +199,7 @@ def _check_connection(url: str) -> Iterator[Finding]:
                     until = f", certificate until {ends}" if ends else ""
                     yield Finding(part, step, "ok", f"{secure.version()}, {_elapsed(begun)}{until}")
     except (OSError, FerryError) as error:
-        hint = "; `ferry sandbox` starts a local service" if is_loopback(host) else ""
+        hint = f"; {_LOCAL}" if is_loopback(host) else ""
         yield Finding(part, step, "fail", f"{host}:{port}: {error}{hint}", Exit.NOT_SENT)
 
 

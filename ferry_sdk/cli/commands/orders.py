@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ferry_sdk import orders
+from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.terminal.errors import exit_code_of, report_errors
 from ferry_sdk.cli.terminal.options import (
     AsJson,
@@ -17,6 +18,7 @@ from ferry_sdk.cli.terminal.options import (
     open_journal,
 )
 from ferry_sdk.cli.terminal.output import (
+    amount_member,
     moment,
     note,
     print_blocks,
@@ -86,7 +88,7 @@ def order_members(order: Order) -> dict[str, object]:
             "booking_id": part.booking_id,
             "role": part.role,
             "state": part.state,
-            "total": None if part.total is None else str(part.total),
+            "total": amount_member(part.total, part.currency),
             "currency": part.currency,
             "expires_at": None if part.expires_at is None else part.expires_at.isoformat(),
         }
@@ -110,7 +112,7 @@ def _facts(order: Order) -> list[tuple[str, object]]:
     ]
     for number, part in enumerate(order.parts, 1):
         lapses = f", lapses {moment(part.expires_at)}" if part.state == "held" else ""
-        price = "" if part.total is None else f", {part.total} {part.currency}"
+        price = "" if part.total is None else f", {money(part.total, part.currency or '')}"
         named = f"{part.booking_id or 'no booking'}, {part.state}{price}{lapses}"
         facts.append((f"{part.role} {number}", named))
     return facts

@@ -15,6 +15,7 @@ from pydantic_core import to_jsonable_python
 
 from ferry_sdk import aftersales
 from ferry_sdk._engine.files import read_file
+from ferry_sdk._runtime.money import money
 from ferry_sdk.aftersales import Payment, Reconciliation
 from ferry_sdk.aftersales.payments import KINDS
 from ferry_sdk.cli.commands.journal import entry_members
@@ -26,10 +27,17 @@ from ferry_sdk.cli.terminal.options import (
     open_client,
     open_journal,
 )
-from ferry_sdk.cli.terminal.output import count, print_json, print_table, say, show_progress, warn
+from ferry_sdk.cli.terminal.output import (
+    amount_member,
+    count,
+    print_json,
+    print_table,
+    say,
+    show_progress,
+    warn,
+)
 from ferry_sdk.errors import ConfigurationError, InvalidInputError
 from ferry_sdk.models.base import path_of
-from ferry_sdk.models.display.money import money
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -141,7 +149,10 @@ def _parse(row: Mapping[str | None, str | None], where: str) -> Payment:
 def _document(report: Reconciliation) -> dict[str, list[dict[str, object]]]:
     lists: dict[str, list[dict[str, object]]] = {kind: [] for kind in KINDS}
     for kind, one in report.rows():
-        lists[kind].append(to_jsonable_python(one))
+        amounts = {
+            name: amount_member(getattr(one, name), one.currency) for name in ("expected", "found")
+        }
+        lists[kind].append(to_jsonable_python(one) | amounts)
     return lists | {"unresolved": [entry_members(entry) for entry in report.unresolved]}
 
 

@@ -21,7 +21,7 @@ from ferry_sdk.cli.commands.search_book import (
     day_option,
     party_of,
 )
-from ferry_sdk.cli.orders.trips import check_route, vehicle_query
+from ferry_sdk.cli.orders.trips import check_route, vehicle_of
 from ferry_sdk.cli.terminal.errors import Exit
 from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, TokenFile, open_client
 from ferry_sdk.cli.terminal.output import print_facts, print_json, show_progress, warn
@@ -59,7 +59,7 @@ def scan(
     with open_client(base_url, token_file, limiter=limiter) as ferry:
         with show_progress("Reading the routes"):
             check_route(ferry, origin, destination)
-            asked = vehicle_query(ferry, vehicle)
+            asked = vehicle_of(ferry, vehicle).query if vehicle else None
         wanted = FareScan(
             into,
             routes=[(origin, destination)],

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
 from datetime import date
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from pydantic_core import to_jsonable_python
 
+from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.commands.show import next_of
 from ferry_sdk.cli.orders.connections import (
     find_connections,
@@ -30,7 +34,6 @@ from ferry_sdk.cli.orders.trips import (
     report_members,
     search_members,
     trip_members,
-    vehicle_query,
     warn_of_missing,
     ways_of,
 )
@@ -49,6 +52,7 @@ from ferry_sdk.cli.terminal.options import (
     parser,
 )
 from ferry_sdk.cli.terminal.output import (
+    amount_member,
     note,
     print_facts,
     print_json,
@@ -57,7 +61,6 @@ from ferry_sdk.cli.terminal.output import (
     warn,
 )
 from ferry_sdk.cli.terminal.prompts import ask_consent, is_interactive
-from ferry_sdk.models.display.money import money
 from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import SearchPassenger
 from ferry_sdk.models.travellers import Travellers
@@ -67,7 +70,7 @@ from ferry_sdk.resources.arguments import ReservationTypeName, passengers_on
 
 _FROM = "'--from'"
 _PORT = "A port's code or name, in any of several languages."
-_BAR = 20
+_BAR = 16
 """Characters of the longest bar of a calendar."""
 DEPART = typer.Argument(
     metavar="FROM", help=_PORT, autocompletion=complete_port, show_default=False
@@ -128,27 +131,69 @@ Kind = Annotated[
         parser=parser(parse_reservation_type),
     ),
 ]
+Patience = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", help="Time for the answer of one company; default: no limit."),
+]
 File = Annotated[
     Path | None,
     typer.Option("--from", metavar="FILE", help="Order in JSON; - reads standard input."),
 ]
 
 
+@dataclass(frozen=True)
+class SearchOptions:
+    """The options of a search, which `ferry book` takes too."""
+
+    back: Back = None
+    flexible: Flexible = 0
+    at: At = "00:00"
+    adult: Adult = None
+    child: Child = None
+    infant: Infant = None
+    travellers: TravellersFile = None
+    vehicle: Vehicle = None
+    company: Companies = None
+    reservation_type: Kind = "TICKET"
+    patience: Patience = None
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The members of a `Search` that differ from their defaults, except the travellers."""
+        named = {"company": "companies"}
+        return {
+            named.get(one.name, one.name): value
+            for one in fields(self)
+            if one.name not in {"adult", "child", "infant", "travellers"}
+            and (value := getattr(self, one.name)) != one.default
+        }
+
+
+def with_search_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of its parameter `options`, as parameters for typer."""
+    own = signature(command, eval_str=True)
+    shared = signature(SearchOptions, eval_str=True).parameters
+
+    @wraps(command)
+    def run(**values: Any) -> None:  # noqa: ANN401 -- parsed by typer
+        options = SearchOptions(**{name: values.pop(name) for name in shared})
+        command(options=options, **values)
+
+    parameters: list[Parameter] = []
+    for name, one in own.parameters.items():
+        parameters += [*shared.values()] if name == "options" else [one]
+    keywords = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in parameters]
+    vars(run)["__signature__"] = own.replace(parameters=keywords)
+    return run
+
+
+@with_search_options
 def search(
     *,
     origin: Annotated[str, DEPART],
     destination: Annotated[str, ARRIVE],
     on: Annotated[date, _ON],
-    back: Back = None,
-    flexible: Flexible = 0,
-    at: At = "00:00",
-    adult: Adult = None,
-    child: Child = None,
-    infant: Infant = None,
-    travellers: TravellersFile = None,
-    vehicle: Vehicle = None,
-    company: Companies = None,
-    reservation_type: Kind = "TICKET",
+    options: SearchOptions,
     changes: Annotated[
         int, typer.Option(min=0, max=1, help="1: two sailings that meet in a port.")
     ] = 0,
@@ -158,22 +203,18 @@ def search(
 ) -> None:
     """Search trips of every company between two places, cheapest first.
 
-    Example: ferry search Genova Tunis --on +30 --adult 34F --child 9M
+    Example: ferry search Genoa Tunis --on +30 --adult 34F --child 9M
     """
+    party = party_of(options.travellers, options.adult, options.child, options.infant)
     wanted = Search(
         origin=origin,
         destination=destination,
         on=on,
-        back=back,
-        flexible=flexible,
-        at=at,
-        companies=company,
-        passengers=passengers_on(on, party_of(travellers, adult, child, infant)),
-        vehicle=vehicle,
-        reservation_type=reservation_type,
+        passengers=passengers_on(on, party),
+        **options.members,
     )
     if changes:
-        if back is not None or flexible:
+        if options.back is not None or options.flexible:
             raise typer.BadParameter(
                 "cannot be combined with --back or --flexible", param_hint="'--changes'"
             )
@@ -200,7 +241,7 @@ def search(
     if trips:
         print_trips(trips)
     warn_of_missing(trips.report)
-    from_time = "" if at == "00:00" else f" at {at} or later"
+    from_time = "" if options.at == "00:00" else f" at {options.at} or later"
     what = "no such fare" if trips.left_out else "nothing sails"
     nothing = f"{what} from {origin} to {destination} on {on:%a %d %b %Y}{from_time}"
     if not trips:
@@ -249,6 +290,7 @@ def calendar(
     vehicle: Vehicle = None,
     company: Companies = None,
     reservation_type: Kind = "TICKET",
+    patience: Patience = None,
     as_json: AsJson = False,
     base_url: BaseUrl = None,
     token_file: TokenFile = None,
@@ -266,12 +308,16 @@ def calendar(
             start=start,
             end=end,
             passengers=party,
-            vehicle=vehicle_query(ferry, vehicle),
+            vehicle=vehicle or None,
             companies=company,
             reservation_type=reservation_type,
+            patience=patience,
         )
     if as_json:
-        days = [to_jsonable_python(day) for day in found.values()]
+        days = [
+            to_jsonable_python(day) | {"price": amount_member(day.price, day.currency)}
+            for day in found.values()
+        ]
         cheapest = found.cheapest and found.cheapest.day.isoformat()
         print_json({"days": days, "cheapest": cheapest, "report": report_members(found.report)})
     else:
@@ -300,7 +346,8 @@ def _print_calendar(found: PriceCalendar) -> None:
         ]
 
     heads = ("day", "price from", "", "company", "leaves", "")
-    print_table(heads, [row(day) for day in found.values()], right=("price from",))
+    rows = [row(day) for day in found.values()]
+    print_table(heads, rows, right=("price from",), title=found.route)
 
 
 def party_of(
@@ -327,21 +374,13 @@ def _reject_both(file: Path | None, party: list[SearchPassenger]) -> None:
         )
 
 
+@with_search_options
 def book(
     *,
     origin: Annotated[str | None, DEPART] = None,
     destination: Annotated[str | None, ARRIVE] = None,
     on: Annotated[date | None, _ON] = None,
-    back: Back = None,
-    flexible: Flexible = 0,
-    at: At = "00:00",
-    adult: Adult = None,
-    child: Child = None,
-    infant: Infant = None,
-    travellers: TravellersFile = None,
-    vehicle: Vehicle = None,
-    company: Companies = None,
-    reservation_type: Kind = "TICKET",
+    options: SearchOptions,
     from_file: File = None,
     journal: OptionalJournalUrl = None,
     yes: Yes = False,
@@ -357,21 +396,11 @@ def book(
         raise typer.BadParameter("no terminal to ask on: pass a file", param_hint=_FROM)
     if not yes and not is_interactive():
         raise typer.BadParameter("no terminal to ask on: pass --yes", param_hint="'--yes'")
-    options: dict[str, Any] = {
-        "origin": origin,
-        "destination": destination,
-        "on": on,
-        "back": back,
-        "flexible": flexible,
-        "at": at,
-        "companies": company,
-        "passengers": [*(adult or ()), *(child or ()), *(infant or ())],
-        "vehicle": vehicle,
-    }
-    given = {name: value for name, value in options.items() if value and value != "00:00"}
-    if reservation_type != "TICKET":
-        given["reservation_type"] = reservation_type
-    _reject_both(travellers, given.get("passengers", []))
+    travellers = options.travellers
+    passengers = [*(options.adult or ()), *(options.child or ()), *(options.infant or ())]
+    places = {"origin": origin, "destination": destination, "on": on, "passengers": passengers}
+    given = {name: value for name, value in places.items() if value} | options.members
+    _reject_both(travellers, passengers)
     if from_file is not None and (given or travellers is not None):
         raise typer.BadParameter("cannot be combined with a route or its options", param_hint=_FROM)
     with (

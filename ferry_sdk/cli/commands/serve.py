@@ -10,6 +10,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from ferry_sdk.cli.terminal.options import TokenFile, parse_amount, parser
+from ferry_sdk.cli.terminal.output import note
 
 _MOMENT = ["%Y-%m-%dT%H:%M%z", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S.%f%z"]
 
@@ -167,6 +168,8 @@ def mcp(
     """
     from ferry_sdk.agents.stdio import serve  # noqa: PLC0415 -- the same
 
+    if sys.stdin.isatty():
+        note("Waiting for an MCP client, which normally starts this command; Ctrl-C ends it.")
     serve(
         tools=tools if tools in {"journey", "all"} else tools.split(","),
         writes=writes,

@@ -8,6 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
+from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, RecordId, TokenFile, open_client
 from ferry_sdk.cli.terminal.output import (
     count,
@@ -22,14 +23,14 @@ from ferry_sdk.client import Ferry
 from ferry_sdk.errors import (
     APIError,
     BadRequestError,
+    FerryError,
     InvalidInputError,
     NotFoundError,
     UnprocessableEntityError,
 )
 from ferry_sdk.models.bookings import Booking, WithActions
-from ferry_sdk.models.display.money import money
-from ferry_sdk.models.enums import TicketStatus
-from ferry_sdk.models.tickets import Ticket, Voucher
+from ferry_sdk.models.enums import Stage, TicketStatus
+from ferry_sdk.models.tickets import CancellationFee, Ticket, Voucher
 
 _NO_SUCH_RECORD: Final = (NotFoundError, BadRequestError, UnprocessableEntityError)
 _LONGEST_NUMBER: Final = 64
@@ -45,14 +46,17 @@ def show(
     """Show a booking or a ticket with its travellers."""
     with open_client(base_url, token_file) as ferry, show_progress("Reading"):
         record = record_of(ferry, some_id)
+        fee = _fee_of_cancelled(ferry, record)
     if as_json:
         if isinstance(record, Booking):
             tickets = [_ticket_members(ticket) for ticket in record.tickets]
-            print_json({"booking": {**record.model_dump(mode="json"), "tickets": tickets}})
+            booking = {**record.model_dump(mode="json"), "tickets": tickets}
+            charged = {} if fee is None else {"cancellation": fee.model_dump(mode="json")}
+            print_json({"booking": booking, **charged})
         else:
             print_json({"ticket": _ticket_members(record)})
     elif isinstance(record, Booking):
-        _print_booking(record)
+        _print_booking(record, fee)
     else:
         _print_ticket(record)
 
@@ -139,13 +143,25 @@ def _ticket_members(ticket: Ticket) -> dict[str, object]:
     return {"ticket_id": ticket.id, **ticket.model_dump(mode="json")}
 
 
-def _print_booking(booking: Booking) -> None:
+def _fee_of_cancelled(ferry: Ferry, record: Booking | Ticket) -> CancellationFee | None:
+    """Return what was kept and paid back of a cancelled booking; None if that is not known."""
+    if not isinstance(record, Booking) or record.stage != Stage.VOIDED:
+        return None
+    try:
+        return ferry.bookings.cancel_fee(record.booking_id)
+    except FerryError:
+        return None
+
+
+def _print_booking(booking: Booking, fee: CancellationFee | None) -> None:
     print_facts(
         [
             ("booking", booking.booking_reference),
             ("id", booking.booking_id),
             ("stage", booking.stage),
             ("total", f"{money(booking.total_price, booking.currency)}, {booking.payment_status}"),
+            ("kept", fee and money(fee.penalty_amount, fee.currency)),
+            ("refunded", fee and money(fee.refund_amount, fee.currency)),
             ("expires", moment(booking.expire_at)),
             ("next", next_of(booking)),
         ]

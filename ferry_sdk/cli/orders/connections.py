@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
-from ferry_sdk.cli.orders.trips import Search, hours_of, trip_members, vehicle_query
-from ferry_sdk.cli.terminal.output import print_table, time_of
+from ferry_sdk._runtime.money import money
+from ferry_sdk.cli.orders.trips import Search, day_format, hours_of, trip_members
+from ferry_sdk.cli.terminal.output import amount_member, print_table, time_of
 from ferry_sdk.client import Ferry
-from ferry_sdk.models.display.money import money
 from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
 
 SEPARATE_TICKETS: Final = "separate tickets: nobody is bound to wait"
@@ -25,10 +25,7 @@ def find_connections(ferry: Ferry, search: Search) -> ConnectionSearch:
         search.origin,
         search.destination,
         on=search.on,
-        passengers=search.passengers or (),
-        vehicle=vehicle_query(ferry, search.vehicle),
-        companies=search.companies,
-        reservation_type=search.reservation_type,
+        **search.options,
     )
     itineraries = (one for one in found if f"{one.depart_at:%H:%M}" >= search.at)
     return ConnectionSearch(itineraries, found.report)
@@ -37,31 +34,34 @@ def find_connections(ferry: Ferry, search: Search) -> ConnectionSearch:
 def print_connections(itineraries: Sequence[Itinerary]) -> None:
     """Print a numbered table of itineraries."""
     first, second = itineraries[0].legs
+    day, year = day_format(at for one in itineraries for at in (one.depart_at, one.arrive_at))
     rows = [
         (
             number,
-            f"{one.depart_at:%a %d %b %Y %H:%M}",
+            f"{one.depart_at:{day} %H:%M}",
             one.via.name,
             hours_of(one.wait),
             time_of(one.arrive_at, one.depart_at),
             hours_of(one.travel_time),
-            tuple(leg.outward.company.name for leg in one.legs),
+            tuple(dict.fromkeys(leg.outward.company.name for leg in one.legs)),
             tuple(money(amount, currency) for currency, amount in one.prices.items()),
         )
         for number, one in enumerate(itineraries, 1)
     ]
     heads = ("#", "leaves", "change in", "wait", "arrives", "takes", "companies", "price from")
-    title = f"{first.outward.depart_name} → {second.outward.arrive_name}, {SEPARATE_TICKETS}"
+    title = f"{first.outward.depart_name} → {second.outward.arrive_name}{year}, {SEPARATE_TICKETS}"
     print_table(heads, rows, right=("#", "wait", "takes", "price from"), title=title)
 
 
 def itinerary_members(itinerary: Itinerary) -> dict[str, object]:
     """Return an itinerary as the members of a JSON object."""
-    price = itinerary.price
     return {
-        "price": None if price is None else str(price),
+        "price": amount_member(itinerary.price, itinerary.currency),
         "currency": itinerary.currency,
-        "prices": {currency: str(amount) for currency, amount in itinerary.prices.items()},
+        "prices": {
+            currency: amount_member(amount, currency)
+            for currency, amount in itinerary.prices.items()
+        },
         "companies": [*itinerary.companies],
         "via": itinerary.via.code,
         "wait_minutes": itinerary.wait // timedelta(minutes=1),

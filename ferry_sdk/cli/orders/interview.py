@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.text import Text
 
+from ferry_sdk._runtime.money import format_amount, money
 from ferry_sdk.cli.orders.files import bookable
 from ferry_sdk.cli.orders.order import Choice, Order
 from ferry_sdk.cli.orders.trips import (
@@ -24,7 +25,6 @@ from ferry_sdk.cli.orders.trips import (
 from ferry_sdk.cli.terminal.options import parse_day
 from ferry_sdk.cli.terminal.output import (
     error_console,
-    moment,
     print_table,
     printable,
     show_progress,
@@ -33,7 +33,6 @@ from ferry_sdk.cli.terminal.prompts import ask, ask_number, ask_text
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import AvailabilityError
 from ferry_sdk.models.availability import Availability, Place
-from ferry_sdk.models.display.money import money
 from ferry_sdk.models.enums import PassengerType, TariffType
 from ferry_sdk.models.inputs import Contact, Passenger, SearchPassenger
 from ferry_sdk.models.travellers import Travellers
@@ -171,17 +170,20 @@ def _ask_choice(found: TripSearch) -> Choice:
     fares = sorted(
         trip.fares, key=lambda fare: (fare.tariffs[0].type != TariffType.TICKET, fare.amount)
     )
+    names = ["out", "back"] if trip.back else []
     rows = [
         (
             number,
             fare.tariffs[0].type,
             fare.kind.replace("_", " "),
+            *(format_amount(one.amount, one.currency) for one in fare.tariffs[: len(names)]),
             money(fare.amount, fare.currency),
-            moment(fare.expires_at),
+            f"{fare.expires_at:%a %d %b %H:%M} UTC",
         )
         for number, fare in enumerate(fares, 1)
     ]
-    print_table(("#", "tariff", "fare", "price", "holds until"), rows, right=("#", "price"), on=on)
+    heads = ("#", "tariff", "fare", *names, "price", "holds until")
+    print_table(heads, rows, right=("#", *names, "price"), on=on)
     fare = fares[ask_number("Which fare", len(fares))]
     return Choice(trip, fare, [_ask_place(way) for way in ways_of(trip)])
 
@@ -200,7 +202,8 @@ def _ask_sailing(trips: list[Trip], index: int, question: str) -> list[Trip]:
 def _ask_place(way: Availability) -> Place:
     rows = [(number, one.name, one.type, one.capacity) for number, one in enumerate(way.places, 1)]
     print_table(("#", "place", "type", "for"), rows, right=("#", "for"), on=error_console())
-    return way.places[ask_number("Which place", len(way.places))]
+    question = f"Which place from {way.depart_name} to {way.arrive_name}"
+    return way.places[ask_number(question, len(way.places))]
 
 
 def _ask_passenger(found: SearchPassenger, place: int) -> Passenger:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from pydantic import Field
 
+from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.orders.trips import Search, ways_of
 from ferry_sdk.cli.terminal.output import (
     error_console,
@@ -18,7 +19,6 @@ from ferry_sdk.cli.terminal.output import (
 from ferry_sdk.client import Ferry
 from ferry_sdk.models.availability import Place
 from ferry_sdk.models.bookings import BookingCreated
-from ferry_sdk.models.display.money import money
 from ferry_sdk.models.inputs import Contact, Input, Passenger, Selection, Vehicle
 from ferry_sdk.planning.trips import Fare, Trip
 
@@ -97,7 +97,11 @@ def print_summary(order: Order, choice: Choice | None) -> None:
     print_facts(
         [
             ("travellers", people),
-            ("vehicle", vehicle and " ".join(filter(None, (vehicle.brand, vehicle.model)))),
+            (
+                "vehicle",
+                vehicle
+                and " ".join(filter(None, (vehicle.brand, vehicle.model, vehicle.identification))),
+            ),
             ("contact", contact and f"{contact.name}, {contact.email}"),
             ("price", f"{price}. Payment is due at `ferry confirm`"),
         ],

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from datetime import date, timedelta
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime, timedelta
 from itertools import chain
 from typing import Annotated, Any, Final, cast, get_args
 
@@ -12,16 +12,16 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import to_jsonable_python
 from rich.console import Console
 
+from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.terminal.options import parse_day, parse_time
-from ferry_sdk.cli.terminal.output import print_table, time_of, warn
+from ferry_sdk.cli.terminal.output import amount_member, print_table, time_of, warn
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability
-from ferry_sdk.models.display.money import money
 from ferry_sdk.models.enums import PassengerType
-from ferry_sdk.models.inputs import Input, SearchPassenger, VehicleQuery
+from ferry_sdk.models.inputs import Input, SearchPassenger
 from ferry_sdk.planning.trips import FailedSearch, SearchReport, Trip, TripSearch
-from ferry_sdk.planning.vehicles import VehicleMatch
+from ferry_sdk.planning.vehicles import VehicleMatch, named
 from ferry_sdk.resources.arguments import ReservationTypeName
 
 _TWO_WEEKS: Final = timedelta(days=14)
@@ -43,6 +43,7 @@ class Search(Input):
         companies: The companies to ask; None: all that sail.
         vehicle: The vehicle's code, or its make and model.
         reservation_type: The type of the fares; None: all.
+        patience: Seconds for the answer of one company; None: no limit.
     """
 
     origin: str
@@ -55,6 +56,18 @@ class Search(Input):
     passengers: list[SearchPassenger] | None = None
     vehicle: str | None = None
     reservation_type: ReservationTypeName | None = "TICKET"
+    patience: float | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The arguments that every search of trips takes."""
+        return {
+            "passengers": self.passengers or (),
+            "vehicle": self.vehicle or None,
+            "companies": self.companies,
+            "reservation_type": self.reservation_type,
+            "patience": self.patience,
+        }
 
 
 def find_trips(ferry: Ferry, search: Search) -> TripSearch:
@@ -71,10 +84,7 @@ def find_trips(ferry: Ferry, search: Search) -> TripSearch:
         on=search.on,
         back=search.back,
         flexible=search.flexible,
-        passengers=search.passengers or (),
-        vehicle=vehicle_query(ferry, search.vehicle),
-        companies=search.companies,
-        reservation_type=search.reservation_type,
+        **search.options,
     )
     trips = (trip for trip in found if f"{trip.depart_at:%H:%M}" >= search.at)
     return TripSearch(trips, found.report)
@@ -89,10 +99,7 @@ def next_sailing_day(ferry: Ferry, search: Search) -> date | None:
         search.destination,
         start=search.on + timedelta(days=1),
         end=search.on + _TWO_WEEKS,
-        passengers=search.passengers or (),
-        vehicle=vehicle_query(ferry, search.vehicle),
-        companies=search.companies,
-        reservation_type=search.reservation_type,
+        **search.options,
     )
     return next((day for day, found in days.items() if found.sailings), None)
 
@@ -106,21 +113,8 @@ def check_route(ferry: Ferry, origin: str, destination: str) -> None:
 
 
 def vehicle_of(ferry: Ferry, text: str) -> VehicleMatch:
-    """Return the vehicle with this code, or this make and model; the error suggests others."""
-    found = ferry.vehicles.find(text)
-    whole = [one for one in found if one.score == 1]
-    if len(whole) == 1:
-        return whole[0]
-    near = [f"{one.model.brand} {one.model.model} ({one.query.code})" for one in whole or found]
-    hint = f"did you mean {' or '.join(near)}?" if near else "`ferry vehicles golf` finds a Golf"
-    raise InvalidInputError(f"no vehicle is called exactly {text!r}; {hint}", field="--vehicle")
-
-
-def vehicle_query(ferry: Ferry, text: str | None) -> VehicleQuery | None:
-    """Return the vehicle of a search. A code is not looked up."""
-    if not text:
-        return None
-    return VehicleQuery(code=text) if "__" in text else vehicle_of(ferry, text).query
+    """Return the vehicle with this code, or this make and model."""
+    return named(ferry.vehicles.find(text), text)
 
 
 def parse_traveller(value: str, kind: PassengerType = PassengerType.ADULT) -> SearchPassenger:
@@ -149,8 +143,7 @@ def ways_of(trip: Trip) -> list[Availability]:
 def print_trips(trips: Sequence[Trip], index: int = 0, *, on: Console | None = None) -> None:
     """Print a numbered table of trips, from the way `index` on."""
     ways = [ways_of(trip)[index:] for trip in trips]
-    years = {at.year for way in chain(*ways) for at in (way.depart_at, way.arrive_at)}
-    day = "%a %d %b" if len(years) == 1 else "%a %d %b %Y"
+    day, year = day_format(at for way in chain(*ways) for at in (way.depart_at, way.arrive_at))
     rows = [
         (
             number,
@@ -162,9 +155,14 @@ def print_trips(trips: Sequence[Trip], index: int = 0, *, on: Console | None = N
     ]
     first, *others = ways[0]
     heads = ("#", "leaves", "arrives", "takes", "company", *["back" for _ in others], "price from")
-    year = f", {first.depart_at:%Y}" if len(years) == 1 else ""
     title = f"{first.depart_name} → {first.arrive_name}{year}"
     print_table(heads, rows, right=("#", "takes", "price from"), title=title, on=on)
+
+
+def day_format(moments: Iterable[datetime]) -> tuple[str, str]:
+    """Return the format of days, and what a title adds: the year, if all of them share it."""
+    years = {at.year for at in moments}
+    return ("%a %d %b", f", {years.pop()}") if len(years) == 1 else ("%a %d %b %Y", "")
 
 
 def _cells(way: Availability, day: str) -> tuple[str, str, str, str]:
@@ -208,7 +206,7 @@ def search_members(search: Search) -> dict[str, object]:
 def trip_members(trip: Trip) -> dict[str, object]:
     """Return a trip as the members of a JSON object."""
     return {
-        "price": str(trip.price),
+        "price": amount_member(trip.price, trip.currency),
         "currency": trip.currency,
         "companies": [*trip.companies],
         "depart_at": trip.depart_at.isoformat(),
@@ -218,7 +216,7 @@ def trip_members(trip: Trip) -> dict[str, object]:
         "fares": [
             {
                 "kind": fare.kind,
-                "amount": str(fare.amount),
+                "amount": amount_member(fare.amount, fare.currency),
                 "currency": fare.currency,
                 "expires_at": fare.expires_at.isoformat(),
                 "reservation_type": fare.reservation_type,

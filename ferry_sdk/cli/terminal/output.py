@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timezone
+from decimal import Decimal
 from threading import Timer
 from typing import cast
 from unicodedata import category
@@ -15,6 +16,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
+
+from ferry_sdk._runtime.money import exact_amount
 
 _NARROW = 50
 _WIDE = 10_000
@@ -207,6 +210,11 @@ def print_json(members: dict[str, object]) -> None:
     document = json.dumps(members, indent=2, ensure_ascii=not is_unicode)
     # A line of the document is never part of a value: JSON escapes the line breaks of a value.
     sys.stdout.writelines(f"{_escape(line)}\n" for line in document.split("\n"))
+
+
+def amount_member(amount: Decimal | None, currency: str | None) -> str | None:
+    """Return an amount as a member of a JSON object, with the decimals of its currency."""
+    return None if amount is None else exact_amount(amount, currency or "")
 
 
 def _escape(line: str) -> str:

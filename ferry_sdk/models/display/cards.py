@@ -7,10 +7,15 @@ module when they are displayed, so it imports none of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields as fields_of
+from decimal import Decimal
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
+from pydantic import BaseModel
+
+from ferry_sdk._runtime.money import money
 from ferry_sdk.models.display import cheapest_ticket, models_of, sailings_of
 from ferry_sdk.models.display.html import (
     Markup,
@@ -23,7 +28,6 @@ from ferry_sdk.models.display.html import (
     side_by_side,
     table,
 )
-from ferry_sdk.models.display.money import money
 
 if TYPE_CHECKING:
     from ferry_sdk.models.availability import Availability
@@ -144,6 +148,28 @@ def table_of(records: Records[object]) -> Markup | None:
     return plain(rows, *more, *_unreadable(records))
 
 
+def matches_table(found: Sequence[Any]) -> Markup:
+    """Return a table of dataclasses; a record in one gives a column for each of its fields."""
+    if not found:
+        return plain(note("Nothing found."))
+    rows = [dict(_members(one)) for one in found[:_ROWS]]
+    more = [note(f"{len(found) - _ROWS} more of {len(found)}.")] if len(found) > _ROWS else []
+    return plain(_columns(rows), *more)
+
+
+def _members(found: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401 -- any dataclass
+    for field in fields_of(found):
+        value = getattr(found, field.name)
+        if isinstance(value, BaseModel):
+            yield from _fields(cast("Model", value))
+        elif isinstance(value, Mapping):
+            members = cast("Mapping[str, Sequence[str]]", value).items()
+            yield field.name, "; ".join(f"{name} {', '.join(one)}" for name, one in members)
+        else:
+            is_list = isinstance(value, tuple)
+            yield field.name, ", ".join(cast("tuple[str, ...]", value)) if is_list else value
+
+
 def _sailings(sailings: Sequence[Availability]) -> Markup:
     def row(sailing: Availability) -> tuple[object, ...]:
         ticket = cheapest_ticket(sailing)
@@ -162,13 +188,20 @@ def _sailings(sailings: Sequence[Availability]) -> Markup:
 
 
 def _any(records: Sequence[Model]) -> Markup:
-    names = [name for name, _ in _fields(records[0])]
-    rows = ([getattr(record, name, None) for name in names] for record in records)
-    return table(names, rows)
+    return _columns([dict(_fields(record)) for record in records])
+
+
+def _columns(rows: Sequence[Mapping[str, object]]) -> Markup:
+    """Return a table of the members that any row has a value of."""
+    names = [name for name in rows[0] if any(row.get(name) is not None for row in rows)]
+    return table(names, ([row.get(name) for name in names] for row in rows))
 
 
 def _fields(record: Model) -> Iterator[tuple[str, object]]:
-    return ((name, value) for name, value in record.__repr_args__() if name is not None)
+    currency: str | None = getattr(record, "currency", None)
+    for name, value in record.__repr_args__():
+        if name is not None:
+            yield name, money(value, currency) if isinstance(value, Decimal) and currency else value
 
 
 def _unreadable(records: Records[object]) -> list[Markup]:

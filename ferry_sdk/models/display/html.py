@@ -19,7 +19,10 @@ _SHOWN: Final = frozenset("\t\n\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}")
 """Characters of these categories that a text may need: scripts and emoji join letters."""
 
 _LINE: Final = "1px solid rgba(128,128,128,.35)"
-_BOX: Final = f"border:{_LINE};border-radius:8px;padding:12px 16px;margin:4px 0;max-width:60em"
+_BOX: Final = (
+    f"border:{_LINE};border-radius:8px;padding:12px 16px;margin:4px 0;max-width:60em;"
+    "overflow-x:auto"
+)
 _CELL: Final = "text-align:left;vertical-align:top;padding:3px 14px 3px 0;white-space:nowrap"
 _FACT: Final = "text-align:left;vertical-align:top;padding:2px 14px 2px 0"
 _BADGE: Final = f"border:{_LINE};border-radius:999px;padding:1px 10px;margin-left:8px"

@@ -1,0 +1,88 @@
+"""What a mistake in an input says, to people and as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from ferry_sdk import Ferry, InvalidInputError
+from ferry_sdk.models import CancellationFee, SearchPassenger, Selection, Traveller
+from tests.support.tables import each
+from tests.support.trip import DAY
+
+if TYPE_CHECKING:
+    from ferry_sdk.sandbox import Sandbox
+
+ADA: Any = {"type": "Adult", "first_name": "Ada", "last_name": "Reyes", "gender": "F", "age": 34}
+SEARCHED: Any = [{"type": "Adult", "gender": "Female", "age": 34}]
+
+
+@each(
+    ("model", "value"),
+    [
+        (SearchPassenger, {"type": "Dog", "gender": "none", "age": "x"}),
+        (SearchPassenger, {"type": "Adult", "gender": "F", "age": 34, "param": "C"}),
+        (Traveller, {"type": 1, "birth_date": "never"}),
+        (Selection, {"availability_id": "", "amount": 1.5, "depart_at": "now"}),
+        (Selection, {"amount": "1e9999"}),
+        (CancellationFee, {"penalty_amount": -1, "refund_amount": True, "currency": 1}),
+    ],
+)
+def test_the_errors_of_an_input_are_json(model: type, value: object) -> None:
+    """A web framework answers with them, and shows an exception in them as an empty object."""
+    with pytest.raises(ValidationError) as caught:
+        TypeAdapter(model).validate_python(value)
+    errors: Any = caught.value.errors(include_url=False)
+    json.dumps(errors)
+    assert not any(
+        isinstance(one, Exception) for row in errors for one in row.get("ctx", {}).values()
+    )
+    assert not any(row["msg"].startswith("Value error, ") for row in errors)
+
+
+def test_a_trip_in_place_of_its_selection_names_select(both: Ferry) -> None:
+    trips = both.trips.search("Tarifa", "MATNG", on=DAY, passengers=SEARCHED)
+    wrong: Any
+    for wrong, field in (
+        (trips[0], "availabilities"),
+        (trips[0].outward, "availabilities"),
+        ([trips[0]], "availabilities[0]"),
+        (trips, "availabilities[0]"),
+        ([trips[0].outward], "availabilities[0]"),
+    ):
+        with pytest.raises(InvalidInputError, match=r"select\(\) of a trip") as caught:
+            both.bookings.create(availabilities=wrong, passengers=[ADA])
+        assert (caught.value.field, caught.value.outcome) == (field, "not_sent")
+
+
+def test_a_name_in_place_of_the_vehicle_of_one_call_names_find(both: Ferry) -> None:
+    trip = both.trips.search("Tarifa", "MATNG", on=DAY, passengers=SEARCHED)[0]
+    golf: Any = "golf"
+    with pytest.raises(InvalidInputError, match=r"vehicles\.find\('golf'\)\[0\]\.booking\(\)"):
+        both.bookings.create(availabilities=trip.select(), passengers=[ADA], vehicle=golf)
+
+
+def test_trips_take_the_name_of_a_vehicle(both: Ferry, ferry_sandbox: Sandbox) -> None:
+    def search(vehicle: Any, **more: Any) -> Any:
+        return both.trips.search("Tarifa", "MATNG", on=DAY, passengers=SEARCHED, vehicle=vehicle)
+
+    by_name, by_code = search("golf"), search("VOLKSWAGEN__GOLF")
+    without = search(None)
+    assert [one.price for one in by_name] == [one.price for one in by_code]
+    assert by_name[0].price > without[0].price
+    assert by_name.report.calls == by_code.report.calls
+    days = both.trips.calendar(
+        "Tarifa", "MATNG", start=DAY, end=DAY, passengers=SEARCHED, vehicle="Golf"
+    )
+    assert days[DAY].price == by_name[0].price
+    requests = ferry_sandbox.counters.requests.copy()
+    with pytest.raises(InvalidInputError, match="VOLKSWAGEN__GOLF") as caught:
+        search("golff")
+    assert caught.value.field == "vehicle"
+    assert ferry_sandbox.counters.requests["availability.search"] == requests["availability.search"]
+    with pytest.raises(InvalidInputError) as caught:
+        search(" ")
+    assert caught.value.field == "vehicle"
