@@ -94,7 +94,7 @@ WATCH: Stages = (("tests/aftersales/test_watch_decisions.py",), ("tests/aftersal
 TESTS: dict[str, Stages] = {
     "_engine/flow": FLOW,
     "_engine/attempts": FLOW,
-    "_engine/writes": FLOW,
+    "_engine/writes": (*FLOW, ("tests/rate/test_every_request.py",)),
     "_engine/polling": (FLOW[2], *FLOW),
     "_engine/retry": (FLOW[2], *FLOW),
     "_engine/context": FLOW,

@@ -322,6 +322,14 @@ def test_a_change_after_a_death_before_the_first_event_counts_is_an_event(servic
     assert [event.kind for event in events] == ["changed", "ticketed"]
 
 
+def test_a_booking_without_events_is_recorded_once(service):
+    journal = Snapshots()
+    service.answers["b1"] = lambda _: booking()
+    assert [*service.watch(deadline=60, journal=journal)] == []
+    assert len(service.records) == 2  # one loads, one saves
+    assert len(service.reads) > 1
+
+
 def test_what_is_recorded_goes_before_the_booking_that_is_given(service):
     journal = Snapshots()
     service.answers["b1"] = lambda _: booking()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import anyio
 import pytest
 
@@ -137,6 +139,14 @@ def test_a_refusal_for_another_cause_is_no_difference(sandbox):
     assert not report.differs
     assert seen["unknown_id"] == seen["mcp_error"] == "RateLimitError, HTTP 429"
     assert seen["amount"] == "no sailing was found"
+
+
+def test_a_day_with_one_sailing_does_not_show_the_earliest_time(sandbox):
+    with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+        sailings = json.loads(ferry.with_raw_response.availability.search(**search()).content)
+        sandbox.faults.add("wrong_shape", "availability.search", times=None, value=sailings[:1])
+        seen = {row.id: row.seen for row in check(ferry).rows}
+    assert seen["out_time"] == "no day with several sailings was found"
 
 
 def test_a_service_without_mcp_is_checked_over_rest(sandbox):

@@ -80,11 +80,9 @@ def test_a_thread_sleeps_until_its_turn(monkeypatch: pytest.MonkeyPatch) -> None
         return take(*arguments)
 
     monkeypatch.setattr(line, "take", count)
-    began = time.monotonic()
     for number in range(2):
         rate.acquire(f"{number}")
-    assert time.monotonic() - began >= 0.2
-    assert waits < 20
+    assert 2 < waits < 20
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")

@@ -341,3 +341,17 @@ def test_a_path_that_can_be_no_folder_is_refused_before_anything_is_asked(tmp_pa
         with pytest.raises(InvalidInputError) as refused:
             new_scan(wrong)
         assert refused.value.field == "folder"
+
+
+def test_a_file_that_a_worker_of_a_killed_process_renames_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storage.Path, "glob", lambda self, _: [self / ".tmp-renamed"])
+    with storage.lock(tmp_path):
+        assert (tmp_path / ".lock").is_file()
+
+
+def test_a_manifest_can_be_read_by_people(tmp_path: Path) -> None:
+    manifest: Any = {"asked": {"parties": ["Zoë"]}}
+    storage.write_manifest(tmp_path, manifest)
+    assert "Zoë" in (tmp_path / "scan.json").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
 from importlib import reload
@@ -28,6 +28,8 @@ from ferry_sdk import (
     InvalidInputError,
     Rate,
     Route,
+    SearchPassenger,
+    Traveller,
 )
 from ferry_sdk import scan as package
 from ferry_sdk.scan import FareScan, Party
@@ -326,6 +328,15 @@ def test_a_party_takes_no_name_of_a_traveller() -> None:
     with pytest.raises(InvalidInputError) as caught:
         Party("pair", [{**TRAVELLERS[0], "first_name": "Marguerite"}])
     assert caught.value.field == "passengers[0].first_name"
+
+
+def test_a_party_has_records_and_the_ages_of_each_day() -> None:
+    party = Party("pair", TRAVELLERS)
+    assert [type(one) for one in party.passengers] == [SearchPassenger] * len(TRAVELLERS)
+    one = Traveller(gender="Female", birth_date=date(2000, 7, 1))
+    asked = Party("one", [one]).asked(date(2050, 6, 30), date(2050, 7, 1))
+    assert [one["age"] for one in asked["passengers"]] == [49]
+    assert [one["age"] for one in asked["passengers_on_last_day"]] == [50]
 
 
 def test_a_route_that_nobody_sails_is_an_error(
