@@ -128,6 +128,8 @@ def _changes(node: ast.AST, source: _Source, function: str) -> Iterator[tuple[st
         function = f"{function}.{node.name}".lstrip(".")
     if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
         return
+    if isinstance(node, ast.Assert):
+        return  # it tells a type checker what holds
     if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Literal":
         return  # a type, which is not checked at run time
     for new in _instead(node, source):

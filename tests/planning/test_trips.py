@@ -10,7 +10,6 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-import httpx
 import pytest
 
 from ferry_sdk import (
@@ -31,7 +30,7 @@ from ferry_sdk import (
     UnknownPlaceError,
     correlation,
 )
-from tests.support.exchanges import client_of
+from tests.support.exchanges import client_of, refusing_field
 from tests.support.hold import Hold
 from tests.support.trip import search_arguments
 
@@ -535,18 +534,8 @@ def test_a_refused_place_is_named_as_the_caller_wrote_it(
     clients: Clients, ferry_sandbox: Sandbox
 ) -> None:
     for field, argument in (("depart_code", "origin"), ("arrive_code", "destination")):
-
-        def answer(request: httpx.Request, field: str = field) -> httpx.Response:
-            if "availability" in request.url.path:
-                error = {"error": True, "code": "AVAILABILITY_ERROR", "field": field}
-                return httpx.Response(400, json=error)
-            headers = {**request.headers, "accept-encoding": "identity"}
-            reply = httpx.request(
-                request.method, request.url, headers=headers, content=request.content
-            )
-            return httpx.Response(reply.status_code, headers=reply.headers, content=reply.content)
-
-        ferry = client_of(clients, answer, ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+        service = refusing_field(field, unless=b"nothing")
+        ferry = client_of(clients, service, ferry_sandbox.token, base_url=ferry_sandbox.base_url)
         with pytest.raises(AvailabilityError) as refused:
             ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT, companies=["GNV"])
         assert refused.value.field == argument
