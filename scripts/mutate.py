@@ -68,7 +68,10 @@ AGENTS: Stages = (
     _named(
         "agents/test_toolkit", "codes", "records", "unknown_outcomes", "fresh_facts", "together"
     ),
-    _named("agents/test", "approvers", "mistakes", "names", "penalties", "guards_of_travel"),
+    _named(
+        "agents/test",
+        *("approvers", "guards_of_travel", "handles", "mistakes", "names", "penalties"),
+    ),
     ("tests/agents/test_state_file.py",),
     _named("agents/test_toolkit", "journey", "any_course"),
 )
