@@ -188,15 +188,9 @@ def test_a_booking_that_was_cancelled_cannot_be_changed(desk) -> None:
     desk.run(orders.cancel, old, max_penalty={})
     entries = desk.journal.entries()
     (to,) = desk.selections(1)
+    limits = {"expect_totals": old.totals, "max_penalty": {}}
     with pytest.raises(InvalidInputError) as raised:
-        desk.run(
-            orders.change,
-            old.parts[0].booking_id,
-            to=to,
-            passengers=PASSENGERS,
-            expect_totals=old.totals,
-            max_penalty={},
-        )
+        desk.run(orders.change, old.parts[0].booking_id, to=to, passengers=PASSENGERS, **limits)
     assert raised.value.field == "booking_id"
     assert desk.journal.entries() == entries
 

@@ -35,7 +35,7 @@ from ferry_sdk import scan as package
 from ferry_sdk.scan import FareScan, Party
 from ferry_sdk.scan.progress import show_progress
 from ferry_sdk.scan.report import ScanReport
-from tests.scan.season import DAYS, LONE, PAIR, SIZE, check_rows, new_scan
+from tests.scan.season import DAYS, LONE, PAIR, SIZE, check_rows, new_scan, rows_of
 from tests.support.trip import TRAVELLERS
 
 if TYPE_CHECKING:
@@ -155,9 +155,12 @@ def test_a_failed_search_is_noted_and_repeated(
     (run,) = json.loads((folder / "scan.json").read_text("utf-8"))["runs"]
     assert run["failed"] == sum(run["reasons"].values()) == 7
     before = searches(ferry_sandbox)
-    assert scan.run(make_client).is_complete
+    report = scan.run(make_client)
+    assert report.is_complete
     assert searches(ferry_sandbox) == before + 7
-    assert not [row for row in check_rows(folder) if row["status"] == "failed"]
+    empty = [row for row in check_rows(folder) if row["status"] == "nothing"]
+    assert 0 < report.nothing == len(empty) < SIZE
+    assert report.answered == len({row["search"] for row in rows_of(folder)}) - len(empty)
 
 
 def test_one_journey_between_two_pairs_of_ports_is_two_searches(
