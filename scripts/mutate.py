@@ -68,7 +68,10 @@ AGENTS: Stages = (
     _named(
         "agents/test_toolkit", "codes", "records", "unknown_outcomes", "fresh_facts", "together"
     ),
-    _named("agents/test", "approvers", "mistakes", "names", "penalties", "guards_of_travel"),
+    _named(
+        "agents/test",
+        *("approvers", "guards_of_travel", "handles", "mistakes", "names", "penalties"),
+    ),
     ("tests/agents/test_state_file.py",),
     _named("agents/test_toolkit", "journey", "any_course"),
 )
@@ -77,15 +80,29 @@ PLANNING: Stages = (
     _named("planning/test", "trips", "calendars", "streams"),
     _named("planning/test", "routes", "stopping"),
 )
+RATE: Stages = (
+    _named("rate/test", "line", "shared_schedule", "sharing", "arguments"),
+    ("tests/rate/test_every_request.py",),
+)
+SCAN: Stages = (
+    ("tests/scan/test_folders.py",),
+    _named("scan/test", "scans", "scan_tables"),
+)
+ORDERS: Stages = (("tests/orders/test_any_course.py",), ("tests/orders/test_orders.py",))
+CONFORMANCE: Stages = (
+    _named("conformance/test", "reads", "recordings"),
+    _named("conformance/test", "profiles", "bookings"),
+)
+WATCH: Stages = (("tests/aftersales/test_watch_decisions.py",), ("tests/aftersales/test_watch.py",))
 TESTS: dict[str, Stages] = {
     "_engine/flow": FLOW,
     "_engine/attempts": FLOW,
-    "_engine/writes": FLOW,
+    "_engine/writes": (*FLOW, ("tests/rate/test_every_request.py",)),
     "_engine/polling": (FLOW[2], *FLOW),
     "_engine/retry": (FLOW[2], *FLOW),
     "_engine/context": FLOW,
     "_engine/wire": (*FLOW, ("tests/rate/test_every_request.py",)),
-    "safety": (FLOW[2], *FLOW),
+    "safety": (FLOW[2], *FLOW, ("tests/resources/test_requests.py",)),
     "journal/journal": JOURNAL,
     "journal/statements": JOURNAL,
     "journal/creation": JOURNAL,
@@ -97,6 +114,8 @@ TESTS: dict[str, Stages] = {
     "agents/policy/duplicates": AGENTS,
     "agents/policy/approval": AGENTS,
     "agents/policy/known_ids": AGENTS,
+    "agents/policy/planning": (*AGENTS, ("tests/agents/test_toolkit_trips.py",)),
+    "agents/policy/state": (AGENTS[2], *AGENTS),
     "_engine/batch": (("tests/engine/test_batch.py",), *PLANNING),
     "planning/search": (PLANNING[1], *PLANNING),
     "planning/request": (PLANNING[1], *PLANNING),
@@ -104,6 +123,22 @@ TESTS: dict[str, Stages] = {
     "planning/names": PLANNING,
     "planning/routes": (PLANNING[2], *PLANNING),
     "planning/catalogues": (PLANNING[2], *PLANNING),
+    "planning/calendar": (PLANNING[1],),
+    "planning/connections": (("tests/planning/test_connection_search.py",), *PLANNING),
+    "rate/schedule": RATE,
+    "rate/waiting_queue": RATE,
+    "rate/limiter": RATE,
+    "scan/searches": SCAN,
+    "scan/storage": SCAN,
+    "scan/parts": SCAN,
+    "aftersales/watcher": WATCH,
+    "aftersales/schedule": WATCH,
+    "aftersales/reconciliation": (("tests/aftersales/test_reconcile.py",),),
+    "conformance/findings": CONFORMANCE,
+    "conformance/checks": CONFORMANCE,
+    "conformance/probes": CONFORMANCE,
+    "orders/steps": ORDERS,
+    "orders/progress": ORDERS,
 }
 """The modules that decide, by their path in the package, and the tests that know them."""
 
@@ -220,7 +255,7 @@ def tried(found: list[Mutation], jobs: int) -> Iterator[tuple[Mutation, str]]:
 def main() -> None:
     """Run the mutations, print what survived, and fail if the reason of one is not known."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--count", type=int, default=170, help="how many, at the least")
+    parser.add_argument("--count", type=int, default=210, help="how many, at the least")
     parser.add_argument("--only", choices=TESTS, help="of one module only")
     parser.add_argument("--like", default="", help="only those whose line has this text in it")
     parser.add_argument("--seed", type=int, default=0, help="choose others")

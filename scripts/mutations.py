@@ -113,6 +113,11 @@ class _Source:
         start, end = self.place(node)
         return self.text[start:end]
 
+    def part(self, node: ast.expr) -> str:
+        """Return the source of a part of a condition, in parentheses if it needs them."""
+        needs_them = isinstance(node, ast.YieldFrom | ast.NamedExpr | ast.IfExp | ast.Lambda)
+        return f"({self.of(node)})" if needs_them else self.of(node)
+
     def _position(self, line: int, column: int) -> int:
         return self._starts[line - 1] + len(self._lines[line - 1].encode()[:column].decode())
 
@@ -123,6 +128,10 @@ def _changes(node: ast.AST, source: _Source, function: str) -> Iterator[tuple[st
         function = f"{function}.{node.name}".lstrip(".")
     if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
         return
+    if isinstance(node, ast.Assert):
+        return  # it tells a type checker what holds
+    if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Literal":
+        return  # a type, which is not checked at run time
     for new in _instead(node, source):
         yield function or "(module)", node, new
     if isinstance(node, ast.If | ast.IfExp | ast.While) and not isinstance(
@@ -160,8 +169,7 @@ def _instead(node: ast.AST, source: _Source) -> Iterator[str]:  # noqa: C901 -- 
             yield f"{left} {_SWAPPED[type(operator)]} {right}"
         case ast.BoolOp():
             word = " or " if isinstance(node.op, ast.And) else " and "
-            parts = map(source.of, node.values)
-            yield f"({word.join(parts)})"
+            yield f"({word.join(map(source.part, node.values))})"
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             yield f"({source.of(operand)})"
         case ast.Constant(value=bool(value)):

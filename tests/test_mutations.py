@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from scripts.mutate import ROOT, TESTS, equivalents
@@ -31,7 +32,10 @@ def test_what_is_listed_as_equivalent_can_still_be_made() -> None:
 def test_a_mutation_is_a_piece_of_source_in_another_s_place(tmp_path: Path) -> None:
     path = tmp_path / "module.py"
     path.write_text(
-        "def f(a: int) -> str:\n    if a < 1 and not b:\n        raise é\n    return x\n"
+        'K = Literal["open"]\n'
+        "def f(a: int) -> str:\n    assert a > 0\n    if a < 1 and not b:\n        raise é\n"
+        "    return x\n"
+        "def g():\n    c = a or (yield from b)\n"
     )
     changes = {one.change: one.applied(path.read_text()) for one in mutations_of(path, "module")}
     assert changes.keys() == {
@@ -41,5 +45,7 @@ def test_a_mutation_is_a_piece_of_source_in_another_s_place(tmp_path: Path) -> N
         "not b -> (b)",
         "raise é -> pass",
         "return x -> return None",
+        "a or (yield from b) -> (a and (yield from b))",
     }
+    assert all(ast.parse(change) for change in changes.values())
     assert "        pass\n    return x\n" in changes["raise é -> pass"]

@@ -68,7 +68,8 @@ _STAGES: Final[Mapping[str, OrderState]] = {
 
 def is_refusal(error: FerryError) -> bool:
     """Return whether the same call would be refused again, so that the step cannot go on."""
-    if isinstance(error, AuthenticationError | PermissionDeniedError | RateLimitError):
+    passing = AuthenticationError | PermissionDeniedError | RateLimitError
+    if error.outcome == "unknown" or isinstance(error, passing):
         return False
     guards = PriceChangedError | PenaltyExceededError | InvalidInputError | UnresolvedWriteError
     return error.outcome == "rejected" or isinstance(error, guards)

@@ -82,7 +82,7 @@ def confirm_rest(progress: Progress) -> Flow[Order]:
             if error is None:
                 is_first = False
                 continue
-            if parts[index].state == "unknown" or not is_refusal(error):
+            if not is_refusal(error):
                 yield from progress.fail(error)
             if is_first and isinstance(error, PriceChangedError):
                 yield from progress.finish()
@@ -135,8 +135,6 @@ def change_rest(progress: Progress) -> Flow[Order]:
     error: FerryError | None = None
     if new.state == "held" and not plan.is_undone:
         error = yield from _confirm_new(progress)
-        if error is not None and progress.parts[0].state == "unknown":
-            yield from progress.fail(error)
         if error is not None and not is_refusal(error):
             progress.is_interrupted = True
             yield from progress.fail(error)

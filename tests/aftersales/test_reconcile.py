@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import anyio
+import httpx
 import pytest
 
 from ferry_sdk import (
@@ -20,6 +21,8 @@ from ferry_sdk.aftersales import Discrepancy, Payment, Reconciliation, reconcile
 from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox import Sandbox
 from tests.aftersales.history import FATES, History
+from tests.support.exchanges import TOKEN, URL, Exchanges
+from tests.support.samples import BOOKING
 from tests.support.summer import booked, stopped
 from tests.support.tiers import LONG
 
@@ -105,6 +108,32 @@ def test_a_report_of_which_nothing_could_be_read_is_an_error(sandbox, report_of,
     sandbox.faults.add(kind, "bookings.get", times=None)
     with pytest.raises(error):
         report_of([])
+
+
+def test_the_pauses_between_attempts_double(sandbox, history, monkeypatch):
+    pauses = []
+    monkeypatch.setattr(Shared, "sleep", lambda _, seconds, *__: pauses.append(seconds))
+    sandbox.faults.add("server_error", "bookings.get", times=None)
+    with (
+        Ferry(sandbox.token, base_url=sandbox.base_url, max_retries=0) as client,
+        pytest.raises(ServerError),
+    ):
+        reconcile(client, history.journal, [])
+    assert pauses == [1.0, 2.0, 4.0]
+
+
+def test_what_costs_a_cent_must_be_paid_and_what_costs_nothing_need_not():
+    payment = {"booking_id": "b-1", "amount": 0, "currency": "EUR"}
+    for price, kinds in (("0.00", []), ("0.01", ["issued_not_paid"])):
+        booking = BOOKING | {"stage": "ticketed", "total_price": price}
+        transport = httpx.MockTransport(Exchanges(httpx.Response(200, json=booking)))
+        with (
+            httpx.Client(transport=transport) as http_client,
+            Ferry(TOKEN, base_url=URL, http_client=http_client) as client,
+            Journal("sqlite://") as journal,
+        ):
+            report = reconcile(client, journal, [payment])
+        assert [kind for kind, _ in report.rows()] == kinds
 
 
 @pytest.mark.parametrize(

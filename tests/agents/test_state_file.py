@@ -312,6 +312,12 @@ def test_a_file_of_another_version_is_refused(again: Callable[..., Any], path: P
         again()
 
 
+def test_a_file_of_an_earlier_release_is_used(again: Callable[..., Any], path: Path) -> None:
+    book(again())
+    sql(path, "PRAGMA application_id = 0x46657272")
+    again()
+
+
 def test_an_empty_private_file_is_used(again: Callable[..., Any], path: Path) -> None:
     path.touch(0o600)
     book(again())

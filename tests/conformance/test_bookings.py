@@ -221,9 +221,10 @@ def test_a_booking_that_is_left_is_named(ferry, sandbox, caplog):
 
 def test_a_booking_whose_reply_is_lost_may_be_left(ferry, sandbox):
     sandbox.faults.add("lose_reply", "bookings.create")
-    report = check_with_booking(ferry, max_price=300)
+    report = check_with_booking(ferry.with_options(correlation_id="check-7"), max_price=300)
     assert report.left is not None
     assert report.left.startswith("a booking may have been made")
+    assert report.left.endswith("correlation id check-7)")
     assert {seen(report)[name] for name in BY_WRITES} == {"OutcomeUnknownError"}
 
 

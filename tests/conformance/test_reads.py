@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import anyio
 import pytest
 
-from ferry_sdk import AsyncFerry, AuthenticationError, Ferry, TransportError
+from ferry_sdk import APIError, AsyncFerry, AuthenticationError, Ferry, TransportError
 from ferry_sdk.conformance import check
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, BOOKING, PROBES, READS, TICKET
+from ferry_sdk.conformance.findings import Findings
+from ferry_sdk.conformance.probes import Probes
 from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.sandbox import Sandbox
 from tests.support.summer import TRAVELLER, chosen, search, stopped
@@ -137,6 +141,27 @@ def test_a_refusal_for_another_cause_is_no_difference(sandbox):
     assert not report.differs
     assert seen["unknown_id"] == seen["mcp_error"] == "RateLimitError, HTTP 429"
     assert seen["amount"] == "no sailing was found"
+
+
+def test_a_day_with_one_sailing_does_not_show_the_earliest_time(sandbox):
+    with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+        sailings = json.loads(ferry.with_raw_response.availability.search(**search()).content)
+        sandbox.faults.add("wrong_shape", "availability.search", times=None, value=sailings[:1])
+        seen = {row.id: row.seen for row in check(ferry).rows}
+    assert seen["out_time"] == "no day with several sailings was found"
+
+
+def test_a_refusal_is_named_by_its_status():
+    probes = Probes(Findings())
+    for status, name in (
+        (200, "error_with_200"),
+        (400, "bad_request"),
+        (404, "not_found"),
+        (418, "HTTP 418"),
+        (422, "unprocessable"),
+    ):
+        probes._see_status("invalid_request", APIError("no", status_code=status))
+        assert probes.seen["invalid_request"] == name
 
 
 def test_a_service_without_mcp_is_checked_over_rest(sandbox):

@@ -220,6 +220,7 @@ def test_what_progress_raises_goes_to_the_caller(name: str, trouble: BaseExcepti
         pytest.param(lambda: reply(429, retry_after="4"), id="429 after 4"),
         pytest.param(lambda: reply(408), id="408"),
         pytest.param(lambda: reply(500), id="500"),
+        pytest.param(lambda: reply(500, {"code": "TICKET_VIEW_ERROR"}), id="500 with a code"),
         pytest.param(lambda: reply(503, retry_after="3"), id="503 after 3"),
         pytest.param(lambda: reply(200), id="no JSON"),
     ],

@@ -27,6 +27,7 @@ NOW = datetime(2050, 5, 3, tzinfo=timezone.utc)
 ENDS = ("done", "refused", "not_sent", "lost", "nothing_lost", "late", "interrupted", "guard")
 """How a write may end. ``lost``: done, and the reply is lost; ``late``: done after the call."""
 READS = ("done", "not_sent")
+WAITS = (*READS, "late")
 
 
 class Killed(BaseException):
@@ -228,9 +229,14 @@ class World:
         name = operation.name
         if operation.write is None:
             self.tick()
-            if self._choose(READS) != "done":
+            end = self._choose(WAITS if name == "bookings.wait" else READS)
+            if end == "not_sent":
                 raise errors.ConnectionFailedError("down")
-            return self._read(name, operation)
+            record = self._read(name, operation)
+            if end == "late":
+                seen = record.model_copy(update={"stage": "in_progress"})
+                raise errors.RequestTimeoutError("late", last_seen=seen)
+            return record
         return self._write(index, name, operation, recorder)
 
     def _read(self, name: str, operation: Any) -> Any:

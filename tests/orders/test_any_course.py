@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferry_sdk._engine.settings import Secret, Settings
-from ferry_sdk.errors import FerryError
+from ferry_sdk.errors import FerryError, JournalError
 from ferry_sdk.orders import calls, order, steps
 from ferry_sdk.orders.progress import Progress, load
 from ferry_sdk.resources.bookings import BookingsGroup
@@ -262,8 +262,10 @@ def test_a_kill_at_every_moment_of_resuming(journey, kinds, record_property) -> 
     record_property("kills of orders that were resumed", kills)
 
 
-def test_what_was_not_sent_is_sent_by_resuming() -> None:
+def test_resuming_ends_what_was_not_sent_or_is_seen() -> None:
     rows = [
+        ("confirm 2, keep", ("done", "done", "lost"), "confirmed"),
+        ("cancel 2", ("done", "done", "done", "done", "lost"), "cancelled"),
         ("confirm 2, keep", ("done", "done", "not_sent"), "confirmed"),
         ("confirm 2, keep", ("done", "done", "done", "not_sent"), "confirmed"),
         ("cancel 2", ("done", "done", "done", "done", "done", "not_sent"), "cancelled"),
@@ -280,6 +282,17 @@ def test_what_was_not_sent_is_sent_by_resuming() -> None:
         assert known is not None, (name, course)
         assert known.state == state, (name, course)
         assert not world.journal.load_orders(only_unfinished=True), (name, course)
+
+
+def test_two_programs_cannot_resume_one_order() -> None:
+    (journey,) = (one for one in JOURNEYS if one.name == "confirm 2, keep")
+    world, _ = play(journey, ("done", "done", "not_sent"))
+    world.calm()
+    first, second = (load(world.journal, record.id) for record in world.journal.load_orders() * 2)  # type: ignore[arg-type]
+    resumed_by_first = stands(world.run(steps.resume(*first)))
+    assert resumed_by_first is not None
+    assert resumed_by_first.state == "confirmed"
+    assert isinstance(world.run(steps.resume(*second)), JournalError)
 
 
 def test_the_model_can_be_interrupted() -> None:

@@ -183,6 +183,18 @@ def test_a_change_at_another_price_leaves_the_old_booking(desk) -> None:
     assert desk.booking(old).stage == "ticketed"
 
 
+def test_a_booking_that_was_cancelled_cannot_be_changed(desk) -> None:
+    old = desk.hold(1)
+    desk.run(orders.cancel, old, max_penalty={})
+    entries = desk.journal.entries()
+    (to,) = desk.selections(1)
+    limits = {"expect_totals": old.totals, "max_penalty": {}}
+    with pytest.raises(InvalidInputError) as raised:
+        desk.run(orders.change, old.parts[0].booking_id, to=to, passengers=PASSENGERS, **limits)
+    assert raised.value.field == "booking_id"
+    assert desk.journal.entries() == entries
+
+
 def test_a_change_whose_old_booking_cannot_be_cancelled_says_that_both_stand(desk) -> None:
     old = desk.confirmed(1)
     (to,) = desk.selections(1)
@@ -198,6 +210,7 @@ def test_a_change_whose_old_booking_cannot_be_cancelled_says_that_both_stand(des
         )
     assert raised.value.order.state == "partial"
     assert states(raised.value.order) == ["confirmed", "confirmed"]
+    assert raised.value.cause is raised.value.order.parts[1].error
 
 
 def test_what_is_on_record_names_no_traveller(desk) -> None:

@@ -33,7 +33,9 @@ def test_every_day_has_its_cheapest_fare(reader: Ferry) -> None:
         assert one.sailings == len(found)
     cheapest = calendar.cheapest
     assert cheapest is not None
-    assert cheapest.price == min(one.price for one in calendar.values() if one.price)
+    prices = [one.price for one in calendar.values() if one.price]
+    assert cheapest.price == min(prices)
+    assert repr(calendar) == f"<PriceCalendar: 30 days, {len(prices)} with sailings>"
 
 
 def test_a_calendar_without_sailings_has_no_cheapest_day(reader: Ferry) -> None:

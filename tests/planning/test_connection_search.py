@@ -21,6 +21,7 @@ from ferry_sdk import (
 )
 from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
 from ferry_sdk.planning.trips import SearchReport
+from tests.support.exchanges import client_of, refusing_field
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox import Sandbox
@@ -212,6 +213,21 @@ def test_a_refusal_names_the_argument_as_the_caller_wrote_it(reader: Ferry) -> N
         with pytest.raises(AvailabilityError) as refused:
             reader.trips.connections(FROM, TO, **{"on": DAY, "passengers": ADULT, **wrong})
         assert refused.value.field == field
+
+
+def test_a_refused_port_of_the_second_leg_is_the_destination(
+    clients: Clients, ferry_sandbox: Sandbox, with_routes: None
+) -> None:
+    service = refusing_field("arrive_code", unless=b"ESBCN")
+    ferry = client_of(clients, service, ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+    report = ferry.trips.connections(FROM, TO, on=DAY, passengers=ADULT).report
+    assert {one.error.field for one in report.failed} == {"destination"}
+
+
+def test_the_nearest_port_is_searched_to_its_end_first(reader: Ferry) -> None:
+    found = reader.trips.connections(FROM, TO, on=DAY, passengers=ADULT, concurrency=1, max_calls=3)
+    assert len(found) == 1
+    assert {one.arrive_code for one in found.report.answered} == {"ITGOA", "TNLGN"}
 
 
 def test_itineraries_of_two_currencies_have_no_single_price(reader: Ferry) -> None:

@@ -30,6 +30,7 @@ from ferry_sdk import (
     UnknownPlaceError,
     correlation,
 )
+from tests.support.exchanges import client_of, refusing_field
 from tests.support.hold import Hold
 from tests.support.trip import search_arguments
 
@@ -527,6 +528,17 @@ def test_a_refused_search_of_trips_names_its_own_argument(
         with pytest.raises(AvailabilityError) as refused:
             search()
         assert refused.value.field == field
+
+
+def test_a_refused_place_is_named_as_the_caller_wrote_it(
+    clients: Clients, ferry_sandbox: Sandbox
+) -> None:
+    for field, argument in (("depart_code", "origin"), ("arrive_code", "destination")):
+        service = refusing_field(field, unless=b"nothing")
+        ferry = client_of(clients, service, ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+        with pytest.raises(AvailabilityError) as refused:
+            ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT, companies=["GNV"])
+        assert refused.value.field == argument
 
 
 def test_a_trip_shows_the_price_with_the_cheapest_place(ferry: Ferry) -> None:

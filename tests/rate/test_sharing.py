@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
@@ -67,6 +67,22 @@ def test_threads_and_event_loops_share_a_rate(ferry_sandbox: Sandbox) -> None:
             ended.result()
     assert ferry_sandbox.counters.requests["catalogue.vehicle_types"] == 4 * EACH
     assert time.monotonic() - began >= (4 * EACH - 1) / 50
+
+
+def test_a_thread_sleeps_until_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    rate, waits = Rate("5/second"), 0
+    line = rate._line()
+    take = line.take
+
+    def count(*arguments: Any) -> float | None:
+        nonlocal waits
+        waits += 1
+        return take(*arguments)
+
+    monkeypatch.setattr(line, "take", count)
+    for number in range(2):
+        rate.acquire(f"{number}")
+    assert 2 < waits < 20
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")

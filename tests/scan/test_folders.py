@@ -359,3 +359,17 @@ def test_the_first_block_of_the_page_runs_twice(tmp_path: Path) -> None:
     moved = dataclasses.replace(block, source=block.source.replace(fixed, f"Sandbox(port={port})"))
     for _ in range(2):  # the second run finds all that the first one has written
         assert moved.now(run_block(moved, tmp_path)) == moved.source
+
+
+def test_a_file_that_a_worker_of_a_killed_process_renames_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storage.Path, "glob", lambda self, _: [self / ".tmp-renamed"])
+    with storage.lock(tmp_path):
+        assert (tmp_path / ".lock").is_file()
+
+
+def test_a_manifest_can_be_read_by_people(tmp_path: Path) -> None:
+    manifest: Any = {"asked": {"parties": ["Zoë"]}}
+    storage.write_manifest(tmp_path, manifest)
+    assert "Zoë" in (tmp_path / "scan.json").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
 from importlib import reload
@@ -28,12 +28,14 @@ from ferry_sdk import (
     InvalidInputError,
     Rate,
     Route,
+    SearchPassenger,
+    Traveller,
 )
 from ferry_sdk import scan as package
 from ferry_sdk.scan import FareScan, Party
 from ferry_sdk.scan.progress import show_progress
 from ferry_sdk.scan.report import ScanReport
-from tests.scan.season import DAYS, LONE, PAIR, SIZE, check_rows, new_scan
+from tests.scan.season import DAYS, LONE, PAIR, SIZE, check_rows, new_scan, rows_of
 from tests.support.trip import TRAVELLERS
 
 if TYPE_CHECKING:
@@ -153,9 +155,12 @@ def test_a_failed_search_is_noted_and_repeated(
     (run,) = json.loads((folder / "scan.json").read_text("utf-8"))["runs"]
     assert run["failed"] == sum(run["reasons"].values()) == 7
     before = searches(ferry_sandbox)
-    assert scan.run(make_client).is_complete
+    report = scan.run(make_client)
+    assert report.is_complete
     assert searches(ferry_sandbox) == before + 7
-    assert not [row for row in check_rows(folder) if row["status"] == "failed"]
+    empty = [row for row in check_rows(folder) if row["status"] == "nothing"]
+    assert 0 < report.nothing == len(empty) < SIZE
+    assert report.answered == len({row["search"] for row in rows_of(folder)}) - len(empty)
 
 
 def test_one_journey_between_two_pairs_of_ports_is_two_searches(
@@ -326,6 +331,15 @@ def test_a_party_takes_no_name_of_a_traveller() -> None:
     with pytest.raises(InvalidInputError) as caught:
         Party("pair", [{**TRAVELLERS[0], "first_name": "Marguerite"}])
     assert caught.value.field == "passengers[0].first_name"
+
+
+def test_a_party_has_records_and_the_ages_of_each_day() -> None:
+    party = Party("pair", TRAVELLERS)
+    assert [type(one) for one in party.passengers] == [SearchPassenger] * len(TRAVELLERS)
+    one = Traveller(gender="Female", birth_date=date(2000, 7, 1))
+    asked = Party("one", [one]).asked(date(2050, 6, 30), date(2050, 7, 1))
+    assert [one["age"] for one in asked["passengers"]] == [49]
+    assert [one["age"] for one in asked["passengers_on_last_day"]] == [50]
 
 
 def test_a_route_that_nobody_sails_is_an_error(

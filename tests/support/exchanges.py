@@ -54,6 +54,20 @@ def client_of(
     )
 
 
+def refusing_field(field: str, *, unless: bytes) -> Callable[[httpx.Request], httpx.Response]:
+    """The service that a request names, but searches without this text are refused for a field."""
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        if "availability" in request.url.path and unless not in request.content:
+            error = {"error": True, "code": "AVAILABILITY_ERROR", "field": field}
+            return httpx.Response(400, json=error)
+        headers = {**request.headers, "accept-encoding": "identity"}
+        reply = httpx.request(request.method, request.url, headers=headers, content=request.content)
+        return httpx.Response(reply.status_code, headers=reply.headers, content=reply.content)
+
+    return answer
+
+
 def caught(kind: type[ErrorT], call: Callable[..., object], *args: Any, **kwargs: Any) -> ErrorT:
     """The error that the call raises, exactly of the class."""
     with pytest.raises(kind) as info:
