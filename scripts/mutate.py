@@ -81,7 +81,7 @@ PLANNING: Stages = (
     _named("planning/test", "routes", "stopping"),
 )
 RATE: Stages = (
-    _named("rate/test", "line", "shared_schedule", "sharing", "arguments"),
+    _named("rate/test", "waiting_queue", "shared_schedule", "sharing", "arguments"),
     ("tests/rate/test_every_request.py",),
 )
 SCAN: Stages = (
