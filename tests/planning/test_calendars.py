@@ -35,7 +35,8 @@ def test_every_day_has_its_cheapest_fare(reader: Ferry) -> None:
     assert cheapest is not None
     prices = [one.price for one in calendar.values() if one.price]
     assert cheapest.price == min(prices)
-    assert repr(calendar) == f"<PriceCalendar: 30 days, {len(prices)} with sailings>"
+    route = "Genoa → Tunis (La Goulette)"
+    assert repr(calendar) == f"<PriceCalendar {route}: 30 days, {len(prices)} with sailings>"
 
 
 def test_a_calendar_without_sailings_has_no_cheapest_day(reader: Ferry) -> None:

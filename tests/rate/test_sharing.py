@@ -71,21 +71,21 @@ def test_threads_and_event_loops_share_a_rate(ferry_sandbox: Sandbox) -> None:
 
 def test_a_thread_sleeps_until_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     rate, waits = Rate("5/second"), 0
-    line = rate._line()
-    take = line.take
+    queue = rate._queue()
+    take = queue.take
 
     def count(*arguments: Any) -> float | None:
         nonlocal waits
         waits += 1
         return take(*arguments)
 
-    monkeypatch.setattr(line, "take", count)
+    monkeypatch.setattr(queue, "take", count)
     for number in range(2):
         rate.acquire(f"{number}")
     assert 2 < waits < 20
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-def test_a_forked_process_has_a_line_of_its_own() -> None:
+def test_a_forked_process_has_a_queue_of_its_own() -> None:
     ended = run([sys.executable, "-W", "ignore", "-c", FORKING])
     assert ended.stdout == "0 1\n", ended.stderr
