@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
-from typing import Final, cast, overload
+from typing import Any, Final, cast, overload
 
 from pydantic import ValidationError
 
@@ -22,6 +22,7 @@ from ferry_sdk.models.base import path_of
 from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import Traveller, TravellerDict
 
+_EARLIEST: Final = timezone(-timedelta(hours=12))
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _PLAUSIBLE_AGES: Final = {
     PassengerType.ADULT: range(6, 131),
@@ -222,7 +223,7 @@ def age_of(traveller: Traveller, day: date) -> int | None:
 
 def first_day_possible() -> date:
     """Return today, in the time zone where it is earliest."""
-    return (datetime.now(timezone.utc) - timedelta(hours=12)).date()
+    return datetime.now(_EARLIEST).date()
 
 
 def contradictions(
@@ -242,44 +243,44 @@ def contradictions(
     has_adult = False
     is_known = first is not None
     day = first or first_day_possible()
-    party = [*travellers]
+    # Every create is checked, and an attribute of a model takes longer than an item of its dict.
+    party = [*map(vars, travellers)]
     for index, one in enumerate(party):
-        age = one.age if one.birth_date is None else age_on(one.birth_date, day)
-        kind = one.type or (None if age is None else bands.type_at(age))
+        born, kind, expiry = one["birth_date"], one["type"], one["doc_expiration"]
+        age = one["age"] if born is None else age_on(born, day)
+        if age is not None:
+            kind = kind or bands.type_at(age)
+            problem = _of_age(one, day, age, is_known=is_known)
+            if problem is not None:
+                found.append(TravellerProblem(index, *problem))
         if kind is PassengerType.INFANT:
             infants.append(index)
         has_adult = has_adult or kind is PassengerType.ADULT
-        problem = _of_age(one, day, age, is_known=is_known)
-        if problem is not None:
-            found.append(TravellerProblem(index, *problem))
-        if one.doc_expiration is not None and one.doc_expiration < (last or day):
+        if expiry is not None and expiry < (last or day):
             late = "the document expires before the last day of travel"
             found.append(TravellerProblem(index, "doc_expiration", late))
     if infants and not has_adult:
         found.append(TravellerProblem(infants[0], "type", "an infant without an adult"))
-    return found + _repetitions(party)
-
-
-def _repetitions(party: list[Traveller]) -> list[TravellerProblem]:
-    """Return the people and the documents that a party lists twice."""
-    people: dict[object, list[tuple[int, Traveller]]] = {}
-    documents: dict[object, list[tuple[int, Traveller]]] = {}
-    for index, one in enumerate(party):
-        if one.first_name and one.last_name:
-            name = unicodedata.normalize("NFKC", f"{one.first_name} {one.last_name}")
-            people.setdefault(" ".join(name.casefold().split()), []).append((index, one))
-        if one.doc_number:
-            number = "".join(one.doc_number.casefold().split())
-            documents.setdefault(number, []).append((index, one))
-    found: list[TravellerProblem] = []
-    for field, details, groups in (
-        ("last_name", _OF_PERSON, people),
-        ("doc_number", _OF_DOCUMENT, documents),
-    ):
-        for group in groups.values():
-            if len(group) > 1:
-                found += _repeated(group, field, details)
+    if len(party) > 1:
+        found += _repetitions(party)
     return found
+
+
+def _of_age(
+    one: Mapping[str, Any], day: date, age: int, *, is_known: bool
+) -> tuple[str, str] | None:
+    """Return the contradiction between the age, the birth date and the type of a traveller."""
+    born, given, kind = one["birth_date"], one["age"], one["type"]
+    if age < 0 and (is_known or born != day + timedelta(days=1)):
+        return "birth_date", "after the day of travel"
+    if born is not None and given is not None:
+        possible = (age,) if is_known else (age, age + 1)
+        if given not in possible:
+            return "age", "not the age of the birth date on the day of travel"
+    if kind is not None and max(age, 0) not in _PLAUSIBLE_AGES[kind]:
+        article = "a" if kind is PassengerType.CHILD else "an"
+        return "type", f"the age is not that of {article} {kind}"
+    return None
 
 
 _OF_PERSON: Final = ("birth_date", "type", "gender", "age", "nationality", "doc_number", "email")
@@ -287,34 +288,41 @@ _OF_DOCUMENT: Final = ("doc_type", "nationality")
 """Fields in which two entries differ that are not the same person, or the same document."""
 
 
-def _of_age(
-    one: Traveller, day: date, age: int | None, *, is_known: bool
-) -> tuple[str, str] | None:
-    """Return the contradiction between the age, the birth date and the type of a traveller."""
-    if age is None:
-        return None
-    if age < 0 and (is_known or one.birth_date != day + timedelta(days=1)):
-        return "birth_date", "after the day of travel"
-    if one.birth_date is not None and one.age is not None:
-        possible = (age,) if is_known else (age, age + 1)
-        if one.age not in possible:
-            return "age", "not the age of the birth date on the day of travel"
-    if one.type is not None and max(age, 0) not in _PLAUSIBLE_AGES[one.type]:
-        article = "a" if one.type is PassengerType.CHILD else "an"
-        return "type", f"the age is not that of {article} {one.type}"
-    return None
+def _repetitions(party: Sequence[Mapping[str, Any]]) -> list[TravellerProblem]:
+    """Return the people and the documents that a party lists twice."""
+    people: list[str | None] = []
+    documents: list[str | None] = []
+    for one in party:
+        first, last, number = one["first_name"], one["last_name"], one["doc_number"]
+        name = unicodedata.normalize("NFKC", f"{first} {last}") if first and last else None
+        people.append(name and " ".join(name.casefold().split()))
+        documents.append(number and "".join(number.casefold().split()))
+    found: list[TravellerProblem] = []
+    if len({*people}) < len(people):
+        found += _repeated("last_name", _OF_PERSON, people, party)
+    if len({*documents}) < len(documents):
+        found += _repeated("doc_number", _OF_DOCUMENT, documents, party)
+    return found
 
 
 def _repeated(
-    group: list[tuple[int, Traveller]], field: str, details: Sequence[str]
+    field: str,
+    details: Sequence[str],
+    keys: Sequence[str | None],
+    party: Sequence[Mapping[str, Any]],
 ) -> Iterator[TravellerProblem]:
-    """Yield a problem for each entry that differs from an earlier one in no detail."""
-    for position, (index, one) in enumerate(group):
-        for earlier, other in group[:position]:
-            pairs = [(getattr(one, name), getattr(other, name)) for name in details]
+    """Yield a problem for each entry with the key of an earlier one that differs in no detail."""
+    earlier: dict[str, list[int]] = {}
+    for index, key in enumerate(keys):
+        if not key:
+            continue
+        others = earlier.setdefault(key, [])
+        for other in others:
+            pairs = [(party[index][name], party[other][name]) for name in details]
             if not any(None not in pair and pair[0] != pair[1] for pair in pairs):
-                yield TravellerProblem(index, field, f"the same as of traveller {earlier + 1}")
+                yield TravellerProblem(index, field, f"the same as of traveller {other + 1}")
                 break
+        others.append(index)
 
 
 def _missing(traveller: Traveller) -> Iterator[tuple[str, str]]:

@@ -9,14 +9,14 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from typing import Final, Literal, TypeVar, cast
+from typing import Any, Final, Literal, TypeVar, cast
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ferry_sdk._engine.validation import flag
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.base import Currency, Money, path_of
-from ferry_sdk.models.enums import Gender, PassengerType
+from ferry_sdk.models.enums import Gender
 from ferry_sdk.models.inputs import (
     Contact,
     ContactDict,
@@ -157,7 +157,7 @@ def booking(
         availabilities=None if availabilities is None else [to_wire(one) for one in availabilities],
         passengers=_party(availabilities or (), passengers),
         reservation_type=optional(reservation_type, "reservation_type")
-        or next((one.reservation_type for one in availabilities or ()), None),
+        or (availabilities[0].reservation_type if availabilities else None),
         vehicle=_parse_optional(Vehicle, vehicle, "vehicle"),
         contact=_parse_optional(Contact, contact, "contact"),
     )
@@ -193,22 +193,21 @@ def _party(
     sent: list[dict[str, object]] = []
     for index, one in enumerate(party):
         passenger = to_wire(one)
-        kind = one.type
         if not isinstance(one, Passenger):
             age = age_of(one, first or first_day_possible())
-            kind = kind or (None if age is None else bands.type_at(max(age, 0)))
-            required = {"first_name": one.first_name, "last_name": one.last_name, "type": kind}
-            for name, value in required.items():
-                if value is None:
+            if one.type is None and age is not None:
+                passenger["type"] = bands.type_at(max(age, 0))
+            for name in ("first_name", "last_name", "type"):
+                if name not in passenger:
                     raise InvalidInputError(
                         "required for a booking", field=f"passengers[{index}].{name}"
                     )
             if age is not None and first is not None:
                 passenger["age"] = age
-        passenger["type"] = cast("PassengerType", kind).value
-        passenger["order"] = one.order or index + 1
-        if one.gender is not None:
-            passenger["gender"] = _LETTERS[one.gender]
+        passenger["type"] = passenger["type"].value
+        passenger["order"] = passenger.get("order") or index + 1
+        if "gender" in passenger:
+            passenger["gender"] = _LETTERS[passenger["gender"]]
         sent.append(passenger)
     return sent
 
@@ -322,11 +321,11 @@ def optional(value: object, argument: str) -> str | None:
     return None if value is None else text(value, argument)
 
 
-def to_wire(model: Input) -> dict[str, object]:
+def to_wire(model: Input) -> dict[str, Any]:
     """Return an input as the JSON object on the wire, without pydantic's slow serializer."""
-    values = vars(model)
-    sent = {name: values[name] for name in _sent_fields(type(model)) if values[name] is not None}
-    for name in model.dates:
+    kind, values = type(model), vars(model)
+    sent = {name: value for name in _sent_fields(kind) if (value := values[name]) is not None}
+    for name in kind.dates:
         if name in sent:
             sent[name] = date.isoformat(sent[name])
     return sent
