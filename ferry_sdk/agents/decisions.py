@@ -240,7 +240,8 @@ class ToolRunner:
 
     def _failure(self, error: FerryError) -> Answer:
         """Return the answer for an error; that of a day says which day it is."""
-        answer = failure_answer(error)
+        party = "passengers" if self._travellers is None else "travellers"
+        answer = failure_answer(error, party)
         if answer["error"].get("field") in DAYS:
             answer["error"]["today"] = self._today().isoformat()
         return answer

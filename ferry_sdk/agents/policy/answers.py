@@ -72,14 +72,21 @@ def unknown_answer(correlation_id: str) -> Answer:
     )
 
 
-def failure_answer(error: FerryError) -> Answer:
+def failure_answer(error: FerryError, party: str = "passengers") -> Answer:
     """Return the answer for a failed call, other than a write that may have happened.
 
     A read changes nothing, so its outcome is never ``unknown`` here: the agent may call again.
+
+    Args:
+        error: Why the call failed.
+        party: The name of the argument that holds the travellers.
     """
     message = clean_text(str(error), _LONGEST)
     if isinstance(error, InvalidInputError):
-        field = clean_text(error.field, 100)
+        message, field = (
+            re.sub(r"\[(\d+)\]", r".\1", text).replace("passengers.", f"{party}.")
+            for text in (message, clean_text(error.field, 100))
+        )
         if isinstance(error, AmbiguousPlaceError):
             candidates = _ports(error.candidates)
             return RefusedError("ambiguous_place", message, field=field, **candidates).answer()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, get_args
@@ -22,7 +23,7 @@ from ferry_sdk.agents.policy.write_plan import (
     invalid,
 )
 from ferry_sdk.agents.tools.sanitize import name_key
-from ferry_sdk.errors import FerryError
+from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.availability import Place, Tariff
 from ferry_sdk.models.bookings import BookingCreated
 from ferry_sdk.models.display.money import format_amount, money
@@ -31,6 +32,7 @@ from ferry_sdk.models.sums import exact_sum
 from ferry_sdk.planning.names import fold
 from ferry_sdk.planning.vehicles import VehicleMatch
 from ferry_sdk.resources.arguments import ReservationTypeName
+from ferry_sdk.resources.bookings import BookingsGroup
 
 _TYPES = get_args(ReservationTypeName)
 _DEARER = (
@@ -78,13 +80,6 @@ class Create:
         passengers: list[Passenger] = values["passengers"]
         vehicle: Vehicle | None = values.get("vehicle")
         for shown, _, _ in chosen:
-            if shown.sailing.passenger_count != len(passengers):
-                raise RefusedError(
-                    "party_changed",
-                    f"the search was for {shown.sailing.passenger_count} travellers, "
-                    f"the booking is for {len(passengers)}",
-                    field="passengers",
-                )
             if (shown.vehicle_code is None) != (vehicle is None):
                 raise RefusedError(
                     "party_changed",
@@ -102,6 +97,8 @@ class Create:
         selections = [
             shown.sailing.select(tariff=tariff, place=place) for shown, tariff, place in chosen
         ]
+        values = {**values, "availabilities": selections}
+        _check_party(values, chosen)
         sailings = "; ".join(
             f"{describe_sailing(shown.sailing)}, {quote(tariff.type)}, {quote(place.name)}"
             for shown, tariff, place in chosen
@@ -113,7 +110,7 @@ class Create:
         if kind in _TYPES and values.get("reservation_type", kind) != kind:
             raise invalid(f"expected {kind}, the type of the tariff", "reservation_type")
         return WritePlan(
-            {**values, "availabilities": selections},
+            values,
             f"Book for {money(amount, currency)}: {sailings}; {who}{and_vehicle}{dearer}",
             amount,
             currency,
@@ -163,7 +160,8 @@ class Create:
         """Refuse a tariff that has expired or has another price now."""
         for index, (shown, tariff, _) in enumerate(chosen):
             where = f"availabilities.{index}"
-            if self._state.now() >= tariff.expiration_date.timestamp():
+            ends = min(tariff.expiration_date, shown.sailing.depart_at)
+            if self._state.now() >= ends.timestamp():
                 raise RefusedError("offer_expired", "the tariff has expired", field=where)
             if not self._state.known_ids.has_current_price(shown, tariff):
                 raise RefusedError(
@@ -171,6 +169,41 @@ class Create:
                     "a later search showed this sailing at another price",
                     field=where,
                 )
+
+
+def _check_party(values: Mapping[str, Any], chosen: Sequence[_Choice]) -> None:
+    """Refuse what the library or the service would refuse after a person was asked.
+
+    Raises:
+        RefusedError: The travellers are not those of the search, or the sailings do not fit.
+        InvalidInputError: A traveller contradicts itself or another one; `field` names it.
+    """
+    if len(chosen) > 1 and len({one.shown.sailing.direction for one in chosen}) == 1:
+        raise invalid("expected one sailing out and one back", "availabilities")
+    if len(chosen) == 1 and chosen[0].tariff.roundtrip_locked:
+        raise invalid("this tariff is for round trips only", "availabilities.0.tariff_id")
+    operation = BookingsGroup.create(None, **values)
+    party: Any = operation.write and operation.write.identity["passengers"]
+    booked = Counter(one["type"] for one in party)
+    for shown, _, _ in chosen:
+        searched = Counter(shown.party)
+        if searched not in (Counter(), booked):  # a state file of an earlier version has no types
+            raise RefusedError(
+                "party_changed",
+                f"the search was for {_count(searched)}, the booking is for {_count(booked)}",
+                field="passengers",
+            )
+    for index, one in enumerate(values["passengers"]):
+        if (one.doc_type is None) != (one.doc_number is None):
+            lacking = "doc_type" if one.doc_type is None else "doc_number"
+            raise InvalidInputError(
+                "a document has a kind and a number", field=f"passengers[{index}].{lacking}"
+            )
+
+
+def _count(party: Counter[str]) -> str:
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(party.items()))
+    return f"{party.total()} travellers ({kinds})"
 
 
 def _searched_vehicle(vehicle: Vehicle, searched: set[str]) -> Generator[Invoke, Any, Vehicle]:

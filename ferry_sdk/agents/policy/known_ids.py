@@ -66,11 +66,13 @@ class KnownSailing:
         sailing: The record of the search.
         question: A hash of the search parameters that prices depend on.
         vehicle_code: The code of the vehicle that the search was for, if any.
+        party: The types of the travellers that it was for.
     """
 
     sailing: Annotated[Availability, PlainSerializer(_without_personal_data)] = field(repr=False)
     question: str = field(repr=False)
     vehicle_code: str | None
+    party: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def sailing_key(self) -> str:
@@ -235,7 +237,9 @@ class KnownIds:
         self, sailing: Availability, question: str, arguments: Mapping[str, Any], *, is_shown: bool
     ) -> None:
         vehicle = arguments.get("vehicle")
-        known_sailing = KnownSailing(sailing, question, None if vehicle is None else vehicle.code)
+        code = None if vehicle is None else vehicle.code
+        party = tuple(str(each.type) for each in arguments["passengers"])
+        known_sailing = KnownSailing(sailing, question, code, party)
         if is_shown:
             self._offers[sailing.id] = known_sailing
         prices = frozenset(map(known_sailing.tariff_key, sailing.tariffs))
