@@ -23,6 +23,7 @@ from ferry_sdk._engine.correlation import next_correlation_id
 from ferry_sdk._transport.async_ import AsyncTransport
 from ferry_sdk._transport.sync import Transport
 from ferry_sdk.agents.policy.answers import (
+    NEXT_STEPS,
     READ_BACK,
     Answer,
     RefusedError,
@@ -48,7 +49,7 @@ from ferry_sdk.agents.policy.audit import (
     record,
 )
 from ferry_sdk.agents.policy.budget import Budget
-from ferry_sdk.agents.policy.changes import Confirm
+from ferry_sdk.agents.policy.changes import Confirm, change_view
 from ferry_sdk.agents.policy.duplicates import (
     CompletedWrite,
     Duplicates,
@@ -74,10 +75,12 @@ from ferry_sdk.errors import (
     ConfigurationError,
     FerryError,
     InvalidInputError,
+    OrderError,
     OutcomeUnknownError,
 )
 from ferry_sdk.models.bookings import BookingCreated
 from ferry_sdk.models.inputs import Traveller
+from ferry_sdk.orders import Order
 
 T = TypeVar("T")
 ToolFlow = Generator[ToolEffect, Any, Answer]
@@ -132,8 +135,13 @@ class ToolRunner:
     @property
     def tools(self) -> tuple[Tool, ...]:
         """The available tools."""
-        may_write = self._may_write and not self._transport.settings.read_only
-        return tuple(tool for tool in self._chosen.values() if may_write or tool.is_read)
+        settings = self._transport.settings
+        may_write = self._may_write and not settings.read_only
+        return tuple(
+            tool
+            for tool in self._chosen.values()
+            if tool.is_read or (may_write and (settings.journal or not tool.needs_journal))
+        )
 
     def settle(self, correlation_id: str, *, happened: bool) -> None:
         """Record whether an unresolved write happened.
@@ -266,7 +274,7 @@ class ToolRunner:
             return prepared
         try:
             needed = yield from self._ask_approval(call, prepared, approve)
-            prepared.plan.check()
+            yield from prepared.plan.check()
             if needed is None:
                 self._mark_sent(call, prepared)
         except BaseException:
@@ -297,6 +305,8 @@ class ToolRunner:
         if tool is None:
             raise RefusedError("unknown_tool", "there is no tool of this name")
         call.tool = tool.name
+        if tool.needs_journal and not self._transport.settings.journal:
+            raise RefusedError("journal_needed", "this client keeps no journal of its writes")
         if tool not in self.tools:
             raise RefusedError(
                 "writes_disabled", "this tool changes something, and only reading is allowed"
@@ -314,7 +324,7 @@ class ToolRunner:
     ) -> Generator[ToolEffect, Any, Prepared | Answer]:
         """Register a write and read its price; answer at once if it may have happened before."""
         write = self._writes[tool.operation]
-        if tool.operation == "bookings.create":
+        if tool.takes_offer:
             arguments = replace(arguments, values=selected(arguments.values, self._state.known_ids))
         identity = write.identity(arguments.values)
         call.add_ids(**identity.subject)
@@ -400,7 +410,11 @@ class ToolRunner:
         except FerryError as error:
             if error.outcome != "unknown" and result is None:
                 call.is_sent = False
+                if isinstance(error, OrderError) and error.order.parts[0].state != "cancelled":
+                    return self._after_half_change(prepared, error)
                 self._drop(prepared)
+                if isinstance(error, OrderError):
+                    raise error.cause from None
                 if isinstance(error, AlreadyDoneError):
                     self._state.remember(error.result, prepared.arguments.values)
                 raise
@@ -410,10 +424,22 @@ class ToolRunner:
             self._remember_unknown(call, prepared, None)
             raise
 
+    def _after_half_change(self, prepared: Prepared, error: OrderError) -> Answer:
+        """Return the answer for a change that has made a booking, and not given up the other."""
+        with self._store.transaction():
+            prepared.write.conclude(prepared.plan, error.order)
+            done = self._complete(prepared.arguments, prepared.identity, error.order, [])
+        answer = failure_answer(error.cause)
+        code = "change_incomplete"
+        answer["error"] |= {"code": code, "next_step": NEXT_STEPS[code], "result": done["result"]}
+        return answer
+
     def _complete(
         self, arguments: Arguments, identity: Identity, result: object, notes: list[str]
     ) -> Answer:
         made = result.booking_id if isinstance(result, BookingCreated) else None
+        if isinstance(result, Order):
+            result, made = change_view(result), result.parts[0].booking_id
         done = CompletedWrite(view_of(result, "short"), made, identity.choice)
         self.duplicates.complete(identity.key, done)
         self._state.remember(result, arguments.values)

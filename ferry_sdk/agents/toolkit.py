@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import anyio
 
+from ferry_sdk import orders
 from ferry_sdk._engine.effects import drive, drive_async
 from ferry_sdk.agents.decisions import ToolRunner
 from ferry_sdk.agents.policy.answers import Answer
@@ -288,6 +289,9 @@ def _perform(ferry: Ferry | AsyncFerry, effect: ToolEffect) -> Any:  # noqa: ANN
         own = transport_of(ferry).settings.deadline
         shorter = effect.deadline if own is None else min(own, effect.deadline)
         ferry = ferry.with_options(deadline=shorter)
+    if effect.operation == "orders.change":
+        journal: Any = transport_of(ferry).settings.journal
+        return orders.change(ferry, **effect.arguments, journal=journal)
     return attrgetter(effect.operation)(ferry)(**effect.arguments)
 
 

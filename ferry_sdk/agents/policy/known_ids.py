@@ -153,11 +153,12 @@ class KnownIds:
 
     def remember_trips(
         self, trips: Sequence[Trip], arguments: Mapping[str, Any], table: TripsTable, limit: int
-    ) -> None:
+    ) -> list[str]:
         """Show the first trips in a table, and remember them as offers with new ids.
 
         The prices of the others are remembered, too.
         """
+        offers: list[str] = []
         question = self._question(arguments, has_return="back" in arguments)
         shown = {sailing.id for trip in trips[:limit] for sailing in _ways(trip)}
         sailings = {sailing.id: sailing for trip in trips for sailing in _ways(trip)}
@@ -169,6 +170,8 @@ class KnownIds:
                 places = table.add(offer, trip)
                 ids = tuple({letter: place.id for letter, place in way.items()} for way in places)
                 self._trips[offer] = KnownTrip(trip, ids)
+                offers.append(offer)
+        return offers
 
     def _new_offer_id(self) -> str:
         series = "".join(secrets.choice(_LETTERS) for _ in range(3))
@@ -185,6 +188,11 @@ class KnownIds:
         """Return the booking or ticket with this id, if it is remembered."""
         with self._state.transaction():
             return (self._bookings if name == "booking_id" else self._tickets).get(value)
+
+    def remember_booking(self, booking_id: str, description: str) -> None:
+        """Remember a booking that was made, and not read."""
+        with self._state.transaction():
+            self._bookings[booking_id] = KnownRecord(f"booking ({description})")
 
     def booking_of(self, ticket_id: str) -> tuple[str, tuple[str, ...]] | None:
         """Return the id of a ticket's booking and of all its tickets, if they are remembered."""

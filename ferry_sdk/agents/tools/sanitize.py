@@ -127,8 +127,8 @@ KINDS: Final[Mapping[str, Any]] = {
     **dict.fromkeys(("companies", "offer"), _IDENTIFIER),
     **dict.fromkeys(("booking_reference", "ticket_number"), _LABEL),
     **dict.fromkeys(("destination", "origin", "text"), _PLACE),
-    **dict.fromkeys(("brand", "code", "identification", "model"), _LABEL),
-    **dict.fromkeys(("vehicle", "vehicule_code"), _LABEL),
+    **dict.fromkeys(("code", "identification"), _LABEL),
+    **dict.fromkeys(("vehicle",), _LABEL),
     **dict.fromkeys(("doc_type", "first_name", "last_name"), _NAME),
     "name": _FULL_NAME,
     "doc_number": _pattern(
