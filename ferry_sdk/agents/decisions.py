@@ -49,7 +49,7 @@ from ferry_sdk.agents.policy.audit import (
     record,
 )
 from ferry_sdk.agents.policy.budget import Budget
-from ferry_sdk.agents.policy.changes import Confirm, change_view
+from ferry_sdk.agents.policy.changes import Confirm, Replace, change_view
 from ferry_sdk.agents.policy.duplicates import (
     CompletedWrite,
     Duplicates,
@@ -265,8 +265,6 @@ class ToolRunner:
         check_days(read.values, self._now())
         if tool.name == LIST:
             return {"status": "done", "result": {"travellers": [*self._handles()]}}
-        if tool.is_planned:
-            return (yield from find(tool.name, read.values, self._state.known_ids, self._today))
         if tool.is_read:
             return (yield from self._answer_read(tool, read))
         prepared = yield from self._prepare(call, tool, read)
@@ -293,6 +291,8 @@ class ToolRunner:
         return handles
 
     def _answer_read(self, tool: Tool, read: Arguments) -> ToolFlow:
+        if tool.is_planned:
+            return (yield from find(tool.name, read.values, self._state.known_ids, self._today))
         result = yield Invoke(tool.operation, read.values)
         view = view_of(result, read.detail, read.contains)
         self._state.remember(result, read.values, view)
@@ -426,6 +426,7 @@ class ToolRunner:
 
     def _after_half_change(self, prepared: Prepared, error: OrderError) -> Answer:
         """Return the answer for a change that has made a booking, and not given up the other."""
+        assert isinstance(prepared.write, Replace)  # noqa: S101 -- no other write has orders
         with self._store.transaction():
             prepared.write.conclude(prepared.plan, error.order)
             done = self._complete(prepared.arguments, prepared.identity, error.order, [])
@@ -439,7 +440,8 @@ class ToolRunner:
     ) -> Answer:
         made = result.booking_id if isinstance(result, BookingCreated) else None
         if isinstance(result, Order):
-            result, made = change_view(result), result.parts[0].booking_id
+            made = result.parts[0].booking_id
+            result = change_view(result)
         done = CompletedWrite(view_of(result, "short"), made, identity.choice)
         self.duplicates.complete(identity.key, done)
         self._state.remember(result, arguments.values)

@@ -267,7 +267,7 @@ def test_what_has_answered_by_the_deadline_is_shown(
 def test_a_search_has_a_deadline_although_its_client_has_none(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ferry_sdk.agents.policy.planning._SECONDS", 0.5)
+    monkeypatch.setattr("ferry_sdk.agents.policy.planning.SECONDS", 0.5)
     toolkit = toolkit_of({"deadline": None, "timeout": 60})
     ferry_sandbox.faults.add("delay_before", "availability.search", times=None, seconds=60)
     error(toolkit.call("trips_find", query()), "request_timeout", status="failed")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from mcp import MCPError
 
 from ferry_sdk import ConfigurationError
 from ferry_sdk.agents.stdio import run
@@ -125,7 +126,9 @@ class TestMarkPaid:
         }
         host = hosts(Person(), "--writes", env=both)
         assert not any("paid" in name for name in host.tools())
-        error(host.call("tickets_mark_paid", {"ticket_id": "t1"}), "unknown_tool")
+        with pytest.raises(MCPError) as caught:
+            host.call("tickets_mark_paid", {"ticket_id": "t1"})
+        assert caught.value.code == -32602
         assert ferry_sandbox.counters.requests["tickets.mark_paid"] == 0
 
 

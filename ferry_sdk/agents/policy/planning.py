@@ -19,7 +19,7 @@ from ferry_sdk.planning.trips import AskedSearch, SearchReport, TripSearch
 from ferry_sdk.planning.vehicles import VehicleMatch
 from ferry_sdk.resources.arguments import passengers_on
 
-_SECONDS: Final = 40.0
+SECONDS: Final = 40.0
 """The time for a search of trips. What has answered by then is shown; hosts wait about a minute."""
 _PATIENCE: Final = 20.0
 """The time for the answer of one company."""
@@ -100,7 +100,7 @@ def find(
         answer["result"]["today"] = today().isoformat()
         return answer
     arguments = {"limit": PLACES, **values}
-    matches = yield Invoke("places.find", arguments, _SECONDS)
+    matches = yield Invoke("places.find", arguments, SECONDS)
     return {"status": "done", "result": places_view(matches)}
 
 
@@ -113,7 +113,7 @@ def _find_trips(values: Mapping[str, Any], known_ids: KnownIds) -> Reads:
         vehicle = yield from _find_vehicle(arguments["vehicle"])
         code = arguments["vehicle"] if vehicle is None else vehicle.query.code
         arguments["vehicle"] = VehicleQuery(code=code)
-    remaining = max(_SECONDS - (time.monotonic() - began), _LEAST_SECONDS)
+    remaining = max(SECONDS - (time.monotonic() - began), _LEAST_SECONDS)
     search = "trips.connections" if arguments.pop("changes", 0) else "trips.search"
     for name in ("back", "flexible") if search == "trips.connections" else ():
         if arguments.pop(name, None):
@@ -163,7 +163,7 @@ def _find_vehicle(text: str) -> Generator[Invoke, Any, VehicleMatch | None]:
     """
     matches: tuple[VehicleMatch, ...]
     try:
-        matches = yield Invoke("vehicles.find", {"text": text, "limit": 20}, _SECONDS)
+        matches = yield Invoke("vehicles.find", {"text": text, "limit": 20}, SECONDS)
     except FerryError:
         if "__" in text:
             return None

@@ -54,6 +54,10 @@ class Identity:
     choice: str = ""
 
 
+def _stays_valid() -> Generator[Invoke, Any, None]:
+    yield from ()
+
+
 @dataclass(frozen=True, slots=True)
 class WritePlan:
     """A write that is ready to be approved and sent.
@@ -78,7 +82,7 @@ class WritePlan:
     travellers: tuple[str, ...] = field(default=(), repr=False)
     contact: tuple[str, ...] = field(default=(), repr=False)
     hold: Hold | None = None
-    check: Callable[[], Generator[Invoke, Any, None]] = lambda: (yield from ())
+    check: Callable[[], Generator[Invoke, Any, None]] = _stays_valid
 
 
 WritePlans = Generator[Invoke, Any, WritePlan]

@@ -232,6 +232,7 @@ def change_booking(
     the travellers of the booking. Next, `bookings.get` shows the new tickets.
 
     Args:
+        booking_id: The booking.
         offer: The id of an offer of `trips.find`.
         places: As for a booking.
         vehicle: If it has one: code and identification, its plate.
