@@ -159,8 +159,9 @@ class Toolkit(AnyToolkit[Ferry, bool, Answer]):
 
     Args:
         ferry: The client.
-        tools: What is offered: the tools of a ``"journey"`` (find, book, confirm, show, cancel),
-            ``"all"``, or the tools of these names.
+        tools: What is offered: the tools of a ``"journey"`` (find, book, confirm, show, cancel,
+            change), ``"all"``, or the tools of these names. A change requires a client with a
+            journal.
         writes: Whether the agent may make, confirm and cancel bookings.
         approve: Called for each write, which is sent only if it returns True. `call` raises what
             it raises, and nothing is sent. None: the agent gets a code, to be given back once a

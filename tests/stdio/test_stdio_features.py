@@ -8,8 +8,9 @@ import pytest
 from mcp import MCPError
 from mcp.types import PromptReference
 
+from ferry_sdk.journal import Journal
 from tests.agents.agent import TRAVELLERS, result_of
-from tests.stdio.host import answer_of
+from tests.stdio.host import Person, answer_of
 
 BOOK = {
     "origin": "Dover",
@@ -72,6 +73,24 @@ def test_a_prompt_leads_to_a_booking_where_bookings_are_offered(hosts):
     offered = host.tools()
     assert "bookings_create" in message.content.text
     assert "bookings_create" in offered
+
+
+def test_the_options_for_travellers_and_a_journal(hosts, tmp_path):
+    file = tmp_path / "travellers.csv"
+    file.write_text("first_name,last_name,gender,age\nAda,Reyes,Female,34\n", "utf-8")
+    journal = f"sqlite:///{tmp_path / 'journal.db'}"
+    options = ("--tools", "journey", "--writes", "--travellers", str(file), "--journal", journal)
+    host = hosts(Person(), *options)
+    offered = host.tools()
+    assert "bookings_change" in offered
+    assert "passengers" not in str(offered)
+    party = {"travellers": result_of(host.call("travellers_list"))["travellers"]}
+    assert party == {"travellers": ["t1"]}
+    trip = {"origin": "Dover", "destination": "Calais", "on": "2050-06-06"}
+    offer = result_of(host.call("trips_find", {**trip, **party}))["offers"][0]["offer"]
+    booking = result_of(host.call("bookings_create", {"offer": offer, **party}))
+    with Journal(journal) as record:
+        assert {*record.booking_ids()} == {booking["booking_id"]}
 
 
 def test_places_are_completed(hosts):

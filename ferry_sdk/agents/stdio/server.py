@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime, timezone
 from typing import Any, Final
 from urllib.parse import unquote
 
-import anyio
 from mcp import MCPError
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.lowlevel import Server
@@ -154,11 +155,11 @@ class _RequestHandler:
     ) -> CallToolResult | InputRequiredResult:
         tool, arguments = TOOLS.get(params.name), params.arguments or {}
         if tool is None or tool.is_read or not can_ask(context):
-            async with anyio.create_task_group() as tasks:
-                if params.name == _SLOW:
-                    tasks.start_soon(_report_progress, context)
+            progress = asyncio.create_task(_report_progress(context, params.name))
+            try:
                 answer = await self._toolkit.call(params.name, arguments)
-                tasks.cancel_scope.cancel()
+            finally:
+                progress.cancel()
             if "error" in answer and answer["error"]["code"] == "unknown_tool":
                 raise MCPError(INVALID_PARAMS, "Unknown tool", answer["error"])
             return _result_of(answer)
@@ -284,11 +285,12 @@ class _RequestHandler:
         )
 
 
-async def _report_progress(context: Context) -> None:
+async def _report_progress(context: Context, tool: str) -> None:
     """Report the seconds of a search to a host that sent a token for it, until it is cancelled."""
-    for seconds in range(1, int(SECONDS)):
-        await context.session.report_progress(seconds, SECONDS, "Asking the ferry companies")
-        await anyio.sleep(1)
+    with suppress(Exception):  # the host is gone
+        for seconds in range(1, int(SECONDS) if tool == _SLOW else 0):
+            await context.session.report_progress(seconds, SECONDS, "Asking the ferry companies")
+            await asyncio.sleep(1)
 
 
 def _result_of(answer: Mapping[str, JsonValue]) -> CallToolResult:

@@ -122,7 +122,7 @@ def find_places(
         text: A town, a port or a code.
         limit: The most ports; by default 5.
     """
-    raise NotImplementedError(text, limit)
+    raise NotImplementedError
 
 
 def find_trips(
@@ -159,19 +159,7 @@ def find_trips(
         reservation_type: By default TICKET.
         limit: The most offers; by default 10.
     """
-    raise NotImplementedError(
-        origin,
-        destination,
-        on,
-        passengers,
-        back,
-        flexible,
-        changes,
-        vehicle,
-        companies,
-        reservation_type,
-        limit,
-    )
+    raise NotImplementedError
 
 
 def create_booking(
@@ -201,9 +189,7 @@ def create_booking(
         availabilities: In place of an offer: a selection of `availability.search` for each way.
         reservation_type: By default that of the tariff.
     """
-    raise NotImplementedError(
-        passengers, offer, places, vehicle, contact, availabilities, reservation_type
-    )
+    raise NotImplementedError
 
 
 class ChangeView(TypedDict):
@@ -239,7 +225,7 @@ def change_booking(
         contact: As for a booking: name and email.
         expect_total: Only if an answer named a higher price: that price, if the user agreed.
     """
-    raise NotImplementedError(booking_id, offer, places, vehicle, contact, expect_total)
+    raise NotImplementedError
 
 
 def place_of(port: Port) -> PlaceView:
