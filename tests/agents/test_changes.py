@@ -69,10 +69,10 @@ def offers(toolkit: Any, **changes: Any) -> Any:
     return result_of(answer)["offers"]
 
 
-def ticketed(toolkit: Any, **changes: Any) -> str:
+def ticketed(toolkit: Any) -> str:
     """Return the id of a booking that is paid and issued."""
     offer = offers(toolkit, on=DAY.isoformat())[0]["offer"]
-    wanted = {"offer": offer, "passengers": [ADA], **changes}
+    wanted = {"offer": offer, "passengers": [ADA]}
     booking = result_of(toolkit.call("bookings_create", wanted))
     named = {"booking_id": booking["booking_id"]}
     result_of(toolkit.call("bookings_confirm", named))
@@ -272,3 +272,57 @@ def test_a_booking_of_handles_is_changed_without_them(
     wait_until_issued(toolkit, named)
     answer = toolkit.call("bookings_change", {**named, "offer": second["offer"]})
     assert result_of(answer)["state"] == "confirmed"
+
+
+def test_a_change_of_unknown_outcome_is_not_made_again(
+    toolkit_of: Callable[..., Any],
+    settings: dict[str, Any],
+    ferry_sandbox: Sandbox,
+    sending_nothing: Any,
+    journal: Journal,
+) -> None:
+    toolkit = toolkit_of(**settings)
+    wanted = {"booking_id": ticketed(toolkit), "offer": offers(toolkit)[0]["offer"]}
+    ferry_sandbox.faults.add("lose_reply", "bookings.create")
+    error(toolkit.call("bookings_change", wanted), "outcome_unknown", status="unknown")
+    with sending_nothing():
+        error(toolkit.call("bookings_change", wanted), "outcome_unknown")
+    (write,) = toolkit.unresolved
+    assert (write.tool, write.subject["booking_id"]) == ("bookings_change", wanted["booking_id"])
+    (order,) = orders.unfinished(journal=journal)
+    assert order.state == "unknown"
+
+
+@pytest.mark.parametrize("answer", [False, True])
+def test_a_refused_change_counts_neither_as_spent_nor_as_a_penalty(
+    toolkit_of: Callable[..., Any], settings: dict[str, Any], tmp_path: Path, answer: bool
+) -> None:
+    limits: dict[str, Any] = {"spend_limit": {"EUR": 30}, "penalty_limit": {"EUR": 50}}
+    toolkit = toolkit_of(**settings, **limits, state=tmp_path / "state.db")
+    named = {"booking_id": ticketed(toolkit)}
+    offer = offers(toolkit)[0]
+    assert Decimal(offer["price"]) * 3 > 30 > Decimal(offer["price"]) * 2
+    runner_of(toolkit)._approve = lambda _: answer
+    changed = toolkit.call("bookings_change", {**named, "offer": offer["offer"]})
+    assert changed["status"] == ("done" if answer else "refused")
+    runner_of(toolkit)._approve = lambda _: True
+    trip = {"on": (LATER + timedelta(days=1)).isoformat()}
+    wanted = {"offer": offers(toolkit, **trip)[0]["offer"], "passengers": PASSENGERS}
+    made = toolkit.call("bookings_create", wanted)
+    assert made.get("error", {}).get("code") == ("spend_limit" if answer else None)
+
+
+def test_a_change_is_approved_by_a_code(
+    toolkit_of: Callable[..., Any], settings: dict[str, Any]
+) -> None:
+    toolkit = toolkit_of(**settings)
+    wanted = {"booking_id": ticketed(toolkit), "offer": offers(toolkit)[0]["offer"]}
+    runner_of(toolkit)._approve = None
+    asked = toolkit.toolkit.call("bookings_change", wanted)
+    code = asked["approval"]["confirmation_code"]
+    assert "is paid back" in asked["approval"]["summary"]
+    other = {**wanted, "expect_total": "13.00", "confirmation_code": code}
+    error(toolkit.toolkit.call("bookings_change", other), "code_invalid")
+    code = toolkit.toolkit.call("bookings_change", wanted)["approval"]["confirmation_code"]
+    changed = toolkit.toolkit.call("bookings_change", {**wanted, "confirmation_code": code})
+    assert result_of(changed)["state"] == "confirmed"
