@@ -137,10 +137,11 @@ class ToolRunner:
         """The available tools."""
         settings = self._transport.settings
         may_write = self._may_write and not settings.read_only
+        has_journal = hasattr(settings.journal, "save_order")
         return tuple(
             tool
             for tool in self._chosen.values()
-            if tool.is_read or (may_write and (settings.journal or not tool.needs_journal))
+            if tool.is_read or (may_write and (has_journal or not tool.needs_journal))
         )
 
     def settle(self, correlation_id: str, *, happened: bool) -> None:
@@ -305,9 +306,9 @@ class ToolRunner:
         if tool is None:
             raise RefusedError("unknown_tool", "there is no tool of this name")
         call.tool = tool.name
-        if tool.needs_journal and not self._transport.settings.journal:
-            raise RefusedError("journal_needed", "this client keeps no journal of its writes")
         if tool not in self.tools:
+            if tool.needs_journal and any(not one.is_read for one in self.tools):
+                raise RefusedError("journal_needed", "this client keeps no journal of its orders")
             raise RefusedError(
                 "writes_disabled", "this tool changes something, and only reading is allowed"
             )

@@ -226,11 +226,12 @@ def test_both_bookings_are_named_if_the_old_one_stays(
 def test_without_a_journal_no_booking_is_changed(
     toolkit_of: Callable[..., Any], settings: dict[str, Any], sending_nothing: Any
 ) -> None:
-    toolkit = toolkit_of(**{**settings, "client": {"deadline": 30}})
-    assert "bookings_change" not in {one.name for one in toolkit.definitions()}
-    with sending_nothing():
-        answer = toolkit.call("bookings_change", {"booking_id": "b", "offer": "o"})
-        assert "cancel the first" in error(answer, "journal_needed")["next_step"]
+    for writes, code in ((True, "journal_needed"), (False, "writes_disabled")):
+        changed = {"client": {"deadline": 30}, "writes": writes}
+        toolkit = toolkit_of(**{**settings, **changed})
+        assert "bookings_change" not in {one.name for one in toolkit.definitions()}
+        with sending_nothing():
+            error(toolkit.call("bookings_change", {"booking_id": "b", "offer": "o"}), code)
 
 
 def test_two_crossings_are_booked_one_by_one(
