@@ -24,7 +24,7 @@ from ferry_sdk._transport.async_ import AsyncTransport
 from ferry_sdk._transport.sync import Transport
 from ferry_sdk.agents.policy.answers import (
     NEXT_STEPS,
-    READ_BACK,
+    TEXTS,
     Answer,
     RefusedError,
     failure_answer,
@@ -447,7 +447,7 @@ class ToolRunner:
         self.duplicates.complete(identity.key, done)
         self._state.remember(result, arguments.values)
         if getattr(result, "read_back", False):
-            notes = [*notes, READ_BACK]
+            notes = [*notes, TEXTS["read_back"]]
         answer: Answer = {"status": "done", "result": view_of(result, arguments.detail)}
         return {**answer, "notes": [*notes]} if notes else answer
 

@@ -37,7 +37,8 @@ NEXT_STEPS: Final[Mapping[str, str]] = _DATA["next_steps"]
 """What the agent should do after each of the toolkit's own codes."""
 _AFTER_ERRORS: Final[Mapping[str, str]] = _DATA["after_errors"]
 """The same by the class of an error, perhaps with its status; a text or a key of `NEXT_STEPS`."""
-READ_BACK: Final = "The reply was lost, and the effect was then seen by reading it back."
+TEXTS: Final[Mapping[str, str]] = _DATA["texts"]
+"""What an answer says besides, and what a person is told."""
 _LONGEST: Final = 600
 """Characters of a message: those of a service have 500, and the status and the code follow."""
 _MAX_CANDIDATES: Final = 10

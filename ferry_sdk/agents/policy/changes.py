@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, Literal
 
-from ferry_sdk.agents.policy.answers import RefusedError
+from ferry_sdk.agents.policy.answers import TEXTS, RefusedError
 from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.budget import Hold
 from ferry_sdk.agents.policy.creation import Create
@@ -23,11 +23,6 @@ from ferry_sdk.models.tickets import CancellationFee, Ticket
 from ferry_sdk.orders.order import Order
 from ferry_sdk.safety import SAFETY, Proof, may_be_done
 
-_ACCEPT_TOTAL = (
-    "Tell the user the new price. Only if they agree, call again with expect_total set to it. Else "
-    "cancel the booking."
-)
-_IS_ISSUED: Final = "Its tickets are being issued. Call again in a minute."
 _READS: Final = {"booking_id": "bookings.get", "ticket_id": "tickets.get"}
 _CONFIRMED: Final = SAFETY["bookings.confirm"].confirmed_by[0]
 _CANCELLED: Final = SAFETY["bookings.cancel"].confirmed_by[0]
@@ -105,7 +100,7 @@ class Confirm(_Change):
                     field="expect_total",
                     found=format_amount(total),
                     currency=currency,
-                    next_step=_ACCEPT_TOTAL,
+                    next_step=TEXTS["accept_total"],
                 )
             return hold
 
@@ -189,7 +184,7 @@ class Replace(Cancel):
         if booking.stage != Stage.TICKETED:
             problem = f"the booking is {booking.stage}, not ticketed"
             if booking.stage == Stage.IN_PROGRESS:
-                raise RefusedError("not_changeable", problem, next_step=_IS_ISSUED)
+                raise RefusedError("not_changeable", problem, next_step=TEXTS["being_issued"])
             raise RefusedError("not_changeable", problem)
         values = {**values, "passengers": _party(booking.tickets[0], self._new.party(values))}
         total = values.pop("expect_total", None)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from decimal import Decimal
 from typing import Any, NamedTuple, get_args
 
-from ferry_sdk.agents.policy.answers import RefusedError
+from ferry_sdk.agents.policy.answers import TEXTS, RefusedError
 from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.known_ids import (
     KnownSailing,
@@ -36,9 +36,6 @@ from ferry_sdk.resources.arguments import ReservationTypeName
 from ferry_sdk.resources.bookings import BookingsGroup
 
 _TYPES = get_args(ReservationTypeName)
-_DEARER = (
-    ". The places chosen may cost more than that; then a person is asked again before it is paid"
-)
 _CATALOGUE_SECONDS = 10.0
 _MAX_EMAIL = 254
 """The length at which an e-mail address is cut: its end says who receives the mail."""
@@ -105,7 +102,7 @@ class Create:
         who = count_travellers(passengers)
         and_vehicle = " and a vehicle" if vehicle is not None else ""
         has_choice = any(len(shown.sailing.places) > 1 for shown, _, _ in chosen)
-        more = f"{and_vehicle}{_DEARER if has_choice and total is None else ''}"
+        more = and_vehicle + (TEXTS["may_be_dearer"] if has_choice and total is None else "")
         kind = chosen[0].tariff.type.upper()
         if kind in _TYPES and values.get("reservation_type", kind) != kind:
             raise invalid(f"expected {kind}, the type of the tariff", "reservation_type")

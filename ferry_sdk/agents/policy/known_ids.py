@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import BaseModel, PlainSerializer
 from pydantic_core import to_jsonable_python
 
-from ferry_sdk.agents.policy.answers import NEXT_STEPS, RefusedError
+from ferry_sdk.agents.policy.answers import NEXT_STEPS, TEXTS, RefusedError
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.tools.planning import TripsTable
 from ferry_sdk.agents.tools.sanitize import clean_text
@@ -31,11 +31,6 @@ REMEMBERED = 10_000
 _PERSONAL = ("in_board", "vehicle", "meals", "animals")
 """The fields of a sailing that depend on the travellers; they are not stored."""
 _TariffKey = tuple[str, bool, int, Decimal, str]
-_RESTARTED = (
-    "If a result has just shown this id, the server was restarted since: do not search in a loop, "
-    "tell the user that their host has to keep one session for all calls, or start the server with "
-    "--state."
-)
 _MAX_LENGTH = 60
 _LETTERS = "bcdfghjkmnpqrstvwxz"
 
@@ -138,7 +133,7 @@ class KnownIds:
             "unseen_id",
             f"{problem}, or before this server was restarted",
             field=field,
-            next_step=f"{NEXT_STEPS['unseen_id']} {_RESTARTED}",
+            next_step=f"{NEXT_STEPS['unseen_id']} {TEXTS['restarted']}",
         )
 
     def sailing(self, availability_id: str) -> KnownSailing | None:

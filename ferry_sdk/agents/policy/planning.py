@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import date, datetime, timezone
 from typing import Any, Final, cast
 
-from ferry_sdk.agents.policy.answers import Answer, RefusedError, code_of
+from ferry_sdk.agents.policy.answers import TEXTS, Answer, RefusedError, code_of
 from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.known_ids import KnownIds
 from ferry_sdk.agents.tools.planning import OFFERS, PLACES, TripsTable, places_view
@@ -30,10 +30,6 @@ _MAX_NOTE: Final = 300
 _WHOLE_NAME: Final = 1.0
 _PART_OF_A_NAME: Final = 0.9
 
-_SEPARATE: Final = (
-    "The offers of a connection are separate tickets: no company waits for the other, or pays for "
-    "a crossing that is missed. Tell the user before you book."
-)
 DAYS: Final = ("on", "back", "out_at", "ret_at")
 """The arguments that are days of travel."""
 
@@ -137,7 +133,7 @@ def _find_trips(values: Mapping[str, Any], known_ids: KnownIds) -> Reads:
                 _left_out(trips),
                 _missing(trips.report),
                 "" if trips or trips.left_out else _nothing(trips.report),
-                _SEPARATE if "connections" in view else "",
+                TEXTS["separate_tickets"] if "connections" in view else "",
             ],
         )
     ]

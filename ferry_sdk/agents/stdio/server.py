@@ -33,7 +33,6 @@ from mcp.types import (
     ListToolsResult,
     PaginatedRequestParams,
     Prompt,
-    PromptArgument,
     PromptMessage,
     ReadResourceRequestParams,
     ReadResourceResult,
@@ -60,52 +59,23 @@ from ferry_sdk.agents.stdio.elicitation import (
     uses_input_required,
 )
 from ferry_sdk.agents.toolkit import AsyncToolkit, definitions_of, read_catalogue, state_of
+from ferry_sdk.agents.tools.data import data_beside
 from ferry_sdk.agents.tools.tools import TOOLS
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _QUESTION: Final = "approval"
-_INSTRUCTIONS: Final = (
-    "Sells ferry crossings. Search with trips_find, book an offer with bookings_create, then "
-    "confirm; a booking that is not confirmed in time lapses. Use ids exactly as results show "
-    "them. Show the person the price of every action that costs money first. If an answer says "
-    "that the outcome is unknown, do not repeat the call: tell the person."
-)
-
-
+_DATA: Final = data_beside(__file__)
+"""The texts for hosts, the catalogues with their tools, and the prompt."""
 _JSON: Final = "application/json"
-_CATALOGUES: Final = {
-    "ferry://ports": ("catalogue_ports", "Ports"),
-    "ferry://journeys": ("catalogue_journeys", "Journeys"),
-    "ferry://companies": ("mcp_companies", "Companies"),
-    "ferry://vehicle-brands": ("catalogue_vehicle_brands", "Makes of vehicles"),
-    "ferry://vehicle-types": ("catalogue_vehicle_types", "Classes of vehicles"),
-}
+_CATALOGUES: Final[Mapping[str, tuple[str, str]]] = _DATA["catalogues"]
 _SLOW: Final = "trips_find"
 _NONE: Final[Mapping[str, Any]] = {"places": ()}
 _DEPARTURES: Final = "ferry://departures/"
 
 _PLACES: Final = ("origin", "destination")
 """The arguments of the prompt that are completed with the names of ports."""
-_PROMPT: Final = Prompt(
-    name="book_a_crossing",
-    title="Book a crossing",
-    arguments=[
-        PromptArgument(name=name, description=description, required=True)
-        for name, description in (
-            ("origin", "The town or port to leave from."),
-            ("destination", "The town or port to go to."),
-            ("on", "The day, as YYYY-MM-DD."),
-            ("travellers", "Who travels, with ages, and the vehicle if there is one."),
-        )
-    ],
-)
-_BOOK: Final = (
-    "Book a ferry from {origin} to {destination} on {on} for: {travellers}. Search with "
-    "trips_find, and show me the cheapest offers with times, company and price. Ask me which one "
-    "I want, and what you need to know about the travellers. Book it with bookings_create, show "
-    "me total_price, and pay with bookings_confirm only when I agree."
-)
+_PROMPT: Final = Prompt.model_validate(_DATA["prompt"])
 _TEMPLATES: Final = [
     ResourceTemplate(
         uri_template=f"{_DEPARTURES}{{provider_id}}",
@@ -236,7 +206,7 @@ class _RequestHandler:
         given, known = params.arguments or {}, {one.name for one in _PROMPT.arguments or ()}
         if params.name != _PROMPT.name or given.keys() != known:
             raise MCPError(INVALID_PARAMS, "Unknown prompt, or other arguments than it has")
-        text = TextContent(text=_BOOK.format_map(given))
+        text = TextContent(text=_DATA["book"].format_map(given))
         return GetPromptResult(messages=[PromptMessage(role="user", content=text)])
 
     async def complete(self, _context: Context, params: CompleteRequestParams) -> CompleteResult:
@@ -327,7 +297,7 @@ def make_server(toolkit: AsyncToolkit) -> Server[Any]:
         "ferry",
         version=__version__,
         title="Ferry tickets",
-        instructions=_INSTRUCTIONS,
+        instructions=_DATA["instructions"],
         on_list_tools=handler.list_tools,
         on_call_tool=handler.call_tool,
         on_list_resources=handler.list_resources,
