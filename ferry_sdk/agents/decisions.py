@@ -23,7 +23,8 @@ from ferry_sdk._engine.correlation import next_correlation_id
 from ferry_sdk._transport.async_ import AsyncTransport
 from ferry_sdk._transport.sync import Transport
 from ferry_sdk.agents.policy.answers import (
-    READ_BACK,
+    NEXT_STEPS,
+    TEXTS,
     Answer,
     RefusedError,
     failure_answer,
@@ -48,7 +49,7 @@ from ferry_sdk.agents.policy.audit import (
     record,
 )
 from ferry_sdk.agents.policy.budget import Budget
-from ferry_sdk.agents.policy.changes import Confirm
+from ferry_sdk.agents.policy.changes import Confirm, Replace, change_view
 from ferry_sdk.agents.policy.duplicates import (
     CompletedWrite,
     Duplicates,
@@ -74,10 +75,12 @@ from ferry_sdk.errors import (
     ConfigurationError,
     FerryError,
     InvalidInputError,
+    OrderError,
     OutcomeUnknownError,
 )
 from ferry_sdk.models.bookings import BookingCreated
 from ferry_sdk.models.inputs import Traveller
+from ferry_sdk.orders import Order
 
 T = TypeVar("T")
 ToolFlow = Generator[ToolEffect, Any, Answer]
@@ -132,8 +135,14 @@ class ToolRunner:
     @property
     def tools(self) -> tuple[Tool, ...]:
         """The available tools."""
-        may_write = self._may_write and not self._transport.settings.read_only
-        return tuple(tool for tool in self._chosen.values() if may_write or tool.is_read)
+        settings = self._transport.settings
+        may_write = self._may_write and not settings.read_only
+        has_journal = hasattr(settings.journal, "save_order")
+        return tuple(
+            tool
+            for tool in self._chosen.values()
+            if tool.is_read or (may_write and (has_journal or not tool.needs_journal))
+        )
 
     def settle(self, correlation_id: str, *, happened: bool) -> None:
         """Record whether an unresolved write happened.
@@ -240,7 +249,8 @@ class ToolRunner:
 
     def _failure(self, error: FerryError) -> Answer:
         """Return the answer for an error; that of a day says which day it is."""
-        answer = failure_answer(error)
+        party = "passengers" if self._travellers is None else "travellers"
+        answer = failure_answer(error, party)
         if answer["error"].get("field") in DAYS:
             answer["error"]["today"] = self._today().isoformat()
         return answer
@@ -256,8 +266,6 @@ class ToolRunner:
         check_days(read.values, self._now())
         if tool.name == LIST:
             return {"status": "done", "result": {"travellers": [*self._handles()]}}
-        if tool.is_planned:
-            return (yield from find(tool.name, read.values, self._state.known_ids, self._today))
         if tool.is_read:
             return (yield from self._answer_read(tool, read))
         prepared = yield from self._prepare(call, tool, read)
@@ -265,7 +273,7 @@ class ToolRunner:
             return prepared
         try:
             needed = yield from self._ask_approval(call, prepared, approve)
-            prepared.plan.check()
+            yield from prepared.plan.check()
             if needed is None:
                 self._mark_sent(call, prepared)
         except BaseException:
@@ -284,6 +292,8 @@ class ToolRunner:
         return handles
 
     def _answer_read(self, tool: Tool, read: Arguments) -> ToolFlow:
+        if tool.is_planned:
+            return (yield from find(tool.name, read.values, self._state.known_ids, self._today))
         result = yield Invoke(tool.operation, read.values)
         view = view_of(result, read.detail, read.contains)
         self._state.remember(result, read.values, view)
@@ -297,6 +307,8 @@ class ToolRunner:
             raise RefusedError("unknown_tool", "there is no tool of this name")
         call.tool = tool.name
         if tool not in self.tools:
+            if tool.needs_journal and any(not one.is_read for one in self.tools):
+                raise RefusedError("journal_needed", "this client keeps no journal of its orders")
             raise RefusedError(
                 "writes_disabled", "this tool changes something, and only reading is allowed"
             )
@@ -313,7 +325,7 @@ class ToolRunner:
     ) -> Generator[ToolEffect, Any, Prepared | Answer]:
         """Register a write and read its price; answer at once if it may have happened before."""
         write = self._writes[tool.operation]
-        if tool.operation == "bookings.create":
+        if tool.takes_offer:
             arguments = replace(arguments, values=selected(arguments.values, self._state.known_ids))
         identity = write.identity(arguments.values)
         call.add_ids(**identity.subject)
@@ -399,7 +411,11 @@ class ToolRunner:
         except FerryError as error:
             if error.outcome != "unknown" and result is None:
                 call.is_sent = False
+                if isinstance(error, OrderError) and error.order.parts[0].state != "cancelled":
+                    return self._after_half_change(prepared, error)
                 self._drop(prepared)
+                if isinstance(error, OrderError):
+                    raise error.cause from None
                 if isinstance(error, AlreadyDoneError):
                     self._state.remember(error.result, prepared.arguments.values)
                 raise
@@ -409,15 +425,29 @@ class ToolRunner:
             self._remember_unknown(call, prepared, None)
             raise
 
+    def _after_half_change(self, prepared: Prepared, error: OrderError) -> Answer:
+        """Return the answer for a change that has made a booking, and not given up the other."""
+        assert isinstance(prepared.write, Replace)  # noqa: S101 -- no other write has orders
+        with self._store.transaction():
+            prepared.write.conclude(prepared.plan, error.order)
+            done = self._complete(prepared.arguments, prepared.identity, error.order, [])
+        answer = failure_answer(error.cause)
+        code = "change_incomplete"
+        answer["error"] |= {"code": code, "next_step": NEXT_STEPS[code], "result": done["result"]}
+        return answer
+
     def _complete(
         self, arguments: Arguments, identity: Identity, result: object, notes: list[str]
     ) -> Answer:
         made = result.booking_id if isinstance(result, BookingCreated) else None
+        if isinstance(result, Order):
+            made = result.parts[0].booking_id
+            result = change_view(result)
         done = CompletedWrite(view_of(result, "short"), made, identity.choice)
         self.duplicates.complete(identity.key, done)
         self._state.remember(result, arguments.values)
         if getattr(result, "read_back", False):
-            notes = [*notes, READ_BACK]
+            notes = [*notes, TEXTS["read_back"]]
         answer: Answer = {"status": "done", "result": view_of(result, arguments.detail)}
         return {**answer, "notes": [*notes]} if notes else answer
 

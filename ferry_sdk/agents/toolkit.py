@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import anyio
 
+from ferry_sdk import orders
 from ferry_sdk._engine.effects import drive, drive_async
 from ferry_sdk.agents.decisions import ToolRunner
 from ferry_sdk.agents.policy.answers import Answer
@@ -158,8 +159,9 @@ class Toolkit(AnyToolkit[Ferry, bool, Answer]):
 
     Args:
         ferry: The client.
-        tools: What is offered: the tools of a ``"journey"`` (find, book, confirm, show, cancel),
-            ``"all"``, or the tools of these names.
+        tools: What is offered: the tools of a ``"journey"`` (find, book, confirm, show, cancel,
+            change), ``"all"``, or the tools of these names. A change requires a client with a
+            journal.
         writes: Whether the agent may make, confirm and cancel bookings.
         approve: Called for each write, which is sent only if it returns True. `call` raises what
             it raises, and nothing is sent. None: the agent gets a code, to be given back once a
@@ -288,6 +290,9 @@ def _perform(ferry: Ferry | AsyncFerry, effect: ToolEffect) -> Any:  # noqa: ANN
         own = transport_of(ferry).settings.deadline
         shorter = effect.deadline if own is None else min(own, effect.deadline)
         ferry = ferry.with_options(deadline=shorter)
+    if effect.operation == "orders.change":
+        journal: Any = transport_of(ferry).settings.journal
+        return orders.change(ferry, **effect.arguments, journal=journal)
     return attrgetter(effect.operation)(ferry)(**effect.arguments)
 
 

@@ -22,6 +22,20 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox import Sandbox
 
 
+MEMBERS = {
+    "error": {"code", "message", "outcome", "next_step"},
+    "approval": {
+        "summary",
+        "amount",
+        "currency",
+        "confirmation_code",
+        "expires_at",
+        "warning",
+    },
+}
+"""The members of the parts of an answer, whose schemas do not list them."""
+
+
 @cache
 def validator_of(name: str, *, by_code: bool) -> jsonschema.Draft202012Validator:
     """Return a validator for the answers of a tool."""
@@ -39,6 +53,8 @@ class Checked:
     def call(self, name: Any, *arguments: Any) -> Any:
         answer = self.toolkit.call(name, *arguments)
         json.dumps(answer, allow_nan=False)
+        for part, names in MEMBERS.items():
+            assert names <= answer.get(part, dict.fromkeys(names)).keys()
         if isinstance(name, str) and name in TOOLS:
             validator_of(name, by_code=runner_of(self).by_code).validate(answer)
         return answer

@@ -10,13 +10,15 @@ import pytest
 
 from ferry_sdk import ConfigurationError, Ferry
 from ferry_sdk.agents import Toolkit
-from ferry_sdk.agents.tools.tools import TOOLS
+from ferry_sdk.agents.tools.tools import JOURNEY, TOOLS
+from ferry_sdk.journal import Journal
 from ferry_sdk.planning.catalogues import clear_cache
 from tests.agents.agent import ShortWay, approve_all, result_of
 from tests.support.routes import know_routes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from ferry_sdk.sandbox import Sandbox
 
@@ -69,8 +71,14 @@ def test_with_an_approver_the_short_way_is_three_calls(
     clear_cache()
 
 
-def test_the_tool_list_is_short(ferry: Ferry, record_property: Record) -> None:
+def test_the_tool_list_is_short(ferry: Ferry, record_property: Record, tmp_path: Path) -> None:
+    with Journal(f"sqlite:///{tmp_path / 'journal.db'}") as journal:
+        measure_tools(ferry.with_options(journal=journal), record_property)
+
+
+def measure_tools(ferry: Ferry, record_property: Record) -> None:
     toolkit = Toolkit(ferry, writes=True)
+    assert [one.name for one in toolkit.definitions()] == [*JOURNEY]
     size = tokens(toolkit.anthropic())
     with_results = size + sum(tokens(one.output_schema) for one in toolkit.definitions())
     everything = tokens(Toolkit(ferry, tools="all", writes=True).anthropic())
@@ -93,7 +101,9 @@ def test_the_offered_tools_are_chosen(ferry: Ferry) -> None:
         assert [one.name for one in toolkit.definitions()] == ["bookings_get", "catalogue_ports"]
         answer = toolkit.call("places_find", {"text": "Dover"})
         assert answer["error"]["code"] == "unknown_tool"
-    assert [one.name for one in Toolkit(ferry, tools="all", writes=True).definitions()] == [*TOOLS]
+    assert {one.name for one in Toolkit(ferry, tools="all", writes=True).definitions()} == {
+        name for name, tool in TOOLS.items() if not tool.needs_journal
+    }
     assert Toolkit(ferry).call("bookings_create")["error"]["code"] == "writes_disabled"
     for wrong in ("jurney", ["trips_find", "trips_fnd"]):
         with pytest.raises(ConfigurationError, match=r"jurney|trips_fnd"):

@@ -264,10 +264,23 @@ def test_what_has_answered_by_the_deadline_is_shown(
     assert answer["notes"] == ["Not all offers: CTN failed (request_timeout)."]
 
 
+def test_a_slow_company_does_not_hold_the_others(
+    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ferry_sdk.agents.policy.planning._PATIENCE", 2.0)
+    toolkit = toolkit_of({"deadline": 60, "timeout": 60})
+    ferry_sandbox.faults.add("delay_before", "*", times=None, seconds=60, company="CTN")
+    began = time.monotonic()
+    answer = toolkit.call("trips_find", query())
+    assert time.monotonic() - began < 30
+    assert len(result_of(answer)["offers"]) == 1
+    assert answer["notes"] == ["Not all offers: CTN failed (request_timeout)."]
+
+
 def test_a_search_has_a_deadline_although_its_client_has_none(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ferry_sdk.agents.policy.planning._SECONDS", 0.5)
+    monkeypatch.setattr("ferry_sdk.agents.policy.planning.SECONDS", 0.5)
     toolkit = toolkit_of({"deadline": None, "timeout": 60})
     ferry_sandbox.faults.add("delay_before", "availability.search", times=None, seconds=60)
     error(toolkit.call("trips_find", query()), "request_timeout", status="failed")

@@ -12,7 +12,7 @@ import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, InvalidInputError
 from ferry_sdk.agents import AsyncToolkit, Toolkit
-from ferry_sdk.agents.policy.answers import READ_BACK, RefusedError
+from ferry_sdk.agents.policy.answers import TEXTS, RefusedError
 from ferry_sdk.agents.policy.budget import Budget
 from ferry_sdk.agents.policy.duplicates import CompletedWrite
 from ferry_sdk.journal import Journal
@@ -66,7 +66,7 @@ def test_an_effect_seen_later_completes_the_write(toolkit: Any, ferry_sandbox: S
     ferry_sandbox.faults.clear()
     answer = toolkit.call("bookings_confirm", named)
     assert result_of(answer)["read_back"] is True
-    assert answer["notes"] == [READ_BACK]
+    assert answer["notes"] == [TEXTS["read_back"]]
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
     assert toolkit.unresolved == ()
     error(toolkit.call("bookings_confirm", named), "already_done")
@@ -75,7 +75,7 @@ def test_an_effect_seen_later_completes_the_write(toolkit: Any, ferry_sandbox: S
 def test_an_effect_read_back_at_once_adds_a_note(toolkit: Any, ferry_sandbox: Sandbox) -> None:
     named = {"booking_id": book(toolkit)["booking_id"]}
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
-    assert toolkit.call("bookings_confirm", named)["notes"] == [READ_BACK]
+    assert toolkit.call("bookings_confirm", named)["notes"] == [TEXTS["read_back"]]
 
 
 def test_a_booking_with_an_unresolved_confirmation_can_be_cancelled(
@@ -316,7 +316,7 @@ def test_repeating_an_interrupted_write_finds_its_effect(
             toolkit.call("bookings_confirm", named)
         answer = toolkit.call("bookings_confirm", named)
     assert result_of(answer)["read_back"] is True
-    assert answer["notes"] == [READ_BACK]
+    assert answer["notes"] == [TEXTS["read_back"]]
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 

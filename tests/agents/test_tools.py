@@ -206,13 +206,13 @@ def test_an_empty_list_or_object_counts_as_omitted_if_it_is_optional():
     empty = {
         "offer": "",
         "places": [],
-        "vehicle": {"code": "", "brand": ""},
+        "vehicle": {"code": "", "identification": ""},
         "contact": {},
         "confirmation_code": "",
     }
     read = TOOLS["bookings_create"].read({**BOOKING, **empty})
     assert read == TOOLS["bookings_create"].read(BOOKING)
-    incomplete = {**BOOKING, "vehicle": {"code": "", "brand": "Fiat"}}
+    incomplete = {**BOOKING, "vehicle": {"code": "", "identification": "GE 1"}}
     assert refusal_of("bookings_create", incomplete).field == "vehicle.code"
     for nothing in ([], {}):
         assert refusal_of("bookings_create", {**BOOKING, "passengers": nothing}).field == (

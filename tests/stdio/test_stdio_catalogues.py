@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, timezone
 
 import pytest
 from mcp import MCPError
@@ -38,6 +39,24 @@ def test_every_listed_catalogue_can_be_read(hosts):
     assert ports == result_of(host.call("catalogue_ports"))
 
 
+def test_a_listed_catalogue_says_for_whom_it_is_and_since_when_it_is_so(hosts):
+    host = hosts()
+    started = datetime.now(timezone.utc)
+    read(host, "ferry://ports")
+
+    def listed():
+        resources = host.wait(host.client.list_resources).resources
+        return {str(one.uri): one.annotations for one in resources}
+
+    first = listed()
+    assert {tuple(one.audience) for one in first.values()} == {("assistant",)}
+    assert [uri for uri, one in first.items() if one.last_modified] == ["ferry://ports"]
+    seen = first["ferry://ports"].last_modified
+    assert started <= datetime.fromisoformat(seen) <= datetime.now(timezone.utc)
+    read(host, "ferry://ports")
+    assert listed()["ferry://ports"].last_modified == seen
+
+
 def test_departures_are_read_for_a_provider(hosts):
     host = hosts()
     (template,) = host.wait(host.client.list_resource_templates).resource_templates
@@ -65,6 +84,7 @@ def test_an_unknown_provider_is_an_error(hosts):
         with pytest.raises(MCPError) as caught:
             host.wait(host.client.read_resource, f"ferry://departures/{provider}")
         assert caught.value.data["outcome"] in {"not_sent", "rejected"}
+        assert caught.value.code == -32602
 
 
 def test_an_unreadable_catalogue_is_an_error(hosts, ferry_sandbox):

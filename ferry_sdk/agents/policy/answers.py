@@ -37,7 +37,8 @@ NEXT_STEPS: Final[Mapping[str, str]] = _DATA["next_steps"]
 """What the agent should do after each of the toolkit's own codes."""
 _AFTER_ERRORS: Final[Mapping[str, str]] = _DATA["after_errors"]
 """The same by the class of an error, perhaps with its status; a text or a key of `NEXT_STEPS`."""
-READ_BACK: Final = "The reply was lost, and the effect was then seen by reading it back."
+TEXTS: Final[Mapping[str, str]] = _DATA["texts"]
+"""What an answer says besides, and what a person is told."""
 _LONGEST: Final = 600
 """Characters of a message: those of a service have 500, and the status and the code follow."""
 _MAX_CANDIDATES: Final = 10
@@ -72,14 +73,21 @@ def unknown_answer(correlation_id: str) -> Answer:
     )
 
 
-def failure_answer(error: FerryError) -> Answer:
+def failure_answer(error: FerryError, party: str = "passengers") -> Answer:
     """Return the answer for a failed call, other than a write that may have happened.
 
     A read changes nothing, so its outcome is never ``unknown`` here: the agent may call again.
+
+    Args:
+        error: Why the call failed.
+        party: The name of the argument that holds the travellers.
     """
     message = clean_text(str(error), _LONGEST)
     if isinstance(error, InvalidInputError):
-        field = clean_text(error.field, 100)
+        message, field = (
+            re.sub(r"\[(\d+)\]", r".\1", text).replace("passengers.", f"{party}.")
+            for text in (message, clean_text(error.field, 100))
+        )
         if isinstance(error, AmbiguousPlaceError):
             candidates = _ports(error.candidates)
             return RefusedError("ambiguous_place", message, field=field, **candidates).answer()

@@ -17,7 +17,7 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from ferry_sdk.agents.policy.answers import Answer, RefusedError
+from ferry_sdk.agents.policy.answers import TEXTS, Answer, RefusedError
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.models.display.money import format_amount
 
@@ -30,11 +30,6 @@ _REFUSED_FOR = 600.0
 """Seconds for which a request is then not put to a person."""
 _MAX_REFUSED = 1000
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"  # no vowels, so that a code spells no word
-
-WARNING = (
-    "Show the summary to the user and call again with this code only after they have agreed. "
-    "The code is no proof that they were asked."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +100,7 @@ def approval_answer(request: ApprovalRequest, code: str) -> Answer:
             "currency": request.currency,
             "confirmation_code": code,
             "expires_at": request.expires_at.isoformat(),
-            "warning": WARNING,
+            "warning": TEXTS["warning"],
         },
     }
 

@@ -23,11 +23,15 @@ Limits = Mapping[str, Decimal | int | str]
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """An amount that counts as spent, or as a penalty; `before` is what it replaced."""
+    """An amount that counts as spent, or as a penalty; `before` is what it replaced.
+
+    `other` is a second amount of the same write.
+    """
 
     table: Literal["spent", "penalties"]
     key: str
     before: tuple[Decimal, str] | None
+    other: Hold | None = None
 
 
 class Budget:
@@ -89,6 +93,8 @@ class Budget:
             is_held = amounts.pop(hold.key, None) is not None
             if is_held and hold.before is not None:
                 amounts[hold.key] = hold.before
+            if hold.other is not None:
+                self.release(hold.other)
 
     def settle(self, hold: Hold, key: str, amount: Decimal, currency: str) -> None:
         """Replace a hold by the real price, even above the limit, under a new key."""

@@ -1,26 +1,28 @@
-"""Plan the confirmation or the cancellation of a booking or a ticket that was shown."""
+"""Plan what becomes of a booking or a ticket that was shown: pay, cancel or replace it."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final, Literal
 
-from ferry_sdk.agents.policy.answers import RefusedError
+from ferry_sdk.agents.policy.answers import TEXTS, RefusedError
 from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.budget import Hold
+from ferry_sdk.agents.policy.creation import Create
+from ferry_sdk.agents.policy.duplicates import CompletedWrite
 from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState, WritePlan, WritePlans
+from ferry_sdk.agents.tools.views import view_of
 from ferry_sdk.errors import FerryError
 from ferry_sdk.models.bookings import Booking, BookingCancellation
 from ferry_sdk.models.display.money import format_amount, money
 from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
+from ferry_sdk.models.inputs import Traveller
 from ferry_sdk.models.tickets import CancellationFee, Ticket
+from ferry_sdk.orders.order import Order
 from ferry_sdk.safety import SAFETY, Proof, may_be_done
 
-_ACCEPT_TOTAL = (
-    "Tell the user the new price. Only if they agree, call again with expect_total set to it. Else "
-    "cancel the booking."
-)
 _READS: Final = {"booking_id": "bookings.get", "ticket_id": "tickets.get"}
 _CONFIRMED: Final = SAFETY["bookings.confirm"].confirmed_by[0]
 _CANCELLED: Final = SAFETY["bookings.cancel"].confirmed_by[0]
@@ -48,7 +50,7 @@ class _Change:
         key = self._state.fingerprint(type(self).__name__, self._subject, some_id)
         return Identity(key, {self._subject: some_id}, record.booking_id or some_id)
 
-    def conclude(self, _plan: WritePlan, _result: object) -> list[str]:
+    def conclude(self, _plan: WritePlan, _result: Any) -> list[str]:  # noqa: ANN401 -- as it is
         """Return the notes of the answer."""
         return []
 
@@ -98,7 +100,7 @@ class Confirm(_Change):
                     field="expect_total",
                     found=format_amount(total),
                     currency=currency,
-                    next_step=_ACCEPT_TOTAL,
+                    next_step=TEXTS["accept_total"],
                 )
             return hold
 
@@ -156,9 +158,113 @@ class Cancel(_Change):
             lambda: self._state.budget.hold_penalty(booking_id, some_id, penalty, currency),
         )
 
-    def conclude(self, plan: WritePlan, result: object) -> list[str]:
+    def conclude(self, plan: WritePlan, result: Any) -> list[str]:  # noqa: ANN401 -- as it is
         """Return a note if the refund is less than previewed."""
         lost = result.refund_shortfall if isinstance(result, BookingCancellation) else None
         if lost is None or lost <= 0:
             return []
         return [f"{money(lost, plan.currency)} less was paid back than was previewed."]
+
+
+class Replace(Cancel):
+    """Make and pay another booking for the same travellers, then cancel the one that was shown."""
+
+    def __init__(self, state: ToolkitState) -> None:
+        super().__init__(state, "booking_id")
+        self._new = Create(state)
+
+    def identity(self, values: Mapping[str, Any]) -> Identity:
+        """Return one identity for each booking that is replaced."""
+        return replace(super().identity(values), choice=self._new.describe(values))
+
+    def plan(self, values: Mapping[str, Any], identity: Identity) -> WritePlans:
+        """Plan the payment of the new booking, and the cancellation at the current penalty."""
+        booking: Booking = yield Invoke("bookings.get", {"booking_id": identity.target_id})
+        self._check_open(booking)
+        if booking.stage != Stage.TICKETED:
+            problem = f"the booking is {booking.stage}, not ticketed"
+            if booking.stage == Stage.IN_PROGRESS:
+                raise RefusedError("not_changeable", problem, next_step=TEXTS["being_issued"])
+            raise RefusedError("not_changeable", problem)
+        values = {**values, "passengers": _party(booking.tickets[0], self._new.party(values))}
+        total = values.pop("expect_total", None)
+        del values["booking_id"]
+        made = self._new.identity(values)
+        new = yield from self._new.plan(values, made, total)
+        old = yield from super().plan({}, identity)
+
+        def count() -> Hold:
+            hold = self._state.budget.hold(made.key, new.amount, new.currency)
+            try:
+                return replace(old.count(), other=hold)
+            except RefusedError:
+                self._state.budget.release(hold)
+                raise
+
+        def check() -> Generator[Invoke, Any, None]:
+            yield from new.check()
+            again = yield from super(Replace, self).plan({}, identity)
+            if again.arguments != old.arguments:
+                raise RefusedError("penalty_exceeded", f"now: {again.summary}")
+
+        arguments = {**new.arguments, "to": new.arguments["availabilities"], **identity.subject}
+        del arguments["availabilities"]
+        totals = {
+            "expect_totals": {new.currency: new.amount},
+            "max_penalty": {old.currency: old.amount},
+        }
+        return WritePlan(
+            {**arguments, **totals},
+            f"{new.summary}. It is paid, and then this booking is given up: {old.summary}",
+            new.amount,
+            new.currency,
+            count,
+            new.travellers,
+            new.contact,
+            check=check,
+        )
+
+    def conclude(self, plan: WritePlan, result: Any) -> list[str]:  # noqa: ANN401 -- as it is
+        """Count the new booking, and remember it like one that `Create` made."""
+        state, new = self._state, result.parts[0]
+        values = {**plan.arguments, "availabilities": plan.arguments["to"]}
+        state.known_ids.remember_booking(new.booking_id, self._new.describe(values))
+        if plan.hold is not None and plan.hold.other is not None:
+            state.budget.settle(plan.hold.other, new.booking_id, new.total, new.currency)
+        if result.state == "confirmed":
+            state.duplicates.forget(plan.arguments["booking_id"])
+        made = self._new.identity(values)
+        done = CompletedWrite(view_of(change_view(result), "short"), new.booking_id, made.choice)
+        state.duplicates.complete(made.key, done)
+        return []
+
+
+def change_view(order: Order) -> dict[str, object]:
+    """Return what a change has come to."""
+    new, old = order.parts
+    return {
+        "booking_id": new.booking_id,
+        "state": order.state,
+        "total_price": new.total,
+        "currency": new.currency,
+        "replaced": old.booking_id,
+    }
+
+
+def _party(ticket: Ticket, kinds: Sequence[str]) -> list[Traveller]:
+    """Return the travellers of a ticket as those of a booking.
+
+    Raises:
+        RefusedError: It names none, or neither type nor birth date tells who is a child.
+    """
+    found: list[dict[str, object]] = [
+        {name: one for name, one in each if name in Traveller.model_fields and one is not None}
+        for each in ticket.passengers
+    ]
+    if len({*kinds}) == 1:
+        found = [{**one, "type": kinds[0]} for one in found]
+    with suppress(ValueError):
+        if found and all("type" in one or "birth_date" in one for one in found):
+            return [Traveller.model_validate(one) for one in found]
+    problem = "the booking does not say who is an adult, a child or an infant"
+    raise RefusedError("not_changeable", problem)

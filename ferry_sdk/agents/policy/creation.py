@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
+from decimal import Decimal
 from typing import Any, NamedTuple, get_args
 
-from ferry_sdk.agents.policy.answers import RefusedError
+from ferry_sdk.agents.policy.answers import TEXTS, RefusedError
 from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.known_ids import (
     KnownSailing,
@@ -22,20 +24,18 @@ from ferry_sdk.agents.policy.write_plan import (
     invalid,
 )
 from ferry_sdk.agents.tools.sanitize import name_key
-from ferry_sdk.errors import FerryError
+from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.availability import Place, Tariff
 from ferry_sdk.models.bookings import BookingCreated
 from ferry_sdk.models.display.money import format_amount, money
-from ferry_sdk.models.inputs import Contact, Passenger, Selection, Vehicle
+from ferry_sdk.models.inputs import Contact, Selection, Traveller, Vehicle
 from ferry_sdk.models.sums import exact_sum
 from ferry_sdk.planning.names import fold
 from ferry_sdk.planning.vehicles import VehicleMatch
 from ferry_sdk.resources.arguments import ReservationTypeName
+from ferry_sdk.resources.bookings import BookingsGroup
 
 _TYPES = get_args(ReservationTypeName)
-_DEARER = (
-    ". The places chosen may cost more than that; then a person is asked again before it is paid"
-)
 _CATALOGUE_SECONDS = 10.0
 _MAX_EMAIL = 254
 """The length at which an e-mail address is cut: its end says who receives the mail."""
@@ -70,21 +70,16 @@ class Create:
         texts.append("no vehicle" if vehicle is None else f"the vehicle {quote(vehicle.code)}")
         return Identity(key, subject, key, "; ".join(texts))
 
-    def plan(self, values: Mapping[str, Any], identity: Identity) -> WritePlans:
-        """Plan the booking at the price of the chosen tariffs."""
+    def plan(
+        self, values: Mapping[str, Any], identity: Identity, total: Decimal | None = None
+    ) -> WritePlans:
+        """Plan the booking at the price of the chosen tariffs, or at a total that is expected."""
         chosen = self._choices(values)
         if len(identity.subject) != len(set(identity.subject.values())):
             raise invalid("a sailing is listed twice", "availabilities")
-        passengers: list[Passenger] = values["passengers"]
+        passengers: list[Traveller] = values["passengers"]
         vehicle: Vehicle | None = values.get("vehicle")
         for shown, _, _ in chosen:
-            if shown.sailing.passenger_count != len(passengers):
-                raise RefusedError(
-                    "party_changed",
-                    f"the search was for {shown.sailing.passenger_count} travellers, "
-                    f"the booking is for {len(passengers)}",
-                    field="passengers",
-                )
             if (shown.vehicle_code is None) != (vehicle is None):
                 raise RefusedError(
                     "party_changed",
@@ -97,30 +92,40 @@ class Create:
         currency = chosen[0].tariff.currency
         if any(choice.tariff.currency != currency for choice in chosen):
             raise invalid("all tariffs must have the same currency", "availabilities")
-        self._check(chosen)
-        amount = exact_sum(choice.tariff.amount for choice in chosen)
+        self._check_offers(chosen)
+        amount = exact_sum(choice.tariff.amount for choice in chosen) if total is None else total
         selections = [
             shown.sailing.select(tariff=tariff, place=place) for shown, tariff, place in chosen
         ]
-        sailings = "; ".join(
-            f"{describe_sailing(shown.sailing)}, {quote(tariff.type)}, {quote(place.name)}"
-            for shown, tariff, place in chosen
-        )
+        values = {**values, "availabilities": selections}
+        _check_party(values, chosen)
         who = count_travellers(passengers)
         and_vehicle = " and a vehicle" if vehicle is not None else ""
-        dearer = "" if all(len(shown.sailing.places) == 1 for shown, _, _ in chosen) else _DEARER
+        has_choice = any(len(shown.sailing.places) > 1 for shown, _, _ in chosen)
+        more = and_vehicle + (TEXTS["may_be_dearer"] if has_choice and total is None else "")
         kind = chosen[0].tariff.type.upper()
         if kind in _TYPES and values.get("reservation_type", kind) != kind:
             raise invalid(f"expected {kind}, the type of the tariff", "reservation_type")
         return WritePlan(
-            {**values, "availabilities": selections},
-            f"Book for {money(amount, currency)}: {sailings}; {who}{and_vehicle}{dearer}",
+            values,
+            f"Book for {money(amount, currency)}: {self.describe(values)}; {who}{more}",
             amount,
             currency,
             lambda: self._state.budget.hold(identity.key, amount, currency),
             tuple(quote(f"{each.first_name} {each.last_name}") for each in passengers),
             _contact(values.get("contact"), passengers),
-            check=lambda: self._check(chosen),
+            check=lambda: self._check_again(chosen),
+        )
+
+    def party(self, values: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the types of the travellers that the sailings were searched for."""
+        return self._choices(values)[0].shown.party
+
+    def describe(self, values: Mapping[str, Any]) -> str:
+        """Describe the sailings that are chosen, with fare and place, for a person."""
+        return "; ".join(
+            f"{describe_sailing(shown.sailing)}, {quote(tariff.type)}, {quote(place.name)}"
+            for shown, tariff, place in self._choices(values)
         )
 
     def conclude(self, plan: WritePlan, result: BookingCreated) -> list[str]:
@@ -159,11 +164,16 @@ class Create:
             raise self._state.known_ids.unseen_id("the place of this sailing", f"{where}.place_id")
         return _Choice(shown, tariffs[chosen.tariff_id], places[chosen.place_id])
 
-    def _check(self, chosen: list[_Choice]) -> None:
+    def _check_again(self, chosen: list[_Choice]) -> Generator[Invoke, Any, None]:
+        yield from ()
+        self._check_offers(chosen)
+
+    def _check_offers(self, chosen: list[_Choice]) -> None:
         """Refuse a tariff that has expired or has another price now."""
         for index, (shown, tariff, _) in enumerate(chosen):
             where = f"availabilities.{index}"
-            if self._state.now() >= tariff.expiration_date.timestamp():
+            ends = min(tariff.expiration_date, shown.sailing.depart_at)
+            if self._state.now() >= ends.timestamp():
                 raise RefusedError("offer_expired", "the tariff has expired", field=where)
             if not self._state.known_ids.has_current_price(shown, tariff):
                 raise RefusedError(
@@ -171,6 +181,41 @@ class Create:
                     "a later search showed this sailing at another price",
                     field=where,
                 )
+
+
+def _check_party(values: Mapping[str, Any], chosen: Sequence[_Choice]) -> None:
+    """Refuse what the library or the service would refuse after a person was asked.
+
+    Raises:
+        RefusedError: The travellers are not those of the search, or the sailings do not fit.
+        InvalidInputError: A traveller contradicts itself or another one; `field` names it.
+    """
+    if len(chosen) > 1 and len({one.shown.sailing.direction for one in chosen}) == 1:
+        raise invalid("expected one sailing out and one back", "availabilities")
+    if len(chosen) == 1 and chosen[0].tariff.roundtrip_locked:
+        raise invalid("this tariff is for round trips only", "availabilities.0.tariff_id")
+    operation = BookingsGroup.create(None, **values)
+    party: Any = operation.write and operation.write.identity["passengers"]
+    booked = Counter(one["type"] for one in party)
+    for shown, _, _ in chosen:
+        searched = Counter(shown.party)
+        if searched not in (Counter(), booked):  # a state file of an earlier version has no types
+            raise RefusedError(
+                "party_changed",
+                f"the search was for {_count(searched)}, the booking is for {_count(booked)}",
+                field="passengers",
+            )
+    for index, one in enumerate(values["passengers"]):
+        if (one.doc_type is None) != (one.doc_number is None):
+            lacking = "doc_type" if one.doc_type is None else "doc_number"
+            raise InvalidInputError(
+                "a document has a kind and a number", field=f"passengers[{index}].{lacking}"
+            )
+
+
+def _count(party: Counter[str]) -> str:
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(party.items()))
+    return f"{party.total()} travellers ({kinds})"
 
 
 def _searched_vehicle(vehicle: Vehicle, searched: set[str]) -> Generator[Invoke, Any, Vehicle]:
@@ -200,18 +245,16 @@ def _searched_vehicle(vehicle: Vehicle, searched: set[str]) -> Generator[Invoke,
             )
         return vehicle
     booked = match.booking(identification=vehicle.identification)
-    for name in ("code", "vehicule_code", "brand", "model"):
-        text, expected = getattr(vehicle, name), getattr(booked, name)
-        if text is not None and expected is not None and fold(text) != fold(expected):
-            raise RefusedError(
-                "party_changed",
-                f"the search was for {quote(code)}; expected {name} {quote(expected)}",
-                field=f"vehicle.{name}",
-            )
+    if fold(vehicle.code) != fold(booked.code):
+        raise RefusedError(
+            "party_changed",
+            f"the search was for {quote(code)}; expected code {quote(booked.code)}",
+            field="vehicle.code",
+        )
     return booked
 
 
-def _contact(contact: Contact | None, passengers: Sequence[Passenger]) -> tuple[str, ...]:
+def _contact(contact: Contact | None, passengers: Sequence[Traveller]) -> tuple[str, ...]:
     """Return whom the company writes to, for a person."""
     texts = [passenger.email for passenger in passengers]
     if contact is not None:

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import BaseModel, PlainSerializer
 from pydantic_core import to_jsonable_python
 
-from ferry_sdk.agents.policy.answers import NEXT_STEPS, RefusedError
+from ferry_sdk.agents.policy.answers import NEXT_STEPS, TEXTS, RefusedError
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.tools.planning import TripsTable
 from ferry_sdk.agents.tools.sanitize import clean_text
@@ -31,11 +31,6 @@ REMEMBERED = 10_000
 _PERSONAL = ("in_board", "vehicle", "meals", "animals")
 """The fields of a sailing that depend on the travellers; they are not stored."""
 _TariffKey = tuple[str, bool, int, Decimal, str]
-_RESTARTED = (
-    "If a result has just shown this id, the server was restarted since: do not search in a loop, "
-    "tell the user that their host has to keep one session for all calls, or start the server with "
-    "--state."
-)
 _MAX_LENGTH = 60
 _LETTERS = "bcdfghjkmnpqrstvwxz"
 
@@ -66,11 +61,13 @@ class KnownSailing:
         sailing: The record of the search.
         question: A hash of the search parameters that prices depend on.
         vehicle_code: The code of the vehicle that the search was for, if any.
+        party: The types of the travellers that it was for.
     """
 
     sailing: Annotated[Availability, PlainSerializer(_without_personal_data)] = field(repr=False)
     question: str = field(repr=False)
     vehicle_code: str | None
+    party: tuple[str, ...] = field(default=(), repr=False)
 
     @property
     def sailing_key(self) -> str:
@@ -136,7 +133,7 @@ class KnownIds:
             "unseen_id",
             f"{problem}, or before this server was restarted",
             field=field,
-            next_step=f"{NEXT_STEPS['unseen_id']} {_RESTARTED}",
+            next_step=f"{NEXT_STEPS['unseen_id']} {TEXTS['restarted']}",
         )
 
     def sailing(self, availability_id: str) -> KnownSailing | None:
@@ -151,11 +148,12 @@ class KnownIds:
 
     def remember_trips(
         self, trips: Sequence[Trip], arguments: Mapping[str, Any], table: TripsTable, limit: int
-    ) -> None:
+    ) -> list[str]:
         """Show the first trips in a table, and remember them as offers with new ids.
 
         The prices of the others are remembered, too.
         """
+        offers: list[str] = []
         question = self._question(arguments, has_return="back" in arguments)
         shown = {sailing.id for trip in trips[:limit] for sailing in _ways(trip)}
         sailings = {sailing.id: sailing for trip in trips for sailing in _ways(trip)}
@@ -167,6 +165,8 @@ class KnownIds:
                 places = table.add(offer, trip)
                 ids = tuple({letter: place.id for letter, place in way.items()} for way in places)
                 self._trips[offer] = KnownTrip(trip, ids)
+                offers.append(offer)
+        return offers
 
     def _new_offer_id(self) -> str:
         series = "".join(secrets.choice(_LETTERS) for _ in range(3))
@@ -183,6 +183,11 @@ class KnownIds:
         """Return the booking or ticket with this id, if it is remembered."""
         with self._state.transaction():
             return (self._bookings if name == "booking_id" else self._tickets).get(value)
+
+    def remember_booking(self, booking_id: str, description: str) -> None:
+        """Remember a booking that was made, and not read."""
+        with self._state.transaction():
+            self._bookings[booking_id] = KnownRecord(f"booking ({description})")
 
     def booking_of(self, ticket_id: str) -> tuple[str, tuple[str, ...]] | None:
         """Return the id of a ticket's booking and of all its tickets, if they are remembered."""
@@ -235,7 +240,9 @@ class KnownIds:
         self, sailing: Availability, question: str, arguments: Mapping[str, Any], *, is_shown: bool
     ) -> None:
         vehicle = arguments.get("vehicle")
-        known_sailing = KnownSailing(sailing, question, None if vehicle is None else vehicle.code)
+        code = None if vehicle is None else vehicle.code
+        party = tuple(str(each.type) for each in arguments["passengers"])
+        known_sailing = KnownSailing(sailing, question, code, party)
         if is_shown:
             self._offers[sailing.id] = known_sailing
         prices = frozenset(map(known_sailing.tariff_key, sailing.tariffs))

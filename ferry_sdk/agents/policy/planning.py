@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import date, datetime, timezone
 from typing import Any, Final, cast
 
-from ferry_sdk.agents.policy.answers import Answer, RefusedError, code_of
+from ferry_sdk.agents.policy.answers import TEXTS, Answer, RefusedError, code_of
 from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.known_ids import KnownIds
 from ferry_sdk.agents.tools.planning import OFFERS, PLACES, TripsTable, places_view
 from ferry_sdk.agents.tools.sanitize import clean_text
 from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.inputs import Traveller, VehicleQuery
+from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
 from ferry_sdk.planning.trips import AskedSearch, SearchReport, TripSearch
 from ferry_sdk.planning.vehicles import VehicleMatch
 from ferry_sdk.resources.arguments import passengers_on
 
-_SECONDS: Final = 40.0
+SECONDS: Final = 40.0
 """The time for a search of trips. What has answered by then is shown; hosts wait about a minute."""
+_PATIENCE: Final = 20.0
+"""The time for the answer of one company."""
 _LEAST_SECONDS: Final = 0.1
 _HALF_A_DAY: Final = 12 * 3600.0
 _MAX_LENGTH: Final = 60
@@ -93,7 +96,7 @@ def find(
         answer["result"]["today"] = today().isoformat()
         return answer
     arguments = {"limit": PLACES, **values}
-    matches = yield Invoke("places.find", arguments, _SECONDS)
+    matches = yield Invoke("places.find", arguments, SECONDS)
     return {"status": "done", "result": places_view(matches)}
 
 
@@ -106,10 +109,18 @@ def _find_trips(values: Mapping[str, Any], known_ids: KnownIds) -> Reads:
         vehicle = yield from _find_vehicle(arguments["vehicle"])
         code = arguments["vehicle"] if vehicle is None else vehicle.query.code
         arguments["vehicle"] = VehicleQuery(code=code)
-    remaining = max(_SECONDS - (time.monotonic() - began), _LEAST_SECONDS)
-    trips: TripSearch = yield Invoke("trips.search", arguments, remaining)
+    remaining = max(SECONDS - (time.monotonic() - began), _LEAST_SECONDS)
+    search = "trips.connections" if arguments.pop("changes", 0) else "trips.search"
+    for name in ("back", "flexible") if search == "trips.connections" else ():
+        if arguments.pop(name, None):
+            raise InvalidInputError("not together with changes", field=name)
+    arguments["patience"] = _PATIENCE
+    trips: TripSearch | ConnectionSearch = yield Invoke(search, arguments, remaining)
     table = TripsTable()
-    known_ids.remember_trips(trips, arguments, table, limit)
+    if isinstance(trips, ConnectionSearch):
+        _show_connections(trips[:limit], arguments, known_ids, table)
+    else:
+        known_ids.remember_trips(trips, arguments, table, limit)
     view = table.view
     if vehicle is not None:
         view["vehicle"] = {"code": clean_text(vehicle.booking().code, _MAX_LENGTH)}
@@ -122,11 +133,23 @@ def _find_trips(values: Mapping[str, Any], known_ids: KnownIds) -> Reads:
                 _left_out(trips),
                 _missing(trips.report),
                 "" if trips or trips.left_out else _nothing(trips.report),
+                TEXTS["separate_tickets"] if "connections" in view else "",
             ],
         )
     ]
     answer: Answer = {"status": "done", "result": view}
     return {**answer, "notes": notes} if notes else answer
+
+
+def _show_connections(
+    found: Sequence[Itinerary], arguments: Mapping[str, Any], known_ids: KnownIds, table: TripsTable
+) -> None:
+    """Show connections, and each of their legs once, as an offer of its own."""
+    legs = [*{leg.outward.id: leg for one in found for leg in one.legs}.values()]
+    offers = known_ids.remember_trips(legs, arguments, table, len(legs))
+    by_leg = {leg.outward.id: offer for leg, offer in zip(legs, offers, strict=True)}
+    for one in found:
+        table.connect(one, [by_leg[leg.outward.id] for leg in one.legs])
 
 
 def _find_vehicle(text: str) -> Generator[Invoke, Any, VehicleMatch | None]:
@@ -136,7 +159,7 @@ def _find_vehicle(text: str) -> Generator[Invoke, Any, VehicleMatch | None]:
     """
     matches: tuple[VehicleMatch, ...]
     try:
-        matches = yield Invoke("vehicles.find", {"text": text, "limit": 20}, _SECONDS)
+        matches = yield Invoke("vehicles.find", {"text": text, "limit": 20}, SECONDS)
     except FerryError:
         if "__" in text:
             return None
@@ -173,7 +196,7 @@ def _missing(report: SearchReport) -> str:
     return clean_text(f"Not all offers: {line}.", _MAX_NOTE)
 
 
-def _left_out(trips: TripSearch) -> str:
+def _left_out(trips: TripSearch | ConnectionSearch) -> str:
     """Return how many trips have no fare of the wanted type, in a line; empty if all have one."""
     if not trips.left_out:
         return ""
@@ -183,8 +206,8 @@ def _left_out(trips: TripSearch) -> str:
 def _nothing(report: SearchReport) -> str:
     asked: tuple[AskedSearch, ...] = (*report.asked, *report.not_asked)
     if not asked:
-        return "No company is known to sail between these ports. Try other ports nearby."
-    return "Nothing was found. Try `flexible`, or another day."
+        return "No company is known to sail this way. Try `changes` 1, or other ports nearby."
+    return "Nothing was found. Try another day, or `flexible` or `changes`."
 
 
 def selected(values: Mapping[str, Any], known_ids: KnownIds) -> dict[str, Any]:

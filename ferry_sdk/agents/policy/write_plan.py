@@ -54,6 +54,10 @@ class Identity:
     choice: str = ""
 
 
+def _stays_valid() -> Generator[Invoke, Any, None]:
+    yield from ()
+
+
 @dataclass(frozen=True, slots=True)
 class WritePlan:
     """A write that is ready to be approved and sent.
@@ -67,7 +71,7 @@ class WritePlan:
         contact: The contact's data and the travellers' e-mail addresses, each in quotes.
         count: Counts the amount, or refuses the write if it exceeds a limit.
         hold: The amount that is counted for it.
-        check: Refuses the write if it is no longer valid.
+        check: Refuses the write if it is no longer valid once a person has agreed.
     """
 
     arguments: Mapping[str, Any] = field(repr=False)
@@ -78,7 +82,7 @@ class WritePlan:
     travellers: tuple[str, ...] = field(default=(), repr=False)
     contact: tuple[str, ...] = field(default=(), repr=False)
     hold: Hold | None = None
-    check: Callable[[], None] = lambda: None
+    check: Callable[[], Generator[Invoke, Any, None]] = _stays_valid
 
 
 WritePlans = Generator[Invoke, Any, WritePlan]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ferry_sdk.agents.policy.approval import ApprovalRequest
-from ferry_sdk.agents.policy.changes import Cancel, Confirm
+from ferry_sdk.agents.policy.changes import Cancel, Confirm, Replace
 from ferry_sdk.agents.policy.creation import Create
 from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState, WritePlan
 from ferry_sdk.agents.tools.tools import Arguments, Tool
 
-AnyWrite = Create | Confirm | Cancel
+AnyWrite = Create | Confirm | Cancel | Replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,4 +33,5 @@ def all_writes(state: ToolkitState) -> dict[str, AnyWrite]:
         "bookings.confirm": Confirm(state, "booking_id"),
         "bookings.cancel": Cancel(state, "booking_id"),
         "tickets.cancel": Cancel(state, "ticket_id"),
+        "orders.change": Replace(state),
     }

@@ -19,12 +19,14 @@ import anyio.lowlevel
 from mcp.server.stdio import stdio_server
 
 from ferry_sdk._engine.token_file import FileToken, file_of
+from ferry_sdk.agents.policy.planning import Handles
 from ferry_sdk.agents.policy.private_file import AuditFile
 from ferry_sdk.agents.stdio.server import make_server
 from ferry_sdk.agents.toolkit import AsyncToolkit
 from ferry_sdk.agents.tools.tools import ToolChoice
 from ferry_sdk.client import AsyncFerry
 from ferry_sdk.errors import ConfigurationError
+from ferry_sdk.types import Recorder
 
 _DEADLINE: Final = 60.0
 """Seconds for a whole call; hosts wait about as long."""
@@ -169,6 +171,8 @@ def serve(
     token_file: Path | None = None,
     audit: Path | None = None,
     state: Path | None = None,
+    journal: Recorder | None = None,
+    travellers: Handles | None = None,
 ) -> None:
     """Serve the tools to the MCP host on stdin and stdout, until the input ends.
 
@@ -183,6 +187,8 @@ def serve(
         token_file: The file that holds the token.
         audit: A private file to which the record of each call is appended as a line of JSON.
         state: A private file that keeps what was shown, spent and done for other processes.
+        journal: Records every write; a booking can be changed only with a journal.
+        travellers: The travellers by their handles, like `Toolkit`.
 
     Raises:
         SystemExit: With code 2 if a setting is missing or invalid (stderr names it), with code 1 if
@@ -192,7 +198,18 @@ def serve(
     try:
         token = take_token(token_file)
         audit_file = None if audit is None else AuditFile(audit)
-        anyio.run(_serve, token, tools, writes, spend_limit, penalty_limit, audit_file, state)
+        ferry = AsyncFerry(token, read_only=not writes, deadline=_DEADLINE, journal=journal)
+        toolkit = AsyncToolkit(
+            ferry,
+            tools=tools,
+            writes=writes,
+            spend_limit=spend_limit,
+            penalty_limit=penalty_limit,
+            audit=audit_file,
+            state=state,
+            travellers=travellers,
+        )
+        anyio.run(_serve, ferry, toolkit)
     except ConfigurationError as error:
         sys.stderr.write(f"ferry_sdk: {error}\n")
         raise SystemExit(_USAGE) from None
@@ -204,25 +221,8 @@ def serve(
         sys.unraisablehook = lambda _: None
 
 
-async def _serve(
-    token: str | Callable[[], str],
-    tools: ToolChoice,
-    writes: bool,  # noqa: FBT001 -- anyio.run passes no names
-    spend_limit: Mapping[str, str] | None,
-    penalty_limit: Mapping[str, str] | None,
-    audit: AuditFile | None,
-    state: Path | None,
-) -> None:
-    async with AsyncFerry(token, read_only=not writes, deadline=_DEADLINE) as ferry:
-        toolkit = AsyncToolkit(
-            ferry,
-            tools=tools,
-            writes=writes,
-            spend_limit=spend_limit,
-            penalty_limit=penalty_limit,
-            audit=audit,
-            state=state,
-        )
+async def _serve(ferry: AsyncFerry, toolkit: AsyncToolkit) -> None:
+    async with ferry:
         server = make_server(toolkit)
 
         async def wait_for_writes() -> None:

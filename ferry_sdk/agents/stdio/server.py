@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
+from datetime import datetime, timezone
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -14,14 +17,23 @@ from mcp.server.lowlevel import Server
 from mcp.types import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
+    Annotations,
     CallToolRequestParams,
     CallToolResult,
+    CompleteRequestParams,
+    CompleteResult,
+    Completion,
     ElicitRequest,
+    GetPromptRequestParams,
+    GetPromptResult,
     InputRequiredResult,
+    ListPromptsResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    Prompt,
+    PromptMessage,
     ReadResourceRequestParams,
     ReadResourceResult,
     Resource,
@@ -36,6 +48,7 @@ from pydantic import JsonValue, ValidationError
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.approval import ApprovalRequest
+from ferry_sdk.agents.policy.planning import SECONDS
 from ferry_sdk.agents.stdio.elicitation import (
     Context,
     Questions,
@@ -46,33 +59,23 @@ from ferry_sdk.agents.stdio.elicitation import (
     uses_input_required,
 )
 from ferry_sdk.agents.toolkit import AsyncToolkit, definitions_of, read_catalogue, state_of
+from ferry_sdk.agents.tools.data import data_beside
 from ferry_sdk.agents.tools.tools import TOOLS
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _QUESTION: Final = "approval"
-_INSTRUCTIONS: Final = (
-    "Sells ferry crossings. Search with trips_find, book an offer with bookings_create, then "
-    "confirm; a booking that is not confirmed in time lapses. Use ids exactly as results show "
-    "them. Show the person the price of every action that costs money first. If an answer says "
-    "that the outcome is unknown, do not repeat the call: tell the person."
-)
-
-
+_DATA: Final = data_beside(__file__)
+"""The texts for hosts, the catalogues with their tools, and the prompt."""
 _JSON: Final = "application/json"
-_CATALOGUES: Final = {
-    "ferry://ports": ("catalogue_ports", "Ports"),
-    "ferry://journeys": ("catalogue_journeys", "Journeys"),
-    "ferry://companies": ("mcp_companies", "Companies"),
-    "ferry://vehicle-brands": ("catalogue_vehicle_brands", "Makes of vehicles"),
-    "ferry://vehicle-types": ("catalogue_vehicle_types", "Classes of vehicles"),
-}
+_CATALOGUES: Final[Mapping[str, tuple[str, str]]] = _DATA["catalogues"]
+_SLOW: Final = "trips_find"
+_NONE: Final[Mapping[str, Any]] = {"places": ()}
 _DEPARTURES: Final = "ferry://departures/"
 
-_RESOURCES: Final = [
-    Resource(uri=uri, name=uri.removeprefix("ferry://"), title=title, mime_type=_JSON)
-    for uri, (_, title) in _CATALOGUES.items()
-]
+_PLACES: Final = ("origin", "destination")
+"""The arguments of the prompt that are completed with the names of ports."""
+_PROMPT: Final = Prompt.model_validate(_DATA["prompt"])
 _TEMPLATES: Final = [
     ResourceTemplate(
         uri_template=f"{_DEPARTURES}{{provider_id}}",
@@ -93,6 +96,7 @@ class _RequestHandler:
     def __init__(self, toolkit: AsyncToolkit) -> None:
         self._toolkit = toolkit
         self._questions = Questions(state_of(toolkit))
+        self._read: dict[str, tuple[str, str]] = {}
 
     async def list_tools(
         self, context: Context, _: PaginatedRequestParams | None
@@ -121,7 +125,14 @@ class _RequestHandler:
     ) -> CallToolResult | InputRequiredResult:
         tool, arguments = TOOLS.get(params.name), params.arguments or {}
         if tool is None or tool.is_read or not can_ask(context):
-            return _result_of(await self._toolkit.call(params.name, arguments))
+            progress = asyncio.create_task(_report_progress(context, params.name))
+            try:
+                answer = await self._toolkit.call(params.name, arguments)
+            finally:
+                progress.cancel()
+            if "error" in answer and answer["error"]["code"] == "unknown_tool":
+                raise MCPError(INVALID_PARAMS, "Unknown tool", answer["error"])
+            return _result_of(answer)
         if uses_input_required(context):
             return await self._write_with_input_required(params, arguments)
 
@@ -136,7 +147,22 @@ class _RequestHandler:
     async def list_resources(
         self, _context: Context, _: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        return ListResourcesResult(resources=_RESOURCES)
+        """List the catalogues, with the time at which a read first showed their present content."""
+        return ListResourcesResult(
+            resources=[
+                Resource(
+                    uri=uri,
+                    name=uri.removeprefix("ferry://"),
+                    title=title,
+                    mime_type=_JSON,
+                    annotations=Annotations(
+                        audience=["assistant"],
+                        last_modified=self._read[uri][1] if uri in self._read else None,
+                    ),
+                )
+                for uri, (_, title) in _CATALOGUES.items()
+            ]
+        )
 
     async def list_templates(
         self, _context: Context, _: PaginatedRequestParams | None
@@ -157,11 +183,40 @@ class _RequestHandler:
             raise MCPError(INVALID_PARAMS, "Unknown resource", {"uri": uri})
         answer = await read_catalogue(self._toolkit, tool, arguments)
         if "error" in answer:
-            raise MCPError(INTERNAL_ERROR, answer["error"]["message"], answer["error"])
+            error = answer["error"]
+            is_wrong = answer["status"] == "refused" or error["outcome"] == "rejected"
+            raise MCPError(INVALID_PARAMS if is_wrong else INTERNAL_ERROR, error["message"], error)
         text = json.dumps(answer["result"], ensure_ascii=False)
+        if self._read.get(uri, ("", ""))[0] != text:
+            self._read[uri] = text, datetime.now(timezone.utc).isoformat()
         return ReadResourceResult(
             contents=[TextResourceContents(uri=uri, mime_type=_JSON, text=text)]
         )
+
+    async def list_prompts(
+        self, _context: Context, _: PaginatedRequestParams | None
+    ) -> ListPromptsResult:
+        """List the prompt for a booking, if bookings are offered."""
+        offered = {one.name for one in definitions_of(self._toolkit, by_code=False)}
+        return ListPromptsResult(prompts=[_PROMPT] if "bookings_create" in offered else [])
+
+    async def get_prompt(
+        self, _context: Context, params: GetPromptRequestParams
+    ) -> GetPromptResult:
+        given, known = params.arguments or {}, {one.name for one in _PROMPT.arguments or ()}
+        if params.name != _PROMPT.name or given.keys() != known:
+            raise MCPError(INVALID_PARAMS, "Unknown prompt, or other arguments than it has")
+        text = TextContent(text=_DATA["book"].format_map(given))
+        return GetPromptResult(messages=[PromptMessage(role="user", content=text)])
+
+    async def complete(self, _context: Context, params: CompleteRequestParams) -> CompleteResult:
+        """Complete the names of ports."""
+        names: dict[str, None] = {}
+        if params.argument.name in _PLACES:
+            arguments = {"text": params.argument.value, "limit": 20}
+            answer = await read_catalogue(self._toolkit, "places_find", arguments)
+            names = dict.fromkeys(one["name"] for one in answer.get("result", _NONE)["places"])
+        return CompleteResult(completion=Completion(values=[*names]))
 
     async def _write_with_input_required(
         self, params: CallToolRequestParams, arguments: dict[str, Any]
@@ -200,6 +255,14 @@ class _RequestHandler:
         )
 
 
+async def _report_progress(context: Context, tool: str) -> None:
+    """Report the seconds of a search to a host that sent a token for it, until it is cancelled."""
+    with suppress(Exception):  # the host is gone
+        for seconds in range(1, int(SECONDS) if tool == _SLOW else 0):
+            await context.session.report_progress(seconds, SECONDS, "Asking the ferry companies")
+            await asyncio.sleep(1)
+
+
 def _result_of(answer: Mapping[str, JsonValue]) -> CallToolResult:
     """Return an answer for `tools/call`: structured, or an error whose text is the answer."""
     failed = "error" in answer
@@ -212,7 +275,12 @@ def _result_of(answer: Mapping[str, JsonValue]) -> CallToolResult:
 
 
 async def _hide_error_details(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """Hide the text of an unexpected exception from the host, as it may hold secrets."""
+    """Hide the text of an unexpected exception from the host, as it may hold secrets.
+
+    No list has a second page, so every cursor is an invalid one.
+    """
+    if ctx.method.endswith("/list") and (ctx.params or {}).get("cursor") is not None:
+        raise MCPError(INVALID_PARAMS, "Unknown cursor")
     try:
         return await call_next(ctx)
     except (MCPError, ValidationError):
@@ -229,12 +297,15 @@ def make_server(toolkit: AsyncToolkit) -> Server[Any]:
         "ferry",
         version=__version__,
         title="Ferry tickets",
-        instructions=_INSTRUCTIONS,
+        instructions=_DATA["instructions"],
         on_list_tools=handler.list_tools,
         on_call_tool=handler.call_tool,
         on_list_resources=handler.list_resources,
         on_list_resource_templates=handler.list_templates,
         on_read_resource=handler.read_resource,
+        on_list_prompts=handler.list_prompts,
+        on_get_prompt=handler.get_prompt,
+        on_completion=handler.complete,
     )
     server.middleware.append(_hide_error_details)
     return server

@@ -49,8 +49,8 @@ from ferry_sdk.models.inputs import Input
 from ferry_sdk.models.records import Records
 
 _MAX_ITEMS: Final = 50
-_DERIVED: Final = frozenset({"order", "param"})
-"""Fields that follow from others, so that a model needs not fill them in."""
+_DERIVED: Final = frozenset({"order", "param", "vehicule_code", "brand", "model"})
+"""Fields that follow from others or from the search, so that a model needs not fill them in."""
 _APPROVED: Final = frozenset({"currency", "min_refund"})
 """Arguments that the toolkit sets to what a person approves."""
 _ALTERNATIVES: Final = {"offer": "availabilities"}
@@ -80,7 +80,7 @@ _STRICT_TYPES: Final[Mapping[Any, Any]] = {
         Decimal,
         _strict(_MONEY, Decimal, 'an amount as a string such as "49.90", or a whole number'),
         # A whole number is accepted, too, but a list of types crashes google-genai and AutoGen.
-        WithJsonSchema({"type": "string", "pattern": _MONEY}),
+        WithJsonSchema({"type": "string"}),
     ],
     time: Annotated[
         time,
@@ -91,7 +91,7 @@ _STRICT_TYPES: Final[Mapping[Any, Any]] = {
         date,
         _strict(r"\d{4}-\d{2}-\d{2}", date.fromisoformat, "a calendar date as YYYY-MM-DD"),
         # Gemini refuses every request that has a format other than date-time.
-        WithJsonSchema({"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}),
+        WithJsonSchema({"type": "string"}),
     ],
     bool: Annotated[bool, Strict()],
     int: Annotated[int, Strict()],
@@ -114,7 +114,7 @@ _CONTAINS: Final[Any] = (
 )
 CODE: Final[Any] = (
     _SHORT_TEXT,
-    Field(default=None, description="The code of the answer that asked for approval."),
+    Field(default=None, description="The code of the first call."),
 )
 """The argument for the confirmation code."""
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import date
+from decimal import Decimal
 from typing import Annotated, Final
 
-from pydantic import ConfigDict, Field, with_config
+from pydantic import Field
 from typing_extensions import NotRequired, TypedDict
 
 from ferry_sdk._engine.batch import Plan
@@ -21,6 +22,7 @@ from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.display.money import format_amount
 from ferry_sdk.models.enums import TariffType
 from ferry_sdk.models.inputs import Contact, Passenger, SearchPassenger, Selection, Vehicle
+from ferry_sdk.planning.connections import Itinerary
 from ferry_sdk.planning.names import PlaceMatch
 from ferry_sdk.planning.trips import Trip
 from ferry_sdk.resources.arguments import ReservationTypeName
@@ -34,7 +36,6 @@ _MAX_LETTERS: Final = 3
 """More letters than these are shown as a range."""
 
 
-@with_config(ConfigDict(extra="forbid"))
 class PlaceView(TypedDict):
     """A port."""
 
@@ -44,14 +45,12 @@ class PlaceView(TypedDict):
     reason: NotRequired[Annotated[str, Field(description="Why it was found.")]]
 
 
-@with_config(ConfigDict(extra="forbid"))
 class PlacesView(TypedDict):
     """Ports that a text may mean."""
 
     places: Annotated[list[PlaceView], Field(description="Best first.")]
 
 
-@with_config(ConfigDict(extra="forbid"))
 class VehicleView(TypedDict):
     """A vehicle as a booking takes it."""
 
@@ -61,7 +60,6 @@ class VehicleView(TypedDict):
 _WAY: Final = "Departure, arrival (+1: a day later), company, letters of the places."
 
 
-@with_config(ConfigDict(extra="forbid"))
 class OfferView(TypedDict):
     """A trip with its cheapest fare."""
 
@@ -75,7 +73,15 @@ class OfferView(TypedDict):
     back: NotRequired[Annotated[list[str], Field(description=_WAY)]]
 
 
-@with_config(ConfigDict(extra="forbid"))
+class ConnectionView(TypedDict):
+    """Two offers that meet in a port."""
+
+    offers: Annotated[list[str], Field(description="Book both.")]
+    via: str
+    wait: Annotated[str, Field(description="As HH:MM.")]
+    price: NotRequired[str]
+
+
 class TripsView(TypedDict):
     """Trips between two ports, cheapest first."""
 
@@ -86,11 +92,11 @@ class TripsView(TypedDict):
     places: NotRequired[Annotated[dict[str, str], Field(description="Names by letter.")]]
     vehicle: NotRequired[Annotated[VehicleView, Field(description="For bookings_create.")]]
     offers: Annotated[list[OfferView], Field(description="Cheapest first.")]
+    connections: NotRequired[list[ConnectionView]]
     more: NotRequired[Annotated[int, Field(description="Further offers, dearer ones.")]]
     today: NotRequired[str]
 
 
-@with_config(ConfigDict(extra="forbid"))
 class TravellersView(TypedDict):
     """The travellers of a session."""
 
@@ -110,13 +116,13 @@ def find_places(
 ) -> Plan[PlacesView]:
     """Find ports by the names that people write, in any language, with small mistakes.
 
-    Only needed if `trips.find` does not understand a name, or for questions about ports.
+    Only needed for questions about ports.
 
     Args:
         text: A town, a port or a code.
-        limit: The most ports to return; by default 5.
+        limit: The most ports; by default 5.
     """
-    raise NotImplementedError(text, limit)
+    raise NotImplementedError
 
 
 def find_trips(
@@ -128,6 +134,7 @@ def find_trips(
     passengers: Sequence[SearchPassenger],
     back: date | None = None,
     flexible: Annotated[int, Field(ge=0, le=7)] = 0,
+    changes: Annotated[int, Field(ge=0, le=1)] = 0,
     vehicle: str | None = None,
     companies: Sequence[str] | None = None,
     reservation_type: ReservationTypeName = "TICKET",
@@ -135,35 +142,24 @@ def find_trips(
 ) -> Plan[TripsView]:
     """Find and price ferry trips between two towns, with all companies. Start here.
 
-    No code or other search is needed. Show the user some offers, then call `bookings.create` with
-    the id of one. A price is for all travellers and the vehicle, with the cheapest place: a cabin
-    may cost more, so tell the user.
+    No other search is needed. Show the user some offers, then call `bookings.create` with the id
+    of one. A price is for everything, with the cheapest place: tell the user that a cabin may cost
+    more.
 
     Args:
         origin: A town or port, by name or code.
-        destination: The same for the other end.
+        destination: The other end.
         on: The day out, as YYYY-MM-DD.
-        passengers: All travellers, each with type (Adult, Child or Infant), gender (Male or
-            Female) and true age.
-        back: The day back of a round trip, as YYYY-MM-DD.
-        flexible: So many days before and after, too, if nothing sails on the day.
-        vehicle: Make and model, such as Fiat 500; it changes the price, so ask the user.
+        passengers: All travellers, each with type, gender and true age.
+        back: The day back, as YYYY-MM-DD.
+        flexible: So many days before and after, too, if nothing is found.
+        changes: 1 for two crossings that meet in a port, each booked by itself.
+        vehicle: Make and model, such as Fiat 500; ask the user.
         companies: Only these, by code.
         reservation_type: By default TICKET.
-        limit: The most offers to return; by default 10.
+        limit: The most offers; by default 10.
     """
-    raise NotImplementedError(
-        origin,
-        destination,
-        on,
-        passengers,
-        back,
-        flexible,
-        vehicle,
-        companies,
-        reservation_type,
-        limit,
-    )
+    raise NotImplementedError
 
 
 def create_booking(
@@ -179,23 +175,57 @@ def create_booking(
 ) -> Operation[BookingCreated]:
     """Create a booking. It holds the places and pays nothing.
 
-    Next, show the user total_price, which may be more than the offer's, and then call
-    `bookings.confirm`, which pays.
+    Next, show the user total_price, which may be more than the offer's, and call
+    `bookings.confirm`.
 
     Args:
-        passengers: The travellers of the search, each with type, first_name and last_name as on
-            their travel documents.
+        passengers: Those of the search, each with type, first_name and last_name as on their
+            travel documents.
         offer: The id of an offer of `trips.find`.
-        places: The letter of a place for each way of the offer; by default the first of each.
+        places: The letter of a place for each way; by default the first.
         vehicle: The vehicle of the search: code, as the offers show it, and identification, its
             plate.
-        contact: The name and email of the person whom the ferry company can reach.
+        contact: Whom the company can reach: name and email.
         availabilities: In place of an offer: a selection of `availability.search` for each way.
         reservation_type: By default that of the tariff.
     """
-    raise NotImplementedError(
-        passengers, offer, places, vehicle, contact, availabilities, reservation_type
-    )
+    raise NotImplementedError
+
+
+class ChangeView(TypedDict):
+    """What a change has come to."""
+
+    booking_id: Annotated[str, Field(description="The new booking.")]
+    state: Annotated[str, Field(description="confirmed: the old one is cancelled.")]
+    total_price: str
+    currency: str
+    replaced: Annotated[str, Field(description="The old booking.")]
+
+
+def change_booking(
+    _self: object,
+    booking_id: str,
+    *,
+    offer: str,
+    places: Sequence[str] | None = None,
+    vehicle: Vehicle | None = None,
+    contact: Contact | None = None,
+    expect_total: Decimal | None = None,
+) -> Operation[ChangeView]:
+    """Change a ticketed booking to an offer, for the same travellers.
+
+    It pays the new booking, and then cancels the old one, which costs its fee. Search first with
+    the travellers of the booking. Next, `bookings.get` shows the new tickets.
+
+    Args:
+        booking_id: The booking.
+        offer: The id of an offer of `trips.find`.
+        places: As for a booking.
+        vehicle: If it has one: code and identification, its plate.
+        contact: As for a booking: name and email.
+        expect_total: Only if an answer named a higher price: that price, if the user agreed.
+    """
+    raise NotImplementedError
 
 
 def place_of(port: Port) -> PlaceView:
@@ -251,6 +281,20 @@ class TripsTable:
             return (out_places,)
         shown["back"], back_places = self._way(trip.back, trip.companies[-1])
         return out_places, back_places
+
+    def connect(self, itinerary: Itinerary, offers: list[str]) -> None:
+        """Add two offers that meet in a port."""
+        minutes = int(itinerary.wait.total_seconds()) // 60
+        shown: ConnectionView = {
+            "offers": offers,
+            "via": _port(itinerary.via.code, itinerary.via.name),
+            "wait": f"{minutes // 60}:{minutes % 60:02}",
+        }
+        if itinerary.price is not None:
+            shown["price"] = format_amount(itinerary.price)
+        last = itinerary.legs[1].outward
+        self.view["destination"] = _port(last.arrive_code, last.arrive_name)
+        self.view["connections"] = [*self.view.get("connections", []), shown]
 
     def _way(self, sailing: Availability, company: str) -> tuple[list[str], dict[str, Place]]:
         code = clean_text(company, _MAX_LENGTH)

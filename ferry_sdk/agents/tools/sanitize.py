@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, StringConstraints, WithJsonSchema
+from pydantic import AfterValidator, Strict, StringConstraints, WithJsonSchema
 
 _INVISIBLE: Final = "".join(
     map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x2800, 0x3164))
@@ -95,12 +95,11 @@ STRING: Final = WithJsonSchema({"type": "string"})
 
 def _pattern(pattern: str, longest: int, expected: str) -> Any:  # noqa: ANN401 -- a type for pydantic
     def check(text: str) -> str:
-        if re.fullmatch(pattern, text) is None:
+        if len(text) > longest or re.fullmatch(pattern, text) is None:
             raise ValueError(f"expected {expected}")
         return text
 
-    limits = StringConstraints(strict=True, max_length=longest)
-    return Annotated[str, limits, AfterValidator(check), STRING]
+    return Annotated[str, Strict(), AfterValidator(check), STRING]
 
 
 def _checked_text(check: Callable[[str], str]) -> Any:  # noqa: ANN401 -- a type for pydantic
@@ -127,8 +126,8 @@ KINDS: Final[Mapping[str, Any]] = {
     **dict.fromkeys(("companies", "offer"), _IDENTIFIER),
     **dict.fromkeys(("booking_reference", "ticket_number"), _LABEL),
     **dict.fromkeys(("destination", "origin", "text"), _PLACE),
-    **dict.fromkeys(("brand", "code", "identification", "model"), _LABEL),
-    **dict.fromkeys(("vehicle", "vehicule_code"), _LABEL),
+    **dict.fromkeys(("code", "identification"), _LABEL),
+    **dict.fromkeys(("vehicle",), _LABEL),
     **dict.fromkeys(("doc_type", "first_name", "last_name"), _NAME),
     "name": _FULL_NAME,
     "doc_number": _pattern(

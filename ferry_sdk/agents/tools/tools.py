@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final, Generic, Literal, TypeVar, cast, get_args, get_type_hints
 
 from pydantic import BaseModel, create_model
+from typing_extensions import is_typeddict
 
 from ferry_sdk.agents.tools import planning
 from ferry_sdk.agents.tools.arguments import CODE, model_of, read_arguments
@@ -20,7 +21,7 @@ from ferry_sdk.agents.tools.schemas import (
     parse_docstring,
     type_schema,
 )
-from ferry_sdk.agents.tools.views import Detail, schema_of
+from ferry_sdk.agents.tools.views import Detail, has_full_view, schema_of
 from ferry_sdk.errors import ConfigurationError
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
@@ -41,11 +42,13 @@ _GROUPS: Final[Mapping[str, Any]] = {
 }
 _LIST: Final = "travellers.list"
 _PLANNED: Final = {"trips.find": "trips.search", "places.find": "places.find", _LIST: _LIST}
-"""The tools that make several calls, by the name of each, with the method of the client."""
+"""The tools that make several reads, by the name of each, with the method of the client."""
+_CHANGE: Final = "bookings.change"
 _DESCRIBED: Final[Mapping[str, Callable[..., Any]]] = {
     "trips.find": planning.find_trips,
     "places.find": planning.find_places,
     "bookings.create": planning.create_booking,
+    _CHANGE: planning.change_booking,
     _LIST: planning.list_travellers,
 }
 """The tools that are not described by their methods."""
@@ -54,10 +57,12 @@ EXCLUDED: Final[Mapping[str, str]] = _DATA["excluded"]
 """The operations that are not tools, each with the reason."""
 
 _TOOLKIT_ARGUMENTS: Final = ("detail", "contains", "confirmation_code")
-_DESTRUCTIVE: Final = frozenset({"bookings.confirm", "bookings.cancel", "tickets.cancel"})
+_DESTRUCTIVE: Final = frozenset(
+    {"bookings.confirm", "bookings.cancel", "tickets.cancel", "orders.change"}
+)
 _BY_CODE: Final = (
-    "The first call changes nothing: it returns a summary and a code. Only if the user agrees to "
-    "the summary, call again with the same arguments and the code as `confirmation_code`."
+    "The first call changes nothing: show its summary to the user, and only if they agree, call "
+    "again with its code as `confirmation_code`."
 )
 _TEXTS: Final[Mapping[str, str]] = _DATA["texts"]
 """What tools do, when to call them, what they cost and what comes next, for a model."""
@@ -117,17 +122,21 @@ class Tool:
     Attributes:
         operation: The method's name, such as ``bookings.create``.
         name: The tool's name, such as ``bookings_create``.
-        is_planned: Whether it makes several calls, and has a view of its own.
+        is_planned: Whether it makes several reads, and has a view of its own.
         is_read: Whether it changes nothing.
+        needs_journal: Whether the client has to have a journal.
+        takes_offer: Whether it books an offer.
     """
 
     def __init__(
         self, name: str, without: frozenset[str] = frozenset(), *, by_handle: bool = False
     ) -> None:
-        self.operation: str = _PLANNED.get(name, name)
+        self.operation: str = {**_PLANNED, _CHANGE: "orders.change"}.get(name, name)
         self.name: str = name.replace(".", "_")
         self.is_planned: bool = name in _PLANNED
-        self.is_read: bool = self.is_planned or SAFETY[name].is_read
+        self.needs_journal: bool = name == _CHANGE
+        self.takes_offer: bool = name in {"bookings.create", _CHANGE}
+        self.is_read: bool = self.is_planned or (name in SAFETY and SAFETY[name].is_read)
         self._is_first = self.name in JOURNEY
         self._without = without
         self._by_handle = by_handle
@@ -149,7 +158,8 @@ class Tool:
         asked = _BY_CODE if by_code else "" if self.is_read else _BY_PERSON
         if self.is_read and not self._is_first:
             asked = _RARELY
-        result = type_schema(self._result) if self.is_planned else schema_of(self._result)
+        is_own = is_typeddict(self._result)
+        result = type_schema(self._result) if is_own else schema_of(self._result)
         return ToolDefinition(
             name=self.name,
             title=title,
@@ -190,7 +200,7 @@ class Tool:
             self.describe,
             {name: text for one in others for name, text in one.items()},
             # A full view shows the travellers.
-            has_detail=not (self.is_planned or self._by_handle),
+            has_detail=self.is_read and not self._by_handle and has_full_view(self._result),
             without=self._without,
             by_handle=self._by_handle,
         )
@@ -213,7 +223,9 @@ def _tool(name: str, without: frozenset[str], *, by_handle: bool = False) -> Too
 
 LIST: Final = "travellers_list"
 """The tool that is offered where travellers are named by handles."""
-_KEYS: Final = {key.replace(".", "_"): key for key in (*_PLANNED, *SAFETY) if key not in EXCLUDED}
+_KEYS: Final = {
+    key.replace(".", "_"): key for key in (*_PLANNED, _CHANGE, *SAFETY) if key not in EXCLUDED
+}
 TOOLS: Final[Mapping[str, Tool]] = MappingProxyType(
     {
         name: _tool(_KEYS[name], frozenset[str]())

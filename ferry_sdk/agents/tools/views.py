@@ -86,6 +86,16 @@ def view_of(value: object, detail: Detail, contains: str | None = None) -> JsonV
     return view
 
 
+def has_full_view(annotation: Any) -> bool:  # noqa: ANN401 -- a type for pydantic
+    """Return True if a full view of a result type has more fields than the short one."""
+    record = get_args(annotation)[0] if get_origin(annotation) is Records else annotation
+    return (
+        isinstance(record, type)
+        and issubclass(record, BaseModel)
+        and bool(record.model_fields.keys() - {*SHORT[record.__name__]})
+    )
+
+
 def schema_of(annotation: Any) -> Schema:  # noqa: ANN401 -- a type for pydantic
     """Return the schema of the short view of a result type; a full view has further fields."""
     is_list = get_origin(annotation) is Records

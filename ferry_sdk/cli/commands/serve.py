@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
 
-from ferry_sdk.cli.terminal.options import TokenFile, parse_amount, parser
+from ferry_sdk.cli.orders.files import read_travellers
+from ferry_sdk.cli.terminal.options import (
+    OptionalJournalUrl,
+    TokenFile,
+    open_journal,
+    parse_amount,
+    parser,
+)
 from ferry_sdk.cli.terminal.output import note
 
 _MOMENT = ["%Y-%m-%dT%H:%M%z", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S.%f%z"]
@@ -161,21 +169,32 @@ def mcp(
             metavar="FILE", help="Keep ids, spending and writes here for other processes."
         ),
     ] = None,
+    journal: OptionalJournalUrl = None,
+    travellers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Book these travellers, a JSON list or CSV, as t1, t2 and so on."
+        ),
+    ] = None,
 ) -> None:
     """Run an MCP server for agents on standard input and output.
 
-    Without --writes, it only reads.
+    Without --writes, it only reads; without a journal, it changes no bookings.
     """
     from ferry_sdk.agents.stdio import serve  # noqa: PLC0415 -- the same
 
     if sys.stdin.isatty():
         note("Waiting for an MCP client, which normally starts this command; Ctrl-C ends it.")
-    serve(
-        tools=tools if tools in {"journey", "all"} else tools.split(","),
-        writes=writes,
-        spend_limit=dict(spend_limit) if spend_limit else None,
-        penalty_limit=dict(penalty_limit) if penalty_limit else None,
-        token_file=token_file,
-        audit=audit,
-        state=state,
-    )
+    party = read_travellers(travellers) if travellers else ()
+    with open_journal(journal, may_be_new=True) if journal else nullcontext() as record:
+        serve(
+            tools=tools if tools in {"journey", "all"} else tools.split(","),
+            writes=writes,
+            spend_limit=dict(spend_limit) if spend_limit else None,
+            penalty_limit=dict(penalty_limit) if penalty_limit else None,
+            token_file=token_file,
+            audit=audit,
+            state=state,
+            journal=record,
+            travellers={f"t{number}": one for number, one in enumerate(party, 1)} or None,
+        )

@@ -1,0 +1,145 @@
+"""Calls as small models get them wrong, from `mistakes.json`.
+
+Each ends as it was meant, or in an answer that says enough for the next call to succeed. A row has
+the mistake as a change of correct arguments, how the call ends, what the answer has to say, and the
+arguments of the next call. A name after ``$`` stands for a value that the conversation has shown.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk import Ferry
+from ferry_sdk.agents import Toolkit
+from ferry_sdk.journal import Journal
+from ferry_sdk.planning.catalogues import clear_cache
+from tests.agents.agent import PASSENGERS, TRAVELLERS, approve_all, result_of
+from tests.support.routes import know_routes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ferry_sdk.sandbox import Sandbox
+
+ROWS: list[dict[str, Any]] = json.loads(
+    Path(__file__).with_name("mistakes.json").read_text("utf-8")
+)
+LEAST = 60
+SEARCH = {
+    "origin": "Tarifa",
+    "destination": "MATNG",
+    "on": "2050-06-02",
+    "passengers": TRAVELLERS,
+}
+BASES: dict[str, dict[str, Any]] = {
+    "search": SEARCH,
+    "book": {"offer": "$offer", "passengers": PASSENGERS},
+    "held": {"booking_id": "$held"},
+    "paid": {"booking_id": "$paid"},
+    "fee": {"id": "$paid"},
+    "ticket": {"ticket_id": "$ticket"},
+}
+
+
+class Conversation:
+    """What a model has seen before its mistake.
+
+    Attributes:
+        seen: The values that results have shown, by name.
+    """
+
+    def __init__(self, toolkit: Toolkit, sandbox: Sandbox) -> None:
+        self._toolkit = toolkit
+        self._sandbox = sandbox
+        self.seen: dict[str, str] = {}
+
+    def call(self, tool: str, arguments: dict[str, Any] | str) -> dict[str, Any]:
+        return self._toolkit.call(tool, self.filled(arguments))
+
+    def filled(self, value: Any) -> Any:
+        """Return a value with what was seen in place of the names after ``$``."""
+        text = json.dumps(value)
+        for name in sorted(self.seen, key=len, reverse=True):
+            text = text.replace(f"${name}", json.dumps(self.seen[name])[1:-1])
+        return json.loads(text)
+
+    def prepare(self, base: str) -> None:
+        """Go as far as the correct call of the row needs."""
+        offers = result_of(self.call("trips_find", SEARCH))["offers"]
+        self.seen["offer"] = offers[0]["offer"]
+        if base not in {"search", "book"}:
+            self.book()
+        if base in {"paid", "fee", "ticket"}:
+            self.pay()
+            self.seen["offer"] = offers[1]["offer"]
+
+    def book(self) -> None:
+        booking = result_of(self.call("bookings_create", BASES["book"]))
+        self.seen |= {
+            "held": booking["booking_id"],
+            "reference": booking["booking_reference"],
+            "total": booking["total_price"],
+        }
+
+    def pay(self) -> None:
+        paid = result_of(self.call("bookings_confirm", BASES["held"]))
+        self.seen |= {"paid": self.seen["held"], "ticket": paid["ticket_id"]}
+        self._sandbox.clock.advance(timedelta(minutes=1))  # its tickets are issued
+        fee = result_of(self.call("bookings_cancel_fee", BASES["fee"]))
+        self.seen["fee"] = fee["penalty_amount"]
+
+    def cancel(self) -> None:
+        result_of(self.call("bookings_cancel", BASES["paid"]))
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    with Journal(f"sqlite:///{tmp_path / 'journal.db'}") as journal:
+        yield journal
+
+
+@pytest.fixture
+def ferry(ferry_sandbox: Sandbox, journal: Journal) -> Iterator[Ferry]:
+    know_routes(ferry_sandbox)
+    settings = {"base_url": ferry_sandbox.base_url, "deadline": 30.0, "journal": journal}
+    with Ferry(ferry_sandbox.token, **settings) as ferry:
+        yield ferry
+    clear_cache()
+
+
+def test_there_are_many_mistakes() -> None:
+    assert len({row["what"] for row in ROWS}) == len(ROWS) >= LEAST
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row["what"] for row in ROWS])
+def test_a_mistake_ends_well_or_is_repaired_by_one_more_call(
+    row: dict[str, Any], ferry: Ferry, ferry_sandbox: Sandbox
+) -> None:
+    model = Conversation(Toolkit(ferry, writes=True, approve=approve_all), ferry_sandbox)
+    model.prepare(row["base"])
+    if before := row.get("before"):
+        {"book": model.book, "confirm": model.pay, "cancel": model.cancel}[before]()
+    right = BASES[row["base"]]
+    left = {name: one for name, one in right.items() if name not in row.get("without", ())}
+    wrong = {**left, **row.get("change", {})}
+    text = row.get("text", "").replace("$json", json.dumps(wrong))
+    answer = model.call(row["tool"], text or wrong)
+    error = answer.get("error", {})
+    assert error.get("code", "done") == row["ends"], answer
+    assert error.get("field") == row.get("field"), answer
+    shown = json.dumps(answer, ensure_ascii=False)
+    assert [one for one in model.filled(row.get("says", [])) if one not in shown] == [], answer
+    if "then" not in row:
+        result_of(answer)
+        return
+    then = dict(row["then"])
+    tool = then.pop("tool", row["tool"])
+    if "tool" in row["then"] and then:
+        right = SEARCH if then.pop("$", None) else {}
+    repaired = result_of(model.call(tool, {**right, **then}))
+    assert repaired.get("offers", repaired) != []

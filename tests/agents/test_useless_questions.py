@@ -1,0 +1,112 @@
+"""What would be refused after a person has agreed is refused before they are asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk import Traveller
+from tests.agents.agent import PASSENGERS, TRAVELLERS, error, order, query, round_trip, sailings
+from tests.support.tables import each
+from tests.support.trip import DAY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferry_sdk.agents import ApprovalRequest
+
+ADULT = TRAVELLERS[0]
+CHILD = {"type": "Child", "gender": "Male", "age": 7}
+INFANT = {"type": "Infant", "gender": "Male", "age": 0}
+ADA = PASSENGERS[0]
+LEO = {"type": "Child", "first_name": "Leo", "last_name": "Okonkwo"}
+YEAR = DAY.year
+
+
+@pytest.fixture
+def asked() -> list[ApprovalRequest]:
+    """Return the requests that a person was asked about."""
+    return []
+
+
+@pytest.fixture
+def toolkit(toolkit_of: Callable[..., Any], asked: list[ApprovalRequest]) -> Any:
+    """Return a toolkit whose approver agrees, and is recorded."""
+    return toolkit_of(writes=True, approve=lambda one: asked.append(one) is None)
+
+
+@each(
+    ("searched", "booked", "field", "problem"),
+    [
+        ([ADULT], [{**ADA, "birth_date": f"{YEAR + 1}-01-01"}], "0.birth_date", "day of travel"),
+        ([ADULT], [{**ADA, "age": 40, "birth_date": f"{YEAR - 9}-01-01"}], "0.age", "birth date"),
+        ([ADULT], [{**ADA, "birth_date": f"{YEAR - 2}-01-01"}], "0.type", "not that of an Adult"),
+        ([ADULT], [{**ADA, "doc_expiration": f"{YEAR - 1}-12-31"}], "0.doc_expiration", "expires"),
+        ([ADULT], [{**ADA, "doc_number": "XK447"}], "0.doc_type", "a kind and a number"),
+        ([ADULT], [{**ADA, "doc_type": "Passport"}], "0.doc_number", "a kind and a number"),
+        ([ADULT, ADULT], [ADA, ADA], "1.last_name", "the same as of traveller 1"),
+        ([ADULT, ADULT], [ADA, LEO], None, "2 travellers (2 Adult)"),
+        ([ADULT, CHILD], [ADA], None, "1 travellers (1 Adult)"),
+        ([ADULT, CHILD], [ADA, {**LEO, "type": "Infant"}], None, "(1 Adult, 1 Child)"),
+    ],
+)
+def test_a_party_that_cannot_be_booked_is_refused_unasked(
+    toolkit: Any,
+    sending_nothing: Any,
+    asked: list[ApprovalRequest],
+    searched: list[Any],
+    booked: list[Any],
+    field: str | None,
+    problem: str,
+) -> None:
+    sailing = sailings(toolkit, passengers=searched)[0]
+    with sending_nothing():
+        answer = toolkit.call("bookings_create", order(sailing, passengers=booked))
+    code = "party_changed" if field is None else "invalid_arguments"
+    refused = error(answer, code)
+    assert refused["field"] == ("passengers" if field is None else f"passengers.{field}")
+    assert problem in refused["message"]
+    assert asked == []
+
+
+def test_a_handle_is_named_in_place_of_its_traveller(
+    toolkit_of: Callable[..., Any], sending_nothing: Any, asked: list[ApprovalRequest]
+) -> None:
+    late = Traveller(
+        first_name="Ada",
+        last_name="Reyes",
+        gender="Female",
+        age=34,
+        doc_type="Passport",
+        doc_number="X1",
+        doc_expiration=f"{YEAR - 1}-12-31",
+    )
+    toolkit = toolkit_of(
+        writes=True, approve=lambda one: asked.append(one) is None, travellers={"t1": late}
+    )
+    search = {name: one for name, one in query().items() if name != "passengers"}
+    found = toolkit.call("availability_search", {**search, "travellers": ["t1"]})
+    wanted = order(found["result"]["items"][0])
+    del wanted["passengers"]
+    with sending_nothing():
+        answer = toolkit.call("bookings_create", {**wanted, "travellers": ["t1"]})
+    refused = error(answer, "invalid_arguments")
+    assert refused["field"] == "travellers.0.doc_expiration"
+    assert "passengers" not in refused["message"]
+    assert asked == []
+
+
+def test_sailings_that_do_not_fit_are_refused_unasked(
+    toolkit: Any, sending_nothing: Any, asked: list[ApprovalRequest]
+) -> None:
+    first, second = sailings(toolkit)[:2]
+    out, _ = round_trip(toolkit)
+    locked = next(n for n, one in enumerate(out["tariffs"]) if one["roundtrip_locked"])
+    alone = order(out)
+    alone["availabilities"][0]["tariff_id"] = out["tariffs"][locked]["id"]
+    with sending_nothing():
+        two = error(toolkit.call("bookings_create", order(first, second)), "invalid_arguments")
+        one = error(toolkit.call("bookings_create", alone), "invalid_arguments")
+    assert (two["field"], one["field"]) == ("availabilities", "availabilities.0.tariff_id")
+    assert asked == []
