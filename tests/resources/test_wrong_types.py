@@ -29,6 +29,7 @@ from ferry_sdk.resources.mcp import McpGroup
 from ferry_sdk.resources.tickets import TicketsGroup
 from tests.support.exchanges import URL, Exchanges, caught, client_of
 from tests.support.samples import AVAILABILITY
+from tests.support.tables import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -148,7 +149,7 @@ OF_BOOKINGS: dict[str, tuple[Any, ...]] = {
     "vehicle": NO_MODELS,
     "contact": NO_MODELS,
 }
-NO_IDS: tuple[Any, ...] = (None, "", "..", *NO_TEXTS)
+NO_IDS: tuple[Any, ...] = (None, "", " ", "\t", ".", "..", "\ud800", *NO_TEXTS)
 NO_FUNCTIONS: tuple[Any, ...] = (7, "print", [])
 NO_PATHS: tuple[Any, ...] = (None, 7, True, b"bytes", [], object())
 OF_CALLS: list[tuple[Any, dict[str, Any], dict[str, tuple[Any, ...]]]] = [
@@ -206,7 +207,7 @@ OF_CALLS: list[tuple[Any, dict[str, Any], dict[str, tuple[Any, ...]]]] = [
         {"ticket_id": "t", "external_payment_ref": "p"},
         {
             "ticket_id": NO_IDS,
-            "external_payment_ref": (None, *NO_TEXTS),
+            "external_payment_ref": (None, "", "  ", *NO_TEXTS),
             "psp": NO_TEXTS,
             "paid_at": NO_TEXTS,
             "booking_id": NO_IDS[1:],
@@ -229,8 +230,8 @@ OF_CALLS: list[tuple[Any, dict[str, Any], dict[str, tuple[Any, ...]]]] = [
 ]
 
 
-@pytest.mark.parametrize("kind", [Ferry, AsyncFerry])
-@pytest.mark.parametrize("argument", invalid_settings(is_async=False))
+@each("kind", [Ferry, AsyncFerry])
+@each("argument", invalid_settings(is_async=False))
 def test_a_client_is_made_with_nothing_of_a_wrong_type(
     kind: Callable[..., object], argument: str
 ) -> None:
@@ -241,7 +242,7 @@ def test_a_client_is_made_with_nothing_of_a_wrong_type(
         assert error.outcome == "not_sent"
 
 
-@pytest.mark.parametrize("argument", OF_AIOHTTP)
+@each("argument", OF_AIOHTTP)
 def test_aiohttps_client_is_made_with_nothing_of_a_wrong_type(argument: str) -> None:
     for value in OF_AIOHTTP[argument]:
         with pytest.raises((ConfigurationError, InvalidInputError)) as caught:
@@ -249,7 +250,7 @@ def test_aiohttps_client_is_made_with_nothing_of_a_wrong_type(argument: str) -> 
         assert str(caught.value).startswith(argument), value
 
 
-@pytest.mark.parametrize("argument", OF_VIEWS)
+@each("argument", OF_VIEWS)
 def test_a_view_is_made_with_nothing_of_a_wrong_type(clients: Clients, argument: str) -> None:
     ferry = client_of(clients, Exchanges(httpx.Response(200, json={"ports": []})))
     for value in OF_VIEWS[argument]:
@@ -257,26 +258,21 @@ def test_a_view_is_made_with_nothing_of_a_wrong_type(clients: Clients, argument:
         assert error.field.startswith(argument), value
 
 
-@pytest.mark.parametrize(
-    ("describe", "good", "wrong"), OF_CALLS, ids=[row[0].__qualname__ for row in OF_CALLS]
-)
+@each(("describe", "good", "wrong"), OF_CALLS)
 def test_a_call_takes_no_argument_of_a_wrong_type(
     describe: Callable[..., object], good: dict[str, Any], wrong: dict[str, tuple[Any, ...]]
 ) -> None:
+    assert {*signature(describe).parameters} == {"self", *wrong}, "an argument has no row"
     for argument, values in wrong.items():
         for value in values:
             error = caught(InvalidInputError, describe, None, **good | {argument: value})
             # Of a tool's two ways to say what is booked, the first is named.
             assert error.field.startswith((argument, "id")), (argument, value)
+            assert error.outcome == "not_sent"
 
 
-def test_every_argument_of_every_call_is_looked_at() -> None:
-    for describe, _, wrong in OF_CALLS:
-        assert {*signature(describe).parameters} == {"self", *wrong}, describe.__qualname__
-
-
-@pytest.mark.parametrize("argument", ["tariff", "place"])
-@pytest.mark.parametrize("value", [None, 7, True, b"bytes", [], object(), httpx.Client])
+@each("argument", ["tariff", "place"])
+@each("value", [None, 7, True, b"bytes", [], object(), httpx.Client])
 def test_a_selection_takes_nothing_of_a_wrong_type(argument: str, value: object) -> None:
     sailing = Availability.model_validate(AVAILABILITY)
     good: dict[str, Any] = {"tariff": sailing.tariffs[0], "place": sailing.places[0]}
@@ -284,7 +280,7 @@ def test_a_selection_takes_nothing_of_a_wrong_type(argument: str, value: object)
     assert error.field == argument
 
 
-@pytest.mark.parametrize("value", [None, *NO_TEXTS, "", "a\nb"])
+@each("value", [None, *NO_TEXTS, "", "a\nb"])
 def test_a_correlation_id_is_a_text_in_one_line(value: Any) -> None:
     def block() -> None:
         with correlation(value):
@@ -293,7 +289,7 @@ def test_a_correlation_id_is_a_text_in_one_line(value: Any) -> None:
     assert caught(InvalidInputError, block).field == "correlation_id"
 
 
-@pytest.mark.parametrize("value", [None, 7, "error", ValueError()])
+@each("value", [None, 7, "error", ValueError()])
 def test_nothing_but_an_unknown_outcome_is_recovered(clients: Clients, value: Any) -> None:
     ferry = client_of(clients, Exchanges(httpx.Response(200)))
     assert caught(InvalidInputError, ferry.recover, value).field == "error"
