@@ -9,7 +9,7 @@ from ferry_sdk.types import Intent
 TRAVELLER = b"Okonkwo-4711"
 
 
-def intent(identity: bytes = TRAVELLER, **more: Any) -> Intent:
+def intent(identity=TRAVELLER, **more):
     fields: dict[str, Any] = {
         "operation": "bookings.create",
         "effect": "bookings.create",
@@ -21,7 +21,7 @@ def intent(identity: bytes = TRAVELLER, **more: Any) -> Intent:
     return Intent(identity=identity, **fields | more)
 
 
-def confirmation(booking_id: str = "b1", **more: Any) -> Intent:
+def confirmation(booking_id="b1", **more):
     return intent(
         booking_id.encode(),
         **{

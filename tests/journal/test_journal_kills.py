@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -20,9 +19,6 @@ from tests.support.hold import Hold
 from tests.support.summer import chosen
 from tests.support.tiers import mostly_long
 from tests.support.trip import PASSENGERS, found
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PATIENCE = 30.0
 
@@ -51,7 +47,7 @@ PHASES = {
 NOTHING_SENT = ("before the intent commits", "after it, before the request")
 
 
-def arguments_of(ferry, call) -> dict[str, Any]:
+def arguments_of(ferry, call):
     """What the write is called with; what it needs is made first."""
     # In real time: the other process has seen no reply that would tell it a frozen one.
     trip = {"availabilities": chosen([found(ferry)]), "passengers": PASSENGERS}
@@ -73,7 +69,7 @@ def arguments_of(ferry, call) -> dict[str, Any]:
 class Scene:
     """A service, a journal, and a process that makes one write until it is killed."""
 
-    def __init__(self, ferry, sandbox, nursery, url, call, *, is_async: bool) -> None:
+    def __init__(self, ferry, sandbox, nursery, url, call, *, is_async):
         self.sandbox = sandbox
         self.call = call
         self.arguments = arguments_of(ferry, call)
@@ -95,30 +91,30 @@ class Scene:
         return self.sandbox.counters.effects_of(WRITES[self.call])
 
     @property
-    def done(self) -> int:
+    def done(self):
         """How often the service did it."""
         return len(self.effects) - self._before
 
     @property
-    def asked(self) -> int:
+    def asked(self):
         """How many requests for it the service has read."""
         return self.sandbox.counters.requests[self.call]
 
     def again(self):
         return children.method_of(self.ferry, self.call)(**self.arguments)
 
-    def killed_at(self, phase: str) -> None:
+    def killed_at(self, phase):
         asked = self.asked
         self._killed(PHASES[phase], lambda *child: self._reached(phase, asked, *child))
 
-    def killed_after(self, step: str, seconds: float) -> None:
-        def reached(_, told) -> None:
+    def killed_after(self, step, seconds):
+        def reached(_, told):
             heard(told, step)
             time.sleep(seconds)
 
         self._killed(None, reached)
 
-    def _killed(self, halt, wait: Callable[[Any, Any], None]) -> None:
+    def _killed(self, halt, wait):
         here, there = self._nursery.Pipe(duplex=False)
         order = replace(self._order, halt=halt)
         process = self._nursery.Process(target=children.write, args=(order, there))
@@ -132,7 +128,7 @@ class Scene:
             here.close()
         assert process.exitcode == -9
 
-    def _reached(self, phase: str, asked: int, process, told) -> None:
+    def _reached(self, phase, asked, process, told):
         match phase:
             case "after the request, before the work":
                 eventually(lambda: self.asked > asked, process.is_alive)
@@ -141,12 +137,12 @@ class Scene:
             case _:
                 heard(told, PHASES[phase])
 
-    def close(self) -> None:
+    def close(self):
         self.ferry.close()
         self.journal.close()
 
 
-def heard(told, step: str) -> None:
+def heard(told, step):
     """Listen to the process until it has come to this step."""
     said = None
     while said != step:
@@ -154,7 +150,7 @@ def heard(told, step: str) -> None:
         said = told.recv()
 
 
-def eventually(holds: Callable[[], Any], possible: Callable[[], bool] = lambda: True) -> None:
+def eventually(holds, possible=lambda: True):
     until = time.monotonic() + PATIENCE
     while not holds():
         assert possible()
@@ -166,7 +162,7 @@ def eventually(holds: Callable[[], Any], possible: Callable[[], bool] = lambda: 
 def scene(ferry, ferry_sandbox, nursery, url, record_property):
     made = []
 
-    def setting(call: str, *, is_async: bool) -> Scene:
+    def setting(call, *, is_async):
         made.append(Scene(ferry, ferry_sandbox, nursery, url, call, is_async=is_async))
         record_property("processes killed in the middle of a write", 1)
         return made[0]

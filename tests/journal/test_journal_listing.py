@@ -18,7 +18,7 @@ START = datetime(2027, 3, 1, 9, tzinfo=timezone.utc)
 TOKYO = timezone(timedelta(hours=9))
 
 
-def begin_at(journal: Journal, *minutes: int) -> list[str]:
+def begin_at(journal, *minutes):
     """Begin a write at each of these minutes after the start."""
     ids = []
     for number, minute in enumerate(minutes):
@@ -27,11 +27,11 @@ def begin_at(journal: Journal, *minutes: int) -> list[str]:
     return ids
 
 
-def at(minutes: int) -> datetime:
+def at(minutes):
     return START + timedelta(minutes=minutes)
 
 
-def ids_of(found) -> list[str]:
+def ids_of(found):
     return [entry.id for entry in found]
 
 
@@ -127,7 +127,7 @@ class TestFilters:
         assert ids_of(any_journal.entries(limit=10**30)) == ids
 
 
-def pages(journal: Journal, size: int, **filters: object) -> list[list[str]]:
+def pages(journal, size, **filters):
     found, page = [], journal.entries(limit=size, **filters)
     while page:
         found.append(ids_of(page))
@@ -284,7 +284,7 @@ class TestSettling:
         assert any_journal.entry(second).is_unresolved
 
 
-def cancellation(ticket_id: str, **more: str):
+def cancellation(ticket_id, **more):
     subject = {"ticket_id": ticket_id, **more}
     name = "tickets.cancel"
     return intent(repr(subject).encode(), operation=name, effect=name, subject=subject)

@@ -27,7 +27,7 @@ ATTRIBUTES = {"alt", "class", "height", "href", "rel", "src", "style", "target",
 class Elements(HTMLParser):
     """Every element with its attributes, and the texts."""
 
-    def __init__(self, html: str) -> None:
+    def __init__(self, html):
         super().__init__()
         self.tags: list[str] = []
         self.attributes: list[tuple[str, str]] = []
@@ -52,7 +52,7 @@ class Elements(HTMLParser):
         raise AssertionError(data)
 
 
-def parse_html(html: str) -> Elements:
+def parse_html(html):
     """Parse the HTML; assert that it has only the library's own elements."""
     found = Elements(html)
     assert found.open == []
@@ -69,7 +69,7 @@ def parse_html(html: str) -> Elements:
     return found
 
 
-def replace_texts(value: object, text: str) -> object:
+def replace_texts(value, text):
     """Return the value with every text replaced by this one."""
     if isinstance(value, dict):
         return {key: replace_texts(one, text) for key, one in value.items()}

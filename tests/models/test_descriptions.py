@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
@@ -15,7 +14,7 @@ from ferry_sdk.models.docstrings import field_descriptions
 from tests.support.tables import each
 
 
-def field_names(thing: Any) -> list[str]:
+def field_names(thing):
     """The fields of a model, a dataclass or a named tuple; none of anything else."""
     if issubclass(thing, BaseModel):
         return [*thing.model_fields]
@@ -32,7 +31,7 @@ RECORDS = {
 }
 
 
-def test_every_field_has_a_description() -> None:
+def test_every_field_has_a_description():
     missing = {
         f"{name}.{field}"
         for name, thing in RECORDS.items()
@@ -43,7 +42,7 @@ def test_every_field_has_a_description() -> None:
 
 
 @each("mode", ["validation", "serialization"])
-def test_json_schemas_describe_their_properties(mode: Any) -> None:
+def test_json_schemas_describe_their_properties(mode):
     for name, thing in RECORDS.items():
         if issubclass(thing, BaseModel):
             schema = TypeAdapter(thing).json_schema(mode=mode)
@@ -52,7 +51,7 @@ def test_json_schemas_describe_their_properties(mode: Any) -> None:
                     assert part.get("description"), f"{name}: {field}"
 
 
-def test_a_schema_says_what_the_docstring_says() -> None:
+def test_a_schema_says_what_the_docstring_says():
     for model, name in (
         (Booking, "possible_actions"),
         (Passenger, "birth_date"),

@@ -12,7 +12,6 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -23,9 +22,6 @@ from ferry_sdk.models import bulk
 from tests.support import samples
 from tests.support.tables import each
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 PORTS = tuple(Port(code=code, name=code, country="X") for code in "ABC")
 SAILINGS = [
     {**samples.AVAILABILITY, "id": f"av-{number}", "never_seen": number, "stops": ["A"] * number}
@@ -34,7 +30,7 @@ SAILINGS = [
 
 
 @pytest.fixture
-def frequent_thread_switches() -> Iterator[None]:
+def frequent_thread_switches():
     """Make threads switch as often as possible."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
@@ -42,15 +38,15 @@ def frequent_thread_switches() -> Iterator[None]:
     sys.setswitchinterval(interval)
 
 
-def search_result(sailings: object = SAILINGS) -> Records[Availability]:
+def search_result(sailings=SAILINGS):
     """Return the result of a search, before first access."""
     return RecordList(Availability).read(decode_json(json.dumps(sailings).encode()))
 
 
-def ports(made: list[object] | None = None) -> Records[Port]:
+def ports(made=None):
     """Return three ports, and record each creation."""
 
-    def make() -> tuple[Port, ...]:
+    def make():
         if made is not None:
             made.append(threading.get_ident())
         return PORTS
@@ -58,15 +54,15 @@ def ports(made: list[object] | None = None) -> Records[Port]:
     return Records[Port].from_factory(make, 3)
 
 
-def fail_if_called() -> tuple[Port, ...]:
+def fail_if_called():
     raise AssertionError("nobody looked")
 
 
-def how_many_there_are() -> int:
+def how_many_there_are():
     return sum(type(one) is Availability for one in gc.get_objects())
 
 
-def test_their_number_is_known_without_making_them() -> None:
+def test_their_number_is_known_without_making_them():
     assert len(Records[Port].from_factory(fail_if_called, 3)) == 3
     assert Records[Port].from_factory(fail_if_called, 3)
     assert not Records[Port].from_factory(fail_if_called, 0)
@@ -80,7 +76,7 @@ def test_their_number_is_known_without_making_them() -> None:
     assert how_many_there_are() == before + 3
 
 
-def test_they_are_made_once_and_stay_the_same() -> None:
+def test_they_are_made_once_and_stay_the_same():
     made: list[object] = []
     answer = ports(made)
     first = [*answer]
@@ -116,11 +112,11 @@ def test_they_are_made_once_and_stay_the_same() -> None:
     ],
     ids=map(str, count()),  # a hash is another one in each process
 )
-def test_however_they_are_first_looked_at_they_are_there(look: Any, seen: object) -> None:
+def test_however_they_are_first_looked_at_they_are_there(look, seen):
     assert look(ports()) == seen
 
 
-def test_they_survive_pickle_before_anybody_looked() -> None:
+def test_they_survive_pickle_before_anybody_looked():
     answer = search_result([*SAILINGS, {}])
     twin = pickle.loads(pickle.dumps(answer))
     assert twin == answer == search_result([*SAILINGS, {}])
@@ -130,10 +126,10 @@ def test_they_survive_pickle_before_anybody_looked() -> None:
 
 
 @pytest.mark.usefixtures("frequent_thread_switches")
-def test_many_threads_that_look_at_once_get_the_same() -> None:
+def test_many_threads_that_look_at_once_get_the_same():
     begun = threading.Barrier(8)
 
-    def look(answer: Records[Any]) -> list[int]:
+    def look(answer):
         begun.wait()
         return [*map(id, answer)]
 
@@ -147,11 +143,11 @@ def test_many_threads_that_look_at_once_get_the_same() -> None:
 
 
 @pytest.mark.usefixtures("frequent_thread_switches")
-def test_what_is_made_may_look_at_other_records() -> None:
+def test_what_is_made_may_look_at_other_records():
     begun = threading.Barrier(2)
     one, other = ports(), ports()
 
-    def both(first: Records[Port], then: Records[Port]) -> list[Port]:
+    def both(first, then):
         begun.wait()
         return [*Records[Port].from_factory(lambda: [*first, *then], 6)]
 
@@ -160,10 +156,10 @@ def test_what_is_made_may_look_at_other_records() -> None:
             assert made == [*PORTS, *PORTS]
 
 
-def test_what_fails_at_first_is_made_at_the_next_look() -> None:
+def test_what_fails_at_first_is_made_at_the_next_look():
     tries = iter([KeyboardInterrupt, MemoryError])
 
-    def make() -> tuple[Port, ...]:
+    def make():
         for error in tries:
             raise error
         return PORTS
@@ -176,11 +172,11 @@ def test_what_fails_at_first_is_made_at_the_next_look() -> None:
     assert [*answer] == [*PORTS]
 
 
-def interrupt_at(answer: Records[Any], at: int) -> bool:
+def interrupt_at(answer, at):
     """Access the records, interrupted at this line; return False if there are fewer lines."""
     left = at
 
-    def trace(frame: Any, event: str, _arg: object) -> Any:
+    def trace(frame, event, _arg):
         nonlocal left
         if frame.f_code.co_filename != bulk.__file__:
             return None
@@ -202,7 +198,7 @@ def interrupt_at(answer: Records[Any], at: int) -> bool:
 
 
 @each("sailings", [[SAILINGS[0]], SAILINGS], ids=["one", "of several kinds"])
-def test_an_interruption_at_any_line_spoils_nothing(sailings: object) -> None:
+def test_an_interruption_at_any_line_spoils_nothing(sailings):
     usual = [*search_result(sailings)]
     seen = [repr(usual), *(one.model_dump() for one in usual)]
     for at in count(1):
@@ -216,12 +212,12 @@ def test_an_interruption_at_any_line_spoils_nothing(sailings: object) -> None:
     assert at > 50
 
 
-def fork_while_creating() -> None:
+def fork_while_creating():
     """Fork while a thread of the parent creates the records; the child creates its own."""
     begun, end = threading.Event(), threading.Event()
     parent = os.getpid()
 
-    def make() -> tuple[Port, ...]:
+    def make():
         if os.getpid() == parent:
             begun.set()
             end.wait()
@@ -243,7 +239,7 @@ def fork_while_creating() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
-def test_a_child_forked_in_the_middle_makes_its_own() -> None:
+def test_a_child_forked_in_the_middle_makes_its_own():
     script = "from tests.models.test_lazy_records import fork_while_creating as run; run()"
     ran = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=30, check=False

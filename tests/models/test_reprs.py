@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from ferry_sdk import AsyncFerry, Availability, Ferry, Records
 from tests.support import samples
 from tests.support.tables import each
 from tests.support.trip import found
 
-if TYPE_CHECKING:
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
 
-
-def test_a_sailing_is_shown_in_two_lines(clients: Clients, ferry_sandbox: Sandbox) -> None:
+def test_a_sailing_is_shown_in_two_lines(clients, ferry_sandbox):
     sailing = found(clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url))
     for text in (repr(sailing), str(sailing)):
         assert text.count("\n") == 1
@@ -25,19 +20,19 @@ def test_a_sailing_is_shown_in_two_lines(clients: Clients, ferry_sandbox: Sandbo
     assert str(min(one.amount for one in sailing.tariffs if one.type == "Ticket")) in repr(sailing)
 
 
-def test_a_sailing_without_tariffs_has_a_repr(both: Ferry) -> None:
+def test_a_sailing_without_tariffs_has_a_repr(both):
     bare = found(both).model_copy(update={"tariffs": ()})
     assert "0 tariffs, " in repr(bare)
 
 
-def test_a_long_list_shows_its_first_and_its_last_record() -> None:
+def test_a_long_list_shows_its_first_and_its_last_record():
     assert repr(Records(range(5))) == "Records([0, 1, 2, 3, 4])"
     assert repr(Records(range(6))) == "Records([0, ... 4 more ..., 5])"
     assert repr(Records([timedelta(0)])) == "Records([datetime.timedelta(0)])"
 
 
 @each("kind", [Ferry, AsyncFerry])
-def test_a_group_shows_its_address_and_no_internals(kind: type[Ferry]) -> None:
+def test_a_group_shows_its_address_and_no_internals(kind):
     url = "http://127.0.0.1:1"
     client = kind("a-secret-token", base_url=url)
     groups = (client.availability, client.bookings, client.tickets, client.catalogue, client.mcp)
@@ -46,7 +41,7 @@ def test_a_group_shows_its_address_and_no_internals(kind: type[Ferry]) -> None:
         assert "transport" not in dir(group)
 
 
-def test_the_names_of_a_record_are_without_the_deprecated_methods_of_pydantic() -> None:
+def test_the_names_of_a_record_are_without_the_deprecated_methods_of_pydantic():
     names = {*dir(Availability.model_validate(samples.AVAILABILITY))}
     assert {*Availability.model_fields, "select", "travel_time", "model_dump"} <= names
     assert not {"construct", "copy", "dict", "json", "parse_raw", "update_forward_refs"} & names

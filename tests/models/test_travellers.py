@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from datetime import date, datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -23,10 +23,6 @@ from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.mcp import McpGroup
 
-if TYPE_CHECKING:
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
-
 DAY = date(2027, 6, 30)
 ADA: dict[str, Any] = {
     "first_name": "Zoë",
@@ -43,15 +39,15 @@ LEO: dict[str, Any] = {
 BABY: dict[str, Any] = LEO | {"first_name": "Mía", "birth_date": "2026-02-28"}
 
 
-def selection(depart_at: datetime | None) -> Selection:
+def selection(depart_at):
     return Selection(availability_id="a", tariff_id="t", place_id="p", depart_at=depart_at)
 
 
-def at(day: date, offset: int = 0) -> datetime:
+def at(day, offset=0):
     return datetime(day.year, day.month, day.day, 0, 30, tzinfo=timezone(timedelta(hours=offset)))
 
 
-def booked(passengers: Any, *days: datetime | None) -> list[dict[str, Any]]:
+def booked(passengers, *days):
     """The passengers on the wire of a booking of sailings on these days."""
     operation = BookingsGroup.create(
         None, availabilities=[selection(one) for one in days], passengers=passengers
@@ -59,7 +55,7 @@ def booked(passengers: Any, *days: datetime | None) -> list[dict[str, Any]]:
     return operation.write.identity["passengers"]  # type: ignore[union-attr, index, return-value]
 
 
-def searched(passengers: Any, day: date, group: Any = AvailabilityGroup.search) -> Any:
+def searched(passengers, day, group=AvailabilityGroup.search):
     """The passengers on the wire of a search."""
     operation = group(
         None,
@@ -76,7 +72,7 @@ def searched(passengers: Any, day: date, group: Any = AvailabilityGroup.search) 
     return body["passengers"]
 
 
-def test_ages_on_a_day() -> None:
+def test_ages_on_a_day():
     rows = [
         ("2016-02-29", date(2027, 2, 28), 10),  # a birthday on 29 February counts from 1 March
         ("2016-02-29", date(2027, 3, 1), 11),
@@ -91,7 +87,7 @@ def test_ages_on_a_day() -> None:
         assert age_on(date.fromisoformat(born), day) == age, (born, day)
 
 
-def test_a_search_and_a_booking_have_the_age_and_type_of_the_day_of_the_first_sailing() -> None:
+def test_a_search_and_a_booking_have_the_age_and_type_of_the_day_of_the_first_sailing():
     party = Travellers([ADA, LEO, BABY])
     for day, leo, baby in [
         (DAY, ("Child", 11), ("Infant", 1)),
@@ -104,14 +100,14 @@ def test_a_search_and_a_booking_have_the_age_and_type_of_the_day_of_the_first_sa
             assert kinds == [(*one, order) for order, one in enumerate(expected, 1)], day
 
 
-def test_the_day_is_that_of_the_port_and_not_of_utc() -> None:
+def test_the_day_is_that_of_the_port_and_not_of_utc():
     for offset in (-10, 0, 13):
         twelfth_birthday = at(date(2027, 7, 1), offset)
         assert booked([LEO | {"type": "Child"}], twelfth_birthday)
         assert booked(Travellers([ADA, LEO]), twelfth_birthday)[1]["age"] == 12
 
 
-def test_bands_give_the_type_and_a_given_type_is_kept() -> None:
+def test_bands_give_the_type_and_a_given_type_is_kept():
     party = Travellers([ADA, LEO, BABY], bands=AgeBands(infant=1, child=18))
     assert [one["type"] for one in searched(party, DAY)] == ["Adult", "Child", "Child"]
     assert party[1:].bands == party.bands
@@ -122,7 +118,7 @@ def test_bands_give_the_type_and_a_given_type_is_kept() -> None:
             AgeBands(infant, child)  # type: ignore[arg-type]
 
 
-def test_both_protocols_take_travellers_alone_and_among_dicts() -> None:
+def test_both_protocols_take_travellers_alone_and_among_dicts():
     traveller = Traveller.model_validate(ADA)
     adult = {"type": "Adult", "gender": "M", "age": 40}
     for group in (AvailabilityGroup.search, McpGroup.search_availability):
@@ -155,7 +151,7 @@ CONTRADICTIONS: list[tuple[str, list[dict[str, Any]], int, str]] = [
 ]
 
 
-def test_contradictions_are_reported_and_refused_before_anything_is_sent() -> None:
+def test_contradictions_are_reported_and_refused_before_anything_is_sent():
     back = DAY + timedelta(days=7)
     for name, members, traveller, field in CONTRADICTIONS:
         party = Travellers(members)  # type: ignore[arg-type]
@@ -171,7 +167,7 @@ def test_contradictions_are_reported_and_refused_before_anything_is_sent() -> No
             assert "Ng" not in str(refused.value), name
 
 
-def test_what_may_be_true_is_not_refused() -> None:
+def test_what_may_be_true_is_not_refused():
     twin = LEO | {"first_name": "Téo"}
     for name, members in [
         ("twins", [ADA, LEO, twin]),
@@ -191,7 +187,7 @@ def test_what_may_be_true_is_not_refused() -> None:
         assert len(booked(party, at(DAY))) == len(members), name
 
 
-def test_without_a_known_day_today_is_taken_and_the_next_birthday_is_allowed() -> None:
+def test_without_a_known_day_today_is_taken_and_the_next_birthday_is_allowed():
     today = datetime.now(timezone.utc).date()
     born = today - timedelta(days=40 * 365)
     age = age_on(born, today)
@@ -210,7 +206,7 @@ def test_without_a_known_day_today_is_taken_and_the_next_birthday_is_allowed() -
     assert "age" not in sent  # the age on the day of travel is not known
 
 
-def test_what_is_missing_is_reported_and_refused_where_it_is_needed() -> None:
+def test_what_is_missing_is_reported_and_refused_where_it_is_needed():
     party = Travellers([ADA, {"first_name": "Leo"}])
     assert party.problems(on=DAY) == (
         TravellerProblem(1, "last_name", "required for a booking"),
@@ -231,7 +227,7 @@ def test_what_is_missing_is_reported_and_refused_where_it_is_needed() -> None:
         assert refused.value.field == f"passengers[1].{field}", members
 
 
-def test_a_list_is_immutable_copied_and_hides_its_travellers() -> None:
+def test_a_list_is_immutable_copied_and_hides_its_travellers():
     party = Travellers([Traveller.model_validate(ADA), Passenger(type="Child", **LEO)])  # type: ignore[arg-type]
     for made in (pickle.loads(pickle.dumps(party)), copy.deepcopy(party)):
         assert made == party
@@ -254,7 +250,7 @@ def test_a_list_is_immutable_copied_and_hides_its_travellers() -> None:
         assert refused.value.field == field
 
 
-def test_one_list_is_searched_and_booked(clients: Clients, ferry_sandbox: Sandbox) -> None:
+def test_one_list_is_searched_and_booked(clients, ferry_sandbox):
     day = date(2050, 6, 6)
     baby = BABY | {"birth_date": "2049-06-07"}
     party = Travellers([ADA, LEO | {"birth_date": "2038-06-06"}, baby])

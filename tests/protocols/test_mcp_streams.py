@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -20,9 +19,6 @@ from tests.support.tables import each
 from tests.support.tiers import examples
 from tests.support.trip import PASSENGERS, found
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 MINE = "ferry-test"
 HEAD = Head(200, Headers([("content-type", "Text/Event-Stream; charset=utf-8")]))
 BOM = "\ufeff"
@@ -35,20 +31,20 @@ def clients(mostly_sync_clients):
     return mostly_sync_clients
 
 
-def cut(stream: bytes, at: Iterable[int]) -> list[bytes]:
+def cut(stream, at):
     """The pieces of a stream that is cut at these places."""
     edges = [0, *sorted(at), len(stream)]
     return [stream[begin:end] for begin, end in pairwise(edges)]
 
 
-def events(stream: bytes, at: Iterable[int] = ()) -> list[bytes]:
+def events(stream, at=()):
     """The data of all events of a stream that comes in pieces."""
     parser = EventStream()
     complete = [data for piece in cut(stream, at) for data in parser.feed(piece)]
     return [*complete, *parser.finish()]
 
 
-def bytewise(stream: bytes) -> list[bytes]:
+def bytewise(stream):
     return events(stream, range(len(stream)))
 
 

@@ -21,7 +21,6 @@ from ferry_sdk import (
     BookingCreateError,
     ConflictError,
     ConnectionFailedError,
-    FerryError,
     NoSailingsError,
     NotFoundError,
     OutcomeUnknownError,
@@ -44,8 +43,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ferry_sdk import Ferry
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
 
 pytestmark = pytest.mark.usefixtures("read_back_once")
 
@@ -87,24 +84,22 @@ UNKNOWN_TO_A_WRITE = [408, 500, 502, 503, 504, 599]
 
 
 @pytest.fixture
-def clients(mostly_sync_clients: Clients) -> Clients:
+def clients(mostly_sync_clients):
     return mostly_sync_clients
 
 
-def refusing(
-    clients: Clients, status: int, body: bytes = b"{}", **headers: str
-) -> tuple[Ferry, Exchanges]:
+def refusing(clients, status, body=b"{}", **headers):
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     service = Exchanges(httpx.Response(status, headers=named, content=body))
     return client_of(clients, service), service
 
 
-def interface_error(code: str, message: str = "No.") -> bytes:
+def interface_error(code, message="No."):
     return json.dumps({"error": True, "code": code, "message": message}).encode()
 
 
 @each(("status", "kind"), BY_STATUS.items())
-def test_a_status_has_its_class(clients: Clients, status: int, kind: type[APIError]) -> None:
+def test_a_status_has_its_class(clients, status, kind):
     ferry, _ = refusing(clients, status, interface_error("OTHER"), x_request_id="r-1")
     error = caught(kind, ferry.tickets.get, "t-1")
     assert (error.status_code, error.code, error.message) == (status, "OTHER", "No.")
@@ -116,9 +111,7 @@ def test_a_status_has_its_class(clients: Clients, status: int, kind: type[APIErr
 
 
 @each(("status", "kind"), BY_STATUS.items())
-def test_a_status_has_the_same_class_over_mcp(
-    clients: Clients, status: int, kind: type[APIError]
-) -> None:
+def test_a_status_has_the_same_class_over_mcp(clients, status, kind):
     handshake = httpx.Response(200, json={"result": {"protocolVersion": "2025-11-25"}})
     service = Exchanges(
         handshake, httpx.Response(202), httpx.Response(status, content=b'{"message": "No."}')
@@ -127,15 +120,13 @@ def test_a_status_has_the_same_class_over_mcp(
     assert (error.status_code, error.message) == (status, "No.")
 
 
-def at(status: int, kind: type[APIError]) -> type[APIError]:
+def at(status, kind):
     """The class at a status: a search that is not found is one of its own."""
     return NoSailingsError if (status, kind) == (404, AvailabilityError) else kind
 
 
 @each(("code", "kind"), BY_CODE.items())
-def test_a_known_code_decides_at_any_status(
-    clients: Clients, code: str, kind: type[APIError]
-) -> None:
+def test_a_known_code_decides_at_any_status(clients, code, kind):
     for status in (200, 201, 400, 401, 404, 409, 422, 429, 500, 503):
         with case(status):
             ferry, _ = refusing(clients, status, interface_error(code))
@@ -145,9 +136,7 @@ def test_a_known_code_decides_at_any_status(
 
 @each("status", [400, 404, 409, 422])
 @each(("code", "kind"), BY_CODE.items())
-def test_a_known_code_decides_for_a_write_too(
-    clients: Clients, status: int, code: str, kind: type[APIError]
-) -> None:
+def test_a_known_code_decides_for_a_write_too(clients, status, code, kind):
     ferry, service = refusing(clients, status, interface_error(code))
     confirm = ferry.with_options(max_retries=2).bookings.confirm
     error = caught(at(status, kind), confirm, "b-1")
@@ -157,9 +146,7 @@ def test_a_known_code_decides_for_a_write_too(
 
 @each("code", [*BY_CODE, "OTHER"])
 @each("status", UNKNOWN_TO_A_WRITE)
-def test_a_5xx_or_408_to_a_write_is_unknown_whatever_its_code(
-    clients: Clients, status: int, code: str
-) -> None:
+def test_a_5xx_or_408_to_a_write_is_unknown_whatever_its_code(clients, status, code):
     ferry, service = refusing(clients, status, interface_error(code), x_request_id="r-1")
     error = caught(OutcomeUnknownError, ferry.with_options(max_retries=2).bookings.confirm, "b-1")
     assert [request.method for request in service.requests].count("POST") == 1
@@ -169,7 +156,7 @@ def test_a_5xx_or_408_to_a_write_is_unknown_whatever_its_code(
     assert isinstance(error.__cause__, APIError)
 
 
-def test_an_error_object_under_status_200_is_a_refusal_of_a_write(clients: Clients) -> None:
+def test_an_error_object_under_status_200_is_a_refusal_of_a_write(clients):
     ferry, _ = refusing(clients, 200, interface_error("BOOKING_CREATE_ERROR", "Sold out"))
     call = ferry.bookings.create
     selection: Any = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
@@ -205,9 +192,7 @@ BODIES: list[tuple[Any, str | None, str]] = [
 
 
 @each(("body", "code", "message"), BODIES, ids=lambda part: repr(part)[:40])
-def test_code_and_message_are_found_in_the_usual_places(
-    clients: Clients, body: object, code: str | None, message: str
-) -> None:
+def test_code_and_message_are_found_in_the_usual_places(clients, body, code, message):
     ferry, _ = refusing(clients, 418, json.dumps(body).encode())
     error = caught(APIError, ferry.tickets.get, "t-1")
     assert (error.code, error.message.lower()) == (code, message.lower())
@@ -225,9 +210,7 @@ def test_code_and_message_are_found_in_the_usual_places(
     ],
 )
 @each(("status", "kind"), [(404, NotFoundError), (503, ServerError)])
-def test_a_body_that_is_no_json_leaves_the_status_to_speak(
-    clients: Clients, content: bytes, text: str, status: int, kind: type[APIError]
-) -> None:
+def test_a_body_that_is_no_json_leaves_the_status_to_speak(clients, content, text, status, kind):
     ferry, _ = refusing(clients, status, content, content_type="text/html")
     error = caught(kind, ferry.tickets.get, "t-1")
     assert error.message in {"Not Found", "Service Unavailable"}
@@ -235,7 +218,7 @@ def test_a_body_that_is_no_json_leaves_the_status_to_speak(
     assert text[:20] not in str(error) or not text
 
 
-def test_a_status_without_a_name_still_says_something(clients: Clients) -> None:
+def test_a_status_without_a_name_still_says_something(clients):
     ferry, _ = refusing(clients, 499, b"")
     error = caught(APIError, ferry.tickets.get, "t-1")
     assert str(error) == "the service refused (HTTP 499)"
@@ -246,14 +229,14 @@ def test_a_status_without_a_name_still_says_something(clients: Clients) -> None:
     [("0", 0.0), ("7", 7.0), (" 7 ", 7.0), ("1.5", 1.5), ("86400", 86400.0)]
     + [(text, None) for text in ("", "-1", "soon", "1e3", "inf", "nan", "1,5", "0x10")],
 )
-def test_retry_after_in_seconds(clients: Clients, text: str, seconds: float | None) -> None:
+def test_retry_after_in_seconds(clients, text, seconds):
     ferry, _ = refusing(clients, 429, retry_after=text)
     error = caught(RateLimitError, ferry.tickets.get, "t-1")
     assert error.retry_after == seconds
     assert seconds is None or type(error.retry_after) is float
 
 
-def test_retry_after_as_a_date(clients: Clients) -> None:
+def test_retry_after_as_a_date(clients):
     before = time.time()
     ferry, _ = refusing(clients, 503, retry_after=formatdate(before + 90, usegmt=True))
     error = caught(ServerError, ferry.tickets.get, "t-1")
@@ -263,13 +246,13 @@ def test_retry_after_as_a_date(clients: Clients) -> None:
     assert 89 - passed <= error.retry_after <= 90
 
 
-def test_a_retry_after_in_the_past_is_now(clients: Clients) -> None:
+def test_a_retry_after_in_the_past_is_now(clients):
     ferry, _ = refusing(clients, 429, retry_after="Wed, 21 Oct 2015 07:28:00 GMT")
     assert caught(RateLimitError, ferry.tickets.get, "t-1").retry_after == 0.0
 
 
 @each("date", ["Mon, 01 Jan 99999999999999999999 00:00:00 GMT", "Mon, 01"])
-def test_a_retry_after_that_is_no_date_is_none(clients: Clients, date: str) -> None:
+def test_a_retry_after_that_is_no_date_is_none(clients, date):
     ferry, _ = refusing(clients, 429, retry_after=date)
     assert caught(RateLimitError, ferry.tickets.get, "t-1").retry_after is None
 
@@ -337,7 +320,7 @@ FAULTS += [fault for fault in NOTHING_DONE | DONE if fault not in FAULTS]
 
 
 @pytest.fixture
-def prepare(both: Ferry, ferry_sandbox: Sandbox) -> Prepared:
+def prepare(both, ferry_sandbox):
     sailing = found(both)
     selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
     creation: dict[str, Any] = {"availabilities": [selection], "passengers": PASSENGERS}
@@ -354,8 +337,8 @@ def prepare(both: Ferry, ferry_sandbox: Sandbox) -> Prepared:
 @every_write
 @pytest.mark.parametrize("fault", mostly_long(FAULTS, short=3))
 def test_a_write_without_a_readable_reply_is_sent_once_and_unknown_or_read_back(
-    both: Ferry, ferry_sandbox: Sandbox, prepare: Prepared, act: Act, fault: str
-) -> None:
+    both, ferry_sandbox, prepare, act, fault
+):
     details = (NOTHING_DONE | DONE)[fault]
     ferry_sandbox.faults.add(fault, act.operation, times=None, **details)
     if fault in DONE and act.counted_as in SHOWN:
@@ -372,8 +355,8 @@ def test_a_write_without_a_readable_reply_is_sent_once_and_unknown_or_read_back(
 
 @every_write
 def test_a_write_refused_for_its_rate_is_sent_again_and_done_once(
-    both: Ferry, ferry_sandbox: Sandbox, prepare: Prepared, act: Act
-) -> None:
+    both, ferry_sandbox, prepare, act
+):
     ferry_sandbox.faults.add("rate_limited", act.operation, times=2, retry_after=0)
     act.call(both, prepare)
     assert ferry_sandbox.counters.requests[act.operation] == 3
@@ -382,9 +365,7 @@ def test_a_write_refused_for_its_rate_is_sent_again_and_done_once(
 
 @every_write
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_refused_token_is_no_unknown_outcome(
-    both: Ferry, ferry_sandbox: Sandbox, prepare: Prepared, act: Act, status: int
-) -> None:
+def test_a_refused_token_is_no_unknown_outcome(both, ferry_sandbox, prepare, act, status):
     ferry_sandbox.faults.add("unauthorized", act.operation, times=None, status=status)
     kind = AuthenticationError if status == 401 else PermissionDeniedError
     with pytest.raises(kind) as info:
@@ -395,9 +376,7 @@ def test_a_refused_token_is_no_unknown_outcome(
 
 @every_write
 @pytest.mark.parametrize("status", [302, 307])
-def test_a_write_is_never_sent_where_a_redirect_leads(
-    both: Ferry, ferry_sandbox: Sandbox, prepare: Prepared, act: Act, status: int
-) -> None:
+def test_a_write_is_never_sent_where_a_redirect_leads(both, ferry_sandbox, prepare, act, status):
     ferry_sandbox.faults.add("redirect", act.operation, status=status)
     error = caught(UnexpectedResponseError, act.call, both, prepare)
     assert error.status_code == status
@@ -406,9 +385,7 @@ def test_a_write_is_never_sent_where_a_redirect_leads(
 
 
 @every_write
-def test_a_token_that_only_reads_is_refused_a_write(
-    clients: Clients, ferry_sandbox: Sandbox, prepare: Prepared, act: Act
-) -> None:
+def test_a_token_that_only_reads_is_refused_a_write(clients, ferry_sandbox, prepare, act):
     token = ferry_sandbox.read_only_token
     ferry = clients(token, base_url=ferry_sandbox.base_url, organisation_token=token)
     error = caught(PermissionDeniedError, act.call, ferry, prepare)
@@ -431,13 +408,8 @@ every_read = pytest.mark.parametrize(
 @every_read
 @pytest.mark.parametrize("fault", mostly_long([*FAULTS, "rate_limited"], short=3))
 def test_a_read_without_a_readable_reply_is_sent_again(
-    both: Ferry,
-    ferry_sandbox: Sandbox,
-    prepare: Prepared,
-    operation: str,
-    call: Callable[[Ferry, Prepared], object],
-    fault: str,
-) -> None:
+    both, ferry_sandbox, prepare, operation, call, fault
+):
     details = (NOTHING_DONE | DONE).get(fault, {})
     ferry_sandbox.faults.add(fault, operation, times=2, **details)
     call(both, prepare)
@@ -468,30 +440,22 @@ def test_a_read_without_a_readable_reply_is_sent_again(
     ),
 )
 def test_a_read_that_never_succeeds_says_why_and_how_often(
-    both: Ferry,
-    ferry_sandbox: Sandbox,
-    prepare: Prepared,
-    operation: str,
-    call: Callable[[Ferry, Prepared], object],
-    fault: str,
-    kind: type[FerryError],
-) -> None:
+    both, ferry_sandbox, prepare, operation, call, fault, kind
+):
     ferry_sandbox.faults.add(fault, operation, times=None)
     error = caught(kind, call, both.with_options(max_retries=1), prepare)
     assert ferry_sandbox.counters.requests[operation] == 2
     assert [attempt.problem for attempt in error.attempts] == [kind.__name__] * 2
 
 
-def test_a_redirected_read_is_not_sent_again(both: Ferry, ferry_sandbox: Sandbox) -> None:
+def test_a_redirected_read_is_not_sent_again(both, ferry_sandbox):
     ferry_sandbox.faults.add("redirect", "catalogue.ports", times=None)
     error = caught(UnexpectedResponseError, both.catalogue.ports)
     assert error.status_code == 307
     assert ferry_sandbox.counters.requests["catalogue.ports"] == 1
 
 
-def test_a_value_never_seen_is_a_value(
-    both: Ferry, ferry_sandbox: Sandbox, prepare: Prepared
-) -> None:
+def test_a_value_never_seen_is_a_value(both, ferry_sandbox, prepare):
     ferry_sandbox.faults.add("unknown_enum", "bookings.get", field="stage", value="moored")
     booking = both.bookings.get(prepare.booking_id)
     assert booking.stage == "moored"
@@ -500,9 +464,7 @@ def test_a_value_never_seen_is_a_value(
 
 @pytest.mark.parametrize("fault", ["missing_field", "null_field"])
 @pytest.mark.parametrize("field", ["booking_id", "total_price", "stage", "tickets"])
-def test_a_field_that_is_not_there_is_named(
-    both: Ferry, ferry_sandbox: Sandbox, prepare: Prepared, fault: str, field: str
-) -> None:
+def test_a_field_that_is_not_there_is_named(both, ferry_sandbox, prepare, fault, field):
     ferry_sandbox.faults.add(fault, "bookings.get", times=None, field=field)
     error = caught(UnexpectedResponseError, both.bookings.get, prepare.booking_id)
     assert error.field == field
@@ -512,9 +474,7 @@ def test_a_field_that_is_not_there_is_named(
 
 
 @pytest.mark.parametrize("fault", ["missing_field", "null_field"])
-def test_a_write_whose_answer_lacks_its_id_is_unknown(
-    both: Ferry, ferry_sandbox: Sandbox, prepare: Prepared, fault: str
-) -> None:
+def test_a_write_whose_answer_lacks_its_id_is_unknown(both, ferry_sandbox, prepare, fault):
     ferry_sandbox.faults.add(fault, "bookings.create", field="booking_id")
     error = caught(OutcomeUnknownError, both.bookings.create, **prepare.creation)
     seen: Any = error.last_seen
@@ -523,9 +483,7 @@ def test_a_write_whose_answer_lacks_its_id_is_unknown(
 
 
 @pytest.mark.parametrize("as_date", [False, True])
-def test_a_retry_after_too_long_to_wait_for_is_in_the_error(
-    both: Ferry, ferry_sandbox: Sandbox, as_date: bool
-) -> None:
+def test_a_retry_after_too_long_to_wait_for_is_in_the_error(both, ferry_sandbox, as_date):
     ferry_sandbox.faults.add(
         "rate_limited", "bookings.confirm", times=None, retry_after=3600, as_date=as_date
     )
@@ -535,7 +493,7 @@ def test_a_retry_after_too_long_to_wait_for_is_in_the_error(
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 
-def test_what_the_local_service_refuses_comes_with_its_code(both: Ferry, prepare: Prepared) -> None:
+def test_what_the_local_service_refuses_comes_with_its_code(both, prepare):
     error = caught(TicketNotFoundError, both.tickets.get, "t-nobody")
     assert (error.status_code, error.code) == (404, "TICKET_NOT_FOUND")
     caught(TicketNotFoundError, both.mcp.view_ticket, "t-nobody")
@@ -548,9 +506,7 @@ def test_what_the_local_service_refuses_comes_with_its_code(both: Ferry, prepare
     assert (over_mcp.code, over_mcp.message) == (again.code, again.message)
 
 
-def test_an_unknown_token_is_an_authentication_error(
-    clients: Clients, ferry_sandbox: Sandbox
-) -> None:
+def test_an_unknown_token_is_an_authentication_error(clients, ferry_sandbox):
     ferry = clients("nobody", base_url=ferry_sandbox.base_url)
     for call in (ferry.catalogue.ports, ferry.mcp.ports):
         error = caught(AuthenticationError, call)

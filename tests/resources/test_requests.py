@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import pytest
@@ -21,22 +21,15 @@ from ferry_sdk.journal import Journal
 from tests.support.exchanges import URL, Exchanges, caught, client_of
 from tests.support.trip import PASSENGERS, booked
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ferry_sdk import Ferry
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
-
 DONE = httpx.Response(200, json={"done": True})
 
 
 @pytest.fixture(autouse=True)
-def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def _at_once(monkeypatch):
     monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
 
 
-def test_a_path_of_the_service_gives_its_json(both: Ferry, ferry_sandbox: Sandbox) -> None:
+def test_a_path_of_the_service_gives_its_json(both, ferry_sandbox):
     ports = both.request("GET", "/api/port")
     assert ports == both.request("get", "api/port")
     assert ports == json.loads(both.with_raw_response.catalogue.ports().content)
@@ -50,8 +43,8 @@ def test_a_path_of_the_service_gives_its_json(both: Ferry, ferry_sandbox: Sandbo
 
 
 def test_a_write_is_sent_once_on_record_and_its_outcome_may_be_unknown(
-    clients: Clients, ferry_sandbox: Sandbox, tmp_path: Path
-) -> None:
+    clients, ferry_sandbox, tmp_path
+):
     with Journal(f"sqlite:///{tmp_path}/j.db") as journal:
         ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=journal)
         booking_id = booked(ferry).booking_id
@@ -71,7 +64,7 @@ def test_a_write_is_sent_once_on_record_and_its_outcome_may_be_unknown(
         assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 
-def test_only_a_get_is_a_read(clients: Clients) -> None:
+def test_only_a_get_is_a_read(clients):
     for method in ("POST", "PUT", "PATCH", "DELETE", "HEAD", "paint"):
         service = Exchanges(httpx.Response(503), DONE)
         ferry = client_of(clients, service, max_retries=2)
@@ -87,7 +80,7 @@ def test_only_a_get_is_a_read(clients: Clients) -> None:
     caught(ServerError, client_of(clients, Exchanges(httpx.Response(503))).request, "GET", "a")
 
 
-def test_what_is_sent_is_what_was_given(clients: Clients) -> None:
+def test_what_is_sent_is_what_was_given(clients):
     for path, params, expected in (
         ("api/port", None, "/api/port"),
         ("/api/port/", {}, "/api/port/"),
@@ -109,7 +102,7 @@ def test_what_is_sent_is_what_was_given(clients: Clients) -> None:
     assert not empty.requests[0].content
 
 
-def test_a_path_cannot_leave_the_origin(clients: Clients) -> None:
+def test_a_path_cannot_leave_the_origin(clients):
     service = Exchanges(DONE)
     ferry = client_of(clients, service)
     for path in (
@@ -141,7 +134,7 @@ def test_a_path_cannot_leave_the_origin(clients: Clients) -> None:
     assert not service.requests
 
 
-def test_travellers_and_tokens_of_a_request_are_hidden(clients: Clients) -> None:
+def test_travellers_and_tokens_of_a_request_are_hidden(clients):
     words = "no room for Marguerite Okonkwo, ada@example.org"
     refusal = {"error": True, "code": "BOOKING_CREATE_ERROR", "message": words}
     ferry = client_of(clients, Exchanges(httpx.Response(422, json=refusal)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from functools import partial
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import httpx2
@@ -31,11 +31,6 @@ from tests.support.exchanges import URL, Exchanges, caught, client_of
 from tests.support.samples import AVAILABILITY
 from tests.support.tables import each
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tests.support.both import Clients
-
 pytestmark = pytest.mark.own_http_client(reason="it is about what a client is made with")
 
 NAN, INFINITE = float("nan"), float("inf")
@@ -53,16 +48,16 @@ SET_BY_OTHERS = (
 )
 
 
-async def give_token() -> str:
+async def give_token():
     return "token"
 
 
 class AsyncTokens:
-    async def __call__(self) -> str:
+    async def __call__(self):
         return "token"
 
 
-def http_clients(*, is_async: bool) -> Iterator[Any]:
+def http_clients(*, is_async):
     """Yield objects that are not an HTTP client of this kind."""
     yield from ("httpx", 7, True, object(), httpx, httpx.Client, httpx.AsyncClient, [])
     for library in (httpx, httpx2):
@@ -71,7 +66,7 @@ def http_clients(*, is_async: bool) -> Iterator[Any]:
         yield DefaultAioHttpClient()
 
 
-def invalid_settings(is_async: bool) -> dict[str, tuple[Any, ...]]:
+def invalid_settings(is_async):
     """Return invalid settings of both clients, by argument."""
     return {
         "token": (*NO_TEXTS, "a\nb", *(() if is_async else (give_token, AsyncTokens()))),
@@ -232,9 +227,7 @@ OF_CALLS: list[tuple[Any, dict[str, Any], dict[str, tuple[Any, ...]]]] = [
 
 @each("kind", [Ferry, AsyncFerry])
 @each("argument", invalid_settings(is_async=False))
-def test_a_client_is_made_with_nothing_of_a_wrong_type(
-    kind: Callable[..., object], argument: str
-) -> None:
+def test_a_client_is_made_with_nothing_of_a_wrong_type(kind, argument):
     for value in invalid_settings(is_async=kind is AsyncFerry)[argument]:
         settings = {"token": "t", "base_url": URL} | {argument: value}
         error = caught(ConfigurationError, kind, **settings)
@@ -243,7 +236,7 @@ def test_a_client_is_made_with_nothing_of_a_wrong_type(
 
 
 @each("argument", OF_AIOHTTP)
-def test_aiohttps_client_is_made_with_nothing_of_a_wrong_type(argument: str) -> None:
+def test_aiohttps_client_is_made_with_nothing_of_a_wrong_type(argument):
     for value in OF_AIOHTTP[argument]:
         with pytest.raises((ConfigurationError, InvalidInputError)) as caught:
             DefaultAioHttpClient(**{argument: value})
@@ -251,7 +244,7 @@ def test_aiohttps_client_is_made_with_nothing_of_a_wrong_type(argument: str) -> 
 
 
 @each("argument", OF_VIEWS)
-def test_a_view_is_made_with_nothing_of_a_wrong_type(clients: Clients, argument: str) -> None:
+def test_a_view_is_made_with_nothing_of_a_wrong_type(clients, argument):
     ferry = client_of(clients, Exchanges(httpx.Response(200, json={"ports": []})))
     for value in OF_VIEWS[argument]:
         error = caught(InvalidInputError, ferry.with_options, **{argument: value})
@@ -259,9 +252,7 @@ def test_a_view_is_made_with_nothing_of_a_wrong_type(clients: Clients, argument:
 
 
 @each(("describe", "good", "wrong"), OF_CALLS)
-def test_a_call_takes_no_argument_of_a_wrong_type(
-    describe: Callable[..., object], good: dict[str, Any], wrong: dict[str, tuple[Any, ...]]
-) -> None:
+def test_a_call_takes_no_argument_of_a_wrong_type(describe, good, wrong):
     assert {*signature(describe).parameters} == {"self", *wrong}, "an argument has no row"
     for argument, values in wrong.items():
         for value in values:
@@ -273,7 +264,7 @@ def test_a_call_takes_no_argument_of_a_wrong_type(
 
 @each("argument", ["tariff", "place"])
 @each("value", [None, 7, True, b"bytes", [], object(), httpx.Client])
-def test_a_selection_takes_nothing_of_a_wrong_type(argument: str, value: object) -> None:
+def test_a_selection_takes_nothing_of_a_wrong_type(argument, value):
     sailing = Availability.model_validate(AVAILABILITY)
     good: dict[str, Any] = {"tariff": sailing.tariffs[0], "place": sailing.places[0]}
     error = caught(InvalidInputError, sailing.select, **good | {argument: value})
@@ -281,8 +272,8 @@ def test_a_selection_takes_nothing_of_a_wrong_type(argument: str, value: object)
 
 
 @each("value", [None, *NO_TEXTS, "", "a\nb"])
-def test_a_correlation_id_is_a_text_in_one_line(value: Any) -> None:
-    def block() -> None:
+def test_a_correlation_id_is_a_text_in_one_line(value):
+    def block():
         with correlation(value):
             pass
 
@@ -290,19 +281,19 @@ def test_a_correlation_id_is_a_text_in_one_line(value: Any) -> None:
 
 
 @each("value", [None, 7, "error", ValueError()])
-def test_nothing_but_an_unknown_outcome_is_recovered(clients: Clients, value: Any) -> None:
+def test_nothing_but_an_unknown_outcome_is_recovered(clients, value):
     ferry = client_of(clients, Exchanges(httpx.Response(200)))
     assert caught(InvalidInputError, ferry.recover, value).field == "error"
 
 
-def test_every_part_of_a_time_out_is_named() -> None:
+def test_every_part_of_a_time_out_is_named():
     for part in fields(Timeout):
         limits = Timeout(**{part.name: "soon"})  # type: ignore[arg-type]  # on purpose
         error = caught(ConfigurationError, Ferry, "t", base_url=URL, timeout=limits)
         assert str(error).startswith(f"timeout.{part.name}: ")
 
 
-def test_good_values_are_taken() -> None:
+def test_good_values_are_taken():
     for kind in (Ferry, AsyncFerry):
         ferry = kind("t", base_url=URL, timeout=3, deadline=0.5, max_retries=0, client_version=7)
         ferry.with_options(deadline=None, timeout=None, language=None, correlation_id=None)

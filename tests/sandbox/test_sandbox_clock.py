@@ -122,7 +122,7 @@ def test_advances_of_several_threads_all_count():
     clock.freeze()
     held = clock.now()
 
-    def advance() -> None:
+    def advance():
         for _ in range(500):
             clock.advance(1)
 

@@ -58,7 +58,7 @@ def test_reset_clears_every_counter():
 def test_counts_of_several_threads_all_count():
     counters = Counters(Clock())
 
-    def count() -> None:
+    def count():
         for _ in range(1000):
             counters.request("tickets.get")
             counters.effect("tickets.cancel", "T1")

@@ -33,7 +33,7 @@ GOOD = {"id": "T1", "status": "Issued", "passengers": ["Ada", "Grace"]}
 class CountingService:
     """A server of one operation, `tickets.get` at `/`, that counts the work it does."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.faults = Faults()
         self.counters = Counters(Clock())
         self.done = 0
@@ -185,7 +185,7 @@ def test_threads_take_a_fault_no_more_often_than_requested():
     faults.add("option_expired", times=500)
     occurred = []
 
-    def take() -> None:
+    def take():
         occurred.extend(
             faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") for _ in range(200)
         )

@@ -21,7 +21,7 @@ PORTS = "resource://service/ports"
 class Caller:
     """A bare HTTP client of `/mcp`, independent of the client's own MCP code."""
 
-    def __init__(self, sandbox: Sandbox) -> None:
+    def __init__(self, sandbox):
         self.sandbox = sandbox
         self.http = httpx.Client(verify=TLS, base_url=sandbox.base_url, timeout=5)
         self.a_sailing = self.sailing()

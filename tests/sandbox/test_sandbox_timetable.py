@@ -18,7 +18,7 @@ TIMETABLE = Timetable(SeededRandom(1))
 WINTER = [date(2027, 1, 11) + timedelta(days=number) for number in range(7)]
 
 
-def pair(company: str, depart: str, arrive: str):
+def pair(company, depart, arrive):
     return NETWORK.companies[company], NETWORK.journeys[journey_id(depart, arrive)]
 
 
@@ -124,7 +124,7 @@ def test_times_are_in_the_time_zones_of_both_ports(chosen, day):
             assert there_and_back.replace(tzinfo=None) == moment.replace(tzinfo=None)
 
 
-def gap(sailing) -> timedelta:
+def gap(sailing):
     shown = sailing.arrive_at.replace(tzinfo=None) - sailing.depart_at.replace(tzinfo=None)
     return shown - timedelta(minutes=sailing.minutes)
 
