@@ -113,16 +113,16 @@ def test_a_server_that_names_no_session_is_sent_none():
 @each(
     "refused",
     [
-        pytest.param(plain(400, "dead"), id="400"),
-        pytest.param(plain(404, "dead"), id="404"),
-        pytest.param(plain(405, "dead"), id="405"),
-        pytest.param(plain(406, "dead"), id="406"),
-        pytest.param(opening("dead", status=400), id="400 with a result"),
-        pytest.param(UNKNOWN_METHOD, id="unknown method"),
-        pytest.param(replied(404, "dead", error={"code": -32601, "message": "no"}), id="404 RPC"),
-        pytest.param(replied(200, "dead", result={}), id="no version"),
-        pytest.param(plain(200, "dead", b"<html>"), id="a page"),
-        pytest.param(plain(202, "dead", b""), id="nothing"),
+        plain(400, "dead"),
+        plain(404, "dead"),
+        plain(405, "dead"),
+        plain(406, "dead"),
+        opening("dead", status=400),
+        UNKNOWN_METHOD,
+        replied(404, "dead", error={"code": -32601, "message": "no"}),
+        replied(200, "dead", result={}),
+        plain(200, "dead", b"<html>"),
+        plain(202, "dead", b""),
     ],
 )
 def test_a_server_without_a_handshake_is_called_bare_from_then_on(refused):
@@ -248,7 +248,7 @@ def test_a_session_that_is_gone_again_is_not_renewed_for_ever():
     assert caught.value.outcome == "rejected"
 
 
-@each("handshake", [opening(session=None), plain(405)], ids=["open", "bare"])
+@each("handshake", [opening(session=None), plain(405)])
 def test_where_no_session_was_named_none_is_lost(handshake):
     driven = Driven(handshake, plain(404))
     with pytest.raises(NotFoundError):
@@ -265,17 +265,12 @@ def test_a_result_under_404_is_no_lost_session():
 @each(
     ("members", "error"),
     [
-        pytest.param(failure("BOOKING_CREATE_ERROR"), BookingCreateError, id="naked"),
-        pytest.param(
+        (failure("BOOKING_CREATE_ERROR"), BookingCreateError),
+        (
             {"error": {"code": -32603, "message": "", "data": failure("BOOKING_CREATE_ERROR")}},
             BookingCreateError,
-            id="as data",
         ),
-        pytest.param(
-            {"error": {"code": -32601, "message": "Method not found"}},
-            NotFoundError,
-            id="unknown method",
-        ),
+        ({"error": {"code": -32601, "message": "Method not found"}}, NotFoundError),
     ],
 )
 def test_a_refusal_under_404_is_no_lost_session(members, error):
@@ -325,7 +320,7 @@ def test_a_server_that_begins_to_want_sessions_gets_them():
     assert driven.sent[-1][1]["mcp-session-id"] == "one"
 
 
-@each("call", [VIEW, BOOK], ids=["read", "write"])
+@each("call", [VIEW, BOOK])
 @each("code", [-32020, -32021, -32022])
 @each("status", [200, 400])
 def test_a_server_of_another_era_is_named_as_that(call, code, status):
@@ -371,7 +366,6 @@ def test_an_id_that_cannot_stand_in_a_header_is_refused():
         plain(500),
         plain(429),
     ],
-    ids=["time-out", "cut", "503", "500", "429"],
 )
 def test_a_handshake_that_fails_before_a_write_is_tried_again(trouble):
     driven = Driven(in_turn(trouble, opening()), BOOKED)
@@ -425,7 +419,7 @@ def test_a_write_lost_after_the_handshake_is_unknown_all_the_same():
 
 
 @each(("status", "error"), [(401, AuthenticationError), (403, PermissionDeniedError)])
-@each("call", [VIEW, BOOK], ids=["read", "write"])
+@each("call", [VIEW, BOOK])
 def test_a_token_refused_at_the_handshake_ends_the_call(status, error, call):
     refused = replied(status, "dead", error="invalid_token", error_description="Expired")
     driven = Driven(refused, TICKET_SEEN)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
 from email.utils import formatdate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 import pytest
@@ -38,11 +37,6 @@ from tests.support.exchanges import Exchanges, caught, client_of
 from tests.support.tables import each
 from tests.support.tiers import mostly_long
 from tests.support.trip import PASSENGERS, found
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk import Ferry
 
 pytestmark = pytest.mark.usefixtures("read_back_once")
 
@@ -260,190 +254,166 @@ def test_a_retry_after_that_is_no_date_is_none(clients, date):
 # ---- through real sockets ---------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Act:
-    """A write, and what it makes of the local service."""
-
-    operation: str
-    counted_as: str
-    call: Callable[[Ferry, Prepared], Any]
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """What the writes are done to."""
-
-    creation: dict[str, Any]
-    booking_id: str
-    ticket_id: str
-
-
-WRITES = [
-    Act("bookings.create", "bookings.create", lambda f, on: f.bookings.create(**on.creation)),
-    Act("bookings.confirm", "bookings.confirm", lambda f, on: f.bookings.confirm(on.booking_id)),
-    Act("bookings.cancel", "bookings.cancel", lambda f, on: f.bookings.cancel(on.booking_id)),
-    Act("tickets.cancel", "tickets.cancel", lambda f, on: f.tickets.cancel(on.ticket_id)),
-    Act(
+WRITES: dict[str, tuple[str, Any]] = {
+    "bookings.create": ("bookings.create", lambda f, on: f.bookings.create(**on["creation"])),
+    "bookings.confirm": ("bookings.confirm", lambda f, on: f.bookings.confirm(on["booking"])),
+    "bookings.cancel": ("bookings.cancel", lambda f, on: f.bookings.cancel(on["booking"])),
+    "tickets.cancel": ("tickets.cancel", lambda f, on: f.tickets.cancel(on["ticket"])),
+    "tickets.mark_paid": (
         "tickets.mark_paid",
-        "tickets.mark_paid",
-        lambda f, on: f.tickets.mark_paid(on.ticket_id, external_payment_ref="p-1"),
+        lambda f, on: f.tickets.mark_paid(on["ticket"], external_payment_ref="p-1"),
     ),
-    Act("mcp.create_booking", "bookings.create", lambda f, on: f.mcp.create_booking(**on.creation)),
-    Act(
-        "mcp.confirm_booking",
-        "bookings.confirm",
-        lambda f, on: f.mcp.confirm_booking(on.booking_id),
-    ),
-    Act("mcp.cancel_ticket", "tickets.cancel", lambda f, on: f.mcp.cancel_ticket(on.ticket_id)),
-]
-every_write = pytest.mark.parametrize("act", WRITES, ids=lambda act: act.operation)
-
+    "mcp.create_booking": ("bookings.create", lambda f, on: f.mcp.create_booking(**on["creation"])),
+    "mcp.confirm_booking": ("bookings.confirm", lambda f, on: f.mcp.confirm_booking(on["booking"])),
+    "mcp.cancel_ticket": ("tickets.cancel", lambda f, on: f.mcp.cancel_ticket(on["ticket"])),
+}
+"""Each write with the effect that the local service counts, and a call that makes it."""
+READS: dict[str, Any] = {
+    "bookings.get": lambda f, on: f.bookings.get(on["booking"]),
+    "mcp.view_ticket": lambda f, on: f.mcp.view_ticket(on["ticket"]),
+    "bookings.cancel_fee": lambda f, on: f.bookings.cancel_fee(on["booking"]),
+    "catalogue.journeys": lambda f, _: f.catalogue.journeys(),
+    "mcp.companies": lambda f, _: f.mcp.companies(),
+}
 SHOWN = ("bookings.confirm", "bookings.cancel", "tickets.cancel")
-NOTHING_DONE: dict[str, dict[str, Any]] = {
-    "cut_before": {},
-    "server_error": {"status": 502},
-    "request_timeout": {},
-}
-DONE: dict[str, dict[str, Any]] = {
-    "lose_reply": {},
-    "truncate": {},
-    "server_error_after": {"status": 504},
-    "request_timeout_after": {},
-    "html_page": {},
-    "not_json": {},
-    "not_utf8": {},
-    "empty_body": {},
-    "wrong_shape": {"value": "nonsense"},
-}
-FAULTS = ["cut_before", "lose_reply", "html_page"]
-FAULTS += [fault for fault in NOTHING_DONE | DONE if fault not in FAULTS]
+NOTHING_DONE: list[tuple[str, dict[str, Any]]] = [
+    ("cut_before", {}),
+    ("server_error", {"status": 502}),
+    ("request_timeout", {}),
+]
+FAULTS: list[tuple[str, dict[str, Any]]] = [
+    ("lose_reply", {}),
+    ("html_page", {}),
+    *NOTHING_DONE,
+    ("lose_reply", {"reset": True}),
+    ("truncate", {}),
+    ("truncate", {"chunked": True, "reset": True}),
+    ("server_error_after", {"status": 504}),
+    ("request_timeout_after", {}),
+    ("html_page", {"status": 200}),
+    ("not_json", {}),
+    ("not_utf8", {}),
+    ("empty_body", {}),
+    ("empty_body", {"status": 202}),
+    ("wrong_shape", {"value": "nonsense"}),
+]
+every_fault = pytest.mark.parametrize(("fault", "details"), mostly_long(FAULTS, short=3))
 
 
 @pytest.fixture
 def prepare(both, ferry_sandbox):
+    """Make a booking, as often as it is called, and return what the calls need."""
     sailing = found(both)
     selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
     creation: dict[str, Any] = {"availabilities": [selection], "passengers": PASSENGERS}
-    booking_id = both.bookings.create(**creation).booking_id
-    ready = Prepared(
-        creation=creation,
-        booking_id=booking_id,
-        ticket_id=both.bookings.get(booking_id).tickets[0].id,
-    )
-    ferry_sandbox.counters.reset()
-    return ready
+
+    def book():
+        ferry_sandbox.faults.clear()
+        booking_id = both.bookings.create(**creation).booking_id
+        ticket_id = both.bookings.get(booking_id).tickets[0].id
+        ferry_sandbox.counters.reset()
+        return {"creation": creation, "booking": booking_id, "ticket": ticket_id}
+
+    return book
 
 
-@every_write
-@pytest.mark.parametrize("fault", mostly_long(FAULTS, short=3))
+@every_fault
+@each("operation", WRITES)
 def test_a_write_without_a_readable_reply_is_sent_once_and_unknown_or_read_back(
-    both, ferry_sandbox, prepare, act, fault
+    both, ferry_sandbox, prepare, operation, fault, details
 ):
-    details = (NOTHING_DONE | DONE)[fault]
-    ferry_sandbox.faults.add(fault, act.operation, times=None, **details)
-    if fault in DONE and act.counted_as in SHOWN:
-        assert act.call(both, prepare).read_back
+    effect, call = WRITES[operation]
+    on = prepare()
+    is_done = (fault, details) not in NOTHING_DONE
+    ferry_sandbox.faults.add(fault, operation, times=None, **details)
+    if is_done and effect in SHOWN:
+        assert call(both, on).read_back
     else:
-        error = caught(OutcomeUnknownError, act.call, both, prepare)
-        assert error.operation == act.operation
+        error = caught(OutcomeUnknownError, call, both, on)
+        assert error.operation == operation
         assert error.outcome == "unknown"
+        assert error.correlation_id
         assert error.attempts[0].sent
-        assert [attempt.operation for attempt in error.attempts].count(act.operation) == 1
-    assert ferry_sandbox.counters.requests[act.operation] == 1
-    assert len(ferry_sandbox.counters.effects_of(act.counted_as)) == (fault in DONE)
+        assert [attempt.operation for attempt in error.attempts].count(operation) == 1
+    assert ferry_sandbox.counters.requests[operation] == 1
+    assert len(ferry_sandbox.counters.effects_of(effect)) == is_done
 
 
-@every_write
+@each("operation", WRITES)
 def test_a_write_refused_for_its_rate_is_sent_again_and_done_once(
-    both, ferry_sandbox, prepare, act
+    both, ferry_sandbox, prepare, operation
 ):
-    ferry_sandbox.faults.add("rate_limited", act.operation, times=2, retry_after=0)
-    act.call(both, prepare)
-    assert ferry_sandbox.counters.requests[act.operation] == 3
-    assert len(ferry_sandbox.counters.effects_of(act.counted_as)) == 1
+    effect, call = WRITES[operation]
+    on = prepare()
+    ferry_sandbox.faults.add("rate_limited", operation, times=2, retry_after=0)
+    call(both, on)
+    assert ferry_sandbox.counters.requests[operation] == 3
+    assert len(ferry_sandbox.counters.effects_of(effect)) == 1
 
 
-@every_write
-@pytest.mark.parametrize("status", [401, 403])
-def test_a_refused_token_is_no_unknown_outcome(both, ferry_sandbox, prepare, act, status):
-    ferry_sandbox.faults.add("unauthorized", act.operation, times=None, status=status)
-    kind = AuthenticationError if status == 401 else PermissionDeniedError
-    with pytest.raises(kind) as info:
-        act.call(both, prepare)
-    assert info.value.outcome == "rejected"
-    assert not ferry_sandbox.counters.effects
-
-
-@every_write
-@pytest.mark.parametrize("status", [302, 307])
-def test_a_write_is_never_sent_where_a_redirect_leads(both, ferry_sandbox, prepare, act, status):
-    ferry_sandbox.faults.add("redirect", act.operation, status=status)
-    error = caught(UnexpectedResponseError, act.call, both, prepare)
+@each(
+    ("fault", "status", "kind"),
+    [
+        ("unauthorized", 401, AuthenticationError),
+        ("unauthorized", 403, PermissionDeniedError),
+        ("not_acceptable", 406, APIError),
+        ("not_acceptable", 415, APIError),
+        *(("redirect", status, UnexpectedResponseError) for status in (301, 302, 303, 307, 308)),
+    ],
+)
+@each("operation", WRITES)
+def test_a_write_refused_or_redirected_is_sent_once_and_not_done(
+    both, ferry_sandbox, prepare, operation, fault, status, kind
+):
+    on = prepare()
+    ferry_sandbox.faults.add(fault, operation, times=None, status=status)
+    error = caught(kind, WRITES[operation][1], both, on)
     assert error.status_code == status
-    assert ferry_sandbox.counters.requests[act.operation] == 1
+    assert fault == "redirect" or error.outcome == "rejected"
+    assert ferry_sandbox.counters.requests[operation] == 1
     assert not ferry_sandbox.counters.effects
 
 
-@every_write
-def test_a_token_that_only_reads_is_refused_a_write(clients, ferry_sandbox, prepare, act):
+@each("operation", WRITES)
+def test_a_token_that_only_reads_is_refused_a_write(clients, ferry_sandbox, prepare, operation):
+    on = prepare()
     token = ferry_sandbox.read_only_token
     ferry = clients(token, base_url=ferry_sandbox.base_url, organisation_token=token)
-    error = caught(PermissionDeniedError, act.call, ferry, prepare)
+    error = caught(PermissionDeniedError, WRITES[operation][1], ferry, on)
     assert (error.status_code, error.code) == (403, "FORBIDDEN")
     assert not ferry_sandbox.counters.effects
 
 
-READS: list[tuple[str, Callable[[Ferry, Prepared], object]]] = [
-    ("bookings.get", lambda ferry, on: ferry.bookings.get(on.booking_id)),
-    ("bookings.cancel_fee", lambda ferry, on: ferry.bookings.cancel_fee(on.booking_id)),
-    ("catalogue.journeys", lambda ferry, _: ferry.catalogue.journeys()),
-    ("mcp.view_ticket", lambda ferry, on: ferry.mcp.view_ticket(on.ticket_id)),
-    ("mcp.companies", lambda ferry, _: ferry.mcp.companies()),
-]
-every_read = pytest.mark.parametrize(
-    ("operation", "call"), READS, ids=[operation for operation, _ in READS]
-)
-
-
-@every_read
-@pytest.mark.parametrize("fault", mostly_long([*FAULTS, "rate_limited"], short=3))
+@every_fault
+@each("operation", READS)
 def test_a_read_without_a_readable_reply_is_sent_again(
-    both, ferry_sandbox, prepare, operation, call, fault
+    both, ferry_sandbox, prepare, operation, fault, details
 ):
-    details = (NOTHING_DONE | DONE).get(fault, {})
+    on = prepare()
     ferry_sandbox.faults.add(fault, operation, times=2, **details)
-    call(both, prepare)
+    READS[operation](both, on)
     assert ferry_sandbox.counters.requests[operation] == 3
     assert not ferry_sandbox.counters.effects
 
 
-@pytest.mark.parametrize(
-    ("operation", "call"), [READS[0], READS[3]], ids=["bookings.get", "mcp.view_ticket"]
-)
-@pytest.mark.parametrize(
+@each(
     ("fault", "kind"),
-    mostly_long(
-        [
-            ("cut_before", ConnectionFailedError),
-            ("lose_reply", ConnectionFailedError),
-            ("truncate", ConnectionFailedError),
-            ("server_error", ServerError),
-            ("server_error_after", ServerError),
-            ("request_timeout", APIError),
-            ("rate_limited", RateLimitError),
-            ("html_page", UnexpectedResponseError),
-            ("not_json", UnexpectedResponseError),
-            ("not_utf8", UnexpectedResponseError),
-            ("empty_body", UnexpectedResponseError),
-        ],
-        short=5,
-    ),
+    [
+        *((fault, ConnectionFailedError) for fault in ("cut_before", "lose_reply", "truncate")),
+        *((fault, ServerError) for fault in ("server_error", "server_error_after")),
+        ("request_timeout", APIError),
+        ("rate_limited", RateLimitError),
+        *((fault, UnexpectedResponseError) for fault in ("html_page", "not_json", "not_utf8")),
+        ("empty_body", UnexpectedResponseError),
+    ],
 )
+@each("operation", ["bookings.get", "mcp.view_ticket"])
 def test_a_read_that_never_succeeds_says_why_and_how_often(
-    both, ferry_sandbox, prepare, operation, call, fault, kind
+    both, ferry_sandbox, prepare, operation, fault, kind
 ):
+    on = prepare()
     ferry_sandbox.faults.add(fault, operation, times=None)
-    error = caught(kind, call, both.with_options(max_retries=1), prepare)
+    error = caught(kind, READS[operation], both.with_options(max_retries=1), on)
     assert ferry_sandbox.counters.requests[operation] == 2
     assert [attempt.problem for attempt in error.attempts] == [kind.__name__] * 2
 
@@ -455,53 +425,50 @@ def test_a_redirected_read_is_not_sent_again(both, ferry_sandbox):
     assert ferry_sandbox.counters.requests["catalogue.ports"] == 1
 
 
-def test_a_value_never_seen_is_a_value(both, ferry_sandbox, prepare):
-    ferry_sandbox.faults.add("unknown_enum", "bookings.get", field="stage", value="moored")
-    booking = both.bookings.get(prepare.booking_id)
-    assert booking.stage == "moored"
-    assert not booking.stage.is_known
-
-
-@pytest.mark.parametrize("fault", ["missing_field", "null_field"])
-@pytest.mark.parametrize("field", ["booking_id", "total_price", "stage", "tickets"])
-def test_a_field_that_is_not_there_is_named(both, ferry_sandbox, prepare, fault, field):
-    ferry_sandbox.faults.add(fault, "bookings.get", times=None, field=field)
-    error = caught(UnexpectedResponseError, both.bookings.get, prepare.booking_id)
-    assert error.field == field
-    assert field in str(error)
-    assert error.status_code == 200
-    assert ferry_sandbox.counters.requests["bookings.get"] == 3
-
-
-@pytest.mark.parametrize("fault", ["missing_field", "null_field"])
-def test_a_write_whose_answer_lacks_its_id_is_unknown(both, ferry_sandbox, prepare, fault):
+@each("fault", ["missing_field", "null_field"])
+def test_a_field_that_is_not_there_is_named_and_leaves_a_write_unknown(
+    both, ferry_sandbox, prepare, fault
+):
+    for field in ("booking_id", "total_price", "stage", "tickets"):
+        on = prepare()
+        ferry_sandbox.faults.add(fault, "bookings.get", times=None, field=field)
+        error = caught(UnexpectedResponseError, both.bookings.get, on["booking"])
+        assert error.field == field
+        assert field in str(error)
+        assert error.status_code == 200
+        assert ferry_sandbox.counters.requests["bookings.get"] == 3
+    on = prepare()
     ferry_sandbox.faults.add(fault, "bookings.create", field="booking_id")
-    error = caught(OutcomeUnknownError, both.bookings.create, **prepare.creation)
-    seen: Any = error.last_seen
-    assert seen["booking_reference"]
+    error = caught(OutcomeUnknownError, both.bookings.create, **on["creation"])
+    assert error.last_seen["booking_reference"]
     assert len(ferry_sandbox.counters.effects_of("bookings.create")) == 1
 
 
-@pytest.mark.parametrize("as_date", [False, True])
-def test_a_retry_after_too_long_to_wait_for_is_in_the_error(both, ferry_sandbox, as_date):
+@each("as_date", [False, True])
+@each("operation", ["bookings.confirm", "mcp.create_booking"])
+def test_a_retry_after_too_long_to_wait_for_is_in_the_error(
+    both, ferry_sandbox, prepare, operation, as_date
+):
+    on = prepare()
     ferry_sandbox.faults.add(
-        "rate_limited", "bookings.confirm", times=None, retry_after=3600, as_date=as_date
+        "rate_limited", operation, times=None, retry_after=3600, as_date=as_date
     )
-    error = caught(RateLimitError, both.bookings.confirm, "b-1")
+    error = caught(RateLimitError, WRITES[operation][1], both, on)
     assert error.retry_after == pytest.approx(3600, abs=3)
     assert error.outcome == "rejected"
-    assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
+    assert ferry_sandbox.counters.requests[operation] == 1
 
 
 def test_what_the_local_service_refuses_comes_with_its_code(both, prepare):
     error = caught(TicketNotFoundError, both.tickets.get, "t-nobody")
     assert (error.status_code, error.code) == (404, "TICKET_NOT_FOUND")
     caught(TicketNotFoundError, both.mcp.view_ticket, "t-nobody")
-    both.bookings.confirm(prepare.booking_id)
-    again = caught(AlreadyDoneError, both.bookings.confirm, prepare.booking_id).__cause__
+    booking_id = prepare()["booking"]
+    both.bookings.confirm(booking_id)
+    again = caught(AlreadyDoneError, both.bookings.confirm, booking_id).__cause__
     assert isinstance(again, BookingConfirmError)
     assert (again.status_code, again.outcome) == (409, "rejected")
-    over_mcp = caught(AlreadyDoneError, both.mcp.confirm_booking, prepare.booking_id).__cause__
+    over_mcp = caught(AlreadyDoneError, both.mcp.confirm_booking, booking_id).__cause__
     assert isinstance(over_mcp, BookingConfirmError)
     assert (over_mcp.code, over_mcp.message) == (again.code, again.message)
 

@@ -30,6 +30,7 @@ from ferry_sdk import (
     VoucherNotReadyError,
 )
 from tests.support.exchanges import TOKEN, URL, caught, client_of
+from tests.support.tables import each
 from tests.support.tiers import examples
 from tests.support.trip import booked
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 PDF = b"%PDF-1.7\nof somebody's\n%%EOF\n"
 CDN = "https://cdn.example/voucher.pdf"
+HOME = f"{URL}/voucher/1.pdf"
 
 
 @pytest.fixture
@@ -64,31 +66,22 @@ class Somewhere:
         return str(self._path)
 
 
-@pytest.mark.parametrize("kind", [str, Path, Somewhere])
-def test_a_voucher_is_saved_under_its_path(both, tmp_path, kind):
-    path = tmp_path / "voucher.pdf"
-    saved = both.tickets.save_pdf(issue_ticket(both), kind(path))
-    assert saved == path
-    assert isinstance(saved, Path)
-    content = path.read_bytes()
+def test_a_voucher_is_saved_under_its_path_and_read_without_a_file(both, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ticket_id = issue_ticket(both)
+    content = both.tickets.read_pdf(ticket_id)
     assert content.startswith(b"%PDF-")
     assert content.rstrip().endswith(b"%%EOF")
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_file_that_exists_is_replaced(both, tmp_path):
+    assert both.with_raw_response.tickets.read_pdf(ticket_id).parse() == content
+    assert not list(tmp_path.iterdir())
     path = tmp_path / "voucher.pdf"
-    path.write_bytes(b"old" * 100_000)
-    both.tickets.save_pdf(issue_ticket(both), path)
-    content = path.read_bytes()
-    assert content.startswith(b"%PDF-")
-    assert b"oldold" not in content
-
-
-def test_a_relative_path_is_relative(both, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert both.tickets.save_pdf(issue_ticket(both), "v.pdf") == Path("v.pdf")
-    assert (tmp_path / "v.pdf").exists()
+    for name in (str(path), path, Somewhere(path), "voucher.pdf"):
+        path.write_bytes(b"old" * 100_000)
+        saved = both.tickets.save_pdf(ticket_id, name)
+        assert saved == Path(name)
+        assert isinstance(saved, Path)
+        assert path.read_bytes() == content
+        assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_voucher_that_is_not_there_yet_is_not_found(both, tmp_path):
@@ -104,22 +97,12 @@ def test_a_voucher_that_is_not_there_yet_is_not_found(both, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_voucher_is_read_without_a_file(both, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    ticket_id = issue_ticket(both)
-    content = both.tickets.read_pdf(ticket_id)
-    assert content.startswith(b"%PDF-")
-    assert both.with_raw_response.tickets.read_pdf(ticket_id).parse() == content
-    assert not list(tmp_path.iterdir())
-    assert both.tickets.save_pdf(ticket_id, "v.pdf").read_bytes() == content
-
-
 def test_a_ticket_nobody_has_is_not_found(both, tmp_path):
     caught(TicketNotFoundError, both.tickets.save_pdf, "t-nobody", tmp_path / "v.pdf")
     caught(TicketNotFoundError, both.tickets.read_pdf, "t-nobody")
 
 
-@pytest.mark.parametrize("fault", ["html_page", "empty_body"])
+@each("fault", ["html_page", "empty_body"])
 def test_what_is_no_pdf_is_unexpected_and_leaves_no_file(both, ferry_sandbox, tmp_path, fault):
     ticket_id = issue_ticket(both)
     ferry_sandbox.faults.add(fault, "voucher.file", times=None)
@@ -128,13 +111,14 @@ def test_what_is_no_pdf_is_unexpected_and_leaves_no_file(both, ferry_sandbox, tm
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("fault", ["truncate", "lose_reply", "cut_before", "server_error"])
+@each("fault", ["truncate", "lose_reply", "cut_before", "server_error"])
 def test_a_file_that_broke_off_is_fetched_again(both, ferry_sandbox, tmp_path, fault):
     ticket_id = issue_ticket(both)
     ferry_sandbox.faults.add(fault, "voucher.file", times=2)
     path = both.tickets.save_pdf(ticket_id, tmp_path / "v.pdf")
     assert path.read_bytes().rstrip().endswith(b"%%EOF")
     assert ferry_sandbox.counters.requests["voucher.file"] == 3
+    ferry_sandbox.counters.reset()
 
 
 def test_a_file_that_never_comes_leaves_the_old_one(both, ferry_sandbox, tmp_path):
@@ -163,7 +147,7 @@ def test_the_address_itself_is_asked_for_with_redirects_refused(both, ferry_sand
     assert ferry_sandbox.counters.requests["tickets.pdf"] == 1
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+@each("host", ["127.0.0.1", "localhost"])
 def test_a_foreign_address_without_tls_is_never_asked(both, ferry_sandbox, tmp_path, host):
     with listening() as (address, requests):
         url = address.replace("127.0.0.1", host)
@@ -231,8 +215,16 @@ def redirect(to, status=302):
     return httpx.Response(status, headers={"location": to})
 
 
+def error_of_save(clients, web, folder):
+    """Return the error of a file that cannot be had; none is there."""
+    save = client_of(clients, web).tickets.save_pdf
+    error = caught(UnexpectedResponseError, save, "t-1", folder / "v.pdf")
+    assert not list(folder.iterdir())
+    return error
+
+
 def test_the_token_goes_to_the_services_own_address(clients, tmp_path):
-    web = Web(f"{URL}/voucher/1.pdf")
+    web = Web(HOME)
     path = client_of(clients, web).tickets.save_pdf("t-1", tmp_path / "v.pdf")
     assert path.read_bytes() == PDF
     assert web.requests[1].headers["authorization"] == f"Bearer {TOKEN}"
@@ -251,7 +243,7 @@ FOREIGN = [
 ]
 
 
-@pytest.mark.parametrize("url", FOREIGN)
+@each("url", FOREIGN)
 def test_nothing_of_the_caller_goes_to_a_foreign_address(clients, tmp_path, url):
     web = Web(url)
     ferry = client_of(clients, web, language="fr", default_headers={"x-agency": "Okonkwo"})
@@ -263,32 +255,22 @@ def test_nothing_of_the_caller_goes_to_a_foreign_address(clients, tmp_path, url)
     assert {"x-client-correlation-id", "accept-language", "cookie", "referer"}.isdisjoint(sent)
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         *("http://ferry.example/v.pdf", "http://cdn.example/v.pdf", "ftp://a/v.pdf", "/v.pdf"),
         *("file:///etc/hostname", "", "cdn.example/v.pdf", "https://", "https://[", "https://a:b/"),
         *(" https://ferry.example/v.pdf", "\nhttps://ferry.example/v.pdf", "https://xn--../v.pdf"),
+        *(17, True, {"href": CDN}, [CDN]),
     ],
 )
 def test_an_address_without_https_is_unexpected_and_not_asked(clients, tmp_path, url):
     web = Web(url)
-    caught(
-        UnexpectedResponseError, client_of(clients, web).tickets.save_pdf, "t-1", tmp_path / "v.pdf"
-    )
-    assert web.places == []
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("url", [17, True, {"href": CDN}, [CDN]])
-def test_an_address_that_is_no_text_is_unexpected(clients, tmp_path, url):
-    web = Web(url)
-    ferry = client_of(clients, web)
-    caught(UnexpectedResponseError, ferry.tickets.save_pdf, "t-1", tmp_path / "v.pdf")
+    error_of_save(clients, web, tmp_path)
     assert web.places == []
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@each("status", [301, 302, 303, 307, 308])
 def test_a_foreign_redirect_is_followed_without_the_token(clients, tmp_path, status):
     end = "https://store.example/v.pdf?signature=1"
     web = Web(
@@ -300,51 +282,36 @@ def test_a_foreign_redirect_is_followed_without_the_token(clients, tmp_path, sta
     assert all("authorization" not in request.headers for request in web.requests[1:])
 
 
-@pytest.mark.parametrize("to", ["http://cdn.example/v.pdf", "ftp://cdn.example/", "https://["])
+@each("to", ["http://cdn.example/v.pdf", "ftp://cdn.example/", "https://["])
 def test_a_redirect_away_from_https_is_unexpected(clients, tmp_path, to):
     web = Web(CDN, {CDN: redirect(to)})
-    ferry = client_of(clients, web)
-    caught(UnexpectedResponseError, ferry.tickets.save_pdf, "t-1", tmp_path / "v.pdf")
+    error_of_save(clients, web, tmp_path)
     assert web.places == [CDN]
-    assert not list(tmp_path.iterdir())
 
 
-def test_a_redirect_back_home_does_not_bring_the_token(clients, tmp_path):
-    web = Web(CDN, {CDN: redirect(f"{URL}/voucher/1.pdf")})
+@each(("first", "then"), [(CDN, HOME), (HOME, CDN)])
+def test_a_redirect_from_or_to_home_does_not_take_the_token_along(clients, tmp_path, first, then):
+    web = Web(first, {first: redirect(then)})
     client_of(clients, web).tickets.save_pdf("t-1", tmp_path / "v.pdf")
-    assert web.places == [CDN, f"{URL}/voucher/1.pdf"]
-    assert "authorization" not in web.requests[2].headers
-
-
-def test_a_redirect_from_home_does_not_take_the_token_along(clients, tmp_path):
-    home = f"{URL}/voucher/1.pdf"
-    web = Web(home, {home: redirect(CDN)})
-    client_of(clients, web).tickets.save_pdf("t-1", tmp_path / "v.pdf")
-    assert web.places == [home, CDN]
+    assert web.places == [first, then]
     assert TOKEN not in str(web.requests[2].headers.raw)
 
 
 def test_redirects_without_end_are_given_up(clients, tmp_path):
     web = Web(CDN, {CDN: redirect(CDN)})
-    ferry = client_of(clients, web)
-    error = caught(UnexpectedResponseError, ferry.tickets.save_pdf, "t-1", tmp_path / "v.pdf")
-    assert error.status_code == 302
+    assert error_of_save(clients, web, tmp_path).status_code == 302
     assert len(web.places) == 6
-    assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("status", [300, 301, 302, 303, 304, 307, 308])
-@pytest.mark.parametrize("first", [CDN, f"{URL}/voucher/1.pdf"])
+@each("status", [300, 301, 302, 303, 304, 307, 308])
+@each("first", [CDN, HOME])
 def test_a_redirect_that_does_not_say_where_is_unexpected(clients, tmp_path, status, first):
     web = Web(first, {first: httpx.Response(status)})
-    ferry = client_of(clients, web)
-    error = caught(UnexpectedResponseError, ferry.tickets.save_pdf, "t-1", tmp_path / "v.pdf")
-    assert error.status_code == status
+    assert error_of_save(clients, web, tmp_path).status_code == status
     assert web.places == [first]
-    assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("status", [403, 404])
+@each("status", [403, 404])
 def test_a_foreign_refusal_is_an_api_error(clients, tmp_path, status):
     web = Web(CDN, {CDN: httpx.Response(status, text="<Error>AccessDenied</Error>")})
     with pytest.raises(FerryError, match=f"the voucher cannot be fetched .HTTP {status}."):
@@ -395,12 +362,12 @@ def save(clients, path, content=PDF):
     return client_of(clients, web).tickets.save_pdf("t-1", path)
 
 
-@pytest.mark.parametrize("prefix", [b"", b"\n", b"\xef\xbb\xbf", b" " * 1000])
+@each("prefix", [b"", b"\n", b"\xef\xbb\xbf", b" " * 1000])
 def test_a_pdf_may_begin_a_little_late(clients, tmp_path, prefix):
     assert save(clients, tmp_path / "v.pdf", prefix + PDF).read_bytes() == prefix + PDF
 
 
-@pytest.mark.parametrize("content", [b"", b"<html>", b"%PDF", b"x" * 2000 + PDF, b"pdf"])
+@each("content", [b"", b"<html>", b"%PDF", b"x" * 2000 + PDF, b"pdf"])
 def test_what_does_not_begin_as_a_pdf_is_none(clients, tmp_path, content):
     caught(UnexpectedResponseError, save, clients, tmp_path / "v.pdf", content)
     assert not list(tmp_path.iterdir())
@@ -410,8 +377,8 @@ def _fail(*_, **__):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-@pytest.mark.parametrize("what", ["os.fsync", "pathlib.Path.replace"])
-@pytest.mark.parametrize("existing", [None, b"old"])
+@each("existing", [None, b"old"])
+@each("what", ["os.fsync", "pathlib.Path.replace"])
 def test_a_disk_that_fails_leaves_what_was_there(clients, tmp_path, monkeypatch, what, existing):
     path = tmp_path / "v.pdf"
     if existing is not None:
@@ -423,7 +390,7 @@ def test_a_disk_that_fails_leaves_what_was_there(clients, tmp_path, monkeypatch,
     assert [item.read_bytes() for item in tmp_path.iterdir()] == [existing] * (existing is not None)
 
 
-@pytest.mark.parametrize("folder", ["none", "file"])
+@each("folder", ["none", "file"])
 def test_a_folder_that_does_not_exist_is_said(clients, tmp_path, folder):
     (tmp_path / "file").write_bytes(b"old")
     assert caught(InvalidInputError, save, clients, tmp_path / folder / "v.pdf").field == "path"
@@ -464,16 +431,15 @@ def test_what_is_no_file_is_refused_and_stays(clients, tmp_path, kind, link, mon
     assert not list(tmp_path.glob(".*"))
 
 
-@pytest.mark.parametrize("length", [1, 200, 240, 251])
+@each("length", [1, 200, 240, 251])
 def test_a_name_may_be_as_long_as_the_system_allows(clients, tmp_path, length):
     path = tmp_path / f"{'n' * length}.pdf"
     assert save(clients, path).read_bytes() == PDF
     assert [*tmp_path.iterdir()] == [path]
+    path.unlink()
 
 
-@pytest.mark.parametrize(
-    "name", ["n" * 256, "n" * 5000, "a\0b", "\ud800.pdf", "", ".", "..", "a/..", "/"]
-)
+@each("name", ["n" * 256, "n" * 5000, "a\0b", "\ud800.pdf", "", ".", "..", "a/..", "/"])
 def test_a_name_that_no_file_can_have_is_refused(clients, tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     assert caught(InvalidInputError, save, clients, name).field == "path"
@@ -481,7 +447,7 @@ def test_a_name_that_no_file_can_have_is_refused(clients, tmp_path, monkeypatch,
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
-@pytest.mark.parametrize("before", [None, 0o644, 0o666])
+@each("before", [None, 0o644, 0o666])
 def test_a_voucher_is_for_its_owner_only(clients, tmp_path, before):
     path = tmp_path / "v.pdf"
     if before is not None:
