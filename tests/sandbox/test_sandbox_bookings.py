@@ -208,13 +208,6 @@ def test_options_and_presales_expire_with_their_tariff(offline, name, kind, stat
     assert offline.booking(created)["stage"] == "lapsed"
 
 
-@pytest.mark.parametrize(("name", "kind"), [("OPTION", "OPTION"), ("PRESALE", "PRESALE")])
-def test_options_and_presales_are_confirmed_into_tickets(offline, name, kind):
-    created = offline.create(name=name, more={"reservation_type": kind})
-    offline.confirm(created)
-    assert offline.booking(created)["stage"] == "ticketed"
-
-
 @pytest.mark.parametrize(("line", "count"), [(ONE_TICKET, 1), (TWO_TICKETS, 2)])
 def test_a_round_trip_is_one_ticket_or_two_and_its_price_counts_once(offline, line, count):
     found = offline.search(line, back=7)
@@ -250,6 +243,8 @@ def test_two_companies_issue_two_tickets(offline):
     refused = offline.error_of("bookings.create", availabilities=locked, passengers=[GUEST])
     assert (refused.status, refused.field) == (422, "availabilities[0].tariff_id")
     assert "same company" in refused.message
+    alone = offline.error_of("bookings.create", availabilities=locked[:1], passengers=[GUEST])
+    assert (alone.status, alone.field) == (422, "availabilities[0].tariff_id")
 
 
 def test_a_booking_paid_externally_can_be_issued(offline):

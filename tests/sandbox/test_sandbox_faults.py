@@ -110,6 +110,8 @@ def test_a_fault_request_survives_json():
         ({"kind": "delay_before", "seconds": float("nan")}, "seconds"),
         ({"kind": "mcp_envelope", "result": "xml"}, "result"),
         ({"kind": "redirect", "location": "/a\r\nset-cookie: b"}, "location"),
+        *(({"kind": "price_change", "amount": one}, "amount") for one in (1e300, 1e20, -1e7)),
+        ({"kind": "truncate", "keep": "half"}, "keep"),
     ],
 )
 def test_an_invalid_fault_request_is_refused(wanted, field):

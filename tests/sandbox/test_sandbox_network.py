@@ -11,6 +11,7 @@ from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.network.network import Network, journey_id
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests.errors import RefusedError
+from tests.support.tables import each
 
 LANGUAGES = {"en", "fr", "it", "es", "el", "ar"}
 
@@ -96,7 +97,7 @@ def test_age_bands_differ_between_companies(network):
     assert {each.infant_below for each in companies} == {2, 3, 4}
 
 
-@pytest.mark.parametrize(
+@each(
     ("look_up", "field", "reason"),
     [
         (lambda n: n.company("NOBODY"), "request.company", "unknown_company"),
@@ -192,7 +193,7 @@ def test_departures_have_the_times_of_the_requested_journeys(catalogue, network)
         assert datetime.strptime(at, "%H:%M").replace(tzinfo=timezone.utc).hour >= 18
 
 
-@pytest.mark.parametrize(
+@each(
     ("company", "ids", "field"),
     [
         ("NOBODY", [], "provider_id"),

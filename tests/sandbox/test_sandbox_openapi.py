@@ -228,11 +228,12 @@ def test_every_reply_of_the_catalogue_fits_the_document(call):
     for name in ("port", "vehicle-brand", "vehicle-data"):
         call("GET", f"/api/{name}", expected=200)
     call("POST", "/api/journey", expected=201)
+    call("POST", "/api/journey", json={}, expected=201)
     call("POST", "/api/departure", json={"provider_id": "CTN"}, expected=201)
     call("POST", "/api/departure", json={"provider_id": "NOBODY"}, expected=422)
 
 
-@pytest.mark.parametrize("method_path", REST, ids=" ".join)
+@each("method_path", REST, ids=" ".join)
 def test_every_error_fits_the_document(call, sandbox, method_path):
     method, template = method_path
     path = template.replace("{id}", "nothing")

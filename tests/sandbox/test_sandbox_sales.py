@@ -21,6 +21,7 @@ from offline_service import (
 
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.requests.bookings import Payment
+from tests.support.tables import each
 from tests.support.wire import TLS
 
 
@@ -228,48 +229,23 @@ def test_a_round_trip_fare_requires_the_other_direction_with_the_same_company(cl
 
 
 READ = [
-    "2027-03-20T10:00:00Z",
-    "2027-03-20t10:00:00z",
-    "2027-03-20T10:00Z",
-    "2027-03-20T10:00:00.1Z",
-    "2027-03-20T10:00:00,123456789Z",
-    "2027-03-20T10:00:00+01:00",
-    "2027-03-20T10:00:00-0330",
-    "2027-03-20T10:00:00+01",
-    "20270320T100000Z",
-    "20270320T100000.25+0100",
-    "20270320T1000Z",
-    "2028-02-29T23:59:59-00:00",
+    *("2027-03-20T10:00:00Z", "2027-03-20t10:00:00z", "2027-03-20T10:00Z"),
+    *("2027-03-20T10:00:00.1Z", "2027-03-20T10:00:00,123456789Z", "2027-03-20T10:00:00+01:00"),
+    *("2027-03-20T10:00:00-0330", "2027-03-20T10:00:00+01", "20270320T100000Z"),
+    *("20270320T100000.25+0100", "20270320T1000Z", "2028-02-29T23:59:59-00:00"),
 ]
 UNREAD = [
-    "2027-03-20T10:00:00",
-    "2027-03-20",
-    "2027-03-20 10:00:00Z",
-    "2027-02-29T10:00:00Z",
-    "2027-13-01T10:00:00Z",
-    "2027-03-20T24:00:00Z",
-    "2027-03-20T10:60:00Z",
-    "2027-03-20T23:59:60Z",
-    "2027-03-20T10Z",
-    "2027-0320T10:00:00Z",
-    "2027-03-20T10:0000Z",
-    "2027-03-20T10:00:00.Z",
-    "2027-03-20T10:00.5Z",
-    "2027-03-20T10:00:00+24:00",
-    "2027-03-20T10:00:00+01:60",
-    "2027-03-20T10:00:00+1",
-    "2027-W11-6T10:00:00Z",
-    "2027-079T10:00:00Z",
-    "0000-03-20T10:00:00Z",
-    "2027-03-20T10:00:00Z\n",
-    "\uff12\uff10\uff12\uff17-03-20T10:00:00Z",
-    "",
-    5,
-    True,
+    *("2027-03-20T10:00:00", "2027-03-20", "2027-03-20 10:00:00Z", "2027-02-29T10:00:00Z"),
+    *("2027-13-01T10:00:00Z", "2027-03-20T24:00:00Z", "2027-03-20T10:60:00Z"),
+    *("2027-03-20T23:59:60Z", "2027-03-20T10Z", "2027-0320T10:00:00Z", "2027-03-20T10:0000Z"),
+    *("2027-03-20T10:00:00.Z", "2027-03-20T10:00.5Z", "2027-03-20T10:00:00+24:00"),
+    *("2027-03-20T10:00:00+01:60", "2027-03-20T10:00:00+1", "2027-W11-6T10:00:00Z"),
+    *("2027-079T10:00:00Z", "0000-03-20T10:00:00Z", "2027-03-20T10:00:00Z\n"),
+    *("\uff12\uff10\uff12\uff17-03-20T10:00:00Z", "", 5, True),
 ]
 
 
-@pytest.mark.parametrize("moment", READ)
+@each("moment", READ)
 def test_a_payment_accepts_every_form_of_a_time_with_an_offset(client, moment):
     (one,) = client.search()
     (ticket,) = client.book_and_read(selection(one))["tickets"]
@@ -277,7 +253,7 @@ def test_a_payment_accepts_every_form_of_a_time_with_an_offset(client, moment):
     assert (paid.status_code, paid.json()["payment_status"]) == (200, "paid")
 
 
-@pytest.mark.parametrize("moment", UNREAD)
+@each("moment", UNREAD)
 def test_a_payment_refuses_other_forms_of_a_time(client, moment):
     refused = client.post("ticket/T/mark-paid", external_payment_ref="P", paid_at=moment)
     assert (refused.status_code, refused.json()["field"]) == (422, "paid_at")
