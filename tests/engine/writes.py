@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.engine.replies import booking, ticket
 from tests.support.samples import (
     BOOKING_CANCELLATION,
@@ -14,6 +12,7 @@ from tests.support.samples import (
     PAYMENT_RECORDED,
     TICKET_CANCELLATION,
 )
+from tests.support.tables import each
 
 ANSWERS: dict[str, Any] = {
     "bookings.create": BOOKING_CREATED,
@@ -35,5 +34,5 @@ SHOWN: dict[str, Any] = {
     "mcp.cancel_ticket": ticket("Canceled"),
 }
 
-every_write = pytest.mark.parametrize("name", ANSWERS)
-every_shown = pytest.mark.parametrize("name", SHOWN)
+every_write = each("name", ANSWERS)
+every_shown = each("name", SHOWN)

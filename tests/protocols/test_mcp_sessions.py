@@ -27,7 +27,7 @@ from ferry_sdk import (
 from ferry_sdk._engine.http import Headers, Reply
 from ferry_sdk._protocols.mcp.session import RENEW_AFTER
 from ferry_sdk.resources.mcp import McpGroup
-from tests.support.driven import SETTINGS, Driven, in_turn, raising, replied
+from tests.support.driven import Driven, in_turn, raising, replied
 from tests.support.mcp_samples import BOOKING, PASSENGERS, SELECTION, TICKET, failure
 from tests.support.tables import each
 from tests.support.trip import PASSENGERS as TRAVELLERS
@@ -225,7 +225,7 @@ def test_a_write_is_sent_again_only_where_the_server_refused_it_for_its_session(
 
 def test_a_call_that_was_sent_again_in_a_new_session_shows_both_attempts():
     driven = Driven(in_turn(opening("one"), opening("two")), in_turn(NOT_FOUND, BOOKED))
-    attempts = driven.raw(BOOK, SETTINGS).attempts
+    attempts = driven.raw(BOOK).attempts
     assert [(one.status_code, one.problem) for one in attempts] == [
         (404, "NotFoundError"),
         (200, None),
@@ -237,7 +237,7 @@ def test_the_id_of_a_rejection_hides_a_traveller():
     named = Headers([("content-type", "application/json"), ("x-request-id", "req-OKONKWO")])
     gone = in_turn(lambda body: replace(NOT_FOUND(body), headers=named), BOOKED)
     driven = Driven(in_turn(opening("one"), opening("two")), gone)
-    assert driven.raw(BOOK, SETTINGS).attempts[0].request_id == "req-[hidden]"
+    assert driven.raw(BOOK).attempts[0].request_id == "req-[hidden]"
 
 
 def test_a_session_that_is_gone_again_is_not_renewed_for_ever():

@@ -40,11 +40,19 @@ NO_SECONDS: tuple[Any, ...] = ("soon", "3", True, NAN, INFINITE, 0, -1, 1e300, [
 NO_COUNTS: tuple[Any, ...] = (None, "2", 1.5, 2.0, True, NAN, -1, [2], object())
 NO_HEADERS: tuple[Any, ...] = (
     *(7, True, "x-a: b", [("x-a", "b")], {"x-a": None}, {"x-a": 7}, {"x-a": b"b"}, {7: "b"}),
+    {"": "b"},
     *({None: "b"}, {"x-a": "a\nb"}, {"x-a": "a\rb"}, {"x-a": "\u20ac"}, {"x-a": ""}, {"x a": "b"}),
+)
+NO_ADDRESSES = (
+    *("ferry.example", "ftp://ferry.example", "https://", "https:///api", "https://[::1"),
+    *("https://ferry.example:port", "https://ferry.example:99999", "http://ferry.example"),
+    *("https://user:secret@ferry.example", "https://ferry.example?key=1", f"{URL}#top"),
+    *(f" {URL}", f"{URL}\n", "https://ferry .example"),
 )
 SET_BY_OTHERS = (
     *("Authorization", "Proxy-Authorization", "Cookie", "Expect", "Upgrade", "Connection", "TE"),
     *("Transfer-Encoding", "Content-Length", "Host", "Trailer", "Keep-Alive", "Proxy-Connection"),
+    "Accept-Encoding",
 )
 
 
@@ -69,9 +77,15 @@ def http_clients(*, is_async):
 def invalid_settings(is_async):
     """Return invalid settings of both clients, by argument."""
     return {
-        "token": (*NO_TEXTS, "a\nb", *(() if is_async else (give_token, AsyncTokens()))),
+        "token": (
+            *NO_TEXTS,
+            "a\nb",
+            " padded ",
+            "\u20ac",
+            *(() if is_async else (give_token, AsyncTokens())),
+        ),
         "organisation_token": (*NO_TEXTS, "a\rb", *(() if is_async else (partial(give_token),))),
-        "base_url": (*NO_TEXTS, "ftp://ferry.example", "ferry.example"),
+        "base_url": (*NO_TEXTS, *NO_ADDRESSES),
         "allow_http": NO_FLAGS,
         "language": (*NO_TEXTS, "fr\nit", "\u20ac"),
         "client_version": (1.5, True, b"2", ["2"], object(), "2\n", ""),
@@ -232,6 +246,7 @@ def test_a_client_is_made_with_nothing_of_a_wrong_type(kind, argument):
         settings = {"token": "t", "base_url": URL} | {argument: value}
         error = caught(ConfigurationError, kind, **settings)
         assert str(error).startswith(argument), value
+        assert "secret" not in str(error)
         assert error.outcome == "not_sent"
 
 
@@ -271,7 +286,7 @@ def test_a_selection_takes_nothing_of_a_wrong_type(argument, value):
     assert error.field == argument
 
 
-@each("value", [None, *NO_TEXTS, "", "a\nb"])
+@each("value", [None, *NO_TEXTS, "", "a\nb", "a\r\nx-admin: 1", "\u20ac", " a"])
 def test_a_correlation_id_is_a_text_in_one_line(value):
     def block():
         with correlation(value):
