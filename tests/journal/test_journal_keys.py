@@ -11,6 +11,7 @@ from ferry_sdk import ConfigurationError, InvalidInputError, UnresolvedWriteErro
 from ferry_sdk.journal import Journal
 from ferry_sdk.journal.creation import Key
 from tests.journal.intents import intent
+from tests.support.exchanges import caught
 
 KEY = "a key of sixteen bytes or more"
 OTHER = "another key, and as long as that"
@@ -122,5 +123,4 @@ def test_a_key_shows_itself_nowhere():
     key = Key(KEY.encode())
     assert KEY not in repr(key)
     assert KEY not in repr(Journal("sqlite://", key=KEY))
-    with pytest.raises(TypeError):
-        pickle.dumps(key)
+    caught(TypeError, pickle.dumps, key)

@@ -15,6 +15,7 @@ import pytest
 from ferry_sdk import Ferry, OutcomeUnknownError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
 from tests.journal import children
+from tests.support.exchanges import caught
 from tests.support.hold import Hold
 from tests.support.summer import chosen
 from tests.support.tiers import mostly_long
@@ -233,10 +234,9 @@ def check(setting, *, begun, ended):
         assert setting.ferry.recover(entry).read_back
         assert setting.journal.entry(entry.id).state == "done"
     else:
-        with pytest.raises(OutcomeUnknownError) as caught:
-            setting.ferry.recover(entry)
-        assert caught.value.entry_id == entry.id
-        assert caught.value.correlation_id == entry.correlation_id
+        error = caught(OutcomeUnknownError, setting.ferry.recover, entry)
+        assert error.entry_id == entry.id
+        assert error.correlation_id == entry.correlation_id
         assert setting.journal.unresolved() == (entry,)
         with pytest.raises(UnresolvedWriteError) as refused:
             setting.again()

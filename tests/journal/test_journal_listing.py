@@ -13,6 +13,7 @@ from ferry_sdk.journal import Journal
 from ferry_sdk.types import OutcomeDetails
 from tests.journal.databases import run_sql
 from tests.journal.intents import confirmation, intent
+from tests.support.exchanges import caught
 
 START = datetime(2027, 3, 1, 9, tzinfo=timezone.utc)
 TOKYO = timezone(timedelta(hours=9))
@@ -118,9 +119,8 @@ class TestFilters:
     def test_a_range_that_ends_before_it_starts_is_refused(self, any_journal):
         (entry_id,) = begin_at(any_journal, 5)
         for since in (at(5), any_journal.entry(entry_id)):
-            with pytest.raises(InvalidInputError) as caught:
-                any_journal.entries(since=since, until=at(4))
-            assert caught.value.field == "until"
+            error = caught(InvalidInputError, any_journal.entries, since=since, until=at(4))
+            assert error.field == "until"
 
     def test_any_large_limit_returns_all(self, any_journal):
         ids = begin_at(any_journal, 1)
@@ -327,15 +327,13 @@ class TestBookings:
     def test_since_leaves_earlier_ones_out(self, any_journal):
         begin_at(any_journal, 0, 1, 2)
         assert [*any_journal.booking_ids(since=at(2))] == ["b2"]
-        with pytest.raises(InvalidInputError) as caught:
-            any_journal.booking_ids(since="yesterday")
-        assert caught.value.field == "since"
+        error = caught(InvalidInputError, any_journal.booking_ids, since="yesterday")
+        assert error.field == "since"
 
     def test_a_write_whose_booking_cannot_be_listed_is_refused(self, any_journal):
         for booking_id in ("b" * 201, "b\n"):
-            with pytest.raises(InvalidInputError) as caught:
-                any_journal.begin(confirmation(booking_id))
-            assert (caught.value.field, caught.value.outcome) == ("booking_id", "not_sent")
+            error = caught(InvalidInputError, any_journal.begin, confirmation(booking_id))
+            assert (error.field, error.outcome) == ("booking_id", "not_sent")
         assert any_journal.entries() == ()
 
     def test_a_damaged_id_is_left_out(self, sqlite_url):

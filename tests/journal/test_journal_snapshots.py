@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from ferry_sdk import ConfigurationError
 from ferry_sdk.journal import Journal
+from tests.support.exchanges import caught
 
 
 def test_snapshots_are_replaced_found_by_id_and_forgotten(any_journal):
@@ -31,5 +30,4 @@ def test_snapshots_of_another_process_are_seen(url):
 def test_a_journal_that_is_closed_saves_nothing(sqlite_url):
     journal = Journal(sqlite_url)
     journal.close()
-    with pytest.raises(ConfigurationError):
-        journal.save_snapshot("b1", "late")
+    caught(ConfigurationError, journal.save_snapshot, "b1", "late")

@@ -41,6 +41,7 @@ from ferry_sdk.models import (
 from ferry_sdk.models.base import path_of
 from ferry_sdk.models.bulk import columns_of, validate_columns
 from tests.support import samples
+from tests.support.exchanges import caught
 from tests.support.operations import OPERATIONS, described
 from tests.support.tables import each
 from tests.support.tiers import LONG, examples, mostly_long
@@ -292,10 +293,9 @@ def assert_same_result(model, text, compare):
     """Assert that a list is parsed as pydantic parses its records one by one."""
     read, lost = validate_with_pydantic(model, text)
     if lost and not read:
-        with pytest.raises(UnexpectedResponseError) as caught:
-            RecordList(model).read(decode_json(text))
-        assert exact(caught.value.body) == exact(decode_json(text))
-        assert caught.value.field == f"[0].{lost[0][1]}".rstrip(".")
+        error = caught(UnexpectedResponseError, RecordList(model).read, decode_json(text))
+        assert exact(error.body) == exact(decode_json(text))
+        assert error.field == f"[0].{lost[0][1]}".rstrip(".")
         return
     found = RecordList(model).read(decode_json(text))
     assert len(found) == len(read)

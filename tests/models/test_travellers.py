@@ -22,6 +22,7 @@ from ferry_sdk.models.travellers import age_on
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.mcp import McpGroup
+from tests.support.exchanges import caught
 
 DAY = date(2027, 6, 30)
 ADA: dict[str, Any] = {
@@ -161,10 +162,9 @@ def test_contradictions_are_reported_and_refused_before_anything_is_sent():
         kinds = [types.get(one["first_name"], "Adult") for one in members]
         dicts = [{"type": kind} | one for kind, one in zip(kinds, members, strict=True)]
         for passengers in (party, dicts):
-            with pytest.raises(InvalidInputError) as refused:
-                booked(passengers, at(DAY), at(back))
-            assert refused.value.field == f"passengers[{traveller}].{field}", name
-            assert "Ng" not in str(refused.value), name
+            error = caught(InvalidInputError, booked, passengers, at(DAY), at(back))
+            assert error.field == f"passengers[{traveller}].{field}", name
+            assert "Ng" not in str(error), name
 
 
 def test_what_may_be_true_is_not_refused():
@@ -199,9 +199,8 @@ def test_without_a_known_day_today_is_taken_and_the_next_birthday_is_allowed():
         {"doc_expiration": today - timedelta(days=2)},
         {"birth_date": today + timedelta(days=3)},
     ):
-        with pytest.raises(InvalidInputError) as refused:
-            booked([adult | wrong], None)
-        assert refused.value.field == f"passengers[0].{next(iter(wrong))}"
+        error = caught(InvalidInputError, booked, [adult | wrong], None)
+        assert error.field == f"passengers[0].{next(iter(wrong))}"
     (sent,) = booked(Travellers([ADA]), None)
     assert "age" not in sent  # the age on the day of travel is not known
 

@@ -27,6 +27,7 @@ from ferry_sdk import (
     TicketNotFoundError,
     UnexpectedResponseError,
 )
+from tests.support.exchanges import caught
 from tests.support.mcp_samples import (
     BOOKING,
     EVERY_CALL,
@@ -180,15 +181,14 @@ def test_a_result_without_the_record_is_unexpected_and_for_a_write_unknown(
     clients, carrier, result
 ):
     server = Scripted(carried(carrier, result=result))
-    with pytest.raises(UnexpectedResponseError):
-        view(server.client(clients))
+    caught(UnexpectedResponseError, view, server.client(clients))
     assert server.methods == ["initialize", *["tools/call"] * 3]
     server = Scripted(carried(carrier, result=result))
-    with pytest.raises(OutcomeUnknownError) as caught:
+    with pytest.raises(OutcomeUnknownError) as info:
         book(server.client(clients))
     assert server.methods == ["initialize", "tools/call"]
-    assert caught.value.outcome == "unknown"
-    assert caught.value.request.path == "/mcp tools/call create_booking"
+    assert info.value.outcome == "unknown"
+    assert info.value.request.path == "/mcp tools/call create_booking"
 
 
 def test_empty_content_is_no_record(clients, carrier):
@@ -200,8 +200,7 @@ def test_empty_content_is_no_record(clients, carrier):
 @each("words", ["null", "Nothing sails.", "7"])
 def test_words_are_no_empty_search(clients, carrier, words):
     server = Scripted(carried(carrier, result=content(text(words))))
-    with pytest.raises(UnexpectedResponseError):
-        search(server.client(clients, max_retries=0))
+    caught(UnexpectedResponseError, search, server.client(clients, max_retries=0))
 
 
 def test_a_question_of_the_tool_is_named_as_one(clients, carrier):
@@ -283,9 +282,7 @@ def test_a_write_that_was_refused_is_known_to_be(clients, carrier, members):
 
 def test_an_error_without_a_message_says_its_code(clients, carrier):
     server = Scripted(carried(carrier, result={"error": True, "code": "TICKET_VIEW_ERROR"}))
-    with pytest.raises(APIError) as caught:
-        view(server.client(clients))
-    assert caught.value.message == "TICKET_VIEW_ERROR"
+    assert caught(APIError, view, server.client(clients)).message == "TICKET_VIEW_ERROR"
 
 
 @each(
@@ -299,9 +296,8 @@ def test_an_error_without_a_message_says_its_code(clients, carrier):
 )
 def test_a_failure_without_a_code_is_told_in_its_words(clients, carrier, result, message):
     server = Scripted(carried(carrier, result=result))
-    with pytest.raises(APIError) as caught:
-        view(server.client(clients))
-    assert (caught.value.message, caught.value.code) == (message, None)
+    error = caught(APIError, view, server.client(clients))
+    assert (error.message, error.code) == (message, None)
     with pytest.raises(OutcomeUnknownError):
         book(Scripted(carried(carrier, result=result)).client(clients))
 
@@ -425,9 +421,8 @@ def test_a_refused_token_comes_before_whatever_is_said(clients, carrier, status,
 @each("call", EVERY_CALL)
 def test_what_is_not_acceptable_is_not_tried_again(clients, status, call):
     server = Scripted(reply(b"Not Acceptable", status, "text/plain"))
-    with pytest.raises(APIError) as caught:
-        call(server.client(clients))
-    assert (caught.value.status_code, caught.value.outcome) == (status, "rejected")
+    error = caught(APIError, call, server.client(clients))
+    assert (error.status_code, error.outcome) == (status, "rejected")
     assert server.methods == ["initialize", "tools/call"]
 
 
@@ -482,16 +477,14 @@ def test_a_read_without_a_reply_is_tried_again(clients, answer, call):
     server = Scripted(answer, answer, carried("json", result=good))
     assert call(server.client(clients))
     assert server.methods == ["initialize", *["tools/call"] * 3]
-    with pytest.raises(UnexpectedResponseError):
-        call(Scripted(answer).client(clients, max_retries=0))
+    caught(UnexpectedResponseError, call, Scripted(answer).client(clients, max_retries=0))
 
 
 @each("answer", NO_REPLY)
 def test_a_write_without_a_reply_is_unknown_and_not_tried_again(clients, answer):
     server = Scripted(answer)
-    with pytest.raises(OutcomeUnknownError) as caught:
-        book(server.client(clients))
-    assert isinstance(caught.value.__cause__, UnexpectedResponseError)
+    error = caught(OutcomeUnknownError, book, server.client(clients))
+    assert isinstance(error.__cause__, UnexpectedResponseError)
     assert server.methods == ["initialize", "tools/call"]
 
 
@@ -519,8 +512,7 @@ def test_a_break_after_sending_repeats_reads_alone(clients, error):
     server = Scripted(
         raise_error(error), carried("json", result=content(structuredContent=BOOKING))
     )
-    with pytest.raises(OutcomeUnknownError):
-        book(server.client(clients))
+    caught(OutcomeUnknownError, book, server.client(clients))
     assert server.methods == ["initialize", "tools/call"]
 
 
@@ -543,17 +535,15 @@ def test_a_server_error_repeats_reads_alone(clients, status, body):
     server = Scripted(answer, carried("json", result=content(structuredContent=TICKET)))
     assert view(server.client(clients)).id == "t1"
     server = Scripted(answer)
-    with pytest.raises(OutcomeUnknownError):
-        book(server.client(clients))
+    caught(OutcomeUnknownError, book, server.client(clients))
     assert server.methods == ["initialize", "tools/call"]
 
 
 def test_a_server_error_says_how_long_to_wait(clients):
     answer = reply(b"", 503, **{"retry-after": "61"})
-    with pytest.raises(ServerError) as caught:
-        view(Scripted(answer).client(clients))
-    assert caught.value.retry_after == 61
-    assert len(caught.value.attempts) == 1
+    error = caught(ServerError, view, Scripted(answer).client(clients))
+    assert error.retry_after == 61
+    assert len(error.attempts) == 1
 
 
 @each("call", EVERY_CALL)
@@ -563,9 +553,8 @@ def test_too_many_requests_is_a_refusal_and_tried_again(clients, call):
     server = Scripted(answer, carried("json", result=content(structuredContent=good)))
     assert call(server.client(clients))
     assert server.methods == ["initialize", "tools/call", "tools/call"]
-    with pytest.raises(RateLimitError) as caught:
-        call(Scripted(answer).client(clients, max_retries=0))
-    assert caught.value.outcome == "rejected"
+    error = caught(RateLimitError, call, Scripted(answer).client(clients, max_retries=0))
+    assert error.outcome == "rejected"
 
 
 @each("status", [301, 302, 303, 307, 308])
@@ -618,15 +607,13 @@ def test_a_catalogue_is_read_out_of_every_envelope(clients, carrier, result, cou
 )
 def test_a_content_that_cannot_be_read_is_unexpected(clients, carrier, item):
     server = Scripted(carried(carrier, result=contents(item)))
-    with pytest.raises(UnexpectedResponseError):
-        server.client(clients, max_retries=0).mcp.ports()
+    caught(UnexpectedResponseError, server.client(clients, max_retries=0).mcp.ports)
 
 
 def test_text_that_is_no_json_is_a_resources_text(clients, carrier):
     client = Scripted(carried(carrier, result=contents({"text": "Hello"}))).client(clients)
     assert client.mcp.read_resource(URI) == "Hello"
-    with pytest.raises(UnexpectedResponseError):
-        client.with_options(max_retries=0).mcp.ports()
+    caught(UnexpectedResponseError, client.with_options(max_retries=0).mcp.ports)
 
 
 @each("code", [-32602, -32002, 0, -32601])
@@ -640,8 +627,7 @@ def test_an_unknown_resource_is_not_found(clients, carrier, code):
 
 @each("result", [failure("X", "no"), contents({"text": json.dumps(failure())})])
 def test_an_error_object_is_no_catalogue(clients, carrier, result):
-    with pytest.raises(APIError):
-        Scripted(carried(carrier, result=result)).client(clients).mcp.ports()
+    caught(APIError, Scripted(carried(carrier, result=result)).client(clients).mcp.ports)
 
 
 # Listings
@@ -663,8 +649,7 @@ def test_pages_that_go_round_end(clients, carrier):
 
 def test_a_server_that_lists_nothing_says_so(clients, carrier):
     server = Scripted(carried(carrier, error={"code": -32601, "message": "Method not found"}))
-    with pytest.raises(NotFoundError):
-        server.client(clients).mcp.list_resources()
+    caught(NotFoundError, server.client(clients).mcp.list_resources)
 
 
 # Through real sockets
@@ -728,9 +713,8 @@ def test_a_shape_that_cannot_be_read_leaves_a_write_unknown_and_a_read_to_be_rep
     assert both.mcp.view_ticket(ticket_id).id == ticket_id
     assert local.counters.requests["mcp.view_ticket"] == 3
     local.faults.add("mcp_envelope", "mcp.create_booking", result=shape)
-    with pytest.raises(OutcomeUnknownError) as caught:
-        both.mcp.create_booking(**creation)
-    assert isinstance(caught.value.__cause__, UnexpectedResponseError)
+    error = caught(OutcomeUnknownError, both.mcp.create_booking, **creation)
+    assert isinstance(error.__cause__, UnexpectedResponseError)
     assert local.counters.requests["mcp.create_booking"] == 1
     assert len(local.counters.effects_of("bookings.create")) == 1
 
@@ -800,9 +784,8 @@ def test_a_slow_write_is_unknown_and_a_slow_read_is_repeated(both, ferry_sandbox
     both.mcp.ports()
     impatient = both.with_options(timeout=1)
     ferry_sandbox.faults.add("delay_after", "mcp.create_booking", seconds=20)
-    with pytest.raises(OutcomeUnknownError) as caught:
-        impatient.mcp.create_booking(**creation)
-    assert isinstance(caught.value.__cause__, RequestTimeoutError)
+    error = caught(OutcomeUnknownError, impatient.mcp.create_booking, **creation)
+    assert isinstance(error.__cause__, RequestTimeoutError)
     assert len(ferry_sandbox.counters.effects_of("bookings.create")) == 1
     ferry_sandbox.faults.add("delay_after", "mcp.ports", seconds=20)
     assert len(impatient.mcp.ports()) > 1
@@ -811,7 +794,6 @@ def test_a_slow_write_is_unknown_and_a_slow_read_is_repeated(both, ferry_sandbox
 def test_a_service_that_does_not_listen_was_sent_nothing(both, ferry_sandbox, creation):
     both.mcp.ports()
     ferry_sandbox.stop()
-    with pytest.raises(ConnectionFailedError) as caught:
-        both.mcp.create_booking(**creation)
-    assert caught.value.outcome == "not_sent"
-    assert [attempt.sent for attempt in caught.value.attempts] == [False, False, False]
+    error = caught(ConnectionFailedError, both.mcp.create_booking, **creation)
+    assert error.outcome == "not_sent"
+    assert [attempt.sent for attempt in error.attempts] == [False, False, False]

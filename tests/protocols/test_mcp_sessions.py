@@ -28,6 +28,7 @@ from ferry_sdk._engine.http import Headers, Reply
 from ferry_sdk._protocols.mcp.session import RENEW_AFTER
 from ferry_sdk.resources.mcp import McpGroup
 from tests.support.driven import Driven, in_turn, raising, replied
+from tests.support.exchanges import caught
 from tests.support.mcp_samples import BOOKING, PASSENGERS, SELECTION, TICKET, failure
 from tests.support.tables import each
 from tests.support.trip import PASSENGERS as TRAVELLERS
@@ -216,10 +217,9 @@ def test_a_session_that_is_gone_is_renewed_and_the_call_made_once_more(gone, cal
 )
 def test_a_write_is_sent_again_only_where_the_server_refused_it_for_its_session(refused):
     driven = Driven(in_turn(opening("one"), opening("two")), in_turn(refused, BOOKED))
-    with pytest.raises(FerryError) as caught:
-        driven.call(BOOK)
+    error = caught(FerryError, driven.call, BOOK)
     assert driven.methods == [*OPENED, "tools/call"]
-    assert len(caught.value.attempts) == 1
+    assert len(error.attempts) == 1
     assert driven.call(BOOK).booking_id == "b1"  # whose session may well have been gone
 
 
@@ -242,17 +242,15 @@ def test_the_id_of_a_rejection_hides_a_traveller():
 
 def test_a_session_that_is_gone_again_is_not_renewed_for_ever():
     driven = Driven(opening(), NOT_FOUND)
-    with pytest.raises(NotFoundError) as caught:
-        driven.call(BOOK)
+    error = caught(NotFoundError, driven.call, BOOK)
     assert driven.methods == [*OPENED, "tools/call", *OPENED, "tools/call"]
-    assert caught.value.outcome == "rejected"
+    assert error.outcome == "rejected"
 
 
 @each("handshake", [opening(session=None), plain(405)])
 def test_where_no_session_was_named_none_is_lost(handshake):
     driven = Driven(handshake, plain(404))
-    with pytest.raises(NotFoundError):
-        driven.call(VIEW)
+    caught(NotFoundError, driven.call, VIEW)
     assert driven.methods.count("initialize") == driven.methods.count("tools/call") == 1
 
 
@@ -346,8 +344,7 @@ def test_a_version_that_is_not_spoken_ends_the_call(both, ferry_sandbox, handsha
 @each("version", ["1.0", "2026-07-28", 7, ["2025-11-25"], {"a": 1}])
 def test_a_version_of_any_other_kind_is_refused(version):
     driven = Driven(opening(version=version), TICKET_SEEN)
-    with pytest.raises(UnexpectedResponseError):
-        driven.call(VIEW)
+    caught(UnexpectedResponseError, driven.call, VIEW)
     assert driven.session.stage == "unknown"
 
 
@@ -405,16 +402,13 @@ def test_a_lost_reply_to_the_handshake_loses_no_booking(both, ferry_sandbox):
 def test_a_renewal_that_fails_leaves_the_write_not_sent():
     lost = raising(RequestTimeoutError("slow", outcome="unknown"))
     driven = Driven(in_turn(opening(), lost), NOT_FOUND)
-    with pytest.raises(RequestTimeoutError) as caught:
-        driven.call(BOOK)
-    assert caught.value.outcome == "not_sent"
+    assert caught(RequestTimeoutError, driven.call, BOOK).outcome == "not_sent"
 
 
 def test_a_write_lost_after_the_handshake_is_unknown_all_the_same():
     lost = raising(RequestTimeoutError("slow", outcome="unknown"))
     driven = Driven(opening(), lost)
-    with pytest.raises(OutcomeUnknownError):
-        driven.call(BOOK)
+    caught(OutcomeUnknownError, driven.call, BOOK)
     assert driven.methods == [*OPENED, "tools/call"]
 
 
@@ -435,8 +429,7 @@ def test_a_token_refused_at_the_handshake_ends_the_call(status, error, call):
 
 def test_a_wrong_token_is_refused_at_the_handshake(clients, ferry_sandbox):
     client = clients("wrong", base_url=ferry_sandbox.base_url)
-    with pytest.raises(AuthenticationError):
-        client.mcp.ports()
+    caught(AuthenticationError, client.mcp.ports)
     assert ferry_sandbox.counters.requests == {"mcp.initialize": 1}
 
 

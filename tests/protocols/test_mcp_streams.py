@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ferry_sdk import ConnectionFailedError, OutcomeUnknownError, UnexpectedResponseError
 from ferry_sdk._engine.http import Head, Headers
 from ferry_sdk._protocols.mcp.jsonrpc import EventStream, ReplyListener
+from tests.support.exchanges import caught
 from tests.support.mcp_samples import BOOKING, TICKET, book, view
 from tests.support.mcp_server import Scripted, carried, reply
 from tests.support.stopwatch import Stopwatch
@@ -278,8 +279,7 @@ def test_the_replys_own_id_may_be_missing_in_a_body_and_not_in_a_stream(clients)
     message = json.dumps({"jsonrpc": "2.0", "result": {"structuredContent": TICKET}}).encode()
     assert view(Scripted(reply(message)).client(clients)).id == "t1"
     stream = reply(b"data: " + message + b"\n\n", kind="text/event-stream")
-    with pytest.raises(UnexpectedResponseError):
-        view(Scripted(stream).client(clients, max_retries=0))
+    caught(UnexpectedResponseError, view, Scripted(stream).client(clients, max_retries=0))
 
 
 def test_a_stream_without_its_last_blank_line_is_a_reply(clients):

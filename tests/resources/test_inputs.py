@@ -30,6 +30,7 @@ from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.mcp import McpGroup
 from ferry_sdk.resources.tickets import TicketsGroup
+from tests.support.exchanges import caught
 from tests.support.tables import each
 from tests.support.tiers import examples
 
@@ -62,13 +63,12 @@ def booking(**more):
 
 
 def assert_rejected(make, /, **arguments):
-    with pytest.raises(InvalidInputError) as caught:
-        make(**arguments)
-    assert caught.value.outcome == "not_sent"
-    assert CANARY not in str(caught.value)
-    assert CANARY not in repr(caught.value)
-    assert caught.value.__cause__ is None
-    return caught.value.field
+    error = caught(InvalidInputError, make, **arguments)
+    assert error.outcome == "not_sent"
+    assert CANARY not in str(error)
+    assert CANARY not in repr(error)
+    assert error.__cause__ is None
+    return error.field
 
 
 class TestModelsOrDicts:
@@ -287,8 +287,7 @@ class TestMoney:
 
     @each("bad", [True, False, None, "", "ten", "NaN", Decimal("Infinity")])
     def test_what_is_no_money_is_refused(self, bad):
-        with pytest.raises(ValidationError):
-            self.money.validate_python(bad)
+        caught(ValidationError, self.money.validate_python, bad)
 
 
 class TestRefusals:

@@ -31,6 +31,7 @@ from ferry_sdk import (
     VehicleModel,
 )
 from ferry_sdk.models import McpResource, McpTool
+from tests.support.exchanges import caught
 from tests.support.summer import CAR, TRAVELLER, booked, chosen, ids_of, search, stopped, ticket_of
 from tests.support.tables import each
 from tests.support.wire import recorded
@@ -215,14 +216,11 @@ class TestConfirmViewCancel:
     def test_refusals_have_the_codes_of_their_tools(self, both):
         made = booked(both)
         both.mcp.confirm_booking(made.booking_id)
-        with pytest.raises(AlreadyDoneError) as refused:
-            both.mcp.confirm_booking(made.booking_id)
-        assert isinstance(refused.value.__cause__, BookingConfirmError)
-        with pytest.raises(TicketNotFoundError) as caught:
-            both.mcp.view_ticket("nothing")
-        assert caught.value.code == "TICKET_NOT_FOUND"
-        with pytest.raises(TicketCancelError):
-            both.mcp.cancel_ticket("nothing")
+        error = caught(AlreadyDoneError, both.mcp.confirm_booking, made.booking_id)
+        assert isinstance(error.__cause__, BookingConfirmError)
+        error = caught(TicketNotFoundError, both.mcp.view_ticket, "nothing")
+        assert error.code == "TICKET_NOT_FOUND"
+        caught(TicketCancelError, both.mcp.cancel_ticket, "nothing")
 
 
 class TestCatalogues:
@@ -331,16 +329,14 @@ class TestAnyToolOrResource:
         assert {"code", "name", "phone_prefix", "names"} == set(value[0])
 
     def test_an_unknown_resource_is_not_found(self, both):
-        with pytest.raises(NotFoundError):
-            both.mcp.read_resource("resource://service/songs")
+        caught(NotFoundError, both.mcp.read_resource, "resource://service/songs")
 
     def test_arguments_that_json_cannot_carry_are_refused(self, wired_client):
         ferry, wire = wired_client
         ferry.mcp.list_tools()
         before = len(wire.requests)
-        with pytest.raises(InvalidInputError) as caught:
-            ferry.mcp.call_tool("view_ticket", {"id": object()})
-        assert caught.value.outcome == "not_sent"
+        error = caught(InvalidInputError, ferry.mcp.call_tool, "view_ticket", {"id": object()})
+        assert error.outcome == "not_sent"
         assert len(wire.requests) == before
 
     def test_the_tools_are_listed(self, wired_client):

@@ -118,8 +118,7 @@ def test_a_path_cannot_leave_the_origin(clients):
         *("api/./x", ".", "api/x?y=1", "api/x#y", "api/\r\nx", "api/\x00", "api/\ud800", 5, None),
         *("@evil.example:80/../..", ".%2e"),
     ):
-        error = caught(InvalidInputError, ferry.request, "GET", path)
-        assert error.field == "path", path
+        assert caught(InvalidInputError, ferry.request, "GET", path).field == "path", path
     for name, values in (
         ("method", ("", "GE T", "GET\r\n", 5, None, "CONNECT", "É")),
         ("json", ({1, 2}, float("nan"), {"a": object()}, "\ud800")),
@@ -139,13 +138,12 @@ def test_travellers_and_tokens_of_a_request_are_hidden(clients):
     refusal = {"error": True, "code": "BOOKING_CREATE_ERROR", "message": words}
     ferry = client_of(clients, Exchanges(httpx.Response(422, json=refusal)))
     for given in ({"json": {"passengers": PASSENGERS}}, {"params": {**PASSENGERS[0]}}):
-        with pytest.raises(BookingCreateError) as info:
-            ferry.request("POST", "api/booking", **given)
-        text = f"{info.value} {info.value!r}"
+        error = caught(BookingCreateError, ferry.request, "POST", "api/booking", **given)
+        text = f"{error} {error!r}"
         assert "no room" in text
         for secret in ("Marguerite", "Okonkwo", "ada@"):
             assert secret not in text
-        traceback = info.value.__traceback__
+        traceback = error.__traceback__
         while traceback is not None:
             if "ferry_sdk" in traceback.tb_frame.f_code.co_filename:
                 assert "Okonkwo" not in repr(traceback.tb_frame.f_locals)

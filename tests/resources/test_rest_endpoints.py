@@ -36,6 +36,7 @@ from ferry_sdk import (
 from ferry_sdk.models import Model
 from ferry_sdk.sandbox.network.network import journey_id
 from ferry_sdk.sandbox.operations import ENDPOINTS
+from tests.support.exchanges import caught
 from tests.support.summer import (
     CAR,
     NOW,
@@ -526,8 +527,7 @@ class TestAccess:
             lambda: reader.tickets.cancel(booking.tickets[0].id),
         )
         for write in writes:
-            with pytest.raises(PermissionDeniedError):
-                write()
+            caught(PermissionDeniedError, write)
         assert [one.operation for one in ferry_sandbox.counters.effects] == ["bookings.create"]
 
 
@@ -548,10 +548,9 @@ def test_names_come_in_the_language_asked_for(both, language, names):
 def test_messages_come_in_the_language_asked_for(both):
     said = set()
     for language in ("en", "fr", "it", "es", "el", "ar"):
-        with pytest.raises(TicketNotFoundError) as caught:
-            both.with_options(language=language).tickets.get("t1")
-        assert caught.value.code == "TICKET_NOT_FOUND"
-        said.add(caught.value.message)
+        error = caught(TicketNotFoundError, both.with_options(language=language).tickets.get, "t1")
+        assert error.code == "TICKET_NOT_FOUND"
+        said.add(error.message)
     assert len(said) == 6
 
 

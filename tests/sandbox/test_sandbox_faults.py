@@ -23,6 +23,7 @@ from ferry_sdk.sandbox.faults.kinds import FaultKind, PriceChange
 from ferry_sdk.sandbox.http.server import HttpServer
 from ferry_sdk.sandbox.requests.errors import InvalidOrderError
 from scripts import fault_arguments
+from tests.support.exchanges import caught
 from tests.support.stopwatch import Stopwatch
 from tests.support.tables import each
 from tests.support.wire import TLS
@@ -115,11 +116,10 @@ def test_a_fault_request_survives_json():
     ],
 )
 def test_an_invalid_fault_request_is_refused(wanted, field):
-    with pytest.raises(InvalidOrderError) as caught:
-        Fault.read(wanted)
-    assert caught.value.field == field
-    assert isinstance(caught.value, ValueError)
-    assert str(caught.value).startswith(f"{field}: ")
+    error = caught(InvalidOrderError, Fault.read, wanted)
+    assert error.field == field
+    assert isinstance(error, ValueError)
+    assert str(error).startswith(f"{field}: ")
 
 
 def test_an_invalid_request_adds_no_fault():
@@ -312,8 +312,7 @@ def test_a_redirect_replaces_the_work(service):
 @pytest.mark.parametrize(("kind", "done"), [("cut_before", 0), ("lose_reply", 1)])
 def test_a_connection_is_cut_before_or_after_the_work(service, kind, done, reset):
     service.faults.add(kind, reset=reset)
-    with pytest.raises(httpx.ReadError if reset else httpx.RemoteProtocolError):
-        service.get()
+    caught(httpx.ReadError if reset else httpx.RemoteProtocolError, service.get)
     assert service.done == done
     assert service.get().status_code == 200
     assert service.counters.connections == 2
@@ -403,8 +402,7 @@ def test_a_reply_is_replaced_after_the_work(service, wanted, status, media_type)
         with pytest.raises(ValueError, match=r"."):
             reply.json()
     if wanted["kind"] == "not_utf8":
-        with pytest.raises(UnicodeDecodeError):
-            reply.content.decode()
+        caught(UnicodeDecodeError, reply.content.decode)
 
 
 def test_a_reply_is_reshaped_after_the_work(service):

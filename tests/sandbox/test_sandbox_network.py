@@ -11,6 +11,7 @@ from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.network.network import Network, journey_id
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests.errors import RefusedError
+from tests.support.exchanges import caught
 from tests.support.tables import each
 
 LANGUAGES = {"en", "fr", "it", "es", "el", "ar"}
@@ -109,9 +110,8 @@ def test_age_bands_differ_between_companies(network):
     ],
 )
 def test_an_unknown_name_is_reported_with_its_field(network, look_up, field, reason):
-    with pytest.raises(RefusedError) as caught:
-        look_up(network)
-    (problem,) = caught.value.problems
+    error = caught(RefusedError, look_up, network)
+    (problem,) = error.problems
     assert (problem.path, problem.text) == (field, reason)
 
 
@@ -206,9 +206,8 @@ def test_departures_have_the_times_of_the_requested_journeys(catalogue, network)
     ],
 )
 def test_departures_of_an_unknown_company_or_journey_name_the_field(catalogue, company, ids, field):
-    with pytest.raises(RefusedError) as caught:
-        catalogue.departures(company, ids)
-    assert [problem.path for problem in caught.value.problems] == [field]
+    error = caught(RefusedError, catalogue.departures, company, ids)
+    assert [problem.path for problem in error.problems] == [field]
 
 
 def test_scheduled_departures_are_in_the_future_and_in_order(catalogue):

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import copy
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from offline_service import (
@@ -19,6 +18,7 @@ from offline_service import (
 from ferry_sdk.sandbox.requests.bookings import McpNewBooking, NewBooking
 from ferry_sdk.sandbox.requests.errors import RefusedError
 from ferry_sdk.sandbox.requests.searches import Search
+from tests.support.exchanges import caught
 from tests.support.tables import each
 
 SEARCH = {
@@ -68,10 +68,9 @@ def change(body, path, value):
 
 
 def problems_in(model, body):
-    with pytest.raises(RefusedError) as caught:
-        model.read(body)
-    assert caught.value.status == 422
-    return {(problem.path, problem.text) for problem in caught.value.problems}
+    error = caught(RefusedError, model.read, body)
+    assert error.status == 422
+    return {(problem.path, problem.text) for problem in error.problems}
 
 
 def test_the_examples_are_valid():

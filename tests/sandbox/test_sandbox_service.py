@@ -10,6 +10,7 @@ from offline_service import TWO_TICKETS
 from ferry_sdk.sandbox.operations import OPERATIONS
 from ferry_sdk.sandbox.requests.access import Access, Tokens, Unauthorized
 from ferry_sdk.sandbox.service import ServiceError
+from tests.support.exchanges import caught
 from tests.support.tables import each
 
 WRITES = [
@@ -156,8 +157,7 @@ def test_several_threads_confirm_a_booking_once(offline):
 
 
 def test_an_unknown_operation_is_a_key_error(offline):
-    with pytest.raises(KeyError):
-        offline.perform("bookings.steal")
+    caught(KeyError, offline.perform, "bookings.steal")
 
 
 def test_each_token_gives_its_access():
