@@ -33,11 +33,7 @@ from tests.engine.replies import (
 from tests.engine.writes import ANSWERS, SHOWN, every_shown, every_write
 from tests.support.driven import Driver
 from tests.support.operations import OPERATIONS, described
-from tests.support.samples import (
-    BOOKING_CONFIRMATION,
-    BOOKING_CREATED,
-    CANCELLATION_FEE,
-)
+from tests.support.samples import BOOKING_CONFIRMATION, BOOKING_CREATED, CANCELLATION_FEE
 from tests.support.tables import each
 from tests.support.trip import PASSENGERS
 

@@ -7,11 +7,7 @@ import re
 
 import pytest
 
-from ferry_sdk import (
-    OutcomeUnknownError,
-    RawResponse,
-    Records,
-)
+from ferry_sdk import OutcomeUnknownError, RawResponse, Records
 from tests.support.summer import TRAVELLER, booked, chosen, search, stopped
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")

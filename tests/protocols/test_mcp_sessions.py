@@ -217,7 +217,7 @@ def test_a_session_that_is_gone_is_renewed_and_the_call_made_once_more(gone, cal
 )
 def test_a_write_is_sent_again_only_where_the_server_refused_it_for_its_session(refused):
     driven = Driven(in_turn(opening("one"), opening("two")), in_turn(refused, BOOKED))
-    error = caught(FerryError, driven.call, BOOK)
+    error = driven.error(FerryError, BOOK)
     assert driven.methods == [*OPENED, "tools/call"]
     assert len(error.attempts) == 1
     assert driven.call(BOOK).booking_id == "b1"  # whose session may well have been gone

@@ -27,11 +27,6 @@ SEPARATORS = "line\u2028paragraph\u2029next\u0085end"
 SLOWEST_OF_ANSWERS = 20.0
 
 
-@pytest.fixture
-def clients(mostly_sync_clients):
-    return mostly_sync_clients
-
-
 def cut(stream, at):
     """The pieces of a stream that is cut at these places."""
     edges = [0, *sorted(at), len(stream)]

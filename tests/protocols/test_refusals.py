@@ -77,11 +77,6 @@ BY_CODE: dict[str, type[APIError]] = {
 UNKNOWN_TO_A_WRITE = [408, 500, 502, 503, 504, 599]
 
 
-@pytest.fixture
-def clients(mostly_sync_clients):
-    return mostly_sync_clients
-
-
 def refusing(clients, status, body=b"{}", **headers):
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     service = Exchanges(httpx.Response(status, headers=named, content=body))

@@ -43,11 +43,6 @@ CDN = "https://cdn.example/voucher.pdf"
 HOME = f"{URL}/voucher/1.pdf"
 
 
-@pytest.fixture
-def clients(mostly_sync_clients):
-    return mostly_sync_clients
-
-
 def issue_ticket(ferry, **which):
     """A ticket of the local service's that has its voucher."""
     return ferry.bookings.confirm(booked(ferry, **which).booking_id).ticket_id

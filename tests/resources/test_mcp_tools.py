@@ -32,10 +32,11 @@ from ferry_sdk import (
 )
 from ferry_sdk.models import McpResource, McpTool
 from tests.support.exchanges import caught
-from tests.support.summer import CAR, TRAVELLER, booked, chosen, ids_of, search, stopped, ticket_of
+from tests.support.summer import CAR, TRAVELLER, booked, chosen, ids_of, search, ticket_of
 from tests.support.tables import each
 from tests.support.wire import recorded
 
+pytestmark = pytest.mark.usefixtures("summer")
 FAMILY = [
     {"type": "Adult", "first_name": "Zoë", "last_name": "Berg", "gender": "Female"},
     {"type": "Child", "first_name": "Max", "last_name": "Berg", "gender": "M", "age": 7},
@@ -45,22 +46,6 @@ AGES = [
     {"type": "Adult", "gender": "F", "age": 34},
     *({name: one[name] for name in ("type", "gender", "age")} for one in FAMILY[1:]),
 ]
-
-
-@pytest.fixture
-def clients(mostly_sync_clients):
-    return mostly_sync_clients
-
-
-@pytest.fixture(autouse=True)
-def summer(ferry_sandbox):
-    return stopped(ferry_sandbox)
-
-
-@pytest.fixture
-def wired_client(clients, ferry_sandbox):
-    with recorded(clients, ferry_sandbox) as made:
-        yield made
 
 
 class TestTheWire:

@@ -46,12 +46,12 @@ from tests.support.summer import (
     chosen,
     ids_of,
     search,
-    stopped,
     ticket_of,
 )
 from tests.support.tables import each
 from tests.support.wire import recorded
 
+pytestmark = pytest.mark.usefixtures("summer")
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 OUT = journey_id("ITGOA", "ITPMO")
 MONDAYS = {
@@ -67,22 +67,6 @@ DOCUMENT = {
     "doc_number": "AB1234567",
     "doc_expiration": "2031-12-31",
 }
-
-
-@pytest.fixture
-def clients(mostly_sync_clients):
-    return mostly_sync_clients
-
-
-@pytest.fixture(autouse=True)
-def summer(ferry_sandbox):
-    return stopped(ferry_sandbox)
-
-
-@pytest.fixture
-def wired_client(clients, ferry_sandbox):
-    with recorded(clients, ferry_sandbox) as made:
-        yield made
 
 
 def every_endpoint(ferry):

@@ -6,14 +6,7 @@ from datetime import datetime, timedelta
 
 import httpx
 import pytest
-from offline_service import (
-    GUEST,
-    NOW,
-    ONE_TICKET,
-    TWO_TICKETS,
-    ServiceOverHttp,
-    departure,
-)
+from offline_service import GUEST, NOW, ONE_TICKET, TWO_TICKETS, ServiceOverHttp, departure
 
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.requests.access import Access

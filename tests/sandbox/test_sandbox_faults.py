@@ -5,8 +5,8 @@ from __future__ import annotations
 import email.utils
 import json
 import socket
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 
 import httpx
@@ -185,18 +185,9 @@ def test_a_complete_fault_can_be_added():
 def test_threads_take_a_fault_no_more_often_than_requested():
     faults = Faults()
     faults.add("option_expired", times=500)
-    occurred = []
-
-    def take():
-        occurred.extend(
-            faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") for _ in range(200)
-        )
-
-    threads = [threading.Thread(target=take) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    kinds = [FaultKind.OPTION_EXPIRED] * 1600
+    with ThreadPoolExecutor(8) as pool:
+        occurred = list(pool.map(faults.take, kinds, ["bookings.confirm"] * 1600))
     assert sum(fault is not None for fault in occurred) == 500
 
 

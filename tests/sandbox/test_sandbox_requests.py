@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from offline_service import (
@@ -18,7 +19,6 @@ from offline_service import (
 from ferry_sdk.sandbox.requests.bookings import McpNewBooking, NewBooking
 from ferry_sdk.sandbox.requests.errors import RefusedError
 from ferry_sdk.sandbox.requests.searches import Search
-from tests.support.exchanges import caught
 from tests.support.tables import each
 
 SEARCH = {
@@ -68,9 +68,10 @@ def change(body, path, value):
 
 
 def problems_in(model, body):
-    error = caught(RefusedError, model.read, body)
-    assert error.status == 422
-    return {(problem.path, problem.text) for problem in error.problems}
+    with pytest.raises(RefusedError) as caught:
+        model.read(body)
+    assert caught.value.status == 422
+    return {(problem.path, problem.text) for problem in caught.value.problems}
 
 
 def test_the_examples_are_valid():

@@ -3,20 +3,12 @@ from __future__ import annotations
 import json
 import socket
 import uuid
-from datetime import date
 
 import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from offline_service import (
-    ADULT,
-    GUEST,
-    NOW,
-    ONE_TICKET,
-    search_request,
-    selection,
-)
+from offline_service import GUEST, NOW, ServiceOverHttp
 
 from ferry_sdk.sandbox.http.conventions import LARGEST_BODY
 from ferry_sdk.sandbox.operations import ENDPOINTS
@@ -58,45 +50,25 @@ def _fresh(sandbox):
     sandbox.faults.clear()
 
 
-def client_of(sandbox, token):
-    headers = {"authorization": f"Bearer {token}", "accept": "application/json"}
-    return httpx.Client(verify=TLS, base_url=sandbox.base_url, headers=headers)
-
-
 @pytest.fixture(scope="module")
 def client(sandbox):
-    with client_of(sandbox, sandbox.token) as opened:
+    headers = {"authorization": f"Bearer {sandbox.token}", "accept": "application/json"}
+    with httpx.Client(verify=TLS, base_url=sandbox.base_url, headers=headers) as opened:
         yield opened
 
 
-def search(client, line=ONE_TICKET):
-    """Return the reply to the first search on a line that finds both directions."""
-    for day in range(1, 28):
-        request = search_request(line, date(2026, 7, day), date(2026, 8, day))
-        body = {"request": request, "passengers": [ADULT]}
-        reply = client.post("/api/availability", json=body)
-        if reply.status_code == 200 and len({one["direction"] for one in reply.json()}) == 2:
-            return reply
-    raise AssertionError(reply.text)
-
-
-def create(client, line=ONE_TICKET, name="STANDARD", **more):
-    firsts = {}
-    for one in search(client, line).json():
-        firsts.setdefault(one["direction"], one)
-    chosen = [selection(one, name) for one in firsts.values()]
-    body = {"availabilities": chosen, "passengers": [GUEST], **more}
-    return client.post("/api/booking", json=body)
+@pytest.fixture
+def service(sandbox, client):
+    return ServiceOverHttp(sandbox, client)
 
 
 def test_every_endpoint_has_the_status_of_the_interface():
     assert {(each.method, each.path): each.success for each in ENDPOINTS} == EXPECTED
 
 
-def test_money_has_two_decimals_at_most(client):
-    text = create(client, reservation_type="TICKET").text
-    price = json.loads(text, parse_float=str)["total_price"]
-    assert len(price.partition(".")[2]) <= 2
+def test_money_has_two_decimals_at_most(service):
+    price = service.create(more={"reservation_type": "TICKET"})["total_price"]
+    assert len(str(price).partition(".")[2]) <= 2
 
 
 @each("header", [None, "Bearer wrong", "Basic abc", "Bearer"])
@@ -215,12 +187,12 @@ def test_every_response_has_its_ids(client, sandbox):
     assert mine.headers["x-request-id"] != "mine-7"
 
 
-def test_names_are_sent_unescaped_in_utf8(client):
+def test_names_are_sent_unescaped_in_utf8(client, service):
     guest = {**GUEST, "first_name": "Ζωή", "last_name": "بن علي"}
-    created = create(client, passengers=[guest])
-    reply = client.get(f"/api/booking/{created.json()['booking_id']}")
-    assert "Ζωή" in reply.content.decode("utf-8")
-    assert "بن علي" in reply.content.decode("utf-8")
+    booking_id = service.create(passengers=[guest])["booking_id"]
+    content = client.get(f"/api/booking/{booking_id}").content.decode("utf-8")
+    assert "Ζωή" in content
+    assert "بن علي" in content
 
 
 def test_an_error_names_the_first_invalid_field_and_all_of_them(client):
@@ -233,8 +205,8 @@ def test_an_error_names_the_first_invalid_field_and_all_of_them(client):
     assert error["message"].startswith(named[0])
 
 
-def test_requests_are_counted_even_if_refused_and_effects_only_if_made(client, sandbox):
-    create(client)
+def test_requests_are_counted_even_if_refused_and_effects_only_if_made(client, sandbox, service):
+    service.create()
     client.post("/api/booking", json={})
     httpx.get(f"{sandbox.base_url}/api/port")
     httpx.get(f"{sandbox.base_url}/voucher/a/b.pdf")
