@@ -41,11 +41,7 @@ _FEES = {
 GUARDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "bookings.confirm": (
         {"expect_total": "148.18", "currency": "EUR"},
-        {
-            "good": booking(),
-            "other": booking(total_price=150),
-            "there": SEEN["bookings.confirm"],
-        },
+        {"good": booking(), "other": booking(total_price=150), "there": SEEN["bookings.confirm"]},
     ),
     "bookings.cancel": (_LIMITS, _FEES),
     "tickets.cancel": (_LIMITS, _FEES),

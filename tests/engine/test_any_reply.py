@@ -34,8 +34,7 @@ WAITS = ("bookings.wait", "tickets.wait_pdf")
 OPERATIONS = tuple(name for name in ALL_OPERATIONS if name not in WAITS)
 """A wait is another operation's read, made until its time is up."""
 in_one_folder = partial(
-    examples,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    examples, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 """All examples write into one folder."""
 
@@ -386,10 +385,7 @@ def good_replies(ferry_sandbox_server):
             "mcp.create_booking": booking,
             "mcp.confirm_booking": {"booking_id": third.booking_id},
             "mcp.view_ticket": {"ticket_id": confirmed.ticket_id},
-            "mcp.call_tool": {
-                "name": "view_ticket",
-                "arguments": {"id": confirmed.ticket_id},
-            },
+            "mcp.call_tool": {"name": "view_ticket", "arguments": {"id": confirmed.ticket_id}},
             "mcp.read_resource": {"uri": "resource://service/ports"},
             "mcp.cancel_ticket": {"ticket_id": unpaid},
             "tickets.cancel": {"ticket_id": confirmed.ticket_id},

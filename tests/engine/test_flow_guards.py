@@ -278,11 +278,7 @@ def test_a_penalty_within_the_limit_lets_the_cancellation_leave(name, answer, li
 def test_a_higher_penalty_holds_the_cancellation_back(name, limit):
     driver = scripted_driver(good(CANCELLATION_FEE))
     error = driver.error(PenaltyExceededError, describe_guarded(name, limit))
-    assert (error.limit, error.penalty, error.currency) == (
-        Decimal(limit),
-        Decimal("48.13"),
-        "EUR",
-    )
+    assert (error.limit, error.penalty, error.currency) == (Decimal(limit), Decimal("48.13"), "EUR")
     assert (error.outcome, error.operation) == ("not_sent", name)
     assert len(driver.requests) == 1
 

@@ -248,13 +248,7 @@ def test_a_tool_may_have_arguments_of_any_key_that_json_takes(journal, arguments
 
 @each(
     ("state", "is_unresolved"),
-    [
-        ("open", True),
-        ("unknown", True),
-        ("done", False),
-        ("rejected", False),
-        ("not_sent", False),
-    ],
+    [("open", True), ("unknown", True), ("done", False), ("rejected", False), ("not_sent", False)],
 )
 def test_an_entry_is_unresolved_while_nobody_knows(state, is_unresolved):
     assert entry("bookings.create", state).is_unresolved is is_unresolved

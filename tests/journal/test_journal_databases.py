@@ -184,10 +184,7 @@ class TestTables:
 
     def test_a_session_elsewhere_on_the_globe_gives_the_same_moments(self, postgres):
         url = postgres.new_url()
-        with (
-            Journal(url) as here,
-            Journal(f"{url}%20-ctimezone%3DAsia/Tokyo") as there,
-        ):
+        with Journal(url) as here, Journal(f"{url}%20-ctimezone%3DAsia/Tokyo") as there:
             entry_id = there.begin(intent())
             assert there.entry(entry_id) == here.entry(entry_id)
             assert there.entry(entry_id).created_at.tzinfo is timezone.utc

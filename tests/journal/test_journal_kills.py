@@ -59,11 +59,7 @@ def arguments_of(ferry, call):
         return {"booking_id": booking_id}
     if call == "tickets.mark_paid":
         ticket_id = ferry.bookings.get(booking_id).tickets[0].id
-        return {
-            "ticket_id": ticket_id,
-            "booking_id": booking_id,
-            "external_payment_ref": "pi_4711",
-        }
+        return {"ticket_id": ticket_id, "booking_id": booking_id, "external_payment_ref": "pi_4711"}
     return {"ticket_id": ferry.bookings.confirm(booking_id).ticket_id}
 
 
@@ -199,11 +195,7 @@ def test_a_write_killed_at_any_moment_is_on_record(scene, call, number):
         setting.ferry.catalogue.vehicle_types()
     eventually(lambda: setting.done == setting.asked - asked)
     entries = all_entries(setting)
-    check(
-        setting,
-        begun=bool(entries),
-        ended=any(not entry.is_unresolved for entry in entries),
-    )
+    check(setting, begun=bool(entries), ended=any(not entry.is_unresolved for entry in entries))
 
 
 def all_entries(setting):

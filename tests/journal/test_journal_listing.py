@@ -340,7 +340,6 @@ class TestBookings:
         with Journal(sqlite_url) as journal:
             begin_at(journal, 0, 1)
             run_sql(
-                sqlite_url,
-                "UPDATE ferry_journal SET booking_id = x'ff' WHERE booking_id = 'b0'",
+                sqlite_url, "UPDATE ferry_journal SET booking_id = x'ff' WHERE booking_id = 'b0'"
             )
             assert [*journal.booking_ids()] == ["b1"]

@@ -198,10 +198,7 @@ class TestOverTheWire:
                 "mcp.search_availability",
                 lambda ferry: ferry.mcp.search_availability(**search(back=True)),
             ),
-            (
-                "availability.search",
-                lambda ferry: ferry.availability.search(**search(back=True)),
-            ),
+            ("availability.search", lambda ferry: ferry.availability.search(**search(back=True))),
         ],
     )
     @each("kind", ["missing_field", "null_field"])

@@ -372,10 +372,7 @@ def test_a_result_counts_at_any_status(clients, carrier, status):
     assert server.methods == ["initialize", "tools/call"]
 
 
-ACCESS = [
-    (401, AuthenticationError),
-    (403, PermissionDeniedError),
-]
+ACCESS = [(401, AuthenticationError), (403, PermissionDeniedError)]
 BODIES = [
     (b'{"error":"invalid_token","error_description":"x"}', "application/json"),
     (b'{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}', ""),
@@ -661,10 +658,7 @@ NAMED = [
     *("is_error", "is_error_text", "tool_error_text", "error_as_success", "error_as_success_text"),
     *("json_rpc_error_data", "bare", "naked"),
 ]
-CATALOGUES = [
-    ["ports", "countries"],
-    ["companies", "vehicle_brands", "vehicle_data", "departures"],
-]
+CATALOGUES = [["ports", "countries"], ["companies", "vehicle_brands", "vehicle_data", "departures"]]
 
 
 @pytest.fixture(params=mostly_long(["sse", "json"]))

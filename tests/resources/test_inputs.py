@@ -197,12 +197,7 @@ class TestDatesAndTimes:
 
     @each(
         "said",
-        [
-            "08:30",
-            time(8, 30),
-            time(8, 30, 59),
-            datetime(2026, 7, 14, 8, 30, tzinfo=timezone.utc),
-        ],
+        ["08:30", time(8, 30), time(8, 30, 59), datetime(2026, 7, 14, 8, 30, tzinfo=timezone.utc)],
     )
     def test_a_time_is_its_hour_and_minute(self, said):
         assert search_body(out_time=said)["request"]["out_time"] == "08:30"
@@ -407,9 +402,7 @@ class TestLeftOut:
 
 TEXTS = st.text(st.characters(exclude_categories=["C"]), min_size=1, max_size=12).filter(str.strip)
 DAYS = st.one_of(
-    st.dates(),
-    st.dates().map(str),
-    st.dates().map(lambda each: datetime.combine(each, time())),
+    st.dates(), st.dates().map(str), st.dates().map(lambda each: datetime.combine(each, time()))
 )
 GENDERS = st.sampled_from(["F", "male", Gender.MALE])
 AGES = st.one_of(st.integers(0, 130), st.integers(0, 130).map(str), st.booleans())
@@ -456,11 +449,7 @@ WIRE_INPUTS = st.one_of(
     ),
     inputs(Contact, {"name": TEXTS, "email": TEXTS}, prefix=TEXTS, phone=TEXTS),
     inputs(VehicleQuery, {"code": TEXTS}),
-    inputs(
-        SearchPassenger,
-        {"type": KINDS, "gender": GENDERS, "age": AGES},
-        order=ORDERS,
-    ),
+    inputs(SearchPassenger, {"type": KINDS, "gender": GENDERS, "age": AGES}, order=ORDERS),
 )
 
 

@@ -106,10 +106,7 @@ class TestCreate:
         selections = chosen(ferry.mcp.search_availability(**search(passengers=AGES)))
         contact = {"name": "Zoë", "email": "zoe@example.org", "prefix": "+49", "phone": "3012"}
         made = ferry.mcp.create_booking(
-            availabilities=selections,
-            passengers=FAMILY,
-            reservation_type="TICKET",
-            contact=contact,
+            availabilities=selections, passengers=FAMILY, reservation_type="TICKET", contact=contact
         )
         assert wire.body["params"]["name"] == "create_booking"
         assert wire.tool_arguments() == {
@@ -183,10 +180,7 @@ class TestConfirmViewCancel:
         done = ferry.mcp.cancel_ticket(confirmed.ticket_id, ticket_number=seen.ticket_number)
         assert wire.body["params"] == {
             "name": "cancel_ticket",
-            "arguments": {
-                "ticket_id": confirmed.ticket_id,
-                "ticket_number": seen.ticket_number,
-            },
+            "arguments": {"ticket_id": confirmed.ticket_id, "ticket_number": seen.ticket_number},
         }
         assert type(done) is TicketCancellation
         assert (done.ticket_id, done.status) == (confirmed.ticket_id, "cancelled")

@@ -91,11 +91,7 @@ def test_each_row_of_the_interface_is_asked_by_its_method_and_path(wired_client)
     ferry, wire = wired_client
     every_endpoint(ferry)
     asked = {
-        (
-            request.method,
-            UUID.sub("{id}", request.url.raw_path.decode()),
-            response.status_code,
-        )
+        (request.method, UUID.sub("{id}", request.url.raw_path.decode()), response.status_code)
         for request, response in zip(wire.requests, wire.responses, strict=True)
     }
     assert asked == {(each.method, each.path, each.success) for each in ENDPOINTS}
@@ -330,10 +326,7 @@ class TestBooking:
         booking = both.bookings.get(made.booking_id)
         assert booking.ticket_count == 2
         out, back = booking.tickets
-        assert (out.direction, back.direction) == (
-            TicketDirection.OUTWARD,
-            TicketDirection.RETURN,
-        )
+        assert (out.direction, back.direction) == (TicketDirection.OUTWARD, TicketDirection.RETURN)
         assert out.availability.outward.journey.arrive_port_name == "Palermo"
         assert out.availability.return_ is None
         assert back.availability.return_.journey.arrive_port_name == "Genoa"

@@ -206,11 +206,7 @@ OFFERS = [
         ({"kind": "wrong_shape"}, GOOD, ["unexpected"]),
         ({"kind": "wrong_shape", "value": None}, GOOD, None),
         ({"kind": "wrong_shape", "value": "7"}, GOOD, "7"),
-        (
-            {"kind": "unknown_enum"},
-            OFFERS,
-            [{**OFFERS[0], "direction": "Unheard"}, OFFERS[1]],
-        ),
+        ({"kind": "unknown_enum"}, OFFERS, [{**OFFERS[0], "direction": "Unheard"}, OFFERS[1]]),
         ({"kind": "unknown_enum", "value": "Moored"}, GOOD, {**GOOD, "status": "Moored"}),
         (
             {"kind": "unknown_enum"},

@@ -299,10 +299,7 @@ def test_a_session_lives_for_an_hour_of_the_clock(caller):
     assert caller.request("ping", mcp_session_id=session).status_code == 200
     caller.sandbox.clock.advance(11)
     response = caller.request("ping", mcp_session_id=session)
-    assert (response.status_code, response.json()["error"]["message"]) == (
-        404,
-        "Session not found",
-    )
+    assert (response.status_code, response.json()["error"]["message"]) == (404, "Session not found")
     assert caller.open(mcp_session_id=session).status_code == 404
     caller.sandbox.mcp.set(session_seconds=5)
     session = caller.open().headers["mcp-session-id"]
@@ -312,10 +309,7 @@ def test_a_session_lives_for_an_hour_of_the_clock(caller):
 
 def test_a_client_can_end_its_session(caller):
     session = caller.open().headers["mcp-session-id"]
-    headers = {
-        "authorization": f"Bearer {caller.sandbox.token}",
-        "mcp-session-id": session,
-    }
+    headers = {"authorization": f"Bearer {caller.sandbox.token}", "mcp-session-id": session}
     assert caller.http.delete("/mcp", headers=headers).status_code == 200
     assert caller.http.delete("/mcp", headers=headers).status_code == 404
     assert caller.request("ping", mcp_session_id=session).status_code == 404

@@ -198,11 +198,7 @@ def test_departures_have_the_times_of_the_requested_journeys(catalogue, network)
     [
         ("NOBODY", [], "provider_id"),
         ("CTN", ["x"], "__journey_id[0]"),
-        (
-            "CTN",
-            [journey_id("FRMRS", "TNLGN"), journey_id("SEHEL", "DKHLS")],
-            "__journey_id[1]",
-        ),
+        ("CTN", [journey_id("FRMRS", "TNLGN"), journey_id("SEHEL", "DKHLS")], "__journey_id[1]"),
     ],
 )
 def test_departures_of_an_unknown_company_or_journey_name_the_field(catalogue, company, ids, field):

@@ -44,13 +44,7 @@ def closed(value):
 MORE_FIELDS = {
     "Company": ("country", "country_code", "website"),
     "McpPort": ("country_code", "timezone"),
-    "ScheduledDeparture": (
-        "arrive_name",
-        "depart_name",
-        "duration_minutes",
-        "route",
-        "sailing_id",
-    ),
+    "ScheduledDeparture": ("arrive_name", "depart_name", "duration_minutes", "route", "sailing_id"),
     "Ticket": ("booking",),
     "TicketLeg": ("is_open", "valid_until"),
     "FaultRequest": ("seconds",),

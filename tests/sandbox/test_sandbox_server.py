@@ -270,10 +270,7 @@ def test_serve_prints_its_address_and_tokens_and_stops_on_a_signal(ending):
     settings = dict(word.split("=", 1) for word in words)
     assert set(settings) == {"FERRY_BASE_URL", "FERRY_TOKEN", "FERRY_ORGANISATION_TOKEN"}
     assert "# a token that may only read: ro" in lines
-    headers = {
-        "accept": "application/json",
-        "authorization": f"Bearer {settings['FERRY_TOKEN']}",
-    }
+    headers = {"accept": "application/json", "authorization": f"Bearer {settings['FERRY_TOKEN']}"}
     reply = httpx.get(f"{settings['FERRY_BASE_URL']}/api/port", headers=headers)
     assert reply.status_code == 200
     process.send_signal(ending)

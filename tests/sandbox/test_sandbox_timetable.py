@@ -107,10 +107,7 @@ def test_companies_have_their_own_durations():
     assert minutes == {"TALLINK": 120, "ECKERO": 135, "VIKING": 150}
 
 
-@given(
-    st.sampled_from(PAIRS),
-    st.dates(date(1970, 1, 1), date(2199, 12, 31)),
-)
+@given(st.sampled_from(PAIRS), st.dates(date(1970, 1, 1), date(2199, 12, 31)))
 def test_times_are_in_the_time_zones_of_both_ports(chosen, day):
     company, journey = chosen
     for sailing in TIMETABLE.sailings(company, journey, day):
