@@ -33,26 +33,16 @@ COURSES = {
     "bookings.create": (
         CREATING,
         [
-            ("RunBlocking", None),
-            ("CallUser", "not_sent"),
-            ("Send", "unknown"),
-            ("Sleep", "not_sent"),
-            ("Send", "unknown"),
-            ("RunBlocking", "open"),
+            *(("RunBlocking", None), ("CallUser", "not_sent"), ("Send", "unknown")),
+            *(("Sleep", "not_sent"), ("Send", "unknown"), ("RunBlocking", "open")),
         ],
     ),
     "bookings.confirm": (
         CONFIRMING,
         [
-            ("RunBlocking", None),
-            ("CallUser", "not_sent"),
-            ("Send", "unknown"),
-            ("Sleep", "not_sent"),
-            ("Send", "unknown"),
-            ("Send", "unknown"),
-            ("Sleep", "unknown"),
-            ("Send", "unknown"),
-            ("RunBlocking", "open"),
+            *(("RunBlocking", None), ("CallUser", "not_sent"), ("Send", "unknown")),
+            *(("Sleep", "not_sent"), ("Send", "unknown"), ("Send", "unknown")),
+            *(("Sleep", "unknown"), ("Send", "unknown"), ("RunBlocking", "open")),
         ],
     ),
 }

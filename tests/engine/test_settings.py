@@ -151,56 +151,12 @@ def test_an_address_may_have_a_path(clients):
 # ---- on the wire ------------------------------------------------------------------------------
 
 
-def test_what_every_request_carries(clients):
-    headers = request_of(clients, ask_ports).headers
-    assert headers["user-agent"] == f"ferry_sdk/{ferry_sdk.__version__}"
-    assert headers["accept"] == "application/json"
-    assert headers["accept-encoding"] == "gzip"
-    assert headers["authorization"] == f"Bearer {TOKEN}"
-    assert headers["x-client-correlation-id"]
-    assert {"accept-language", "x-client-version", "content-type"}.isdisjoint(headers)
-
-
-def test_mcp_carries_the_same(clients):
-    service = Exchanges(httpx.Response(404), httpx.Response(404))
-    ferry = client_of(
-        clients, service, language="fr", client_version=3, default_headers={"x-agency": "A1"}
-    )
-    caught(NotFoundError, ferry.mcp.ports)
-    initialize, read = service.requests
-    for request in (initialize, read):
-        assert request.headers["accept-language"] == "fr"
-        assert request.headers["x-client-version"] == "3"
-        assert request.headers["x-agency"] == "A1"
-        assert request.headers["authorization"] == f"Bearer {TOKEN}"
-        assert request.headers["user-agent"] == f"ferry_sdk/{ferry_sdk.__version__}"
-    ids = {request.headers["x-client-correlation-id"] for request in service.requests}
-    assert len(ids) == 1
-
-
 def test_a_header_is_sent_once_however_it_is_written(clients):
     service = Exchanges(PORTS)
     ferry = client_of(clients, service, default_headers={"X-Agency": "A1", "user-agent": "shop/1"})
     ask_ports(ferry.with_options(extra_headers={"x-agency": "A2", "USER-AGENT": "shop/2"}))
     assert service.requests[0].headers.get_list("x-agency") == ["A2"]
     assert service.requests[0].headers.get_list("user-agent") == ["shop/2"]
-
-
-def test_names_come_in_the_language_asked_for(clients, ferry_sandbox):
-    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, language="el")
-    countries = {port.code: port.country for port in ferry.catalogue.ports()}
-    english = ferry.with_options(language="en").catalogue.ports()
-    assert countries["FRMRS"] == "Γαλλία"
-    assert {port.code: port.country for port in english}["FRMRS"] == "France"
-    error = caught(NotFoundError, ferry.bookings.get, "b-nobody")
-    english_error = caught(NotFoundError, ferry.with_options(language=None).bookings.get, "b-1")
-    assert error.message != english_error.message
-
-
-def test_a_large_reply_comes_packed(both):
-    raw = both.with_raw_response.catalogue.ports()
-    assert raw.headers["content-encoding"] == "gzip"
-    assert raw.content.startswith(b"{")
 
 
 # ---- callable tokens --------------------------------------------------------------------------
@@ -342,12 +298,6 @@ def test_views_share_the_pool_and_close_nothing(both, ferry_sandbox):
     ask_ports(both)
     ask_ports(view)
     assert ferry_sandbox.counters.connections == before
-
-
-def test_views_share_the_mcp_session(both, ferry_sandbox):
-    both.mcp.companies()
-    both.with_options(language="fr").mcp.companies()
-    assert ferry_sandbox.counters.requests["mcp.initialize"] == 1
 
 
 # ---- closing ----------------------------------------------------------------------------------

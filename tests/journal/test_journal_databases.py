@@ -17,12 +17,13 @@ from ferry_sdk.journal.engines import engine_of
 from tests.journal.databases import engine_for, run_sql
 from tests.journal.intents import TRAVELLER, confirmation, intent
 from tests.support.exchanges import caught
+from tests.support.tables import each
 
 PASSWORD = "tr0ub4dor"
 
 
 class TestAddresses:
-    @pytest.mark.parametrize(
+    @each(
         "wrong",
         [
             "",
@@ -62,7 +63,7 @@ class TestAddresses:
             journal.begin(intent())
         assert path.exists()
 
-    @pytest.mark.parametrize(
+    @each(
         "memory",
         [
             "sqlite://",

@@ -21,6 +21,7 @@ from ferry_sdk.journal import Journal
 from tests.journal.databases import run_sql
 from tests.journal.intents import confirmation, intent
 from tests.support.exchanges import caught
+from tests.support.tables import each
 
 UNRESOLVED = ("open", "unknown")
 ENDS = ("unknown", "not_sent", "rejected", "done")
@@ -164,7 +165,7 @@ class TestReading:
         assert any_journal.unresolved(older_than=old) == ()
         assert [entry.id for entry in any_journal.unresolved(older_than=young)] == [entry_id]
 
-    @pytest.mark.parametrize(
+    @each(
         "wrong",
         [
             -1,
@@ -176,6 +177,7 @@ class TestReading:
             "1",
             None,
             timedelta(seconds=-1),
+            timedelta.max,
         ],
     )
     def test_an_age_that_is_none_is_refused(self, any_journal, wrong):
@@ -187,13 +189,8 @@ class TestReading:
             entry_id = any_journal.begin(intent())
             assert [entry.id for entry in any_journal.unresolved()] == [entry_id]
 
-    def test_an_age_before_the_first_year_is_refused(self, any_journal):
-        error = caught(InvalidInputError, any_journal.unresolved, older_than=timedelta.max)
-        assert error.field == "older_than"
-
-    @pytest.mark.parametrize("wrong", ["0" * 32, "", "' OR 1=1 --", 7, None, ["e"]])
+    @each("wrong", ["0" * 32, "", "' OR 1=1 --", 7, None, ["e"]])
     def test_an_unknown_id_is_refused_by_name(self, any_journal, wrong):
-        any_journal.begin(intent())
         assert caught(InvalidInputError, any_journal.entry, wrong).field == "entry_id"
 
 
@@ -229,7 +226,7 @@ class TestSettling:
         assert any_journal.settle(entry_id, happened=False).state == state
         assert any_journal.settle(entry_id, happened=True).state == "done"
 
-    @pytest.mark.parametrize("wrong", ["0" * 32, "", 7, None, ["e"]])
+    @each("wrong", ["0" * 32, "", 7, None, ["e"]])
     def test_an_unknown_entry_is_refused_by_name(self, any_journal, wrong):
         error = caught(InvalidInputError, any_journal.settle, wrong, happened=True)
         assert error.field == "entry_or_id"

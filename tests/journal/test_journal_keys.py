@@ -12,6 +12,7 @@ from ferry_sdk.journal import Journal
 from ferry_sdk.journal.creation import Key
 from tests.journal.intents import intent
 from tests.support.exchanges import caught
+from tests.support.tables import each
 
 KEY = "a key of sixteen bytes or more"
 OTHER = "another key, and as long as that"
@@ -93,7 +94,7 @@ def test_sixteen_bytes_are_enough(sqlite_url, monkeypatch):
         assert journal.unresolved() == ()
 
 
-@pytest.mark.parametrize(
+@each(
     ("wrong", "expected"),
     [
         ("", "at least 16 bytes"),

@@ -8,12 +8,13 @@ import pytest
 import time_machine
 from sqlalchemy import event
 
-from ferry_sdk import InvalidInputError
+from ferry_sdk import ConfigurationError, InvalidInputError
 from ferry_sdk.journal import Journal
 from ferry_sdk.types import OutcomeDetails
 from tests.journal.databases import run_sql
 from tests.journal.intents import confirmation, intent
 from tests.support.exchanges import caught
+from tests.support.tables import each
 
 START = datetime(2027, 3, 1, 9, tzinfo=timezone.utc)
 TOKYO = timezone(timedelta(hours=9))
@@ -83,7 +84,7 @@ class TestFilters:
         assert ids_of(any_journal.entries(correlation_id="order-1")) == [other]
         assert any_journal.entries(correlation_id="ORDER-17") == ()
 
-    @pytest.mark.parametrize(
+    @each(
         ("field", "wrong"),
         [
             ("since", datetime(2027, 3, 1)),  # noqa: DTZ001 -- no zone is the point
@@ -245,9 +246,7 @@ class TestSettling:
         assert any_journal.settle(entry_id, happened=True, booking_id="b1").booking_id == "b1"
         assert ids_of(any_journal.entries(booking_id="b1")) == [entry_id]
 
-    @pytest.mark.parametrize(
-        ("happened", "booking_id"), [(False, "b1"), (True, "b2"), (True, ""), (True, 7)]
-    )
+    @each(("happened", "booking_id"), [(False, "b1"), (True, "b2"), (True, ""), (True, 7)])
     def test_another_booking_than_that_of_the_write_is_refused(self, happened, booking_id):
         with Journal("sqlite://") as journal:
             entry_id = journal.begin(confirmation("b1"))
@@ -343,3 +342,32 @@ class TestBookings:
                 sqlite_url, "UPDATE ferry_journal SET booking_id = x'ff' WHERE booking_id = 'b0'"
             )
             assert [*journal.booking_ids()] == ["b1"]
+
+
+# What watches save in a journal
+
+
+def test_snapshots_are_replaced_found_by_id_and_forgotten(any_journal):
+    assert any_journal.load_snapshots(["b1"]) == {}
+    for content in ("first", "second é"):
+        any_journal.save_snapshot("b1", content)
+    any_journal.save_snapshot("b2", "other")
+    ids = [f"b{number}" for number in range(1_200)]
+    assert any_journal.load_snapshots(ids) == {"b1": "second é", "b2": "other"}
+    assert any_journal.load_snapshots([]) == {}
+    any_journal.forget(older_than=3600)
+    assert len(any_journal.load_snapshots(ids)) == 2
+    assert any_journal.forget(older_than=0) == 0
+    assert any_journal.load_snapshots(ids) == {}
+
+
+def test_snapshots_of_another_process_are_seen(url):
+    with Journal(url) as here, Journal(url) as there:
+        here.save_snapshot("b1", "saved")
+        assert there.load_snapshots(["b1"]) == {"b1": "saved"}
+
+
+def test_a_journal_that_is_closed_saves_nothing(sqlite_url):
+    journal = Journal(sqlite_url)
+    journal.close()
+    caught(ConfigurationError, journal.save_snapshot, "b1", "late")

@@ -93,16 +93,6 @@ def test_every_version_with_a_handshake_is_agreed_to(version):
     assert driven.session.version == version
 
 
-def test_every_request_accepts_both_kinds_of_reply_and_bears_the_token():
-    driven = Driven(opening(), TICKET_SEEN)
-    driven.call(VIEW)
-    for _, headers in driven.sent:
-        assert headers["accept"] == "application/json, text/event-stream"
-        assert headers["content-type"] == "application/json"
-        assert headers["authorization"] == "Bearer test-token"
-    assert len({headers["x-client-correlation-id"] for _, headers in driven.sent}) == 1
-
-
 def test_a_server_that_names_no_session_is_sent_none():
     driven = Driven(opening(session=None), TICKET_SEEN)
     driven.call(VIEW)
@@ -425,12 +415,6 @@ def test_a_token_refused_at_the_handshake_ends_the_call(status, error, call):
     driven.answering = in_turn(BOOKED if call is BOOK else TICKET_SEEN)
     driven.call(call)
     assert driven.sent[-1][1]["mcp-session-id"] == "one"
-
-
-def test_a_wrong_token_is_refused_at_the_handshake(clients, ferry_sandbox):
-    client = clients("wrong", base_url=ferry_sandbox.base_url)
-    caught(AuthenticationError, client.mcp.ports)
-    assert ferry_sandbox.counters.requests == {"mcp.initialize": 1}
 
 
 @each("told", [plain(500), plain(404), raising(ConnectionFailedError("cut"))])

@@ -29,6 +29,7 @@ from ferry_sdk import (
     TicketStatus,
     VehicleBrand,
     VehicleModel,
+    __version__,
 )
 from ferry_sdk.models import McpResource, McpTool
 from tests.support.exchanges import caught
@@ -73,6 +74,7 @@ class TestTheWire:
             assert one.headers["content-type"] == "application/json"
             assert one.headers["accept"] == "application/json, text/event-stream"
             assert one.headers["accept-language"] == "el"
+            assert one.headers["user-agent"] == f"ferry_sdk/{__version__}"
             assert one.headers["x-client-version"] == "2"
             message = json.loads(one.content)
             assert message["jsonrpc"] == "2.0"

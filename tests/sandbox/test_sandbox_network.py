@@ -141,21 +141,6 @@ def test_countries_have_their_names_and_prefixes(network):
     assert tunisia.name_in("sv") == "Tunisia"
 
 
-def test_the_catalogues_have_the_fields_of_the_interface(catalogue):
-    assert catalogue.ports("fr")[0] == {"code": "FRMRS", "name": "Marseille", "country": "France"}
-    assert catalogue.vehicle_brands("en")[0] == {"id": "ABARTH", "name": "Abarth"}
-    assert catalogue.vehicle_types("en")[0] == {
-        "code": "CAR",
-        "name": "Car up to 5 m",
-        "max_length": 5.0,
-        "max_height": 1.9,
-    }
-    for record in catalogue.journeys("en"):
-        assert isinstance(record["journey_id"], str)
-        assert isinstance(record["route"], str)
-        assert isinstance(record["duration_minutes"], int)
-
-
 def test_the_catalogues_have_every_record(catalogue, network):
     assert len(catalogue.ports("en")) == len(catalogue.ports_with_places("en")) == 183
     assert len(catalogue.journeys("en")) == 344
@@ -191,19 +176,6 @@ def test_departures_have_the_times_of_the_requested_journeys(catalogue, network)
     assert one["departure_times"]
     for at in one["departure_times"]:
         assert datetime.strptime(at, "%H:%M").replace(tzinfo=timezone.utc).hour >= 18
-
-
-@each(
-    ("company", "ids", "field"),
-    [
-        ("NOBODY", [], "provider_id"),
-        ("CTN", ["x"], "__journey_id[0]"),
-        ("CTN", [journey_id("FRMRS", "TNLGN"), journey_id("SEHEL", "DKHLS")], "__journey_id[1]"),
-    ],
-)
-def test_departures_of_an_unknown_company_or_journey_name_the_field(catalogue, company, ids, field):
-    error = caught(RefusedError, catalogue.departures, company, ids)
-    assert [problem.path for problem in error.problems] == [field]
 
 
 def test_scheduled_departures_are_in_the_future_and_in_order(catalogue):

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from offline_service import TWO_TICKETS
 
+from ferry_sdk.sandbox.network.network import journey_id
 from ferry_sdk.sandbox.operations import OPERATIONS
 from ferry_sdk.sandbox.requests.access import Access, Tokens, Unauthorized
 from ferry_sdk.sandbox.service import ServiceError
@@ -22,6 +23,7 @@ WRITES = [
     "mcp.confirm_booking",
     "mcp.cancel_ticket",
 ]
+NOT_OF_CTN = journey_id("SEHEL", "DKHLS")
 NOT_SERVED = {"voucher.file", "mcp.initialize", "mcp.ping", "mcp.list_tools", "mcp.list_resources"}
 SERVED = [name for name in OPERATIONS if name not in NOT_SERVED]
 
@@ -96,8 +98,10 @@ def test_departures_of_a_company_and_of_some_journeys(offline):
     for journeys, expected in (([one], everything[:1]), ([], everything), (None, everything)):
         named = {"provider_id": "CTN", "__journey_id": journeys}
         assert offline.perform("catalogue.departures", named)["departures"] == expected
-    wrong = offline.error_of("catalogue.departures", {"provider_id": "CTN", "__journey_id": ["x"]})
-    assert (wrong.status, wrong.field) == (422, "__journey_id[0]")
+    for ids, field in ((["x"], "__journey_id[0]"), ([one, NOT_OF_CTN], "__journey_id[1]")):
+        named = {"provider_id": "CTN", "__journey_id": ids}
+        wrong = offline.error_of("catalogue.departures", named)
+        assert (wrong.status, wrong.field) == (422, field)
     assert offline.error_of("catalogue.departures", {"provider_id": "x"}).field == "provider_id"
     assert offline.error_of("catalogue.departures", {}).field == "provider_id"
 
