@@ -22,8 +22,8 @@ class Choices:
 
     def __init__(self, most):
         self._most = most
-        self._taken: list[int] = []
-        self._sizes: list[int] = []
+        self._taken = []
+        self._sizes = []
         self._at = 0
         self.count = 0
         self.left = most

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import anyio
 import anyio.lowlevel
 import httpx
@@ -22,7 +20,7 @@ class CourseTransport(Transport):
 
     def __init__(self):
         super().__init__(SETTINGS, httpx.Client(transport=NOWHERE))
-        self.course: Any = None
+        self.course = None
 
     def outcome(self, course):
         """Return the result or the error of the call."""
@@ -44,7 +42,7 @@ class AsyncCourseTransport(AsyncTransport):
 
     def __init__(self):
         super().__init__(SETTINGS, httpx.AsyncClient(transport=NOWHERE))
-        self.course: Any = None
+        self.course = None
         self.scope = anyio.CancelScope()
 
     async def outcome(self, course):
@@ -60,7 +58,7 @@ class AsyncCourseTransport(AsyncTransport):
         return Cancelled()
 
     async def _perform(self, effect):
-        had: Any = None
+        had = None
         try:
             if not isinstance(effect, Exclusive | SingleFlight):
                 had = (self.course.perform(effect),)

@@ -231,7 +231,7 @@ class Course:
             flight.fail(effect.key, KeyboardInterrupt())
         else:
             failure = FerryError("of the other call")
-            failure.outcome = came.partition(",")[0]  # type: ignore[assignment]  # a word
+            failure.outcome = came.partition(",")[0]
             flight.fail(effect.key, failure)
         return (flight.result.outcome(),)
 

@@ -9,7 +9,7 @@ from ferry_sdk._engine.effects import Exclusive, SingleFlight
 from ferry_sdk._transport.single_flight import SharedCall, join_or_start
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Hashable
+    from collections.abc import Generator
 
     Course = Generator[None, None, Any]
 
@@ -25,7 +25,7 @@ class Interleaved:
     def __init__(self, driver, seed=0):
         self._driver = driver
         self._random = Random(seed)  # noqa: S311 -- an order, not a secret
-        self._turns: set[Hashable] = set()
+        self._turns = set()
 
     def course(self, steps):
         """The flow, pausing before each effect, and as long as it has to wait for another."""
@@ -43,7 +43,7 @@ class Interleaved:
 
     def outcomes(self, *courses):
         """What each course gives or fails with, driven to their ends together."""
-        found: dict[int, Any] = {}
+        found = {}
         while len(found) < len(courses):
             number = self._random.choice([n for n in range(len(courses)) if n not in found])
             try:

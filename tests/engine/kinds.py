@@ -38,7 +38,7 @@ _FEES = {
     "other": CANCELLATION_FEE | {"penalty_amount": 51},
     "there": CANCELLATION_FEE | {"ticket_status": "Canceled"},
 }
-GUARDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+GUARDS = {
     "bookings.confirm": (
         {"expect_total": "148.18", "currency": "EUR"},
         {"good": booking(), "other": booking(total_price=150), "there": SEEN["bookings.confirm"]},
@@ -96,7 +96,7 @@ def describe_call(name, *, is_guarded):
 @cache
 def answer(name):
     """Return the reply of the service to a successful write."""
-    subject = described(name).write.subject  # type: ignore[union-attr]  # it is a write
+    subject = described(name).write.subject
     known = {key: value for key, value in subject.items() if key in ANSWERS[name]}
     return {**ANSWERS[name], **known}
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
 
 from ferry_sdk._engine.effects import RunBlocking, Send
 from ferry_sdk.types import JournalEntry
-
-if TYPE_CHECKING:
-    from ferry_sdk.types import Intent, OutcomeDetails
 
 
 class Notes:
@@ -28,9 +24,9 @@ class Notes:
     def __init__(self, *, api_error=None, failure=None):
         self._refusal = api_error
         self._failure = failure
-        self.intents: dict[str, Intent] = {}
-        self.states: dict[str, str] = {}
-        self.details: dict[str, OutcomeDetails | None] = {}
+        self.intents = {}
+        self.states = {}
+        self.details = {}
 
     def begin(self, intent):
         """Record an intent."""

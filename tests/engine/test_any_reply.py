@@ -7,7 +7,6 @@ import json
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import anyio
 import httpx
@@ -21,10 +20,6 @@ from tests.support.operations import OPERATIONS as ALL_OPERATIONS
 from tests.support.operations import UNCOVERED, arguments, described, make
 from tests.support.tiers import LONG, examples, mostly_long
 from tests.support.trip import PASSENGERS, booked, search_arguments
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 pytestmark = pytest.mark.usefixtures("read_back_once")
 
@@ -132,7 +127,7 @@ def _text(body):
     return body.decode("utf-8", "replace")
 
 
-WRAPS: dict[str, Callable[[bytes, object], bytes]] = {
+WRAPS = {
     "bare": lambda body, _: body,
     "result": lambda body, known: _rpc("result", _json_or_text(body), known),
     "error": lambda body, known: _rpc("error", _json_or_text(body), known),
@@ -175,7 +170,7 @@ class Service:
 
     def __call__(self, request):
         message = _json_or_text(request.content) if request.url.path == "/mcp" else None
-        members: dict[str, Any] = message if isinstance(message, dict) else {}
+        members = message if isinstance(message, dict) else {}
         method = members.get("method")
         if self.good_handshake and method == "initialize":
             return httpx.Response(200, json={"result": {"protocolVersion": "2025-11-25"}})
@@ -222,7 +217,7 @@ def check_async(service, folder, names=OPERATIONS):
 
     async def calls():
         async with httpx.AsyncClient(transport=httpx.MockTransport(service)) as http:
-            ferry: Any = AsyncFerry("token", http_client=http, **_settings())
+            ferry = AsyncFerry("token", http_client=http, **_settings())
             for name in names:
                 service.asked = 0
                 try:
@@ -362,7 +357,7 @@ def good_replies(ferry_sandbox_server):
     with Ferry(
         sandbox.token, base_url=sandbox.base_url, organisation_token=sandbox.organisation_token
     ) as ferry:
-        raw: Any = ferry.with_raw_response
+        raw = ferry.with_raw_response
         search = search_arguments()
         sailing = ferry.availability.search(**search)[0]
         selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
@@ -370,7 +365,7 @@ def good_replies(ferry_sandbox_server):
         confirmed = ferry.bookings.confirm(first.booking_id)
         unpaid = ferry.bookings.get(third.booking_id).tickets[0].id
         booking = {"availabilities": [selection], "passengers": PASSENGERS}
-        calls: dict[str, dict[str, Any]] = {
+        calls = {
             "availability.search": search,
             "bookings.create": booking,
             "bookings.confirm": {"booking_id": second.booking_id},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -224,7 +224,7 @@ def test_what_is_no_failure_of_the_service_passes_through_unchanged(name):
 
 @each("name", OPERATIONS)
 def test_a_call_that_is_given_up_asks_for_nothing_more(name):
-    steps: Any = scripted_driver().steps(described(name), SETTINGS)
+    steps = scripted_driver().steps(described(name), SETTINGS)
     next(steps)
     steps.close()
     assert list(steps) == []
@@ -365,7 +365,7 @@ class Unreadable:
 
 
 def test_an_error_raised_while_a_reply_is_read_does_not_say_that_nothing_was_sent():
-    operation: Any = replace(described("bookings.create"), answer=Unreadable())
+    operation = replace(described("bookings.create"), answer=Unreadable())
     error = scripted_driver(good({})).error(OutcomeUnknownError, operation)
     assert isinstance(error.__cause__, InvalidInputError)
     assert [attempt.sent for attempt in error.attempts] == [True]

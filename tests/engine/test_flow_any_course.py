@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -41,9 +40,6 @@ from tests.support.samples import (
 )
 from tests.support.tiers import examples, mostly_long
 
-if TYPE_CHECKING:
-    from ferry_sdk._engine.http import Reply
-
 NAMES = [name for name in OPERATIONS if name not in {"tickets.save_pdf", "tickets.read_pdf"}]
 WRITES = {
     "bookings.create": "/api/booking",
@@ -55,7 +51,7 @@ WRITES = {
 NOTHING_DONE = {401, 404, 429}
 """After these a write may be sent again; 404 is an MCP session that is gone."""
 
-GUARDS: dict[str, list[dict[str, Any]]] = {
+GUARDS = {
     "bookings.confirm": [{"expect_total": "148.18"}, {"expect_total": 1}],
     "bookings.cancel": [{"max_penalty": 50}, {"max_penalty": 1}],
     "tickets.cancel": [{"max_penalty": 50}],
@@ -134,7 +130,7 @@ class Watching(Driver):
         super().__init__(script, Session(stage=stage))
         self._path = WRITES.get(name)
         self._tool = "paint_ship" if name == "mcp.call_tool" else name.removeprefix("mcp.")
-        self.became: list[Reply | FerryError] = []
+        self.became = []
 
     def perform(self, effect):
         """Perform it, and note what became of it."""

@@ -67,7 +67,7 @@ class Stopped(Driver):
         super().__init__(Script(*replies), Session(stage="bare"))
         self._number = number
         self._stop = stop
-        self.seen: list[str] = []
+        self.seen = []
 
     def perform(self, effect):
         """Perform it, or stop."""

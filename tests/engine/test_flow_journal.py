@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from typing import Any
 
 from ferry_sdk import (
     SAFETY,
@@ -108,7 +107,7 @@ def test_the_same_change_has_the_same_identity(calls):
 
 def test_other_changes_are_others():
     notes = Notes()
-    changes: list[tuple[str, dict[str, Any]]] = [
+    changes = [
         ("bookings.confirm", {}),
         ("bookings.confirm", {"booking_id": "b-2"}),
         ("bookings.cancel", {}),
@@ -393,7 +392,7 @@ class Leaving(Driver):
     def __init__(self, stop):
         super().__init__(Script(), Session(stage="bare"))
         self._stop = stop
-        self.unheard: RunBlocking[Any] | None = None
+        self.unheard = None
 
     def perform(self, effect):
         """Perform it, but for the first consultation."""

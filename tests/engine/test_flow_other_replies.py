@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -67,7 +66,7 @@ def test_the_state_of_another_booking_shows_no_effect(name):
 @each("name", READS)
 def test_a_read_that_gives_another_one_is_made_again(name):
     found, member = READS[name]
-    mine: dict[str, Any] = found if name == "bookings.get" else {**found, member: "t-1"}
+    mine = found if name == "bookings.get" else {**found, member: "t-1"}
     driver = scripted_driver(good(mine | {member: "another"}), good(mine))
     driver.raw(name)
     assert len(driver.requests) == 2

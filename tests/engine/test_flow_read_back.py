@@ -371,7 +371,7 @@ def test_the_failure_of_the_write_is_the_cause():
 
 
 def test_a_read_of_the_effect_goes_before_requests_that_wait_for_the_limiter():
-    goes_first: list[tuple[str, bool]] = []
+    goes_first = []
 
     class Limiter:
         def acquire(self, operation):
@@ -386,10 +386,10 @@ def test_a_read_of_the_effect_goes_before_requests_that_wait_for_the_limiter():
 
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 
-COPIES: dict[str, Callable[[OutcomeUnknownError], OutcomeUnknownError]] = {
+COPIES = {
     "the error": lambda error: error,
     "a copy": copy,
     "a deep copy": deepcopy,
@@ -567,7 +567,7 @@ def test_either_client_recovers_an_error_and_an_entry(both):
 
 
 def test_recovering_that_is_interrupted_leaves_the_write_unknown():
-    told: list[OutcomeEvent] = []
+    told = []
 
     def interrupted():
         raise KeyboardInterrupt

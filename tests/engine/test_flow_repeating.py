@@ -17,7 +17,7 @@ PORTS = described("catalogue.ports")
 
 
 def test_waits_are_full_jitter_that_doubles_up_to_eight_seconds(monkeypatch):
-    bounds: list[tuple[float, float]] = []
+    bounds = []
 
     def uniform(low, high):
         bounds.append((low, high))
@@ -31,7 +31,7 @@ def test_waits_are_full_jitter_that_doubles_up_to_eight_seconds(monkeypatch):
 
 
 def test_waits_differ_from_call_to_call():
-    waits: set[float] = set()
+    waits = set()
     for _ in range(20):
         driver = scripted_driver(reset(), NOT_FOUND)
         driver.error(NotFoundError, PORTS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
-from typing import Any
 
 import pytest
 
@@ -153,7 +152,7 @@ def test_what_a_selection_knows_beyond_its_ids_is_not_sent(name):
     one = create_with(tariff={"roundtrip_locked": True, "type": "Presale"})
     operation = described(name, availabilities=[one.model_dump(mode="json")])
     ids = {"availability_id": "av-1", "tariff_id": "tar-1", "place_id": "pl-1"}
-    call: Any = operation.call
+    call = operation.call
     sent = call.body if name == "bookings.create" else call.params["arguments"]
     assert sent["availabilities"] == [ids]
     assert sent["reservation_type"] == "PRESALE"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -166,7 +165,7 @@ def test_two_creations_make_two_bookings(seed):
 
 
 def key(operation, settings=SETTINGS):
-    steps: Any = scripted_driver().steps(operation, settings)
+    steps = scripted_driver().steps(operation, settings)
     effect = next(steps)
     steps.close()
     return effect.key if isinstance(effect, SingleFlight) else None
@@ -191,7 +190,7 @@ def test_what_is_shared_is_shared_by_address_token_and_content(name):
 
 def test_a_token_function_need_not_be_hashable():
     class Tokens:
-        __hash__ = None  # type: ignore[assignment] -- as of a dataclass that can be compared
+        __hash__ = None
 
         def __call__(self):
             return "token"
@@ -234,7 +233,7 @@ def test_who_comes_later_makes_a_request_of_their_own(seed):
 @each("name", SHARED)
 def test_who_joined_and_has_no_time_left_does_not_know(name):
     driver = scripted_driver()
-    steps: Any = driver.steps(described(name), replace(SETTINGS, deadline=5.0))
+    steps = driver.steps(described(name), replace(SETTINGS, deadline=5.0))
     assert next(steps).until == 1005.0
     driver.now = 1005.0
     with pytest.raises(OutcomeUnknownError) as info:
@@ -246,7 +245,7 @@ def test_who_joined_and_has_no_time_left_does_not_know(name):
 
 @each("name", SHARED)
 def test_who_joined_one_that_sent_nothing_has_sent_nothing(name):
-    steps: Any = scripted_driver().steps(described(name), SETTINGS)
+    steps = scripted_driver().steps(described(name), SETTINGS)
     next(steps)
     with pytest.raises(ConnectionFailedError) as info:
         steps.throw(refused())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -117,7 +116,7 @@ def test_a_booking_that_is_over_is_waited_for_no_longer(stage):
 
 
 def test_a_predicate_decides_by_itself():
-    seen: list[str] = []
+    seen = []
 
     def has_two(known):
         seen.append(known.stage)
@@ -148,7 +147,7 @@ def test_a_wait_for_no_stage_at_all_is_refused(until):
 
 @every_wait
 def test_progress_is_told_of_everything_that_is_read(name):
-    told: list[Any] = []
+    told = []
     driver = scripted_driver(good(NOT_YET[name]), reset(), good(NOT_YET[name]), good(ENOUGH[name]))
     last = driver.raw(described(name, on_progress=told.append)).parse()
     assert len(told) == 3

@@ -9,7 +9,6 @@ import sys
 import unicodedata
 from datetime import date
 from html import escape
-from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import httpx
@@ -23,15 +22,11 @@ from ferry_sdk._engine.redaction import HIDDEN, Redactor
 from tests.support.exchanges import client_of
 from tests.support.tables import each
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
 LETTERS = "abcdefghijklmnopqrstuvwxyzàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿœßłđšžćčőű"
 LETTERS += "".join(map(chr, range(0x3B1, 0x3CF)))  # Greek
 names = st.text(LETTERS, min_size=2, max_size=14).map(str.title)
 days = st.dates(date(1900, 1, 1), date(2099, 12, 31))
-SPELLINGS: dict[str, Callable[[str], str]] = {
+SPELLINGS = {
     "as it is": str,
     "upper case": str.upper,
     "lower case": str.lower,
@@ -202,8 +197,8 @@ def test_a_result_does_not_depend_on_the_hash_seed():
     ],
 )
 def test_a_request_id_is_shown_if_it_looks_like_one(clients, sent, seen):
-    passenger: Any = {"type": "Adult", "first_name": "Zoe", "last_name": "Okonkwo"}
-    selection: Any = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
+    passenger = {"type": "Adult", "first_name": "Zoe", "last_name": "Okonkwo"}
+    selection = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
     service = lambda _: httpx.Response(409, headers={"x-request-id": sent})  # noqa: E731 -- one reply
     with pytest.raises(APIError) as info:
         client_of(clients, service).bookings.create(

@@ -357,7 +357,7 @@ def test_a_block_gives_its_calls_an_id_and_blocks_nest():
 @each("backend", ["asyncio", "trio"])
 def test_tasks_keep_their_own_id(backend):
     service = Exchanges(PORTS)
-    seen: dict[str, str] = {}
+    seen = {}
 
     async def work(ferry, name):
         with ferry_sdk.correlation(name):

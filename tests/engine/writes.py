@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tests.engine.replies import booking, ticket
 from tests.support.samples import (
     BOOKING_CANCELLATION,
@@ -14,7 +12,7 @@ from tests.support.samples import (
 )
 from tests.support.tables import each
 
-ANSWERS: dict[str, Any] = {
+ANSWERS = {
     "bookings.create": BOOKING_CREATED,
     "bookings.confirm": BOOKING_CONFIRMATION,
     "bookings.cancel": BOOKING_CANCELLATION,
@@ -25,7 +23,7 @@ ANSWERS: dict[str, Any] = {
     "mcp.cancel_ticket": TICKET_CANCELLATION,
     "mcp.call_tool": {"painted": True},
 }
-SHOWN: dict[str, Any] = {
+SHOWN = {
     "bookings.confirm": booking("ticketed", "Issued"),
     "bookings.cancel": booking("voided", "Canceled"),
     "tickets.cancel": ticket("Canceled"),

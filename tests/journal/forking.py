@@ -8,7 +8,6 @@ import os
 import sys
 import threading
 import weakref
-from typing import Any
 
 from sqlalchemy import event
 
@@ -36,7 +35,7 @@ def main(url, way):
     stop.set()
     busy.join()
     journal.end(first, "done")
-    seen: dict[str, Any] = {
+    seen = {
         "ours": ours,
         "theirs": [words for words, _ in outcomes_of_children],
         "exits": [status for _, status in outcomes_of_children],
@@ -120,7 +119,7 @@ def read_outcomes(child, reader):
 
 def begin_writes(journal, name):
     """What became of many writes, and of the twin of the first."""
-    outcomes: list[str] = []
+    outcomes = []
     for booking in [f"{name}-{number}" for number in range(WRITES)] + ["first"]:
         try:
             journal.begin(confirmation(booking))
@@ -148,7 +147,7 @@ def connection_of(journal):
 
 def connections_of(journal):
     """All that lie in the pool."""
-    held = [journal._engine.connect() for _ in range(journal._engine.pool.checkedin())]  # type: ignore[attr-defined] -- a queue's
+    held = [journal._engine.connect() for _ in range(journal._engine.pool.checkedin())]
     try:
         if journal._engine.dialect.name == "postgresql":
             return {one.exec_driver_sql("SELECT pg_backend_pid()").scalar() for one in held}

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ferry_sdk.types import Intent
 
 TRAVELLER = b"Okonkwo-4711"
 
 
 def intent(identity=TRAVELLER, **more):
-    fields: dict[str, Any] = {
+    fields = {
         "operation": "bookings.create",
         "effect": "bookings.create",
         "method": "POST",

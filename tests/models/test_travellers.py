@@ -53,7 +53,7 @@ def booked(passengers, *days):
     operation = BookingsGroup.create(
         None, availabilities=[selection(one) for one in days], passengers=passengers
     )
-    return operation.write.identity["passengers"]  # type: ignore[union-attr, index, return-value]
+    return operation.write.identity["passengers"]
 
 
 def searched(passengers, day, group=AvailabilityGroup.search):
@@ -116,7 +116,7 @@ def test_bands_give_the_type_and_a_given_type_is_kept():
     assert [one["type"] for one in searched(given, DAY)] == ["Adult", "Adult"]
     for infant, child in [(-1, 12), (12, 2), (True, 12), (2, 2.5)]:
         with pytest.raises(InvalidInputError):
-            AgeBands(infant, child)  # type: ignore[arg-type]
+            AgeBands(infant, child)
 
 
 def test_both_protocols_take_travellers_alone_and_among_dicts():
@@ -155,7 +155,7 @@ CONTRADICTIONS: list[tuple[str, list[dict[str, Any]], int, str]] = [
 def test_contradictions_are_reported_and_refused_before_anything_is_sent():
     back = DAY + timedelta(days=7)
     for name, members, traveller, field in CONTRADICTIONS:
-        party = Travellers(members)  # type: ignore[arg-type]
+        party = Travellers(members)
         found = party.problems(on=DAY, back=str(back))
         assert [(one.traveller, one.field) for one in found] == [(traveller, field)], name
         types = {"Mía": "Infant", "Leo": "Child"}
@@ -182,7 +182,7 @@ def test_what_may_be_true_is_not_refused():
         ("a document until the last day", [ADA | {"doc_expiration": DAY}]),
         ("two infants with an adult", [ADA, BABY, BABY | {"first_name": "Ian"}]),
     ]:  # fmt: skip
-        party = Travellers(members)  # type: ignore[arg-type]
+        party = Travellers(members)
         assert party.problems(on=DAY) == (), name
         assert len(booked(party, at(DAY))) == len(members), name
 
@@ -222,12 +222,12 @@ def test_what_is_missing_is_reported_and_refused_where_it_is_needed():
     for call, members, field in rows:
         day: Any = DAY if call is searched else at(DAY)
         with pytest.raises(InvalidInputError) as refused:
-            call(Travellers([ADA, members]), day)  # type: ignore[list-item]
+            call(Travellers([ADA, members]), day)
         assert refused.value.field == f"passengers[1].{field}", members
 
 
 def test_a_list_is_immutable_copied_and_hides_its_travellers():
-    party = Travellers([Traveller.model_validate(ADA), Passenger(type="Child", **LEO)])  # type: ignore[arg-type]
+    party = Travellers([Traveller.model_validate(ADA), Passenger(type="Child", **LEO)])
     for made in (pickle.loads(pickle.dumps(party)), copy.deepcopy(party)):
         assert made == party
         assert hash(made) == hash(party)
@@ -241,11 +241,11 @@ def test_a_list_is_immutable_copied_and_hides_its_travellers():
         ([ADA, {"seat": "12"}], "travellers[1].seat"),
     ]:
         with pytest.raises(InvalidInputError) as refused:
-            Travellers(wrong)  # type: ignore[arg-type]
+            Travellers(wrong)
         assert refused.value.field == field
     for field in ("on", "back"):
         with pytest.raises(InvalidInputError) as refused:
-            party.problems(**{"on": DAY, field: "soon"})  # type: ignore[arg-type]
+            party.problems(**{"on": DAY, field: "soon"})
         assert refused.value.field == field
 
 

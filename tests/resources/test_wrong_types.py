@@ -303,7 +303,7 @@ def test_nothing_but_an_unknown_outcome_is_recovered(clients, value):
 
 def test_every_part_of_a_time_out_is_named():
     for part in fields(Timeout):
-        limits = Timeout(**{part.name: "soon"})  # type: ignore[arg-type]  # on purpose
+        limits = Timeout(**{part.name: "soon"})
         error = caught(ConfigurationError, Ferry, "t", base_url=URL, timeout=limits)
         assert str(error).startswith(f"timeout.{part.name}: ")
 
