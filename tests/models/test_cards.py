@@ -41,10 +41,10 @@ class Elements(HTMLParser):
 
     def __init__(self, html):
         super().__init__()
-        self.tags: list[str] = []
-        self.attributes: list[tuple[str, str]] = []
-        self.texts: list[str] = []
-        self.open: list[str] = []
+        self.tags = []
+        self.attributes = []
+        self.texts = []
+        self.open = []
         self.feed(html)
         self.close()
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 from functools import cache, partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -46,10 +46,7 @@ from tests.support.operations import OPERATIONS, described
 from tests.support.tables import each
 from tests.support.tiers import LONG, examples, mostly_long
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-SAMPLES: dict[type[BaseModel], samples.Wire] = {
+SAMPLES = {
     Availability: samples.AVAILABILITY,
     Port: samples.PORT,
     Journey: samples.JOURNEY,
@@ -213,9 +210,9 @@ def text_of(items):
 
 def validate_with_pydantic(model, text):
     """Return the valid records, and the problems of the others."""
-    read: list[Any] = []
-    lost: list[Any] = []
-    items: Any = decode_json(text)
+    read = []
+    lost = []
+    items = decode_json(text)
     for index, item in enumerate(items):
         try:
             read.append(model.model_validate(item))
@@ -244,7 +241,7 @@ def exact(value):  # noqa: PLR0911 -- each kind is told in its own way
     return type(value), repr(value)
 
 
-SIGHTS: dict[str, Callable[[Any], object]] = {
+SIGHTS = {
     "dump": lambda record: exact(record.model_dump()),
     "json": lambda record: record.model_dump_json(),
     "what was there": lambda record: exact(record.model_dump(exclude_unset=True)),
@@ -253,7 +250,7 @@ SIGHTS: dict[str, Callable[[Any], object]] = {
     "repr": repr,
     "str": str,
 }
-COPIES: dict[str, Callable[[Any], Any]] = {
+COPIES = {
     "copy": copy.copy,
     "deep copy": copy.deepcopy,
     "model copy": lambda record: record.model_copy(),
@@ -349,7 +346,7 @@ def test_odd_records_of_a_long_list_are_told_by_their_places(model, data):
 def test_what_the_interface_shows_is_read_by_columns(model, data):
     """Without this, the other tests would pass and nothing would be fast."""
     text = text_of(data.draw(st.lists(records(model, PLAIN), min_size=1, max_size=4)))
-    items: Any = decode_json(text)
+    items = decode_json(text)
     assert_alike(validate_columns(model, items)(), validate_with_pydantic(model, text)[0])
 
 

@@ -314,7 +314,7 @@ def test_their_number_is_known_without_making_them():
 
 
 def test_they_are_made_once_and_stay_the_same():
-    made: list[object] = []
+    made = []
     answer = ports(made)
     first = [*answer]
     assert [*map(id, answer)] == [*map(id, first)]
@@ -372,7 +372,7 @@ def test_many_threads_that_look_at_once_get_the_same():
 
     with ThreadPoolExecutor(8) as threads:
         for _ in range(40):
-            made: list[object] = []
+            made = []
             for answer in (ports(made), search_result()):
                 ids = {tuple(seen) for seen in threads.map(look, [answer] * 8)}
                 assert ids == {tuple(map(id, answer))}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import pickle
 from datetime import date, datetime, timedelta, timezone
-from typing import Any
 
 import pytest
 
@@ -25,19 +24,19 @@ from ferry_sdk.resources.mcp import McpGroup
 from tests.support.exchanges import caught
 
 DAY = date(2027, 6, 30)
-ADA: dict[str, Any] = {
+ADA = {
     "first_name": "Zoë",
     "last_name": "Ngũgĩ-O'Brien",
     "gender": "Female",
     "birth_date": "1991-04-02",
 }
-LEO: dict[str, Any] = {
+LEO = {
     "first_name": "Leo",
     "last_name": "Ngũgĩ-O'Brien",
     "gender": "Male",
     "birth_date": date(2015, 7, 1),
 }
-BABY: dict[str, Any] = LEO | {"first_name": "Mía", "birth_date": "2026-02-28"}
+BABY = LEO | {"first_name": "Mía", "birth_date": "2026-02-28"}
 
 
 def selection(depart_at):
@@ -68,7 +67,7 @@ def searched(passengers, day, group=AvailabilityGroup.search):
         out_time="00:00",
         passengers=passengers,
     )
-    call: Any = operation.call
+    call = operation.call
     body = call.params["arguments"] if group is not AvailabilityGroup.search else call.body
     return body["passengers"]
 
@@ -124,11 +123,11 @@ def test_both_protocols_take_travellers_alone_and_among_dicts():
     adult = {"type": "Adult", "gender": "M", "age": 40}
     for group in (AvailabilityGroup.search, McpGroup.search_availability):
         assert [one["age"] for one in searched([traveller, adult], DAY, group)] == [36, 40]
-    created: Any = McpGroup.create_booking(None, id="offer", passengers=Travellers([ADA])).call
+    created = McpGroup.create_booking(None, id="offer", passengers=Travellers([ADA])).call
     assert created.params["arguments"]["passengers"][0]["type"] == "ADT"
 
 
-CONTRADICTIONS: list[tuple[str, list[dict[str, Any]], int, str]] = [
+CONTRADICTIONS = [
     ("born after the day of travel", [ADA, LEO | {"birth_date": "2027-07-01"}], 1, "birth_date"),
     ("another age", [LEO | {"age": 40}, ADA], 0, "age"),
     ("an adult of three", [ADA, LEO | {"birth_date": "2024-01-01", "type": "Adult"}], 1, "type"),
@@ -212,7 +211,7 @@ def test_what_is_missing_is_reported_and_refused_where_it_is_needed():
         TravellerProblem(1, "gender", "required for a search"),
         TravellerProblem(1, "birth_date", "required for a search, or an age"),
     )
-    rows: list[tuple[Any, dict[str, Any], str]] = [
+    rows = [
         (searched, {"birth_date": "2015-07-01"}, "gender"),
         (searched, {"gender": "F"}, "birth_date"),
         (searched, {"gender": "F", "birth_date": "2027-07-01"}, "birth_date"),
@@ -220,7 +219,7 @@ def test_what_is_missing_is_reported_and_refused_where_it_is_needed():
         (booked, {"first_name": "Leo", "last_name": "Roy"}, "type"),
     ]
     for call, members, field in rows:
-        day: Any = DAY if call is searched else at(DAY)
+        day = DAY if call is searched else at(DAY)
         with pytest.raises(InvalidInputError) as refused:
             call(Travellers([ADA, members]), day)
         assert refused.value.field == f"passengers[1].{field}", members

@@ -7,7 +7,6 @@ import pickle
 from contextvars import copy_context
 from copy import deepcopy
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
@@ -24,10 +23,6 @@ from ferry_sdk.models.base import LongNumber
 from tests.support.exchanges import client_of
 from tests.support.samples import AVAILABILITY, BOOKING_CANCELLATION
 from tests.support.tables import each
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 LONG = "1234567890123456.789012345"
 FACE = "987654321"
@@ -71,7 +66,7 @@ def _rpc(request, shape):
     return f'{{"jsonrpc":"2.0","id":{number},"result":{shape(content)}}}'.encode()
 
 
-SHAPES: dict[str, Callable[[bytes], str]] = {
+SHAPES = {
     "structured": lambda body: f'{{"structuredContent":{body.decode()}}}',
     "text": lambda body: json.dumps({"content": [{"type": "text", "text": body.decode()}]}),
 }
@@ -88,7 +83,7 @@ def test_mcp_has_every_digit_in_every_envelope(clients, shape, stream):
         content = b"data: " + body + b"\n\n" if stream else body
         return httpx.Response(200, headers={"content-type": kind}, content=content)
 
-    called: Any = client_of(clients, service).mcp.call_tool("total", {})
+    called = client_of(clients, service).mcp.call_tool("total", {})
     assert repr(called["total"]) == LONG
 
 

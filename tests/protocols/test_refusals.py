@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from email.utils import formatdate
-from typing import Any
 
 import httpx
 import pytest
@@ -40,7 +39,7 @@ from tests.support.trip import PASSENGERS, found
 
 pytestmark = pytest.mark.usefixtures("read_back_once")
 
-BY_STATUS: dict[int, type[APIError]] = {
+BY_STATUS = {
     400: BadRequestError,
     401: AuthenticationError,
     402: APIError,
@@ -66,7 +65,7 @@ BY_STATUS: dict[int, type[APIError]] = {
     529: ServerError,
     599: ServerError,
 }
-BY_CODE: dict[str, type[APIError]] = {
+BY_CODE = {
     "AVAILABILITY_ERROR": AvailabilityError,
     "BOOKING_CREATE_ERROR": BookingCreateError,
     "BOOKING_CONFIRM_ERROR": BookingConfirmError,
@@ -148,12 +147,12 @@ def test_a_5xx_or_408_to_a_write_is_unknown_whatever_its_code(clients, status, c
 def test_an_error_object_under_status_200_is_a_refusal_of_a_write(clients):
     ferry, _ = refusing(clients, 200, interface_error("BOOKING_CREATE_ERROR", "Sold out"))
     call = ferry.bookings.create
-    selection: Any = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
+    selection = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
     error = caught(BookingCreateError, call, availabilities=[selection], passengers=PASSENGERS)
     assert (error.outcome, error.message) == ("rejected", "Sold out")
 
 
-BODIES: list[tuple[Any, str | None, str]] = [
+BODIES = [
     ({"error": True, "code": "C", "message": "m"}, "C", "m"),
     ({"error": "invalid_token", "error_description": "m"}, None, "m"),
     ({"error": "invalid_token"}, None, "invalid_token"),
@@ -249,7 +248,7 @@ def test_a_retry_after_that_is_no_date_is_none(clients, date):
 # ---- through real sockets ---------------------------------------------------------------------
 
 
-WRITES: dict[str, tuple[str, Any]] = {
+WRITES = {
     "bookings.create": ("bookings.create", lambda f, on: f.bookings.create(**on["creation"])),
     "bookings.confirm": ("bookings.confirm", lambda f, on: f.bookings.confirm(on["booking"])),
     "bookings.cancel": ("bookings.cancel", lambda f, on: f.bookings.cancel(on["booking"])),
@@ -263,7 +262,7 @@ WRITES: dict[str, tuple[str, Any]] = {
     "mcp.cancel_ticket": ("tickets.cancel", lambda f, on: f.mcp.cancel_ticket(on["ticket"])),
 }
 """Each write with the effect that the local service counts, and a call that makes it."""
-READS: dict[str, Any] = {
+READS = {
     "bookings.get": lambda f, on: f.bookings.get(on["booking"]),
     "mcp.view_ticket": lambda f, on: f.mcp.view_ticket(on["ticket"]),
     "bookings.cancel_fee": lambda f, on: f.bookings.cancel_fee(on["booking"]),
@@ -271,12 +270,12 @@ READS: dict[str, Any] = {
     "mcp.companies": lambda f, _: f.mcp.companies(),
 }
 SHOWN = ("bookings.confirm", "bookings.cancel", "tickets.cancel")
-NOTHING_DONE: list[tuple[str, dict[str, Any]]] = [
+NOTHING_DONE = [
     ("cut_before", {}),
     ("server_error", {"status": 502}),
     ("request_timeout", {}),
 ]
-FAULTS: list[tuple[str, dict[str, Any]]] = [
+FAULTS = [
     ("lose_reply", {}),
     ("html_page", {}),
     *NOTHING_DONE,
@@ -300,7 +299,7 @@ def prepare(both, ferry_sandbox):
     """Make a booking, as often as it is called, and return what the calls need."""
     sailing = found(both)
     selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
-    creation: dict[str, Any] = {"availabilities": [selection], "passengers": PASSENGERS}
+    creation = {"availabilities": [selection], "passengers": PASSENGERS}
 
     def book():
         ferry_sandbox.faults.clear()

@@ -12,7 +12,6 @@ import threading
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import httpx
 import pytest
@@ -33,10 +32,6 @@ from tests.support.exchanges import TOKEN, URL, caught, client_of
 from tests.support.tables import each
 from tests.support.tiers import examples
 from tests.support.trip import booked
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 PDF = b"%PDF-1.7\nof somebody's\n%%EOF\n"
 CDN = "https://cdn.example/voucher.pdf"
@@ -157,7 +152,7 @@ def test_a_foreign_address_without_tls_is_never_asked(both, ferry_sandbox, tmp_p
 @contextmanager
 def listening():
     """A second service of one's own, which gives a PDF to everybody."""
-    requests: list[str] = []
+    requests = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
@@ -192,7 +187,7 @@ class Web:
     def __init__(self, url, pages=None):
         self._url = url
         self._pages = pages or {}
-        self.requests: list[httpx.Request] = []
+        self.requests = []
 
     def __call__(self, request):
         self.requests.append(request)
@@ -459,8 +454,8 @@ def test_a_voucher_is_for_its_owner_only(clients, tmp_path, before):
 def test_a_reader_meanwhile_sees_the_old_file_or_the_new_one(clients, tmp_path, monkeypatch):
     path = tmp_path / "v.pdf"
     path.write_bytes(b"old")
-    seen: list[bytes] = []
-    fsync: Callable[[int], None] = os.fsync
+    seen = []
+    fsync = os.fsync
 
     def looking(descriptor):
         seen.append(path.read_bytes())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import httpx
 import pytest
@@ -35,7 +34,7 @@ def test_a_path_of_the_service_gives_its_json(both, ferry_sandbox):
     assert ports == json.loads(both.with_raw_response.catalogue.ports().content)
     booking = booked(both)
     assert both.request("GET", f"api/booking/{booking.booking_id}")
-    confirmed: Any = both.request("POST", "api/booking/confirm", json={"id": booking.booking_id})
+    confirmed = both.request("POST", "api/booking/confirm", json={"id": booking.booking_id})
     assert both.tickets.get(confirmed["ticket_id"])
     ferry_sandbox.faults.add("server_error", "catalogue.ports", times=2)
     assert both.request("GET", "api/port") == ports
@@ -125,7 +124,7 @@ def test_a_path_cannot_leave_the_origin(clients):
         ("params", (5, "a=b", ["a"])),
     ):
         for value in values:
-            given: dict[str, Any] = {"method": "POST", "path": "x", name: value}
+            given = {"method": "POST", "path": "x", name: value}
             assert caught(InvalidInputError, ferry.request, **given).field == name, value
     for value in (object(), [object()], {"a": 1}, "\ud800"):
         error = caught(InvalidInputError, ferry.request, "GET", "x", params={"q": value})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
@@ -40,8 +39,8 @@ def test_a_journal_recognises_it_by_the_ids_alone(clients, ferry_sandbox, is_sto
     with journals.Journal("sqlite://") as journal:
         ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=journal)
         stored = json.loads(store(ferry))
-        first: Any = stored
-        again: Any = [ids_of(Selection.model_validate(one)) for one in stored]
+        first = stored
+        again = [ids_of(Selection.model_validate(one)) for one in stored]
         if is_stored:
             first, again = again, first
         ferry_sandbox.faults.add("lose_reply", "bookings.create")

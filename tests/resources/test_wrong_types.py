@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import fields
 from functools import partial
 from inspect import signature
-from typing import Any
 
 import httpx
 import httpx2
@@ -34,11 +33,11 @@ from tests.support.tables import each
 pytestmark = pytest.mark.own_http_client(reason="it is about what a client is made with")
 
 NAN, INFINITE = float("nan"), float("inf")
-NO_TEXTS: tuple[Any, ...] = (7, 1.5, True, b"bytes", ["text"], {"a": "b"}, object())
-NO_FLAGS: tuple[Any, ...] = (None, 0, 1, "yes", "", [], object())
-NO_SECONDS: tuple[Any, ...] = ("soon", "3", True, NAN, INFINITE, 0, -1, 1e300, [3], object())
-NO_COUNTS: tuple[Any, ...] = (None, "2", 1.5, 2.0, True, NAN, -1, [2], object())
-NO_HEADERS: tuple[Any, ...] = (
+NO_TEXTS = (7, 1.5, True, b"bytes", ["text"], {"a": "b"}, object())
+NO_FLAGS = (None, 0, 1, "yes", "", [], object())
+NO_SECONDS = ("soon", "3", True, NAN, INFINITE, 0, -1, 1e300, [3], object())
+NO_COUNTS = (None, "2", 1.5, 2.0, True, NAN, -1, [2], object())
+NO_HEADERS = (
     *(7, True, "x-a: b", [("x-a", "b")], {"x-a": None}, {"x-a": 7}, {"x-a": b"b"}, {7: "b"}),
     {"": "b"},
     *({None: "b"}, {"x-a": "a\nb"}, {"x-a": "a\rb"}, {"x-a": "\u20ac"}, {"x-a": ""}, {"x a": "b"}),
@@ -100,7 +99,7 @@ def invalid_settings(is_async):
     }
 
 
-OF_VIEWS: dict[str, tuple[Any, ...]] = {
+OF_VIEWS = {
     "timeout": (*NO_SECONDS, *(Timeout(pool=value) for value in NO_SECONDS)),
     "deadline": NO_SECONDS,
     "max_retries": NO_COUNTS,
@@ -114,7 +113,7 @@ OF_VIEWS: dict[str, tuple[Any, ...]] = {
     ),
 }
 
-OF_AIOHTTP: dict[str, tuple[Any, ...]] = {
+OF_AIOHTTP = {
     "verify": (None, 0, 1, "ca.pem", [], object()),
     "proxy": (7, True, b"http://h:1", [], object(), "h:1", ""),
     "trust_env": NO_FLAGS,
@@ -131,19 +130,19 @@ SEARCH = {
     "out_time": "08:30",
     "passengers": [{"type": "Adult", "gender": "Female", "age": 34}],
 }
-BOOKING: dict[str, Any] = {
+BOOKING = {
     "availabilities": [{"availability_id": "a", "tariff_id": "t", "place_id": "p"}],
     "passengers": [{"type": "Adult", "first_name": "Ada", "last_name": "Byron"}],
 }
-NO_LISTS: tuple[Any, ...] = (None, 7, "text", {}, object())
-NO_MODELS: tuple[Any, ...] = (7, "text", [], object())
-NO_MONEY: tuple[Any, ...] = (1.5, True, "much", [], object())
-NO_CURRENCIES: tuple[Any, ...] = (7, True, "", "EU", "EURO", "€", b"EUR", ["EUR"], object())
-OF_CANCELLATIONS: dict[str, tuple[Any, ...]] = {
+NO_LISTS = (None, 7, "text", {}, object())
+NO_MODELS = (7, "text", [], object())
+NO_MONEY = (1.5, True, "much", [], object())
+NO_CURRENCIES = (7, True, "", "EU", "EURO", "€", b"EUR", ["EUR"], object())
+OF_CANCELLATIONS = {
     **dict.fromkeys(("max_penalty", "min_refund"), NO_MONEY),
     "currency": NO_CURRENCIES,
 }
-OF_SEARCHES: dict[str, tuple[Any, ...]] = {
+OF_SEARCHES = {
     **dict.fromkeys(("company", "depart_code", "arrive_code", "out_journey_id"), (None, *NO_TEXTS)),
     **dict.fromkeys(("out_at", "out_time"), (None, *NO_TEXTS)),
     **dict.fromkeys(("ret_journey_id", "ret_at", "ret_time"), NO_TEXTS),
@@ -151,17 +150,17 @@ OF_SEARCHES: dict[str, tuple[Any, ...]] = {
     "passengers": NO_LISTS,
     "vehicle": NO_MODELS,
 }
-OF_BOOKINGS: dict[str, tuple[Any, ...]] = {
+OF_BOOKINGS = {
     "availabilities": NO_LISTS,
     "passengers": NO_LISTS,
     "reservation_type": NO_TEXTS,
     "vehicle": NO_MODELS,
     "contact": NO_MODELS,
 }
-NO_IDS: tuple[Any, ...] = (None, "", " ", "\t", ".", "..", "\ud800", *NO_TEXTS)
-NO_FUNCTIONS: tuple[Any, ...] = (7, "print", [])
-NO_PATHS: tuple[Any, ...] = (None, 7, True, b"bytes", [], object())
-OF_CALLS: list[tuple[Any, dict[str, Any], dict[str, tuple[Any, ...]]]] = [
+NO_IDS = (None, "", " ", "\t", ".", "..", "\ud800", *NO_TEXTS)
+NO_FUNCTIONS = (7, "print", [])
+NO_PATHS = (None, 7, True, b"bytes", [], object())
+OF_CALLS = [
     (AvailabilityGroup.search, SEARCH, OF_SEARCHES),
     (McpGroup.search_availability, SEARCH, OF_SEARCHES),
     (BookingsGroup.create, BOOKING, OF_BOOKINGS),
@@ -281,7 +280,7 @@ def test_a_call_takes_no_argument_of_a_wrong_type(describe, good, wrong):
 @each("value", [None, 7, True, b"bytes", [], object(), httpx.Client])
 def test_a_selection_takes_nothing_of_a_wrong_type(argument, value):
     sailing = Availability.model_validate(AVAILABILITY)
-    good: dict[str, Any] = {"tariff": sailing.tariffs[0], "place": sailing.places[0]}
+    good = {"tariff": sailing.tariffs[0], "place": sailing.places[0]}
     error = caught(InvalidInputError, sailing.select, **good | {argument: value})
     assert error.field == argument
 

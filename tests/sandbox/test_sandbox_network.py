@@ -179,7 +179,7 @@ def test_departures_have_the_times_of_the_requested_journeys(catalogue, network)
 
 
 def test_scheduled_departures_are_in_the_future_and_in_order(catalogue):
-    by_pair: dict[tuple[str, str], list[datetime]] = {}
+    by_pair = {}
     for record in catalogue.scheduled_departures("en"):
         at = datetime.fromisoformat(record["depart_at"])
         by_pair.setdefault((record["company"]["code"], record["journey_id"]), []).append(at)

@@ -54,7 +54,7 @@ def test_dir_of_the_class_shows_what_a_service_has(kind):
 def test_a_small_reply_does_not_wait_for_an_acknowledgement():
     with Sandbox() as sandbox, httpx.Client(verify=TLS, base_url=sandbox.base_url) as client:
         client.get("/nothing")
-        seconds: list[float] = []
+        seconds = []
         for _ in range(20):
             watch = Stopwatch()
             client.get("/nothing")
