@@ -51,10 +51,10 @@ def _named(folder: str, *names: str) -> tuple[str, ...]:
 
 
 FLOW: Stages = (
-    ("tests/engine/test_flow.py", *_named("engine/test_flow", "attempts", "journal", "read_back")),
+    ("tests/engine/test_flow.py", *_named("engine/test_flow", "journal", "read_back")),
     _named("engine/test_flow", "every_course", "guards", "interrupted", "together", "deadline"),
-    _named("engine/test_flow", "waits", "due", "repeating", "safety", "proofs", "conventions"),
-    _named("engine/test_flow", "recover", "tokens", "tariffs", "journal_refusals", "other_replies"),
+    _named("engine/test_flow", "waits", "repeating", "safety"),
+    _named("engine/test_flow", "tokens", "tariffs", "other_replies"),
     (
         "tests/engine/test_redaction.py",
         *_named("observability/test", "events", "records_of_the_log"),

@@ -18,8 +18,6 @@ from ferry_sdk._engine.effects import RunBlocking
 from ferry_sdk._engine.wire import LONG_REPLY, is_in_worker_thread
 from ferry_sdk._protocols.json_body import decode_json
 from tests.engine.replies import good, scripted_driver
-from tests.support.driven import SETTINGS
-from tests.support.operations import described
 from tests.support.samples import BOOKING
 from tests.transport.scripted import Connection, Service, serve
 
@@ -87,7 +85,7 @@ def test_memory_that_runs_out_while_a_reply_is_read_is_a_reply_lost(
     driver = scripted_driver(then=good(BOOKING))
     kind = OutcomeUnknownError if "create" in name else UnexpectedResponseError
     with pytest.raises(kind, match="memory") as info:
-        driver.raw(described(name), SETTINGS, max_retries=0)
+        driver.raw(name, max_retries=0)
     assert info.value.outcome == "unknown"
 
 
@@ -114,7 +112,7 @@ def long_list(number: int = 60_000) -> bytes:
 def test_a_long_reply_is_read_aside_and_a_short_one_is_not() -> None:
     for content, effects in ((long_list(), 1), (long_list(10), 0)):
         driver = scripted_driver(good(json.loads(content)))
-        found = driver.raw(described("catalogue.ports"), SETTINGS, deadline=9.0).parse()
+        found = driver.raw("catalogue.ports", deadline=9.0).parse()
         asides = [one for one in driver.effects if isinstance(one, RunBlocking)]
         assert len(asides) == effects
         assert {one.until for one in asides} <= {1009.0}

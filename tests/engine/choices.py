@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 T = TypeVar("T")
 
@@ -23,15 +20,15 @@ class Choices:
         left: How many troubles the present course may still have.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most):
         self._most = most
-        self._taken: list[int] = []
-        self._sizes: list[int] = []
+        self._taken = []
+        self._sizes = []
         self._at = 0
         self.count = 0
         self.left = most
 
-    def __iter__(self) -> Iterator[int]:
+    def __iter__(self):
         """Number the courses, until all were taken."""
         while True:
             self._at, self.left = 0, self._most
@@ -45,7 +42,7 @@ class Choices:
                 return
             self._taken[-1] += 1
 
-    def choose(self, options: Sequence[T]) -> T:
+    def choose(self, options):
         """One of the options; another when the same point is reached again."""
         if not self.left or len(options) == 1:
             return options[0]

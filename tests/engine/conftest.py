@@ -6,5 +6,5 @@ import pytest
 
 
 @pytest.fixture
-def retry_at_once() -> None:
+def retry_at_once():
     """A call waits between attempts as long as it does for users."""

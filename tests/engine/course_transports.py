@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import anyio
 import anyio.lowlevel
 import httpx
@@ -14,21 +12,17 @@ from ferry_sdk._transport.sync import Transport
 from tests.engine.courses import Cancelled
 from tests.support.driven import SETTINGS
 
-if TYPE_CHECKING:
-    from ferry_sdk._engine.effects import Effect
-    from tests.engine.courses import Course
-
 NOWHERE = httpx.MockTransport(lambda _: httpx.Response(500))
 
 
 class CourseTransport(Transport):
     """The sync transport, with the effects of a course."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(SETTINGS, httpx.Client(transport=NOWHERE))
-        self.course: Any = None
+        self.course = None
 
-    def outcome(self, course: Course) -> Any:
+    def outcome(self, course):
         """Return the result or the error of the call."""
         self.course = course
         try:
@@ -36,7 +30,7 @@ class CourseTransport(Transport):
         except BaseException as error:  # noqa: BLE001 -- it is the outcome
             return error
 
-    def _perform(self, effect: Effect[Any]) -> object:
+    def _perform(self, effect):
         if not isinstance(effect, Exclusive | SingleFlight):
             return self.course.perform(effect)
         had = self.course.meet(effect)
@@ -46,12 +40,12 @@ class CourseTransport(Transport):
 class AsyncCourseTransport(AsyncTransport):
     """The async transport, with the effects of a course."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(SETTINGS, httpx.AsyncClient(transport=NOWHERE))
-        self.course: Any = None
+        self.course = None
         self.scope = anyio.CancelScope()
 
-    async def outcome(self, course: Course) -> Any:
+    async def outcome(self, course):
         """Return the result or the error of the call."""
         self.course = course
         with anyio.CancelScope() as self.scope:
@@ -63,8 +57,8 @@ class AsyncCourseTransport(AsyncTransport):
                 return error
         return Cancelled()
 
-    async def _perform(self, effect: Effect[Any]) -> object:
-        had: Any = None
+    async def _perform(self, effect):
+        had = None
         try:
             if not isinstance(effect, Exclusive | SingleFlight):
                 had = (self.course.perform(effect),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ferry_sdk import (
     ConfigurationError,
@@ -16,7 +16,7 @@ from ferry_sdk import (
     UnresolvedWriteError,
 )
 from ferry_sdk._engine.context import Context, Session
-from ferry_sdk._engine.effects import CallUser, Exclusive, RunBlocking, Send, SingleFlight, Sleep
+from ferry_sdk._engine.effects import CallUser, Exclusive, RunBlocking, Send, Sleep
 from ferry_sdk._engine.flow import run
 from ferry_sdk._engine.settings import Secret
 from ferry_sdk._transport.single_flight import SharedCall
@@ -28,9 +28,6 @@ from tests.support.driven import SETTINGS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ferry_sdk._engine.effects import Effect, Flow
-    from ferry_sdk._engine.http import Reply, Request
-    from ferry_sdk.types import EndState, Intent, OutcomeDetails
     from tests.engine.choices import Choices
     from tests.engine.kinds import Kind
 
@@ -49,11 +46,11 @@ class Cancelled(BaseException):
 class Record(Notes):
     """A journal that may fail before or after its work, or know the same write already."""
 
-    def __init__(self, course: Course) -> None:
+    def __init__(self, course):
         super().__init__()
         self._course = course
 
-    def begin(self, intent: Intent) -> str:
+    def begin(self, intent):
         """Record an intent."""
         came = self._course.choose("kept", "not kept", "kept unsaid", "known", "known and done")
         if came.startswith("known"):
@@ -66,7 +63,7 @@ class Record(Notes):
         self._fail_if(came == "kept unsaid")
         return entry_id
 
-    def end(self, entry_id: str, state: EndState, details: OutcomeDetails | None = None) -> None:
+    def end(self, entry_id, state, details=None):
         """Record an outcome; an entry that is done stays done."""
         came = self._course.choose("kept", "not kept", "kept unsaid")
         self._fail_if(came == "not kept")
@@ -74,7 +71,7 @@ class Record(Notes):
             super().end(entry_id, state, details)
         self._fail_if(came == "kept unsaid")
 
-    def _fail_if(self, fails: bool) -> None:
+    def _fail_if(self, fails):
         if fails:
             self._course.is_record_troubled = True
             raise JournalError("no disk")
@@ -125,7 +122,7 @@ class Course:
     went: list[str] = field(default_factory=list)
     later: list[Callable[[], object]] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         random.seed(0)  # of the pauses, which a course taken again has to repeat
         self.journal = Record(self) if self.kind.has_journal else None
         self.session = Session(stage=self.kind.stage)
@@ -135,22 +132,22 @@ class Course:
             )
 
     @property
-    def has_left(self) -> bool:
+    def has_left(self):
         """Whether any request of the write reached the service."""
         return any(left for left, *_ in self.said)
 
     @property
-    def may_have_happened(self) -> bool:
+    def may_have_happened(self):
         """Whether it has happened, or the caller cannot know that it has not."""
         own = any(left and not is_refused for left, _, is_refused in self.said)
         return own or self.is_other_in_doubt or self.effects > 0
 
     @property
-    def statuses(self) -> list[int | None]:
+    def statuses(self):
         """The status of each reply to the write."""
         return [status for left, status, _ in self.said if left]
 
-    def steps(self) -> Flow[Any]:
+    def steps(self):
         """The call's flow."""
         kind = self.kind
         settings = replace(
@@ -166,7 +163,7 @@ class Course:
         operation = describe_call(kind.name, is_guarded=kind.is_guarded)
         return (yield from run(operation, self.context)).raw()
 
-    def choose(self, fine: str, *troubles: str) -> str:
+    def choose(self, fine, *troubles):
         """Choose what happens here, within the allowed number of interruptions."""
         if not self.choices.left:
             came = fine
@@ -177,23 +174,23 @@ class Course:
         self.went.append(came)
         return came
 
-    def stop(self) -> None:
+    def stop(self):
         """Interrupt the call."""
         self.stops -= 1
         self.is_stopped = True
         raise self.interruption
 
-    def clock(self) -> float:
+    def clock(self):
         """The monotonic clock; whoever reads it may be interrupted there."""
         if self.stops_at_clock:
             self._stop_if(self.choose("go on", "stop"))
         return self.now
 
-    def calendar(self) -> float:
+    def calendar(self):
         """Seconds since 1970."""
         return self.clock()
 
-    def perform(self, effect: Effect[Any]) -> Any:
+    def perform(self, effect):
         """Perform what is no matter of other calls, as it is chosen."""
         match effect:
             case Send():
@@ -206,7 +203,7 @@ class Course:
                 return self._consult(effect)
         raise NotImplementedError(effect)
 
-    def meet(self, effect: Exclusive[Any] | SingleFlight[Any]) -> tuple[Any] | None:
+    def meet(self, effect):
         """What is had from another call; None: the steps are the call's own to take."""
         if isinstance(effect, Exclusive):
             if self.choose("mine", "late") == "late":
@@ -234,26 +231,26 @@ class Course:
             flight.fail(effect.key, KeyboardInterrupt())
         else:
             failure = FerryError("of the other call")
-            failure.outcome = came.partition(",")[0]  # type: ignore[assignment]  # a word
+            failure.outcome = came.partition(",")[0]
             flight.fail(effect.key, failure)
         return (flight.result.outcome(),)
 
-    def _stop_if(self, came: str) -> None:
+    def _stop_if(self, came):
         if came.startswith("stop"):
             self.stop()
 
-    def _wait_until(self, until: float | None) -> None:
+    def _wait_until(self, until):
         assert until is not None
         self.now = max(self.now, until)
 
-    def _sleep(self, seconds: float) -> None:
+    def _sleep(self, seconds):
         came = self.choose("slept", "closed", "stop")
         self._stop_if(came)
         if came == "closed":
             raise ConfigurationError("the client is closed")
         self.now += seconds
 
-    def _ask(self, effect: CallUser[Any], function: Callable[[], Any]) -> Any:
+    def _ask(self, effect, function):
         came = self.choose("given", "no token", "late", "stop")
         self._stop_if(came)
         if came == "late":
@@ -261,7 +258,7 @@ class Course:
             raise RequestTimeoutError("the deadline has passed")
         return "two\nlines" if came == "no token" else function()
 
-    def _consult(self, effect: RunBlocking[Any]) -> Any:
+    def _consult(self, effect):
         came = self.choose("done", "late now", "late after", "late never", "stop", "stop after")
         self.is_record_troubled |= came != "done"
         if came in {"done", "late now", "stop after"}:
@@ -278,7 +275,7 @@ class Course:
         self._stop_if(came)
         return value
 
-    def _send(self, effect: Send) -> Reply:
+    def _send(self, effect):
         effect.is_handed_over = effect.is_own = effect.is_followed = True
         request = effect.request
         message = json.loads(request.content or b"{}") if request.rpc_method else {}
@@ -293,7 +290,7 @@ class Course:
             came = self._of_read(effect)
         return came(request)
 
-    def _of_session(self, effect: Send) -> Callable[[Request], Reply]:
+    def _of_session(self, effect):
         if effect.request.rpc_method != "initialize":
             self._choose_reply(effect, "heard", "lost")
             return lambda _: reply(202)
@@ -302,7 +299,7 @@ class Course:
             return lambda _: reply(int(came))
         return _initialize_reply
 
-    def _of_read(self, effect: Send) -> Callable[[Request], Reply]:
+    def _of_read(self, effect):
         name = self.kind.name
         if self.kind.is_guarded and not self.is_past_guard and not self.was_done:
             records = GUARDS[name][1]
@@ -316,7 +313,7 @@ class Course:
             return good(records[came])
         return lambda _: reply(int(came))
 
-    def _of_write(self, effect: Send) -> Callable[[Request], Reply]:
+    def _of_write(self, effect):
         has_subject = self.kind.name in SEEN
         doubtful = (*DOUBTS, "another") if has_subject else DOUBTS
         doubts = [f"{one}{end}" for one in doubtful for end in ("", ", done")]
@@ -337,7 +334,7 @@ class Course:
             return _session_gone
         return lambda _: reply(int(came))
 
-    def _choose_reply(self, effect: Send, *options: str, is_write: bool = False) -> str:
+    def _choose_reply(self, effect, *options, is_write=False):
         """What comes of an exchange, as far as it is a reply."""
         ends, lates = ["stop sent"], ["late sent"]
         if is_write:
@@ -368,14 +365,14 @@ class Course:
         return said
 
 
-def _initialize_reply(request: Request) -> Reply:
+def _initialize_reply(request):
     message = json.loads(request.content or b"")
     result = {"protocolVersion": "2025-11-25"}
     body = {"jsonrpc": "2.0", "id": message["id"], "result": result}
     return reply(200, body, mcp_session_id="s-2")
 
 
-def _session_gone(request: Request) -> Reply:
+def _session_gone(request):
     message = json.loads(request.content or b"null")
     error = {"code": -32001, "message": "Session not found"}
     return reply(404, {"jsonrpc": "2.0", "id": (message or {}).get("id"), "error": error})

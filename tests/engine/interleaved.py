@@ -9,10 +9,7 @@ from ferry_sdk._engine.effects import Exclusive, SingleFlight
 from ferry_sdk._transport.single_flight import SharedCall, join_or_start
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Hashable
-
-    from ferry_sdk._engine.effects import Effect, Flow
-    from tests.support.driven import Driver
+    from collections.abc import Generator
 
     Course = Generator[None, None, Any]
 
@@ -25,12 +22,12 @@ class Interleaved:
         seed: Decides who goes next.
     """
 
-    def __init__(self, driver: Driver, seed: int = 0) -> None:
+    def __init__(self, driver, seed=0):
         self._driver = driver
         self._random = Random(seed)  # noqa: S311 -- an order, not a secret
-        self._turns: set[Hashable] = set()
+        self._turns = set()
 
-    def course(self, steps: Flow[Any]) -> Course:
+    def course(self, steps):
         """The flow, pausing before each effect, and as long as it has to wait for another."""
         try:
             effect = next(steps)
@@ -44,9 +41,9 @@ class Interleaved:
         except StopIteration as end:
             return end.value
 
-    def outcomes(self, *courses: Course) -> list[Any]:
+    def outcomes(self, *courses):
         """What each course gives or fails with, driven to their ends together."""
-        found: dict[int, Any] = {}
+        found = {}
         while len(found) < len(courses):
             number = self._random.choice([n for n in range(len(courses)) if n not in found])
             try:
@@ -57,7 +54,7 @@ class Interleaved:
                 found[number] = error
         return [found[number] for number in range(len(courses))]
 
-    def _perform(self, effect: Effect[Any]) -> Course:
+    def _perform(self, effect):
         yield
         if isinstance(effect, Exclusive):
             return (yield from self._in_turn(effect))
@@ -65,7 +62,7 @@ class Interleaved:
             return (yield from self._together(effect))
         return self._driver.perform(effect)
 
-    def _in_turn(self, effect: Exclusive[Any]) -> Course:
+    def _in_turn(self, effect):
         while effect.key in self._turns:
             yield
         self._turns.add(effect.key)
@@ -74,7 +71,7 @@ class Interleaved:
         finally:
             self._turns.remove(effect.key)
 
-    def _together(self, effect: SingleFlight[Any]) -> Course:
+    def _together(self, effect):
         flight = SharedCall()
         result = join_or_start(effect.key, flight)
         if result is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.flow import run
@@ -14,14 +14,11 @@ from tests.support.driven import SETTINGS, Driver
 from tests.support.operations import described
 from tests.support.samples import CANCELLATION_FEE
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 _NEEDED = {"id", "booking_id", "booking_reference", "stage", "status", "total_price", "currency"}
 _NEEDED |= {"payment_status", "ticket_number", "tickets"}
 
 
-def _brief(record: dict[str, Any]) -> dict[str, Any]:
+def _brief(record):
     """Return the fields that matter of a booking or ticket; the others only take time to parse."""
     brief = {name: value for name, value in record.items() if name in _NEEDED}
     if "tickets" in brief:
@@ -41,14 +38,10 @@ _FEES = {
     "other": CANCELLATION_FEE | {"penalty_amount": 51},
     "there": CANCELLATION_FEE | {"ticket_status": "Canceled"},
 }
-GUARDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+GUARDS = {
     "bookings.confirm": (
         {"expect_total": "148.18", "currency": "EUR"},
-        {
-            "good": booking(),
-            "other": booking(total_price=150),
-            "there": SEEN["bookings.confirm"],
-        },
+        {"good": booking(), "other": booking(total_price=150), "there": SEEN["bookings.confirm"]},
     ),
     "bookings.cancel": (_LIMITS, _FEES),
     "tickets.cancel": (_LIMITS, _FEES),
@@ -78,7 +71,7 @@ class Kind:
     stage: Any = "bare"
 
 
-def kinds(name: str) -> Iterator[Kind]:
+def kinds(name):
     """Yield the variants of a write."""
     for has_journal in (True, False):
         for deadline in (None, 1.0):
@@ -95,27 +88,27 @@ def kinds(name: str) -> Iterator[Kind]:
 
 
 @cache
-def describe_call(name: str, *, is_guarded: bool) -> Any:
+def describe_call(name, *, is_guarded):
     """Return the description of a call."""
     return described(name, **(GUARDS[name][0] if is_guarded else {}))
 
 
 @cache
-def answer(name: str) -> dict[str, Any]:
+def answer(name):
     """Return the reply of the service to a successful write."""
-    subject = described(name).write.subject  # type: ignore[union-attr]  # it is a write
+    subject = described(name).write.subject
     known = {key: value for key, value in subject.items() if key in ANSWERS[name]}
     return {**ANSWERS[name], **known}
 
 
 @cache
-def path(name: str) -> str:
+def path(name):
     """Return the path of the write below the base URL."""
     return described(name).call.digest().path
 
 
 @cache
-def answer_of_another(name: str) -> Any:
+def answer_of_another(name):
     """Return the result of another call of the same write."""
     driver = Driver(good(answer(name)), Session(stage="bare"))
     context = Context.start(SETTINGS, driver.session, name, clock=driver.clock, now=driver.calendar)

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
 
 from ferry_sdk._engine.effects import RunBlocking, Send
-from ferry_sdk.types import EntryState, JournalEntry
-
-if TYPE_CHECKING:
-    from ferry_sdk import FerryError
-    from ferry_sdk.types import EndState, Intent, OutcomeDetails
-    from tests.support.driven import Driver
+from ferry_sdk.types import JournalEntry
 
 
 class Notes:
@@ -27,16 +21,14 @@ class Notes:
         details: What the last outcome named.
     """
 
-    def __init__(
-        self, *, api_error: FerryError | None = None, failure: FerryError | None = None
-    ) -> None:
+    def __init__(self, *, api_error=None, failure=None):
         self._refusal = api_error
         self._failure = failure
-        self.intents: dict[str, Intent] = {}
-        self.states: dict[str, str] = {}
-        self.details: dict[str, OutcomeDetails | None] = {}
+        self.intents = {}
+        self.states = {}
+        self.details = {}
 
-    def begin(self, intent: Intent) -> str:
+    def begin(self, intent):
         """Record an intent."""
         if self._refusal is not None:
             raise self._refusal
@@ -45,7 +37,7 @@ class Notes:
         self.states[entry_id] = "open"
         return entry_id
 
-    def end(self, entry_id: str, state: EndState, details: OutcomeDetails | None = None) -> None:
+    def end(self, entry_id, state, details=None):
         """Record an outcome."""
         if self._failure is not None:
             raise self._failure
@@ -53,7 +45,7 @@ class Notes:
         self.details[entry_id] = details
 
 
-def entry(operation: str, state: EntryState = "unknown", **subject: str) -> JournalEntry:
+def entry(operation, state="unknown", **subject):
     """Return the journal entry of a write."""
     moment = datetime(2027, 3, 1, 8, tzinfo=timezone.utc)
     return JournalEntry(
@@ -70,6 +62,6 @@ def entry(operation: str, state: EntryState = "unknown", **subject: str) -> Jour
     )
 
 
-def kinds(driver: Driver) -> list[type]:
+def kinds(driver):
     """Return requests and journal calls, in order."""
     return [type(effect) for effect in driver.effects if isinstance(effect, Send | RunBlocking)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ferry_sdk import ConnectionFailedError, RequestTimeoutError, UnexpectedResponseError
 from ferry_sdk._engine.context import Session
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 class Script:
     """Answers each request with the next of its replies, and all later ones with `then`."""
 
-    def __init__(self, *replies: ScriptedReply, then: ScriptedReply | None = None) -> None:
+    def __init__(self, *replies, then=None):
         self._left = list(replies)
         self._then = then
 
-    def __call__(self, request: Request) -> Reply:
+    def __call__(self, request):
         scripted = self._left.pop(0) if self._left else self._then
         if isinstance(scripted, BaseException):
             raise scripted
@@ -36,22 +36,22 @@ class Script:
         return scripted(request)
 
 
-def scripted_driver(*replies: ScriptedReply, then: ScriptedReply | None = None) -> Driver:
+def scripted_driver(*replies, then=None):
     """Return a driver whose requests a script answers, without an MCP handshake."""
     return Driver(Script(*replies, then=then), Session(stage="bare"))
 
 
-def reply(status: int, body: object = None, **headers: str) -> Reply:
+def reply(status, body=None, **headers):
     """A reply in JSON."""
     named = [(name.replace("_", "-"), value) for name, value in headers.items()]
     content = b"" if body is None else json.dumps(body).encode()
     return Reply(status, Headers([("content-type", "application/json"), *named]), content)
 
 
-def good(value: object, **headers: str) -> Callable[[Request], Reply]:
+def good(value, **headers):
     """A good answer, in the protocol that the request speaks."""
 
-    def answer(request: Request) -> Reply:
+    def answer(request):
         if not request.url.endswith("/mcp"):
             return reply(200, value, **headers)
         message = json.loads(request.content or b"null")
@@ -61,38 +61,38 @@ def good(value: object, **headers: str) -> Callable[[Request], Reply]:
     return answer
 
 
-def booking(stage: str = "payment_due", *statuses: str, **changes: Any) -> dict[str, Any]:
+def booking(stage="payment_due", *statuses, **changes):
     """A booking of a stage, with a ticket of each status."""
     tickets = [ticket(status, f"t-{number}") for number, status in enumerate(statuses, 1)]
     known = {"booking_id": "b-1", "stage": stage, "tickets": tickets, "payment_status": "unpaid"}
     return BOOKING | {"expire_at": None, "possible_actions": {}} | known | changes
 
 
-def ticket(status: str, name: str = "t-1") -> dict[str, Any]:
+def ticket(status, name="t-1"):
     """A ticket of a status."""
     return TICKET | {"id": name, "status": status}
 
 
-def refused() -> ConnectionFailedError:
+def refused():
     """Nothing was sent."""
     return ConnectionFailedError("refused", outcome="not_sent")
 
 
-def pool_full() -> RequestTimeoutError:
+def pool_full():
     """Nothing was sent."""
     return RequestTimeoutError("no connection free", outcome="not_sent")
 
 
-def reset() -> ConnectionFailedError:
+def reset():
     """It may have arrived."""
     return ConnectionFailedError("reset", outcome="unknown")
 
 
-def timed_out() -> RequestTimeoutError:
+def timed_out():
     """It may have arrived."""
     return RequestTimeoutError("no reply", outcome="unknown")
 
 
-def undecodable() -> UnexpectedResponseError:
+def undecodable():
     """It arrived."""
     return UnexpectedResponseError("not gzip")

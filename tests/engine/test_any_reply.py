@@ -7,7 +7,6 @@ import json
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import anyio
 import httpx
@@ -22,11 +21,6 @@ from tests.support.operations import UNCOVERED, arguments, described, make
 from tests.support.tiers import LONG, examples, mostly_long
 from tests.support.trip import PASSENGERS, booked, search_arguments
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk.sandbox import Sandbox
-
 pytestmark = pytest.mark.usefixtures("read_back_once")
 
 URL = "https://ferry.example"
@@ -35,8 +29,7 @@ WAITS = ("bookings.wait", "tickets.wait_pdf")
 OPERATIONS = tuple(name for name in ALL_OPERATIONS if name not in WAITS)
 """A wait is another operation's read, made until its time is up."""
 in_one_folder = partial(
-    examples,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    examples, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 """All examples write into one folder."""
 
@@ -119,22 +112,22 @@ headers = st.fixed_dictionaries(
 Wrap = "Callable[[bytes, object], bytes]"
 
 
-def _rpc(member: str, value: object, request_id: object) -> bytes:
+def _rpc(member, value, request_id):
     return json.dumps({"jsonrpc": "2.0", "id": request_id, member: value}).encode()
 
 
-def _json_or_text(body: bytes) -> object:
+def _json_or_text(body):
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
         return body.decode("utf-8", "replace")
 
 
-def _text(body: bytes) -> str:
+def _text(body):
     return body.decode("utf-8", "replace")
 
 
-WRAPS: dict[str, Callable[[bytes, object], bytes]] = {
+WRAPS = {
     "bare": lambda body, _: body,
     "result": lambda body, known: _rpc("result", _json_or_text(body), known),
     "error": lambda body, known: _rpc("error", _json_or_text(body), known),
@@ -175,9 +168,9 @@ class Service:
     bodies: dict[str, bytes] = field(default_factory=dict)
     asked: int = 0
 
-    def __call__(self, request: httpx.Request) -> httpx.Response:
+    def __call__(self, request):
         message = _json_or_text(request.content) if request.url.path == "/mcp" else None
-        members: dict[str, Any] = message if isinstance(message, dict) else {}
+        members = message if isinstance(message, dict) else {}
         method = members.get("method")
         if self.good_handshake and method == "initialize":
             return httpx.Response(200, json={"result": {"protocolVersion": "2025-11-25"}})
@@ -195,17 +188,17 @@ class Service:
         )
 
 
-def _settings() -> dict[str, Any]:
+def _settings():
     return {"base_url": URL, "organisation_token": "org", "max_retries": 0}
 
 
-def check_all(service: Service, folder: Path, names: tuple[str, ...] = OPERATIONS) -> None:
+def check_all(service, folder, names=OPERATIONS):
     """Make the calls on both clients, and look at what comes out."""
     check_sync(service, folder, names)
     check_async(service, folder, names)
 
 
-def check_sync(service: Service, folder: Path, names: tuple[str, ...] = OPERATIONS) -> None:
+def check_sync(service, folder, names=OPERATIONS):
     """Make the calls, and look at what comes out."""
     with httpx.Client(transport=httpx.MockTransport(service)) as http:
         ferry = Ferry("token", http_client=http, **_settings())
@@ -219,12 +212,12 @@ def check_sync(service: Service, folder: Path, names: tuple[str, ...] = OPERATIO
                 check_answer(answer, name, folder)
 
 
-def check_async(service: Service, folder: Path, names: tuple[str, ...] = OPERATIONS) -> None:
+def check_async(service, folder, names=OPERATIONS):
     """Make the calls on the async client, and look at what comes out."""
 
-    async def calls() -> None:
+    async def calls():
         async with httpx.AsyncClient(transport=httpx.MockTransport(service)) as http:
-            ferry: Any = AsyncFerry("token", http_client=http, **_settings())
+            ferry = AsyncFerry("token", http_client=http, **_settings())
             for name in names:
                 service.asked = 0
                 try:
@@ -241,7 +234,7 @@ CHECKS = (check_sync, check_async)
 """What a reply is read as is decided in one place for both clients: each reads half of many."""
 
 
-def check_answer(answer: Any, name: str, folder: Path) -> None:
+def check_answer(answer, name, folder):
     expected = described(name, folder).answer
     if isinstance(expected, Record):
         assert type(answer) is expected.model
@@ -257,7 +250,7 @@ def check_answer(answer: Any, name: str, folder: Path) -> None:
     repr(answer)
 
 
-def check_error(error: FerryError, name: str, service: Service, folder: Path) -> None:
+def check_error(error, name, service, folder):
     assert error.operation == name
     assert error.correlation_id
     assert len([attempt for attempt in error.attempts if attempt.operation == name]) == 1
@@ -273,7 +266,7 @@ def check_error(error: FerryError, name: str, service: Service, folder: Path) ->
         assert unknown if error.outcome == "unknown" else error.outcome == "rejected"
 
 
-def test_every_operation_has_arguments_here() -> None:
+def test_every_operation_has_arguments_here():
     assert not UNCOVERED
     assert len(OPERATIONS) == len(set(OPERATIONS)) >= 32
 
@@ -290,20 +283,13 @@ def test_every_operation_has_arguments_here() -> None:
 )
 @in_one_folder(120)
 def test_any_reply_at_all_gives_a_typed_result_or_a_ferry_error(
-    tmp_path: Path,
-    check: Callable[..., None],
-    status: int,
-    headers: dict[str, bytes],
-    body: bytes,
-    wrap: str,
-    as_stream: bool,
-    good_handshake: bool,
-) -> None:
+    tmp_path, check, status, headers, body, wrap, as_stream, good_handshake
+):
     check(Service(status, headers, body, wrap, as_stream, good_handshake), tmp_path)
 
 
 @pytest.mark.parametrize("body", mostly_long(ODD_BODIES, short=3, ids=lambda body: repr(body[:24])))
-def test_an_odd_body_gives_a_typed_result_or_a_ferry_error(tmp_path: Path, body: bytes) -> None:
+def test_an_odd_body_gives_a_typed_result_or_a_ferry_error(tmp_path, body):
     wraps = (("bare", False), ("bare", True), ("error", False), ("text", True))
     for index, (wrap, as_stream) in enumerate(wraps):
         for status, check in zip((200, 422), CHECKS[:: 1 - 2 * (index % 2)], strict=True):
@@ -312,9 +298,7 @@ def test_an_odd_body_gives_a_typed_result_or_a_ferry_error(tmp_path: Path, body:
 
 @given(retry_after=retry_afters, status=st.sampled_from([200, 429, 503]))
 @in_one_folder(60)
-def test_any_retry_after_gives_a_typed_result_or_a_ferry_error(
-    tmp_path: Path, retry_after: str, status: int
-) -> None:
+def test_any_retry_after_gives_a_typed_result_or_a_ferry_error(tmp_path, retry_after, status):
     headers = {"retry-after": retry_after.encode("utf-8", "replace")}
     names = ("catalogue.ports", "bookings.create", "mcp.view_ticket")
     check_all(Service(status, headers, b'{"error":"slow down"}'), tmp_path, names)
@@ -343,12 +327,12 @@ def test_any_retry_after_gives_a_typed_result_or_a_ferry_error(
 @example(url="https://cdn.example/", status=302, location="https://[", body=b"")
 @in_one_folder(120)
 def test_any_address_of_a_voucher_gives_a_file_or_a_ferry_error(
-    tmp_path: Path, url: object, status: int, location: str | None, body: bytes
-) -> None:
+    tmp_path, url, status, location, body
+):
     headers = {} if location is None else {"location": location.encode("utf-8", "replace")}
     first = json.dumps({"url": url}).encode()
 
-    def service(request: httpx.Request) -> httpx.Response:
+    def service(request):
         if request.url.path == "/api/ticket/t-1/pdf":
             return httpx.Response(200, content=first)
         return httpx.Response(status, headers=list(headers.items()), content=body)
@@ -364,7 +348,7 @@ def test_any_address_of_a_voucher_gives_a_file_or_a_ferry_error(
 
 
 @pytest.fixture(scope="module")
-def good_replies(ferry_sandbox_server: Sandbox) -> dict[str, Any]:
+def good_replies(ferry_sandbox_server):
     """The decoded body of a real reply of the local service to each operation."""
     sandbox = ferry_sandbox_server
     if not sandbox.running:
@@ -373,7 +357,7 @@ def good_replies(ferry_sandbox_server: Sandbox) -> dict[str, Any]:
     with Ferry(
         sandbox.token, base_url=sandbox.base_url, organisation_token=sandbox.organisation_token
     ) as ferry:
-        raw: Any = ferry.with_raw_response
+        raw = ferry.with_raw_response
         search = search_arguments()
         sailing = ferry.availability.search(**search)[0]
         selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
@@ -381,7 +365,7 @@ def good_replies(ferry_sandbox_server: Sandbox) -> dict[str, Any]:
         confirmed = ferry.bookings.confirm(first.booking_id)
         unpaid = ferry.bookings.get(third.booking_id).tickets[0].id
         booking = {"availabilities": [selection], "passengers": PASSENGERS}
-        calls: dict[str, dict[str, Any]] = {
+        calls = {
             "availability.search": search,
             "bookings.create": booking,
             "bookings.confirm": {"booking_id": second.booking_id},
@@ -396,10 +380,7 @@ def good_replies(ferry_sandbox_server: Sandbox) -> dict[str, Any]:
             "mcp.create_booking": booking,
             "mcp.confirm_booking": {"booking_id": third.booking_id},
             "mcp.view_ticket": {"ticket_id": confirmed.ticket_id},
-            "mcp.call_tool": {
-                "name": "view_ticket",
-                "arguments": {"id": confirmed.ticket_id},
-            },
+            "mcp.call_tool": {"name": "view_ticket", "arguments": {"id": confirmed.ticket_id}},
             "mcp.read_resource": {"uri": "resource://service/ports"},
             "mcp.cancel_ticket": {"ticket_id": unpaid},
             "tickets.cancel": {"ticket_id": confirmed.ticket_id},
@@ -421,7 +402,7 @@ def good_replies(ferry_sandbox_server: Sandbox) -> dict[str, Any]:
     return replies
 
 
-def _shorten(value: Any) -> Any:
+def _shorten(value):
     """The reply with the first two of each list, and the texts of MCP likewise."""
     if isinstance(value, list):
         return [_shorten(item) for item in value[:2]]
@@ -432,15 +413,13 @@ def _shorten(value: Any) -> Any:
     return value
 
 
-def _serve(name: str, reply: object) -> Service:
+def _serve(name, reply):
     body = json.dumps(reply).encode()
     return Service(body=body, bodies={"/voucher.pdf": PDF})
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_a_good_reply_gives_a_typed_result(
-    good_replies: dict[str, Any], tmp_path: Path, name: str
-) -> None:
+def test_a_good_reply_gives_a_typed_result(good_replies, tmp_path, name):
     with httpx.Client(transport=httpx.MockTransport(_serve(name, good_replies[name]))) as http:
         ferry = Ferry("token", http_client=http, **_settings())
         check_answer(make(ferry, name, tmp_path), name, tmp_path)
@@ -450,15 +429,15 @@ def test_a_good_reply_gives_a_typed_result(
 @given(data=st.data())
 @in_one_folder(25)
 def test_a_spoilt_good_reply_gives_a_typed_result_or_a_ferry_error(
-    good_replies: dict[str, Any], tmp_path: Path, name: str, data: st.DataObject
-) -> None:
+    good_replies, tmp_path, name, data
+):
     reply = copy.deepcopy(good_replies[name])
     for _ in range(data.draw(st.integers(1, 3), label="how often")):
         reply = _spoil(reply, data)
     check_all(_serve(name, reply), tmp_path, (name,))
 
 
-def _spoil(value: Any, data: st.DataObject) -> Any:
+def _spoil(value, data):
     """The value with one member somewhere in it missing, null or another."""
     if isinstance(value, str) and value[:1] in ("[", "{"):
         inner = _json_or_text(value.encode("utf-8", "replace"))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import logging
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,6 +15,7 @@ from ferry_sdk import (
     ConflictError,
     ConnectionFailedError,
     FerryError,
+    InvalidInputError,
     NotFoundError,
     OutcomeUnknownError,
     RateLimitError,
@@ -21,9 +23,15 @@ from ferry_sdk import (
     RequestTimeoutError,
     ServerError,
     UnexpectedResponseError,
+    __version__,
 )
+from ferry_sdk._engine.context import Context, Session
+from ferry_sdk._engine.flow import run
 from ferry_sdk._engine.http import Reply
+from ferry_sdk.types import Attempt
 from tests.engine.replies import (
+    booking,
+    good,
     pool_full,
     refused,
     reply,
@@ -35,6 +43,7 @@ from tests.engine.replies import (
 from tests.support.cases import case
 from tests.support.driven import SETTINGS
 from tests.support.operations import OPERATIONS, described
+from tests.support.samples import BOOKING_CONFIRMATION, BOOKING_CREATED
 from tests.support.tables import each
 
 if TYPE_CHECKING:
@@ -70,13 +79,13 @@ class Row:
     write_kind: type[FerryError]
     wait: float | None = None
 
-    def made(self) -> Reply | FerryError:
+    def made(self):
         return self.failure if isinstance(self.failure, Reply) else self.failure()
 
-    def again(self, name: str) -> bool:
+    def again(self, name):
         return self.read_again if SAFETY[name].is_read else self.write_again
 
-    def error_of(self, name: str) -> type[FerryError]:
+    def error_of(self, name):
         return self.kind if SAFETY[name].is_read else self.write_kind
 
 
@@ -111,57 +120,53 @@ every_row = each("row", TABLE.values(), ids=TABLE)
 
 
 @every_row
-def test_a_failure_is_repeated_as_the_contract_says(row: Row) -> None:
+def test_a_failure_is_repeated_as_the_contract_says(row):
     for name in OPERATIONS:
         if name in WAITS:
             continue
         with case(name):
             driver = scripted_driver(row.made(), then=NOT_FOUND)
-            with pytest.raises(FerryError) as info:
-                driver.raw(described(name), SETTINGS)
-            tried = [attempt for attempt in info.value.attempts if attempt.operation == name]
+            error = driver.error(FerryError, name)
+            tried = [attempt for attempt in error.attempts if attempt.operation == name]
             assert len(tried) == (2 if row.again(name) else 1)
-            assert len(info.value.attempts) == len(driver.requests)
+            assert len(error.attempts) == len(driver.requests)
             if row.again(name):
-                assert type(info.value) is NotFoundError
+                assert type(error) is NotFoundError
                 (wait,) = driver.waits
                 assert wait == row.wait if row.wait is not None else 0 <= wait <= 0.5
             else:
-                assert isinstance(info.value, row.error_of(name))
+                assert isinstance(error, row.error_of(name))
                 assert driver.waits == []
 
 
 @each("name", WRITES)
 @each("row", [row for row in TABLE.values() if row.write_kind is UNKNOWN])
-def test_only_what_a_read_shows_is_read_back(name: str, row: Row) -> None:
+def test_only_what_a_read_shows_is_read_back(name, row):
     driver = scripted_driver(row.made(), then=NOT_FOUND)
-    with pytest.raises(OutcomeUnknownError) as info:
-        driver.raw(described(name), SETTINGS)
-    reads = [attempt.operation for attempt in info.value.attempts][1:]
+    error = driver.error(OutcomeUnknownError, name)
+    reads = [attempt.operation for attempt in error.attempts][1:]
     assert reads == [proof.read for proof in SAFETY[name].confirmed_by][-1:]
 
 
 @every_row
-def test_no_more_attempts_than_allowed_follow_the_first(row: Row) -> None:
+def test_no_more_attempts_than_allowed_follow_the_first(row):
     for name, max_retries in product(FOR_EXAMPLE, [0, 1, 3]):
         with case(name, max_retries):
             count = max_retries + 1 if row.again(name) else 1
             driver = scripted_driver(*(row.made() for _ in range(count)), then=NOT_FOUND)
-            with pytest.raises(FerryError) as info:
-                driver.raw(described(name), SETTINGS, max_retries=max_retries)
-            assert isinstance(info.value, row.error_of(name))
-            tried = [attempt for attempt in info.value.attempts if attempt.operation == name]
+            error = driver.error(FerryError, name, max_retries=max_retries)
+            assert isinstance(error, row.error_of(name))
+            tried = [attempt for attempt in error.attempts if attempt.operation == name]
             assert len(tried) == count
             assert len(driver.waits) == count - 1
 
 
 @every_row
 @each("name", FOR_EXAMPLE)
-def test_an_error_says_what_became_of_the_call(name: str, row: Row) -> None:
+def test_an_error_says_what_became_of_the_call(name, row):
     driver = scripted_driver(row.made(), then=NOT_FOUND)
-    with pytest.raises(FerryError) as info:
-        driver.raw(described(name), SETTINGS, max_retries=0, correlation_id="c-1")
-    error, failure = info.value, row.made()
+    error = driver.error(FerryError, name, max_retries=0, correlation_id="c-1")
+    failure = row.made()
     if isinstance(failure, Reply):
         refusal = 400 <= failure.status_code < 500 and failure.status_code != 408
         assert error.outcome == ("rejected" if refusal else "unknown")
@@ -173,58 +178,268 @@ def test_an_error_says_what_became_of_the_call(name: str, row: Row) -> None:
     assert error.correlation_id == "c-1"
 
 
-def test_different_failures_count_together() -> None:
+def test_different_failures_count_together():
     driver = scripted_driver(refused(), reply(429, retry_after="2"), timed_out())
-    with pytest.raises(OutcomeUnknownError) as info:
-        driver.raw(described("bookings.create"), SETTINGS)
-    problems = [attempt.problem for attempt in info.value.attempts]
+    error = driver.error(OutcomeUnknownError, "bookings.create")
+    problems = [attempt.problem for attempt in error.attempts]
     assert problems == ["ConnectionFailedError", "RateLimitError", "RequestTimeoutError"]
-    assert [attempt.sent for attempt in info.value.attempts] == [False, True, True]
+    assert [attempt.sent for attempt in error.attempts] == [False, True, True]
     assert driver.waits[1] == 2.0
 
 
-def test_attempts_of_a_call_carry_one_correlation_id_and_calls_their_own() -> None:
+def test_attempts_of_a_call_carry_one_correlation_id_and_calls_their_own():
     seen = []
     for _ in range(2):
         driver = scripted_driver(reply(503), reply(503), NOT_FOUND)
-        with pytest.raises(NotFoundError) as info:
-            driver.raw(described("catalogue.ports"), SETTINGS)
+        error = driver.error(NotFoundError, "catalogue.ports")
         ids = {request.headers["x-client-correlation-id"] for request in driver.requests}
-        assert ids == {info.value.correlation_id}
-        seen.append(info.value.correlation_id)
+        assert ids == {error.correlation_id}
+        seen.append(error.correlation_id)
     assert seen[0] != seen[1]
 
 
 @each("name", WRITES)
-def test_a_client_that_only_reads_sends_no_write(name: str) -> None:
+def test_a_client_that_only_reads_sends_no_write(name):
     driver = scripted_driver()
-    with pytest.raises(ReadOnlyError) as info:
-        driver.raw(described(name), SETTINGS, read_only=True)
-    assert (info.value.operation, info.value.outcome) == (name, "not_sent")
-    assert info.value.attempts == ()
+    error = driver.error(ReadOnlyError, name, read_only=True)
+    assert (error.operation, error.outcome) == (name, "not_sent")
+    assert error.attempts == ()
     assert driver.effects == []
 
 
 @each("name", READS)
-def test_a_client_that_only_reads_sends_reads(name: str) -> None:
+def test_a_client_that_only_reads_sends_reads(name):
     driver = scripted_driver(NOT_FOUND)
-    with pytest.raises(NotFoundError):
-        driver.raw(described(name), SETTINGS, read_only=True)
+    driver.error(NotFoundError, name, read_only=True)
     assert len(driver.requests) == 1
 
 
 @each("name", OPERATIONS)
-def test_what_is_no_failure_of_the_service_passes_through_unchanged(name: str) -> None:
+def test_what_is_no_failure_of_the_service_passes_through_unchanged(name):
     for stop in (KeyboardInterrupt(), RuntimeError()):
         driver = scripted_driver(stop)
-        with pytest.raises(type(stop)) as info:
-            driver.raw(described(name), SETTINGS)
-        assert info.value is stop
+        error = driver.error(type(stop), name)
+        assert error is stop
 
 
 @each("name", OPERATIONS)
-def test_a_call_that_is_given_up_asks_for_nothing_more(name: str) -> None:
-    steps: Any = scripted_driver().steps(described(name), SETTINGS)
+def test_a_call_that_is_given_up_asks_for_nothing_more(name):
+    steps = scripted_driver().steps(described(name), SETTINGS)
     next(steps)
     steps.close()
     assert list(steps) == []
+
+
+# What results and errors tell of the attempts that were made
+
+
+CONFIRMED = BOOKING_CONFIRMATION | {"booking_id": "b-1"}
+
+
+def reports_waits(driver, attempts):
+    """Whether the attempts record exactly the waits of the driver."""
+    return [attempt.waited for attempt in attempts if attempt.waited] == [
+        seconds for seconds in driver.waits if seconds
+    ]
+
+
+def test_a_success_after_failures_has_all_attempts_and_the_time_they_took():
+    driver = scripted_driver(
+        reply(429, retry_after="5"),
+        reply(503, retry_after="1", x_request_id="r-1"),
+        reply(200, {"ports": []}, x_request_id="r-2"),
+    )
+    raw = driver.raw("catalogue.ports")
+    assert list(raw.parse()) == []
+    assert raw.attempts == (
+        Attempt(True, 429, None, "RateLimitError", 5.0, "catalogue.ports"),
+        Attempt(True, 503, "r-1", "ServerError", 1.0, "catalogue.ports"),
+        Attempt(True, 200, "r-2", None, 0.0, "catalogue.ports"),
+    )
+    assert raw.elapsed == pytest.approx(3 * 0.25 + 6)
+
+
+def test_an_error_has_all_attempts():
+    driver = scripted_driver(refused(), timed_out(), reply(200, x_request_id="r-3"))
+    error = driver.error(FerryError, "catalogue.ports")
+    problems = [(attempt.sent, attempt.problem) for attempt in error.attempts]
+    assert problems == [
+        (False, "ConnectionFailedError"),
+        (True, "RequestTimeoutError"),
+        (True, "UnexpectedResponseError"),
+    ]
+    assert error.attempts[-1].request_id == "r-3"
+    assert reports_waits(driver, error.attempts)
+
+
+def test_an_answer_that_is_not_of_its_kind_tells_which_reply_it_was():
+    driver = scripted_driver(then=reply(200, {"ports": 7}, x_request_id="r-1"))
+    error = driver.error(FerryError, "bookings.get", max_retries=0)
+    (attempt,) = error.attempts
+    assert (attempt.status_code, attempt.request_id) == (200, "r-1")
+
+
+@each("name", ["bookings.confirm", "mcp.confirm_booking"])
+def test_a_write_read_back_has_the_looks_as_well(name):
+    driver = scripted_driver(
+        reset(),
+        reply(503, x_request_id="r-1"),
+        good(booking("issuance_due", "Pending"), x_request_id="r-2"),
+        good(booking("ticketed", "Issued"), x_request_id="r-3"),
+    )
+    raw = driver.raw(name)
+    assert [(a.operation, a.status_code, a.request_id) for a in raw.attempts] == [
+        (name, None, None),
+        ("bookings.get", 503, "r-1"),
+        ("bookings.get", 200, "r-2"),
+        ("bookings.get", 200, "r-3"),
+    ]
+    assert reports_waits(driver, raw.attempts)
+    assert raw.elapsed == pytest.approx(driver.now - 1000)
+
+
+def test_a_guarded_write_has_the_read_before_it_as_well():
+    driver = scripted_driver(reset(), good(booking()), refused(), good(CONFIRMED))
+    raw = driver.raw(described("bookings.confirm", expect_total="148.18"))
+    assert [(attempt.operation, attempt.sent) for attempt in raw.attempts] == [
+        ("bookings.get", True),
+        ("bookings.get", True),
+        ("bookings.confirm", False),
+        ("bookings.confirm", True),
+    ]
+    assert reports_waits(driver, raw.attempts)
+    assert raw.elapsed == pytest.approx(driver.now - 1000)
+
+
+def test_a_wait_has_all_its_looks_and_the_time_they_took():
+    driver = scripted_driver(
+        reset(),
+        good(booking("payment_due")),
+        reply(503),
+        good(booking("in_progress")),
+        good(booking("ticketed")),
+    )
+    raw = driver.raw("bookings.wait")
+    assert [attempt.problem for attempt in raw.attempts] == [
+        "ConnectionFailedError",
+        None,
+        "ServerError",
+        None,
+        None,
+    ]
+    assert {attempt.operation for attempt in raw.attempts} == {"bookings.wait"}
+    assert reports_waits(driver, raw.attempts)
+    assert raw.elapsed == pytest.approx(driver.now - 1000)
+
+
+def test_attempts_are_logged_and_what_is_tried_again_is_told(caplog):
+    driver = scripted_driver(reply(429, retry_after="5"), reply(503), good({"ports": []}))
+    with caplog.at_level(logging.DEBUG, "ferry_sdk"):
+        raw = driver.raw("catalogue.ports")
+    told = [(record.levelname, record.getMessage()) for record in caplog.records]
+    attempts = [words for level, words in told if level == "DEBUG"]
+    assert len(attempts) == len(raw.attempts) == 3
+    assert "429" in attempts[0]
+    again = [words for level, words in told if level == "INFO"]
+    assert again[0].startswith(
+        "catalogue.ports failed (RateLimitError, HTTP 429), next attempt in 5.00 s"
+    )
+    assert len(again) == 2
+    assert all(f"(correlation id {raw.correlation_id})" in words for _, words in told)
+
+
+def test_a_code_that_is_a_sentence_is_not_logged(caplog):
+    for code, logged in (("TOO_BUSY", ", TOO_BUSY"), ("Ada Reyes sails already", "")):
+        driver = scripted_driver(reply(503, {"code": code, "message": "-"}), good({"ports": []}))
+        with caplog.at_level(logging.DEBUG, "ferry_sdk"):
+            driver.raw("catalogue.ports")
+        assert f"catalogue.ports failed (ServerError, HTTP 503{logged}), next" in caplog.text
+    assert "Reyes" not in caplog.text
+
+
+class Unreadable:
+    """An answer that raises an error which knows of no request."""
+
+    def read(self, value):
+        raise InvalidInputError("out of range", field="value")
+
+
+def test_an_error_raised_while_a_reply_is_read_does_not_say_that_nothing_was_sent():
+    operation = replace(described("bookings.create"), answer=Unreadable())
+    error = scripted_driver(good({})).error(OutcomeUnknownError, operation)
+    assert isinstance(error.__cause__, InvalidInputError)
+    assert [attempt.sent for attempt in error.attempts] == [True]
+
+
+def test_a_token_in_the_words_of_a_failure_is_hidden():
+    words = "the proxy does not know test-token"
+    with pytest.raises(ConnectionFailedError, match=r"does not know \[hidden\]"):
+        scripted_driver(ConnectionFailedError(words)).raw(
+            described("catalogue.ports"), max_retries=0
+        )
+
+
+@each(("name", "body"), [("catalogue.ports", {"ports": []}), ("bookings.create", BOOKING_CREATED)])
+def test_the_attempt_of_a_success_is_recorded_where_somebody_looks(name, body):
+    for is_raw in (True, False):
+        driver = scripted_driver(good(body, x_request_id="r-1"))
+        context = Context.start(SETTINGS, driver.session, name, is_raw=is_raw)
+        result = driver.walk(run(described(name), context))
+        assert len(context.state.attempts) == is_raw
+        # One who joins the call may look later.
+        assert [attempt.request_id for attempt in result.raw().attempts] == ["r-1"]
+
+
+# What every request of a call carries
+
+
+@each("name", OPERATIONS)
+def test_every_request_carries_what_the_settings_say(name):
+    driver = scripted_driver(then=reply(404))
+    driver.error(
+        FerryError,
+        described(name),
+        language="fr",
+        client_version="7",
+        correlation_id="c-1",
+        headers={"x-team": "harbour"},
+    )
+    (request,) = driver.requests
+    carried = {key.lower(): value for key, value in request.headers.items()}
+    assert carried["accept-language"] == "fr"
+    assert carried["x-client-version"] == "7"
+    assert carried["x-client-correlation-id"] == "c-1"
+    assert carried["x-team"] == "harbour"
+    assert carried["user-agent"] == f"ferry_sdk/{__version__}"
+
+
+@each("name", OPERATIONS)
+def test_what_the_settings_leave_open_is_not_carried(name):
+    driver = scripted_driver(then=reply(404))
+    error = driver.error(FerryError, name)
+    carried = {key.lower(): value for key, value in driver.requests[0].headers.items()}
+    assert not {"accept-language", "x-client-version"} & carried.keys()
+    assert carried["x-client-correlation-id"] == error.correlation_id
+
+
+def test_what_a_call_is_made_with_shows_no_headers_and_no_tokens():
+    context = Context.start(replace(SETTINGS, headers={"x-team": "harbour"}), Session(), "a call")
+    context.state.sent_tokens.append("a-token-that-was-sent")
+    assert "harbour" not in repr(context)
+    assert "a-token-that-was-sent" not in repr(context)
+
+
+def test_guards_attempts_and_looks_carry_the_same():
+    driver = scripted_driver(
+        reply(503),
+        good(booking()),
+        reply(429),
+        reset(),
+        good(booking()),
+        good(booking("ticketed", "Issued")),
+    )
+    raw = driver.raw(described("bookings.confirm", expect_total="148.18"), language="fr")
+    assert len(driver.requests) == 6
+    assert {request.headers["Accept-Language"] for request in driver.requests} == {"fr"}
+    ids = {request.headers["x-client-correlation-id"] for request in driver.requests}
+    assert ids == {raw.correlation_id}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -41,12 +40,6 @@ from tests.support.samples import (
 )
 from tests.support.tiers import examples, mostly_long
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk._engine.effects import Effect
-    from ferry_sdk._engine.http import Reply, Request
-
 NAMES = [name for name in OPERATIONS if name not in {"tickets.save_pdf", "tickets.read_pdf"}]
 WRITES = {
     "bookings.create": "/api/booking",
@@ -58,7 +51,7 @@ WRITES = {
 NOTHING_DONE = {401, 404, 429}
 """After these a write may be sent again; 404 is an MCP session that is gone."""
 
-GUARDS: dict[str, list[dict[str, Any]]] = {
+GUARDS = {
     "bookings.confirm": [{"expect_total": "148.18"}, {"expect_total": 1}],
     "bookings.cancel": [{"max_penalty": 50}, {"max_penalty": 1}],
     "tickets.cancel": [{"max_penalty": 50}],
@@ -133,13 +126,13 @@ class Watching(Driver):
         became: The reply or the failure of each such request, in order.
     """
 
-    def __init__(self, script: Script, name: str, stage: Any) -> None:
+    def __init__(self, script, name, stage):
         super().__init__(script, Session(stage=stage))
         self._path = WRITES.get(name)
         self._tool = "paint_ship" if name == "mcp.call_tool" else name.removeprefix("mcp.")
-        self.became: list[Reply | FerryError] = []
+        self.became = []
 
-    def perform(self, effect: Effect[Any]) -> Any:
+    def perform(self, effect):
         """Perform it, and note what became of it."""
         try:
             said = super().perform(effect)
@@ -149,25 +142,25 @@ class Watching(Driver):
         self._note(effect, said)
         return said
 
-    def _note(self, effect: Effect[Any], said: Any) -> None:
+    def _note(self, effect, said):
         if isinstance(effect, Send) and self._is_the_write(effect.request):
             self.became.append(said)
 
-    def _is_the_write(self, request: Request) -> bool:
+    def _is_the_write(self, request):
         if not request.url.endswith("/mcp"):
             return self._path is not None and request.url == SETTINGS.base_url + self._path
         message = json.loads(request.content or b"null")
         return message["method"] == "tools/call" and message["params"]["name"] == self._tool
 
 
-def may_follow(said: Reply | FerryError) -> bool:
+def may_follow(said):
     """Whether the same write may be sent again after this."""
     if isinstance(said, FerryError):
         return said.outcome == "not_sent"
     return said.status_code in NOTHING_DONE
 
 
-def judge(name: str, outcome: Any, became: list[Reply | FerryError], notes: Notes) -> None:
+def judge(name, outcome, became, notes):
     """What a call said has to be true of what became of its write."""
     states = {*notes.states.values()}
     if SAFETY[name].is_read:
@@ -190,7 +183,7 @@ def judge(name: str, outcome: Any, became: list[Reply | FerryError], notes: Note
 @pytest.mark.parametrize("name", mostly_long(NAMES, short=6))
 @given(data=st.data())
 @examples(40)
-def test_any_course_of_events_ends_truthfully(name: str, data: st.DataObject) -> None:
+def test_any_course_of_events_ends_truthfully(name, data):
     said = data.draw(st.lists(replies, max_size=8), label="said")
     last = data.draw(replies, label="then")
     deadline = data.draw(st.none() | st.sampled_from([0.1, 1.0, 7.5, 100.0]), label="deadline")
@@ -203,7 +196,6 @@ def test_any_course_of_events_ends_truthfully(name: str, data: st.DataObject) ->
     call = partial(
         driver.raw,
         described(name, **changes),
-        SETTINGS,
         deadline=deadline,
         max_retries=max_retries,
         journal=notes,
@@ -221,7 +213,7 @@ def test_any_course_of_events_ends_truthfully(name: str, data: st.DataObject) ->
     assert len(driver.requests) <= 100
 
 
-def call_outcome(call: Callable[[], Any]) -> Any:
+def call_outcome(call):
     """Return the result of a call, or its `FerryError`."""
     try:
         return call().parse()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
 import pytest
@@ -18,9 +18,7 @@ from tests.engine.writes import ANSWERS
 from tests.support.tiers import LONG, mostly_long
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ferry_sdk.types import OutcomeDetails
+    from collections.abc import Callable
 
     Note = Callable[[str, object], None]
     Stop = type[BaseException]
@@ -41,9 +39,7 @@ TO_THE_END = 99
 """More troubles than any course has."""
 
 
-def courses(
-    name: str, most: int, stop: Stop, *, stops: int = 2, stops_at_clock: bool = False
-) -> Iterator[Course]:
+def courses(name, most, stop, *, stops=2, stops_at_clock=False):
     """The courses of a write with so many troubles, as many of them stops as may be."""
     for kind in kinds(name):
         choices = Choices(most)
@@ -51,7 +47,7 @@ def courses(
             yield Course(kind, choices, stops, stop, stops_at_clock)
 
 
-def judge(course: Course, outcome: Any) -> Course:
+def judge(course, outcome):
     """A course that has ended, and what was said of it was true."""
     for work in course.later:
         with suppress(FerryError):
@@ -65,7 +61,7 @@ def judge(course: Course, outcome: Any) -> Course:
     return course
 
 
-def judge_effect_and_record(course: Course) -> None:
+def judge_effect_and_record(course):
     """Check that the write happens at most once and is never recorded as not sent by mistake."""
     assert course.effects <= 1
     if course.kind.deadline is not None:
@@ -84,7 +80,7 @@ def judge_effect_and_record(course: Course) -> None:
     judge_details(course, state, course.journal.details.get("entry-1"))
 
 
-def judge_details(course: Course, state: str | None, details: OutcomeDetails | None) -> None:
+def judge_details(course, state, details):
     """Check that the journal was told what the outcome named, and nothing else."""
     if details is None:
         assert state in {None, "open", "not_sent"}
@@ -104,7 +100,7 @@ def judge_details(course: Course, state: str | None, details: OutcomeDetails | N
         assert details.status_code is details.code is None
 
 
-def judge_outcome(course: Course, outcome: Any) -> None:
+def judge_outcome(course, outcome):
     """Check that the result or error is true, and that its attempts and the journal agree."""
     if isinstance(outcome, course.interruption):
         assert course.is_stopped
@@ -112,7 +108,7 @@ def judge_outcome(course: Course, outcome: Any) -> None:
             assert course.context.state.is_done or course.context.state.may_have_happened
         return
     if isinstance(outcome, FerryError):
-        reported: str = outcome.outcome
+        reported = outcome.outcome
         if reported == "unknown":
             assert course.may_have_happened
         elif not course.is_known:
@@ -133,7 +129,7 @@ def judge_outcome(course: Course, outcome: Any) -> None:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def short_read_backs() -> Iterator[None]:
+def short_read_backs():
     """Read an effect back about twice, and log nothing."""
     logging.disable(logging.CRITICAL)
     with pytest.MonkeyPatch.context() as patch:
@@ -142,17 +138,17 @@ def short_read_backs() -> Iterator[None]:
     logging.disable(logging.NOTSET)
 
 
-def walk(found: Iterator[Course], note: Note) -> None:
+def walk(found, note):
     """Walk the courses as threads do, and say how many."""
     driver = CourseTransport()
     count = sum(1 for course in found if judge(course, driver.outcome(course)))
     note("courses of writes walked", count)
 
 
-def walk_async(found: Iterator[Course], note: Note, loop: str) -> None:
+def walk_async(found, note, loop):
     """Walk the courses as tasks do, and say how many."""
 
-    async def walk_all() -> int:
+    async def walk_all():
         driver = AsyncCourseTransport()
         return len([judge(course, await driver.outcome(course)) for course in found])
 
@@ -170,25 +166,21 @@ every_loop = pytest.mark.parametrize(
 
 
 @pytest.mark.parametrize("name", mostly_long(WRITES, short=2))
-def test_what_is_said_of_a_write_is_true_whatever_two_of_its_effects_come_to(
-    name: str, record_property: Note
-) -> None:
+def test_what_is_said_of_a_write_is_true_whatever_two_of_its_effects_come_to(name, record_property):
     walk(courses(name, 2, KeyboardInterrupt), record_property)
 
 
 @every_stop
 @every_write
-def test_what_is_said_of_a_write_is_true_wherever_it_is_interrupted(
-    name: str, stop: Stop, record_property: Note
-) -> None:
+def test_what_is_said_of_a_write_is_true_wherever_it_is_interrupted(name, stop, record_property):
     walk(courses(name, 1, stop, stops_at_clock=True), record_property)
 
 
 @every_loop
 @every_write
 def test_what_is_said_of_a_write_is_true_wherever_its_task_is_interrupted(
-    name: str, loop: str, stop: Stop, record_property: Note
-) -> None:
+    name, loop, stop, record_property
+):
     found = courses(name, 1, stop, stops_at_clock=stop is not Cancelled)
     walk_async(found, record_property, loop)
 
@@ -196,9 +188,7 @@ def test_what_is_said_of_a_write_is_true_wherever_its_task_is_interrupted(
 @LONG
 @pytest.mark.timeout(600)
 @every_write
-def test_what_is_said_of_a_write_is_true_on_every_course_to_its_end(
-    name: str, record_property: Note
-) -> None:
+def test_what_is_said_of_a_write_is_true_on_every_course_to_its_end(name, record_property):
     walk(courses(name, TO_THE_END, KeyboardInterrupt, stops=1), record_property)
 
 
@@ -206,8 +196,8 @@ def test_what_is_said_of_a_write_is_true_on_every_course_to_its_end(
 @pytest.mark.timeout(600)
 @every_write
 def test_what_is_said_of_a_write_is_true_wherever_it_is_interrupted_after_a_trouble(
-    name: str, record_property: Note
-) -> None:
+    name, record_property
+):
     walk(courses(name, 2, KeyboardInterrupt, stops_at_clock=True), record_property)
 
 
@@ -215,6 +205,6 @@ def test_what_is_said_of_a_write_is_true_wherever_it_is_interrupted_after_a_trou
 @pytest.mark.timeout(600)
 @every_write
 def test_what_is_said_of_a_write_is_true_wherever_its_task_is_cancelled_after_a_trouble(
-    name: str, record_property: Note
-) -> None:
+    name, record_property
+):
     walk_async(courses(name, 2, Cancelled), record_property, "asyncio")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -22,10 +21,6 @@ from tests.support.operations import described
 from tests.support.samples import BOOKING_CONFIRMATION, BOOKING_CREATED
 from tests.support.tables import each
 
-if TYPE_CHECKING:
-    from ferry_sdk._engine.effects import Effect
-    from ferry_sdk._engine.http import Reply, Request
-
 STOPS = (KeyboardInterrupt, SystemExit, asyncio.CancelledError, RuntimeError)
 CREATING = (refused(), good(BOOKING_CREATED))
 CONFIRMING = (
@@ -38,37 +33,25 @@ COURSES = {
     "bookings.create": (
         CREATING,
         [
-            ("RunBlocking", None),
-            ("CallUser", "not_sent"),
-            ("Send", "unknown"),
-            ("Sleep", "not_sent"),
-            ("Send", "unknown"),
-            ("RunBlocking", "open"),
+            *(("RunBlocking", None), ("CallUser", "not_sent"), ("Send", "unknown")),
+            *(("Sleep", "not_sent"), ("Send", "unknown"), ("RunBlocking", "open")),
         ],
     ),
     "bookings.confirm": (
         CONFIRMING,
         [
-            ("RunBlocking", None),
-            ("CallUser", "not_sent"),
-            ("Send", "unknown"),
-            ("Sleep", "not_sent"),
-            ("Send", "unknown"),
-            ("Send", "unknown"),
-            ("Sleep", "unknown"),
-            ("Send", "unknown"),
-            ("RunBlocking", "open"),
+            *(("RunBlocking", None), ("CallUser", "not_sent"), ("Send", "unknown")),
+            *(("Sleep", "not_sent"), ("Send", "unknown"), ("Send", "unknown")),
+            *(("Sleep", "unknown"), ("Send", "unknown"), ("RunBlocking", "open")),
         ],
     ),
 }
 """Of each write: what is said to it, and each effect with the state it leaves when ended there."""
-STEPS = [
-    pytest.param(name, number, id=f"{name} {number}")
-    for name, (_, effects) in COURSES.items()
-    for number in range(len(effects))
-]
-every_step = pytest.mark.parametrize(("name", "number"), STEPS)
-every_stop = pytest.mark.parametrize("stop", STOPS)
+every_step = each(
+    ("name", "number"),
+    [(name, number) for name, (_, effects) in COURSES.items() for number in range(len(effects))],
+)
+every_stop = each("stop", STOPS)
 
 
 class Stopped(Driver):
@@ -80,13 +63,13 @@ class Stopped(Driver):
         sayings: What is said to the requests before.
     """
 
-    def __init__(self, number: int, stop: BaseException, replies: Any) -> None:
+    def __init__(self, number, stop, replies):
         super().__init__(Script(*replies), Session(stage="bare"))
         self._number = number
         self._stop = stop
-        self.seen: list[str] = []
+        self.seen = []
 
-    def perform(self, effect: Effect[Any]) -> Any:
+    def perform(self, effect):
         """Perform it, or stop."""
         if not isinstance(effect, Exclusive | SingleFlight):
             self.seen.append(type(effect).__name__)
@@ -97,27 +80,24 @@ class Stopped(Driver):
         return super().perform(effect)
 
 
-def stop_at(name: str, number: int, stop: BaseException) -> tuple[Stopped, Notes]:
+def stop_at(name, number, stop):
     """Interrupt a call at one of its effects; return the driver and the journal."""
     notes = Notes()
     driver = Stopped(number, stop, COURSES[name][0])
-    with pytest.raises(type(stop)) as info:
-        driver.raw(
-            described(name),
-            SETTINGS,
-            journal=notes,
-            token=Secret(lambda: "token"),
-            correlation_id="c-1",
-        )
-    assert info.value is stop
+    error = driver.error(
+        type(stop),
+        described(name),
+        journal=notes,
+        token=Secret(lambda: "token"),
+        correlation_id="c-1",
+    )
+    assert error is stop
     return driver, notes
 
 
 @every_stop
 @every_step
-def test_a_write_that_is_interrupted_is_on_record_as_what_is_known(
-    name: str, number: int, stop: type[BaseException]
-) -> None:
+def test_a_write_that_is_interrupted_is_on_record_as_what_is_known(name, number, stop):
     kind, state = COURSES[name][1][number]
     if state == "open" and issubclass(stop, Exception):
         return  # see below: a recorder that fails does not take the result away
@@ -129,9 +109,8 @@ def test_a_write_that_is_interrupted_is_on_record_as_what_is_known(
 
 
 @every_step
-def test_an_interruption_is_told_where_the_write_may_have_happened(
-    name: str, number: int, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_interruption_is_told_where_the_write_may_have_happened(name, number, caplog):
+    caplog.clear()
     with caplog.at_level(logging.WARNING, "ferry_sdk"):
         stop_at(name, number, KeyboardInterrupt())
     told = [record.getMessage() for record in caplog.records]
@@ -142,9 +121,7 @@ def test_an_interruption_is_told_where_the_write_may_have_happened(
     assert told == ([f"{name} {what} (correlation id c-1)"] if what else [])
 
 
-def test_a_write_that_is_interrupted_after_its_reply_was_done(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_write_that_is_interrupted_after_its_reply_was_done(caplog):
     driver = scripted_driver(good(BOOKING_CREATED))
     operation = described("bookings.create")
     context = Context.start(SETTINGS, driver.session, operation.name, correlation_id="c-1")
@@ -154,68 +131,65 @@ def test_a_write_that_is_interrupted_after_its_reply_was_done(
     assert told == "bookings.create was done when it was interrupted (correlation id c-1)"
 
 
-def test_a_refusal_whose_record_is_interrupted_names_its_call() -> None:
+def test_a_refusal_whose_record_is_interrupted_names_its_call():
     driver = Stopped(2, KeyboardInterrupt(), [reply(422)])
-    with pytest.raises(KeyboardInterrupt) as info:
-        driver.raw(described("bookings.create"), SETTINGS, journal=Notes(), correlation_id="c-1")
-    refusal = info.value.__context__
+    error = driver.error(
+        KeyboardInterrupt, described("bookings.create"), journal=Notes(), correlation_id="c-1"
+    )
+    refusal = error.__context__
     assert isinstance(refusal, FerryError)
     assert (refusal.operation, refusal.correlation_id) == ("bookings.create", "c-1")
 
 
-@pytest.mark.parametrize("name", COURSES)
-def test_a_recorder_that_fails_after_the_write_does_not_take_the_result_away(
-    name: str, caplog: pytest.LogCaptureFixture
-) -> None:
+@each("name", COURSES)
+def test_a_recorder_that_fails_after_the_write_does_not_take_the_result_away(name, caplog):
+    caplog.clear()
     replies, effects = COURSES[name]
     notes = Notes()
     driver = Stopped(len(effects) - 1, RuntimeError("a recorder's own"), replies)
-    driver.raw(described(name), SETTINGS, journal=notes, token=Secret(lambda: "token"))
+    driver.raw(name, journal=notes, token=Secret(lambda: "token"))
     assert notes.states == {"entry-1": "open"}
     assert [record.levelname for record in caplog.records] == ["ERROR"]
 
 
 @each("name", COURSES)
-def test_the_courses_are_whole(name: str) -> None:
+def test_the_courses_are_whole(name):
     replies, effects = COURSES[name]
     driver = Stopped(-1, KeyboardInterrupt(), replies)
     notes = Notes()
-    driver.raw(described(name), SETTINGS, journal=notes, token=Secret(lambda: "token"))
+    driver.raw(name, journal=notes, token=Secret(lambda: "token"))
     assert driver.seen == [kind for kind, _ in effects]
     assert notes.states == {"entry-1": "done"}
 
 
 @every_step
-def test_a_flow_that_is_given_up_leaves_its_entry_open(name: str, number: int) -> None:
+def test_a_flow_that_is_given_up_leaves_its_entry_open(name, number):
     notes = Notes()
     driver = Stopped(number, GeneratorExit(), COURSES[name][0])
-    with pytest.raises(GeneratorExit):
-        driver.raw(described(name), SETTINGS, journal=notes, token=Secret(lambda: "token"))
+    driver.error(GeneratorExit, name, journal=notes, token=Secret(lambda: "token"))
     begun = COURSES[name][1][number][1] is not None
     assert notes.states == ({"entry-1": "open"} if begun else {})
 
 
 @each("name", ["bookings.create", "mcp.create_booking"])
-def test_a_second_refresh_that_is_interrupted_leaves_the_write_not_sent(name: str) -> None:
+def test_a_second_refresh_that_is_interrupted_leaves_the_write_not_sent(name):
     notes = Notes()
     driver = Stopped(3, KeyboardInterrupt(), [reply(401)])
-    with pytest.raises(KeyboardInterrupt):
-        driver.raw(described(name), SETTINGS, journal=notes, token=Secret(lambda: "token"))
+    driver.error(KeyboardInterrupt, name, journal=notes, token=Secret(lambda: "token"))
     assert driver.seen == ["RunBlocking", "CallUser", "Send", "CallUser", "RunBlocking"]
     assert notes.states == {"entry-1": "not_sent"}
 
 
-def test_a_guard_that_is_interrupted_leaves_nothing_on_record() -> None:
+def test_a_guard_that_is_interrupted_leaves_nothing_on_record():
     notes = Notes()
     driver = Stopped(0, KeyboardInterrupt(), [])
-    with pytest.raises(KeyboardInterrupt):
-        driver.raw(described("bookings.confirm", expect_total=1), SETTINGS, journal=notes)
+    driver.error(KeyboardInterrupt, described("bookings.confirm", expect_total=1), journal=notes)
     assert notes.states == {}
 
 
-def test_a_read_that_is_interrupted_says_nothing(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_read_that_is_interrupted_says_nothing(caplog):
     with caplog.at_level(logging.WARNING, "ferry_sdk"), pytest.raises(KeyboardInterrupt):
-        Stopped(0, KeyboardInterrupt(), []).raw(described("catalogue.ports"), SETTINGS)
+        Stopped(0, KeyboardInterrupt(), []).raw("catalogue.ports")
     assert caplog.records == []
 
 
@@ -231,42 +205,37 @@ def test_a_read_that_is_interrupted_says_nothing(caplog: pytest.LogCaptureFixtur
 )
 @each("name", COURSES)
 def test_a_request_that_was_interrupted_before_it_left_is_not_sent(
-    name: str, is_handed_over: bool, is_followed: bool, is_sent: bool, state: str
-) -> None:
-    def connecting(_: Request) -> Reply:
+    name, is_handed_over, is_followed, is_sent, state
+):
+    def connecting(_):
         effect = last_of(driver)
         effect.is_handed_over = is_handed_over
         effect.is_followed, effect.is_sent = is_followed, is_sent
         raise KeyboardInterrupt
 
     driver, notes = scripted_driver(refused(), connecting), Notes()
-    with pytest.raises(KeyboardInterrupt):
-        driver.raw(described(name), SETTINGS, journal=notes)
+    driver.error(KeyboardInterrupt, name, journal=notes)
     assert notes.states == {"entry-1": state}
 
 
-def test_a_look_that_was_interrupted_before_it_left_changes_no_doubt() -> None:
-    def connecting(_: Request) -> Reply:
+def test_a_look_that_was_interrupted_before_it_left_changes_no_doubt():
+    def connecting(_):
         last_of(driver).is_followed = True
         raise KeyboardInterrupt
 
     driver, notes = scripted_driver(reset(), connecting), Notes()
-    with pytest.raises(KeyboardInterrupt):
-        driver.raw(described("bookings.confirm"), SETTINGS, journal=notes)
+    driver.error(KeyboardInterrupt, "bookings.confirm", journal=notes)
     assert notes.states == {"entry-1": "unknown"}
 
 
-@pytest.mark.parametrize("status", [409, 422])
+@each("status", [409, 422])
 @every_stop
-def test_a_refused_write_is_rejected_when_the_read_after_it_is_interrupted(
-    status: int, stop: type[BaseException], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_refused_write_is_rejected_when_the_read_after_it_is_interrupted(status, stop, caplog):
     notes, events = Notes(), list[OutcomeEvent]()
     driver = Stopped(2, stop(), [reply(status)])
     with caplog.at_level(logging.WARNING, "ferry_sdk"), pytest.raises(stop):
         driver.raw(
             described("bookings.confirm"),
-            SETTINGS,
             journal=notes,
             hooks=build_hooks({"outcome": [events.append]}, may_be_async=False),
         )
@@ -276,22 +245,22 @@ def test_a_refused_write_is_rejected_when_the_read_after_it_is_interrupted(
     assert caplog.records == []
 
 
-def last_of(driver: Driver) -> Send:
+def last_of(driver):
     """The exchange that is under way."""
     (*_, effect) = driver.effects
     assert isinstance(effect, Send)
     return effect
 
 
-def test_validators_are_built_before_a_write_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_validators_are_built_before_a_write_is_sent(monkeypatch):
     driver, built = scripted_driver(good(BOOKING_CONFIRMATION)), list[tuple[str, bool]]()
 
-    def note(model: type) -> None:
+    def note(model):
         built.append((model.__name__, any(isinstance(one, Send) for one in driver.effects)))
 
     for model in (BookingConfirmation, Booking):
         monkeypatch.setattr(model, "__pydantic_complete__", False)
         monkeypatch.setattr(model, "model_rebuild", partial(note, model))
-    driver.raw(described("bookings.confirm"), SETTINGS)
+    driver.raw("bookings.confirm")
     assert built == [("BookingConfirmation", False), ("Booking", False)]
     assert any(isinstance(one, Send) for one in driver.effects)

@@ -3,49 +3,61 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import logging
 
-import pytest
-
-from ferry_sdk import SAFETY, BookingConfirmation, FerryError, OutcomeUnknownError
+from ferry_sdk import (
+    SAFETY,
+    BookingConfirmation,
+    FerryError,
+    JournalError,
+    OutcomeUnknownError,
+    RequestTimeoutError,
+    UnresolvedWriteError,
+)
+from ferry_sdk._engine.context import Session
 from ferry_sdk._engine.effects import RunBlocking, Send
 from ferry_sdk._engine.settings import Secret
 from ferry_sdk.types import OutcomeDetails
 from tests.engine.recorder import Notes, entry, kinds
-from tests.engine.replies import booking, good, refused, reply, reset, scripted_driver
-from tests.engine.writes import ANSWERS, SHOWN, every_shown, every_write
-from tests.support.driven import SETTINGS
-from tests.support.operations import OPERATIONS, described
-from tests.support.samples import (
-    BOOKING_CONFIRMATION,
-    BOOKING_CREATED,
-    CANCELLATION_FEE,
+from tests.engine.replies import (
+    Script,
+    booking,
+    good,
+    refused,
+    reply,
+    reset,
+    scripted_driver,
+    ticket,
 )
+from tests.engine.writes import ANSWERS, SHOWN, every_shown, every_write
+from tests.support.driven import Driver
+from tests.support.operations import OPERATIONS, described
+from tests.support.samples import BOOKING_CONFIRMATION, BOOKING_CREATED, CANCELLATION_FEE
 from tests.support.tables import each
 from tests.support.trip import PASSENGERS
 
 READS = [name for name in OPERATIONS if SAFETY[name].is_read]
 
 
-def test_every_write_is_tested_here() -> None:
+def test_every_write_is_tested_here():
     assert ANSWERS.keys() == {*OPERATIONS} - {*READS}
     assert SHOWN.keys() == {name for name, row in SAFETY.items() if row.confirmed_by}
 
 
 @every_write
-def test_the_intent_is_on_record_before_the_first_byte_and_the_outcome_after(name: str) -> None:
+def test_the_intent_is_on_record_before_the_first_byte_and_the_outcome_after(name):
     notes = Notes()
     driver = scripted_driver(good(ANSWERS[name]))
-    driver.raw(described(name), SETTINGS, journal=notes)
+    driver.raw(name, journal=notes)
     assert kinds(driver) == [RunBlocking, Send, RunBlocking]
     assert notes.states == {"entry-1": "done"}
 
 
 @every_write
-def test_an_intent_says_what_is_about_to_be_done(name: str) -> None:
+def test_an_intent_says_what_is_about_to_be_done(name):
     notes = Notes()
     driver = scripted_driver(good(ANSWERS[name]))
-    driver.raw(described(name), SETTINGS, journal=notes, correlation_id="c-1")
+    driver.raw(name, journal=notes, correlation_id="c-1")
     (intent,) = notes.intents.values()
     write = described(name).write
     assert write is not None
@@ -57,10 +69,10 @@ def test_an_intent_says_what_is_about_to_be_done(name: str) -> None:
     assert "identity" not in repr(intent)
 
 
-def test_a_booking_is_the_same_in_both_protocols_whoever_travels_is_in_its_identity_alone() -> None:
+def test_a_booking_is_the_same_in_both_protocols_whoever_travels_is_in_its_identity_alone():
     notes = Notes()
     for name in ("bookings.create", "mcp.create_booking"):
-        scripted_driver(good(BOOKING_CREATED)).raw(described(name), SETTINGS, journal=notes)
+        scripted_driver(good(BOOKING_CREATED)).raw(name, journal=notes)
     first, second = notes.intents.values()
     assert first.identity == second.identity
     assert first.effect == second.effect
@@ -84,18 +96,18 @@ def test_a_booking_is_the_same_in_both_protocols_whoever_travels_is_in_its_ident
         ],
     ],
 )
-def test_the_same_change_has_the_same_identity(calls: list[tuple[str, dict[str, Any]]]) -> None:
+def test_the_same_change_has_the_same_identity(calls):
     notes = Notes()
     for name, changes in calls:
         driver = scripted_driver(good(ANSWERS[name]))
-        driver.raw(described(name, **changes), SETTINGS, journal=notes)
+        driver.raw(described(name, **changes), journal=notes)
     first, second = notes.intents.values()
     assert (first.identity, first.effect) == (second.identity, second.effect)
 
 
-def test_other_changes_are_others() -> None:
+def test_other_changes_are_others():
     notes = Notes()
-    changes: list[tuple[str, dict[str, Any]]] = [
+    changes = [
         ("bookings.confirm", {}),
         ("bookings.confirm", {"booking_id": "b-2"}),
         ("bookings.cancel", {}),
@@ -108,12 +120,12 @@ def test_other_changes_are_others() -> None:
     ]
     for name, given in changes:
         driver = scripted_driver(good(ANSWERS[name] | given))
-        driver.raw(described(name, **given), SETTINGS, journal=notes)
+        driver.raw(described(name, **given), journal=notes)
     known = {(intent.effect, intent.identity) for intent in notes.intents.values()}
     assert len(known) == len(changes)
 
 
-@pytest.mark.parametrize(
+@each(
     ("replies", "state"),
     [
         ([refused] * 3, "not_sent"),
@@ -129,14 +141,11 @@ def test_other_changes_are_others() -> None:
     ],
 )
 @every_shown
-def test_every_ending_is_put_on_record_as_what_it_was(
-    name: str, replies: list[Any], state: str
-) -> None:
+def test_every_ending_is_put_on_record_as_what_it_was(name, replies, state):
     notes = Notes()
     driver = scripted_driver(*(make_reply() for make_reply in replies))
-    with pytest.raises(FerryError) as info:
-        driver.raw(described(name), SETTINGS, journal=notes)
-    assert info.value.outcome == state
+    error = driver.error(FerryError, name, journal=notes)
+    assert error.outcome == state
     assert notes.states == {"entry-1": state}
     assert kinds(driver)[0] == kinds(driver)[-1] == RunBlocking
 
@@ -151,56 +160,49 @@ def test_every_ending_is_put_on_record_as_what_it_was(
         ("no place for Ferrandini", None),
     ],
 )
-def test_the_code_of_a_rejection_is_kept_unless_it_may_be_a_name(
-    code: str, kept: str | None
-) -> None:
+def test_the_code_of_a_rejection_is_kept_unless_it_may_be_a_name(code, kept):
     notes = Notes()
     driver = scripted_driver(reply(409, {"code": code, "message": code}))
-    with pytest.raises(FerryError):
-        driver.raw(described("bookings.create"), SETTINGS, journal=notes)
+    driver.error(FerryError, "bookings.create", journal=notes)
     assert notes.details == {"entry-1": OutcomeDetails(status_code=409, code=kept)}
 
 
 @every_write
-def test_an_unknown_outcome_names_its_entry(name: str) -> None:
+def test_an_unknown_outcome_names_its_entry(name):
     driver = scripted_driver(reset(), then=reply(404))
-    with pytest.raises(OutcomeUnknownError) as info:
-        driver.raw(described(name), SETTINGS, journal=Notes())
-    assert info.value.entry_id == "entry-1"
-    with pytest.raises(OutcomeUnknownError) as info:
-        scripted_driver(reset(), then=reply(404)).raw(described(name), SETTINGS)
-    assert info.value.entry_id is None
+    error = driver.error(OutcomeUnknownError, name, journal=Notes())
+    assert error.entry_id == "entry-1"
+    error = scripted_driver(reset(), then=reply(404)).error(OutcomeUnknownError, name)
+    assert error.entry_id is None
 
 
 @every_shown
-def test_what_is_read_back_is_done(name: str) -> None:
+def test_what_is_read_back_is_done(name):
     notes = Notes()
     driver = scripted_driver(reset(), reply(503), good(SHOWN[name]))
-    driver.raw(described(name), SETTINGS, journal=notes)
+    driver.raw(name, journal=notes)
     assert notes.states == {"entry-1": "done"}
 
 
-def test_attempts_of_one_write_are_one_entry() -> None:
+def test_attempts_of_one_write_are_one_entry():
     notes = Notes()
     driver = scripted_driver(refused(), reply(401), reply(429), good(BOOKING_CREATED))
-    driver.raw(described("bookings.create"), SETTINGS, journal=notes, token=Secret(lambda: "token"))
+    driver.raw("bookings.create", journal=notes, token=Secret(lambda: "token"))
     assert notes.states == {"entry-1": "done"}
 
 
 @each("name", READS)
-def test_a_read_is_put_on_no_record(name: str) -> None:
+def test_a_read_is_put_on_no_record(name):
     notes = Notes()
     driver = scripted_driver(then=reply(404))
-    with pytest.raises(FerryError):
-        driver.raw(described(name), SETTINGS, journal=notes)
+    driver.error(FerryError, name, journal=notes)
     assert notes.states == {}
 
 
 @every_write
-def test_a_write_that_is_refused_before_the_wire_is_put_on_no_record(name: str) -> None:
+def test_a_write_that_is_refused_before_the_wire_is_put_on_no_record(name):
     notes = Notes()
-    with pytest.raises(FerryError):
-        scripted_driver().raw(described(name), SETTINGS, journal=notes, read_only=True)
+    scripted_driver().error(FerryError, name, journal=notes, read_only=True)
     assert notes.states == {}
 
 
@@ -212,53 +214,216 @@ def test_a_write_that_is_refused_before_the_wire_is_put_on_no_record(name: str) 
         ("tickets.cancel", {"max_penalty": 1}, CANCELLATION_FEE),
     ],
 )
-def test_a_guard_says_no_before_anything_is_on_record(
-    name: str, guard: dict[str, Any], before: Any
-) -> None:
+def test_a_guard_says_no_before_anything_is_on_record(name, guard, before):
     notes = Notes()
     driver = scripted_driver(good(before))
-    with pytest.raises(FerryError):
-        driver.raw(described(name, **guard), SETTINGS, journal=notes)
+    driver.error(FerryError, described(name, **guard), journal=notes)
     assert notes.states == {}
     assert kinds(driver) == [Send]
 
 
-def test_a_payment_without_a_token_is_put_on_no_record_as_open() -> None:
+def test_a_payment_without_a_token_is_put_on_no_record_as_open():
     notes = Notes()
-    with pytest.raises(FerryError):
-        scripted_driver().raw(
-            described("tickets.mark_paid"), SETTINGS, journal=notes, organisation_token=None
-        )
+    scripted_driver().error(
+        FerryError, described("tickets.mark_paid"), journal=notes, organisation_token=None
+    )
     assert set(notes.states.values()) <= {"not_sent"}
 
 
-def test_without_a_journal_nothing_is_consulted() -> None:
+def test_without_a_journal_nothing_is_consulted():
     driver = scripted_driver(good(BOOKING_CONFIRMATION))
-    answer = driver.raw(described("bookings.confirm"), SETTINGS).parse()
+    answer = driver.raw("bookings.confirm").parse()
     assert isinstance(answer, BookingConfirmation)
     assert kinds(driver) == [Send]
 
 
 @each("journal", [None, Notes()], ids=["none", "one"])
 @each("arguments", [{1: "a", "b": 2}, {None: 1, "b": 2}, {True: 1, "b": 2}])
-def test_a_tool_may_have_arguments_of_any_key_that_json_takes(
-    journal: Notes | None, arguments: Any
-) -> None:
+def test_a_tool_may_have_arguments_of_any_key_that_json_takes(journal, arguments):
     operation = described("mcp.call_tool", arguments=arguments)
-    assert scripted_driver(good(1)).raw(operation, SETTINGS, journal=journal).parse() == 1
-    with pytest.raises(OutcomeUnknownError):
-        scripted_driver(reset()).raw(operation, SETTINGS, journal=journal)
+    assert scripted_driver(good(1)).raw(operation, journal=journal).parse() == 1
+    scripted_driver(reset()).error(OutcomeUnknownError, operation, journal=journal)
 
 
 @each(
     ("state", "is_unresolved"),
-    [
-        ("open", True),
-        ("unknown", True),
-        ("done", False),
-        ("rejected", False),
-        ("not_sent", False),
-    ],
+    [("open", True), ("unknown", True), ("done", False), ("rejected", False), ("not_sent", False)],
 )
-def test_an_entry_is_unresolved_while_nobody_knows(state: Any, is_unresolved: bool) -> None:
+def test_an_entry_is_unresolved_while_nobody_knows(state, is_unresolved):
     assert entry("bookings.create", state).is_unresolved is is_unresolved
+
+
+# A journal that refuses, fails or is late, and a write whose twin is unresolved
+
+
+@every_write
+def test_a_write_that_the_journal_does_not_take_is_not_sent(name):
+    trouble = JournalError("the disk is full")
+    driver = scripted_driver()
+    error = driver.error(JournalError, name, journal=Notes(api_error=trouble))
+    assert error is trouble
+    assert (error.outcome, error.operation) == ("not_sent", name)
+    assert kinds(driver) == [RunBlocking]
+
+
+@every_write
+def test_an_outcome_that_the_journal_does_not_take_is_logged_and_the_result_given(name, caplog):
+    caplog.clear()
+    notes = Notes(failure=JournalError("the disk is full"))
+    driver = scripted_driver(good(ANSWERS[name]))
+    assert driver.raw(name, journal=notes).parse()
+    assert notes.states == {"entry-1": "open"}
+    (record,) = [record for record in caplog.records if record.levelno >= logging.ERROR]
+    assert "entry-1" in record.getMessage()
+    assert "the disk is full" in record.getMessage()
+
+
+@every_write
+def test_an_error_comes_through_a_journal_that_fails(name, caplog):
+    caplog.clear()
+    notes = Notes(failure=JournalError("the disk is full"))
+    error = scripted_driver(reply(403)).error(FerryError, name, journal=notes)
+    assert error.outcome == "rejected"
+    assert any(record.levelno == logging.ERROR for record in caplog.records)
+
+
+@each("name", [name for name in ANSWERS if name not in SHOWN])
+def test_what_no_read_shows_is_refused_while_its_twin_is_unresolved(name):
+    twin = UnresolvedWriteError(entry(name, "open"))
+    driver = scripted_driver()
+    error = driver.error(UnresolvedWriteError, name, journal=Notes(api_error=twin))
+    assert error.entry.id == "entry-7"
+    assert (error.outcome, error.operation) == ("not_sent", name)
+    assert kinds(driver) == [RunBlocking]
+
+
+@every_shown
+def test_a_twin_whose_effect_is_seen_is_settled_and_gives_the_result(name):
+    notes = Notes(api_error=UnresolvedWriteError(entry(name)))
+    driver = scripted_driver(reset(), good(SHOWN[name]))
+    result = driver.raw(name, journal=notes).parse()
+    assert result.read_back
+    assert notes.states == {"entry-7": "done"}
+    assert kinds(driver) == [RunBlocking, Send, Send, RunBlocking]
+    assert not any("confirm" in path or "cancel" in path for path in driver.paths)
+
+
+@every_shown
+@each("answer", [reply(404), reply(401), None])
+def test_a_twin_whose_effect_is_not_seen_keeps_the_write_back(name, answer):
+    notes = Notes(api_error=UnresolvedWriteError(entry(name)))
+    is_booking = "stage" in SHOWN[name]
+    unseen = good(booking("payment_due", "Pending") if is_booking else ticket("Pending"))
+    driver = scripted_driver(answer or unseen)
+    error = driver.error(UnresolvedWriteError, name, journal=notes)
+    assert error.outcome == "not_sent"
+    assert notes.states == {}
+    assert kinds(driver) == [RunBlocking, Send]
+    assert len(error.attempts) == 1
+
+
+def test_a_twin_that_is_settled_keeps_what_was_previewed():
+    notes = Notes(api_error=UnresolvedWriteError(entry("bookings.cancel")))
+    driver = scripted_driver(good(CANCELLATION_FEE), good(SHOWN["bookings.cancel"]))
+    operation = described("bookings.cancel", max_penalty=50)
+    result = driver.raw(operation, journal=notes).parse()
+    assert result.previewed is not None
+
+
+class Slow(Notes):
+    """Takes its time, by the driver's clock.
+
+    Attributes:
+        driver: Whose clock.
+    """
+
+    driver: Driver
+
+    def begin(self, intent):
+        self.driver.now += 5
+        return super().begin(intent)
+
+
+@every_write
+def test_an_intent_that_is_on_record_too_late_is_taken_back_and_nothing_sent(name):
+    notes, driver = Slow(), scripted_driver()
+    notes.driver = driver
+    error = driver.error(RequestTimeoutError, name, journal=notes, deadline=5.0)
+    assert error.outcome == "not_sent"
+    assert notes.states == {"entry-1": "not_sent"}
+    assert driver.requests == []
+
+
+@every_write
+def test_a_journal_that_does_not_answer_in_time_keeps_the_write_back(name):
+    late = RequestTimeoutError("the deadline has passed")
+    error = scripted_driver().error(
+        RequestTimeoutError, described(name), journal=Notes(api_error=late)
+    )
+    assert error.outcome == "not_sent"
+
+
+@every_write
+def test_a_journal_that_hears_an_outcome_too_late_takes_no_result_away(name, caplog):
+    caplog.clear()
+    notes = Notes(failure=RequestTimeoutError("the deadline has passed"))
+    assert scripted_driver(good(ANSWERS[name])).raw(name, journal=notes).parse()
+    assert any(record.levelno == logging.ERROR for record in caplog.records)
+
+
+@every_write
+def test_the_journal_is_waited_for_until_the_deadline(name):
+    driver = scripted_driver(good(ANSWERS[name]))
+    driver.raw(name, journal=Notes(), deadline=5.0)
+    consulted = [effect for effect in driver.effects if isinstance(effect, RunBlocking)]
+    assert [effect.until for effect in consulted] == [1005.0, 1005.0]
+
+
+class Leaving(Driver):
+    """Leaves the first consultation, which goes on unheard.
+
+    Args:
+        stop: What is raised instead of its outcome.
+
+    Attributes:
+        unheard: The consultation that was left.
+    """
+
+    def __init__(self, stop):
+        super().__init__(Script(), Session(stage="bare"))
+        self._stop = stop
+        self.unheard = None
+
+    def perform(self, effect):
+        """Perform it, but for the first consultation."""
+        if isinstance(effect, RunBlocking) and self.unheard is None:
+            self.unheard = effect
+            self.consulting(effect)
+            raise self._stop
+        return super().perform(effect)
+
+    def consulting(self, effect):
+        """What the consultation does before it is left."""
+
+
+class LeavingLate(Leaving):
+    """Leaves it when it has just been done."""
+
+    def consulting(self, effect):
+        """Do it."""
+        effect.function()
+
+
+@each("stop", [RequestTimeoutError("the deadline has passed"), KeyboardInterrupt()])
+@each("kind", [Leaving, LeavingLate])
+@every_write
+def test_an_intent_that_nobody_waits_for_is_taken_back(name, kind, stop):
+    notes, driver = Notes(), kind(stop)
+    error = driver.error(type(stop), name, journal=notes)
+    assert error is stop
+    if kind is Leaving:
+        assert notes.states == {}
+        assert driver.unheard is not None
+        driver.unheard.function()
+    assert notes.states == {"entry-1": "not_sent"}
+    assert driver.requests == []

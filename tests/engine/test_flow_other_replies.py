@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -14,13 +12,9 @@ from ferry_sdk import OutcomeUnknownError, UnexpectedResponseError
 from ferry_sdk._engine.correlation import RecentIds
 from tests.engine.replies import booking, good, reply, scripted_driver
 from tests.engine.writes import ANSWERS, SHOWN, every_shown, every_write
-from tests.support.driven import SETTINGS
 from tests.support.operations import described
 from tests.support.samples import TICKET
 from tests.support.tables import each
-
-if TYPE_CHECKING:
-    from ferry_sdk._engine.settings import Settings
 
 NAMES = {
     "bookings.confirm": "booking_id",
@@ -39,29 +33,23 @@ READS = {
 HEADER = "x_client_correlation_id"
 
 
-def of(name: str) -> Settings:
-    """Settings under which a call has this correlation id."""
-    return replace(SETTINGS, correlation_id=name)
-
-
 @every_shown
-def test_a_reply_that_names_another_booking_counts_as_lost(name: str) -> None:
+def test_a_reply_that_names_another_booking_counts_as_lost(name):
     other = ANSWERS[name] | {NAMES[name]: "another"}
     driver = scripted_driver(good(other), good(SHOWN[name]))
-    result = driver.raw(described(name), SETTINGS).parse()
+    result = driver.raw(name).parse()
     assert result.read_back
     assert getattr(result, NAMES[name]) in {"b-1", "t-1"}
 
 
-@every_shown
+@pytest.mark.parametrize("name", SHOWN)
 @given(other=st.text(min_size=1))
-def test_whatever_else_it_names_it_is_not_the_effect(name: str, other: str) -> None:
+def test_whatever_else_it_names_it_is_not_the_effect(name, other):
     if other in {"b-1", "t-1"}:
         return
     driver = scripted_driver(then=good(ANSWERS[name] | {NAMES[name]: other}))
-    with pytest.raises(OutcomeUnknownError) as info:
-        driver.raw(described(name), SETTINGS, deadline=2.0)
-    assert info.value.last_seen is None, "it was somebody else's"
+    error = driver.error(OutcomeUnknownError, name, deadline=2.0)
+    assert error.last_seen is None, "it was somebody else's"
     first, *later = driver.requests
     tool = b'"cancel_ticket"' if first.rpc_method else b"nothing"
     assert later
@@ -69,86 +57,79 @@ def test_whatever_else_it_names_it_is_not_the_effect(name: str, other: str) -> N
 
 
 @every_shown
-def test_the_state_of_another_booking_shows_no_effect(name: str) -> None:
+def test_the_state_of_another_booking_shows_no_effect(name):
     member = "booking_id" if "booking_id" in SHOWN[name] else "id"
     driver = scripted_driver(reply(503), then=good(SHOWN[name] | {member: "another"}))
-    with pytest.raises(OutcomeUnknownError):
-        driver.raw(described(name), SETTINGS, deadline=2.0)
+    driver.error(OutcomeUnknownError, name, deadline=2.0)
 
 
 @each("name", READS)
-def test_a_read_that_gives_another_one_is_made_again(name: str) -> None:
+def test_a_read_that_gives_another_one_is_made_again(name):
     found, member = READS[name]
-    mine: dict[str, Any] = found if name == "bookings.get" else {**found, member: "t-1"}
+    mine = found if name == "bookings.get" else {**found, member: "t-1"}
     driver = scripted_driver(good(mine | {member: "another"}), good(mine))
-    driver.raw(described(name), SETTINGS)
+    driver.raw(name)
     assert len(driver.requests) == 2
     driver = scripted_driver(then=good(mine | {member: "another"}))
-    with pytest.raises(UnexpectedResponseError) as info:
-        driver.raw(described(name), SETTINGS)
-    assert info.value.field == member
-    assert info.value.body is None
+    error = driver.error(UnexpectedResponseError, name)
+    assert error.field == member
+    assert error.body is None
     assert len(driver.requests) == 3
-    assert "another_" not in str(info.value)
+    assert "another_" not in str(error)
 
 
-def test_a_tool_that_is_called_by_its_name_is_held_to_its_argument() -> None:
+def test_a_tool_that_is_called_by_its_name_is_held_to_its_argument():
     operation = described("mcp.call_tool", name="confirm_booking", arguments={"id": "b-1"})
     driver = scripted_driver(good(ANSWERS["bookings.confirm"] | {"booking_id": "b-2"}))
-    with pytest.raises(OutcomeUnknownError):
-        driver.raw(operation, SETTINGS)
-    assert scripted_driver(good(ANSWERS["bookings.confirm"])).raw(operation, SETTINGS).parse()
-    assert scripted_driver(good({"status": "confirmed"})).raw(operation, SETTINGS).parse()
+    driver.error(OutcomeUnknownError, operation)
+    assert scripted_driver(good(ANSWERS["bookings.confirm"])).raw(operation).parse()
+    assert scripted_driver(good({"status": "confirmed"})).raw(operation).parse()
 
 
 @every_write
-def test_a_reply_to_another_call_of_this_process_counts_as_lost(name: str) -> None:
-    scripted_driver(good([])).raw(described("catalogue.ports"), of("call-A"))
+def test_a_reply_to_another_call_of_this_process_counts_as_lost(name):
+    scripted_driver(good([])).raw("catalogue.ports", correlation_id="call-A")
     lost = good(ANSWERS[name], **{HEADER: "call-A"})
     driver = scripted_driver(lost, then=good(SHOWN.get(name), **{HEADER: "call-B"}))
     if name in SHOWN:
-        assert driver.raw(described(name), of("call-B")).parse().read_back
+        assert driver.raw(name, correlation_id="call-B").parse().read_back
     else:
         with pytest.raises(OutcomeUnknownError):
-            driver.raw(described(name), of("call-B"))
+            driver.raw(name, correlation_id="call-B")
         assert len(driver.requests) == 1
 
 
 @each("status", [200, 401, 404, 409, 429, 503])
-def test_so_does_a_refusal_of_another_call(status: int) -> None:
-    scripted_driver(good([])).raw(described("catalogue.ports"), of("call-A"))
+def test_so_does_a_refusal_of_another_call(status):
+    scripted_driver(good([])).raw("catalogue.ports", correlation_id="call-A")
     driver = scripted_driver(reply(status, {"error": True, "code": "NO"}, **{HEADER: "call-A"}))
     with pytest.raises(OutcomeUnknownError):
-        driver.raw(described("bookings.create"), of("call-B"))
+        driver.raw("bookings.create", correlation_id="call-B")
 
 
-def test_a_read_whose_reply_was_another_calls_is_made_again() -> None:
-    scripted_driver(good([])).raw(described("catalogue.ports"), of("call-A"))
+def test_a_read_whose_reply_was_another_calls_is_made_again():
+    scripted_driver(good([])).raw("catalogue.ports", correlation_id="call-A")
     driver = scripted_driver(good([], **{HEADER: "call-A"}), good([], **{HEADER: "call-B"}))
-    assert driver.raw(described("catalogue.ports"), of("call-B")).parse().unreadable == ()
+    assert driver.raw("catalogue.ports", correlation_id="call-B").parse().unreadable == ()
     assert len(driver.requests) == 2
 
 
-def test_an_id_of_no_call_here_is_logged_once_and_no_more(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_an_id_of_no_call_here_is_logged_once_and_no_more(caplog):
     driver = scripted_driver(then=good([], **{HEADER: "a gateway's own"}))
     for _ in range(3):
-        driver.raw(described("catalogue.ports"), SETTINGS)
+        driver.raw("catalogue.ports")
     (record,) = [one for one in caplog.records if one.levelno >= logging.WARNING]
     assert "another correlation id" in record.getMessage()
     assert "gateway's own" not in record.getMessage()
 
 
-def test_a_reply_that_names_no_call_is_taken() -> None:
+def test_a_reply_that_names_no_call_is_taken():
     driver = scripted_driver(good(ANSWERS["bookings.confirm"], **{HEADER: ""}))
-    assert not driver.raw(described("bookings.confirm"), SETTINGS).parse().read_back
+    assert not driver.raw("bookings.confirm").parse().read_back
 
 
 @given(st.lists(st.text(), max_size=60))
-def test_the_ids_of_recent_calls_are_known_and_no_more_than_a_bounded_number(
-    names: list[str],
-) -> None:
+def test_the_ids_of_recent_calls_are_known_and_no_more_than_a_bounded_number(names):
     recent = RecentIds(most=10)
     for name in names:
         recent.add(name)

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from ferry_sdk import NotFoundError, RateLimitError, ServerError
 from tests.engine.replies import reply, reset, scripted_driver
-from tests.support.driven import SETTINGS
 from tests.support.operations import described
 from tests.support.tables import each
 
@@ -17,37 +16,32 @@ DATE = "Wed, 01 Mar 2028 08:00:00 GMT"
 PORTS = described("catalogue.ports")
 
 
-def test_waits_are_full_jitter_that_doubles_up_to_eight_seconds(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    bounds: list[tuple[float, float]] = []
+def test_waits_are_full_jitter_that_doubles_up_to_eight_seconds(monkeypatch):
+    bounds = []
 
-    def uniform(low: float, high: float) -> float:
+    def uniform(low, high):
         bounds.append((low, high))
         return high / 2
 
     monkeypatch.setattr("tenacity.wait.random.uniform", uniform)
     driver = scripted_driver(then=reply(503))
-    with pytest.raises(ServerError):
-        driver.raw(PORTS, SETTINGS, max_retries=7)
+    driver.error(ServerError, PORTS, max_retries=7)
     assert bounds[:7] == [(0, high) for high in (0.5, 1, 2, 4, 8, 8, 8)]
     assert driver.waits == [0.25, 0.5, 1, 2, 4, 4, 4]
 
 
-def test_waits_differ_from_call_to_call() -> None:
-    waits: set[float] = set()
+def test_waits_differ_from_call_to_call():
+    waits = set()
     for _ in range(20):
         driver = scripted_driver(reset(), NOT_FOUND)
-        with pytest.raises(NotFoundError):
-            driver.raw(PORTS, SETTINGS)
+        driver.error(NotFoundError, PORTS)
         waits |= {*driver.waits}
     assert len(waits) > 10
 
 
-def test_many_retries_wait_no_longer_than_eight_seconds_each() -> None:
+def test_many_retries_wait_no_longer_than_eight_seconds_each():
     driver = scripted_driver(then=reply(503))
-    with pytest.raises(ServerError):
-        driver.raw(PORTS, SETTINGS, max_retries=2000)
+    driver.error(ServerError, PORTS, max_retries=2000)
     assert len(driver.requests) == 2001
     assert max(driver.waits) <= 8
 
@@ -69,24 +63,20 @@ def test_many_retries_wait_no_longer_than_eight_seconds_each() -> None:
     ],
 )
 @each("name", ["bookings.create", "catalogue.ports", "mcp.create_booking"])
-def test_retry_after_is_waited_for_exactly(
-    name: str, asked: str, date: str | None, wait: float
-) -> None:
+def test_retry_after_is_waited_for_exactly(name, asked, date, wait):
     headers = {"retry_after": asked} | ({} if date is None else {"date": date})
     driver = scripted_driver(reply(429, **headers), NOT_FOUND)
-    with pytest.raises(NotFoundError):
-        driver.raw(described(name), SETTINGS)
+    driver.error(NotFoundError, name)
     assert driver.waits == [wait]
 
 
 @each("asked", ["", "soon", "-1", "٣", "1e3", "Wed,", "31 Feb"])
-def test_a_retry_after_that_cannot_be_read_leaves_the_backoff(asked: str) -> None:
+def test_a_retry_after_that_cannot_be_read_leaves_the_backoff(asked):
     driver = scripted_driver(reply(429, retry_after=asked, date=DATE), NOT_FOUND)
-    with pytest.raises(NotFoundError) as info:
-        driver.raw(PORTS, SETTINGS)
+    error = driver.error(NotFoundError, PORTS)
     (wait,) = driver.waits
     assert 0 <= wait <= 0.5
-    assert info.value.attempts[0].waited == wait
+    assert error.attempts[0].waited == wait
 
 
 @each(
@@ -99,13 +89,10 @@ def test_a_retry_after_that_cannot_be_read_leaves_the_backoff(asked: str) -> Non
     ],
 )
 @each("status", [429, 503])
-def test_without_a_deadline_no_more_than_a_minute_is_waited_for(
-    asked: str, seconds: float, status: int
-) -> None:
+def test_without_a_deadline_no_more_than_a_minute_is_waited_for(asked, seconds, status):
     driver = scripted_driver(reply(status, retry_after=asked, date=DATE))
-    with pytest.raises((RateLimitError, ServerError)) as info:
-        driver.raw(PORTS, SETTINGS)
-    assert info.value.retry_after == seconds
+    error = driver.error((RateLimitError, ServerError), PORTS)
+    assert error.retry_after == seconds
     assert driver.waits == []
 
 
@@ -120,12 +107,10 @@ def test_without_a_deadline_no_more_than_a_minute_is_waited_for(
     ],
 )
 @each("name", ["bookings.create", "bookings.confirm", "catalogue.ports"])
-def test_with_a_deadline_what_is_left_of_it_bounds_the_wait(
-    name: str, deadline: float, asked: str, is_waited_for: bool
-) -> None:
+def test_with_a_deadline_what_is_left_of_it_bounds_the_wait(name, deadline, asked, is_waited_for):
     driver = scripted_driver(reply(429, retry_after=asked), NOT_FOUND)
     with pytest.raises(Exception) as info:  # noqa: PT011 -- which one depends on the deadline
-        driver.raw(described(name), SETTINGS, deadline=deadline)
+        driver.raw(name, deadline=deadline)
     assert driver.waits == ([float(asked)] if is_waited_for else [])
     if not is_waited_for:
         assert isinstance(info.value, RateLimitError)
@@ -133,22 +118,18 @@ def test_with_a_deadline_what_is_left_of_it_bounds_the_wait(
         assert driver.now == 1000.25
 
 
-def test_a_backoff_beyond_the_deadline_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_backoff_beyond_the_deadline_is_not_waited_for(monkeypatch):
     monkeypatch.setattr("tenacity.wait.random.uniform", lambda _, high: high)
     driver = scripted_driver(then=reply(503))
-    with pytest.raises(ServerError):
-        driver.raw(PORTS, SETTINGS, max_retries=9, deadline=3.0)
+    driver.error(ServerError, PORTS, max_retries=9, deadline=3.0)
     assert driver.waits == [0.5, 1]
     assert driver.now < 1003
 
 
-def test_a_rate_limit_without_a_time_is_outlived_in_the_last_second(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_rate_limit_without_a_time_is_outlived_in_the_last_second(monkeypatch):
     monkeypatch.setattr("tenacity.wait.random.uniform", lambda _, high: high / 10)
     driver = scripted_driver(reply(429), NOT_FOUND)
-    with pytest.raises(NotFoundError):
-        driver.raw(PORTS, SETTINGS, deadline=0.75)
+    driver.error(NotFoundError, PORTS, deadline=0.75)
 
 
 @given(
@@ -156,15 +137,11 @@ def test_a_rate_limit_without_a_time_is_outlived_in_the_last_second(
     deadline=st.none() | st.floats(0.1, 200),
     max_retries=st.integers(0, 5),
 )
-def test_whatever_is_asked_the_waits_are_within_bounds(
-    asked: list[float], deadline: float | None, max_retries: int
-) -> None:
+def test_whatever_is_asked_the_waits_are_within_bounds(asked, deadline, max_retries):
     replies = [reply(429, retry_after=f"{value:.3f}") for value in asked]
     driver = scripted_driver(*replies, then=NOT_FOUND)
     with pytest.raises(Exception):  # noqa: B017, PT011 -- the end does not matter here
-        driver.raw(
-            described("bookings.create"), SETTINGS, deadline=deadline, max_retries=max_retries
-        )
+        driver.raw("bookings.create", deadline=deadline, max_retries=max_retries)
     assert len(driver.requests) <= max_retries + 1
     if deadline is None:
         assert max(driver.waits, default=0.0) <= 60

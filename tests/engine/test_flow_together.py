@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -28,11 +27,6 @@ from tests.support.operations import OPERATIONS, described
 from tests.support.samples import BOOKING_CONFIRMATION, BOOKING_CREATED
 from tests.support.tables import each
 
-if TYPE_CHECKING:
-    from ferry_sdk._engine.http import Reply, Request
-    from ferry_sdk._engine.settings import Settings
-    from tests.support.driven import Driver
-
 CONFIRMED = BOOKING_CONFIRMATION | {"booking_id": "b-1"}
 SHARED = (
     "bookings.confirm",
@@ -45,9 +39,7 @@ SHARED = (
 seeds = st.integers(0, 10**6)
 
 
-def at_once(
-    driver: Driver, settings: Settings, seed: int, *operations: Any, ahead: int = 2
-) -> list[Any]:
+def at_once(driver, settings, seed, *operations, ahead=2):
     """What calls give or fail with that are all so many effects ahead before any ends."""
     together = Interleaved(driver, seed)
     courses = [together.course(driver.steps(operation, settings)) for operation in operations]
@@ -56,7 +48,7 @@ def at_once(
     return together.outcomes(*courses)
 
 
-def writes(driver: Driver) -> list[str]:
+def writes(driver):
     return [
         request.url
         for request in driver.requests
@@ -65,7 +57,7 @@ def writes(driver: Driver) -> list[str]:
 
 
 @given(seed=seeds, callers=st.integers(2, 5), over_mcp=st.booleans())
-def test_one_request_confirms_for_all(seed: int, callers: int, over_mcp: bool) -> None:
+def test_one_request_confirms_for_all(seed, callers, over_mcp):
     names = ["mcp.confirm_booking" if over_mcp else "bookings.confirm"]
     names += ["bookings.confirm"] * (callers - 1)
     notes = Notes()
@@ -78,7 +70,7 @@ def test_one_request_confirms_for_all(seed: int, callers: int, over_mcp: bool) -
 
 
 @given(seed=seeds)
-def test_all_are_told_of_a_failure_each_by_an_error_of_their_own(seed: int) -> None:
+def test_all_are_told_of_a_failure_each_by_an_error_of_their_own(seed):
     api_error = {"error": True, "code": "BOOKING_CONFIRM_ERROR", "message": "No"}
     driver = scripted_driver(reply(409, api_error), good(booking()))
     outcomes = at_once(driver, SETTINGS, seed, *[described("bookings.confirm")] * 3)
@@ -92,7 +84,7 @@ def test_all_are_told_of_a_failure_each_by_an_error_of_their_own(seed: int) -> N
 
 
 @given(seed=seeds)
-def test_all_who_ask_for_what_is_there_already_are_told_so(seed: int) -> None:
+def test_all_who_ask_for_what_is_there_already_are_told_so(seed):
     driver = scripted_driver(reply(409), good(booking("ticketed", "Issued")))
     notes = Notes()
     settings = replace(SETTINGS, journal=notes)
@@ -106,7 +98,7 @@ def test_all_who_ask_for_what_is_there_already_are_told_so(seed: int) -> None:
 
 
 @given(seed=seeds)
-def test_one_look_after_the_other_is_enough_for_all(seed: int) -> None:
+def test_one_look_after_the_other_is_enough_for_all(seed):
     driver = scripted_driver(reset(), good(booking()), good(booking("ticketed", "Issued")))
     outcomes = at_once(driver, SETTINGS, seed, *[described("bookings.confirm")] * 3)
     assert all(raw.parse().read_back for raw in outcomes)
@@ -114,7 +106,7 @@ def test_one_look_after_the_other_is_enough_for_all(seed: int) -> None:
 
 
 @given(seed=seeds)
-def test_an_unknown_outcome_is_the_same_for_all(seed: int) -> None:
+def test_an_unknown_outcome_is_the_same_for_all(seed):
     driver = scripted_driver(reset(), reply(404))
     settings = replace(SETTINGS, journal=Notes())
     outcomes = at_once(driver, settings, seed, *[described("bookings.confirm")] * 3)
@@ -125,8 +117,8 @@ def test_an_unknown_outcome_is_the_same_for_all(seed: int) -> None:
 
 
 @given(seed=seeds)
-def test_each_has_a_guard_of_its_own_and_one_request_is_sent(seed: int) -> None:
-    def answer(request: Request) -> Reply:
+def test_each_has_a_guard_of_its_own_and_one_request_is_sent(seed):
+    def answer(request):
         return good(booking() if request.method == "GET" else CONFIRMED)(request)
 
     driver = scripted_driver(then=answer)
@@ -158,7 +150,7 @@ def test_each_has_a_guard_of_its_own_and_one_request_is_sent(seed: int) -> None:
         ),
     ],
 )
-def test_other_changes_have_requests_of_their_own(first: Any, second: Any) -> None:
+def test_other_changes_have_requests_of_their_own(first, second):
     driver = scripted_driver(then=reply(403))
     outcomes = at_once(driver, SETTINGS, 0, first, second)
     assert {type(outcome) for outcome in outcomes} == {PermissionDeniedError}
@@ -166,26 +158,26 @@ def test_other_changes_have_requests_of_their_own(first: Any, second: Any) -> No
 
 
 @given(seed=seeds)
-def test_two_creations_make_two_bookings(seed: int) -> None:
+def test_two_creations_make_two_bookings(seed):
     driver = scripted_driver(then=good(BOOKING_CREATED))
     at_once(driver, SETTINGS, seed, *[described("bookings.create")] * 2, ahead=1)
     assert len(driver.requests) == 2
 
 
-def key(operation: Any, settings: Settings = SETTINGS) -> Any:
-    steps: Any = scripted_driver().steps(operation, settings)
+def key(operation, settings=SETTINGS):
+    steps = scripted_driver().steps(operation, settings)
     effect = next(steps)
     steps.close()
     return effect.key if isinstance(effect, SingleFlight) else None
 
 
 @each("name", [name for name in OPERATIONS if name not in SHARED])
-def test_only_changes_of_what_is_there_are_shared(name: str) -> None:
+def test_only_changes_of_what_is_there_are_shared(name):
     assert key(described(name)) is None
 
 
 @each("name", SHARED)
-def test_what_is_shared_is_shared_by_address_token_and_content(name: str) -> None:
+def test_what_is_shared_is_shared_by_address_token_and_content(name):
     operation = described(name)
     assert key(operation) == key(described(name))
     assert key(operation) != key(operation, replace(SETTINGS, base_url="https://other.test"))
@@ -196,20 +188,18 @@ def test_what_is_shared_is_shared_by_address_token_and_content(name: str) -> Non
     assert "test-token" not in repr(next(scripted_driver().steps(operation, SETTINGS)))
 
 
-def test_a_token_function_need_not_be_hashable() -> None:
+def test_a_token_function_need_not_be_hashable():
     class Tokens:
-        __hash__ = None  # type: ignore[assignment] -- as of a dataclass that can be compared
+        __hash__ = None
 
-        def __call__(self) -> str:
+        def __call__(self):
             return "token"
 
     hash(key(described("bookings.confirm"), replace(SETTINGS, token=Secret(Tokens()))))
 
 
 @given(seed=seeds, is_seen=st.booleans(), after=st.integers(1, 3))
-def test_who_joined_one_that_was_interrupted_reads_back(
-    seed: int, is_seen: bool, after: int
-) -> None:
+def test_who_joined_one_that_was_interrupted_reads_back(seed, is_seen, after):
     shown = booking("ticketed", "Issued") if is_seen else booking("payment_due", "Pending")
     driver = scripted_driver(then=good(shown))
     together = Interleaved(driver, seed)
@@ -233,7 +223,7 @@ def test_who_joined_one_that_was_interrupted_reads_back(
 
 
 @given(seed=seeds)
-def test_who_comes_later_makes_a_request_of_their_own(seed: int) -> None:
+def test_who_comes_later_makes_a_request_of_their_own(seed):
     driver = scripted_driver(then=good(CONFIRMED))
     for _ in range(2):
         at_once(driver, SETTINGS, seed, *[described("bookings.confirm")] * 2)
@@ -241,9 +231,9 @@ def test_who_comes_later_makes_a_request_of_their_own(seed: int) -> None:
 
 
 @each("name", SHARED)
-def test_who_joined_and_has_no_time_left_does_not_know(name: str) -> None:
+def test_who_joined_and_has_no_time_left_does_not_know(name):
     driver = scripted_driver()
-    steps: Any = driver.steps(described(name), replace(SETTINGS, deadline=5.0))
+    steps = driver.steps(described(name), replace(SETTINGS, deadline=5.0))
     assert next(steps).until == 1005.0
     driver.now = 1005.0
     with pytest.raises(OutcomeUnknownError) as info:
@@ -254,8 +244,8 @@ def test_who_joined_and_has_no_time_left_does_not_know(name: str) -> None:
 
 
 @each("name", SHARED)
-def test_who_joined_one_that_sent_nothing_has_sent_nothing(name: str) -> None:
-    steps: Any = scripted_driver().steps(described(name), SETTINGS)
+def test_who_joined_one_that_sent_nothing_has_sent_nothing(name):
+    steps = scripted_driver().steps(described(name), SETTINGS)
     next(steps)
     with pytest.raises(ConnectionFailedError) as info:
         steps.throw(refused())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -23,16 +22,11 @@ from ferry_sdk._engine.effects import CallUser
 from ferry_sdk._engine.settings import Secret
 from tests.engine.interleaved import Interleaved
 from tests.engine.replies import booking, good, refused, reply, reset, scripted_driver
-from tests.support.driven import SETTINGS, Driven, Driver, in_turn, replied
+from tests.support.driven import SETTINGS, Driven, in_turn, replied
 from tests.support.mcp_samples import TICKET as MCP_TICKET
 from tests.support.operations import OPERATIONS, described
 from tests.support.samples import BOOKING_CONFIRMATION
 from tests.support.tables import each
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk._engine.http import Reply, Request
 
 NOT_FOUND = reply(404)
 REFUSED = reply(401, www_authenticate="Bearer")
@@ -41,11 +35,11 @@ REFUSED = reply(401, www_authenticate="Bearer")
 class Tokens:
     """A caller's function: gives token after token, or fails."""
 
-    def __init__(self, *given: Any) -> None:
+    def __init__(self, *given):
         self._left = list(given)
         self.asked = 0
 
-    def __call__(self) -> Any:
+    def __call__(self):
         self.asked += 1
         given = self._left.pop(0) if self._left else f"token-{self.asked}"
         if isinstance(given, BaseException):
@@ -53,172 +47,160 @@ class Tokens:
         return given
 
 
-def bearer_tokens(driver: Driver) -> list[str]:
+def bearer_tokens(driver):
     """The tokens of the requests, in order."""
     return [request.headers["Authorization"].removeprefix("Bearer ") for request in driver.requests]
 
 
-def secrets_of(name: str, tokens: Tokens) -> dict[str, Secret]:
+def secrets_of(name, tokens):
     paying = name == "tickets.mark_paid"
     return {"organisation_token" if paying else "token": Secret(tokens)}
 
 
 @each("name", OPERATIONS)
-def test_one_refresh_and_one_resend_follow_a_401(name: str) -> None:
+def test_one_refresh_and_one_resend_follow_a_401(name):
     tokens = Tokens()
     driver = scripted_driver(REFUSED, NOT_FOUND)
-    with pytest.raises(NotFoundError) as info:
-        driver.raw(described(name), SETTINGS, max_retries=0, **secrets_of(name, tokens))
+    error = driver.error(NotFoundError, name, max_retries=0, **secrets_of(name, tokens))
     assert bearer_tokens(driver) == ["token-1", "token-2"]
     assert tokens.asked == 2
-    assert [attempt.status_code for attempt in info.value.attempts] == [401, 404]
+    assert [attempt.status_code for attempt in error.attempts] == [401, 404]
     assert driver.waits == []
 
 
 @each("name", OPERATIONS)
-def test_a_second_401_is_final(name: str) -> None:
+def test_a_second_401_is_final(name):
     tokens = Tokens()
     driver = scripted_driver(REFUSED, REFUSED)
-    with pytest.raises(AuthenticationError) as info:
-        driver.raw(described(name), SETTINGS, **secrets_of(name, tokens))
+    error = driver.error(AuthenticationError, name, **secrets_of(name, tokens))
     assert tokens.asked == 2
-    assert info.value.outcome == "rejected"
-    assert info.value.www_authenticate == "Bearer"
+    assert error.outcome == "rejected"
+    assert error.www_authenticate == "Bearer"
 
 
 @each("name", OPERATIONS)
-def test_a_token_that_is_a_text_is_sent_once(name: str) -> None:
+def test_a_token_that_is_a_text_is_sent_once(name):
     driver = scripted_driver(REFUSED)
-    with pytest.raises(AuthenticationError):
-        driver.raw(described(name), SETTINGS)
+    driver.error(AuthenticationError, name)
     assert len(driver.requests) == 1
 
 
-def test_other_refusals_ask_for_no_new_token() -> None:
+def test_other_refusals_ask_for_no_new_token():
     for status in (400, 402, 403, 404, 407, 422):
         tokens = Tokens()
         driver = scripted_driver(reply(status))
-        with pytest.raises(FerryError):
-            driver.raw(described("bookings.create"), SETTINGS, token=Secret(tokens))
+        driver.error(FerryError, "bookings.create", token=Secret(tokens))
         assert tokens.asked == 1
 
 
-def test_the_function_is_asked_before_the_first_call_only() -> None:
+def test_the_function_is_asked_before_the_first_call_only():
     tokens = Tokens()
     settings = {"token": Secret(tokens)}
     driver = scripted_driver(then=good([]))
     for _ in range(3):
-        driver.raw(described("catalogue.ports"), SETTINGS, **settings)
-        driver.raw(described("mcp.ports"), SETTINGS, **settings)
+        driver.raw("catalogue.ports", **settings)
+        driver.raw("mcp.ports", **settings)
     assert tokens.asked == 1
     assert set(bearer_tokens(driver)) == {"token-1"}
 
 
-def test_a_renewed_token_is_kept_for_the_next_call() -> None:
+def test_a_renewed_token_is_kept_for_the_next_call():
     settings = {"token": Secret(Tokens())}
     driver = scripted_driver(REFUSED, then=good([]))
     for _ in range(2):
-        driver.raw(described("catalogue.ports"), SETTINGS, **settings)
+        driver.raw("catalogue.ports", **settings)
     assert bearer_tokens(driver) == ["token-1", "token-2", "token-2"]
 
 
 @each("name", ["catalogue.ports", "bookings.create", "bookings.confirm"])
-def test_the_refresh_counts_as_no_retry(name: str) -> None:
+def test_the_refresh_counts_as_no_retry(name):
     driver = scripted_driver(refused(), REFUSED, refused(), refused())
-    with pytest.raises(ConnectionFailedError) as info:
-        driver.raw(described(name), SETTINGS, token=Secret(Tokens()), max_retries=2)
-    assert [attempt.sent for attempt in info.value.attempts] == [False, True, False, False]
+    error = driver.error(
+        ConnectionFailedError, described(name), token=Secret(Tokens()), max_retries=2
+    )
+    assert [attempt.sent for attempt in error.attempts] == [False, True, False, False]
     assert len(driver.waits) == 2
 
 
-def test_each_token_is_renewed_by_its_own_function() -> None:
+def test_each_token_is_renewed_by_its_own_function():
     plain, organisation = Tokens(), Tokens()
     settings = {"token": Secret(plain), "organisation_token": Secret(organisation)}
     driver = scripted_driver(REFUSED, reset(), REFUSED, NOT_FOUND)
-    with pytest.raises(OutcomeUnknownError):
-        driver.raw(described("tickets.mark_paid"), SETTINGS, **settings)
+    driver.error(OutcomeUnknownError, "tickets.mark_paid", **settings)
     assert (organisation.asked, plain.asked) == (2, 2)
     assert driver.paths == ["/api/ticket/t-1/mark-paid"] * 2 + ["/api/ticket/t-1"] * 2
 
 
-def test_a_token_refused_while_reading_back_is_renewed() -> None:
+def test_a_token_refused_while_reading_back_is_renewed():
     tokens = Tokens()
     driver = scripted_driver(REFUSED, reset(), REFUSED, good(booking("ticketed", "Issued")))
-    raw = driver.raw(described("bookings.confirm"), SETTINGS, token=Secret(tokens))
+    raw = driver.raw("bookings.confirm", token=Secret(tokens))
     assert raw.parse().read_back
     assert bearer_tokens(driver) == ["token-1", "token-2", "token-2", "token-3"]
 
 
-def test_a_token_refused_by_a_guards_read_is_renewed() -> None:
+def test_a_token_refused_by_a_guards_read_is_renewed():
     driver = scripted_driver(REFUSED, good(booking()), REFUSED, good(BOOKING_CONFIRMATION))
-    raw = driver.raw(
-        described("bookings.confirm", expect_total="148.18"), SETTINGS, token=Secret(Tokens())
-    )
+    raw = driver.raw(described("bookings.confirm", expect_total="148.18"), token=Secret(Tokens()))
     assert isinstance(raw.parse(), BookingConfirmation)
     assert bearer_tokens(driver) == ["token-1", "token-2", "token-2", "token-3"]
 
 
-def test_a_token_refused_at_the_handshake_is_renewed() -> None:
+def test_a_token_refused_at_the_handshake_is_renewed():
     driver = Driven(
         in_turn(replied(401), replied(session="s-1", result={"protocolVersion": "2025-11-25"})),
         in_turn(replied(401), replied(result={"structuredContent": MCP_TICKET | {"id": "t-1"}})),
     )
     tokens = Tokens()
-    with pytest.raises(AuthenticationError):
-        driver.raw(described("mcp.view_ticket"), SETTINGS, token=Secret(tokens))
+    driver.error(AuthenticationError, "mcp.view_ticket", token=Secret(tokens))
     assert driver.methods[0] == "initialize"
     assert tokens.asked == 2
-    raw = driver.raw(described("mcp.view_ticket"), SETTINGS, token=Secret(tokens))
+    raw = driver.raw("mcp.view_ticket", token=Secret(tokens))
     assert raw.parse().id == "t-1"
 
 
 @each("given", ["", " ", "a\r\nb: c", "té", 7, None, b"token"])
 @each("name", ["bookings.create", "mcp.create_booking", "catalogue.ports"])
-def test_a_token_that_cannot_stand_in_a_header_is_named_and_nothing_is_sent(
-    name: str, given: Any
-) -> None:
+def test_a_token_that_cannot_stand_in_a_header_is_named_and_nothing_is_sent(name, given):
     driver = scripted_driver()
     with pytest.raises(ConfigurationError, match="token: expected printable ASCII") as info:
-        driver.raw(described(name), SETTINGS, token=Secret(Tokens(given)))
+        driver.raw(name, token=Secret(Tokens(given)))
     assert info.value.outcome == "not_sent"
     assert driver.requests == []
 
 
-def test_a_renewed_token_that_cannot_stand_in_a_header_ends_the_call() -> None:
+def test_a_renewed_token_that_cannot_stand_in_a_header_ends_the_call():
     secret = Secret(Tokens("good", "b\nad", "better"))
     driver = scripted_driver(REFUSED, REFUSED, good([]))
-    with pytest.raises(ConfigurationError) as info:
-        driver.raw(described("catalogue.ports"), SETTINGS, token=secret)
-    assert [attempt.status_code for attempt in info.value.attempts] == [401]
-    driver.raw(described("catalogue.ports"), SETTINGS, token=secret)
+    error = driver.error(ConfigurationError, "catalogue.ports", token=secret)
+    assert [attempt.status_code for attempt in error.attempts] == [401]
+    driver.raw("catalogue.ports", token=secret)
     assert bearer_tokens(driver) == ["good", "good", "better"]
 
 
 @each("name", ["catalogue.ports", "bookings.create", "bookings.confirm"])
 @each("replies", [[], [REFUSED]], ids=["first", "refresh"])
-def test_what_the_function_raises_goes_to_the_caller(name: str, replies: list[Any]) -> None:
+def test_what_the_function_raises_goes_to_the_caller(name, replies):
     trouble = LookupError("the vault is closed")
     tokens = Tokens(*["token-1"] * len(replies), trouble)
     driver = scripted_driver(*replies)
-    with pytest.raises(LookupError) as info:
-        driver.raw(described(name), SETTINGS, token=Secret(tokens))
-    assert info.value is trouble
+    error = driver.error(LookupError, name, token=Secret(tokens))
+    assert error is trouble
     assert len(driver.requests) == len(replies)
 
 
-def test_after_a_failed_refresh_the_next_call_asks_again() -> None:
+def test_after_a_failed_refresh_the_next_call_asks_again():
     secret = Secret(Tokens("old", LookupError(), "new"))
     driver = scripted_driver(REFUSED, REFUSED, good([]))
-    with pytest.raises(LookupError):
-        driver.raw(described("catalogue.ports"), SETTINGS, token=secret)
-    driver.raw(described("catalogue.ports"), SETTINGS, token=secret)
+    driver.error(LookupError, "catalogue.ports", token=secret)
+    driver.raw("catalogue.ports", token=secret)
     assert bearer_tokens(driver) == ["old", "old", "new"]
 
 
-def only(good_token: str) -> Callable[[Request], Reply]:
+def only(good_token):
     """A service that takes one token, and answers by either protocol."""
 
-    def answer(request: Request) -> Reply:
+    def answer(request):
         if request.headers["Authorization"] != f"Bearer {good_token}":
             return REFUSED
         return good([])(request)
@@ -235,7 +217,7 @@ def only(good_token: str) -> Callable[[Request], Reply]:
     ),
     is_first=st.booleans(),
 )
-def test_calls_at_the_same_time_ask_once(seed: int, names: list[str], is_first: bool) -> None:
+def test_calls_at_the_same_time_ask_once(seed, names, is_first):
     tokens = Tokens(*([] if is_first else ["token-0"]), "fresh")
     secret = Secret(tokens)
     driver = scripted_driver(then=only("fresh"))
@@ -255,7 +237,7 @@ def test_calls_at_the_same_time_ask_once(seed: int, names: list[str], is_first: 
 
 
 @given(seed=st.integers(0, 10**6))
-def test_a_refresh_that_fails_is_made_by_the_next_in_turn(seed: int) -> None:
+def test_a_refresh_that_fails_is_made_by_the_next_in_turn(seed):
     tokens = Tokens(LookupError("closed"), "fresh")
     driver = scripted_driver(then=only("fresh"))
     settings = replace(SETTINGS, token=Secret(tokens))
@@ -275,13 +257,11 @@ def test_a_refresh_that_fails_is_made_by_the_next_in_turn(seed: int) -> None:
 
 
 @each("name", ["catalogue.ports", "bookings.create", "mcp.create_booking"])
-def test_no_token_of_the_client_is_in_a_message_of_the_service(name: str) -> None:
+def test_no_token_of_the_client_is_in_a_message_of_the_service(name):
     words = "token-1, token-2 and organisation-token may not"
     driver = scripted_driver(
         REFUSED, reply(403, {"message": words, "code": words}, www_authenticate=words)
     )
-    with pytest.raises(PermissionDeniedError) as info:
-        driver.raw(described(name), SETTINGS, token=Secret(Tokens()))
-    error = info.value
+    error = driver.error(PermissionDeniedError, name, token=Secret(Tokens()))
     for text in (str(error), error.message, error.code, error.www_authenticate, repr(error)):
         assert "[hidden], [hidden] and [hidden] may not" in str(text)

@@ -9,7 +9,6 @@ import sys
 import unicodedata
 from datetime import date
 from html import escape
-from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import httpx
@@ -23,16 +22,11 @@ from ferry_sdk._engine.redaction import HIDDEN, Redactor
 from tests.support.exchanges import client_of
 from tests.support.tables import each
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.support.both import Clients
-
 LETTERS = "abcdefghijklmnopqrstuvwxyzàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿœßłđšžćčőű"
 LETTERS += "".join(map(chr, range(0x3B1, 0x3CF)))  # Greek
 names = st.text(LETTERS, min_size=2, max_size=14).map(str.title)
 days = st.dates(date(1900, 1, 1), date(2099, 12, 31))
-SPELLINGS: dict[str, Callable[[str], str]] = {
+SPELLINGS = {
     "as it is": str,
     "upper case": str.upper,
     "lower case": str.lower,
@@ -64,9 +58,7 @@ FRAMES = (
 @example("Ng", FRAMES[0])
 @example("Müller", FRAMES[0])
 @example("Straße", FRAMES[0])
-def test_a_name_of_the_request_is_hidden_in_every_spelling(
-    spelling: Callable[[str], str], name: str, frame: str
-) -> None:
+def test_a_name_of_the_request_is_hidden_in_every_spelling(spelling, name, frame):
     spelt = spelling(name)
     text = Redactor((), [name]).hide(frame.format(spelt))
     assert HIDDEN in text
@@ -94,7 +86,7 @@ def test_a_name_of_the_request_is_hidden_in_every_spelling(
         ("Zoë Çelik", ["ZoÃ« Ã\x87elik", "Zo\\u00eb \\xc7elik", "Zo%EB+%C7elik", "Zoe"]),
     ],
 )
-def test_other_spellings_of_the_same(name: str, others: list[str]) -> None:
+def test_other_spellings_of_the_same(name, others):
     redactor = Redactor((), [name])
     for other in others:
         assert redactor.hide(f"for {other}, no") == f"for {HIDDEN}, no"
@@ -102,29 +94,29 @@ def test_other_spellings_of_the_same(name: str, others: list[str]) -> None:
 
 @given(days, st.sampled_from(DAYS))
 @example(date(2000, 3, 20), "%Y-%m-%d")
-def test_a_date_is_hidden_in_every_order(day: date, form: str) -> None:
+def test_a_date_is_hidden_in_every_order(day, form):
     text = Redactor((), [day.isoformat()]).hide(f"born on {day.strftime(form)}: too old")
     assert text == f"born on {HIDDEN}: too old"
 
 
-def test_a_short_name_hides_no_other_word() -> None:
+def test_a_short_name_hides_no_other_word():
     redactor = Redactor((), ["No", "An"])
     assert redactor.hide("nothing can be done") == "nothing can be done"
     assert redactor.hide("Mr. No and AN") == f"Mr. {HIDDEN} and {HIDDEN}"
 
 
-def test_a_text_of_any_length_is_hidden_at_once() -> None:
+def test_a_text_of_any_length_is_hidden_at_once():
     redactor = Redactor((), ["Okonkwo " * 1_000_000])
     assert redactor.hide(f"no: {'okonkwo ' * 60}!") == f"no: {HIDDEN}"
 
 
-def test_a_request_of_very_many_travellers_hides_only_them() -> None:
+def test_a_request_of_very_many_travellers_hides_only_them():
     redactor = Redactor((), [f"Name{number}" for number in range(1000)])
     assert redactor.hide("Name7 is no name") == f"{HIDDEN} is no name"
     assert Redactor((), ["-" * 200]).hide("a-b") == "a-b"
 
 
-def test_a_particle_of_a_name_hides_no_word() -> None:
+def test_a_particle_of_a_name_hides_no_word():
     redactor = Redactor((), ["Ana de la Cruz", "Jan van der Berg"])
     text = "No se puede cancelar la reserva de la señora Cruz: van der Berg"
     assert redactor.hide(text) == (
@@ -133,7 +125,7 @@ def test_a_particle_of_a_name_hides_no_word() -> None:
     assert redactor.hide("for ANA DE LA CRUZ") == f"for {HIDDEN}"
 
 
-def test_an_e_mail_address_is_hidden_whoever_has_it() -> None:
+def test_an_e_mail_address_is_hidden_whoever_has_it():
     redactor = Redactor(())
     for address in (
         "zoe@mail.example",
@@ -148,7 +140,7 @@ def test_an_e_mail_address_is_hidden_whoever_has_it() -> None:
         assert redactor.hide(text) == text
 
 
-def test_a_shown_text_is_one_line_without_hidden_characters() -> None:
+def test_a_shown_text_is_one_line_without_hidden_characters():
     redactor = Redactor(["token-1234"], ["Okonkwo"])
     assert redactor.show(" one\r\n\ttwo\x00\u202ethree\u200b\x1b[31m ") == "one twothree[31m"
     assert redactor.show("token-\u200b1234 of Oko\u2066nkwo") == f"{HIDDEN} of {HIDDEN}"
@@ -158,7 +150,7 @@ def test_a_shown_text_is_one_line_without_hidden_characters() -> None:
     assert redactor.show("Okonkwo " * 10_000) == HIDDEN
 
 
-def test_what_is_not_personal_stays_as_it_is() -> None:
+def test_what_is_not_personal_stays_as_it_is():
     text = "id: There is no such booking. &amp; %20"
     assert Redactor(["token-1"], ["Okonkwo", "1980-03-02"]).hide(text) == text
 
@@ -169,9 +161,7 @@ def test_what_is_not_personal_stays_as_it_is() -> None:
     st.sampled_from(FRAMES),
     st.sampled_from([*SPELLINGS.values()]),
 )
-def test_no_pattern_is_left_out_that_would_match(
-    others: list[str], name: str, frame: str, spelling: Callable[[str], str]
-) -> None:
+def test_no_pattern_is_left_out_that_would_match(others, name, frame, spelling):
     text = frame.format(spelling(name))
     folded, _ = redaction._fold(text)
     letters = redaction._SEPARATORS.sub("", folded)
@@ -180,7 +170,7 @@ def test_no_pattern_is_left_out_that_would_match(
             assert needed in letters or not re.search(pattern(), folded)
 
 
-def test_a_result_does_not_depend_on_the_hash_seed() -> None:
+def test_a_result_does_not_depend_on_the_hash_seed():
     program = (
         "from ferry_sdk._engine.redaction import Redactor\n"
         "data = ['Anna Maria', 'Maria Anna', 'annamari', 'Ria Ann', 'Mariaann', '1990-09-09']\n"
@@ -206,11 +196,9 @@ def test_a_result_does_not_depend_on_the_hash_seed() -> None:
         ("req-ZOE-1", f"req-{HIDDEN}-1"),
     ],
 )
-def test_a_request_id_is_shown_if_it_looks_like_one(
-    clients: Clients, sent: str, seen: str | None
-) -> None:
-    passenger: Any = {"type": "Adult", "first_name": "Zoe", "last_name": "Okonkwo"}
-    selection: Any = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
+def test_a_request_id_is_shown_if_it_looks_like_one(clients, sent, seen):
+    passenger = {"type": "Adult", "first_name": "Zoe", "last_name": "Okonkwo"}
+    selection = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
     service = lambda _: httpx.Response(409, headers={"x-request-id": sent})  # noqa: E731 -- one reply
     with pytest.raises(APIError) as info:
         client_of(clients, service).bookings.create(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import anyio
 import anyio.lowlevel
 import httpx
@@ -24,23 +22,17 @@ from ferry_sdk import (
 from tests.support.exchanges import TOKEN, URL, Exchanges, caught, client_of
 from tests.support.tables import each
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
-
 PORTS = httpx.Response(200, json={"ports": []})
-kinds = pytest.mark.parametrize("kind", [Ferry, AsyncFerry])
+kinds = each("kind", [Ferry, AsyncFerry])
 
 
 @pytest.fixture(autouse=True)
-def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def _at_once(monkeypatch):
     monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
 
 
 @pytest.fixture
-def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+def environment(monkeypatch):
     for name, value in {
         "FERRY_TOKEN": "env-token",
         "FERRY_BASE_URL": "https://env.example",
@@ -51,14 +43,14 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-def request_of(clients: Clients, call: Callable[[Ferry], object], **settings: Any) -> httpx.Request:
+def request_of(clients, call, **settings):
     """Return the request of a call made with these settings."""
     service = Exchanges(PORTS)
     call(client_of(clients, service, **settings))
     return service.requests[-1]
 
 
-def ask_ports(ferry: Ferry) -> object:
+def ask_ports(ferry):
     return ferry.catalogue.ports()
 
 
@@ -66,7 +58,7 @@ def ask_ports(ferry: Ferry) -> object:
 
 
 @pytest.mark.usefixtures("environment")
-def test_the_environment_fills_in_what_is_left_out(clients: Clients) -> None:
+def test_the_environment_fills_in_what_is_left_out(clients):
     request = request_of(clients, ask_ports, token=None, base_url=None)
     assert str(request.url) == "https://env.example/api/port"
     assert request.headers["authorization"] == "Bearer env-token"
@@ -74,7 +66,7 @@ def test_the_environment_fills_in_what_is_left_out(clients: Clients) -> None:
 
 
 @pytest.mark.usefixtures("environment")
-def test_the_environment_gives_the_organisation_token(clients: Clients) -> None:
+def test_the_environment_gives_the_organisation_token(clients):
     paid = httpx.Response(200, json={"ticket_id": "t-1", "payment_status": "paid"})
     service = Exchanges(paid)
     client_of(clients, service).tickets.mark_paid("t-1", external_payment_ref="p-1")
@@ -82,7 +74,7 @@ def test_the_environment_gives_the_organisation_token(clients: Clients) -> None:
 
 
 @pytest.mark.usefixtures("environment")
-def test_arguments_go_before_the_environment(clients: Clients) -> None:
+def test_arguments_go_before_the_environment(clients):
     request = request_of(clients, ask_ports, language="el")
     assert str(request.url) == f"{URL}/api/port"
     assert request.headers["authorization"] == f"Bearer {TOKEN}"
@@ -94,7 +86,7 @@ def test_arguments_go_before_the_environment(clients: Clients) -> None:
 
 
 @kinds
-@pytest.mark.parametrize(
+@each(
     ("settings", "message"),
     [
         ({"base_url": URL}, "token=… or FERRY_TOKEN"),
@@ -103,15 +95,13 @@ def test_arguments_go_before_the_environment(clients: Clients) -> None:
         ({"token": "t", "base_url": ""}, "base_url=… or FERRY_BASE_URL"),
     ],
 )
-def test_what_is_missing_is_said_by_name(
-    kind: Callable[..., object], settings: dict[str, Any], message: str
-) -> None:
+def test_what_is_missing_is_said_by_name(kind, settings, message):
     error = caught(ConfigurationError, kind, **settings)
     assert message in str(error)
     assert error.outcome == "not_sent"
 
 
-def test_a_missing_organisation_token_is_said_by_name(clients: Clients) -> None:
+def test_a_missing_organisation_token_is_said_by_name(clients):
     service = Exchanges(PORTS)
     ferry = client_of(clients, service)
     call = ferry.tickets.mark_paid
@@ -121,89 +111,39 @@ def test_a_missing_organisation_token_is_said_by_name(clients: Clients) -> None:
     assert service.requests == []
 
 
-BAD_VALUES: list[tuple[str, Any]] = [
-    ("base_url", "ferry.example"),
-    ("base_url", "ftp://ferry.example"),
-    ("base_url", "https://"),
-    ("base_url", "https:///api"),
-    ("base_url", "https://ferry.example:port"),
-    ("base_url", "https://ferry.example:99999"),
-    ("base_url", "https://[::1"),
-    ("base_url", "https://user:secret@ferry.example"),
-    ("base_url", "https://ferry.example?key=1"),
-    ("base_url", "https://ferry.example#top"),
-    ("base_url", " https://ferry.example"),
-    ("base_url", "https://ferry.example\n"),
-    ("base_url", "https://ferry .example"),
-    ("base_url", "http://ferry.example"),
-    ("token", "line\nbreak"),
-    ("token", " padded "),
-    ("token", "\u20ac"),
-    ("token", 17),
-    ("organisation_token", "line\r\nbreak"),
-    ("language", "fr\nx-admin: 1"),
-    ("client_version", "2\r\n"),
-    ("timeout", 0),
-    ("timeout", -1),
-    ("timeout", float("nan")),
-    ("timeout", Timeout(read=0)),
-    ("max_retries", -1),
-    ("default_headers", {"authorization": "Bearer x"}),
-    ("default_headers", {"Accept-Encoding": "br"}),
-    ("default_headers", {"x-ok": "a\nb"}),
-    ("default_headers", {"x bad": "1"}),
-    ("default_headers", {"": "1"}),
-]
-
-
-@kinds
-@pytest.mark.parametrize(("name", "value"), BAD_VALUES)
-def test_a_value_that_cannot_work_is_named(
-    kind: Callable[..., object], name: str, value: object
-) -> None:
-    settings = {"token": "t", "base_url": URL} | {name: value}
-    error = caught(ConfigurationError, kind, **settings)
-    assert str(error).startswith(name)
-    assert "secret" not in str(error)
-
-
 @pytest.mark.usefixtures("environment")
 @kinds
-def test_a_bad_value_of_the_environment_is_named(
-    kind: Callable[..., object], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bad_value_of_the_environment_is_named(kind, monkeypatch):
     monkeypatch.setenv("FERRY_BASE_URL", "http://env.example")
     assert "base_url" in str(caught(ConfigurationError, kind))
 
 
 @kinds
-@pytest.mark.parametrize(
-    "url", ["http://localhost:1", "http://127.0.0.1", "http://[::1]:80", "http://a.localhost"]
-)
-def test_plain_http_is_fine_on_this_machine(kind: Callable[..., object], url: str) -> None:
+@each("url", ["http://localhost:1", "http://127.0.0.1", "http://[::1]:80", "http://a.localhost"])
+def test_plain_http_is_fine_on_this_machine(kind, url):
     kind("t", base_url=url)
 
 
 @kinds
-@pytest.mark.parametrize(
+@each(
     "host",
     [
         *("ferry.example", "10.0.0.1", "[::]", "localhost.evil.example", "127.0.0.1.evil.example"),
         *("notlocalhost", "[fe80::1]", "169.254.169.254"),
     ],
 )
-def test_plain_http_elsewhere_needs_to_be_allowed(kind: Callable[..., object], host: str) -> None:
+def test_plain_http_elsewhere_needs_to_be_allowed(kind, host):
     error = caught(ConfigurationError, kind, "t", base_url=f"http://{host}")
     assert "allow_http=True" in str(error)
     kind("t", base_url=f"http://{host}", allow_http=True)
 
 
 @each("url", [URL, f"{URL}/", f"{URL}//"])
-def test_slashes_at_the_end_of_the_address_do_not_matter(clients: Clients, url: str) -> None:
+def test_slashes_at_the_end_of_the_address_do_not_matter(clients, url):
     assert str(request_of(clients, ask_ports, base_url=url).url) == f"{URL}/api/port"
 
 
-def test_an_address_may_have_a_path(clients: Clients) -> None:
+def test_an_address_may_have_a_path(clients):
     request = request_of(clients, ask_ports, base_url=f"{URL}/gateway/")
     assert str(request.url) == f"{URL}/gateway/api/port"
 
@@ -211,34 +151,7 @@ def test_an_address_may_have_a_path(clients: Clients) -> None:
 # ---- on the wire ------------------------------------------------------------------------------
 
 
-def test_what_every_request_carries(clients: Clients) -> None:
-    headers = request_of(clients, ask_ports).headers
-    assert headers["user-agent"] == f"ferry_sdk/{ferry_sdk.__version__}"
-    assert headers["accept"] == "application/json"
-    assert headers["accept-encoding"] == "gzip"
-    assert headers["authorization"] == f"Bearer {TOKEN}"
-    assert headers["x-client-correlation-id"]
-    assert {"accept-language", "x-client-version", "content-type"}.isdisjoint(headers)
-
-
-def test_mcp_carries_the_same(clients: Clients) -> None:
-    service = Exchanges(httpx.Response(404), httpx.Response(404))
-    ferry = client_of(
-        clients, service, language="fr", client_version=3, default_headers={"x-agency": "A1"}
-    )
-    caught(NotFoundError, ferry.mcp.ports)
-    initialize, read = service.requests
-    for request in (initialize, read):
-        assert request.headers["accept-language"] == "fr"
-        assert request.headers["x-client-version"] == "3"
-        assert request.headers["x-agency"] == "A1"
-        assert request.headers["authorization"] == f"Bearer {TOKEN}"
-        assert request.headers["user-agent"] == f"ferry_sdk/{ferry_sdk.__version__}"
-    ids = {request.headers["x-client-correlation-id"] for request in service.requests}
-    assert len(ids) == 1
-
-
-def test_a_header_is_sent_once_however_it_is_written(clients: Clients) -> None:
+def test_a_header_is_sent_once_however_it_is_written(clients):
     service = Exchanges(PORTS)
     ferry = client_of(clients, service, default_headers={"X-Agency": "A1", "user-agent": "shop/1"})
     ask_ports(ferry.with_options(extra_headers={"x-agency": "A2", "USER-AGENT": "shop/2"}))
@@ -246,29 +159,10 @@ def test_a_header_is_sent_once_however_it_is_written(clients: Clients) -> None:
     assert service.requests[0].headers.get_list("user-agent") == ["shop/2"]
 
 
-def test_names_come_in_the_language_asked_for(clients: Clients, ferry_sandbox: Sandbox) -> None:
-    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, language="el")
-    countries = {port.code: port.country for port in ferry.catalogue.ports()}
-    english = ferry.with_options(language="en").catalogue.ports()
-    assert countries["FRMRS"] == "Γαλλία"
-    assert {port.code: port.country for port in english}["FRMRS"] == "France"
-    error = caught(NotFoundError, ferry.bookings.get, "b-nobody")
-    english_error = caught(NotFoundError, ferry.with_options(language=None).bookings.get, "b-1")
-    assert error.message != english_error.message
-
-
-def test_a_large_reply_comes_packed(both: Ferry) -> None:
-    raw = both.with_raw_response.catalogue.ports()
-    assert raw.headers["content-encoding"] == "gzip"
-    assert raw.content.startswith(b"{")
-
-
 # ---- callable tokens --------------------------------------------------------------------------
 
 
-def test_a_function_is_asked_for_a_token_once_and_again_when_it_is_refused(
-    clients: Clients,
-) -> None:
+def test_a_function_is_asked_for_a_token_once_and_again_when_it_is_refused(clients):
     tokens = iter(["one", "two", "three"])
     service = Exchanges(httpx.Response(503), PORTS, PORTS, httpx.Response(401), PORTS, PORTS)
     ferry = client_of(clients, service, token=lambda: next(tokens), max_retries=1)
@@ -280,10 +174,8 @@ def test_a_function_is_asked_for_a_token_once_and_again_when_it_is_refused(
     ]
 
 
-def test_an_async_function_is_awaited_by_the_async_client_and_refused_by_the_other(
-    clients: Clients,
-) -> None:
-    async def give() -> str:
+def test_an_async_function_is_awaited_by_the_async_client_and_refused_by_the_other(clients):
+    async def give():
         await anyio.lowlevel.checkpoint()
         return "awaited"
 
@@ -303,7 +195,7 @@ def test_an_async_function_is_awaited_by_the_async_client_and_refused_by_the_oth
 # ---- views ------------------------------------------------------------------------------------
 
 
-def test_a_view_has_other_settings_and_the_client_keeps_its_own(clients: Clients) -> None:
+def test_a_view_has_other_settings_and_the_client_keeps_its_own(clients):
     service = Exchanges(PORTS)
     ferry = client_of(clients, service, language="fr", default_headers={"x-a": "1", "x-b": "1"})
     view = ferry.with_options(language="it", extra_headers={"x-b": "2", "x-c": "2"})
@@ -315,7 +207,7 @@ def test_a_view_has_other_settings_and_the_client_keeps_its_own(clients: Clients
     assert [of_client.get(name) for name in ("x-a", "x-b", "x-c")] == ["1", "1", None]
 
 
-def test_a_view_of_a_view_keeps_what_is_left_out(clients: Clients) -> None:
+def test_a_view_of_a_view_keeps_what_is_left_out(clients):
     service = Exchanges(PORTS)
     first = client_of(clients, service).with_options(
         language="it", extra_headers={"x-a": "1"}, correlation_id="c-1"
@@ -330,7 +222,7 @@ def test_a_view_of_a_view_keeps_what_is_left_out(clients: Clients) -> None:
     assert kept["x-a"] == cleared["x-a"] == "1"
 
 
-def test_none_is_a_time_out_of_none(clients: Clients, ferry_sandbox: Sandbox) -> None:
+def test_none_is_a_time_out_of_none(clients, ferry_sandbox):
     ferry = clients(
         ferry_sandbox.token, base_url=ferry_sandbox.base_url, timeout=0.1, max_retries=0
     )
@@ -339,7 +231,7 @@ def test_none_is_a_time_out_of_none(clients: Clients, ferry_sandbox: Sandbox) ->
     ask_ports(ferry.with_options(timeout=None))
 
 
-def test_each_part_of_a_time_out_reaches_the_connection(clients: Clients) -> None:
+def test_each_part_of_a_time_out_reaches_the_connection(clients):
     limits = Timeout(connect=1, read=2, write=3, pool=4)
     request = request_of(clients, ask_ports, timeout=limits)
     assert request.extensions["timeout"] == {"connect": 1, "read": 2, "write": 3, "pool": 4}
@@ -349,16 +241,14 @@ def test_each_part_of_a_time_out_reaches_the_connection(clients: Clients) -> Non
 
 
 @each("max_retries", [0, 3])
-def test_a_view_has_its_own_number_of_attempts(clients: Clients, max_retries: int) -> None:
+def test_a_view_has_its_own_number_of_attempts(clients, max_retries):
     service = Exchanges(httpx.Response(503))
     view = client_of(clients, service).with_options(max_retries=max_retries)
     caught(ServerError, ask_ports, view)
     assert len(service.requests) == max_retries + 1
 
 
-def test_the_environment_makes_clients_of_other_machines_read_only(
-    clients: Clients, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_environment_makes_clients_of_other_machines_read_only(clients, monkeypatch):
     here, there = "http://127.0.0.1:9", "https://ferry.example"
     for value, url, is_read_only in (
         ("1", there, True),
@@ -380,7 +270,7 @@ def test_the_environment_makes_clients_of_other_machines_read_only(
         assert bool(service.requests) != is_read_only
 
 
-def test_read_only_can_be_tightened_and_never_loosened(clients: Clients) -> None:
+def test_read_only_can_be_tightened_and_never_loosened(clients):
     service = Exchanges(PORTS)
     writer = client_of(clients, service)
     writer.with_options(read_only=False)
@@ -397,22 +287,7 @@ def test_read_only_can_be_tightened_and_never_loosened(clients: Clients) -> None
     assert {request.url.path for request in service.requests} == {"/api/port"}
 
 
-@each(
-    ("name", "value"),
-    [
-        *(("timeout", 0), ("max_retries", -1), ("language", "a\nb"), ("correlation_id", "a\nb")),
-        *(("correlation_id", "\u20ac"), ("extra_headers", {"host": "x"})),
-        *(("extra_headers", {"x-a": "a\r\nb"}), ("extra_headers", {"x:a": "b"})),
-    ],
-)
-def test_an_option_that_cannot_work_is_named(clients: Clients, name: str, value: Any) -> None:
-    error = caught(
-        InvalidInputError, client_of(clients, Exchanges(PORTS)).with_options, **{name: value}
-    )
-    assert error.field.startswith(name)
-
-
-def test_views_share_the_pool_and_close_nothing(both: Ferry, ferry_sandbox: Sandbox) -> None:
+def test_views_share_the_pool_and_close_nothing(both, ferry_sandbox):
     ask_ports(both)
     before = ferry_sandbox.counters.connections
     view = both.with_options(language="fr").with_options(max_retries=0)
@@ -425,16 +300,10 @@ def test_views_share_the_pool_and_close_nothing(both: Ferry, ferry_sandbox: Sand
     assert ferry_sandbox.counters.connections == before
 
 
-def test_views_share_the_mcp_session(both: Ferry, ferry_sandbox: Sandbox) -> None:
-    both.mcp.companies()
-    both.with_options(language="fr").mcp.companies()
-    assert ferry_sandbox.counters.requests["mcp.initialize"] == 1
-
-
 # ---- closing ----------------------------------------------------------------------------------
 
 
-def test_a_closed_client_says_so(both: Ferry) -> None:
+def test_a_closed_client_says_so(both):
     ask_ports(both)
     view = both.with_options(language="fr")
     both.close()
@@ -446,13 +315,13 @@ def test_a_closed_client_says_so(both: Ferry) -> None:
             assert error.outcome == "not_sent"
 
 
-def test_a_with_block_closes(clients: Clients, ferry_sandbox: Sandbox) -> None:
+def test_a_with_block_closes(clients, ferry_sandbox):
     with clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         ask_ports(ferry)
     caught(ConfigurationError, ask_ports, ferry)
 
 
-def test_a_callers_own_http_client_stays_open(clients: Clients) -> None:
+def test_a_callers_own_http_client_stays_open(clients):
     kind = httpx.AsyncClient if clients.is_async else httpx.Client
     http_client = kind(transport=httpx.MockTransport(Exchanges(PORTS)))
     with clients("t", base_url=URL, http_client=http_client) as ferry:
@@ -464,11 +333,11 @@ def test_a_callers_own_http_client_stays_open(clients: Clients) -> None:
 # ---- correlation ------------------------------------------------------------------------------
 
 
-def correlation_ids(service: Exchanges) -> list[str]:
+def correlation_ids(service):
     return [request.headers["x-client-correlation-id"] for request in service.requests]
 
 
-def test_a_block_gives_its_calls_an_id_and_blocks_nest() -> None:
+def test_a_block_gives_its_calls_an_id_and_blocks_nest():
     service = Exchanges(PORTS)
     with httpx.Client(transport=httpx.MockTransport(service)) as http_client:
         ferry = Ferry("t", base_url=URL, http_client=http_client)
@@ -485,27 +354,18 @@ def test_a_block_gives_its_calls_an_id_and_blocks_nest() -> None:
     assert after not in inside
 
 
-@each("bad", ["", "a\nb", "a\r\nx-admin: 1", "\u20ac", " a"])
-def test_an_id_that_cannot_stand_in_a_header_is_refused(bad: str) -> None:
-    def block() -> None:
-        with ferry_sdk.correlation(bad):
-            pass
-
-    assert caught(InvalidInputError, block).field == "correlation_id"
-
-
 @each("backend", ["asyncio", "trio"])
-def test_tasks_keep_their_own_id(backend: str) -> None:
+def test_tasks_keep_their_own_id(backend):
     service = Exchanges(PORTS)
-    seen: dict[str, str] = {}
+    seen = {}
 
-    async def work(ferry: AsyncFerry, name: str) -> None:
+    async def work(ferry, name):
         with ferry_sdk.correlation(name):
             await anyio.sleep(0.01)
             raw = await ferry.with_raw_response.catalogue.ports()
             seen[name] = raw.correlation_id
 
-    async def main() -> None:
+    async def main():
         async with httpx.AsyncClient(transport=httpx.MockTransport(service)) as http_client:
             ferry = AsyncFerry("t", base_url=URL, http_client=http_client)
             async with anyio.create_task_group() as tasks:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import pytest
-
 from tests.engine.replies import booking, ticket
 from tests.support.samples import (
     BOOKING_CANCELLATION,
@@ -14,8 +10,9 @@ from tests.support.samples import (
     PAYMENT_RECORDED,
     TICKET_CANCELLATION,
 )
+from tests.support.tables import each
 
-ANSWERS: dict[str, Any] = {
+ANSWERS = {
     "bookings.create": BOOKING_CREATED,
     "bookings.confirm": BOOKING_CONFIRMATION,
     "bookings.cancel": BOOKING_CANCELLATION,
@@ -26,7 +23,7 @@ ANSWERS: dict[str, Any] = {
     "mcp.cancel_ticket": TICKET_CANCELLATION,
     "mcp.call_tool": {"painted": True},
 }
-SHOWN: dict[str, Any] = {
+SHOWN = {
     "bookings.confirm": booking("ticketed", "Issued"),
     "bookings.cancel": booking("voided", "Canceled"),
     "tickets.cancel": ticket("Canceled"),
@@ -35,5 +32,5 @@ SHOWN: dict[str, Any] = {
     "mcp.cancel_ticket": ticket("Canceled"),
 }
 
-every_write = pytest.mark.parametrize("name", ANSWERS)
-every_shown = pytest.mark.parametrize("name", SHOWN)
+every_write = each("name", ANSWERS)
+every_shown = each("name", SHOWN)

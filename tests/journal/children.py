@@ -5,21 +5,15 @@ from __future__ import annotations
 import asyncio
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from ferry_sdk import AsyncFerry, Ferry, JournalError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
 
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-    from multiprocessing.synchronize import Barrier
-
-    from ferry_sdk.types import EndState, Intent, OutcomeDetails
-
 Moment = Literal["before_begin", "begun", "before_end", "ended"]
 
 
-def begin(url: str, intents: list[Intent], gate: Barrier, told: Connection) -> None:
+def begin(url, intents, gate, told):
     """Begin each write the moment all others do; tell each time who won."""
     with Journal(url) as journal:
         for intent in intents:
@@ -56,29 +50,29 @@ class Order:
 class Halting:
     """A journal that says each step, and stands still at one for ever."""
 
-    def __init__(self, journal: Journal, halt: Moment | None, told: Connection) -> None:
+    def __init__(self, journal, halt, told):
         self._journal = journal
         self._halt = halt
         self._told = told
 
-    def begin(self, intent: Intent) -> str:
+    def begin(self, intent):
         self._reached("before_begin")
         entry_id = self._journal.begin(intent)
         self._reached("begun")
         return entry_id
 
-    def end(self, entry_id: str, state: EndState, details: OutcomeDetails | None = None) -> None:
+    def end(self, entry_id, state, details=None):
         self._reached("before_end")
         self._journal.end(entry_id, state, details)
         self._reached("ended")
 
-    def _reached(self, moment: Moment) -> None:
+    def _reached(self, moment):
         self._told.send(moment)
         if moment == self._halt:
             threading.Event().wait()
 
 
-def write(order: Order, told: Connection) -> None:
+def write(order, told):
     """Make the write, and wait to be killed."""
     journal = Halting(Journal(order.url), order.halt, told)
     if order.is_async:
@@ -90,12 +84,12 @@ def write(order: Order, told: Connection) -> None:
     threading.Event().wait()
 
 
-async def _write_async(order: Order, journal: Halting, told: Connection) -> None:
+async def _write_async(order, journal, told):
     async with AsyncFerry(**order.client, journal=journal) as ferry:
         told.send("ready")
         await method_of(ferry, order.call)(**order.arguments)
 
 
-def method_of(ferry: Ferry | AsyncFerry, call: str) -> Any:
+def method_of(ferry, call):
     group, name = call.split(".")
     return getattr(getattr(ferry, group), name)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from sqlalchemy import Engine, create_engine
+from sqlalchemy import create_engine
 
 
-def engine_for(url: str, **options: Any) -> Engine:
+def engine_for(url, **options):
     return create_engine(url.replace("postgresql:", "postgresql+psycopg:"), **options)
 
 
-def run_sql(url: str, statement: str) -> list[Any]:
+def run_sql(url, statement):
     engine = engine_for(url)
     try:
         with engine.begin() as connection:

@@ -8,7 +8,6 @@ import os
 import sys
 import threading
 import weakref
-from typing import Any
 
 from sqlalchemy import event
 
@@ -20,7 +19,7 @@ from tests.journal.intents import confirmation
 WRITES = 6
 
 
-def main(url: str, way: str) -> None:
+def main(url, way):
     """Begin, fork, write on both sides at once, and end in the parent."""
     journal = Journal(url)
     first = journal.begin(confirmation("first"))
@@ -36,7 +35,7 @@ def main(url: str, way: str) -> None:
     stop.set()
     busy.join()
     journal.end(first, "done")
-    seen: dict[str, Any] = {
+    seen = {
         "ours": ours,
         "theirs": [words for words, _ in outcomes_of_children],
         "exits": [status for _, status in outcomes_of_children],
@@ -47,7 +46,7 @@ def main(url: str, way: str) -> None:
     print(json.dumps(seen))  # noqa: T201 -- the test reads it
 
 
-def fork_during(url: str, call: str) -> None:
+def fork_during(url, call):
     """Fork while another thread is in a statement, and print what both sides recorded."""
     engine = engine_for(url)
     journal = Journal(engine)
@@ -56,7 +55,7 @@ def fork_during(url: str, call: str) -> None:
     use = {"read": journal.unresolved, "write": lambda: journal.begin(confirmation("second"))}[call]
     thread = threading.Thread(target=use)
 
-    def pause(*_: object) -> None:
+    def pause(*_):
         if threading.current_thread() is thread:
             reached.set()
             go_on.wait()
@@ -83,15 +82,13 @@ def fork_during(url: str, call: str) -> None:
     print(json.dumps([*words, bookings_of(journal), status]))  # noqa: T201 -- the test reads it
 
 
-def bookings_of(journal: Journal) -> str:
+def bookings_of(journal):
     """The bookings that the journal has, without those of the child."""
     found = (entry.subject["booking_id"] for entry in journal.unresolved())
     return " ".join(sorted(one for one in found if not one.startswith("child")))
 
 
-def fork_child(
-    journal: Journal, name: str, way: str, parents: weakref.ref[Any], before: object
-) -> tuple[int, int]:
+def fork_child(journal, name, way, parents, before):
     """A child that writes, and then ends in this way."""
     reader, writer = os.pipe()
     child = os.fork()
@@ -114,15 +111,15 @@ def fork_child(
     sys.exit(0)
 
 
-def read_outcomes(child: int, reader: int) -> tuple[list[str], int]:
+def read_outcomes(child, reader):
     with os.fdopen(reader) as heard:
         words = heard.read().split()
     return words, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def begin_writes(journal: Journal, name: str) -> list[str]:
+def begin_writes(journal, name):
     """What became of many writes, and of the twin of the first."""
-    outcomes: list[str] = []
+    outcomes = []
     for booking in [f"{name}-{number}" for number in range(WRITES)] + ["first"]:
         try:
             journal.begin(confirmation(booking))
@@ -135,12 +132,12 @@ def begin_writes(journal: Journal, name: str) -> list[str]:
     return outcomes
 
 
-def reading_until(journal: Journal, stop: threading.Event) -> None:
+def reading_until(journal, stop):
     while not stop.wait(0.001):  # others get a turn with the one connection, too
         journal.unresolved()
 
 
-def connection_of(journal: Journal) -> object:
+def connection_of(journal):
     """What tells one connection from another."""
     with journal._engine.connect() as connection:
         if journal._engine.dialect.name == "postgresql":
@@ -148,9 +145,9 @@ def connection_of(journal: Journal) -> object:
         return id(connection.connection.dbapi_connection)
 
 
-def connections_of(journal: Journal) -> set[object]:
+def connections_of(journal):
     """All that lie in the pool."""
-    held = [journal._engine.connect() for _ in range(journal._engine.pool.checkedin())]  # type: ignore[attr-defined] -- a queue's
+    held = [journal._engine.connect() for _ in range(journal._engine.pool.checkedin())]
     try:
         if journal._engine.dialect.name == "postgresql":
             return {one.exec_driver_sql("SELECT pg_backend_pid()").scalar() for one in held}

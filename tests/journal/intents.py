@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ferry_sdk.types import Intent
 
 TRAVELLER = b"Okonkwo-4711"
 
 
-def intent(identity: bytes = TRAVELLER, **more: Any) -> Intent:
-    fields: dict[str, Any] = {
+def intent(identity=TRAVELLER, **more):
+    fields = {
         "operation": "bookings.create",
         "effect": "bookings.create",
         "method": "POST",
@@ -21,7 +19,7 @@ def intent(identity: bytes = TRAVELLER, **more: Any) -> Intent:
     return Intent(identity=identity, **fields | more)
 
 
-def confirmation(booking_id: str = "b1", **more: Any) -> Intent:
+def confirmation(booking_id="b1", **more):
     return intent(
         booking_id.encode(),
         **{

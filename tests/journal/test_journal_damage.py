@@ -22,6 +22,7 @@ from ferry_sdk import (
 from ferry_sdk.journal import Journal
 from tests.journal.databases import engine_for, run_sql
 from tests.journal.intents import confirmation, intent
+from tests.support.exchanges import caught
 from tests.support.tiers import examples, mostly_long
 
 NO_UTF_8 = "CAST(x'ff' AS TEXT)"
@@ -133,9 +134,7 @@ class TestOneEntry:
             entry_id = journal.begin(confirmation("b1"))
             damage(sqlite_url, field, NO_UTF_8, entry_id)
             (entry,) = journal.unresolved()
-            with pytest.raises(OutcomeUnknownError) as caught:
-                ferry.recover(entry)
-            assert caught.value.entry_id == entry_id
+            assert caught(OutcomeUnknownError, ferry.recover, entry).entry_id == entry_id
             assert journal.unresolved() == (entry,)
 
     @given(
@@ -194,9 +193,7 @@ class TestTheFile:
                 lambda: journal.forget(older_than=0),
                 journal.unresolved,
             ):
-                with pytest.raises(JournalError) as caught:
-                    use()
-                assert caught.value.outcome == "not_sent"
+                assert caught(JournalError, use).outcome == "not_sent"
 
     def test_a_name_that_can_be_no_file(self):
         with Journal("sqlite:///ferry\0.db") as journal, pytest.raises(JournalError):
@@ -298,6 +295,5 @@ def test_a_database_that_fails_while_a_damaged_entry_is_read_is_a_journal_error(
         run_sql(sqlite_url, "UPDATE ferry_journal SET created_at = 'yesterday'")
         assert len(journal.unresolved()) == 1
         event.listen(engine, "before_cursor_execute", fail)
-        with pytest.raises(JournalError):
-            journal.unresolved()
+        caught(JournalError, journal.unresolved)
     engine.dispose()

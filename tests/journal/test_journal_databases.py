@@ -16,12 +16,14 @@ from ferry_sdk.journal import Journal
 from ferry_sdk.journal.engines import engine_of
 from tests.journal.databases import engine_for, run_sql
 from tests.journal.intents import TRAVELLER, confirmation, intent
+from tests.support.exchanges import caught
+from tests.support.tables import each
 
 PASSWORD = "tr0ub4dor"
 
 
 class TestAddresses:
-    @pytest.mark.parametrize(
+    @each(
         "wrong",
         [
             "",
@@ -42,12 +44,11 @@ class TestAddresses:
         ],
     )
     def test_an_address_that_cannot_be_used_is_refused_and_not_repeated(self, wrong):
-        with pytest.raises(InvalidInputError) as caught:
-            Journal(wrong)
-        assert caught.value.field == "url"
-        assert PASSWORD not in str(caught.value)
-        assert caught.value.__cause__ is None
-        assert caught.value.__context__ is None
+        error = caught(InvalidInputError, Journal, wrong)
+        assert error.field == "url"
+        assert PASSWORD not in str(error)
+        assert error.__cause__ is None
+        assert error.__context__ is None
 
     @pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
     def test_each_name_of_postgresql_means_psycopg(self, postgres, scheme):
@@ -62,7 +63,7 @@ class TestAddresses:
             journal.begin(intent())
         assert path.exists()
 
-    @pytest.mark.parametrize(
+    @each(
         "memory",
         [
             "sqlite://",
@@ -122,9 +123,7 @@ class TestEngines:
     def test_an_engine_of_another_database_is_refused(self):
         engine = create_engine("sqlite://")
         engine.dialect.name = "oracle"
-        with pytest.raises(InvalidInputError) as caught:
-            Journal(engine)
-        assert caught.value.field == "url"
+        assert caught(InvalidInputError, Journal, engine).field == "url"
         engine.dispose()
 
 
@@ -148,8 +147,7 @@ class TestTables:
             "status_code, code FROM ferry_journal LIMIT 1"
         )
         for state in ("open", "unknown"):
-            with pytest.raises(IntegrityError):
-                run_sql(url, copied.format("twin", state))
+            caught(IntegrityError, run_sql, url, copied.format("twin", state))
         for state in ("done", "rejected", "not_sent"):
             run_sql(url, copied.format(state, state))
 
@@ -161,8 +159,7 @@ class TestTables:
         run_sql(url, "DROP TABLE ferry_journal")
         with Journal(url) as journal:
             journal.begin(intent())
-            with pytest.raises(UnresolvedWriteError):
-                journal.begin(intent())
+            caught(UnresolvedWriteError, journal.begin, intent())
 
     def test_who_may_not_make_tables_may_use_those_that_are_there(self, postgres):
         url = postgres.new_url()
@@ -188,10 +185,7 @@ class TestTables:
 
     def test_a_session_elsewhere_on_the_globe_gives_the_same_moments(self, postgres):
         url = postgres.new_url()
-        with (
-            Journal(url) as here,
-            Journal(f"{url}%20-ctimezone%3DAsia/Tokyo") as there,
-        ):
+        with Journal(url) as here, Journal(f"{url}%20-ctimezone%3DAsia/Tokyo") as there:
             entry_id = there.begin(intent())
             assert there.entry(entry_id) == here.entry(entry_id)
             assert there.entry(entry_id).created_at.tzinfo is timezone.utc
@@ -296,6 +290,4 @@ class TestFailures:
         assert wrong not in said
 
     def test_an_option_that_is_not_understood(self):
-        with pytest.raises(InvalidInputError) as caught:
-            Journal("sqlite:///ferry.db?timeout=soon")
-        assert caught.value.field == "url"
+        assert caught(InvalidInputError, Journal, "sqlite:///ferry.db?timeout=soon").field == "url"

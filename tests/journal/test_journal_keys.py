@@ -11,6 +11,8 @@ from ferry_sdk import ConfigurationError, InvalidInputError, UnresolvedWriteErro
 from ferry_sdk.journal import Journal
 from ferry_sdk.journal.creation import Key
 from tests.journal.intents import intent
+from tests.support.exchanges import caught
+from tests.support.tables import each
 
 KEY = "a key of sixteen bytes or more"
 OTHER = "another key, and as long as that"
@@ -92,7 +94,7 @@ def test_sixteen_bytes_are_enough(sqlite_url, monkeypatch):
         assert journal.unresolved() == ()
 
 
-@pytest.mark.parametrize(
+@each(
     ("wrong", "expected"),
     [
         ("", "at least 16 bytes"),
@@ -122,5 +124,4 @@ def test_a_key_shows_itself_nowhere():
     key = Key(KEY.encode())
     assert KEY not in repr(key)
     assert KEY not in repr(Journal("sqlite://", key=KEY))
-    with pytest.raises(TypeError):
-        pickle.dumps(key)
+    caught(TypeError, pickle.dumps, key)

@@ -9,20 +9,17 @@ from __future__ import annotations
 import random
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ferry_sdk import Ferry, OutcomeUnknownError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
 from tests.journal import children
+from tests.support.exchanges import caught
 from tests.support.hold import Hold
 from tests.support.summer import chosen
 from tests.support.tiers import mostly_long
 from tests.support.trip import PASSENGERS, found
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PATIENCE = 30.0
 
@@ -51,7 +48,7 @@ PHASES = {
 NOTHING_SENT = ("before the intent commits", "after it, before the request")
 
 
-def arguments_of(ferry, call) -> dict[str, Any]:
+def arguments_of(ferry, call):
     """What the write is called with; what it needs is made first."""
     # In real time: the other process has seen no reply that would tell it a frozen one.
     trip = {"availabilities": chosen([found(ferry)]), "passengers": PASSENGERS}
@@ -62,18 +59,14 @@ def arguments_of(ferry, call) -> dict[str, Any]:
         return {"booking_id": booking_id}
     if call == "tickets.mark_paid":
         ticket_id = ferry.bookings.get(booking_id).tickets[0].id
-        return {
-            "ticket_id": ticket_id,
-            "booking_id": booking_id,
-            "external_payment_ref": "pi_4711",
-        }
+        return {"ticket_id": ticket_id, "booking_id": booking_id, "external_payment_ref": "pi_4711"}
     return {"ticket_id": ferry.bookings.confirm(booking_id).ticket_id}
 
 
 class Scene:
     """A service, a journal, and a process that makes one write until it is killed."""
 
-    def __init__(self, ferry, sandbox, nursery, url, call, *, is_async: bool) -> None:
+    def __init__(self, ferry, sandbox, nursery, url, call, *, is_async):
         self.sandbox = sandbox
         self.call = call
         self.arguments = arguments_of(ferry, call)
@@ -95,30 +88,30 @@ class Scene:
         return self.sandbox.counters.effects_of(WRITES[self.call])
 
     @property
-    def done(self) -> int:
+    def done(self):
         """How often the service did it."""
         return len(self.effects) - self._before
 
     @property
-    def asked(self) -> int:
+    def asked(self):
         """How many requests for it the service has read."""
         return self.sandbox.counters.requests[self.call]
 
     def again(self):
         return children.method_of(self.ferry, self.call)(**self.arguments)
 
-    def killed_at(self, phase: str) -> None:
+    def killed_at(self, phase):
         asked = self.asked
         self._killed(PHASES[phase], lambda *child: self._reached(phase, asked, *child))
 
-    def killed_after(self, step: str, seconds: float) -> None:
-        def reached(_, told) -> None:
+    def killed_after(self, step, seconds):
+        def reached(_, told):
             heard(told, step)
             time.sleep(seconds)
 
         self._killed(None, reached)
 
-    def _killed(self, halt, wait: Callable[[Any, Any], None]) -> None:
+    def _killed(self, halt, wait):
         here, there = self._nursery.Pipe(duplex=False)
         order = replace(self._order, halt=halt)
         process = self._nursery.Process(target=children.write, args=(order, there))
@@ -132,7 +125,7 @@ class Scene:
             here.close()
         assert process.exitcode == -9
 
-    def _reached(self, phase: str, asked: int, process, told) -> None:
+    def _reached(self, phase, asked, process, told):
         match phase:
             case "after the request, before the work":
                 eventually(lambda: self.asked > asked, process.is_alive)
@@ -141,12 +134,12 @@ class Scene:
             case _:
                 heard(told, PHASES[phase])
 
-    def close(self) -> None:
+    def close(self):
         self.ferry.close()
         self.journal.close()
 
 
-def heard(told, step: str) -> None:
+def heard(told, step):
     """Listen to the process until it has come to this step."""
     said = None
     while said != step:
@@ -154,7 +147,7 @@ def heard(told, step: str) -> None:
         said = told.recv()
 
 
-def eventually(holds: Callable[[], Any], possible: Callable[[], bool] = lambda: True) -> None:
+def eventually(holds, possible=lambda: True):
     until = time.monotonic() + PATIENCE
     while not holds():
         assert possible()
@@ -166,7 +159,7 @@ def eventually(holds: Callable[[], Any], possible: Callable[[], bool] = lambda: 
 def scene(ferry, ferry_sandbox, nursery, url, record_property):
     made = []
 
-    def setting(call: str, *, is_async: bool) -> Scene:
+    def setting(call, *, is_async):
         made.append(Scene(ferry, ferry_sandbox, nursery, url, call, is_async=is_async))
         record_property("processes killed in the middle of a write", 1)
         return made[0]
@@ -202,11 +195,7 @@ def test_a_write_killed_at_any_moment_is_on_record(scene, call, number):
         setting.ferry.catalogue.vehicle_types()
     eventually(lambda: setting.done == setting.asked - asked)
     entries = all_entries(setting)
-    check(
-        setting,
-        begun=bool(entries),
-        ended=any(not entry.is_unresolved for entry in entries),
-    )
+    check(setting, begun=bool(entries), ended=any(not entry.is_unresolved for entry in entries))
 
 
 def all_entries(setting):
@@ -237,10 +226,9 @@ def check(setting, *, begun, ended):
         assert setting.ferry.recover(entry).read_back
         assert setting.journal.entry(entry.id).state == "done"
     else:
-        with pytest.raises(OutcomeUnknownError) as caught:
-            setting.ferry.recover(entry)
-        assert caught.value.entry_id == entry.id
-        assert caught.value.correlation_id == entry.correlation_id
+        error = caught(OutcomeUnknownError, setting.ferry.recover, entry)
+        assert error.entry_id == entry.id
+        assert error.correlation_id == entry.correlation_id
         assert setting.journal.unresolved() == (entry,)
         with pytest.raises(UnresolvedWriteError) as refused:
             setting.again()

@@ -8,17 +8,19 @@ import pytest
 import time_machine
 from sqlalchemy import event
 
-from ferry_sdk import InvalidInputError
+from ferry_sdk import ConfigurationError, InvalidInputError
 from ferry_sdk.journal import Journal
 from ferry_sdk.types import OutcomeDetails
 from tests.journal.databases import run_sql
 from tests.journal.intents import confirmation, intent
+from tests.support.exchanges import caught
+from tests.support.tables import each
 
 START = datetime(2027, 3, 1, 9, tzinfo=timezone.utc)
 TOKYO = timezone(timedelta(hours=9))
 
 
-def begin_at(journal: Journal, *minutes: int) -> list[str]:
+def begin_at(journal, *minutes):
     """Begin a write at each of these minutes after the start."""
     ids = []
     for number, minute in enumerate(minutes):
@@ -27,11 +29,11 @@ def begin_at(journal: Journal, *minutes: int) -> list[str]:
     return ids
 
 
-def at(minutes: int) -> datetime:
+def at(minutes):
     return START + timedelta(minutes=minutes)
 
 
-def ids_of(found) -> list[str]:
+def ids_of(found):
     return [entry.id for entry in found]
 
 
@@ -82,7 +84,7 @@ class TestFilters:
         assert ids_of(any_journal.entries(correlation_id="order-1")) == [other]
         assert any_journal.entries(correlation_id="ORDER-17") == ()
 
-    @pytest.mark.parametrize(
+    @each(
         ("field", "wrong"),
         [
             ("since", datetime(2027, 3, 1)),  # noqa: DTZ001 -- no zone is the point
@@ -118,16 +120,15 @@ class TestFilters:
     def test_a_range_that_ends_before_it_starts_is_refused(self, any_journal):
         (entry_id,) = begin_at(any_journal, 5)
         for since in (at(5), any_journal.entry(entry_id)):
-            with pytest.raises(InvalidInputError) as caught:
-                any_journal.entries(since=since, until=at(4))
-            assert caught.value.field == "until"
+            error = caught(InvalidInputError, any_journal.entries, since=since, until=at(4))
+            assert error.field == "until"
 
     def test_any_large_limit_returns_all(self, any_journal):
         ids = begin_at(any_journal, 1)
         assert ids_of(any_journal.entries(limit=10**30)) == ids
 
 
-def pages(journal: Journal, size: int, **filters: object) -> list[list[str]]:
+def pages(journal, size, **filters):
     found, page = [], journal.entries(limit=size, **filters)
     while page:
         found.append(ids_of(page))
@@ -245,9 +246,7 @@ class TestSettling:
         assert any_journal.settle(entry_id, happened=True, booking_id="b1").booking_id == "b1"
         assert ids_of(any_journal.entries(booking_id="b1")) == [entry_id]
 
-    @pytest.mark.parametrize(
-        ("happened", "booking_id"), [(False, "b1"), (True, "b2"), (True, ""), (True, 7)]
-    )
+    @each(("happened", "booking_id"), [(False, "b1"), (True, "b2"), (True, ""), (True, 7)])
     def test_another_booking_than_that_of_the_write_is_refused(self, happened, booking_id):
         with Journal("sqlite://") as journal:
             entry_id = journal.begin(confirmation("b1"))
@@ -284,7 +283,7 @@ class TestSettling:
         assert any_journal.entry(second).is_unresolved
 
 
-def cancellation(ticket_id: str, **more: str):
+def cancellation(ticket_id, **more):
     subject = {"ticket_id": ticket_id, **more}
     name = "tickets.cancel"
     return intent(repr(subject).encode(), operation=name, effect=name, subject=subject)
@@ -327,22 +326,48 @@ class TestBookings:
     def test_since_leaves_earlier_ones_out(self, any_journal):
         begin_at(any_journal, 0, 1, 2)
         assert [*any_journal.booking_ids(since=at(2))] == ["b2"]
-        with pytest.raises(InvalidInputError) as caught:
-            any_journal.booking_ids(since="yesterday")
-        assert caught.value.field == "since"
+        error = caught(InvalidInputError, any_journal.booking_ids, since="yesterday")
+        assert error.field == "since"
 
     def test_a_write_whose_booking_cannot_be_listed_is_refused(self, any_journal):
         for booking_id in ("b" * 201, "b\n"):
-            with pytest.raises(InvalidInputError) as caught:
-                any_journal.begin(confirmation(booking_id))
-            assert (caught.value.field, caught.value.outcome) == ("booking_id", "not_sent")
+            error = caught(InvalidInputError, any_journal.begin, confirmation(booking_id))
+            assert (error.field, error.outcome) == ("booking_id", "not_sent")
         assert any_journal.entries() == ()
 
     def test_a_damaged_id_is_left_out(self, sqlite_url):
         with Journal(sqlite_url) as journal:
             begin_at(journal, 0, 1)
             run_sql(
-                sqlite_url,
-                "UPDATE ferry_journal SET booking_id = x'ff' WHERE booking_id = 'b0'",
+                sqlite_url, "UPDATE ferry_journal SET booking_id = x'ff' WHERE booking_id = 'b0'"
             )
             assert [*journal.booking_ids()] == ["b1"]
+
+
+# What watches save in a journal
+
+
+def test_snapshots_are_replaced_found_by_id_and_forgotten(any_journal):
+    assert any_journal.load_snapshots(["b1"]) == {}
+    for content in ("first", "second é"):
+        any_journal.save_snapshot("b1", content)
+    any_journal.save_snapshot("b2", "other")
+    ids = [f"b{number}" for number in range(1_200)]
+    assert any_journal.load_snapshots(ids) == {"b1": "second é", "b2": "other"}
+    assert any_journal.load_snapshots([]) == {}
+    any_journal.forget(older_than=3600)
+    assert len(any_journal.load_snapshots(ids)) == 2
+    assert any_journal.forget(older_than=0) == 0
+    assert any_journal.load_snapshots(ids) == {}
+
+
+def test_snapshots_of_another_process_are_seen(url):
+    with Journal(url) as here, Journal(url) as there:
+        here.save_snapshot("b1", "saved")
+        assert there.load_snapshots(["b1"]) == {"b1": "saved"}
+
+
+def test_a_journal_that_is_closed_saves_nothing(sqlite_url):
+    journal = Journal(sqlite_url)
+    journal.close()
+    caught(ConfigurationError, journal.save_snapshot, "b1", "late")

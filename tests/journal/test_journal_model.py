@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
@@ -16,6 +15,7 @@ from hypothesis.stateful import (
 from ferry_sdk import InvalidInputError, JournalError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
 from tests.journal.intents import confirmation
+from tests.support.exchanges import caught
 from tests.support.tiers import examples
 
 RANK = {"open": 0, "unknown": 1, "not_sent": 2, "rejected": 2, "done": 3}
@@ -54,9 +54,8 @@ class Machine(RuleBasedStateMachine):
     def begin(self, booking, client):
         twins = self.unresolved_of(booking)
         if twins:
-            with pytest.raises(UnresolvedWriteError) as caught:
-                self.journals[client].begin(confirmation(booking))
-            assert twins == [caught.value.entry.id]
+            error = caught(UnresolvedWriteError, self.journals[client].begin, confirmation(booking))
+            assert twins == [error.entry.id]
             return multiple()
         entry_id = self.journals[client].begin(confirmation(booking))
         self.booking[entry_id] = booking
@@ -70,8 +69,7 @@ class Machine(RuleBasedStateMachine):
     )
     def end(self, entry_id, state, client):
         if entry_id not in self.state:
-            with pytest.raises(JournalError):
-                self.journals[client].end(entry_id, state)
+            caught(JournalError, self.journals[client].end, entry_id, state)
             return
         self.journals[client].end(entry_id, state)
         self.raise_state(entry_id, state)
@@ -80,8 +78,7 @@ class Machine(RuleBasedStateMachine):
     def settle(self, entry_id, happened, client):
         before = self.state.get(entry_id)
         if before is None or (before == "done" and not happened):
-            with pytest.raises(InvalidInputError):
-                self.journals[client].settle(entry_id, happened=happened)
+            caught(InvalidInputError, self.journals[client].settle, entry_id, happened=happened)
             return
         self.raise_state(entry_id, "done" if happened else "rejected")
         entry = self.journals[client].settle(entry_id, happened=happened)

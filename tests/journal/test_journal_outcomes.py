@@ -12,6 +12,7 @@ from ferry_sdk import AlreadyDoneError, APIError, AsyncFerry, Ferry, OutcomeUnkn
 from ferry_sdk.journal import Journal
 from ferry_sdk.types import OutcomeDetails
 from tests.journal.test_journal_secrets import CANARIES, at_rest
+from tests.support.exchanges import caught
 from tests.support.summer import booked, chosen, stopped
 from tests.support.trip import PASSENGERS, found
 
@@ -129,9 +130,8 @@ def test_a_rejection_has_its_status_and_code(shop, journal, order, confirm):
     made = shop.bookings.create(**order)
     shop.bookings.confirm(made.booking_id)
     group, _, method = confirm.partition(".")
-    with pytest.raises(AlreadyDoneError) as caught:
-        getattr(getattr(shop, group), method)(made.booking_id)
-    refusal = caught.value.__cause__
+    error = caught(AlreadyDoneError, getattr(getattr(shop, group), method), made.booking_id)
+    refusal = error.__cause__
     assert isinstance(refusal, APIError)
     entry = last(journal)
     assert (entry.state, entry.booking_id) == ("rejected", made.booking_id)
@@ -140,8 +140,7 @@ def test_a_rejection_has_its_status_and_code(shop, journal, order, confirm):
 
 def test_an_unknown_outcome_names_what_was_known_before(ferry_sandbox, shop, journal):
     ferry_sandbox.faults.add("server_error", "bookings.cancel")
-    with pytest.raises(OutcomeUnknownError):
-        shop.bookings.cancel("b-1")
+    caught(OutcomeUnknownError, shop.bookings.cancel, "b-1")
     entry = last(journal)
     assert (entry.state, entry.booking_id) == ("unknown", "b-1")
     assert (entry.status_code, entry.ended_at) == (None, None)
@@ -221,8 +220,7 @@ def test_what_outcomes_name_holds_no_traveller(url, ferry_sandbox, order):
     ):
         made = client.bookings.create(**order)
         client.bookings.confirm(made.booking_id)
-        with pytest.raises(AlreadyDoneError):
-            client.bookings.confirm(made.booking_id)
+        caught(AlreadyDoneError, client.bookings.confirm, made.booking_id)
         kept = at_rest(url) + repr(journal.entries()).encode()
     assert made.booking_id.encode() in kept
     for canary in (*CANARIES, ferry_sandbox.token):

@@ -15,6 +15,7 @@ from ferry_sdk.journal import Journal, engines, statements
 from tests.journal import children
 from tests.journal.databases import engine_for, run_sql
 from tests.journal.intents import confirmation, intent
+from tests.support.exchanges import caught
 
 PROCESSES = 6
 ROUNDS = 8
@@ -147,8 +148,7 @@ def test_a_writer_waits_for_another_that_holds_the_lock_for_a_moment(sqlite_url)
         with engine.connect() as other:
             other.execute(text("BEGIN IMMEDIATE"))
             waiting = threads.submit(journal.begin, intent())
-            with pytest.raises(NotYetError):
-                waiting.result(0.3)
+            caught(NotYetError, waiting.result, 0.3)
             assert journal.unresolved() == ()  # a reader does not wait
             other.rollback()
         assert journal.entry(waiting.result()).state == "open"

@@ -11,14 +11,14 @@ from ferry_sdk.journal import Journal
 NOWHERE = "http://127.0.0.1:1"
 
 
-def call() -> None:
+def call():
     with Ferry("t", base_url=NOWHERE, max_retries=0) as ferry:
         for confirm in (ferry.bookings.confirm, ferry.mcp.confirm_booking):
             with suppress(FerryError):
                 confirm("b-1")
 
 
-async def call_async() -> None:
+async def call_async():
     async with AsyncFerry("t", base_url=NOWHERE, max_retries=0) as ferry:
         with suppress(FerryError):
             await ferry.bookings.confirm("b-1")

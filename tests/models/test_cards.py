@@ -6,6 +6,7 @@ import base64
 import re
 import subprocess
 import sys
+from datetime import timedelta
 from html import unescape
 from html.parser import HTMLParser
 from unicodedata import category
@@ -13,10 +14,21 @@ from unicodedata import category
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferry_sdk import Availability, Booking, BookingCreated, Port, Records, Ticket, Unreadable
+from ferry_sdk import (
+    AsyncFerry,
+    Availability,
+    Booking,
+    BookingCreated,
+    Ferry,
+    Port,
+    Records,
+    Ticket,
+    Unreadable,
+)
 from ferry_sdk.models import CancellationFee, Tariff
 from tests.support import samples
 from tests.support.tables import each
+from tests.support.trip import found
 
 PERSONAL = "Zq7-canary"
 PNG = "data:image/png;base64," + base64.b64encode(b"\x89PNG a picture").decode()
@@ -27,12 +39,12 @@ ATTRIBUTES = {"alt", "class", "height", "href", "rel", "src", "style", "target",
 class Elements(HTMLParser):
     """Every element with its attributes, and the texts."""
 
-    def __init__(self, html: str) -> None:
+    def __init__(self, html):
         super().__init__()
-        self.tags: list[str] = []
-        self.attributes: list[tuple[str, str]] = []
-        self.texts: list[str] = []
-        self.open: list[str] = []
+        self.tags = []
+        self.attributes = []
+        self.texts = []
+        self.open = []
         self.feed(html)
         self.close()
 
@@ -52,7 +64,7 @@ class Elements(HTMLParser):
         raise AssertionError(data)
 
 
-def parse_html(html: str) -> Elements:
+def parse_html(html):
     """Parse the HTML; assert that it has only the library's own elements."""
     found = Elements(html)
     assert found.open == []
@@ -69,7 +81,7 @@ def parse_html(html: str) -> Elements:
     return found
 
 
-def replace_texts(value: object, text: str) -> object:
+def replace_texts(value, text):
     """Return the value with every text replaced by this one."""
     if isinstance(value, dict):
         return {key: replace_texts(one, text) for key, one in value.items()}
@@ -246,3 +258,43 @@ print(Records([Port(code="A", name="<b>", country="X")])._repr_html_())
     )
     assert "<b>" in unescape(done.stdout)
     assert "&lt;b&gt;" in done.stdout
+
+
+# Reprs
+
+
+def test_a_sailing_is_shown_in_two_lines(clients, ferry_sandbox):
+    sailing = found(clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url))
+    for text in (repr(sailing), str(sailing)):
+        assert text.count("\n") == 1
+        assert all(len(line) <= 120 for line in text.splitlines())
+        for part in (sailing.depart_code, sailing.company.name, sailing.id):
+            assert part in text
+    assert str(min(one.amount for one in sailing.tariffs if one.type == "Ticket")) in repr(sailing)
+
+
+def test_a_sailing_without_tariffs_has_a_repr(both):
+    bare = found(both).model_copy(update={"tariffs": ()})
+    assert "0 tariffs, " in repr(bare)
+
+
+def test_a_long_list_shows_its_first_and_its_last_record():
+    assert repr(Records(range(5))) == "Records([0, 1, 2, 3, 4])"
+    assert repr(Records(range(6))) == "Records([0, ... 4 more ..., 5])"
+    assert repr(Records([timedelta(0)])) == "Records([datetime.timedelta(0)])"
+
+
+@each("kind", [Ferry, AsyncFerry])
+def test_a_group_shows_its_address_and_no_internals(kind):
+    url = "http://127.0.0.1:1"
+    client = kind("a-secret-token", base_url=url)
+    groups = (client.availability, client.bookings, client.tickets, client.catalogue, client.mcp)
+    for group in (*groups, client.places, client.routes, client.trips, client.vehicles):
+        assert repr(group) == f"{type(group).__name__}(base_url={url!r})"
+        assert "transport" not in dir(group)
+
+
+def test_the_names_of_a_record_are_without_the_deprecated_methods_of_pydantic():
+    names = {*dir(Availability.model_validate(samples.AVAILABILITY))}
+    assert {*Availability.model_fields, "select", "travel_time", "model_dump"} <= names
+    assert not {"construct", "copy", "dict", "json", "parse_raw", "update_forward_refs"} & names

@@ -10,7 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 from functools import cache, partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -41,14 +41,12 @@ from ferry_sdk.models import (
 from ferry_sdk.models.base import path_of
 from ferry_sdk.models.bulk import columns_of, validate_columns
 from tests.support import samples
+from tests.support.exchanges import caught
 from tests.support.operations import OPERATIONS, described
 from tests.support.tables import each
 from tests.support.tiers import LONG, examples, mostly_long
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-SAMPLES: dict[type[BaseModel], samples.Wire] = {
+SAMPLES = {
     Availability: samples.AVAILABILITY,
     Port: samples.PORT,
     Journey: samples.JOURNEY,
@@ -149,7 +147,7 @@ SAME_KIND = {str: TEXTS, int: INTS, float: FLOATS, bool: st.booleans(), type(Non
 Spot = tuple[Any, Any]
 
 
-def spots(value: Any) -> Iterator[Spot]:
+def spots(value):
     """Yield every member and element at any depth, as its container and key."""
     places = [*(value if isinstance(value, dict) else range(len(value)))]
     for key in places:
@@ -158,29 +156,29 @@ def spots(value: Any) -> Iterator[Spot]:
             yield from spots(value[key])
 
 
-def vary_value(draw: Any, holder: Any, key: Any) -> None:
+def vary_value(draw, holder, key):
     """Replace a scalar by another valid value."""
     strategy = GOOD.get(key, SAME_KIND.get(type(holder[key])))
     if strategy is not None:
         holder[key] = draw(strategy)
 
 
-def replace_value(draw: Any, holder: Any, key: Any) -> None:
+def replace_value(draw, holder, key):
     holder[key] = copy.deepcopy(draw(ODD))
 
 
-def drop_member(_: Any, holder: Any, key: Any) -> None:
+def drop_member(_, holder, key):
     del holder[key]
 
 
-def add_member(draw: Any, holder: Any, key: Any) -> None:
+def add_member(draw, holder, key):
     if isinstance(holder, dict):
         holder[draw(TEXTS | st.sampled_from(["model_extra", "__dict__", "id"]))] = draw(JSON)
     else:
         holder.append(copy.deepcopy(holder[key]))
 
 
-def reverse_order(_: Any, holder: Any, _key: Any) -> None:
+def reverse_order(_, holder, _key):
     """Change the order."""
     if isinstance(holder, dict):
         members = [*holder.items()]
@@ -191,7 +189,7 @@ def reverse_order(_: Any, holder: Any, _key: Any) -> None:
 
 
 @st.composite
-def records(draw: Any, model: type[BaseModel], acts: Sequence[Any]) -> samples.Wire:
+def records(draw, model, acts):
     record = copy.deepcopy(SAMPLES[model])
     for act in draw(st.lists(st.sampled_from(acts), max_size=5)):
         if found := [*spots(record)]:
@@ -203,18 +201,18 @@ PLAIN = (vary_value, vary_value, reverse_order)
 ANY = (vary_value, vary_value, vary_value, reverse_order, add_member, replace_value, drop_member)
 
 
-def text_of(items: object) -> bytes:
+def text_of(items):
     text = json.dumps(items, ensure_ascii=False)
     for number in (TOO_BIG, TOO_SMALL):
         text = text.replace(f'"{number}"', number).replace(f'"-{number}"', f"-{number}")
     return text.encode()
 
 
-def validate_with_pydantic(model: type[BaseModel], text: bytes) -> tuple[list[Any], list[Any]]:
+def validate_with_pydantic(model, text):
     """Return the valid records, and the problems of the others."""
-    read: list[Any] = []
-    lost: list[Any] = []
-    items: Any = decode_json(text)
+    read = []
+    lost = []
+    items = decode_json(text)
     for index, item in enumerate(items):
         try:
             read.append(model.model_validate(item))
@@ -223,7 +221,7 @@ def validate_with_pydantic(model: type[BaseModel], text: bytes) -> tuple[list[An
     return read, lost
 
 
-def exact(value: Any) -> object:  # noqa: PLR0911 -- each kind is told in its own way
+def exact(value):  # noqa: PLR0911 -- each kind is told in its own way
     """Return a comparable form of a value with all types and orders."""
     if isinstance(value, BaseModel):
         inside = exact(vars(value)), exact(value.model_extra), value.model_fields_set
@@ -243,7 +241,7 @@ def exact(value: Any) -> object:  # noqa: PLR0911 -- each kind is told in its ow
     return type(value), repr(value)
 
 
-SIGHTS: dict[str, Callable[[Any], object]] = {
+SIGHTS = {
     "dump": lambda record: exact(record.model_dump()),
     "json": lambda record: record.model_dump_json(),
     "what was there": lambda record: exact(record.model_dump(exclude_unset=True)),
@@ -252,7 +250,7 @@ SIGHTS: dict[str, Callable[[Any], object]] = {
     "repr": repr,
     "str": str,
 }
-COPIES: dict[str, Callable[[Any], Any]] = {
+COPIES = {
     "copy": copy.copy,
     "deep copy": copy.deepcopy,
     "model copy": lambda record: record.model_copy(),
@@ -263,14 +261,14 @@ COPIES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def hash_of(record: object) -> int | None:
+def hash_of(record):
     try:
         return hash(record)
     except TypeError:  # it has a list somewhere
         return None
 
 
-def assert_alike(ours: Sequence[Any], theirs: Sequence[Any]) -> None:
+def assert_alike(ours, theirs):
     """Assert that both lists are indistinguishable."""
     assert [*map(exact, ours)] == [*map(exact, theirs)]
     assert [*map(hash_of, ours)] == [*map(hash_of, theirs)]
@@ -288,16 +286,13 @@ def assert_alike(ours: Sequence[Any], theirs: Sequence[Any]) -> None:
     assert [*map(exact, ours)] == [*map(exact, theirs)], "a copy changed what it was made of"
 
 
-def assert_same_result(
-    model: type[BaseModel], text: bytes, compare: Callable[[Any, Any], None]
-) -> None:
+def assert_same_result(model, text, compare):
     """Assert that a list is parsed as pydantic parses its records one by one."""
     read, lost = validate_with_pydantic(model, text)
     if lost and not read:
-        with pytest.raises(UnexpectedResponseError) as caught:
-            RecordList(model).read(decode_json(text))
-        assert exact(caught.value.body) == exact(decode_json(text))
-        assert caught.value.field == f"[0].{lost[0][1]}".rstrip(".")
+        error = caught(UnexpectedResponseError, RecordList(model).read, decode_json(text))
+        assert exact(error.body) == exact(decode_json(text))
+        assert error.field == f"[0].{lost[0][1]}".rstrip(".")
         return
     found = RecordList(model).read(decode_json(text))
     assert len(found) == len(read)
@@ -306,7 +301,7 @@ def assert_same_result(
     assert seen == lost
 
 
-def test_every_model_that_lists_are_answered_of_is_here() -> None:
+def test_every_model_that_lists_are_answered_of_is_here():
     assert {*SAMPLES} == ANSWERED
     assert columns_of(Availability)
 
@@ -314,9 +309,7 @@ def test_every_model_that_lists_are_answered_of_is_here() -> None:
 @EVERY_LIST
 @examples(80)
 @given(st.data())
-def test_a_list_reads_as_pydantic_reads_each_of_its_records(
-    model: type[BaseModel], data: st.DataObject
-) -> None:
+def test_a_list_reads_as_pydantic_reads_each_of_its_records(model, data):
     items = data.draw(st.lists(records(model, ANY), max_size=4))
     again = data.draw(st.integers(0, 2))
     assert_same_result(model, text_of(items + items[:again]), assert_alike)
@@ -325,7 +318,7 @@ def test_a_list_reads_as_pydantic_reads_each_of_its_records(
 @LONG
 @examples(250)
 @given(st.lists(records(Availability, ANY), max_size=3))
-def test_a_search_reads_as_pydantic_reads_each_of_its_sailings(items: list[samples.Wire]) -> None:
+def test_a_search_reads_as_pydantic_reads_each_of_its_sailings(items):
     assert_same_result(Availability, text_of(items), assert_alike)
 
 
@@ -333,9 +326,7 @@ def test_a_search_reads_as_pydantic_reads_each_of_its_sailings(items: list[sampl
 @BY_COLUMNS
 @settings(max_examples=8)
 @given(st.data())
-def test_odd_records_of_a_long_list_are_told_by_their_places(
-    model: type[BaseModel], data: st.DataObject
-) -> None:
+def test_odd_records_of_a_long_list_are_told_by_their_places(model, data):
     good = data.draw(st.lists(records(model, PLAIN), min_size=1, max_size=3))
     size = data.draw(st.sampled_from([119, 120, 121, 401, 999, 1001]))
     items = [good[place % len(good)] for place in range(size)]
@@ -343,7 +334,7 @@ def test_odd_records_of_a_long_list_are_told_by_their_places(
     for place, record in data.draw(st.lists(odd, max_size=4)):
         items[place] = record
 
-    def compare(ours: Sequence[Any], theirs: Sequence[Any]) -> None:
+    def compare(ours, theirs):
         assert [*map(exact, ours)] == [*map(exact, theirs)]
 
     assert_same_result(model, text_of(items), compare)
@@ -352,20 +343,18 @@ def test_odd_records_of_a_long_list_are_told_by_their_places(
 @BY_COLUMNS
 @examples(60)
 @given(st.data())
-def test_what_the_interface_shows_is_read_by_columns(
-    model: type[BaseModel], data: st.DataObject
-) -> None:
+def test_what_the_interface_shows_is_read_by_columns(model, data):
     """Without this, the other tests would pass and nothing would be fast."""
     text = text_of(data.draw(st.lists(records(model, PLAIN), min_size=1, max_size=4)))
-    items: Any = decode_json(text)
+    items = decode_json(text)
     assert_alike(validate_columns(model, items)(), validate_with_pydantic(model, text)[0])
 
 
-def availability(**changes: Any) -> samples.Wire:
+def availability(**changes):
     return {**samples.AVAILABILITY, **changes}
 
 
-def tariff(**changes: Any) -> samples.Wire:
+def tariff(**changes):
     return availability(tariffs=[{**samples.TARIFF, **changes}])
 
 
@@ -390,7 +379,7 @@ def tariff(**changes: Any) -> samples.Wire:
 @example([availability(tariffs=[samples.TARIFF] * 3), availability(tariffs=[])])
 @example([availability(company={"id": "1", "name": "x"}), availability()])
 @example([availability(direction="Sideways"), tariff(type="", currency="eUr")])
-def test_known_pitfalls(items: list[samples.Wire]) -> None:
+def test_known_pitfalls(items):
     assert_same_result(Availability, text_of(items), assert_alike)
 
 
@@ -403,18 +392,18 @@ def test_known_pitfalls(items: list[samples.Wire]) -> None:
         '[{"code": "A", "name": "x", "country": "Y", "deep": ' + "[" * 150 + "]" * 150 + "}]",
     ],
 )
-def test_what_only_the_text_of_json_has(text: str) -> None:
+def test_what_only_the_text_of_json_has(text):
     assert_same_result(Port, text.encode(), assert_alike)
 
 
 @pytest.fixture
-def siblings() -> list[Any]:
+def siblings():
     """Return three sailings, two of them with an unknown member."""
     items = [availability(), availability(never_seen=[1]), availability(never_seen=[1])]
     return [*RecordList(Availability).read(decode_json(text_of(items)))]
 
 
-def test_a_record_does_not_change(siblings: list[Any]) -> None:
+def test_a_record_does_not_change(siblings):
     before = [*map(exact, siblings)]
     for record in siblings:
         for refused in (
@@ -435,13 +424,13 @@ def test_a_record_does_not_change(siblings: list[Any]) -> None:
 
 
 @cache
-def default_in_board() -> object:
+def default_in_board():
     """Return the default as a record has it: pydantic may copy that of the class."""
     place = {name: one for name, one in samples.PLACE.items() if name != "in_board"}
     return Place.model_validate(place).in_board
 
 
-def changeable(value: Any) -> Iterator[int]:
+def changeable(value):
     """Yield the ids of the mutable objects in a value."""
     if value is default_in_board():
         return  # pydantic gives it to all that have none of their own
@@ -458,7 +447,7 @@ def changeable(value: Any) -> Iterator[int]:
 
 @examples(60)
 @given(records(Availability, ANY))
-def test_two_records_share_nothing_that_can_be_changed(record: samples.Wire) -> None:
+def test_two_records_share_nothing_that_can_be_changed(record):
     first = [availability(places=[{**samples.PLACE}]), availability()]
     with suppress(UnexpectedResponseError):
         found = RecordList(Availability).read(decode_json(text_of([record, record, *first])))
@@ -466,9 +455,7 @@ def test_two_records_share_nothing_that_can_be_changed(record: samples.Wire) -> 
         assert len({*chain.from_iterable(theirs)}) == sum(map(len, theirs))
 
 
-def test_without_the_slots_of_pydantic_each_record_is_validated_by_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_the_slots_of_pydantic_each_record_is_validated_by_it(monkeypatch):
     assert bulk.IS_SUPPORTED, "by the version of pydantic that is installed"
     body = [samples.AVAILABILITY, samples.AVAILABILITY]
     expected = [*RecordList(Availability).read(copy.deepcopy(body))]

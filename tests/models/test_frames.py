@@ -17,7 +17,7 @@ SOLD_ALONE = {**samples.TARIFF, "roundtrip_locked": False}
 PRESALE = {**SOLD_ALONE, "id": "tar-2", "type": "Presale", "amount": 9.5}
 
 
-def sailing(**changes) -> Availability:
+def sailing(**changes):
     wire = {**samples.AVAILABILITY, "tariffs": [SOLD_ALONE, PRESALE], **changes}
     return Availability.model_validate(wire)
 

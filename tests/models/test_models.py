@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
+import inspect
 import json
 import operator
 import pickle
@@ -15,9 +17,10 @@ from typing import ClassVar, get_type_hints
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from ferry_sdk import InvalidInputError, Selection, SelectionDict
+import ferry_sdk
+from ferry_sdk import InvalidInputError, Selection, SelectionDict, models
 from ferry_sdk.models import (
     ActionType,
     Availability,
@@ -38,7 +41,7 @@ from ferry_sdk.models import (
     McpPort,
     McpTool,
     Model,
-    OpenEnum,
+    Passenger,
     PassengerType,
     PaymentRecorded,
     PaymentStatus,
@@ -69,8 +72,10 @@ from ferry_sdk.models import (
     Voucher,
 )
 from ferry_sdk.models.bookings import Balance
+from ferry_sdk.models.docstrings import field_descriptions
 from tests.support import samples
 from tests.support.cases import case
+from tests.support.exchanges import caught
 from tests.support.tables import each
 from tests.support.tiers import examples
 
@@ -147,7 +152,7 @@ ABSENT = {
 }
 OUR_OWN = {"country_code", "previewed", "read_back"}
 
-MODELS = [pytest.param(model, sample, id=model.__name__) for model, sample in RECORDS.items()]
+every_record = each(("model", "sample"), RECORDS.items())
 VALUES = {
     ActionType: "mandatory optional",
     Direction: "Outward Return",
@@ -167,89 +172,63 @@ VALUES = {
 ENUMS = [*VALUES]
 
 
-@pytest.mark.parametrize(("model", "sample"), MODELS)
-class TestEveryRecord:
-    def test_it_is_read_whole(self, model, sample):
-        record = model.model_validate(sample)
-        assert record.model_extra == {}
-        assert record.model_fields_set == set(model.model_fields) - OUR_OWN
+@every_record
+def test_a_record_is_read_whole_and_cannot_be_changed(model, sample):
+    record = model.model_validate(sample)
+    assert record.model_extra == {}
+    assert record.model_fields_set == set(model.model_fields) - OUR_OWN
+    for name, field in model.model_fields.items():
+        if isinstance(sample.get(field.alias or name), list):
+            assert type(getattr(record, name)) is tuple
+        caught(ValidationError, setattr, record, name, None)
+        caught(ValidationError, delattr, record, name)
+    twin = model.model_validate(sample)
+    assert record == twin
+    assert hash(record) == hash(twin)
+    for other in ([sample], json.dumps(sample), None, 5):
+        caught(ValidationError, model.model_validate, other)
+    assert model.model_json_schema()["type"] == "object"
 
-    def test_it_cannot_be_changed(self, model, sample):
-        record = model.model_validate(sample)
-        for name in model.model_fields:
-            with pytest.raises(ValidationError):
-                setattr(record, name, None)
-            with pytest.raises(ValidationError):
-                delattr(record, name)
-        assert record == model.model_validate(sample)
 
-    def test_arrays_are_tuples(self, model, sample):
-        record = model.model_validate(sample)
-        for name, field in model.model_fields.items():
-            if isinstance(sample.get(field.alias or name), list):
-                assert type(getattr(record, name)) is tuple
+@every_record
+def test_a_field_never_seen_is_kept_by_json_pickle_and_copies_and_does_not_show(model, sample):
+    news = {"deck_nine": {"of": ["Zanzibar", 1]}}
+    record = model.model_validate({**sample, **news})
+    assert record.model_extra == news
+    assert record.model_dump()["deck_nine"] == news["deck_nine"]
+    assert "Zanzibar" not in repr(record)
+    assert record != model.model_validate(sample)
+    for by_alias in (True, False):
+        text = record.model_dump_json(by_alias=by_alias)
+        assert model.model_validate_json(text) == record
+        assert model.model_validate(json.loads(text)) == record
+    assert model.model_validate(record.model_dump()) == record
+    for twin in (
+        pickle.loads(pickle.dumps(record)),
+        copy.copy(record),
+        copy.deepcopy(record),
+        record.model_copy(),
+    ):
+        assert twin == record
+        assert type(twin) is model
+        assert twin.model_extra == news
 
-    def test_a_field_never_seen_is_kept_and_does_not_show(self, model, sample):
-        news = {"deck_nine": {"of": ["Zanzibar", 1]}}
-        record = model.model_validate({**sample, **news})
-        assert record.model_extra == news
-        assert record.model_dump()["deck_nine"] == news["deck_nine"]
-        assert "Zanzibar" not in repr(record)
-        assert record != model.model_validate(sample)
 
-    def test_it_survives_json_by_either_name(self, model, sample):
-        record = model.model_validate({**sample, "deck_nine": [1]})
-        for by_alias in (True, False):
-            text = record.model_dump_json(by_alias=by_alias)
-            assert model.model_validate_json(text) == record
-            assert model.model_validate(json.loads(text)) == record
-        assert model.model_validate(record.model_dump()) == record
-
-    def test_it_survives_pickle_and_copies(self, model, sample):
-        record = model.model_validate({**sample, "deck_nine": [1]})
-        for twin in (
-            pickle.loads(pickle.dumps(record)),
-            copy.copy(record),
-            copy.deepcopy(record),
-            record.model_copy(),
+@every_record
+def test_a_field_is_null_or_absent_only_where_that_means_something(model, sample):
+    nullable = NULL_BY_THE_INTERFACE.get(model, set()) | NULL_BESIDES.get(model, set())
+    for field in sample:
+        absent = {name: one for name, one in sample.items() if name != field}
+        for value, allowed in (
+            ({**sample, field: None}, nullable),
+            (absent, ABSENT.get(model, set())),
         ):
-            assert twin == record
-            assert type(twin) is model
-            assert twin.model_extra == {"deck_nine": [1]}
-
-    def test_it_is_not_a_list_and_not_a_text(self, model, sample):
-        for other in ([sample], json.dumps(sample), None, 5):
-            with pytest.raises(ValidationError):
-                model.model_validate(other)
-
-    def test_its_json_schema_can_be_made(self, model, sample):
-        assert model.model_json_schema()["type"] == "object"
-
-
-@pytest.mark.parametrize(("model", "sample"), MODELS)
-class TestEveryField:
-    def test_it_is_null_only_where_that_means_something(self, model, sample):
-        nullable = NULL_BY_THE_INTERFACE.get(model, set()) | NULL_BESIDES.get(model, set())
-        for field in sample:
             with case(field):
-                value = {**sample, field: None}
-                if field in nullable:
+                if field in allowed:
                     model.model_validate(value)
                     continue
-                with pytest.raises(ValidationError) as caught:
-                    model.model_validate(value)
-                assert caught.value.errors()[0]["loc"][0] == field
-
-    def test_it_is_absent_only_where_that_is_known(self, model, sample):
-        for field in sample:
-            with case(field):
-                value = {name: one for name, one in sample.items() if name != field}
-                if field in ABSENT.get(model, set()):
-                    model.model_validate(value)
-                    continue
-                with pytest.raises(ValidationError) as caught:
-                    model.model_validate(value)
-                assert caught.value.errors()[0]["loc"] == (field,)
+                error = caught(ValidationError, model.model_validate, value)
+                assert error.errors()[0]["loc"][0] == field
 
 
 class TestAvailability:
@@ -355,11 +334,10 @@ class TestAvailability:
         place = self.one.places[0].model_copy(update={"id": "pl-2"})
         good = {"tariff": "tar-1", "place": "pl-1"}
         for bad in ({"tariff": tariff, "place": place}[which], f"{which}-2", ""):
-            with pytest.raises(InvalidInputError) as caught:
-                self.one.select(**{**good, which: bad})
-            assert caught.value.field == which
-            assert caught.value.outcome == "not_sent"
-            assert isinstance(caught.value, ValueError)
+            error = caught(InvalidInputError, self.one.select, **{**good, which: bad})
+            assert error.field == which
+            assert error.outcome == "not_sent"
+            assert isinstance(error, ValueError)
 
 
 class TestMoney:
@@ -373,8 +351,7 @@ class TestMoney:
 
     @each("value", [True, False, None, "x", "", "NaN", "Infinity", float("nan"), float("inf"), []])
     def test_what_is_no_number_is_refused(self, value):
-        with pytest.raises(ValidationError):
-            Tariff.model_validate({**samples.TARIFF, "amount": value})
+        caught(ValidationError, Tariff.model_validate, {**samples.TARIFF, "amount": value})
 
     @each("said", ["Eur", "EUR", "eur", "eUr"])
     def test_currencies_are_in_upper_case(self, said):
@@ -382,8 +359,7 @@ class TestMoney:
 
     @each("said", ["", "EU", "EURO", "€", "EU1", " EUR", "EUR\n", None, 978])
     def test_what_is_no_currency_is_refused(self, said):
-        with pytest.raises(ValidationError):
-            Tariff.model_validate({**samples.TARIFF, "currency": said})
+        caught(ValidationError, Tariff.model_validate, {**samples.TARIFF, "currency": said})
 
 
 class TestMoments:
@@ -396,8 +372,7 @@ class TestMoments:
 
     @each("value", [True, 10**15, -(10**15), float("inf"), "soon", None, [], {}])
     def test_what_is_no_moment_is_refused(self, value):
-        with pytest.raises(ValidationError):
-            Tariff.model_validate({**samples.TARIFF, "date": value})
+        caught(ValidationError, Tariff.model_validate, {**samples.TARIFF, "date": value})
 
     @each(
         "text", ["21:30", "21h30", "", "2026-07-13", "2026-07-13T21:30:00", "boarding at 9", "1234"]
@@ -569,7 +544,7 @@ class TestNextActions:
 
 class TestOpenEnums:
     @each("kind", ENUMS)
-    def test_a_known_value_is_its_member_and_its_string(self, kind: type[OpenEnum]):
+    def test_a_known_value_is_its_member_and_its_string(self, kind):
         for member in kind:
             assert kind(member.value) is member
             assert member == member.value
@@ -580,7 +555,7 @@ class TestOpenEnums:
 
     @MANY
     @given(kind=st.sampled_from(ENUMS), text=st.text(max_size=12))
-    def test_any_other_value_is_kept_as_it_is(self, kind: type[OpenEnum], text):
+    def test_any_other_value_is_kept_as_it_is(self, kind, text):
         value = kind(text)
         assert value == text
         assert value == kind(text)
@@ -595,7 +570,7 @@ class TestOpenEnums:
             assert type(twin) is kind
 
     @each("kind", ENUMS)
-    def test_the_name_of_a_member_is_not_its_value(self, kind: type[OpenEnum]):
+    def test_the_name_of_a_member_is_not_its_value(self, kind):
         for member in kind:
             if member.name not in {one.value for one in kind}:
                 assert not kind(member.name).is_known
@@ -603,8 +578,7 @@ class TestOpenEnums:
 
     @each("bad", [None, 5, True, [], {}])
     def test_what_is_no_text_is_refused(self, bad):
-        with pytest.raises(ValidationError):
-            Booking.model_validate({**samples.BOOKING, "stage": bad})
+        caught(ValidationError, Booking.model_validate, {**samples.BOOKING, "stage": bad})
         with pytest.raises(ValueError, match="Stage"):
             Stage(bad)
 
@@ -646,16 +620,7 @@ class TestIdentifiers:
         ],
     )
     def test_an_id_is_a_text_that_says_something(self, model, field, bad):
-        with pytest.raises(ValidationError):
-            model.model_validate({**RECORDS[model], field: bad})
-
-
-@each("model", RECORDS, ids=lambda model: model.__name__)
-def test_equal_records_have_equal_hashes(model):
-    one, other = (model.model_validate(RECORDS[model]) for _ in range(2))
-    assert one == other
-    assert hash(one) == hash(other)
-    assert len({one, other, copy.deepcopy(one), pickle.loads(pickle.dumps(one))}) == 1
+        caught(ValidationError, model.model_validate, {**RECORDS[model], field: bad})
 
 
 class TestMappings:
@@ -750,3 +715,54 @@ def test_no_json_breaks_a_model_otherwise_than_by_saying_so(value):
         assert issubclass(model, Model)
         with suppress(ValidationError):
             assert type(model.model_validate(value)) is model
+
+
+# Every field has a description, wherever a user looks for it
+
+
+def field_names(thing):
+    """The fields of a model, a dataclass or a named tuple; none of anything else."""
+    if issubclass(thing, BaseModel):
+        return [*thing.model_fields]
+    if dataclasses.is_dataclass(thing):
+        return [field.name for field in dataclasses.fields(thing) if field.name[0] != "_"]
+    return [*getattr(thing, "_fields", ())]
+
+
+DESCRIBED = {
+    name: thing
+    for module in (models, ferry_sdk)
+    for name in module.__all__
+    if inspect.isclass(thing := getattr(module, name)) and field_names(thing)
+}
+
+
+def test_every_field_has_a_description():
+    missing = {
+        f"{name}.{field}"
+        for name, thing in DESCRIBED.items()
+        for field in set(field_names(thing)) - field_descriptions(thing).keys()
+    }
+    assert missing == set()
+    assert sum(len(field_names(thing)) for thing in DESCRIBED.values()) > 300
+
+
+@each("mode", ["validation", "serialization"])
+def test_json_schemas_describe_their_properties(mode):
+    for name, thing in DESCRIBED.items():
+        if issubclass(thing, BaseModel):
+            schema = TypeAdapter(thing).json_schema(mode=mode)
+            for schema_of in (schema, *schema.get("$defs", {}).values()):
+                for field, part in schema_of.get("properties", {}).items():
+                    assert part.get("description"), f"{name}: {field}"
+
+
+def test_a_schema_says_what_the_docstring_says():
+    for model, name in (
+        (Booking, "possible_actions"),
+        (Passenger, "birth_date"),
+        (Country, "code"),
+    ):
+        described = model.model_json_schema()["properties"][name]["description"]
+        assert described == field_descriptions(model)[name]
+    assert McpPort.model_json_schema()["properties"]["latitude"]["description"] == "Degrees north."

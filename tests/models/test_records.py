@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import copy
+import gc
+import json
 import logging
+import os
 import pickle
+import subprocess
+import sys
+import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 
 import pytest
 from hypothesis import given
@@ -13,8 +21,12 @@ from hypothesis import strategies as st
 
 from ferry_sdk import Availability, Port, Records, UnexpectedResponseError, Unreadable
 from ferry_sdk._engine.parsing import Record, RecordList
+from ferry_sdk._protocols.json_body import decode_json
+from ferry_sdk.models import bulk
 from tests.support import samples
+from tests.support.exchanges import caught
 from tests.support.summer import search, stopped
+from tests.support.tables import each
 from tests.support.tiers import examples
 
 CANARY = "Zq7-canary"
@@ -24,8 +36,9 @@ PORTS = [Port(code=code, name=code, country="X") for code in ("A", "B", "C")]
 
 
 class TestReading:
-    @pytest.mark.parametrize("place", [0, 1, 2])
+    @each("place", [0, 1, 2])
     def test_one_bad_record_is_kept_apart(self, place, caplog):
+        caplog.clear()
         items = [GOOD, GOOD]
         items.insert(place, BAD)
         with caplog.at_level(logging.WARNING, "ferry_sdk"):
@@ -57,12 +70,11 @@ class TestReading:
         assert caplog.records == []
 
     def test_where_none_can_be_read_it_is_an_error(self):
-        with pytest.raises(UnexpectedResponseError) as caught:
-            RecordList(Availability).read([BAD, {}])
-        assert caught.value.field == "[0].tariffs[0].amount"
-        assert "[0].tariffs[0].amount" in str(caught.value)
-        assert CANARY not in str(caught.value)
-        assert caught.value.body == [BAD, {}]
+        error = caught(UnexpectedResponseError, RecordList(Availability).read, [BAD, {}])
+        assert error.field == "[0].tariffs[0].amount"
+        assert "[0].tariffs[0].amount" in str(error)
+        assert CANARY not in str(error)
+        assert error.body == [BAD, {}]
 
     def test_records_that_are_no_objects_are_bad_ones(self):
         found = RecordList(Port).read([samples.PORT, None, 5, "x", [samples.PORT]])
@@ -73,7 +85,7 @@ class TestReading:
         for value in ([], {"ports": []}):
             assert RecordList(Port, member="ports").read(value) == Records()
 
-    @pytest.mark.parametrize(
+    @each(
         "value",
         [
             [samples.PORT],
@@ -86,17 +98,15 @@ class TestReading:
     def test_a_list_is_found_where_it_is(self, value):
         assert list(RecordList(Port, member="ports").read(value)) == [Port(**samples.PORT)]
 
-    @pytest.mark.parametrize("value", [None, 5, "x", True, {"ports": None}, {}])
+    @each("value", [None, 5, "x", True, {"ports": None}, {}])
     def test_what_is_no_list_is_an_error(self, value):
-        with pytest.raises(UnexpectedResponseError):
-            RecordList(Port, member="ports").read(value)
+        caught(UnexpectedResponseError, RecordList(Port, member="ports").read, value)
 
     def test_a_single_record_names_its_field(self):
-        with pytest.raises(UnexpectedResponseError) as caught:
-            Record(Availability).read(BAD)
-        assert caught.value.field == "tariffs[0].amount"
-        assert caught.value.outcome == "unknown"
-        assert CANARY not in str(caught.value)
+        error = caught(UnexpectedResponseError, Record(Availability).read, BAD)
+        assert error.field == "tariffs[0].amount"
+        assert error.outcome == "unknown"
+        assert CANARY not in str(error)
 
     @examples(50)
     @given(
@@ -112,8 +122,7 @@ class TestReading:
     def test_every_record_is_in_one_place_or_the_other(self, items):
         good = [item for item in items if item == samples.PORT]
         if items and not good:
-            with pytest.raises(UnexpectedResponseError):
-                RecordList(Port).read(items)
+            caught(UnexpectedResponseError, RecordList(Port).read, items)
             return
         found = RecordList(Port).read(items)
         lost = {one.index: one.raw for one in found.unreadable}
@@ -127,14 +136,7 @@ class TestSequence:
     def test_it_is_a_sequence(self):
         assert isinstance(self.records, Sequence)
         assert len(self.records) == 3
-        assert self.records[0] is PORTS[0]
-        assert self.records[-1] is PORTS[2]
-        assert self.records[1:] == tuple(PORTS[1:])
-        assert list(self.records) == PORTS
-        assert list(reversed(self.records)) == PORTS[::-1]
         assert PORTS[1] in self.records
-        assert self.records.index(PORTS[1]) == 1
-        assert self.records.count(PORTS[1]) == 1
         with pytest.raises(IndexError):
             _ = self.records[3]
 
@@ -187,7 +189,7 @@ class TestOverTheWire:
     def summer(self, ferry_sandbox):
         return stopped(ferry_sandbox)
 
-    @pytest.mark.parametrize(
+    @each(
         ("operation", "ask"),
         [
             ("catalogue.ports", lambda ferry: ferry.catalogue.ports()),
@@ -196,16 +198,14 @@ class TestOverTheWire:
                 "mcp.search_availability",
                 lambda ferry: ferry.mcp.search_availability(**search(back=True)),
             ),
-            (
-                "availability.search",
-                lambda ferry: ferry.availability.search(**search(back=True)),
-            ),
+            ("availability.search", lambda ferry: ferry.availability.search(**search(back=True))),
         ],
     )
-    @pytest.mark.parametrize("kind", ["missing_field", "null_field"])
+    @each("kind", ["missing_field", "null_field"])
     def test_a_field_that_is_gone_loses_one_record(
         self, both, ferry_sandbox, operation, ask, kind, caplog
     ):
+        caplog.clear()
         everything = ask(both)
         ferry_sandbox.faults.add(kind, operation, index=1)
         with caplog.at_level(logging.WARNING, "ferry_sdk"):
@@ -241,7 +241,7 @@ class TestOverTheWire:
         assert found[0].direction == "Sideways"
         assert not found[0].direction.is_known
 
-    @pytest.mark.parametrize("kind", ["missing_field", "null_field"])
+    @each("kind", ["missing_field", "null_field"])
     def test_a_single_record_without_its_stage_is_an_error(self, both, ferry_sandbox, kind):
         found = both.availability.search(**search())[0]
         selection = found.select(tariff=found.tariffs[0], place=found.places[0])
@@ -254,3 +254,230 @@ class TestOverTheWire:
             both.with_options(max_retries=0).bookings.get(made.booking_id)
         assert caught.value.field == "stage"
         assert both.bookings.get(made.booking_id).stage == made.stage
+
+
+# Records are created on first access, once for all threads
+
+
+MADE = tuple(Port(code=code, name=code, country="X") for code in "ABC")
+SAILINGS = [
+    {**samples.AVAILABILITY, "id": f"av-{number}", "never_seen": number, "stops": ["A"] * number}
+    for number in range(3)
+]
+
+
+@pytest.fixture
+def frequent_thread_switches():
+    """Make threads switch as often as possible."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+def search_result(sailings=SAILINGS):
+    """Return the result of a search, before first access."""
+    return RecordList(Availability).read(decode_json(json.dumps(sailings).encode()))
+
+
+def ports(made=None):
+    """Return three ports, and record each creation."""
+
+    def make():
+        if made is not None:
+            made.append(threading.get_ident())
+        return MADE
+
+    return Records[Port].from_factory(make, 3)
+
+
+def fail_if_called():
+    raise AssertionError("nobody looked")
+
+
+def how_many_there_are():
+    return sum(type(one) is Availability for one in gc.get_objects())
+
+
+def test_their_number_is_known_without_making_them():
+    assert len(Records[Port].from_factory(fail_if_called, 3)) == 3
+    assert Records[Port].from_factory(fail_if_called, 3)
+    assert not Records[Port].from_factory(fail_if_called, 0)
+    before = how_many_there_are()
+    answer = search_result()
+    assert len(answer) == 3
+    assert answer
+    assert answer.unreadable == ()
+    assert how_many_there_are() == before
+    assert len([*answer]) == 3
+    assert how_many_there_are() == before + 3
+
+
+def test_they_are_made_once_and_stay_the_same():
+    made = []
+    answer = ports(made)
+    first = [*answer]
+    assert [*map(id, answer)] == [*map(id, first)]
+    assert [*map(id, reversed(answer))] == [*map(id, first[::-1])]
+    assert answer[-1] is first[2]
+    assert answer[1:] == tuple(first[1:])
+    assert len(made) == 1
+
+
+@each(
+    ("look", "seen"),
+    [
+        (lambda answer: [*answer], [*MADE]),
+        (lambda answer: [*reversed(answer)], [*MADE[::-1]]),
+        (lambda answer: answer[0], MADE[0]),
+        (lambda answer: answer[-1], MADE[2]),
+        (lambda answer: answer[::2], MADE[::2]),
+        (lambda answer: answer[:0], ()),
+        (lambda answer: answer.index(MADE[1]), 1),
+        (lambda answer: answer.count(MADE[1]), 1),
+        (lambda answer: MADE[1] in answer, True),
+        (lambda answer: "A" in answer, False),
+        (lambda answer: answer == Records(MADE), True),
+        (lambda answer: answer == ports(), True),
+        (lambda answer: Records(MADE) == answer, True),
+        (lambda answer: answer != Records(MADE[:2]), True),
+        (hash, hash(Records(MADE))),
+        (repr, repr(Records(MADE))),
+        (copy.copy, Records(MADE)),
+        (copy.deepcopy, Records(MADE)),
+        (lambda answer: pickle.loads(pickle.dumps(answer)), Records(MADE)),
+    ],
+    ids=map(str, count()),  # a hash is another one in each process
+)
+def test_however_they_are_first_looked_at_they_are_there(look, seen):
+    assert look(ports()) == seen
+
+
+def test_they_survive_pickle_before_anybody_looked():
+    answer = search_result([*SAILINGS, {}])
+    twin = pickle.loads(pickle.dumps(answer))
+    assert twin == answer == search_result([*SAILINGS, {}])
+    assert [one.index for one in twin.unreadable] == [3]
+    assert [one.id for one in twin] == ["av-0", "av-1", "av-2"]
+    assert [one.model_extra for one in twin] == [{"never_seen": number} for number in range(3)]
+
+
+@pytest.mark.usefixtures("frequent_thread_switches")
+def test_many_threads_that_look_at_once_get_the_same():
+    begun = threading.Barrier(8)
+
+    def look(answer):
+        begun.wait()
+        return [*map(id, answer)]
+
+    with ThreadPoolExecutor(8) as threads:
+        for _ in range(40):
+            made = []
+            for answer in (ports(made), search_result()):
+                ids = {tuple(seen) for seen in threads.map(look, [answer] * 8)}
+                assert ids == {tuple(map(id, answer))}
+            assert len(made) == 1
+
+
+@pytest.mark.usefixtures("frequent_thread_switches")
+def test_what_is_made_may_look_at_other_records():
+    begun = threading.Barrier(2)
+    one, other = ports(), ports()
+
+    def made_of_both(first, then):
+        begun.wait()
+        return [*Records[Port].from_factory(lambda: [*first, *then], 6)]
+
+    with ThreadPoolExecutor(2) as threads:
+        for made in threads.map(made_of_both, [one, other], [other, one]):
+            assert made == [*MADE, *MADE]
+
+
+def test_what_fails_at_first_is_made_at_the_next_look():
+    tries = iter([KeyboardInterrupt, MemoryError])
+
+    def make():
+        for error in tries:
+            raise error
+        return MADE
+
+    answer = Records[Port].from_factory(make, 3)
+    with pytest.raises(KeyboardInterrupt):
+        list(answer)
+    caught(MemoryError, hash, answer)
+    assert [*answer] == [*MADE]
+
+
+def interrupt_at(answer, at):
+    """Access the records, interrupted at this line; return False if there are fewer lines."""
+    left = at
+
+    def trace(frame, event, _arg):
+        nonlocal left
+        if frame.f_code.co_filename != bulk.__file__:
+            return None
+        if event == "line":
+            left -= 1
+            if left == 0:
+                raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        list(answer)
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+@each("sailings", [[SAILINGS[0]], SAILINGS], ids=["one", "of several kinds"])
+def test_an_interruption_at_any_line_spoils_nothing(sailings):
+    usual = [*search_result(sailings)]
+    seen = [repr(usual), *(one.model_dump() for one in usual)]
+    for at in count(1):
+        answer = search_result(sailings)
+        was_interrupted = interrupt_at(answer, at)
+        looked = [*answer]
+        assert [repr(looked), *(one.model_dump() for one in looked)] == seen, f"line {at}"
+        assert [*map(id, answer)] == [*map(id, looked)]
+        if not was_interrupted:
+            break
+    assert at > 50
+
+
+def fork_while_creating():
+    """Fork while a thread of the parent creates the records; the child creates its own."""
+    begun, end = threading.Event(), threading.Event()
+    parent = os.getpid()
+
+    def make():
+        if os.getpid() == parent:
+            begun.set()
+            end.wait()
+        return MADE
+
+    answer, other = Records[Port].from_factory(make, 3), search_result()
+    maker = threading.Thread(target=answer.index, args=(MADE[0],))
+    maker.start()
+    begun.wait()
+    child = os.fork()
+    if not child:
+        is_right = [*answer] == [*MADE] and len({one.id for one in other}) == 3
+        os._exit(not is_right)
+    end.set()
+    maker.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert [*answer] == [*MADE]
+    assert [one.id for one in other] == ["av-0", "av-1", "av-2"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_child_forked_in_the_middle_makes_its_own():
+    script = "from tests.models.test_records import fork_while_creating as run; run()"
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert ran.returncode == 0, ran.stderr

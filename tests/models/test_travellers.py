@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import pickle
 from datetime import date, datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -22,44 +21,41 @@ from ferry_sdk.models.travellers import age_on
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.mcp import McpGroup
-
-if TYPE_CHECKING:
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
+from tests.support.exchanges import caught
 
 DAY = date(2027, 6, 30)
-ADA: dict[str, Any] = {
+ADA = {
     "first_name": "Zoë",
     "last_name": "Ngũgĩ-O'Brien",
     "gender": "Female",
     "birth_date": "1991-04-02",
 }
-LEO: dict[str, Any] = {
+LEO = {
     "first_name": "Leo",
     "last_name": "Ngũgĩ-O'Brien",
     "gender": "Male",
     "birth_date": date(2015, 7, 1),
 }
-BABY: dict[str, Any] = LEO | {"first_name": "Mía", "birth_date": "2026-02-28"}
+BABY = LEO | {"first_name": "Mía", "birth_date": "2026-02-28"}
 
 
-def selection(depart_at: datetime | None) -> Selection:
+def selection(depart_at):
     return Selection(availability_id="a", tariff_id="t", place_id="p", depart_at=depart_at)
 
 
-def at(day: date, offset: int = 0) -> datetime:
+def at(day, offset=0):
     return datetime(day.year, day.month, day.day, 0, 30, tzinfo=timezone(timedelta(hours=offset)))
 
 
-def booked(passengers: Any, *days: datetime | None) -> list[dict[str, Any]]:
+def booked(passengers, *days):
     """The passengers on the wire of a booking of sailings on these days."""
     operation = BookingsGroup.create(
         None, availabilities=[selection(one) for one in days], passengers=passengers
     )
-    return operation.write.identity["passengers"]  # type: ignore[union-attr, index, return-value]
+    return operation.write.identity["passengers"]
 
 
-def searched(passengers: Any, day: date, group: Any = AvailabilityGroup.search) -> Any:
+def searched(passengers, day, group=AvailabilityGroup.search):
     """The passengers on the wire of a search."""
     operation = group(
         None,
@@ -71,12 +67,12 @@ def searched(passengers: Any, day: date, group: Any = AvailabilityGroup.search) 
         out_time="00:00",
         passengers=passengers,
     )
-    call: Any = operation.call
+    call = operation.call
     body = call.params["arguments"] if group is not AvailabilityGroup.search else call.body
     return body["passengers"]
 
 
-def test_ages_on_a_day() -> None:
+def test_ages_on_a_day():
     rows = [
         ("2016-02-29", date(2027, 2, 28), 10),  # a birthday on 29 February counts from 1 March
         ("2016-02-29", date(2027, 3, 1), 11),
@@ -91,7 +87,7 @@ def test_ages_on_a_day() -> None:
         assert age_on(date.fromisoformat(born), day) == age, (born, day)
 
 
-def test_a_search_and_a_booking_have_the_age_and_type_of_the_day_of_the_first_sailing() -> None:
+def test_a_search_and_a_booking_have_the_age_and_type_of_the_day_of_the_first_sailing():
     party = Travellers([ADA, LEO, BABY])
     for day, leo, baby in [
         (DAY, ("Child", 11), ("Infant", 1)),
@@ -104,14 +100,14 @@ def test_a_search_and_a_booking_have_the_age_and_type_of_the_day_of_the_first_sa
             assert kinds == [(*one, order) for order, one in enumerate(expected, 1)], day
 
 
-def test_the_day_is_that_of_the_port_and_not_of_utc() -> None:
+def test_the_day_is_that_of_the_port_and_not_of_utc():
     for offset in (-10, 0, 13):
         twelfth_birthday = at(date(2027, 7, 1), offset)
         assert booked([LEO | {"type": "Child"}], twelfth_birthday)
         assert booked(Travellers([ADA, LEO]), twelfth_birthday)[1]["age"] == 12
 
 
-def test_bands_give_the_type_and_a_given_type_is_kept() -> None:
+def test_bands_give_the_type_and_a_given_type_is_kept():
     party = Travellers([ADA, LEO, BABY], bands=AgeBands(infant=1, child=18))
     assert [one["type"] for one in searched(party, DAY)] == ["Adult", "Child", "Child"]
     assert party[1:].bands == party.bands
@@ -119,19 +115,19 @@ def test_bands_give_the_type_and_a_given_type_is_kept() -> None:
     assert [one["type"] for one in searched(given, DAY)] == ["Adult", "Adult"]
     for infant, child in [(-1, 12), (12, 2), (True, 12), (2, 2.5)]:
         with pytest.raises(InvalidInputError):
-            AgeBands(infant, child)  # type: ignore[arg-type]
+            AgeBands(infant, child)
 
 
-def test_both_protocols_take_travellers_alone_and_among_dicts() -> None:
+def test_both_protocols_take_travellers_alone_and_among_dicts():
     traveller = Traveller.model_validate(ADA)
     adult = {"type": "Adult", "gender": "M", "age": 40}
     for group in (AvailabilityGroup.search, McpGroup.search_availability):
         assert [one["age"] for one in searched([traveller, adult], DAY, group)] == [36, 40]
-    created: Any = McpGroup.create_booking(None, id="offer", passengers=Travellers([ADA])).call
+    created = McpGroup.create_booking(None, id="offer", passengers=Travellers([ADA])).call
     assert created.params["arguments"]["passengers"][0]["type"] == "ADT"
 
 
-CONTRADICTIONS: list[tuple[str, list[dict[str, Any]], int, str]] = [
+CONTRADICTIONS = [
     ("born after the day of travel", [ADA, LEO | {"birth_date": "2027-07-01"}], 1, "birth_date"),
     ("another age", [LEO | {"age": 40}, ADA], 0, "age"),
     ("an adult of three", [ADA, LEO | {"birth_date": "2024-01-01", "type": "Adult"}], 1, "type"),
@@ -155,23 +151,22 @@ CONTRADICTIONS: list[tuple[str, list[dict[str, Any]], int, str]] = [
 ]
 
 
-def test_contradictions_are_reported_and_refused_before_anything_is_sent() -> None:
+def test_contradictions_are_reported_and_refused_before_anything_is_sent():
     back = DAY + timedelta(days=7)
     for name, members, traveller, field in CONTRADICTIONS:
-        party = Travellers(members)  # type: ignore[arg-type]
+        party = Travellers(members)
         found = party.problems(on=DAY, back=str(back))
         assert [(one.traveller, one.field) for one in found] == [(traveller, field)], name
         types = {"Mía": "Infant", "Leo": "Child"}
         kinds = [types.get(one["first_name"], "Adult") for one in members]
         dicts = [{"type": kind} | one for kind, one in zip(kinds, members, strict=True)]
         for passengers in (party, dicts):
-            with pytest.raises(InvalidInputError) as refused:
-                booked(passengers, at(DAY), at(back))
-            assert refused.value.field == f"passengers[{traveller}].{field}", name
-            assert "Ng" not in str(refused.value), name
+            error = caught(InvalidInputError, booked, passengers, at(DAY), at(back))
+            assert error.field == f"passengers[{traveller}].{field}", name
+            assert "Ng" not in str(error), name
 
 
-def test_what_may_be_true_is_not_refused() -> None:
+def test_what_may_be_true_is_not_refused():
     twin = LEO | {"first_name": "Téo"}
     for name, members in [
         ("twins", [ADA, LEO, twin]),
@@ -186,12 +181,12 @@ def test_what_may_be_true_is_not_refused() -> None:
         ("a document until the last day", [ADA | {"doc_expiration": DAY}]),
         ("two infants with an adult", [ADA, BABY, BABY | {"first_name": "Ian"}]),
     ]:  # fmt: skip
-        party = Travellers(members)  # type: ignore[arg-type]
+        party = Travellers(members)
         assert party.problems(on=DAY) == (), name
         assert len(booked(party, at(DAY))) == len(members), name
 
 
-def test_without_a_known_day_today_is_taken_and_the_next_birthday_is_allowed() -> None:
+def test_without_a_known_day_today_is_taken_and_the_next_birthday_is_allowed():
     today = datetime.now(timezone.utc).date()
     born = today - timedelta(days=40 * 365)
     age = age_on(born, today)
@@ -203,21 +198,20 @@ def test_without_a_known_day_today_is_taken_and_the_next_birthday_is_allowed() -
         {"doc_expiration": today - timedelta(days=2)},
         {"birth_date": today + timedelta(days=3)},
     ):
-        with pytest.raises(InvalidInputError) as refused:
-            booked([adult | wrong], None)
-        assert refused.value.field == f"passengers[0].{next(iter(wrong))}"
+        error = caught(InvalidInputError, booked, [adult | wrong], None)
+        assert error.field == f"passengers[0].{next(iter(wrong))}"
     (sent,) = booked(Travellers([ADA]), None)
     assert "age" not in sent  # the age on the day of travel is not known
 
 
-def test_what_is_missing_is_reported_and_refused_where_it_is_needed() -> None:
+def test_what_is_missing_is_reported_and_refused_where_it_is_needed():
     party = Travellers([ADA, {"first_name": "Leo"}])
     assert party.problems(on=DAY) == (
         TravellerProblem(1, "last_name", "required for a booking"),
         TravellerProblem(1, "gender", "required for a search"),
         TravellerProblem(1, "birth_date", "required for a search, or an age"),
     )
-    rows: list[tuple[Any, dict[str, Any], str]] = [
+    rows = [
         (searched, {"birth_date": "2015-07-01"}, "gender"),
         (searched, {"gender": "F"}, "birth_date"),
         (searched, {"gender": "F", "birth_date": "2027-07-01"}, "birth_date"),
@@ -225,14 +219,14 @@ def test_what_is_missing_is_reported_and_refused_where_it_is_needed() -> None:
         (booked, {"first_name": "Leo", "last_name": "Roy"}, "type"),
     ]
     for call, members, field in rows:
-        day: Any = DAY if call is searched else at(DAY)
+        day = DAY if call is searched else at(DAY)
         with pytest.raises(InvalidInputError) as refused:
-            call(Travellers([ADA, members]), day)  # type: ignore[list-item]
+            call(Travellers([ADA, members]), day)
         assert refused.value.field == f"passengers[1].{field}", members
 
 
-def test_a_list_is_immutable_copied_and_hides_its_travellers() -> None:
-    party = Travellers([Traveller.model_validate(ADA), Passenger(type="Child", **LEO)])  # type: ignore[arg-type]
+def test_a_list_is_immutable_copied_and_hides_its_travellers():
+    party = Travellers([Traveller.model_validate(ADA), Passenger(type="Child", **LEO)])
     for made in (pickle.loads(pickle.dumps(party)), copy.deepcopy(party)):
         assert made == party
         assert hash(made) == hash(party)
@@ -246,15 +240,15 @@ def test_a_list_is_immutable_copied_and_hides_its_travellers() -> None:
         ([ADA, {"seat": "12"}], "travellers[1].seat"),
     ]:
         with pytest.raises(InvalidInputError) as refused:
-            Travellers(wrong)  # type: ignore[arg-type]
+            Travellers(wrong)
         assert refused.value.field == field
     for field in ("on", "back"):
         with pytest.raises(InvalidInputError) as refused:
-            party.problems(**{"on": DAY, field: "soon"})  # type: ignore[arg-type]
+            party.problems(**{"on": DAY, field: "soon"})
         assert refused.value.field == field
 
 
-def test_one_list_is_searched_and_booked(clients: Clients, ferry_sandbox: Sandbox) -> None:
+def test_one_list_is_searched_and_booked(clients, ferry_sandbox):
     day = date(2050, 6, 6)
     baby = BABY | {"birth_date": "2049-06-07"}
     party = Travellers([ADA, LEO | {"birth_date": "2038-06-06"}, baby])

@@ -7,7 +7,6 @@ import pickle
 from contextvars import copy_context
 from copy import deepcopy
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
@@ -25,11 +24,6 @@ from tests.support.exchanges import client_of
 from tests.support.samples import AVAILABILITY, BOOKING_CANCELLATION
 from tests.support.tables import each
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.support.both import Clients
-
 LONG = "1234567890123456.789012345"
 FACE = "987654321"
 amounts = st.decimals(allow_nan=False, allow_infinity=False, places=20) | st.from_regex(
@@ -37,42 +31,42 @@ amounts = st.decimals(allow_nan=False, allow_infinity=False, places=20) | st.fro
 ).map(Decimal)
 
 
-def wire(value: object, amount: str) -> bytes:
+def wire(value, amount):
     """JSON in which one number has exactly these digits."""
     return json.dumps(value).replace(FACE, amount).encode()
 
 
-def tariffs(amount: str, number: int = 1) -> bytes:
+def tariffs(amount, number=1):
     tariff = AVAILABILITY["tariffs"][0] | {"amount": int(FACE)}
     return wire([AVAILABILITY | {"tariffs": [tariff]}] * number, amount)
 
 
 @given(amounts)
-def test_a_record_has_every_digit(amount: Decimal) -> None:
+def test_a_record_has_every_digit(amount):
     value = decode_json(wire(BOOKING_CANCELLATION | {"refund_amount": int(FACE)}, f"{amount:f}"))
     assert Record(BookingCancellation).read(value).refund_amount == amount
 
 
 @given(amounts, st.sampled_from([1, 3]))
-def test_a_list_has_every_digit(amount: Decimal, number: int) -> None:
+def test_a_list_has_every_digit(amount, number):
     records = RecordList(Availability).read(decode_json(tariffs(f"{amount.copy_abs():f}", number)))
     assert {record.tariffs[0].amount for record in records} == {amount.copy_abs()}
 
 
-def test_amounts_that_are_one_float_stay_apart() -> None:
+def test_amounts_that_are_one_float_stay_apart():
     texts = ["0.12345678901234567", "0.12345678901234568", "0.123456789012345670", "7", "7.5"]
     body = b"[" + b",".join(tariffs(text)[1:-1] for text in texts) + b"]"
     records = RecordList(Availability).read(decode_json(body))
     assert [str(record.tariffs[0].amount) for record in records] == texts
 
 
-def _rpc(request: httpx.Request, shape: Callable[[bytes], str]) -> bytes:
+def _rpc(request, shape):
     content = wire(BOOKING_CANCELLATION | {"total": int(FACE)}, LONG)
     number = json.dumps(json.loads(request.content).get("id"))
     return f'{{"jsonrpc":"2.0","id":{number},"result":{shape(content)}}}'.encode()
 
 
-SHAPES: dict[str, Callable[[bytes], str]] = {
+SHAPES = {
     "structured": lambda body: f'{{"structuredContent":{body.decode()}}}',
     "text": lambda body: json.dumps({"content": [{"type": "text", "text": body.decode()}]}),
 }
@@ -80,10 +74,8 @@ SHAPES: dict[str, Callable[[bytes], str]] = {
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 @pytest.mark.parametrize("stream", [False, True], ids=["JSON", "stream"])
-def test_mcp_has_every_digit_in_every_envelope(
-    clients: Clients, shape: Callable[[bytes], str], stream: bool
-) -> None:
-    def service(request: httpx.Request) -> httpx.Response:
+def test_mcp_has_every_digit_in_every_envelope(clients, shape, stream):
+    def service(request):
         if b"initialize" in request.content:
             return httpx.Response(405)
         body = _rpc(request, shape)
@@ -91,18 +83,18 @@ def test_mcp_has_every_digit_in_every_envelope(
         content = b"data: " + body + b"\n\n" if stream else body
         return httpx.Response(200, headers={"content-type": kind}, content=content)
 
-    called: Any = client_of(clients, service).mcp.call_tool("total", {})
+    called = client_of(clients, service).mcp.call_tool("total", {})
     assert repr(called["total"]) == LONG
 
 
-def test_rest_has_every_digit(clients: Clients) -> None:
+def test_rest_has_every_digit(clients):
     body = wire(BOOKING_CANCELLATION | {"refund_amount": int(FACE)}, LONG)
     ferry = client_of(clients, lambda _: httpx.Response(201, content=body))
     assert str(ferry.bookings.cancel("b-1").refund_amount) == LONG
 
 
-def test_a_number_that_no_sum_can_hold_is_zero_or_unreadable() -> None:
-    def read(amount: str) -> tuple[BookingCancellation, Availability]:
+def test_a_number_that_no_sum_can_hold_is_zero_or_unreadable():
+    def read(amount):
         body = wire(BOOKING_CANCELLATION | {"refund_amount": int(FACE)}, amount)
         records = RecordList(Availability).read(decode_json(tariffs(amount, 3)))
         return Record(BookingCancellation).read(decode_json(body)), records[0]
@@ -114,7 +106,7 @@ def test_a_number_that_no_sum_can_hold_is_zero_or_unreadable() -> None:
             read(amount)
 
 
-def test_a_long_number_is_a_float_with_a_memory() -> None:
+def test_a_long_number_is_a_float_with_a_memory():
     number = LongNumber(LONG)
     assert number == float(LONG)
     assert isinstance(TypeAdapter(JsonValue).validate_python([number]), list)
@@ -133,19 +125,19 @@ GOOD = [
 ]
 
 
-def aside(content: bytes) -> object:
+def aside(content):
     return copy_context().run(read_in_thread, lambda: decode_json(content), waiting=0)
 
 
 @each("content", ODD)
-def test_what_is_no_json_is_none_however_it_is_read(content: bytes) -> None:
+def test_what_is_no_json_is_none_however_it_is_read(content):
     for decode in (decode_json, aside):
         with pytest.raises(ValueError):  # noqa: PT011 -- any of them
             decode(content)
 
 
 @each("content", GOOD)
-def test_what_is_json_is_the_same_however_it_is_read(content: bytes) -> None:
+def test_what_is_json_is_the_same_however_it_is_read(content):
     assert repr(decode_json(content)) == repr(aside(content))
 
 
@@ -161,6 +153,6 @@ json_values = st.recursive(
 
 
 @given(json_values)
-def test_any_json_is_the_same_however_it_is_read(value: object) -> None:
+def test_any_json_is_the_same_however_it_is_read(value):
     content = json.dumps(value).encode("utf-8")
     assert aside(content) == decode_json(content) == value

@@ -1,4 +1,7 @@
-"""Every envelope that servers put a reply in: what is read, what is refused, what is unknown."""
+"""Every envelope that servers put a reply in: what is read, what is refused, what is unknown.
+
+The last part is about those that the local service makes, through real sockets.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,18 @@ from ferry_sdk import (
     AvailabilityError,
     BadRequestError,
     BookingCreateError,
+    ConnectionFailedError,
     NotFoundError,
     OutcomeUnknownError,
     PermissionDeniedError,
     RateLimitError,
+    RequestTimeoutError,
     ServerError,
     TicketNotFoundError,
+    TicketViewError,
     UnexpectedResponseError,
 )
+from tests.support.exchanges import caught
 from tests.support.mcp_samples import (
     BOOKING,
     EVERY_CALL,
@@ -35,15 +42,11 @@ from tests.support.mcp_samples import (
 )
 from tests.support.mcp_server import Scripted, carried, reply
 from tests.support.tables import each
-from tests.support.tiers import LONG
+from tests.support.tiers import LONG, mostly_long
+from tests.support.trip import PASSENGERS, booked, found, search_arguments
 
 ONE, TWO = availability("a1"), availability("a2")
 SEPARATORS = "line\u2028paragraph\u2029next\u0085end"
-
-
-@pytest.fixture
-def clients(mostly_sync_clients):
-    return mostly_sync_clients
 
 
 @pytest.fixture(params=["json", pytest.param("sse", marks=LONG)])
@@ -87,39 +90,31 @@ OTHER_BLOCKS = (
 @each(
     ("result", "names"),
     [
-        pytest.param(content(structuredContent={"result": []}), [], id="R7 none"),
-        pytest.param(content(structuredContent={"result": [ONE]}), ["a1"], id="R7 one"),
-        pytest.param(content(structuredContent={"result": [ONE, TWO]}), ["a1", "a2"], id="R7 two"),
-        pytest.param(
-            content(text("…"), structuredContent={"result": [ONE]}), ["a1"], id="R7 before texts"
-        ),
-        pytest.param(
-            content(structuredContent={"result": json.dumps([ONE, TWO])}),
-            ["a1", "a2"],
-            id="R7 JSON text",
-        ),
-        pytest.param(content(structuredContent=[]), [], id="R8 none"),
-        pytest.param(content(structuredContent=[ONE, TWO]), ["a1", "a2"], id="R8 two"),
-        pytest.param(
-            content(structuredContent=[ONE], resultType="complete"), ["a1"], id="R8 complete"
-        ),
-        pytest.param(content(text([])), [], id="R9 none"),
-        pytest.param(content(text([ONE, TWO])), ["a1", "a2"], id="R9 two"),
-        pytest.param(content(text(ONE)), ["a1"], id="R9 an object alone"),
-        pytest.param(content(text({"result": [ONE]})), ["a1"], id="R9 wrapped"),
-        pytest.param(content(text(ONE), text(TWO)), ["a1", "a2"], id="R10"),
-        pytest.param(content(text(ONE), text(TWO), isError=False), ["a1", "a2"], id="R10 no error"),
-        pytest.param(content(*halves([ONE, TWO])), ["a1", "a2"], id="R11"),
-        pytest.param(content(), [], id="R12"),
-        pytest.param(content(structuredContent=None), [], id="R12 null"),
-        pytest.param(content(embedded_text({"text": json.dumps([ONE])})), ["a1"], id="R13 text"),
-        pytest.param(content(embedded_text({"blob": base64_blob([ONE])})), ["a1"], id="R13 blob"),
-        pytest.param([ONE, TWO], ["a1", "a2"], id="R14 list"),
-        pytest.param([], [], id="R14 empty list"),
-        pytest.param(ONE, ["a1"], id="R14 one record"),
-        pytest.param({"availabilities": [ONE, TWO]}, ["a1", "a2"], id="R14 a member"),
-        pytest.param(content(text([ONE]), *OTHER_BLOCKS), ["a1"], id="R15 after"),
-        pytest.param(content(*OTHER_BLOCKS, text([ONE])), ["a1"], id="R15 before"),
+        (content(structuredContent={"result": []}), []),
+        (content(structuredContent={"result": [ONE]}), ["a1"]),
+        (content(structuredContent={"result": [ONE, TWO]}), ["a1", "a2"]),
+        (content(text("…"), structuredContent={"result": [ONE]}), ["a1"]),
+        (content(structuredContent={"result": json.dumps([ONE, TWO])}), ["a1", "a2"]),
+        (content(structuredContent=[]), []),
+        (content(structuredContent=[ONE, TWO]), ["a1", "a2"]),
+        (content(structuredContent=[ONE], resultType="complete"), ["a1"]),
+        (content(text([])), []),
+        (content(text([ONE, TWO])), ["a1", "a2"]),
+        (content(text(ONE)), ["a1"]),
+        (content(text({"result": [ONE]})), ["a1"]),
+        (content(text(ONE), text(TWO)), ["a1", "a2"]),
+        (content(text(ONE), text(TWO), isError=False), ["a1", "a2"]),
+        (content(*halves([ONE, TWO])), ["a1", "a2"]),
+        (content(), []),
+        (content(structuredContent=None), []),
+        (content(embedded_text({"text": json.dumps([ONE])})), ["a1"]),
+        (content(embedded_text({"blob": base64_blob([ONE])})), ["a1"]),
+        ([ONE, TWO], ["a1", "a2"]),
+        ([], []),
+        (ONE, ["a1"]),
+        ({"availabilities": [ONE, TWO]}, ["a1", "a2"]),
+        (content(text([ONE]), *OTHER_BLOCKS), ["a1"]),
+        (content(*OTHER_BLOCKS, text([ONE])), ["a1"]),
     ],
 )
 def test_a_list_is_read_out_of_every_envelope(clients, carrier, result, names):
@@ -134,21 +129,19 @@ def test_a_list_is_read_out_of_every_envelope(clients, carrier, result, names):
 @each(
     "envelope",
     [
-        pytest.param(lambda v: content(structuredContent=v), id="R7"),
-        pytest.param(lambda v: content(structuredContent={"result": v}), id="R7 result"),
-        pytest.param(
-            lambda v: content(text("Here it is."), structuredContent=v), id="R7 with prose"
-        ),
-        pytest.param(lambda v: {"structuredContent": v}, id="R7 no content"),
-        pytest.param(lambda v: content(text(v)), id="R9"),
-        pytest.param(lambda v: content(text(json.dumps(v, indent=2))), id="R9 indented"),
-        pytest.param(lambda v: content(*halves(v)), id="R11"),
-        pytest.param(lambda v: content(embedded_text({"text": json.dumps(v)})), id="R13 text"),
-        pytest.param(lambda v: content(embedded_text({"blob": base64_blob(v)})), id="R13 blob"),
-        pytest.param(lambda v: v, id="R14"),
-        pytest.param(lambda v: content(*OTHER_BLOCKS, text(v)), id="R15"),
-        pytest.param(lambda v: content(text(v), resultType="complete"), id="complete"),
-        pytest.param(lambda v: content(text(v), _meta={"a": SEPARATORS}), id="separators"),
+        lambda v: content(structuredContent=v),
+        lambda v: content(structuredContent={"result": v}),
+        lambda v: content(text("Here it is."), structuredContent=v),
+        lambda v: {"structuredContent": v},
+        lambda v: content(text(v)),
+        lambda v: content(text(json.dumps(v, indent=2))),
+        lambda v: content(*halves(v)),
+        lambda v: content(embedded_text({"text": json.dumps(v)})),
+        lambda v: content(embedded_text({"blob": base64_blob(v)})),
+        lambda v: v,
+        lambda v: content(*OTHER_BLOCKS, text(v)),
+        lambda v: content(text(v), resultType="complete"),
+        lambda v: content(text(v), _meta={"a": SEPARATORS}),
     ],
 )
 @each(("call", "value", "name"), [(view, TICKET, "id"), (book, BOOKING, "booking_id")])
@@ -166,33 +159,32 @@ def test_separators_of_unicode_in_a_value_arrive_unchanged(clients, carrier):
 @each(
     "result",
     [
-        pytest.param(content(text(ONE), resultType="input_required"), id="R1"),
-        pytest.param({"resultType": "input_required", "inputRequests": {}}, id="R1 no content"),
-        pytest.param(content(text(ONE), resultType="partial"), id="R2"),
-        pytest.param(content(text(ONE), resultType=7), id="R2 a number"),
-        pytest.param(content(text("Done."), text("See the booking.")), id="R11 prose"),
-        pytest.param(content(text("Done.")), id="R9 prose"),
-        pytest.param(content(*OTHER_BLOCKS), id="R15 alone"),
-        pytest.param(None, id="R14 null"),
-        pytest.param("Done.", id="R14 text"),
-        pytest.param(7, id="R14 number"),
-        pytest.param({}, id="R14 empty object"),
-        pytest.param(content(text(TICKET["passengers"])), id="R9 a list for a record"),
+        content(text(ONE), resultType="input_required"),
+        {"resultType": "input_required", "inputRequests": {}},
+        content(text(ONE), resultType="partial"),
+        content(text(ONE), resultType=7),
+        content(text("Done."), text("See the booking.")),
+        content(text("Done.")),
+        content(*OTHER_BLOCKS),
+        None,
+        "Done.",
+        7,
+        {},
+        content(text(TICKET["passengers"])),
     ],
 )
 def test_a_result_without_the_record_is_unexpected_and_for_a_write_unknown(
     clients, carrier, result
 ):
     server = Scripted(carried(carrier, result=result))
-    with pytest.raises(UnexpectedResponseError):
-        view(server.client(clients))
+    caught(UnexpectedResponseError, view, server.client(clients))
     assert server.methods == ["initialize", *["tools/call"] * 3]
     server = Scripted(carried(carrier, result=result))
-    with pytest.raises(OutcomeUnknownError) as caught:
+    with pytest.raises(OutcomeUnknownError) as info:
         book(server.client(clients))
     assert server.methods == ["initialize", "tools/call"]
-    assert caught.value.outcome == "unknown"
-    assert caught.value.request.path == "/mcp tools/call create_booking"
+    assert info.value.outcome == "unknown"
+    assert info.value.request.path == "/mcp tools/call create_booking"
 
 
 def test_empty_content_is_no_record(clients, carrier):
@@ -204,8 +196,7 @@ def test_empty_content_is_no_record(clients, carrier):
 @each("words", ["null", "Nothing sails.", "7"])
 def test_words_are_no_empty_search(clients, carrier, words):
     server = Scripted(carried(carrier, result=content(text(words))))
-    with pytest.raises(UnexpectedResponseError):
-        search(server.client(clients, max_retries=0))
+    caught(UnexpectedResponseError, search, server.client(clients, max_retries=0))
 
 
 def test_a_question_of_the_tool_is_named_as_one(clients, carrier):
@@ -242,27 +233,20 @@ def error_in_every_place(error):
     """The interface's error object in every place it may be in."""
     words = json.dumps(error)
     return [
-        pytest.param({"result": error}, id="R3"),
-        pytest.param(
-            {"result": content(text(error), structuredContent=error, isError=True)}, id="R4"
-        ),
-        pytest.param({"result": content(structuredContent=error, isError=True)}, id="R4 structure"),
-        pytest.param({"result": content(text(error), isError=True)}, id="R4 text"),
-        pytest.param({"result": content(text("Oh."), text(error), isError=True)}, id="R4 later"),
-        pytest.param(
-            {"result": content(text(f"Error executing tool view_ticket: {words}"), isError=True)},
-            id="R4 after words",
-        ),
-        pytest.param(
-            {"result": content(text(error), structuredContent=error, isError=False)}, id="R5"
-        ),
-        pytest.param({"result": content(structuredContent=error)}, id="R5 structure"),
-        pytest.param({"result": content(structuredContent={"result": error})}, id="R5 wrapped"),
-        pytest.param({"result": content(text(error))}, id="R5 text"),
-        pytest.param({"result": content(embedded_text({"text": words}))}, id="R5 resource"),
-        pytest.param({"error": {"code": -32603, "message": "", "data": error}}, id="R6"),
-        pytest.param({"error": {"code": -32000, "message": "", "data": error}}, id="R6 other"),
-        pytest.param(error, id="T8 beside the envelope"),
+        {"result": error},
+        {"result": content(text(error), structuredContent=error, isError=True)},
+        {"result": content(structuredContent=error, isError=True)},
+        {"result": content(text(error), isError=True)},
+        {"result": content(text("Oh."), text(error), isError=True)},
+        {"result": content(text(f"Error executing tool view_ticket: {words}"), isError=True)},
+        {"result": content(text(error), structuredContent=error, isError=False)},
+        {"result": content(structuredContent=error)},
+        {"result": content(structuredContent={"result": error})},
+        {"result": content(text(error))},
+        {"result": content(embedded_text({"text": words}))},
+        {"error": {"code": -32603, "message": "", "data": error}},
+        {"error": {"code": -32000, "message": "", "data": error}},
+        error,
     ]
 
 
@@ -294,9 +278,7 @@ def test_a_write_that_was_refused_is_known_to_be(clients, carrier, members):
 
 def test_an_error_without_a_message_says_its_code(clients, carrier):
     server = Scripted(carried(carrier, result={"error": True, "code": "TICKET_VIEW_ERROR"}))
-    with pytest.raises(APIError) as caught:
-        view(server.client(clients))
-    assert caught.value.message == "TICKET_VIEW_ERROR"
+    assert caught(TicketViewError, view, server.client(clients)).message == "TICKET_VIEW_ERROR"
 
 
 @each(
@@ -310,9 +292,8 @@ def test_an_error_without_a_message_says_its_code(clients, carrier):
 )
 def test_a_failure_without_a_code_is_told_in_its_words(clients, carrier, result, message):
     server = Scripted(carried(carrier, result=result))
-    with pytest.raises(APIError) as caught:
-        view(server.client(clients))
-    assert (caught.value.message, caught.value.code) == (message, None)
+    error = caught(APIError, view, server.client(clients))
+    assert (error.message, error.code) == (message, None)
     with pytest.raises(OutcomeUnknownError):
         book(Scripted(carried(carrier, result=result)).client(clients))
 
@@ -391,16 +372,13 @@ def test_a_result_counts_at_any_status(clients, carrier, status):
     assert server.methods == ["initialize", "tools/call"]
 
 
-ACCESS = [
-    (401, AuthenticationError),
-    (403, PermissionDeniedError),
-]
+ACCESS = [(401, AuthenticationError), (403, PermissionDeniedError)]
 BODIES = [
-    pytest.param(b'{"error":"invalid_token","error_description":"x"}', "application/json", id="o"),
-    pytest.param(b'{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}', "", id="rpc"),
-    pytest.param(b"<html>", "text/html", id="page"),
-    pytest.param(b"", "", id="empty"),
-    pytest.param(b'data: {"jsonrpc":"2.0","id":1,"result":{}}\n\n', "text/event-stream", id="sse"),
+    (b'{"error":"invalid_token","error_description":"x"}', "application/json"),
+    (b'{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}', ""),
+    (b"<html>", "text/html"),
+    (b"", ""),
+    (b'data: {"jsonrpc":"2.0","id":1,"result":{}}\n\n', "text/event-stream"),
 ]
 
 
@@ -423,7 +401,6 @@ def test_a_token_that_is_refused_is_not_tried_again(clients, status, error, body
         {"error": {"code": -32603, "message": "x"}},
         {"error": {"code": -32601, "message": "x"}},
     ],
-    ids=["result", "-32603", "-32601"],
 )
 def test_a_refused_token_comes_before_whatever_is_said(clients, carrier, status, error, members):
     server = Scripted(carried(carrier, status, **members))
@@ -437,9 +414,8 @@ def test_a_refused_token_comes_before_whatever_is_said(clients, carrier, status,
 @each("call", EVERY_CALL)
 def test_what_is_not_acceptable_is_not_tried_again(clients, status, call):
     server = Scripted(reply(b"Not Acceptable", status, "text/plain"))
-    with pytest.raises(APIError) as caught:
-        call(server.client(clients))
-    assert (caught.value.status_code, caught.value.outcome) == (status, "rejected")
+    error = caught(APIError, call, server.client(clients))
+    assert (error.status_code, error.outcome) == (status, "rejected")
     assert server.methods == ["initialize", "tools/call"]
 
 
@@ -470,20 +446,20 @@ def test_an_error_object_without_an_envelope_is_the_error(clients, status):
 
 
 NO_REPLY = [
-    pytest.param(reply(b"", 202), id="202"),
-    pytest.param(reply(b"", 204), id="204"),
-    pytest.param(reply(b"", 200), id="empty"),
-    pytest.param(reply(b"<html>", 200, "text/html"), id="page"),
-    pytest.param(reply(b"OK", 200, "text/plain"), id="text"),
-    pytest.param(reply(b'{"jsonrpc":"2.0","id":1,"res', 200), id="cut JSON"),
-    pytest.param(reply(b"\xff\xfe", 200), id="not UTF-8"),
-    pytest.param(reply(b"null", 200), id="null"),
-    pytest.param(reply(b"[]", 200), id="empty batch"),
-    pytest.param(reply(b'{"jsonrpc":"2.0","id":1}', 200), id="neither result nor error"),
-    pytest.param(reply(b'{"jsonrpc":"2.0","id":1,"error":"no"}', 200), id="an error of words"),
-    pytest.param(reply(b"", 200, "text/event-stream"), id="empty stream"),
-    pytest.param(reply(b": bye\n\n", 200, "text/event-stream"), id="stream without a reply"),
-    pytest.param(reply(b'data: {"jsonrpc"\n\n', 200, "text/event-stream"), id="cut stream"),
+    reply(b"", 202),
+    reply(b"", 204),
+    reply(b"", 200),
+    reply(b"<html>", 200, "text/html"),
+    reply(b"OK", 200, "text/plain"),
+    reply(b'{"jsonrpc":"2.0","id":1,"res', 200),
+    reply(b"\xff\xfe", 200),
+    reply(b"null", 200),
+    reply(b"[]", 200),
+    reply(b'{"jsonrpc":"2.0","id":1}', 200),
+    reply(b'{"jsonrpc":"2.0","id":1,"error":"no"}', 200),
+    reply(b"", 200, "text/event-stream"),
+    reply(b": bye\n\n", 200, "text/event-stream"),
+    reply(b'data: {"jsonrpc"\n\n', 200, "text/event-stream"),
 ]
 
 
@@ -494,16 +470,14 @@ def test_a_read_without_a_reply_is_tried_again(clients, answer, call):
     server = Scripted(answer, answer, carried("json", result=good))
     assert call(server.client(clients))
     assert server.methods == ["initialize", *["tools/call"] * 3]
-    with pytest.raises(UnexpectedResponseError):
-        call(Scripted(answer).client(clients, max_retries=0))
+    caught(UnexpectedResponseError, call, Scripted(answer).client(clients, max_retries=0))
 
 
 @each("answer", NO_REPLY)
 def test_a_write_without_a_reply_is_unknown_and_not_tried_again(clients, answer):
     server = Scripted(answer)
-    with pytest.raises(OutcomeUnknownError) as caught:
-        book(server.client(clients))
-    assert isinstance(caught.value.__cause__, UnexpectedResponseError)
+    error = caught(OutcomeUnknownError, book, server.client(clients))
+    assert isinstance(error.__cause__, UnexpectedResponseError)
     assert server.methods == ["initialize", "tools/call"]
 
 
@@ -531,8 +505,7 @@ def test_a_break_after_sending_repeats_reads_alone(clients, error):
     server = Scripted(
         raise_error(error), carried("json", result=content(structuredContent=BOOKING))
     )
-    with pytest.raises(OutcomeUnknownError):
-        book(server.client(clients))
+    caught(OutcomeUnknownError, book, server.client(clients))
     assert server.methods == ["initialize", "tools/call"]
 
 
@@ -555,17 +528,15 @@ def test_a_server_error_repeats_reads_alone(clients, status, body):
     server = Scripted(answer, carried("json", result=content(structuredContent=TICKET)))
     assert view(server.client(clients)).id == "t1"
     server = Scripted(answer)
-    with pytest.raises(OutcomeUnknownError):
-        book(server.client(clients))
+    caught(OutcomeUnknownError, book, server.client(clients))
     assert server.methods == ["initialize", "tools/call"]
 
 
 def test_a_server_error_says_how_long_to_wait(clients):
     answer = reply(b"", 503, **{"retry-after": "61"})
-    with pytest.raises(ServerError) as caught:
-        view(Scripted(answer).client(clients))
-    assert caught.value.retry_after == 61
-    assert len(caught.value.attempts) == 1
+    error = caught(ServerError, view, Scripted(answer).client(clients))
+    assert error.retry_after == 61
+    assert len(error.attempts) == 1
 
 
 @each("call", EVERY_CALL)
@@ -575,9 +546,8 @@ def test_too_many_requests_is_a_refusal_and_tried_again(clients, call):
     server = Scripted(answer, carried("json", result=content(structuredContent=good)))
     assert call(server.client(clients))
     assert server.methods == ["initialize", "tools/call", "tools/call"]
-    with pytest.raises(RateLimitError) as caught:
-        call(Scripted(answer).client(clients, max_retries=0))
-    assert caught.value.outcome == "rejected"
+    error = caught(RateLimitError, call, Scripted(answer).client(clients, max_retries=0))
+    assert error.outcome == "rejected"
 
 
 @each("status", [301, 302, 303, 307, 308])
@@ -603,38 +573,20 @@ URI = "resource://service/ports"
 @each(
     ("result", "count"),
     [
-        pytest.param(
-            contents({"uri": URI, "mimeType": "application/json", "text": json.dumps(PORTS)}),
-            2,
-            id="text",
-        ),
-        pytest.param(contents({"uri": URI, "text": json.dumps(PORTS)}), 2, id="no type"),
-        pytest.param(
-            contents({"uri": URI, "mimeType": "text/plain", "text": json.dumps(PORTS)}),
-            2,
-            id="plain type",
-        ),
-        pytest.param(contents({"text": json.dumps(PORTS)}), 2, id="no uri"),
-        pytest.param(contents({"uri": URI, "blob": base64_blob(PORTS)}), 2, id="blob"),
-        pytest.param(
-            contents({"text": json.dumps(PORTS[:1])}, {"text": json.dumps(PORTS[1:])}), 2, id="two"
-        ),
-        pytest.param(
-            contents({"text": json.dumps(PORTS[0])}, {"text": json.dumps(PORTS[1])}),
-            2,
-            id="two objects",
-        ),
-        pytest.param(contents({"text": json.dumps({"ports": PORTS})}), 2, id="under its name"),
-        pytest.param(contents({"text": json.dumps(PORTS[0])}), 1, id="one object"),
-        pytest.param(contents({"text": "[]"}), 0, id="an empty list"),
-        pytest.param(contents(), 0, id="no contents"),
-        pytest.param(PORTS, 2, id="bare list"),
-        pytest.param({"ports": PORTS}, 2, id="bare object"),
-        pytest.param(
-            {**contents({"text": json.dumps(PORTS)}), "resultType": "complete", "ttlMs": 1},
-            2,
-            id="as in 2026-07-28",
-        ),
+        (contents({"uri": URI, "mimeType": "application/json", "text": json.dumps(PORTS)}), 2),
+        (contents({"uri": URI, "text": json.dumps(PORTS)}), 2),
+        (contents({"uri": URI, "mimeType": "text/plain", "text": json.dumps(PORTS)}), 2),
+        (contents({"text": json.dumps(PORTS)}), 2),
+        (contents({"uri": URI, "blob": base64_blob(PORTS)}), 2),
+        (contents({"text": json.dumps(PORTS[:1])}, {"text": json.dumps(PORTS[1:])}), 2),
+        (contents({"text": json.dumps(PORTS[0])}, {"text": json.dumps(PORTS[1])}), 2),
+        (contents({"text": json.dumps({"ports": PORTS})}), 2),
+        (contents({"text": json.dumps(PORTS[0])}), 1),
+        (contents({"text": "[]"}), 0),
+        (contents(), 0),
+        (PORTS, 2),
+        ({"ports": PORTS}, 2),
+        ({**contents({"text": json.dumps(PORTS)}), "resultType": "complete", "ttlMs": 1}, 2),
     ],
 )
 def test_a_catalogue_is_read_out_of_every_envelope(clients, carrier, result, count):
@@ -648,15 +600,13 @@ def test_a_catalogue_is_read_out_of_every_envelope(clients, carrier, result, cou
 )
 def test_a_content_that_cannot_be_read_is_unexpected(clients, carrier, item):
     server = Scripted(carried(carrier, result=contents(item)))
-    with pytest.raises(UnexpectedResponseError):
-        server.client(clients, max_retries=0).mcp.ports()
+    caught(UnexpectedResponseError, server.client(clients, max_retries=0).mcp.ports)
 
 
 def test_text_that_is_no_json_is_a_resources_text(clients, carrier):
     client = Scripted(carried(carrier, result=contents({"text": "Hello"}))).client(clients)
     assert client.mcp.read_resource(URI) == "Hello"
-    with pytest.raises(UnexpectedResponseError):
-        client.with_options(max_retries=0).mcp.ports()
+    caught(UnexpectedResponseError, client.with_options(max_retries=0).mcp.ports)
 
 
 @each("code", [-32602, -32002, 0, -32601])
@@ -693,5 +643,148 @@ def test_pages_that_go_round_end(clients, carrier):
 
 def test_a_server_that_lists_nothing_says_so(clients, carrier):
     server = Scripted(carried(carrier, error={"code": -32601, "message": "Method not found"}))
-    with pytest.raises(NotFoundError):
-        server.client(clients).mcp.list_resources()
+    caught(NotFoundError, server.client(clients).mcp.list_resources)
+
+
+# Through real sockets
+
+READABLE = [
+    *("structured_and_text", "structured", "structured_result", "structured_array", "text"),
+    *("n_blocks", "split_text", "embedded_resource", "extra_blocks", "bare", "batch"),
+    "complete_result_type",
+]
+UNREADABLE = ["plain_text", "naked", "input_required", "unknown_result_type", "empty"]
+NAMED = [
+    *("is_error", "is_error_text", "tool_error_text", "error_as_success", "error_as_success_text"),
+    *("json_rpc_error_data", "bare", "naked"),
+]
+CATALOGUES = [["ports", "countries"], ["companies", "vehicle_brands", "vehicle_data", "departures"]]
+
+
+@pytest.fixture(params=mostly_long(["sse", "json"]))
+def local(request, ferry_sandbox):
+    """Return the local service, with either form of a reply."""
+    ferry_sandbox.mcp.set(reply=request.param)
+    return ferry_sandbox
+
+
+@pytest.fixture
+def creation(both):
+    sailing = found(both)
+    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
+    return {"availabilities": [selection], "passengers": PASSENGERS}
+
+
+@each("shape", READABLE)
+def test_every_shape_of_a_result_is_read(both, local, creation, shape):
+    arguments = search_arguments()
+    expected = [each.sailing_id for each in both.availability.search(**arguments)]
+    local.mcp.set(result=shape)
+    found_now = both.mcp.search_availability(**arguments)
+    assert [each.sailing_id for each in found_now] == expected
+    assert found_now.unreadable == ()
+    booking = both.mcp.create_booking(**creation)
+    confirmed = both.mcp.confirm_booking(booking.booking_id)
+    ticket = both.mcp.view_ticket(confirmed.ticket_id)
+    assert ticket == both.tickets.get(confirmed.ticket_id).model_copy(update=ticket.model_extra)
+    both.mcp.cancel_ticket(ticket.id, ticket_number=ticket.ticket_number)
+    assert both.tickets.get(ticket.id).status == "Canceled"
+    done = [effect.operation for effect in local.counters.effects]
+    assert done == ["bookings.create", "bookings.confirm", "tickets.cancel"]
+    local.counters.reset()
+
+
+@each("shape", UNREADABLE)
+def test_a_shape_that_cannot_be_read_leaves_a_write_unknown_and_a_read_to_be_repeated(
+    both, local, creation, shape
+):
+    ticket_id = both.bookings.confirm(booked(both).booking_id).ticket_id
+    local.counters.reset()
+    local.faults.add("mcp_envelope", "mcp.view_ticket", times=2, result=shape)
+    assert both.mcp.view_ticket(ticket_id).id == ticket_id
+    assert local.counters.requests["mcp.view_ticket"] == 3
+    local.faults.add("mcp_envelope", "mcp.create_booking", result=shape)
+    error = caught(OutcomeUnknownError, both.mcp.create_booking, **creation)
+    assert isinstance(error.__cause__, UnexpectedResponseError)
+    assert local.counters.requests["mcp.create_booking"] == 1
+    assert len(local.counters.effects_of("bookings.create")) == 1
+
+
+def test_empty_content_is_an_empty_search_and_an_empty_catalogue(both, local):
+    arguments = search_arguments()
+    local.mcp.set(result="empty", resource="empty")
+    assert len(both.mcp.search_availability(**arguments)) == 0
+    assert len(both.mcp.ports()) == 0
+
+
+def book_nothing(both, creation):
+    (selection,) = creation["availabilities"]
+    nothing = [selection.model_copy(update={"availability_id": "none"})]
+    return both.mcp.create_booking(**creation | {"availabilities": nothing})
+
+
+@each("shape", NAMED)
+def test_a_failure_is_named_in_every_shape(both, local, creation, shape):
+    local.mcp.set(error=shape)
+    local.counters.reset()
+    with pytest.raises(TicketNotFoundError) as caught:
+        both.mcp.view_ticket("none")
+    assert (caught.value.code, caught.value.outcome) == ("TICKET_NOT_FOUND", "rejected")
+    with pytest.raises(AvailabilityError):
+        both.mcp.search_availability(**search_arguments() | {"company": "NONE"})
+    with pytest.raises(BookingCreateError) as caught:
+        book_nothing(both, creation)
+    assert caught.value.outcome == "rejected"
+    counted = local.counters.requests
+    assert [counted[f"mcp.{name}"] for name in ("view_ticket", "create_booking")] == [1, 1]
+
+
+@each("shape", ["is_error_prose", "json_rpc_error"])
+def test_a_failure_without_a_code_leaves_a_write_unknown(both, local, creation, shape):
+    local.mcp.set(error=shape)
+    local.counters.reset()
+    with pytest.raises(APIError) as caught:
+        both.with_options(max_retries=0).mcp.view_ticket("none")
+    assert not isinstance(caught.value, TicketNotFoundError)
+    assert caught.value.code in (None, "-32603")
+    with pytest.raises(OutcomeUnknownError):
+        book_nothing(both, creation)
+    assert local.counters.requests["mcp.create_booking"] == 1
+
+
+@pytest.mark.parametrize("names", mostly_long(CATALOGUES))
+def test_every_catalogue_is_read_from_every_shape(both, local, names):
+    local.clock.freeze()  # a ship that leaves between two reads is in one of them only
+    expected = [getattr(both.mcp, name)() for name in names]
+    assert min(map(len, expected)) > 1
+    text = ("text", "text_without_type", "text_without_uri", "blob", "split")
+    for shape in (*text, "bare_list", "bare_object"):
+        local.mcp.set(resource=shape)
+        assert [getattr(both.mcp, name)() for name in names] == expected, shape
+
+
+@each("code", [-32602, -32002, 0])
+@each("error_id", ["same", "null", "server_error"])
+def test_an_unknown_resource_is_named(both, ferry_sandbox, code, error_id):
+    ferry_sandbox.mcp.set(unknown_resource_code=code, error_id=error_id)
+    with pytest.raises(NotFoundError, match="tides"):
+        both.mcp.read_resource("resource://service/tides")
+
+
+def test_a_slow_write_is_unknown_and_a_slow_read_is_repeated(both, ferry_sandbox, creation):
+    both.mcp.ports()
+    impatient = both.with_options(timeout=1)
+    ferry_sandbox.faults.add("delay_after", "mcp.create_booking", seconds=20)
+    error = caught(OutcomeUnknownError, impatient.mcp.create_booking, **creation)
+    assert isinstance(error.__cause__, RequestTimeoutError)
+    assert len(ferry_sandbox.counters.effects_of("bookings.create")) == 1
+    ferry_sandbox.faults.add("delay_after", "mcp.ports", seconds=20)
+    assert len(impatient.mcp.ports()) > 1
+
+
+def test_a_service_that_does_not_listen_was_sent_nothing(both, ferry_sandbox, creation):
+    both.mcp.ports()
+    ferry_sandbox.stop()
+    error = caught(ConnectionFailedError, both.mcp.create_booking, **creation)
+    assert error.outcome == "not_sent"
+    assert [attempt.sent for attempt in error.attempts] == [False, False, False]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -13,15 +12,13 @@ from hypothesis import strategies as st
 from ferry_sdk import ConnectionFailedError, OutcomeUnknownError, UnexpectedResponseError
 from ferry_sdk._engine.http import Head, Headers
 from ferry_sdk._protocols.mcp.jsonrpc import EventStream, ReplyListener
+from tests.support.exchanges import caught
 from tests.support.mcp_samples import BOOKING, TICKET, book, view
 from tests.support.mcp_server import Scripted, carried, reply
 from tests.support.stopwatch import Stopwatch
 from tests.support.tables import each
 from tests.support.tiers import examples
 from tests.support.trip import PASSENGERS, found
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MINE = "ferry-test"
 HEAD = Head(200, Headers([("content-type", "Text/Event-Stream; charset=utf-8")]))
@@ -30,25 +27,20 @@ SEPARATORS = "line\u2028paragraph\u2029next\u0085end"
 SLOWEST_OF_ANSWERS = 20.0
 
 
-@pytest.fixture
-def clients(mostly_sync_clients):
-    return mostly_sync_clients
-
-
-def cut(stream: bytes, at: Iterable[int]) -> list[bytes]:
+def cut(stream, at):
     """The pieces of a stream that is cut at these places."""
     edges = [0, *sorted(at), len(stream)]
     return [stream[begin:end] for begin, end in pairwise(edges)]
 
 
-def events(stream: bytes, at: Iterable[int] = ()) -> list[bytes]:
+def events(stream, at=()):
     """The data of all events of a stream that comes in pieces."""
     parser = EventStream()
     complete = [data for piece in cut(stream, at) for data in parser.feed(piece)]
     return [*complete, *parser.finish()]
 
 
-def bytewise(stream: bytes) -> list[bytes]:
+def bytewise(stream):
     return events(stream, range(len(stream)))
 
 
@@ -282,8 +274,7 @@ def test_the_replys_own_id_may_be_missing_in_a_body_and_not_in_a_stream(clients)
     message = json.dumps({"jsonrpc": "2.0", "result": {"structuredContent": TICKET}}).encode()
     assert view(Scripted(reply(message)).client(clients)).id == "t1"
     stream = reply(b"data: " + message + b"\n\n", kind="text/event-stream")
-    with pytest.raises(UnexpectedResponseError):
-        view(Scripted(stream).client(clients, max_retries=0))
+    caught(UnexpectedResponseError, view, Scripted(stream).client(clients, max_retries=0))
 
 
 def test_a_stream_without_its_last_blank_line_is_a_reply(clients):

@@ -12,7 +12,6 @@ import threading
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
@@ -30,25 +29,16 @@ from ferry_sdk import (
     VoucherNotReadyError,
 )
 from tests.support.exchanges import TOKEN, URL, caught, client_of
+from tests.support.tables import each
 from tests.support.tiers import examples
 from tests.support.trip import booked
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
-
 PDF = b"%PDF-1.7\nof somebody's\n%%EOF\n"
 CDN = "https://cdn.example/voucher.pdf"
+HOME = f"{URL}/voucher/1.pdf"
 
 
-@pytest.fixture
-def clients(mostly_sync_clients: Clients) -> Clients:
-    return mostly_sync_clients
-
-
-def issue_ticket(ferry: Ferry, **which: str) -> str:
+def issue_ticket(ferry, **which):
     """A ticket of the local service's that has its voucher."""
     return ferry.bookings.confirm(booked(ferry, **which).booking_id).ticket_id
 
@@ -59,43 +49,32 @@ def issue_ticket(ferry: Ferry, **which: str) -> str:
 class Somewhere:
     """A path of nobody's own kind."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path):
         self._path = path
 
-    def __fspath__(self) -> str:
+    def __fspath__(self):
         return str(self._path)
 
 
-@pytest.mark.parametrize("kind", [str, Path, Somewhere])
-def test_a_voucher_is_saved_under_its_path(both: Ferry, tmp_path: Path, kind: Any) -> None:
-    path = tmp_path / "voucher.pdf"
-    saved = both.tickets.save_pdf(issue_ticket(both), kind(path))
-    assert saved == path
-    assert isinstance(saved, Path)
-    content = path.read_bytes()
+def test_a_voucher_is_saved_under_its_path_and_read_without_a_file(both, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ticket_id = issue_ticket(both)
+    content = both.tickets.read_pdf(ticket_id)
     assert content.startswith(b"%PDF-")
     assert content.rstrip().endswith(b"%%EOF")
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_file_that_exists_is_replaced(both: Ferry, tmp_path: Path) -> None:
+    assert both.with_raw_response.tickets.read_pdf(ticket_id).parse() == content
+    assert not list(tmp_path.iterdir())
     path = tmp_path / "voucher.pdf"
-    path.write_bytes(b"old" * 100_000)
-    both.tickets.save_pdf(issue_ticket(both), path)
-    content = path.read_bytes()
-    assert content.startswith(b"%PDF-")
-    assert b"oldold" not in content
+    for name in (str(path), path, Somewhere(path), "voucher.pdf"):
+        path.write_bytes(b"old" * 100_000)
+        saved = both.tickets.save_pdf(ticket_id, name)
+        assert saved == Path(name)
+        assert isinstance(saved, Path)
+        assert path.read_bytes() == content
+        assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_relative_path_is_relative(
-    both: Ferry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert both.tickets.save_pdf(issue_ticket(both), "v.pdf") == Path("v.pdf")
-    assert (tmp_path / "v.pdf").exists()
-
-
-def test_a_voucher_that_is_not_there_yet_is_not_found(both: Ferry, tmp_path: Path) -> None:
+def test_a_voucher_that_is_not_there_yet_is_not_found(both, tmp_path):
     ticket_id = both.bookings.get(booked(both).booking_id).tickets[0].id
     assert both.tickets.pdf(ticket_id).url is None
     for call, path in ((both.tickets.save_pdf, [tmp_path / "v.pdf"]), (both.tickets.read_pdf, [])):
@@ -108,27 +87,13 @@ def test_a_voucher_that_is_not_there_yet_is_not_found(both: Ferry, tmp_path: Pat
     assert not list(tmp_path.iterdir())
 
 
-def test_a_voucher_is_read_without_a_file(
-    both: Ferry, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    ticket_id = issue_ticket(both)
-    content = both.tickets.read_pdf(ticket_id)
-    assert content.startswith(b"%PDF-")
-    assert both.with_raw_response.tickets.read_pdf(ticket_id).parse() == content
-    assert not list(tmp_path.iterdir())
-    assert both.tickets.save_pdf(ticket_id, "v.pdf").read_bytes() == content
-
-
-def test_a_ticket_nobody_has_is_not_found(both: Ferry, tmp_path: Path) -> None:
+def test_a_ticket_nobody_has_is_not_found(both, tmp_path):
     caught(TicketNotFoundError, both.tickets.save_pdf, "t-nobody", tmp_path / "v.pdf")
     caught(TicketNotFoundError, both.tickets.read_pdf, "t-nobody")
 
 
-@pytest.mark.parametrize("fault", ["html_page", "empty_body"])
-def test_what_is_no_pdf_is_unexpected_and_leaves_no_file(
-    both: Ferry, ferry_sandbox: Sandbox, tmp_path: Path, fault: str
-) -> None:
+@each("fault", ["html_page", "empty_body"])
+def test_what_is_no_pdf_is_unexpected_and_leaves_no_file(both, ferry_sandbox, tmp_path, fault):
     ticket_id = issue_ticket(both)
     ferry_sandbox.faults.add(fault, "voucher.file", times=None)
     error = caught(UnexpectedResponseError, both.tickets.save_pdf, ticket_id, tmp_path / "v.pdf")
@@ -136,20 +101,17 @@ def test_what_is_no_pdf_is_unexpected_and_leaves_no_file(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("fault", ["truncate", "lose_reply", "cut_before", "server_error"])
-def test_a_file_that_broke_off_is_fetched_again(
-    both: Ferry, ferry_sandbox: Sandbox, tmp_path: Path, fault: str
-) -> None:
+@each("fault", ["truncate", "lose_reply", "cut_before", "server_error"])
+def test_a_file_that_broke_off_is_fetched_again(both, ferry_sandbox, tmp_path, fault):
     ticket_id = issue_ticket(both)
     ferry_sandbox.faults.add(fault, "voucher.file", times=2)
     path = both.tickets.save_pdf(ticket_id, tmp_path / "v.pdf")
     assert path.read_bytes().rstrip().endswith(b"%%EOF")
     assert ferry_sandbox.counters.requests["voucher.file"] == 3
+    ferry_sandbox.counters.reset()
 
 
-def test_a_file_that_never_comes_leaves_the_old_one(
-    both: Ferry, ferry_sandbox: Sandbox, tmp_path: Path
-) -> None:
+def test_a_file_that_never_comes_leaves_the_old_one(both, ferry_sandbox, tmp_path):
     ticket_id = issue_ticket(both)
     path = tmp_path / "v.pdf"
     path.write_bytes(b"old")
@@ -160,9 +122,7 @@ def test_a_file_that_never_comes_leaves_the_old_one(
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_redirect_to_plain_http_is_not_followed(
-    both: Ferry, ferry_sandbox: Sandbox, tmp_path: Path
-) -> None:
+def test_a_redirect_to_plain_http_is_not_followed(both, ferry_sandbox, tmp_path):
     ticket_id = issue_ticket(both)
     with listening() as (address, requests):
         ferry_sandbox.faults.add("redirect", "voucher.file", times=None, location=address)
@@ -171,18 +131,14 @@ def test_a_redirect_to_plain_http_is_not_followed(
     assert not list(tmp_path.iterdir())
 
 
-def test_the_address_itself_is_asked_for_with_redirects_refused(
-    both: Ferry, ferry_sandbox: Sandbox, tmp_path: Path
-) -> None:
+def test_the_address_itself_is_asked_for_with_redirects_refused(both, ferry_sandbox, tmp_path):
     ferry_sandbox.faults.add("redirect", "tickets.pdf", times=None)
     caught(UnexpectedResponseError, both.tickets.save_pdf, "t-1", tmp_path / "v.pdf")
     assert ferry_sandbox.counters.requests["tickets.pdf"] == 1
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-def test_a_foreign_address_without_tls_is_never_asked(
-    both: Ferry, ferry_sandbox: Sandbox, tmp_path: Path, host: str
-) -> None:
+@each("host", ["127.0.0.1", "localhost"])
+def test_a_foreign_address_without_tls_is_never_asked(both, ferry_sandbox, tmp_path, host):
     with listening() as (address, requests):
         url = address.replace("127.0.0.1", host)
         ferry_sandbox.faults.add("wrong_shape", "tickets.pdf", times=None, value={"url": url})
@@ -194,18 +150,18 @@ def test_a_foreign_address_without_tls_is_never_asked(
 
 
 @contextmanager
-def listening() -> Iterator[tuple[str, list[str]]]:
+def listening():
     """A second service of one's own, which gives a PDF to everybody."""
-    requests: list[str] = []
+    requests = []
 
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+        def do_GET(self):
             requests.append(self.path)
             self.send_response(200)
             self.end_headers()
             self.wfile.write(PDF)
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, *_):
             pass
 
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
@@ -228,12 +184,12 @@ class Web:
         requests: What was asked, in order.
     """
 
-    def __init__(self, url: object, pages: dict[str, httpx.Response] | None = None) -> None:
+    def __init__(self, url, pages=None):
         self._url = url
         self._pages = pages or {}
-        self.requests: list[httpx.Request] = []
+        self.requests = []
 
-    def __call__(self, request: httpx.Request) -> httpx.Response:
+    def __call__(self, request):
         self.requests.append(request)
         if str(request.url) == f"{URL}/api/ticket/t-1/pdf":
             return httpx.Response(200, json={"url": self._url})
@@ -241,16 +197,24 @@ class Web:
         return httpx.Response(page.status_code, headers=page.headers, content=page.content)
 
     @property
-    def places(self) -> list[str]:
+    def places(self):
         return [str(request.url) for request in self.requests[1:]]
 
 
-def redirect(to: str, status: int = 302) -> httpx.Response:
+def redirect(to, status=302):
     return httpx.Response(status, headers={"location": to})
 
 
-def test_the_token_goes_to_the_services_own_address(clients: Clients, tmp_path: Path) -> None:
-    web = Web(f"{URL}/voucher/1.pdf")
+def error_of_save(clients, web, folder):
+    """Return the error of a file that cannot be had; none is there."""
+    save = client_of(clients, web).tickets.save_pdf
+    error = caught(UnexpectedResponseError, save, "t-1", folder / "v.pdf")
+    assert not list(folder.iterdir())
+    return error
+
+
+def test_the_token_goes_to_the_services_own_address(clients, tmp_path):
+    web = Web(HOME)
     path = client_of(clients, web).tickets.save_pdf("t-1", tmp_path / "v.pdf")
     assert path.read_bytes() == PDF
     assert web.requests[1].headers["authorization"] == f"Bearer {TOKEN}"
@@ -269,10 +233,8 @@ FOREIGN = [
 ]
 
 
-@pytest.mark.parametrize("url", FOREIGN)
-def test_nothing_of_the_caller_goes_to_a_foreign_address(
-    clients: Clients, tmp_path: Path, url: str
-) -> None:
+@each("url", FOREIGN)
+def test_nothing_of_the_caller_goes_to_a_foreign_address(clients, tmp_path, url):
     web = Web(url)
     ferry = client_of(clients, web, language="fr", default_headers={"x-agency": "Okonkwo"})
     path = ferry.tickets.save_pdf("t-1", tmp_path / "v.pdf")
@@ -283,39 +245,23 @@ def test_nothing_of_the_caller_goes_to_a_foreign_address(
     assert {"x-client-correlation-id", "accept-language", "cookie", "referer"}.isdisjoint(sent)
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         *("http://ferry.example/v.pdf", "http://cdn.example/v.pdf", "ftp://a/v.pdf", "/v.pdf"),
         *("file:///etc/hostname", "", "cdn.example/v.pdf", "https://", "https://[", "https://a:b/"),
         *(" https://ferry.example/v.pdf", "\nhttps://ferry.example/v.pdf", "https://xn--../v.pdf"),
+        *(17, True, {"href": CDN}, [CDN]),
     ],
 )
-def test_an_address_without_https_is_unexpected_and_not_asked(
-    clients: Clients, tmp_path: Path, url: str
-) -> None:
+def test_an_address_without_https_is_unexpected_and_not_asked(clients, tmp_path, url):
     web = Web(url)
-    caught(
-        UnexpectedResponseError, client_of(clients, web).tickets.save_pdf, "t-1", tmp_path / "v.pdf"
-    )
-    assert web.places == []
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("url", [17, True, {"href": CDN}, [CDN]])
-def test_an_address_that_is_no_text_is_unexpected(
-    clients: Clients, tmp_path: Path, url: object
-) -> None:
-    web = Web(url)
-    ferry = client_of(clients, web)
-    caught(UnexpectedResponseError, ferry.tickets.save_pdf, "t-1", tmp_path / "v.pdf")
+    error_of_save(clients, web, tmp_path)
     assert web.places == []
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_a_foreign_redirect_is_followed_without_the_token(
-    clients: Clients, tmp_path: Path, status: int
-) -> None:
+@each("status", [301, 302, 303, 307, 308])
+def test_a_foreign_redirect_is_followed_without_the_token(clients, tmp_path, status):
     end = "https://store.example/v.pdf?signature=1"
     web = Web(
         CDN, {CDN: redirect("/next", status), "https://cdn.example/next": redirect(end, status)}
@@ -326,58 +272,37 @@ def test_a_foreign_redirect_is_followed_without_the_token(
     assert all("authorization" not in request.headers for request in web.requests[1:])
 
 
-@pytest.mark.parametrize("to", ["http://cdn.example/v.pdf", "ftp://cdn.example/", "https://["])
-def test_a_redirect_away_from_https_is_unexpected(
-    clients: Clients, tmp_path: Path, to: str
-) -> None:
+@each("to", ["http://cdn.example/v.pdf", "ftp://cdn.example/", "https://["])
+def test_a_redirect_away_from_https_is_unexpected(clients, tmp_path, to):
     web = Web(CDN, {CDN: redirect(to)})
-    ferry = client_of(clients, web)
-    caught(UnexpectedResponseError, ferry.tickets.save_pdf, "t-1", tmp_path / "v.pdf")
+    error_of_save(clients, web, tmp_path)
     assert web.places == [CDN]
-    assert not list(tmp_path.iterdir())
 
 
-def test_a_redirect_back_home_does_not_bring_the_token(clients: Clients, tmp_path: Path) -> None:
-    web = Web(CDN, {CDN: redirect(f"{URL}/voucher/1.pdf")})
+@each(("first", "then"), [(CDN, HOME), (HOME, CDN)])
+def test_a_redirect_from_or_to_home_does_not_take_the_token_along(clients, tmp_path, first, then):
+    web = Web(first, {first: redirect(then)})
     client_of(clients, web).tickets.save_pdf("t-1", tmp_path / "v.pdf")
-    assert web.places == [CDN, f"{URL}/voucher/1.pdf"]
-    assert "authorization" not in web.requests[2].headers
-
-
-def test_a_redirect_from_home_does_not_take_the_token_along(
-    clients: Clients, tmp_path: Path
-) -> None:
-    home = f"{URL}/voucher/1.pdf"
-    web = Web(home, {home: redirect(CDN)})
-    client_of(clients, web).tickets.save_pdf("t-1", tmp_path / "v.pdf")
-    assert web.places == [home, CDN]
+    assert web.places == [first, then]
     assert TOKEN not in str(web.requests[2].headers.raw)
 
 
-def test_redirects_without_end_are_given_up(clients: Clients, tmp_path: Path) -> None:
+def test_redirects_without_end_are_given_up(clients, tmp_path):
     web = Web(CDN, {CDN: redirect(CDN)})
-    ferry = client_of(clients, web)
-    error = caught(UnexpectedResponseError, ferry.tickets.save_pdf, "t-1", tmp_path / "v.pdf")
-    assert error.status_code == 302
+    assert error_of_save(clients, web, tmp_path).status_code == 302
     assert len(web.places) == 6
-    assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("status", [300, 301, 302, 303, 304, 307, 308])
-@pytest.mark.parametrize("first", [CDN, f"{URL}/voucher/1.pdf"])
-def test_a_redirect_that_does_not_say_where_is_unexpected(
-    clients: Clients, tmp_path: Path, status: int, first: str
-) -> None:
+@each("status", [300, 301, 302, 303, 304, 307, 308])
+@each("first", [CDN, HOME])
+def test_a_redirect_that_does_not_say_where_is_unexpected(clients, tmp_path, status, first):
     web = Web(first, {first: httpx.Response(status)})
-    ferry = client_of(clients, web)
-    error = caught(UnexpectedResponseError, ferry.tickets.save_pdf, "t-1", tmp_path / "v.pdf")
-    assert error.status_code == status
+    assert error_of_save(clients, web, tmp_path).status_code == status
     assert web.places == [first]
-    assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("status", [403, 404])
-def test_a_foreign_refusal_is_an_api_error(clients: Clients, tmp_path: Path, status: int) -> None:
+@each("status", [403, 404])
+def test_a_foreign_refusal_is_an_api_error(clients, tmp_path, status):
     web = Web(CDN, {CDN: httpx.Response(status, text="<Error>AccessDenied</Error>")})
     with pytest.raises(FerryError, match=f"the voucher cannot be fetched .HTTP {status}."):
         client_of(clients, web).tickets.save_pdf("t-1", tmp_path / "v.pdf")
@@ -406,9 +331,7 @@ pieces = st.sampled_from(
 @example(url="https://ferry.example\\@evil.example/")
 @example(url="https://ferry.example\t@evil.example/")
 @examples(300)
-def test_whatever_the_address_the_token_reaches_only_the_service(
-    tmp_path_factory: pytest.TempPathFactory, url: str
-) -> None:
+def test_whatever_the_address_the_token_reaches_only_the_service(tmp_path_factory, url):
     web = Web(url)
     folder = tmp_path_factory.getbasetemp()
     with httpx.Client(transport=httpx.MockTransport(web)) as http:
@@ -424,37 +347,29 @@ def test_whatever_the_address_the_token_reaches_only_the_service(
 # ---- the file is whole or not there -----------------------------------------------------------
 
 
-def save(clients: Clients, path: Path | str, content: bytes = PDF) -> Path:
+def save(clients, path, content=PDF):
     web = Web(CDN, {CDN: httpx.Response(200, content=content)})
     return client_of(clients, web).tickets.save_pdf("t-1", path)
 
 
-@pytest.mark.parametrize("prefix", [b"", b"\n", b"\xef\xbb\xbf", b" " * 1000])
-def test_a_pdf_may_begin_a_little_late(clients: Clients, tmp_path: Path, prefix: bytes) -> None:
+@each("prefix", [b"", b"\n", b"\xef\xbb\xbf", b" " * 1000])
+def test_a_pdf_may_begin_a_little_late(clients, tmp_path, prefix):
     assert save(clients, tmp_path / "v.pdf", prefix + PDF).read_bytes() == prefix + PDF
 
 
-@pytest.mark.parametrize("content", [b"", b"<html>", b"%PDF", b"x" * 2000 + PDF, b"pdf"])
-def test_what_does_not_begin_as_a_pdf_is_none(
-    clients: Clients, tmp_path: Path, content: bytes
-) -> None:
+@each("content", [b"", b"<html>", b"%PDF", b"x" * 2000 + PDF, b"pdf"])
+def test_what_does_not_begin_as_a_pdf_is_none(clients, tmp_path, content):
     caught(UnexpectedResponseError, save, clients, tmp_path / "v.pdf", content)
     assert not list(tmp_path.iterdir())
 
 
-def _fail(*_: object, **__: object) -> None:
+def _fail(*_, **__):
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-@pytest.mark.parametrize("what", ["os.fsync", "pathlib.Path.replace"])
-@pytest.mark.parametrize("existing", [None, b"old"])
-def test_a_disk_that_fails_leaves_what_was_there(
-    clients: Clients,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    what: str,
-    existing: bytes | None,
-) -> None:
+@each("existing", [None, b"old"])
+@each("what", ["os.fsync", "pathlib.Path.replace"])
+def test_a_disk_that_fails_leaves_what_was_there(clients, tmp_path, monkeypatch, what, existing):
     path = tmp_path / "v.pdf"
     if existing is not None:
         path.write_bytes(existing)
@@ -465,17 +380,15 @@ def test_a_disk_that_fails_leaves_what_was_there(
     assert [item.read_bytes() for item in tmp_path.iterdir()] == [existing] * (existing is not None)
 
 
-@pytest.mark.parametrize("folder", ["none", "file"])
-def test_a_folder_that_does_not_exist_is_said(
-    clients: Clients, tmp_path: Path, folder: str
-) -> None:
+@each("folder", ["none", "file"])
+def test_a_folder_that_does_not_exist_is_said(clients, tmp_path, folder):
     (tmp_path / "file").write_bytes(b"old")
     assert caught(InvalidInputError, save, clients, tmp_path / folder / "v.pdf").field == "path"
     assert [item.name for item in tmp_path.iterdir()] == ["file"]
 
 
 @pytest.fixture
-def terminal() -> Iterator[int]:
+def terminal():
     """A device of the test's own: a wrong client would replace it."""
     ends = os.openpty()
     yield ends[1]
@@ -486,14 +399,7 @@ def terminal() -> Iterator[int]:
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
 @pytest.mark.parametrize("link", ["itself", "a link"])
 @pytest.mark.parametrize("kind", ["folder", "FIFO", "socket", "device"])
-def test_what_is_no_file_is_refused_and_stays(
-    clients: Clients,
-    tmp_path: Path,
-    kind: str,
-    link: str,
-    monkeypatch: pytest.MonkeyPatch,
-    request: pytest.FixtureRequest,
-) -> None:
+def test_what_is_no_file_is_refused_and_stays(clients, tmp_path, kind, link, monkeypatch, request):
     there = tmp_path / "v.pdf"
     if kind == "folder":
         there.mkdir()
@@ -515,31 +421,24 @@ def test_what_is_no_file_is_refused_and_stays(
     assert not list(tmp_path.glob(".*"))
 
 
-@pytest.mark.parametrize("length", [1, 200, 240, 251])
-def test_a_name_may_be_as_long_as_the_system_allows(
-    clients: Clients, tmp_path: Path, length: int
-) -> None:
+@each("length", [1, 200, 240, 251])
+def test_a_name_may_be_as_long_as_the_system_allows(clients, tmp_path, length):
     path = tmp_path / f"{'n' * length}.pdf"
     assert save(clients, path).read_bytes() == PDF
     assert [*tmp_path.iterdir()] == [path]
+    path.unlink()
 
 
-@pytest.mark.parametrize(
-    "name", ["n" * 256, "n" * 5000, "a\0b", "\ud800.pdf", "", ".", "..", "a/..", "/"]
-)
-def test_a_name_that_no_file_can_have_is_refused(
-    clients: Clients, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+@each("name", ["n" * 256, "n" * 5000, "a\0b", "\ud800.pdf", "", ".", "..", "a/..", "/"])
+def test_a_name_that_no_file_can_have_is_refused(clients, tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     assert caught(InvalidInputError, save, clients, name).field == "path"
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
-@pytest.mark.parametrize("before", [None, 0o644, 0o666])
-def test_a_voucher_is_for_its_owner_only(
-    clients: Clients, tmp_path: Path, before: int | None
-) -> None:
+@each("before", [None, 0o644, 0o666])
+def test_a_voucher_is_for_its_owner_only(clients, tmp_path, before):
     path = tmp_path / "v.pdf"
     if before is not None:
         path.write_bytes(b"old")
@@ -552,15 +451,13 @@ def test_a_voucher_is_for_its_owner_only(
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
-def test_a_reader_meanwhile_sees_the_old_file_or_the_new_one(
-    clients: Clients, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_reader_meanwhile_sees_the_old_file_or_the_new_one(clients, tmp_path, monkeypatch):
     path = tmp_path / "v.pdf"
     path.write_bytes(b"old")
-    seen: list[bytes] = []
-    fsync: Callable[[int], None] = os.fsync
+    seen = []
+    fsync = os.fsync
 
-    def looking(descriptor: int) -> None:
+    def looking(descriptor):
         seen.append(path.read_bytes())
         fsync(descriptor)
 

@@ -30,6 +30,7 @@ from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.mcp import McpGroup
 from ferry_sdk.resources.tickets import TicketsGroup
+from tests.support.exchanges import caught
 from tests.support.tables import each
 from tests.support.tiers import examples
 
@@ -62,13 +63,12 @@ def booking(**more):
 
 
 def assert_rejected(make, /, **arguments):
-    with pytest.raises(InvalidInputError) as caught:
-        make(**arguments)
-    assert caught.value.outcome == "not_sent"
-    assert CANARY not in str(caught.value)
-    assert CANARY not in repr(caught.value)
-    assert caught.value.__cause__ is None
-    return caught.value.field
+    error = caught(InvalidInputError, make, **arguments)
+    assert error.outcome == "not_sent"
+    assert CANARY not in str(error)
+    assert CANARY not in repr(error)
+    assert error.__cause__ is None
+    return error.field
 
 
 class TestModelsOrDicts:
@@ -197,12 +197,7 @@ class TestDatesAndTimes:
 
     @each(
         "said",
-        [
-            "08:30",
-            time(8, 30),
-            time(8, 30, 59),
-            datetime(2026, 7, 14, 8, 30, tzinfo=timezone.utc),
-        ],
+        ["08:30", time(8, 30), time(8, 30, 59), datetime(2026, 7, 14, 8, 30, tzinfo=timezone.utc)],
     )
     def test_a_time_is_its_hour_and_minute(self, said):
         assert search_body(out_time=said)["request"]["out_time"] == "08:30"
@@ -287,8 +282,7 @@ class TestMoney:
 
     @each("bad", [True, False, None, "", "ten", "NaN", Decimal("Infinity")])
     def test_what_is_no_money_is_refused(self, bad):
-        with pytest.raises(ValidationError):
-            self.money.validate_python(bad)
+        caught(ValidationError, self.money.validate_python, bad)
 
 
 class TestRefusals:
@@ -408,9 +402,7 @@ class TestLeftOut:
 
 TEXTS = st.text(st.characters(exclude_categories=["C"]), min_size=1, max_size=12).filter(str.strip)
 DAYS = st.one_of(
-    st.dates(),
-    st.dates().map(str),
-    st.dates().map(lambda each: datetime.combine(each, time())),
+    st.dates(), st.dates().map(str), st.dates().map(lambda each: datetime.combine(each, time()))
 )
 GENDERS = st.sampled_from(["F", "male", Gender.MALE])
 AGES = st.one_of(st.integers(0, 130), st.integers(0, 130).map(str), st.booleans())
@@ -457,11 +449,7 @@ WIRE_INPUTS = st.one_of(
     ),
     inputs(Contact, {"name": TEXTS, "email": TEXTS}, prefix=TEXTS, phone=TEXTS),
     inputs(VehicleQuery, {"code": TEXTS}),
-    inputs(
-        SearchPassenger,
-        {"type": KINDS, "gender": GENDERS, "age": AGES},
-        order=ORDERS,
-    ),
+    inputs(SearchPassenger, {"type": KINDS, "gender": GENDERS, "age": AGES}, order=ORDERS),
 )
 
 

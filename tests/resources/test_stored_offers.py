@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,25 +11,20 @@ from ferry_sdk import InvalidInputError, OutcomeUnknownError, Selection, Unresol
 from tests.support.summer import chosen, ids_of
 from tests.support.trip import PASSENGERS, search_arguments
 
-if TYPE_CHECKING:
-    from ferry_sdk import Ferry
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
 
-
-def store(ferry: Ferry, kind: str = "Ticket") -> str:
+def store(ferry, kind="Ticket"):
     found = ferry.availability.search(**search_arguments())
     return json.dumps([one.model_dump(mode="json") for one in chosen(found, kind)])
 
 
 @pytest.mark.parametrize("kind", ["Presale", "Option", "Ticket"])
-def test_it_is_booked_as_what_it_is(both: Ferry, kind: str) -> None:
+def test_it_is_booked_as_what_it_is(both, kind):
     stored = json.loads(store(both, kind))
     booking = both.bookings.create(availabilities=stored, passengers=PASSENGERS)
     assert booking.total_price == Selection.model_validate(stored[0]).amount
 
 
-def test_it_is_not_sent_after_it_has_expired(both: Ferry, ferry_sandbox: Sandbox) -> None:
+def test_it_is_not_sent_after_it_has_expired(both, ferry_sandbox):
     stored = json.loads(store(both))
     ferry_sandbox.clock.advance(timedelta(days=7))
     both.catalogue.ports()  # its reply has the date
@@ -40,15 +34,13 @@ def test_it_is_not_sent_after_it_has_expired(both: Ferry, ferry_sandbox: Sandbox
 
 
 @pytest.mark.parametrize("is_stored", [True, False])
-def test_a_journal_recognises_it_by_the_ids_alone(
-    clients: Clients, ferry_sandbox: Sandbox, is_stored: bool
-) -> None:
+def test_a_journal_recognises_it_by_the_ids_alone(clients, ferry_sandbox, is_stored):
     journals = pytest.importorskip("ferry_sdk.journal", reason="needs the extra journal")
     with journals.Journal("sqlite://") as journal:
         ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=journal)
         stored = json.loads(store(ferry))
-        first: Any = stored
-        again: Any = [ids_of(Selection.model_validate(one)) for one in stored]
+        first = stored
+        again = [ids_of(Selection.model_validate(one)) for one in stored]
         if is_stored:
             first, again = again, first
         ferry_sandbox.faults.add("lose_reply", "bookings.create")

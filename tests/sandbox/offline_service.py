@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
@@ -67,11 +67,14 @@ class OfflineService:
             return error
         return None
 
-    def search(self, line=ONE_TICKET, *, back=None, party=(ADULT,), vehicle=None, from_day=60):
+    def search(
+        self, line=ONE_TICKET, *, back=None, party=(ADULT,), vehicle=None, from_day=60, **changes
+    ):
         """Return the first result on a line from a day on, optionally with a return."""
         for number in range(14):
             day = self.today() + timedelta(days=from_day + number)
             request = search_request(line, day, None if back is None else day + timedelta(back))
+            request |= changes
             body = {"request": request, "passengers": list(party)}
             if vehicle is not None:
                 body["vehicle"] = {"code": vehicle}
@@ -105,7 +108,7 @@ class OfflineService:
     def confirm(self, created):
         return self.perform("bookings.confirm", id=created["booking_id"])
 
-    def today(self) -> date:
+    def today(self):
         return self.clock.now().date()
 
 

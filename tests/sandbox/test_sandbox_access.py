@@ -12,6 +12,7 @@ import pytest
 
 from ferry_sdk import Ferry
 from ferry_sdk.sandbox import Sandbox
+from tests.support.tables import each
 from tests.support.wire import TLS
 
 CONTROL = "control-token-of-a-team"
@@ -76,7 +77,7 @@ def test_two_machines_share_a_service_with_a_control_token(shared):
         assert len(second.get("/_sandbox/faults").json()["taken"]) == 1
 
 
-@pytest.mark.parametrize("token", [None, "wrong"])
+@each("token", [None, "wrong"])
 def test_another_machine_needs_the_control_token(shared, token):
     with machine(shared, OTHER_MACHINE, token) as client:
         refused = client.get("/_sandbox/clock")

@@ -289,7 +289,7 @@ def test_ships_are_fuller_in_summer_and_at_weekends():
 def test_fewer_places_are_left_as_departure_approaches():
     day = date(2026, 8, 14)
     start = datetime(2026, 8, 14, tzinfo=timezone.utc)
-    counts: dict[str, list[int]] = {}
+    counts = {}
     offered = []
     for before in (200, 100, 60, 20, 5, 1):
         found = at(start - timedelta(days=before)).search(query(*SHORT, day))

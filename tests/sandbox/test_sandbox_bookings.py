@@ -208,13 +208,6 @@ def test_options_and_presales_expire_with_their_tariff(offline, name, kind, stat
     assert offline.booking(created)["stage"] == "lapsed"
 
 
-@pytest.mark.parametrize(("name", "kind"), [("OPTION", "OPTION"), ("PRESALE", "PRESALE")])
-def test_options_and_presales_are_confirmed_into_tickets(offline, name, kind):
-    created = offline.create(name=name, more={"reservation_type": kind})
-    offline.confirm(created)
-    assert offline.booking(created)["stage"] == "ticketed"
-
-
 @pytest.mark.parametrize(("line", "count"), [(ONE_TICKET, 1), (TWO_TICKETS, 2)])
 def test_a_round_trip_is_one_ticket_or_two_and_its_price_counts_once(offline, line, count):
     found = offline.search(line, back=7)
@@ -250,6 +243,88 @@ def test_two_companies_issue_two_tickets(offline):
     refused = offline.error_of("bookings.create", availabilities=locked, passengers=[GUEST])
     assert (refused.status, refused.field) == (422, "availabilities[0].tariff_id")
     assert "same company" in refused.message
+
+
+def test_a_round_trip_fare_requires_the_other_direction_with_the_same_company(offline):
+    found = {one["direction"]: one for one in offline.search(back=7)}
+    ways = [selection(found["Outward"], "ROUNDTRIP"), selection(found["Return"])]
+    body = {"availabilities": ways, "passengers": [GUEST]}
+    assert offline.attempt("bookings.create", body) is None
+    alone = offline.error_of("bookings.create", body | {"availabilities": ways[:1]})
+    assert (alone.status, alone.field) == (422, "availabilities[0].tariff_id")
+
+
+def test_a_pending_ticket_can_be_cancelled_by_the_number_from_confirm_once_issued(offline):
+    issued = offline.confirm(offline.create(PENDING))
+    ticket, number = issued["ticket_id"], issued["ticket_number"]
+    for named in ({}, {"ticket_number": number}):
+        refused = offline.error_of("tickets.cancel", ticket_id=ticket, **named)
+        assert (refused.status, refused.code) == (409, "TICKET_CANCEL_ERROR")
+        assert refused.message.startswith("The ticket is being issued")
+    wrong = offline.error_of("tickets.cancel", ticket_id=ticket, ticket_number="WRONG1")
+    assert (wrong.status, wrong.field) == (422, "ticket_number")
+    offline.clock.advance(3)
+    assert offline.perform("tickets.cancel", ticket_id=ticket, ticket_number=number)
+
+
+def test_a_null_reservation_type_means_the_default(offline):
+    booking = offline.booking(offline.create(more={"reservation_type": None}))
+    assert booking["tickets"][0]["status"] == "Blocked"
+    assert booking["expire_at"] == (NOW + timedelta(hours=1)).isoformat()
+
+
+def test_an_open_ticket_is_valid_for_a_year_after_its_sailing_too(offline):
+    booked = [offline.create(name="FLEX", out_is_open=True) for _ in range(2)]
+    booking = offline.booking(booked[0])
+    year = NOW + timedelta(days=365)
+    assert booking["possible_actions"]["Cancel"]["timeLimit"] == year.isoformat()
+    first, second = (offline.confirm(created)["ticket_id"] for created in booked)
+    outward = offline.perform("tickets.get", id=first)["availability"]["outward"]
+    details = offline.booking(booked[0])["journey_details"]["outward"]
+    for way in (outward, details):
+        assert (way["is_open"], way["valid_until"]) == (True, year.isoformat())
+    for moment, part in (
+        (departure(booking) + timedelta(days=2), 0),
+        (year - timedelta(hours=12), 0.2),
+    ):
+        offline.clock.travel_to(moment)
+        fee = offline.perform("bookings.cancel_fee", id=first)
+        assert fee["penalty_amount"] == pytest.approx(booking["total_price"] * part, abs=0.01)
+    assert offline.perform("tickets.cancel", ticket_id=first)
+    offline.clock.travel_to(year)
+    late = offline.error_of("tickets.cancel", ticket_id=second)
+    assert (late.status, late.code) == (409, "TICKET_CANCEL_ERROR")
+    assert "Cancel" not in offline.booking(booked[1])["possible_actions"]
+
+
+def test_an_open_ticket_that_is_paid_can_be_issued_for_a_year(offline):
+    created = offline.create(name="FLEX", out_is_open=True)
+    mark_paid(offline, *ticket_ids(offline, created))
+    booking = offline.booking(created)
+    assert booking["expire_at"] == (NOW + timedelta(days=365)).isoformat()
+    offline.clock.travel_to(departure(booking) + timedelta(days=2))
+    assert offline.booking(created)["stage"] == "issuance_due"
+    assert offline.confirm(created)
+
+
+def test_a_fixed_ticket_ends_at_departure_and_has_no_validity(offline):
+    created = offline.create(name="FLEX")
+    ticket = offline.confirm(created)["ticket_id"]
+    booking = offline.booking(created)
+    assert set(booking["tickets"][0]["availability"]["outward"]) == {"journey"}
+    offline.clock.travel_to(departure(booking) + timedelta(days=2))
+    assert offline.error_of("tickets.cancel", ticket_id=ticket).status == 409
+
+
+def test_an_open_outward_with_a_fixed_return_ends_at_the_return(offline):
+    created = offline.create(back=7, name="FLEX", out_is_open=True)
+    booking = offline.booking(created)
+    sails_back = departure(booking, way="return")
+    limit = booking["possible_actions"]["Cancel"]["timeLimit"]
+    assert datetime.fromisoformat(limit) == sails_back
+    offline.confirm(created)
+    offline.clock.travel_to(sails_back - timedelta(minutes=1))
+    assert offline.perform("bookings.cancel", booking_id=created["booking_id"])
 
 
 def test_a_booking_paid_externally_can_be_issued(offline):
@@ -360,10 +435,7 @@ def test_a_second_confirm_issues_the_failed_ticket_only(offline):
     booking = offline.booking(created)
     assert [one["status"] for one in booking["tickets"]] == ["Issued", "Failed"]
     assert answer["ticket_id"] == booking["tickets"][0]["id"]
-    assert (booking["stage"], booking["payment_status"]) == (
-        "partially_ticketed",
-        "partially_paid",
-    )
+    assert (booking["stage"], booking["payment_status"]) == ("partially_ticketed", "partially_paid")
     assert booking["possible_actions"]["Retry"]["type"] == "mandatory"
     retry = offline.confirm(created)
     booking = offline.booking(created)
@@ -439,8 +511,7 @@ def test_fares_follow_the_ages_on_the_day_of_departure(offline):
 
 
 @pytest.mark.parametrize(
-    ("access", "role"),
-    [(Access.READ_WRITE, "agency"), (Access.ORGANISATION, "organisation")],
+    ("access", "role"), [(Access.READ_WRITE, "agency"), (Access.ORGANISATION, "organisation")]
 )
 def test_pricing_adds_up_for_every_role(offline, access, role):
     created = offline.create(TWO_TICKETS, back=7)

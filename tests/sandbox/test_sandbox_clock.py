@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 
 import pytest
 
 from ferry_sdk.sandbox.clock import Clock
+from ferry_sdk.sandbox.counters import Counters, Effect
 from tests.support.tables import each
 
 MOMENT = datetime(2027, 3, 28, 0, 30, tzinfo=timezone.utc)
@@ -117,18 +118,64 @@ def test_an_invalid_time_leaves_the_clock_unchanged(moment):
 
 
 def test_advances_of_several_threads_all_count():
+    clock = Clock(MOMENT, frozen=True)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(clock.advance, [1] * 4000))
+    assert clock.now() == MOMENT + timedelta(seconds=4000)
+
+
+def test_requests_are_counted_by_operation():
+    counters = Counters(Clock())
+    for operation in ("bookings.get", "bookings.get", "tickets.get"):
+        counters.request(operation)
+    assert counters.requests == {"bookings.get": 2, "tickets.get": 1}
+    assert counters.requests["bookings.create"] == 0
+
+
+def test_effects_have_their_subject_and_time_in_order():
     clock = Clock()
-    clock.travel_to(MOMENT)
     clock.freeze()
-    held = clock.now()
+    counters = Counters(clock)
+    counters.effect("bookings.create", "B1")
+    clock.advance(60)
+    counters.effect("bookings.confirm", "B1")
+    first, second = counters.effects
+    assert first == Effect(
+        "bookings.create",
+        "B1",
+        second.at.fromtimestamp(second.at.timestamp() - 60, second.at.tzinfo),
+    )
+    assert second.at == clock.now()
+    assert counters.effects_of("bookings.confirm") == (second,)
+    assert counters.effects_of("tickets.cancel") == ()
 
-    def advance() -> None:
-        for _ in range(500):
-            clock.advance(1)
 
-    threads = [threading.Thread(target=advance) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert clock.now() == held + timedelta(seconds=4000)
+def test_the_counters_return_copies():
+    counters = Counters(Clock())
+    before = counters.requests
+    counters.request("tickets.get")
+    assert before == {}
+    with pytest.raises(TypeError):
+        counters.requests["tickets.get"] = 7
+
+
+def test_reset_clears_every_counter():
+    counters = Counters(Clock())
+    counters.request("tickets.get")
+    counters.effect("tickets.cancel", "T1")
+    counters.connection()
+    assert counters.connections == 1
+    counters.reset()
+    assert (counters.requests, counters.effects, counters.connections) == ({}, (), 0)
+
+
+def test_counts_of_several_threads_all_count():
+    counters = Counters(Clock())
+
+    def count(_):
+        counters.request("tickets.get")
+        counters.effect("tickets.cancel", "T1")
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(count, range(8000)))
+    assert counters.requests["tickets.get"] == len(counters.effects) == 8000

@@ -5,8 +5,8 @@ from __future__ import annotations
 import email.utils
 import json
 import socket
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 
 import httpx
@@ -23,6 +23,7 @@ from ferry_sdk.sandbox.faults.kinds import FaultKind, PriceChange
 from ferry_sdk.sandbox.http.server import HttpServer
 from ferry_sdk.sandbox.requests.errors import InvalidOrderError
 from scripts import fault_arguments
+from tests.support.exchanges import caught
 from tests.support.stopwatch import Stopwatch
 from tests.support.tables import each
 from tests.support.wire import TLS
@@ -33,7 +34,7 @@ GOOD = {"id": "T1", "status": "Issued", "passengers": ["Ada", "Grace"]}
 class CountingService:
     """A server of one operation, `tickets.get` at `/`, that counts the work it does."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.faults = Faults()
         self.counters = Counters(Clock())
         self.done = 0
@@ -110,14 +111,15 @@ def test_a_fault_request_survives_json():
         ({"kind": "delay_before", "seconds": float("nan")}, "seconds"),
         ({"kind": "mcp_envelope", "result": "xml"}, "result"),
         ({"kind": "redirect", "location": "/a\r\nset-cookie: b"}, "location"),
+        *(({"kind": "price_change", "amount": one}, "amount") for one in (1e300, 1e20, -1e7)),
+        ({"kind": "truncate", "keep": "half"}, "keep"),
     ],
 )
 def test_an_invalid_fault_request_is_refused(wanted, field):
-    with pytest.raises(InvalidOrderError) as caught:
-        Fault.read(wanted)
-    assert caught.value.field == field
-    assert isinstance(caught.value, ValueError)
-    assert str(caught.value).startswith(f"{field}: ")
+    error = caught(InvalidOrderError, Fault.read, wanted)
+    assert error.field == field
+    assert isinstance(error, ValueError)
+    assert str(error).startswith(f"{field}: ")
 
 
 def test_an_invalid_request_adds_no_fault():
@@ -183,18 +185,9 @@ def test_a_complete_fault_can_be_added():
 def test_threads_take_a_fault_no_more_often_than_requested():
     faults = Faults()
     faults.add("option_expired", times=500)
-    occurred = []
-
-    def take() -> None:
-        occurred.extend(
-            faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") for _ in range(200)
-        )
-
-    threads = [threading.Thread(target=take) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    kinds = [FaultKind.OPTION_EXPIRED] * 1600
+    with ThreadPoolExecutor(8) as pool:
+        occurred = list(pool.map(faults.take, kinds, ["bookings.confirm"] * 1600))
     assert sum(fault is not None for fault in occurred) == 500
 
 
@@ -213,11 +206,7 @@ OFFERS = [
         ({"kind": "wrong_shape"}, GOOD, ["unexpected"]),
         ({"kind": "wrong_shape", "value": None}, GOOD, None),
         ({"kind": "wrong_shape", "value": "7"}, GOOD, "7"),
-        (
-            {"kind": "unknown_enum"},
-            OFFERS,
-            [{**OFFERS[0], "direction": "Unheard"}, OFFERS[1]],
-        ),
+        ({"kind": "unknown_enum"}, OFFERS, [{**OFFERS[0], "direction": "Unheard"}, OFFERS[1]]),
         ({"kind": "unknown_enum", "value": "Moored"}, GOOD, {**GOOD, "status": "Moored"}),
         (
             {"kind": "unknown_enum"},
@@ -310,8 +299,7 @@ def test_a_redirect_replaces_the_work(service):
 @pytest.mark.parametrize(("kind", "done"), [("cut_before", 0), ("lose_reply", 1)])
 def test_a_connection_is_cut_before_or_after_the_work(service, kind, done, reset):
     service.faults.add(kind, reset=reset)
-    with pytest.raises(httpx.ReadError if reset else httpx.RemoteProtocolError):
-        service.get()
+    caught(httpx.ReadError if reset else httpx.RemoteProtocolError, service.get)
     assert service.done == done
     assert service.get().status_code == 200
     assert service.counters.connections == 2
@@ -401,8 +389,7 @@ def test_a_reply_is_replaced_after_the_work(service, wanted, status, media_type)
         with pytest.raises(ValueError, match=r"."):
             reply.json()
     if wanted["kind"] == "not_utf8":
-        with pytest.raises(UnicodeDecodeError):
-            reply.content.decode()
+        caught(UnicodeDecodeError, reply.content.decode)
 
 
 def test_a_reply_is_reshaped_after_the_work(service):

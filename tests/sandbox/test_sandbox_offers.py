@@ -9,7 +9,6 @@ from concurrent.futures import ProcessPoolExecutor
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 
-import pytest
 from sandbox_queries import ADULT, DAYS, FAMILY, NETWORK, NOW, PAIRS, SHORT, at, nightly, query
 
 from ferry_sdk import PlaceGender, PlaceUse
@@ -19,6 +18,7 @@ from ferry_sdk.sandbox.offers import offers as offers_module
 from ferry_sdk.sandbox.offers.accommodation import Traveller
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests.errors import RefusedError
+from tests.support.exchanges import caught
 from tests.support.tables import each
 
 
@@ -252,9 +252,8 @@ CTN = "CTN", "FRMRS", "TNLGN"
     ],
 )
 def test_a_search_that_does_not_fit_the_network_names_its_field(asked, field, reason):
-    with pytest.raises(RefusedError) as caught:
-        at().search(asked)
-    (problem,) = caught.value.problems
+    error = caught(RefusedError, at().search, asked)
+    (problem,) = error.problems
     assert (problem.path, problem.text) == (field, reason)
 
 

@@ -44,13 +44,7 @@ def closed(value):
 MORE_FIELDS = {
     "Company": ("country", "country_code", "website"),
     "McpPort": ("country_code", "timezone"),
-    "ScheduledDeparture": (
-        "arrive_name",
-        "depart_name",
-        "duration_minutes",
-        "route",
-        "sailing_id",
-    ),
+    "ScheduledDeparture": ("arrive_name", "depart_name", "duration_minutes", "route", "sailing_id"),
     "Ticket": ("booking",),
     "TicketLeg": ("is_open", "valid_until"),
     "FaultRequest": ("seconds",),
@@ -228,11 +222,12 @@ def test_every_reply_of_the_catalogue_fits_the_document(call):
     for name in ("port", "vehicle-brand", "vehicle-data"):
         call("GET", f"/api/{name}", expected=200)
     call("POST", "/api/journey", expected=201)
+    call("POST", "/api/journey", json={}, expected=201)
     call("POST", "/api/departure", json={"provider_id": "CTN"}, expected=201)
     call("POST", "/api/departure", json={"provider_id": "NOBODY"}, expected=422)
 
 
-@pytest.mark.parametrize("method_path", REST, ids=" ".join)
+@each("method_path", REST, ids=" ".join)
 def test_every_error_fits_the_document(call, sandbox, method_path):
     method, template = method_path
     path = template.replace("{id}", "nothing")

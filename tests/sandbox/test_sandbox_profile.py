@@ -12,6 +12,7 @@ from offline_service import ADULT, BY_EMAIL, GUEST, OfflineService, search_reque
 
 from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.sandbox import InvalidOrderError, McpOptions, Profile, Sandbox
+from tests.support.exchanges import caught
 from tests.support.tables import each
 from tests.support.tiers import mostly_long
 from tests.support.trip import DAY, NOW, PASSENGERS, TRAVELLERS
@@ -210,6 +211,4 @@ def test_a_profile_is_read_from_a_file_and_survives_a_reset(tmp_path):
 def test_an_invalid_file_is_refused_by_the_name_of_the_field(tmp_path, content, field):
     file = tmp_path / "profile.json"
     file.write_text(content)
-    with pytest.raises(InvalidOrderError) as caught:
-        Sandbox(profile=file)
-    assert caught.value.field == field
+    assert caught(InvalidOrderError, Sandbox, profile=file).field == field

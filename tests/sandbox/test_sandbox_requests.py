@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+from datetime import timedelta, timezone
 
 import pytest
 from hypothesis import given
@@ -16,7 +17,7 @@ from offline_service import (
     selection,
 )
 
-from ferry_sdk.sandbox.requests.bookings import McpNewBooking, NewBooking
+from ferry_sdk.sandbox.requests.bookings import McpNewBooking, NewBooking, Payment
 from ferry_sdk.sandbox.requests.errors import RefusedError
 from ferry_sdk.sandbox.requests.searches import Search
 from tests.support.tables import each
@@ -299,11 +300,7 @@ def test_two_availabilities_must_be_outward_and_a_later_return(offline):
 
 @each(
     ("name", "value"),
-    [
-        ("birth_date", "2030-01-01"),
-        ("birth_date", "1980-01-01"),
-        ("doc_expiration", "2026-06-01"),
-    ],
+    [("birth_date", "2030-01-01"), ("birth_date", "1980-01-01"), ("doc_expiration", "2026-06-01")],
 )
 def test_birth_dates_and_documents_must_fit_the_crossing(offline, name, value):
     guest = {**BOOKING["passengers"][0], "birth_date": "1991-03-01", name: value}
@@ -366,3 +363,46 @@ def test_the_tool_books_the_cheapest_tariff_and_place_by_id(offline):
     chosen = [selection(availability, "OPTION")]
     option = {"availabilities": chosen, "passengers": [guest], "reservation_type": "OPTION"}
     assert offline.perform("mcp.create_booking", option, protocol="mcp")["stage"] == "payment_due"
+
+
+def payment(moment):
+    return {"id": "T", "external_payment_ref": "P", "paid_at": moment}
+
+
+READ = [
+    *("2027-03-20T10:00:00Z", "2027-03-20t10:00:00z", "2027-03-20T10:00Z"),
+    *("2027-03-20T10:00:00.1Z", "2027-03-20T10:00:00,123456789Z", "2027-03-20T10:00:00+01:00"),
+    *("2027-03-20T10:00:00-0330", "2027-03-20T10:00:00+01", "20270320T100000Z"),
+    *("20270320T100000.25+0100", "20270320T1000Z", "2028-02-29T23:59:59-00:00"),
+]
+UNREAD = [
+    *("2027-03-20T10:00:00", "2027-03-20", "2027-03-20 10:00:00Z", "2027-02-29T10:00:00Z"),
+    *("2027-13-01T10:00:00Z", "2027-03-20T24:00:00Z", "2027-03-20T10:60:00Z"),
+    *("2027-03-20T23:59:60Z", "2027-03-20T10Z", "2027-0320T10:00:00Z", "2027-03-20T10:0000Z"),
+    *("2027-03-20T10:00:00.Z", "2027-03-20T10:00.5Z", "2027-03-20T10:00:00+24:00"),
+    *("2027-03-20T10:00:00+01:60", "2027-03-20T10:00:00+1", "2027-W11-6T10:00:00Z"),
+    *("2027-079T10:00:00Z", "0000-03-20T10:00:00Z", "2027-03-20T10:00:00Z\n"),
+    *("\uff12\uff10\uff12\uff17-03-20T10:00:00Z", "", 5, True),
+]
+
+
+def test_a_payment_accepts_every_form_of_a_time_with_an_offset_and_no_other():
+    for moment in READ:
+        assert Payment.read(payment(moment)).paid_at.utcoffset() is not None, moment
+    for moment in UNREAD:
+        assert {path for path, _ in problems_in(Payment, payment(moment))} == {"paid_at"}, moment
+
+
+OFFSETS = st.integers(-23 * 60 - 59, 23 * 60 + 59).map(lambda each: timedelta(minutes=each))
+
+
+@given(st.datetimes(timezones=OFFSETS.map(timezone)), st.booleans(), st.integers(0, 6))
+def test_a_time_is_read_in_basic_and_extended_format_with_any_fraction(moment, is_basic, digits):
+    day, hour = ("%Y%m%d", "%H%M%S") if is_basic else ("%Y-%m-%d", "%H:%M:%S")
+    fraction = f".{moment.microsecond:06}"[: digits + 1] if digits else ""
+    offset = moment.isoformat()[-6:].replace(":", "" if is_basic else ":")
+    written = f"{moment.year:04}{moment.strftime(f'{day[2:]}T{hour}')}{fraction}{offset}"
+    kept = moment.replace(microsecond=int(f"{fraction[1:]:0<6}"))
+    read = Payment.read(payment(written))
+    assert read.paid_at == kept
+    assert read.paid_at.utcoffset() == kept.utcoffset()

@@ -3,25 +3,17 @@ from __future__ import annotations
 import json
 import socket
 import uuid
-from datetime import date
 
 import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from offline_service import (
-    ADULT,
-    GUEST,
-    NOW,
-    ONE_TICKET,
-    TWO_TICKETS,
-    search_request,
-    selection,
-)
+from offline_service import GUEST, NOW, ServiceOverHttp
 
 from ferry_sdk.sandbox.http.conventions import LARGEST_BODY
 from ferry_sdk.sandbox.operations import ENDPOINTS
 from ferry_sdk.sandbox.server import Sandbox
+from tests.support.tables import each
 from tests.support.tiers import examples
 from tests.support.wire import TLS
 
@@ -58,157 +50,29 @@ def _fresh(sandbox):
     sandbox.faults.clear()
 
 
-def client_of(sandbox, token):
-    headers = {"authorization": f"Bearer {token}", "accept": "application/json"}
-    return httpx.Client(verify=TLS, base_url=sandbox.base_url, headers=headers)
-
-
 @pytest.fixture(scope="module")
 def client(sandbox):
-    with client_of(sandbox, sandbox.token) as opened:
+    headers = {"authorization": f"Bearer {sandbox.token}", "accept": "application/json"}
+    with httpx.Client(verify=TLS, base_url=sandbox.base_url, headers=headers) as opened:
         yield opened
 
 
-@pytest.fixture(scope="module")
-def organisation(sandbox):
-    with client_of(sandbox, sandbox.organisation_token) as opened:
-        yield opened
-
-
-def search(client, line=ONE_TICKET):
-    """Return the reply to the first search on a line that finds both directions."""
-    for day in range(1, 28):
-        request = search_request(line, date(2026, 7, day), date(2026, 8, day))
-        body = {"request": request, "passengers": [ADULT]}
-        reply = client.post("/api/availability", json=body)
-        if reply.status_code == 200 and len({one["direction"] for one in reply.json()}) == 2:
-            return reply
-    raise AssertionError(reply.text)
-
-
-def create(client, line=ONE_TICKET, name="STANDARD", **more):
-    firsts = {}
-    for one in search(client, line).json():
-        firsts.setdefault(one["direction"], one)
-    chosen = [selection(one, name) for one in firsts.values()]
-    body = {"availabilities": chosen, "passengers": [GUEST], **more}
-    return client.post("/api/booking", json=body)
+@pytest.fixture
+def service(sandbox, client):
+    return ServiceOverHttp(sandbox, client)
 
 
 def test_every_endpoint_has_the_status_of_the_interface():
     assert {(each.method, each.path): each.success for each in ENDPOINTS} == EXPECTED
 
 
-def test_a_booking_can_be_paid_issued_and_cancelled_over_http(client, organisation, sandbox):
-    found = search(client)
-    assert found.status_code == 200
-    created = create(client, TWO_TICKETS)
-    assert created.status_code == 201
-    booking_id = created.json()["booking_id"]
-    booking = client.get(f"/api/booking/{booking_id}")
-    assert booking.status_code == 200
-    first, second = (ticket["id"] for ticket in booking.json()["tickets"])
-    body = {"external_payment_ref": "ref", "psp": "bank", "paid_at": NOW.isoformat()}
-    paid = organisation.post(f"/api/ticket/{first}/mark-paid", json=body)
-    assert (paid.status_code, paid.json()) == (200, {"ticket_id": first, "payment_status": "paid"})
-    confirmed = client.post("/api/booking/confirm", json={"id": booking_id})
-    assert confirmed.status_code == 201
-    assert confirmed.json()["status"] == "confirmed"
-    ticket = client.get(f"/api/ticket/{first}")
-    assert (ticket.status_code, ticket.json()["status"]) == (200, "Issued")
-    sandbox.clock.advance(600)
-    address = client.get(f"/api/ticket/{first}/pdf")
-    assert address.status_code == 200
-    voucher = httpx.get(address.json()["url"])
-    assert voucher.headers["content-type"] == "application/pdf"
-    assert voucher.content.startswith(b"%PDF-")
-    fee = client.post("/api/booking/cancel-fee", json={"id": booking_id})
-    assert fee.status_code == 200
-    response = client.post("/api/ticket/cancel", json={"ticket_id": second})
-    assert (response.status_code, response.json()["status"]) == (201, "cancelled")
-    cancelled = client.post("/api/booking/cancel", json={"booking_id": booking_id})
-    assert cancelled.status_code == 201
-    assert isinstance(cancelled.json()["refund_amount"], float)
-    assert client.get(f"/api/booking/{booking_id}").json()["stage"] == "voided"
-    assert httpx.get(address.json()["url"]).status_code == 404
+def test_money_has_two_decimals_at_most(service):
+    price = service.create(more={"reservation_type": "TICKET"})["total_price"]
+    assert len(str(price).partition(".")[2]) <= 2
 
 
-def test_the_catalogues_answer_with_their_statuses(client):
-    assert client.get("/api/port").json()["ports"]
-    assert client.get("/api/vehicle-brand").json()["brands"]
-    assert client.get("/api/vehicle-data").json()["vehicle_types"]
-    journeys = client.post("/api/journey")
-    assert (journeys.status_code, bool(journeys.json()["journeys"])) == (201, True)
-    assert client.post("/api/journey", json={}).status_code == 201
-    departures = client.post("/api/departure", json={"provider_id": "CTN", "__journey_id": []})
-    assert (departures.status_code, bool(departures.json()["departures"])) == (201, True)
-
-
-NUMBER = (int, float)
-TICKET = {
-    "id": str,
-    "status": str,
-    "ticket_number": (str, type(None)),
-    "pdf_url": (str, type(None)),
-    "direction": str,
-    "vehicle": (dict, type(None)),
-    "passengers": list,
-    "availability": dict,
-    "qr_code": str,
-    "boarding_time": str,
-}
-BOOKING = {
-    "booking_id": str,
-    "booking_reference": str,
-    "stage": str,
-    "possible_actions": dict,
-    "status": str,
-    "payment_status": str,
-    "all_tickets_paid": bool,
-    "ticket_count": int,
-    "total_price": NUMBER,
-    "currency": str,
-    "expire_at": (str, type(None)),
-    "pricing": (dict, type(None)),
-    "tickets": list,
-    "journey_details": dict,
-}
-
-
-def test_a_booking_has_every_field_of_the_interface(client):
-    booking_id = create(client).json()["booking_id"]
-    for _ in range(2):
-        booking = client.get(f"/api/booking/{booking_id}").json()
-        assert set(booking) == set(BOOKING)
-        assert all(isinstance(booking[name], kind) for name, kind in BOOKING.items())
-        for action in booking["possible_actions"].values():
-            assert set(action) == {"type", "timeLimit", "requestedItems"}
-            assert action["type"] in {"mandatory", "optional"}
-            assert isinstance(action["requestedItems"], dict)
-        (ticket,) = booking["tickets"]
-        assert set(ticket) == set(TICKET)
-        assert all(isinstance(ticket[name], kind) for name, kind in TICKET.items())
-        assert set(ticket["availability"]) == {"outward", "return"}
-        for way in ticket["availability"].values():
-            assert set(way["journey"]) == {
-                "depart_at",
-                "arrive_at",
-                "depart_port_name",
-                "arrive_port_name",
-                "duration_minutes",
-            }
-            assert isinstance(way["journey"]["duration_minutes"], int)
-        client.post("/api/booking/confirm", json={"id": booking_id})
-
-
-def test_money_has_two_decimals_at_most(client):
-    text = create(client, reservation_type="TICKET").text
-    price = json.loads(text, parse_float=str)["total_price"]
-    assert len(price.partition(".")[2]) <= 2
-
-
-@pytest.mark.parametrize("header", [None, "Bearer wrong", "Basic abc", "Bearer"])
-@pytest.mark.parametrize(("method", "path"), EXPECTED)
+@each("header", [None, "Bearer wrong", "Basic abc", "Bearer"])
+@each(("method", "path"), EXPECTED)
 def test_every_endpoint_refuses_an_unknown_token(sandbox, method, path, header):
     headers = {"accept": "application/json", **({"authorization": header} if header else {})}
     reply = httpx.request(method, f"{sandbox.base_url}{path}", headers=headers, verify=TLS)
@@ -217,16 +81,7 @@ def test_every_endpoint_refuses_an_unknown_token(sandbox, method, path, header):
     assert not sandbox.counters.effects
 
 
-def test_a_read_only_token_reads_without_pricing_and_cannot_confirm(sandbox, client):
-    created = create(client).json()
-    with client_of(sandbox, sandbox.read_only_token) as reader:
-        booking = reader.get(f"/api/booking/{created['booking_id']}")
-        assert (booking.status_code, booking.json()["pricing"]) == (200, None)
-        refused = reader.post("/api/booking/confirm", json={"id": created["booking_id"]})
-    assert (refused.status_code, refused.json()["code"]) == (403, "FORBIDDEN")
-
-
-@pytest.mark.parametrize(
+@each(
     ("accept", "status"),
     [
         ("application/json", 200),
@@ -253,7 +108,7 @@ def test_a_request_without_accept_is_not_acceptable(sandbox):
         assert wire.makefile("rb").readline().split()[1] == b"406"
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "status"),
     [
         ("application/json", 404),
@@ -269,7 +124,7 @@ def test_the_content_type_must_be_json(client, kind, status):
     assert reply.status_code == status
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "status", "code"),
     [
         (b"{", 400, "MALFORMED_JSON"),
@@ -294,7 +149,7 @@ def test_an_unreadable_body_is_refused(client, body, status, code):
     assert reply.json()["error"] is True
 
 
-@pytest.mark.parametrize(
+@each(
     ("method", "path", "status", "code"),
     [
         ("GET", "/api/nothing", 404, "NOT_FOUND"),
@@ -332,19 +187,12 @@ def test_every_response_has_its_ids(client, sandbox):
     assert mine.headers["x-request-id"] != "mine-7"
 
 
-def test_names_are_sent_unescaped_in_utf8(client):
+def test_names_are_sent_unescaped_in_utf8(client, service):
     guest = {**GUEST, "first_name": "Ζωή", "last_name": "بن علي"}
-    created = create(client, passengers=[guest])
-    reply = client.get(f"/api/booking/{created.json()['booking_id']}")
-    assert "Ζωή" in reply.content.decode("utf-8")
-    assert "بن علي" in reply.content.decode("utf-8")
-
-
-def test_messages_and_ports_are_in_the_requested_language(client):
-    headers = {"accept-language": "de, el;q=0.9, en;q=0.1"}
-    assert "κράτηση" in client.get("/api/booking/x", headers=headers).json()["message"]
-    ports = client.get("/api/port", headers={"accept-language": "it"}).json()["ports"]
-    assert {"Marsiglia"} <= {port["name"] for port in ports}
+    booking_id = service.create(passengers=[guest])["booking_id"]
+    content = client.get(f"/api/booking/{booking_id}").content.decode("utf-8")
+    assert "Ζωή" in content
+    assert "بن علي" in content
 
 
 def test_an_error_names_the_first_invalid_field_and_all_of_them(client):
@@ -357,8 +205,8 @@ def test_an_error_names_the_first_invalid_field_and_all_of_them(client):
     assert error["message"].startswith(named[0])
 
 
-def test_requests_are_counted_even_if_refused_and_effects_only_if_made(client, sandbox):
-    create(client)
+def test_requests_are_counted_even_if_refused_and_effects_only_if_made(client, sandbox, service):
+    service.create()
     client.post("/api/booking", json={})
     httpx.get(f"{sandbox.base_url}/api/port")
     httpx.get(f"{sandbox.base_url}/voucher/a/b.pdf")
@@ -366,17 +214,6 @@ def test_requests_are_counted_even_if_refused_and_effects_only_if_made(client, s
     assert requests["bookings.create"] == 2
     assert requests["catalogue.ports"] == requests["voucher.file"] == 1
     assert len(sandbox.counters.effects) == 1
-
-
-def test_faults_apply_to_rest_requests(client, sandbox):
-    sandbox.faults.add("server_error", "bookings.create", status=503)
-    assert create(client).status_code == 503
-    assert not sandbox.counters.effects
-    sandbox.faults.add("lose_reply", "bookings.create")
-    with pytest.raises(httpx.RemoteProtocolError):
-        create(client)
-    assert len(sandbox.counters.effects_of("bookings.create")) == 1
-    assert sandbox.counters.requests["bookings.create"] == 2
 
 
 @examples(60)

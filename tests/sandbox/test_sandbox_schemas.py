@@ -16,6 +16,7 @@ from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.operations import TOOLS
 from ferry_sdk.sandbox.requests.errors import messages
 from tests.support.shapes import is_about_shape
+from tests.support.tables import each
 from tests.support.tiers import examples
 from tests.support.wire import TLS
 
@@ -201,7 +202,7 @@ def test_schema_and_service_agree_on_times_and_one_way_searches(tools):
         assert tools.shape_errors("search_availability", wrong) == [messages("en")["time"]]
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "is_right"),
     [
         ({}, False),

@@ -54,7 +54,7 @@ def test_dir_of_the_class_shows_what_a_service_has(kind):
 def test_a_small_reply_does_not_wait_for_an_acknowledgement():
     with Sandbox() as sandbox, httpx.Client(verify=TLS, base_url=sandbox.base_url) as client:
         client.get("/nothing")
-        seconds: list[float] = []
+        seconds = []
         for _ in range(20):
             watch = Stopwatch()
             client.get("/nothing")
@@ -270,10 +270,7 @@ def test_serve_prints_its_address_and_tokens_and_stops_on_a_signal(ending):
     settings = dict(word.split("=", 1) for word in words)
     assert set(settings) == {"FERRY_BASE_URL", "FERRY_TOKEN", "FERRY_ORGANISATION_TOKEN"}
     assert "# a token that may only read: ro" in lines
-    headers = {
-        "accept": "application/json",
-        "authorization": f"Bearer {settings['FERRY_TOKEN']}",
-    }
+    headers = {"accept": "application/json", "authorization": f"Bearer {settings['FERRY_TOKEN']}"}
     reply = httpx.get(f"{settings['FERRY_BASE_URL']}/api/port", headers=headers)
     assert reply.status_code == 200
     process.send_signal(ending)

@@ -155,6 +155,40 @@ def test_seeded_ids_are_not_used_twice(tmp_path):
     assert len(set(ids)) == 3
 
 
+def names_of_bookings(**options):
+    """Return every id, reference and number of two bookings of a new service."""
+    names = []
+    with Sandbox(now=NOW, frozen=True, **options) as sandbox:
+        service = ServiceOf(sandbox)
+        for line in (ONE_TICKET, TWO_TICKETS):
+            created = service.create(line, back=7)
+            service.confirm(created)
+            booking = service.booking(created)
+            names += [booking["booking_id"], booking["booking_reference"]]
+            for ticket in booking["tickets"]:
+                names += [ticket["id"], ticket["ticket_number"]]
+                names += (ticket["pdf_url"] or "").split("/")[5:]
+    return names
+
+
+def test_a_seed_determines_the_ids_of_bookings_and_without_one_they_are_random():
+    first, random = names_of_bookings(seed=7), names_of_bookings()
+    assert first == names_of_bookings(seed=7)
+    assert len(set(first)) == len(first) == len(random) == 11
+    for others in (names_of_bookings(seed=8), random):
+        assert set(others).isdisjoint({*first, *names_of_bookings()})
+
+
+def test_reset_restarts_the_ids_of_a_seed():
+    for seed, is_same in ((7, True), (None, False)):
+        with Sandbox(seed=seed, now=NOW, frozen=True) as sandbox:
+            names = []
+            for _ in range(2):
+                names.append(ServiceOf(sandbox).create()["booking_id"])
+                sandbox.reset()
+        assert (names[0] == names[1]) == is_same
+
+
 def test_a_reset_empties_the_file(tmp_path):
     file = tmp_path / "state"
     with Sandbox(now=NOW, state=file) as sandbox:

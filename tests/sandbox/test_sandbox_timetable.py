@@ -18,7 +18,7 @@ TIMETABLE = Timetable(SeededRandom(1))
 WINTER = [date(2027, 1, 11) + timedelta(days=number) for number in range(7)]
 
 
-def pair(company: str, depart: str, arrive: str):
+def pair(company, depart, arrive):
     return NETWORK.companies[company], NETWORK.journeys[journey_id(depart, arrive)]
 
 
@@ -107,10 +107,7 @@ def test_companies_have_their_own_durations():
     assert minutes == {"TALLINK": 120, "ECKERO": 135, "VIKING": 150}
 
 
-@given(
-    st.sampled_from(PAIRS),
-    st.dates(date(1970, 1, 1), date(2199, 12, 31)),
-)
+@given(st.sampled_from(PAIRS), st.dates(date(1970, 1, 1), date(2199, 12, 31)))
 def test_times_are_in_the_time_zones_of_both_ports(chosen, day):
     company, journey = chosen
     for sailing in TIMETABLE.sailings(company, journey, day):
@@ -124,7 +121,7 @@ def test_times_are_in_the_time_zones_of_both_ports(chosen, day):
             assert there_and_back.replace(tzinfo=None) == moment.replace(tzinfo=None)
 
 
-def gap(sailing) -> timedelta:
+def gap(sailing):
     shown = sailing.arrive_at.replace(tzinfo=None) - sailing.depart_at.replace(tzinfo=None)
     return shown - timedelta(minutes=sailing.minutes)
 

@@ -14,6 +14,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ferry_sdk.sandbox.http.conventions import LARGEST_BODY
 from ferry_sdk.sandbox.offers.offers import Offers
+from tests.support.tables import each
 from tests.support.wire import TLS
 
 
@@ -21,7 +22,7 @@ def call(method, **params):
     return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
 
 
-@pytest.mark.parametrize(
+@each(
     ("accepted", "encoding"),
     [
         ("gzip", "gzip"),
@@ -62,10 +63,8 @@ def test_several_accept_encoding_headers_count_together(sandbox, http):
     assert "content-encoding" not in reply.headers
 
 
-@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE"])
-@pytest.mark.parametrize(
-    "path", ["/api/port/", "/api/booking/", "/mcp/", "/_sandbox/clock/", "/api/"]
-)
+@each("method", ["GET", "POST", "PUT", "DELETE"])
+@each("path", ["/api/port/", "/api/booking/", "/mcp/", "/_sandbox/clock/", "/api/"])
 def test_a_trailing_slash_is_not_found(sandbox, http, method, path):
     reply = http.request(method, path, json={} if method in {"POST", "PUT"} else None)
     assert (reply.status_code, reply.json()["code"]) == (404, "NOT_FOUND")

@@ -9,6 +9,7 @@ import pytest
 from offline_service import ADULT, GUEST, NOW, ServiceOverHttp, selection
 
 from ferry_sdk.sandbox import Sandbox
+from tests.support.tables import each
 from tests.support.tiers import LONG
 from tests.support.wire import TLS
 
@@ -66,8 +67,8 @@ def test_all_goes_well_on_one_of_them(trial):
     trial.perform("bookings.cancel", booking_id=created["booking_id"])
 
 
-@pytest.mark.parametrize("code", ["XXNIL", "XXFUL"])
-@pytest.mark.parametrize("protocol", ["availability.search", "mcp.search_availability"])
+@each("code", ["XXNIL", "XXFUL"])
+@each("protocol", ["availability.search", "mcp.search_availability"])
 def test_nothing_sails_or_everything_is_sold(trial, code, protocol):
     error = trial.error_of(protocol, trial.search_body(code))
     assert error.code == "AVAILABILITY_ERROR"

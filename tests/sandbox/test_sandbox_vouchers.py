@@ -5,7 +5,6 @@ import io
 import zlib
 from datetime import datetime, timedelta
 
-import pytest
 from offline_service import BY_EMAIL, GUEST, ONE_TICKET, PENDING, TWO_TICKETS
 
 from ferry_sdk.sandbox.bookings.records import qr_code
@@ -196,7 +195,7 @@ def test_the_qr_code_is_an_image(offline):
     assert qr_code("a") == qr_code("a") != qr_code("b")
 
 
-@pytest.mark.parametrize(("vehicle", "minutes"), [(None, 45), ("PEUGEOT__208", 90)])
+@each(("vehicle", "minutes"), [(None, 45), ("PEUGEOT__208", 90)])
 def test_boarding_is_before_departure(offline, vehicle, minutes):
     more = {"vehicle": {"code": "CAR"}} if vehicle else None
     (ticket,) = offline.booking(offline.create(vehicle=vehicle, more=more))["tickets"]

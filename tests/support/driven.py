@@ -6,12 +6,15 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import CallUser, Exclusive, RunBlocking, Send, SingleFlight, Sleep
 from ferry_sdk._engine.flow import recover, report_interruption, run
 from ferry_sdk._engine.http import Headers, Reply, Request
 from ferry_sdk._engine.settings import Secret, Settings
 from ferry_sdk.errors import FerryError, RequestTimeoutError
+from tests.support.operations import described
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,13 +78,20 @@ class Driver:
             report_interruption(operation, context)
             raise
 
-    def raw(self, operation: Operation[Any], settings: Settings, **changes: Any) -> Any:
-        """The call's answer and how it came."""
-        return self.walk(self.steps(operation, replace(settings, **changes)))
+    def raw(self, call: Operation[Any] | str, /, **changes: Any) -> Any:
+        """The call's answer and how it came, under changed settings."""
+        operation = described(call) if isinstance(call, str) else call
+        return self.walk(self.steps(operation, replace(SETTINGS, **changes)))
 
-    def recover_again(self, error: Any, read_back: Any, settings: Settings, **changes: Any) -> Any:
+    def error(self, kind: Any, call: Operation[Any] | str, /, **changes: Any) -> Any:
+        """The error of this kind that the call raises."""
+        with pytest.raises(kind) as info:
+            self.raw(call, **changes)
+        return info.value
+
+    def recover_again(self, error: Any, read_back: Any, **changes: Any) -> Any:
         """What a write gives that is read back once more."""
-        context = self._context("recover", replace(settings, **changes), error.correlation_id)
+        context = self._context("recover", replace(SETTINGS, **changes), error.correlation_id)
         return self.walk(recover(error, read_back, context)).value
 
     def _context(self, name: str, settings: Settings, correlation_id: str | None = None) -> Context:
@@ -167,7 +177,7 @@ class Driven(Driver):
 
     def call(self, operation: Operation[Any]) -> Any:
         """The call's answer."""
-        return self.raw(operation, SETTINGS).parse()
+        return self.raw(operation).parse()
 
     def _answered(self, request: Request) -> Reply:
         message = json.loads(request.content or b"null")

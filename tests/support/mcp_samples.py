@@ -4,62 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tests.support import samples
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ferry_sdk import Ferry
 
-TICKET: dict[str, Any] = {
-    "id": "t1",
-    "status": "Issued",
-    "ticket_number": "CTN697373812",
-    "pdf_url": None,
-    "direction": "OUTWARD",
-    "vehicle": None,
-    "passengers": [],
-    "availability": {"outward": {"journey": None}},
-}
-BOOKING: dict[str, Any] = {
-    "booking_id": "b1",
-    "booking_reference": "632282K4",
-    "stage": "payment_due",
-    "possible_actions": {},
-    "status": "Blocked",
-    "total_price": 148.18,
-    "currency": "EUR",
-}
+TICKET: dict[str, Any] = samples.TICKET | {"id": "t1"}
+BOOKING: dict[str, Any] = samples.BOOKING_CREATED | {"booking_id": "b1"}
 PASSENGERS: Any = [{"type": "Adult", "first_name": "Ada", "last_name": "Okonkwo", "age": 34}]
 SELECTION: Any = [{"availability_id": "a1", "tariff_id": "a1.STANDARD", "place_id": "a1.SEAT"}]
 
 
 def availability(name: str = "a1", ship_name: str = "Tanit") -> dict[str, Any]:
     """A sailing."""
-    return {
-        "id": name,
-        "group_id": 1,
-        "direction": "Outward",
-        "journey_id": "j1",
-        "sailing_id": f"sailing-{name}",
-        "depart_name": "Marseille",
-        "arrive_name": "Tunis (La Goulette)",
-        "depart_code": "FRMRS",
-        "arrive_code": "TNLGN",
-        "is_open": False,
-        "depart_at": "2026-12-21T19:35:00+01:00",
-        "arrive_at": "2026-12-22T17:35:00+01:00",
-        "company": {"id": "c1", "name": "CTN", "logo": ""},
-        "provider": {"id": "p1", "name": "CTN"},
-        "gateway": {"id": "g1", "code": "CTN", "provider": "CTN"},
-        "tariffs": [],
-        "places": [],
-        "passenger_count": 1,
-        "vehicle": [],
-        "meals": [],
-        "animals": None,
-        "stops": [],
-        "ship_name": ship_name,
-        "duration": 22,
-    }
+    return samples.AVAILABILITY | {"id": name, "ship_name": ship_name}
 
 
 def failure(code: str = "TICKET_NOT_FOUND", message: str = "No such ticket") -> dict[str, Any]:
