@@ -98,7 +98,7 @@ class Company(_Element):
         notice: The factor on the hours of the cancellation schedule.
     """
 
-    stored_in = "companies", "code"
+    stored_in: ClassVar[tuple[str, str]] = "companies", "code"
 
     id: str
     code: str
@@ -156,7 +156,7 @@ class Route:
 class Journey(_Element):
     """A route in one direction."""
 
-    stored_in = "journeys", "id"
+    stored_in: ClassVar[tuple[str, str]] = "journeys", "id"
 
     id: str
     depart: Port
