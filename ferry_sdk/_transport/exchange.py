@@ -38,6 +38,8 @@ class Exchange(Tracing):
         connections: The connections of the HTTP client.
     """
 
+    __slots__ = ("_body", "_decompressor", "_reply", "_size", "_values")
+
     def __init__(self, effect: Send, connections: OpenConnections) -> None:
         super().__init__(effect, connections)
         self._body: list[bytes] = []
