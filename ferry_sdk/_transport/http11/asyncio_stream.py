@@ -1,8 +1,8 @@
 """Connections on asyncio, with the interface of httpcore's network streams.
 
-A stream is a `Protocol` of asyncio, because the streams of anyio, which httpcore uses, cost several
-times as much. It has one timer, which is not cancelled after each wait: a timer that comes too
-early for the current wait starts again.
+A stream is a `BufferedProtocol` of asyncio, because the streams of anyio, which httpcore uses, cost
+several times as much. It has one timer, which is not cancelled after each wait: a timer that comes
+too early for the current wait starts again.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import select
 import socket
 import ssl
 import sys
+import threading
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Any, Final
@@ -21,14 +22,24 @@ import anyio
 import httpcore
 
 _AT_ONCE: Final = 64 * 1024
-"""Bytes that are written before a check whether the service reads them."""
+"""Bytes that are read at once, or written before a check whether the service reads them."""
 _MOST_UNREAD: Final = 1024 * 1024
 """Bytes that may arrive before somebody reads them."""
 _NEXT_ADDRESS: Final = 0.25
 """Seconds until the next address of a host is tried beside the one before; as in RFC 8305."""
 
 
-class AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
+class _ReadBuffer(threading.local):
+    """Receives the bytes of every connection of a thread; asyncio makes a large one each time."""
+
+    def __init__(self) -> None:
+        self.view = memoryview(bytearray(_AT_ONCE))
+
+
+_read_buffer: Final = _ReadBuffer()
+
+
+class AsyncioStream(asyncio.BufferedProtocol, httpcore.AsyncNetworkStream):
     """One connection of the current event loop."""
 
     __slots__ = (
@@ -60,10 +71,14 @@ class AsyncioStream(asyncio.Protocol, httpcore.AsyncNetworkStream):
         """Keep the transport."""
         self._transport = transport
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 -- the interface of asyncio
+        """Return where the next bytes go; they are taken from there at once."""
+        return _read_buffer.view
+
+    def buffer_updated(self, nbytes: int) -> None:
         """Keep the data and wake whoever waits for it."""
-        self._pieces.append(data)
-        self._unread += len(data)
+        self._pieces.append(bytes(_read_buffer.view[:nbytes]))
+        self._unread += nbytes
         if self._unread > _MOST_UNREAD:
             self._transport.pause_reading()
         self._wake()

@@ -59,7 +59,14 @@ class Connections(_AnyConnections[httpcore.NetworkStream]):
         new_context: Returns the TLS context of a new connection.
     """
 
-    def send(self, request: PreparedRequest, **_: object) -> Response:
+    def send(
+        self,
+        request: PreparedRequest,
+        *,
+        stream: bool = True,  # noqa: ARG002 -- here and below: the interface of httpx
+        auth: None = None,  # noqa: ARG002
+        follow_redirects: bool = False,  # noqa: ARG002
+    ) -> Response:
         """Send a request and return its reply with the body unread; other arguments are fixed."""
         slot = self._slots.take() or self._slots.wait(request.pool)
         if slot is None:
@@ -68,22 +75,24 @@ class Connections(_AnyConnections[httpcore.NetworkStream]):
             slot.stream, unwanted = self._idle_connections.take(request.origin)
             for one in (*unwanted, *self._slots.lost()):
                 one.close()
-            stream = slot.stream or self._connect(request, slot)
-            request.trace(_SEND_STEP, {"network_stream": stream})
+            connection = slot.stream or self._connect(request, slot)
+            data = request.encode()
+            request.trace(_SEND_STEP, {"network_stream": connection})
             with suppress(httpcore.WriteError):  # the reply, or its absence, shows the outcome
-                stream.write(request.head + request.body, request.write)
-            received = stream.read(_PIECE, request.read)
+                connection.write(data, request.write)
+            del data
+            received = connection.read(_PIECE, request.read)
             reader = parsers.new_reader()
             reader.feed(received)
             while not reader.status_code:
-                reader.feed(stream.read(_PIECE, request.read))
+                reader.feed(connection.read(_PIECE, request.read))
         except BaseException:
             failed = slot.stream
             self._slots.release(slot)
             if failed is not None:
                 failed.close()
             raise
-        read = partial(stream.read, _PIECE, request.read)
+        read = partial(connection.read, _PIECE, request.read)
         return Response(reader, read, partial(self._end, reader, request, slot))
 
     def _connect(
@@ -128,7 +137,14 @@ class AsyncConnections(_AnyConnections[httpcore.AsyncNetworkStream]):
         new_context: Returns the TLS context of a new connection.
     """
 
-    async def send(self, request: PreparedRequest, **_: object) -> AsyncResponse:
+    async def send(
+        self,
+        request: PreparedRequest,
+        *,
+        stream: bool = True,  # noqa: ARG002 -- here and below: the interface of httpx
+        auth: None = None,  # noqa: ARG002
+        follow_redirects: bool = False,  # noqa: ARG002
+    ) -> AsyncResponse:
         """Send a request and return its reply with the body unread; other arguments are fixed."""
         slot = self._slots.take() or await self._slots.wait_async(request.pool)
         if slot is None:
@@ -137,15 +153,17 @@ class AsyncConnections(_AnyConnections[httpcore.AsyncNetworkStream]):
             slot.stream, unwanted = self._idle_connections.take(request.origin)
             for one in (*unwanted, *self._slots.lost()):
                 await _close_shielded(one)
-            stream = slot.stream or await self._connect(request, slot)
-            await request.trace(_SEND_STEP, {"network_stream": stream})
+            connection = slot.stream or await self._connect(request, slot)
+            data = request.encode()
+            await request.trace(_SEND_STEP, {"network_stream": connection})
             with suppress(httpcore.WriteError):  # the reply, or its absence, shows the outcome
-                await stream.write(request.head + request.body, request.write)
-            received = await stream.read(_PIECE, request.read)
+                await connection.write(data, request.write)
+            del data
+            received = await connection.read(_PIECE, request.read)
             reader = parsers.new_reader()
             reader.feed(received)
             while not reader.status_code:
-                reader.feed(await stream.read(_PIECE, request.read))
+                reader.feed(await connection.read(_PIECE, request.read))
         except GeneratorExit:  # the event loop has ended, so nothing can be awaited
             raise
         except BaseException:
@@ -154,7 +172,7 @@ class AsyncConnections(_AnyConnections[httpcore.AsyncNetworkStream]):
             if failed is not None:
                 await _close_shielded(failed)
             raise
-        read = partial(stream.read, _PIECE, request.read)
+        read = partial(connection.read, _PIECE, request.read)
         return AsyncResponse(reader, read, partial(self._end, reader, request, slot))
 
     async def _connect(

@@ -37,10 +37,13 @@ class Origin(NamedTuple):
 class PreparedRequest(NamedTuple):
     """One request. A repr shows only its server.
 
+    Its bytes are made when it has a connection, so that waiting requests do not hold them.
+
     Attributes:
         origin: The server.
-        head: The bytes before the body.
-        body: The body.
+        first_lines: The request line and the Host header.
+        headers: The other headers.
+        content: The body; None without one.
         connect: Seconds to connect; None, here and below: no limit.
         read: Seconds for each piece of the reply.
         write: Seconds for each piece of the request.
@@ -49,13 +52,29 @@ class PreparedRequest(NamedTuple):
     """
 
     origin: Origin
-    head: bytes
-    body: bytes
+    first_lines: str
+    headers: Mapping[str, str]
+    content: bytes | None
     connect: float | None
     read: float | None
     write: float | None
     pool: float | None
     trace: Callable[[str, Mapping[str, Any]], Any]
+
+    def encode(self) -> bytes:
+        """Return the request in bytes.
+
+        Raises:
+            ConfigurationError: A header is invalid.
+        """
+        lines = [self.first_lines, *(f"{name}: {value}" for name, value in self.headers.items())]
+        if self.content is not None or self.first_lines.startswith("POST "):
+            lines.append(f"Content-Length: {len(self.content or b'')}")
+        head = "\r\n".join(lines)
+        # The first lines are two.
+        if head.count("\n") != len(lines) or head.count("\r") != len(lines) or "\0" in head:
+            raise ConfigurationError("a header must be in one line")
+        return f"{head}\r\n\r\n".encode() + (self.content or b"")
 
     def __repr__(self) -> str:
         return f"PreparedRequest({self.origin})"
@@ -73,21 +92,13 @@ def prepare_request(
     """Return a request; `timeout` is connect, read, write, pool, `extensions` has the `trace`.
 
     Raises:
-        ConfigurationError: A header is invalid.
         httpcore.UnsupportedProtocol: The URL is neither http nor https.
         UnicodeError: The host cannot be encoded.
     """
     origin, target, host = _address(url)
-    lines = [f"{method} {target} HTTP/1.1\r\nHost: {host}"]
-    lines += [f"{name}: {value}" for name, value in (headers or {}).items()]
-    if content is not None or method == "POST":
-        lines.append(f"Content-Length: {len(content or b'')}")
-    head = "\r\n".join(lines)
-    if head.count("\n") != len(lines) or head.count("\r") != len(lines) or "\0" in head:
-        raise ConfigurationError("a header must be in one line")
-    return PreparedRequest(
-        origin, f"{head}\r\n\r\n".encode(), content or b"", *timeout, extensions["trace"]
-    )
+    first_lines = f"{method} {target} HTTP/1.1\r\nHost: {host}"
+    trace = extensions["trace"]
+    return PreparedRequest(origin, first_lines, headers or {}, content, *timeout, trace)
 
 
 @lru_cache(maxsize=256)

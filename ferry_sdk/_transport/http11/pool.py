@@ -12,9 +12,8 @@ import asyncio
 import math
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Hashable, Iterator
+from collections.abc import Awaitable, Hashable, Iterator
 from contextlib import suppress
-from functools import partial
 from threading import RLock
 from typing import Final, Generic, TypeVar
 from weakref import WeakSet
@@ -57,15 +56,15 @@ class _Waiter(Generic[StreamT]):
 
     Attributes:
         slot: Its slot, once it has one.
-        wake: Called when it gets one.
+        woken: Set when it gets one; a future gets a result.
     """
 
-    __slots__ = ("_slots", "slot", "wake")
+    __slots__ = ("_slots", "slot", "woken")
 
     def __init__(self, slots: Slots[StreamT]) -> None:
         self._slots: Slots[StreamT] = slots
         self.slot: Slot[StreamT] | None = None
-        self.wake: Callable[[], object] = bool  # does nothing
+        self.woken: Latch | anyio.Event | asyncio.Future[None] | None = None
 
     def __enter__(self) -> Self:
         self._slots.start_wait(self)
@@ -78,10 +77,14 @@ class _Waiter(Generic[StreamT]):
         finally:
             self._slots.end_wait(self)
 
-
-def _complete(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)
+    def wake(self) -> None:
+        """Wake the caller."""
+        woken = self.woken
+        if isinstance(woken, asyncio.Future):
+            if not woken.done():
+                woken.set_result(None)
+        elif woken is not None:
+            woken.set()
 
 
 class Slots(Generic[StreamT]):
@@ -109,7 +112,7 @@ class Slots(Generic[StreamT]):
         until = math.inf if seconds is None else time.monotonic() + seconds
         freed = Latch()
         with _Waiter(self) as waiter:
-            waiter.wake = freed.set
+            waiter.woken = freed
             while not self._serve(waiter) and (step := _step(until)) > 0:
                 freed.wait(step)
         return waiter.slot
@@ -166,8 +169,7 @@ class Slots(Generic[StreamT]):
             earlier, self._timer = self._timer, loop.call_later(seconds, self._wake_all)
             if earlier is not None:
                 earlier.cancel()
-        woken = loop.create_future()
-        waiter.wake = partial(_complete, woken)
+        waiter.woken = woken = loop.create_future()
         return woken
 
     def _wake_all(self) -> None:
@@ -190,8 +192,7 @@ class Slots(Generic[StreamT]):
 
 
 async def _pause_on_trio(waiter: _Waiter[StreamT], seconds: float) -> None:
-    event = anyio.Event()
-    waiter.wake = event.set
+    waiter.woken = event = anyio.Event()
     with anyio.move_on_after(seconds):
         await event.wait()
 
