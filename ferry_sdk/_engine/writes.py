@@ -54,7 +54,7 @@ READ_BACK_WINDOW = 30.0
 
 
 def send_write(operation: Operation[T], write: Write[T], context: Context) -> Flow[Result[T]]:
-    """Make a write and return its result.
+    """Check a write, and return the steps that make it and return its result.
 
     Raises:
         OutcomeUnknownError: The write may have happened.
@@ -66,15 +66,7 @@ def send_write(operation: Operation[T], write: Write[T], context: Context) -> Fl
         if there >= moment.timestamp():
             raise InvalidInputError("the tariff has expired; search again", field=argument)
     steps = _WriteSteps(operation, write, context)
-    if write.guard is None:
-        return (yield from steps.deduplicate())
-    before = yield from steps.read_guard(write.guard)
-    if steps.done_before is not None:
-        return (yield from steps.deduplicate())
-    write.guard.judge(before)
-    steps.read_record = before
-    response = yield from steps.deduplicate()
-    return response.of(write.guard.conclude(response.value, before))
+    return steps.deduplicate() if write.guard is None else steps.send_guarded(write.guard)
 
 
 @dataclass(slots=True)
@@ -89,7 +81,17 @@ class _WriteSteps(Generic[T]):
     done_before: AlreadyDoneError | None = None
     """Raised instead of sending the request; None if the guard did not show the effect."""
 
-    def read_guard(self, guard: Guard[T]) -> Flow[object]:
+    def send_guarded(self, guard: Guard[T]) -> Flow[Result[T]]:
+        """Read the guard, judge the write by it, and send the write."""
+        before = yield from self._read_guard(guard)
+        if self.done_before is not None:
+            return (yield from self.deduplicate())
+        guard.judge(before)
+        self.read_record = before
+        response = yield from self.deduplicate()
+        return response.of(guard.conclude(response.value, before))
+
+    def _read_guard(self, guard: Guard[T]) -> Flow[object]:
         """Return what the guard reads, and see whether the effect is there already.
 
         A service may refuse to name the fee of a cancelled ticket, so a refusal is looked into too.
