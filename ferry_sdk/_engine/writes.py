@@ -16,7 +16,6 @@ From the first byte on, an interruption or an error leaves the entry unresolved,
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Hashable
 from contextlib import suppress
@@ -127,7 +126,7 @@ class _WriteSteps(Generic[T]):
         settings = self.context.settings
         whose = settings.token.account, settings.secret(self.operation.call.authority).account
         effect = self.operation.safety.effect
-        key = (settings.base_url, whose, effect, _canonical(self.write))
+        key = (settings.base_url, whose, effect, self.write.canonical())
 
         def share_request(entry_id: str | None) -> Flow[Result[T]]:
             return self._share(key, partial(self._send, entry_id), entry_id)
@@ -175,7 +174,7 @@ class _WriteSteps(Generic[T]):
             method=digest.method,
             path=digest.path,
             subject=self.write.subject,
-            identity=_canonical(self.write),
+            identity=self.write.canonical(),
             correlation_id=context.correlation_id,
         )
         begun: list[str] = []
@@ -314,10 +313,6 @@ class _WriteSteps(Generic[T]):
             last_seen=last_seen,
             entry_id=entry_id,
         ) from lost.with_traceback(None)
-
-
-def _canonical(write: Write[Any]) -> bytes:
-    return json.dumps(write.identity, sort_keys=True, default=str).encode()
 
 
 def _begin(journal: Recorder, intent: Intent, context: Context, begun: list[str]) -> None:

@@ -96,10 +96,8 @@ def names_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def head(url: str) -> list[bytes]:
     """The lines of the head of a request."""
-    lines: list[bytes] = prepare_request("GET", url, timeout=LIMITS, extensions=TRACED).head.split(
-        b"\r\n"
-    )
-    return lines
+    request = prepare_request("GET", url, timeout=LIMITS, extensions=TRACED)
+    return request.encode().split(b"\r\n")
 
 
 @pytest.mark.parametrize("prefix", ["", "/v2/ferries", "/caf%C3%A9/a%2Fb", "/café au lait"])
