@@ -43,13 +43,10 @@ def measure(effort: Effort) -> list[Line]:
     """Measure the decoding call, while memory is in order, then the calls of either client."""
     decoded = _of_records(effort)
     with Service(FEW) as service:
-        clients = ("ferry", *installed("ferry_over_aiohttp", "aiohttp"))
+        clients = ("ferry", *installed("aiohttp"))
         with rates(clients, service.base_url) as rate:
             costs = {name: _of_calls(rate[name], effort) for name in clients}
-    lines = [_flat("CPU of a call, ferry, by calls in flight", costs["ferry"])]
-    if "aiohttp" in costs:
-        lines += _over_aiohttp(costs["ferry_over_aiohttp"], costs["aiohttp"])
-    return [*lines, decoded]
+    return [*_calls(costs["ferry"], costs.get("aiohttp")), decoded]
 
 
 def _of_calls(rate: Rate, effort: Effort) -> Figures:
@@ -61,15 +58,16 @@ def _of_calls(rate: Rate, effort: Effort) -> Figures:
     return in_turn(contenders, rounds=effort.of(7))
 
 
-def _over_aiohttp(ours: Figures, floor: Figures) -> list[Line]:
-    """A lone call wakes the event loop for itself, which no client over aiohttp can help."""
+def _calls(ours: Figures, floor: Figures | None) -> list[Line]:
+    """A lone call wakes the event loop for itself, which no client on asyncio can help."""
     lone, *more = ours.rounds
     in_company = Figures({level: ours.rounds[level] for level in more})
-    alone = Figures({"ferry": ours.rounds[lone], "aiohttp": floor.rounds[lone]})
-    return [
-        _flat("the same over aiohttp, in company", in_company, {"aiohttp": floor}),
-        compared(alone, "the same over aiohttp, alone", "µs", LONE_BAR, ours="ferry", to="aiohttp"),
-    ]
+    what = "CPU of a call by calls in flight"
+    lines = [_flat(what, in_company, {} if floor is None else {"aiohttp": floor})]
+    if floor is not None:
+        alone = Figures({"ferry": ours.rounds[lone], "aiohttp": floor.rounds[lone]})
+        lines.append(compared(alone, "a call alone", "µs", LONE_BAR, ours="ferry", to="aiohttp"))
+    return lines
 
 
 def _of_records(effort: Effort) -> Line:

@@ -17,8 +17,8 @@ from .memory import WAYS
 if TYPE_CHECKING:
     from ._measure import Effort
 
-BAR: Final = Bar(1.7)
-CLIENTS: Final = ("ferry_over_aiohttp", "aiohttp", "ferry")
+BAR: Final = Bar(1.0)
+CLIENTS: Final = ("ferry", "aiohttp")
 
 
 def measure(effort: Effort) -> list[Line]:
@@ -37,7 +37,7 @@ def measure(effort: Effort) -> list[Line]:
 def _by(way: str, base_url: str, calls: int, effort: Effort) -> Line:
     contenders = {
         client: fresh("-m", _held_in_flight.__name__, client, base_url, str(calls), way)
-        for client in CLIENTS[: effort.of(3, 2)]
+        for client in CLIENTS
     }
     figures = in_turn(contenders, rounds=effort.of(3), warm_ups=0)
     what = f"a create with {calls:,} in flight, {WAYS[way]}"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ._measure import Effort
 
 BAR: Final = Bar(1.0)
-CREATE_BAR: Final = Bar(1.6)
+CREATE_BAR: Final = Bar(0.6)
 
 
 def measure(effort: Effort) -> list[Line]:

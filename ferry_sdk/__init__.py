@@ -14,7 +14,6 @@ from ferry_sdk._runtime.version import __version__
 if TYPE_CHECKING:
     from ferry_sdk._engine.correlation import correlation
     from ferry_sdk._engine.http import RawResponse, Timeout
-    from ferry_sdk._transport.aiohttp_client import DefaultAioHttpClient
     from ferry_sdk.client import AsyncFerry, Ferry
     from ferry_sdk.errors import (
         AlreadyDoneError,
@@ -158,7 +157,6 @@ _MODULES = (
     "planning.streams",
     "planning.vehicles",
     "rate.limiter",
-    "_transport.aiohttp_client",
 )
 """Searched in this order: modules that load little come first."""
 
@@ -195,7 +193,6 @@ __all__ = [
     "Contact",
     "ContactDict",
     "Country",
-    "DefaultAioHttpClient",
     "Departure",
     "Direction",
     "EventHooks",

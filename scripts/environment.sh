@@ -127,7 +127,7 @@ prepare() {
     case "$wanted" in
         docs) packages=(--group docs) ;;
         test | check)
-            extras="$extras,agents,aiohttp,cli,notebook,otel,postgresql,rate,scan"
+            extras="$extras,agents,cli,fast,notebook,otel,postgresql,rate,scan"
             packages=(--group docs --group test --group examples --group interop --group types)
             ;;
     esac

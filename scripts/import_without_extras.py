@@ -12,9 +12,9 @@ from pathlib import Path
 import ferry_sdk
 
 EXTRAS = (
-    "aiohttp",
     "fastapi_offline",
     "fpdf",
+    "httptools",
     "matplotlib",
     "mcp",
     "numpy",

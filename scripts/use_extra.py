@@ -5,7 +5,6 @@ Usage: use_extra.py EXTRA; without one, list the extras of the installed package
 
 from __future__ import annotations
 
-import asyncio
 import os
 import pkgutil
 import subprocess
@@ -36,18 +35,9 @@ def agents() -> None:
     sys.exit("The MCP server runs without a token.")
 
 
-async def aiohttp() -> None:
-    """Give a client the HTTP client of the extra."""
-    async with (
-        ferry_sdk.DefaultAioHttpClient() as http,
-        ferry_sdk.AsyncFerry("token", base_url="http://127.0.0.1:9", http_client=http),
-    ):
-        pass
-
-
 def benchmarks() -> None:
     """Import the peers."""
-    for peer in ("httpx2", "msgspec", "openai"):
+    for peer in ("aiohttp", "httpx2", "msgspec", "openai"):
         import_module(peer)
 
 
@@ -57,6 +47,13 @@ def cli() -> None:
     command = [sys.executable, "-I", "-m", "ferry_sdk", "--help"]
     if "search" not in subprocess.run(command, check=True, capture_output=True, text=True).stdout:  # noqa: S603 -- this interpreter
         sys.exit("The command line does not show its commands.")
+
+
+def fast() -> None:
+    """See that replies are read by llhttp."""
+    parsers = import_module("ferry_sdk._transport.http11.parsers")
+    if parsers.new_reader is not parsers.LlhttpReader:
+        sys.exit("The parser of the extra is not used.")
 
 
 def journal() -> None:
@@ -116,9 +113,9 @@ def scan() -> None:
 
 USES = {
     "agents": agents,
-    "aiohttp": lambda: asyncio.run(aiohttp()),
     "benchmarks": benchmarks,
     "cli": cli,
+    "fast": fast,
     "journal": journal,
     "notebook": notebook,
     "otel": otel,

@@ -57,7 +57,7 @@ for name in [name for name in os.environ if name.startswith("FERRY_")]:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--http-client",
-        choices=injected.CHOICES,
+        choices=injected.LIBRARIES,
         help="give every client of the tests an HTTP client of this library, as a caller would",
     )
 

@@ -158,8 +158,8 @@ def http_client(client: object, *, is_async: bool) -> None:
     if isinstance(client, type) or not all(
         callable(getattr(client, method, None)) for method in methods
     ):
-        wanted = "a DefaultAioHttpClient or an httpx.AsyncClient" if is_async else "an httpx.Client"
-        raise InvalidInputError(f"expected {wanted}", field="http_client")
+        wanted = "httpx.AsyncClient" if is_async else "httpx.Client"
+        raise InvalidInputError(f"expected an {wanted}", field="http_client")
 
 
 def address(url: object, *, allow_http: bool) -> str:

@@ -16,7 +16,6 @@ From the first byte on, an interruption or an error leaves the entry unresolved,
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Hashable
 from contextlib import suppress
@@ -54,7 +53,7 @@ READ_BACK_WINDOW = 30.0
 
 
 def send_write(operation: Operation[T], write: Write[T], context: Context) -> Flow[Result[T]]:
-    """Make a write and return its result.
+    """Check a write, and return the steps that make it and return its result.
 
     Raises:
         OutcomeUnknownError: The write may have happened.
@@ -66,15 +65,7 @@ def send_write(operation: Operation[T], write: Write[T], context: Context) -> Fl
         if there >= moment.timestamp():
             raise InvalidInputError("the tariff has expired; search again", field=argument)
     steps = _WriteSteps(operation, write, context)
-    if write.guard is None:
-        return (yield from steps.deduplicate())
-    before = yield from steps.read_guard(write.guard)
-    if steps.done_before is not None:
-        return (yield from steps.deduplicate())
-    write.guard.judge(before)
-    steps.read_record = before
-    response = yield from steps.deduplicate()
-    return response.of(write.guard.conclude(response.value, before))
+    return steps.deduplicate() if write.guard is None else steps.send_guarded(write.guard)
 
 
 @dataclass(slots=True)
@@ -89,7 +80,17 @@ class _WriteSteps(Generic[T]):
     done_before: AlreadyDoneError | None = None
     """Raised instead of sending the request; None if the guard did not show the effect."""
 
-    def read_guard(self, guard: Guard[T]) -> Flow[object]:
+    def send_guarded(self, guard: Guard[T]) -> Flow[Result[T]]:
+        """Read the guard, judge the write by it, and send the write."""
+        before = yield from self._read_guard(guard)
+        if self.done_before is not None:
+            return (yield from self.deduplicate())
+        guard.judge(before)
+        self.read_record = before
+        response = yield from self.deduplicate()
+        return response.of(guard.conclude(response.value, before))
+
+    def _read_guard(self, guard: Guard[T]) -> Flow[object]:
         """Return what the guard reads, and see whether the effect is there already.
 
         A service may refuse to name the fee of a cancelled ticket, so a refusal is looked into too.
@@ -125,7 +126,7 @@ class _WriteSteps(Generic[T]):
         settings = self.context.settings
         whose = settings.token.account, settings.secret(self.operation.call.authority).account
         effect = self.operation.safety.effect
-        key = (settings.base_url, whose, effect, _canonical(self.write))
+        key = (settings.base_url, whose, effect, self.write.canonical())
 
         def share_request(entry_id: str | None) -> Flow[Result[T]]:
             return self._share(key, partial(self._send, entry_id), entry_id)
@@ -173,7 +174,7 @@ class _WriteSteps(Generic[T]):
             method=digest.method,
             path=digest.path,
             subject=self.write.subject,
-            identity=_canonical(self.write),
+            identity=self.write.canonical(),
             correlation_id=context.correlation_id,
         )
         begun: list[str] = []
@@ -312,10 +313,6 @@ class _WriteSteps(Generic[T]):
             last_seen=last_seen,
             entry_id=entry_id,
         ) from lost.with_traceback(None)
-
-
-def _canonical(write: Write[Any]) -> bytes:
-    return json.dumps(write.identity, sort_keys=True, default=str).encode()
 
 
 def _begin(journal: Recorder, intent: Intent, context: Context, begun: list[str]) -> None:

@@ -9,6 +9,8 @@ from http import HTTPStatus
 from typing import TypeVar
 from urllib.parse import quote
 
+from pydantic_core import from_json
+
 from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
@@ -29,13 +31,13 @@ class Rest:
     Attributes:
         method: HTTP method.
         path: Encoded path below ``/api``.
-        body: The JSON body; None: no body.
+        content: The JSON body in bytes, which take less memory than its objects; None: no body.
         authority: Which token it carries.
     """
 
     method: str
     path: str
-    body: object = field(default=None, repr=False)
+    content: bytes | None = field(default=None, repr=False)
     authority: Authority = "token"
 
     @classmethod
@@ -51,7 +53,13 @@ class Rest:
         authority: Authority = "token",
     ) -> Rest:
         """Describe a POST request."""
-        return cls("POST", _path(*segments), body, authority)
+        content = None if body is None else encode_json(body)
+        return cls("POST", _path(*segments), content, authority)
+
+    @property
+    def body(self) -> object:
+        """The JSON body, decoded; None: no body."""
+        return None if self.content is None else from_json(self.content)
 
     @property
     def route(self) -> str:
@@ -73,13 +81,13 @@ class Rest:
         headers = context.headers()
         headers["Accept"] = "application/json"
         headers["Authorization"] = yield from authorisation(context, self.authority)
-        if self.body is not None:
+        if self.content is not None:
             headers["Content-Type"] = "application/json"
         request = Request(
             method=self.method,
             url=f"{settings.base_url}{self.target}",
             headers=headers,
-            content=None if self.body is None else encode_json(self.body),
+            content=self.content,
             route=self.route if context.hook_runner is not None else "",
         )
         reply = yield from send(context, request)

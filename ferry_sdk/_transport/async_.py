@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Coroutine
 from contextlib import aclosing, suppress
 from functools import partial
 from inspect import isawaitable
@@ -15,7 +15,7 @@ import anyio.to_thread
 from typing_extensions import Self
 
 from ferry_sdk._engine.batch import Batch, BatchCall, NextAnswer, Plan, StopBatch
-from ferry_sdk._engine.context import Context, Result, Session, new_session
+from ferry_sdk._engine.context import Context, Session, new_session
 from ferry_sdk._engine.effects import (
     CallUser,
     Effect,
@@ -34,7 +34,7 @@ from ferry_sdk._engine.operation import Operation, ReadBack
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._runtime.threads import start_thread_or_run
 from ferry_sdk._transport import httpx_interface as _http
-from ferry_sdk._transport.exchange import Exchange
+from ferry_sdk._transport.exchange import Exchange, deadline_error
 from ferry_sdk._transport.http_client import AsyncHttpClient
 from ferry_sdk._transport.pools import AsyncShared, call_in_loop, running_loop
 from ferry_sdk._transport.single_flight import SharedCall, join_or_start
@@ -46,7 +46,6 @@ from ferry_sdk.errors import FerryError, OutcomeUnknownError, RequestTimeoutErro
 if TYPE_CHECKING:
     from ferry_sdk._transport.tasks import BatchTasks
 
-R = TypeVar("R")
 T = TypeVar("T")
 
 _LOOK = 0.01
@@ -93,12 +92,12 @@ class AsyncTransport:
         self.shared.prepare()
         if isinstance(operation, Plan):
             return self._run_flow(operation.steps(self.settings))
-        return self._call(operation, lambda result: result.value)
+        return self._call(operation)
 
     def answer(self, operation: Operation[T]) -> Coroutine[Any, Any, RawResponse[T]]:
         """Make a call and return its result with the HTTP reply."""
         self.shared.prepare()
-        return self._call(operation, lambda result: result.raw(), is_raw=True)
+        return self._call(operation, is_raw=True)
 
     async def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> T:
         """Read a write back again and return its result."""
@@ -111,16 +110,11 @@ class AsyncTransport:
         )
         return (await self._run_flow(recover(error, read_back, context))).value
 
-    async def _call(
-        self,
-        operation: Operation[T],
-        finish: Callable[[Result[T]], R],
-        *,
-        is_raw: bool = False,
-    ) -> R:
+    async def _call(self, operation: Operation[T], *, is_raw: bool = False) -> Any:  # noqa: ANN401 -- T, or RawResponse[T]
         context = Context.start(self.settings, self.session, operation.name, is_raw=is_raw)
         try:
-            return finish(await self._run_flow(run(operation, context)))
+            result = await self._run_flow(run(operation, context))
+            return result.raw() if is_raw else result.value
         except BaseException as stop:
             if not isinstance(stop, FerryError):
                 report_interruption(operation, context)
@@ -138,7 +132,8 @@ class AsyncTransport:
     def _perform(self, effect: Effect[Any]) -> Awaitable[object]:  # noqa: PLR0911 -- one return for each effect
         match effect:
             case Send():
-                return self._send(effect)
+                until = effect.until
+                return self._send(effect) if until is None else self._send_until(effect, until)
             case CallUser():
                 return _call_user(effect)
             case RunBlocking():
@@ -196,19 +191,15 @@ class AsyncTransport:
             shared.fail(effect.key, error)
             raise
 
+    async def _send_until(self, effect: Send, until: float) -> Reply:
+        with anyio.move_on_after(seconds_until(until + GRACE, math.inf)):
+            return await self._send(effect)
+        raise deadline_error(effect)
+
     async def _send(self, effect: Send) -> Reply:
         await anyio.lowlevel.checkpoint_if_cancelled()
         resources = self.shared.resources()
         client, exchange = resources.client, Exchange(effect, resources.connections)
-        if effect.until is None:
-            return await self._exchange(client, effect, exchange)
-        with anyio.move_on_after(seconds_until(effect.until + GRACE, math.inf)):
-            return await self._exchange(client, effect, exchange)
-        raise exchange.stop()
-
-    async def _exchange(
-        self, client: AsyncHttpClient[Any], effect: Send, exchange: Exchange
-    ) -> Reply:
         try:
             request = _http.build_request(
                 client, effect.request, effect.timeout, exchange.on_event_async

@@ -1,13 +1,13 @@
 """The HTTP client that is made if the user gives none.
 
-Usually that is the library's own client over httpcore. It is httpx if the environment sets a proxy,
+Usually that is the library's own client over HTTP/1.1. It is httpx if the environment sets a proxy,
 or if a test or a tracer has patched httpx or httpcore: their patches must see the requests.
 """
 
 from __future__ import annotations
 
 import sys
-from functools import cache
+from functools import cache, partial
 from types import FunctionType, ModuleType
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -16,7 +16,7 @@ from urllib.request import getproxies
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._engine.validation import is_local_http
 from ferry_sdk._runtime.threads import uninterrupted
-from ferry_sdk._transport.httpcore_client import AsyncConnections, Connections
+from ferry_sdk._transport.http11 import AsyncConnections, Connections
 from ferry_sdk._transport.tls import context_of
 from ferry_sdk.errors import ConfigurationError
 
@@ -40,7 +40,8 @@ def new_client(settings: Settings, *, is_async: bool) -> Any:  # noqa: ANN401 --
     has_proxy = not getproxies().keys().isdisjoint({"http", "https", "all"})
     if has_proxy or _is_patched():
         return _httpx_client("AsyncClient" if is_async else "Client", settings)
-    return (AsyncConnections if is_async else Connections)(settings.certificates)
+    new_context = partial(context_of, settings.certificates)
+    return (AsyncConnections if is_async else Connections)(new_context)
 
 
 def _is_patched() -> bool:

@@ -38,9 +38,10 @@ class Exchange(Tracing):
         connections: The connections of the HTTP client.
     """
 
+    __slots__ = ("_body", "_decompressor", "_reply", "_size", "_values")
+
     def __init__(self, effect: Send, connections: OpenConnections) -> None:
         super().__init__(effect, connections)
-        self._body: list[bytes] = []
         self._size = 0
         self._values: JsonValueCounter | None = None
         self._reply: Reply | None = None
@@ -51,6 +52,7 @@ class Exchange(Tracing):
         given = response.headers
         headers = given if type(given) is Headers else Headers(given.items())
         self._reply = Reply(response.status_code, headers, b"")
+        self._body: list[bytes] = []
         if response.status_code < _LOWEST_FINAL:  # not a reply to the request, which was sent
             raise UnexpectedResponseError(f"the reply is not final (HTTP {response.status_code})")
         stream = response.extensions.get("network_stream")
@@ -87,12 +89,6 @@ class Exchange(Tracing):
         self._reply.content = b"".join(self._body)
         return self._reply
 
-    def stop(self) -> RequestTimeoutError:
-        """Stop the request and return its error; from now on it cannot be sent."""
-        return RequestTimeoutError(
-            "the deadline has passed", outcome="unknown" if self.give_up() else "not_sent"
-        )
-
     def failure(self, error: Exception) -> FerryError | None:
         """Return the `FerryError` for an exception of the HTTP library; None for any other one."""
         named = error if isinstance(error, FerryError) else _http.failure_of(error)
@@ -109,3 +105,10 @@ class Exchange(Tracing):
         if isinstance(named, UnexpectedResponseError) and self._reply is not None:
             named.status_code, named.request_id = self._reply.status_code, self._reply.request_id
         return named
+
+
+def deadline_error(effect: Send) -> RequestTimeoutError:
+    """Return the error of a request that was stopped at its deadline."""
+    return RequestTimeoutError(
+        "the deadline has passed", outcome="unknown" if effect.may_have_left else "not_sent"
+    )

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import stat
 import threading
-from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from functools import partial
 from inspect import isawaitable
@@ -20,7 +19,7 @@ from uuid import uuid4
 from typing_extensions import Self
 
 from ferry_sdk._engine.batch import Batch, BatchCall, NextAnswer, Plan, StopBatch
-from ferry_sdk._engine.context import Context, Result, Session, new_session
+from ferry_sdk._engine.context import Context, Session, new_session
 from ferry_sdk._engine.effects import (
     CallUser,
     Effect,
@@ -40,7 +39,7 @@ from ferry_sdk._engine.operation import Operation, ReadBack
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._runtime.threads import NoThreadError, start_thread, start_thread_or_run
 from ferry_sdk._transport import httpx_interface as _http
-from ferry_sdk._transport.exchange import Exchange
+from ferry_sdk._transport.exchange import Exchange, deadline_error
 from ferry_sdk._transport.http_client import HttpClient
 from ferry_sdk._transport.pools import Shared
 from ferry_sdk._transport.single_flight import SharedCall, join_or_start
@@ -53,7 +52,6 @@ from ferry_sdk.errors import (
     RequestTimeoutError,
 )
 
-R = TypeVar("R")
 T = TypeVar("T")
 
 _PRIVATE = 0o600
@@ -101,12 +99,14 @@ class Transport:
         self.shared.prepare()
         if isinstance(operation, Plan):
             return self._run_flow(operation.steps(self.settings))
-        return self._call(operation, lambda result: result.value)
+        value: T = self._call(operation)
+        return value
 
     def answer(self, operation: Operation[T]) -> RawResponse[T]:
         """Make a call and return its result with the HTTP reply."""
         self.shared.prepare()
-        return self._call(operation, lambda result: result.raw(), is_raw=True)
+        raw: RawResponse[T] = self._call(operation, is_raw=True)
+        return raw
 
     def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> T:
         """Read a write back again and return its result."""
@@ -119,16 +119,11 @@ class Transport:
         )
         return self._run_flow(recover(error, read_back, context)).value
 
-    def _call(
-        self,
-        operation: Operation[T],
-        finish: Callable[[Result[T]], R],
-        *,
-        is_raw: bool = False,
-    ) -> R:
+    def _call(self, operation: Operation[T], *, is_raw: bool = False) -> Any:  # noqa: ANN401 -- T, or RawResponse[T]
         context = Context.start(self.settings, self.session, operation.name, is_raw=is_raw)
         try:
-            return finish(self._run_flow(run(operation, context)))
+            result = self._run_flow(run(operation, context))
+            return result.raw() if is_raw else result.value
         except BaseException as stop:
             if not isinstance(stop, FerryError):
                 report_interruption(operation, context)
@@ -225,7 +220,8 @@ class Transport:
         except BaseException:
             exchange.give_up()  # the thread sends nothing from now on
             raise
-        raise exchange.stop()
+        exchange.give_up()
+        raise deadline_error(effect)
 
     def _exchange(self, client: HttpClient[Any], effect: Send, exchange: Exchange) -> Reply:
         try:

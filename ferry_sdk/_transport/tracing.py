@@ -92,6 +92,8 @@ class Tracing:
         connections: The connections of the client.
     """
 
+    __slots__ = ("_connections", "_effect", "_lock", "_socket", "_stream", "is_given_up")
+
     def __init__(self, effect: Send, connections: OpenConnections) -> None:
         self._effect = effect
         self._connections = connections
@@ -134,13 +136,12 @@ class Tracing:
         with self._lock:
             self._socket = None
 
-    def give_up(self) -> bool:
-        """Prevent sending, shut the connection down; return whether the request may have left."""
+    def give_up(self) -> None:
+        """Prevent sending, and shut the connection down."""
         with self._lock:
             self.is_given_up = True
             if self._socket is not None:
                 shut(self._socket)
-            return self._effect.may_have_left
 
     def _record_step(self, event: str, info: Mapping[str, Any]) -> bool:
         """Record a step; return True if TLS was interrupted: httpcore leaves that stream open."""

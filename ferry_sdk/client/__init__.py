@@ -347,8 +347,7 @@ class AsyncFerry(Client[AsyncTransport], async_.Groups):
             back; None: no limit.
         max_retries: How often a request is retried, if that is safe.
         read_only: Reject every write before it is sent.
-        http_client: Your own `DefaultAioHttpClient` or ``httpx.AsyncClient`` (or httpx2's); it is
-            not closed.
+        http_client: Your own ``httpx.AsyncClient`` (or httpx2's); it is not closed.
         default_headers: Additional headers of every request.
         limiter: Asked before every request, such as a `Rate`; None: no limit.
         route_cache: A folder in which the route graph is kept; None: it is kept in memory.

@@ -8,6 +8,7 @@ from decimal import Decimal
 from ferry_sdk._engine.operation import Operation, Write
 from ferry_sdk._engine.parsing import Record
 from ferry_sdk._engine.validation import seconds
+from ferry_sdk._protocols.json_body import encode_json
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.models.bookings import (
     Booking,
@@ -101,11 +102,12 @@ class BookingsGroup(Resource):
             vehicle=vehicle,
             contact=contact,
         )
+        content = encode_json(body)
         return Operation(
-            Rest.post("booking", body=body),
+            Rest("POST", "booking", content),
             Record(BookingCreated),
             SAFETY["bookings.create"],
-            Write(body, expiries=arguments.expiries(chosen)),
+            Write(content, expiries=arguments.expiries(chosen)),
         )
 
     @method

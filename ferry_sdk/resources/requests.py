@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from ferry_sdk._engine.operation import Operation, Write
 from ferry_sdk._engine.parsing import Unchanged
-from ferry_sdk._protocols.json_body import normalize_value
+from ferry_sdk._protocols.json_body import encode_json, normalize_value
 from ferry_sdk._protocols.rest import AnyPath
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.resources.base import Resource, method
@@ -40,7 +40,8 @@ class RequestsGroup(Resource):
         row = safety_of_request(verb)
         body = None if json is None else normalize_value(json, "json")
         given = _params_of(params)
-        call = AnyPath(verb, _path_of(path), body, "token", urlencode(given, doseq=True), given)
+        content = None if json is None else encode_json(body)
+        call = AnyPath(verb, _path_of(path), content, "token", urlencode(given, doseq=True), given)
         identity = {"method": verb, "path": call.path, "json": body, "params": given}
         return Operation(
             call, Unchanged[JsonValue](), row, None if row.is_read else Write(identity)

@@ -112,13 +112,6 @@ async def run_async(**more: Any) -> None:
             tell(await answers_async(call))
 
 
-async def run_aiohttp() -> None:
-    from ferry_sdk import DefaultAioHttpClient
-
-    async with DefaultAioHttpClient() as http:
-        await run_async(http_client=http)
-
-
 async def run_async_httpx() -> None:
     import httpx
 
@@ -141,7 +134,7 @@ def main() -> None:
     else:
         import asyncio
 
-        kinds = {"asyncio": run_async, "aiohttp": run_aiohttp, "asyncio httpx": run_async_httpx}
+        kinds = {"asyncio": run_async, "asyncio httpx": run_async_httpx}
         asyncio.run(kinds[kind]())
 
 

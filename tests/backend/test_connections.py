@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import gc
 import signal
+import ssl
 import threading
 import time
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -15,9 +15,7 @@ import anyio.lowlevel
 import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, RequestTimeoutError, Timeout
-from ferry_sdk._engine.settings import DEFAULT_CERTIFICATES
-from ferry_sdk._transport.httpcore_client import AsyncConnections, Connections
-from ferry_sdk._transport.httpcore_client.pool import _has_unread_data
+from ferry_sdk._transport.http11 import AsyncConnections, Connections
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.support.tiers import mostly_long
@@ -46,8 +44,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.own_http_client(reason="they are the connections of the library's own")
 
-CLIENTS = "ferry_sdk._transport.httpcore_client.client"
+CLIENTS = "ferry_sdk._transport.http11.client"
 LIMITS = (20.0, 20.0, 20.0, 20.0)
+TRACED: Any = {"trace": lambda *_: None}
 FLAGS: Any = {"stream": True, "auth": None, "follow_redirects": False}
 
 
@@ -80,6 +79,11 @@ class Held:
         self._is_open = True
         for gate in self.gates:
             gate.set()
+
+
+async def checkpoint(*_: object) -> None:
+    """Let others run."""
+    await anyio.lowlevel.checkpoint()
 
 
 def until_closed(connection: Connection) -> None:
@@ -117,8 +121,8 @@ def test_the_connection_that_was_given_back_last_is_used_first(any_clients: Clie
 def test_connections_that_a_burst_leaves_are_closed(
     any_clients: Clients, monkeypatch: pytest.MonkeyPatch, meanwhile: str
 ) -> None:
-    for where in (CLIENTS, "ferry_sdk._transport.httpcore_client.pool"):
-        monkeypatch.setattr(f"{where}.KEPT_FOR", 0.1)
+    kept_for = "ferry_sdk._transport.http11.pool.KEPT_FOR"
+    monkeypatch.setattr(kept_for, 60.0)  # the burst may take long
     held = Held()
     with Service(held, backlog=64) as service:
         ferry = any_clients("t", base_url=service.url)
@@ -128,6 +132,7 @@ def test_connections_that_a_burst_leaves_are_closed(
         for call in calls:
             call.value()
         assert len(connections_to(service.url)) == 20
+        monkeypatch.setattr(kept_for, 0.1)
         until = time.monotonic() + 0.2
         while time.monotonic() < until:
             if meanwhile == "calls":
@@ -252,8 +257,10 @@ def half_a_body(connection: Connection) -> None:
 def test_a_reply_that_is_left_early_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"{CLIENTS}._MOST", 1)
     with Service(half_a_body, serve) as service:
-        client = Connections(DEFAULT_CERTIFICATES)
-        request = client.build_request("GET", f"{service.url}/api/port", timeout=LIMITS)
+        client = Connections(ssl.create_default_context)
+        request = client.build_request(
+            "GET", f"{service.url}/api/port", timeout=LIMITS, extensions=TRACED
+        )
         left = client.send(request, **FLAGS)
         assert next(left.iter_raw()) == b"half"
         left.close()
@@ -265,15 +272,16 @@ def test_a_reply_that_is_left_early_keeps_its_connection(monkeypatch: pytest.Mon
         assert not connections_to(service.url)
 
 
-@pytest.mark.filterwarnings("ignore:Async generator 'httpcore:ResourceWarning")  # its own, on trio
 def test_an_awaited_reply_that_is_left_early_keeps_its_connection(
     portal: BlockingPortal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(f"{CLIENTS}._MOST", 1)
 
     async def both(url: str) -> None:
-        client = AsyncConnections(DEFAULT_CERTIFICATES)
-        request = client.build_request("GET", f"{url}/api/port", timeout=LIMITS)
+        client = AsyncConnections(ssl.create_default_context)
+        request = client.build_request(
+            "GET", f"{url}/api/port", timeout=LIMITS, extensions={"trace": checkpoint}
+        )
         left = await client.send(request, **FLAGS)
         pieces: Any = left.aiter_raw()
         assert await pieces.__anext__() == b"half"
@@ -348,7 +356,7 @@ def test_wherever_a_call_is_cancelled_its_place_is_free_again(
                 with monkeypatch.context() as patch:
                     if steps % 4 < expired:
                         # what is kept is found to have waited too long
-                        patch.setattr("httpcore._async.http11.time.monotonic", lambda: 1e12)
+                        patch.setattr("ferry_sdk._transport.http11.pool.KEPT_FOR", -1.0)
                     await cancel(ferry.catalogue.ports, steps % 40)
                 if len(connections_to(service.url)) > 2:
                     gc.collect()  # old versions of anyio lose what they were connecting
@@ -401,8 +409,10 @@ def test_wherever_a_call_is_interrupted_its_place_is_free_again(
 def test_closing_while_connections_are_given_back_leaves_none() -> None:
     with Service(serve, backlog=64) as service:
         for _ in range(25):
-            client = Connections(DEFAULT_CERTIFICATES)
-            request = client.build_request("GET", f"{service.url}/api/port", timeout=LIMITS)
+            client = Connections(ssl.create_default_context)
+            request = client.build_request(
+                "GET", f"{service.url}/api/port", timeout=LIMITS, extensions=TRACED
+            )
             replies = [client.send(request, **FLAGS) for _ in range(8)]
             for reply in replies:
                 assert b"".join(reply.iter_raw())
@@ -410,19 +420,3 @@ def test_closing_while_connections_are_given_back_leaves_none() -> None:
                 one.value()
             assert client.is_closed
             assert not connections_to(service.url)
-
-
-@pytest.mark.parametrize(
-    ("inner", "has_unread_data"),
-    [
-        (SimpleNamespace(), True),
-        (SimpleNamespace(_h2_state=object()), False),
-        (SimpleNamespace(_h11_state=SimpleNamespace(trailing_data=(b"", False))), False),
-        (SimpleNamespace(_h11_state=SimpleNamespace(trailing_data=(b"H", False))), True),
-    ],
-    ids=["unknown", "HTTP/2", "nothing", "a byte"],
-)
-def test_a_connection_that_cannot_be_checked_is_not_used_again(
-    inner: object, has_unread_data: bool
-) -> None:
-    assert _has_unread_data(SimpleNamespace(_connection=inner)) is has_unread_data

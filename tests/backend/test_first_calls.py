@@ -29,7 +29,7 @@ PROGRAM = Path(__file__).with_name("first_calls.py")
 INTERRUPTED = Path(__file__).with_name("interrupted_first_call.py")
 LAYERS = ("client", "resources", "_protocols", "_transport", "_engine", "safety", "hooks")
 """Where the code of a call is; a `Rate` loads what it needs when it is made."""
-KINDS = ("sync", "asyncio", "aiohttp", "trio", "sync httpx", "asyncio httpx")
+KINDS = ("sync", "asyncio", "trio", "sync httpx", "asyncio httpx")
 FAULTS = (
     "server_error",
     "unauthorized",

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk import (
-    AsyncFerry,
-    DefaultAioHttpClient,
-    FerryError,
-    OutcomeUnknownError,
-    UnexpectedResponseError,
-)
+from ferry_sdk import OutcomeUnknownError
 from tests.transport.scripted import Connection, Service, serve
 
 if TYPE_CHECKING:
@@ -43,26 +36,3 @@ def test_a_write_is_read_back(any_clients: Clients) -> None:
     with Service(switching, serve) as service:
         ferry = any_clients("t", base_url=service.url, max_retries=0, deadline=10)
         assert ferry.bookings.confirm("b-1").read_back
-
-
-def test_it_is_so_over_aiohttp() -> None:
-    async def called(url: str) -> list[FerryError]:
-        errors: list[FerryError] = []
-        async with (
-            DefaultAioHttpClient() as http,
-            AsyncFerry("t", base_url=url, http_client=http, max_retries=0, deadline=10) as ferry,
-        ):
-            for call in (
-                ferry.bookings.create(availabilities=[SELECTION], passengers=[PASSENGER]),
-                ferry.bookings.get("b-1"),
-            ):
-                with pytest.raises(FerryError) as info:
-                    await call
-                errors.append(info.value)
-        return errors
-
-    with Service(switching, switching) as service:
-        create, get = asyncio.run(called(service.url))
-    assert isinstance(create, OutcomeUnknownError)
-    assert isinstance(get, UnexpectedResponseError)
-    assert get.status_code == 101

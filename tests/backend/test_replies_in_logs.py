@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import pickle
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ferry_sdk import AsyncFerry, DefaultAioHttpClient, FerryError
+from ferry_sdk import FerryError
 from tests.transport.scripted import Connection, Service
 
 if TYPE_CHECKING:
@@ -66,20 +65,4 @@ def test_a_reply_shows_nobody(
         ferry = any_clients("t", base_url=service.url, max_retries=0, deadline=20)
         with pytest.raises(FerryError) as info:
             getattr(ferry.bookings, name)("b-1")
-    assert_nobody(info.value, caplog.text)
-
-
-@pytest.mark.parametrize("raw", BROKEN.values(), ids=BROKEN)
-def test_it_shows_nobody_over_aiohttp(caplog: pytest.LogCaptureFixture, raw: bytes) -> None:
-    caplog.set_level(logging.DEBUG)
-
-    async def called(url: str) -> None:
-        async with (
-            DefaultAioHttpClient() as http,
-            AsyncFerry("t", base_url=url, http_client=http, max_retries=0, deadline=20) as ferry,
-        ):
-            await ferry.bookings.get("b-1")
-
-    with Service(replied(raw)) as service, pytest.raises(FerryError) as info:
-        asyncio.run(called(service.url))
     assert_nobody(info.value, caplog.text)

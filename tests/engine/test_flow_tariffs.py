@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
 
@@ -157,4 +158,5 @@ def test_what_a_selection_knows_beyond_its_ids_is_not_sent(name):
     assert sent["availabilities"] == [ids]
     assert sent["reservation_type"] == "PRESALE"
     assert operation.write is not None
-    assert operation.write.identity["availabilities"] == [ids]  # what journals recognise it by
+    identity = json.loads(operation.write.canonical())
+    assert identity["availabilities"] == [ids]  # what journals recognise it by

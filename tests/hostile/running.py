@@ -14,8 +14,8 @@ from unittest.mock import patch
 import httpx
 from typing_extensions import Self
 
-from ferry_sdk import AsyncFerry, DefaultAioHttpClient, Ferry
-from ferry_sdk._transport.httpcore_client import client as clients
+from ferry_sdk import AsyncFerry, Ferry
+from ferry_sdk._transport.http11 import client as clients
 from tests.effects.running import note_log
 from tests.support.stopwatch import Stopwatch
 
@@ -188,8 +188,6 @@ def _at_once(call: Callable[[], object]) -> None:
 def _async_client(name: str) -> Any:
     if name == "async httpx":
         return httpx.AsyncClient(**_LIMITED)
-    if name == "async aiohttp":
-        return DefaultAioHttpClient(max_connections=PLACES, verify=_TLS, trust_env=False)
     return None
 
 

@@ -10,7 +10,7 @@ from tests.effects.schedules import MCP_WRITES, REST_WRITES
 
 from .kinds import Stroke, stroke
 
-CLIENTS = ("sync", "sync httpx", "async", "async httpx", "async aiohttp")
+CLIENTS = ("sync", "sync httpx", "async", "async httpx")
 PLACES = 4
 """Connections that a run's client may have at a time."""
 

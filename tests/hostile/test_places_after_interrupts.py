@@ -18,11 +18,11 @@ import httpcore
 import pytest
 
 import ferry_sdk
-from ferry_sdk import AsyncFerry, DefaultAioHttpClient, Ferry
+from ferry_sdk import AsyncFerry, Ferry
 from tests.hostile.kinds import Stroke
 from tests.hostile.server import HostileServer
 from tests.support import summer
-from tests.support.tiers import LONG, mostly_long
+from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Generator, Iterator
@@ -34,7 +34,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
-_PLACES = "ferry_sdk._transport.httpcore_client.client._MOST"
+_PLACES = "ferry_sdk._transport.http11.client._MOST"
 _WELL: dict[str, Any] = {"deadline": 3.0, "timeout": 3.0, "max_retries": 2}
 _STEP_OF_SAMPLE = 13
 OURS = (str(Path(ferry_sdk.__file__).parent),)
@@ -181,21 +181,18 @@ async def await_call(call: Any) -> bool:
     return result
 
 
-@pytest.mark.parametrize("client", ["own", pytest.param("aiohttp", marks=LONG)])
 @pytest.mark.parametrize("call", mostly_long(CALLS))
 @pytest.mark.parametrize("name", mostly_long(STROKES))
 @pytest.mark.parametrize("deadline", mostly_long([None, 0.2], ids=str))
 def test_a_task_cancelled_wherever_it_waits_keeps_no_place(
     server: HostileServer,
     record_property: Callable[[str, object], None],
-    client: str,
     call: str,
     name: str,
     deadline: float | None,
 ) -> None:
     async def steps() -> int:
-        http = DefaultAioHttpClient(max_connections=1) if client == "aiohttp" else None
-        async with AsyncFerry("tkn", base_url=server.base_url, http_client=http) as ferry:
+        async with AsyncFerry("tkn", base_url=server.base_url) as ferry:
             view = ferry.with_options(deadline=deadline, timeout=0.05, max_retries=0)
             well = ferry.with_options(**_WELL)
             for step in range(1000):

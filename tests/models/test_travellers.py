@@ -52,7 +52,7 @@ def booked(passengers, *days):
     operation = BookingsGroup.create(
         None, availabilities=[selection(one) for one in days], passengers=passengers
     )
-    return operation.write.identity["passengers"]
+    return operation.call.body["passengers"]
 
 
 def searched(passengers, day, group=AvailabilityGroup.search):

@@ -14,7 +14,6 @@ from ferry_sdk import (
     AsyncFerry,
     Availability,
     ConfigurationError,
-    DefaultAioHttpClient,
     Ferry,
     InvalidInputError,
     Timeout,
@@ -69,8 +68,6 @@ def http_clients(*, is_async):
     yield from ("httpx", 7, True, object(), httpx, httpx.Client, httpx.AsyncClient, [])
     for library in (httpx, httpx2):
         yield (library.Client if is_async else library.AsyncClient)()
-    if not is_async:
-        yield DefaultAioHttpClient()
 
 
 def invalid_settings(is_async):
@@ -111,14 +108,6 @@ OF_VIEWS = {
         *({name: "x"} for name in SET_BY_OTHERS),
         *({name.upper(): "x"} for name in SET_BY_OTHERS),
     ),
-}
-
-OF_AIOHTTP = {
-    "verify": (None, 0, 1, "ca.pem", [], object()),
-    "proxy": (7, True, b"http://h:1", [], object(), "h:1", ""),
-    "trust_env": NO_FLAGS,
-    "max_connections": (*NO_COUNTS, 0),
-    "keepalive_expiry": NO_SECONDS,
 }
 
 SEARCH = {
@@ -247,14 +236,6 @@ def test_a_client_is_made_with_nothing_of_a_wrong_type(kind, argument):
         assert str(error).startswith(argument), value
         assert "secret" not in str(error)
         assert error.outcome == "not_sent"
-
-
-@each("argument", OF_AIOHTTP)
-def test_aiohttps_client_is_made_with_nothing_of_a_wrong_type(argument):
-    for value in OF_AIOHTTP[argument]:
-        with pytest.raises((ConfigurationError, InvalidInputError)) as caught:
-            DefaultAioHttpClient(**{argument: value})
-        assert str(caught.value).startswith(argument), value
 
 
 @each("argument", OF_VIEWS)

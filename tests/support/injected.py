@@ -12,9 +12,8 @@ from weakref import WeakKeyDictionary
 import httpx
 import httpx2
 import pytest
-import sniffio
 
-from ferry_sdk import AsyncFerry, DefaultAioHttpClient, Ferry
+from ferry_sdk import AsyncFerry, Ferry
 
 if TYPE_CHECKING:
     import ssl
@@ -23,44 +22,12 @@ if TYPE_CHECKING:
 
 LIBRARIES: Final[Mapping[str, ModuleType]] = {"httpx": httpx, "httpx2": httpx2}
 """The libraries themselves, whatever the tests know as httpx."""
-CHOICES: Final = (*LIBRARIES, "aiohttp")
 
 
 def give_to_tests(name: str) -> None:
     """Let the tests' `import httpx` give the library of that name."""
     # The package is loaded already and keeps the real one, which its own clients are of.
-    sys.modules["httpx"] = LIBRARIES.get(name, httpx)
-
-
-class AioHttpOnAsyncio(DefaultAioHttpClient):
-    """On trio, where aiohttp does not run, it is a client of httpx."""
-
-    def __init__(self, verify: ssl.SSLContext) -> None:
-        super().__init__(verify=verify)
-        self._on_trio = httpx.AsyncClient(verify=verify)
-
-    def build_request(self, *args: Any, **options: Any) -> Any:
-        if sniffio.current_async_library() == "trio":
-            return self._on_trio.build_request(*args, **options)
-        return super().build_request(*args, **options)
-
-    async def send(self, request: Any, **options: Any) -> Any:
-        if isinstance(request, httpx.Request):
-            return await self._on_trio.send(request, **options)
-        return await super().send(request, **options)
-
-    async def aclose(self) -> None:
-        await super().aclose()
-        if sniffio.current_async_library() == "trio":
-            await self._on_trio.aclose()
-
-
-class AioHttp:
-    """What is injected of aiohttp, by the names of httpx's."""
-
-    Client = None
-    AsyncClient = AioHttpOnAsyncio
-    create_ssl_context = staticmethod(httpx.create_ssl_context)
+    sys.modules["httpx"] = LIBRARIES[name]
 
 
 class Injection:
@@ -71,7 +38,7 @@ class Injection:
     """
 
     def __init__(self, name: str) -> None:
-        self._library: Any = LIBRARIES.get(name, AioHttp)
+        self._library: Any = LIBRARIES[name]
         self._given: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         self.paused = False
 
@@ -96,7 +63,7 @@ class Injection:
     def _giving(self, init: Callable[..., None], kind: Any) -> Callable[..., None]:
         @wraps(init)
         def made(ferry: Any, *args: Any, **settings: Any) -> None:
-            if self.paused or kind is None or settings.get("http_client") is not None:
+            if self.paused or settings.get("http_client") is not None:
                 init(ferry, *args, **settings)
                 return
             http_client = kind(verify=self._tls)

@@ -8,8 +8,7 @@ from unittest.mock import patch
 import httpx
 import pytest
 
-from ferry_sdk import DefaultAioHttpClient
-from tests.support.injected import CHOICES, LIBRARIES, Injection
+from tests.support.injected import LIBRARIES, Injection
 
 if TYPE_CHECKING:
     from ferry_sdk import Ferry
@@ -18,9 +17,7 @@ if TYPE_CHECKING:
 
 
 def kind_of(name: str, clients: Clients) -> Any:
-    """The class of what a run with that library gives such clients; None: nothing."""
-    if name == "aiohttp":
-        return DefaultAioHttpClient if clients.is_async else None
+    """The class of what a run with that library gives such clients."""
     library: Any = LIBRARIES[name]
     return library.AsyncClient if clients.is_async else library.Client
 
@@ -44,13 +41,11 @@ def test_a_marked_test_has_clients_as_they_are(both: Ferry) -> None:
     assert given(both) is None
 
 
-@pytest.mark.parametrize("name", CHOICES)
+@pytest.mark.parametrize("name", LIBRARIES)
 def test_calls_go_through_what_is_injected_and_it_is_closed_with_its_client(
     name: str, clients: Clients, ferry_sandbox: Sandbox
 ) -> None:
     kind = kind_of(name, clients)
-    if kind is None:
-        return  # whom a run leaves alone is looked at above
     close = "aclose" if clients.is_async else "close"
     with (
         Injection(name).everywhere(),

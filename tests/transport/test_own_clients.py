@@ -400,5 +400,5 @@ def test_a_search_loads_no_httpx(ferry: Ferry, ferry_sandbox: Sandbox, program: 
         arguments=search_arguments(),
     )
     loaded = loaded_after(statement)
-    assert "ferry_sdk._transport.httpcore_client.client" in loaded
+    assert "ferry_sdk._transport.http11.client" in loaded
     assert not {"httpx", "httpx2", "aiohttp"} & loaded

@@ -1,16 +1,11 @@
-"""Clients of httpx, httpx2 and aiohttp are taken as they are, by a user who checks strictly."""
+"""Clients of httpx and httpx2 are taken as they are, by a user who checks strictly."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import httpx
 import httpx2
 
-from ferry_sdk import AsyncFerry, DefaultAioHttpClient, Ferry
-
-if TYPE_CHECKING:
-    import ssl
+from ferry_sdk import AsyncFerry, Ferry
 
 
 class Ours(httpx.Client):
@@ -39,14 +34,4 @@ def async_clients(either: httpx.AsyncClient | httpx2.AsyncClient) -> list[AsyncF
         AsyncFerry("tkn", http_client=httpx2.AsyncClient()),
         AsyncFerry("tkn", http_client=AsyncOurs()),
         AsyncFerry("tkn", http_client=either),
-        AsyncFerry("tkn", http_client=DefaultAioHttpClient()),
     ]
-
-
-async def aiohttp_client(context: ssl.SSLContext) -> int:
-    """A client of aiohttp, in a block of its own."""
-    async with (
-        DefaultAioHttpClient(verify=context, proxy=None, keepalive_expiry=None) as http,
-        AsyncFerry("tkn", http_client=http) as ferry,
-    ):
-        return len(await ferry.catalogue.ports())

@@ -194,8 +194,8 @@ def _check_party(values: Mapping[str, Any], chosen: Sequence[_Choice]) -> None:
         raise invalid("expected one sailing out and one back", "availabilities")
     if len(chosen) == 1 and chosen[0].tariff.roundtrip_locked:
         raise invalid("this tariff is for round trips only", "availabilities.0.tariff_id")
-    operation = BookingsGroup.create(None, **values)
-    party: Any = operation.write and operation.write.identity["passengers"]
+    call: Any = BookingsGroup.create(None, **values).call
+    party: Any = call.body["passengers"]
     booked = Counter(one["type"] for one in party)
     for shown, _, _ in chosen:
         searched = Counter(shown.party)

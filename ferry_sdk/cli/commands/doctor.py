@@ -45,9 +45,9 @@ from ferry_sdk.errors import (
 
 EXTRAS: Final[dict[str, tuple[str, ...]]] = {
     "agents": ("mcp",),
-    "aiohttp": ("aiohttp",),
-    "benchmarks": ("httpx2", "msgspec", "openai"),
+    "benchmarks": ("aiohttp", "httpx2", "msgspec", "openai"),
     "cli": ("rich", "typer"),
+    "fast": ("httptools",),
     "journal": ("sqlalchemy",),
     "notebook": ("matplotlib", "pandas"),
     "otel": ("opentelemetry",),

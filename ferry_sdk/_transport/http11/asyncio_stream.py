@@ -1,0 +1,280 @@
+"""Connections on asyncio, with the interface of httpcore's network streams.
+
+A stream is a `BufferedProtocol` of asyncio, because the streams of anyio, which httpcore uses, cost
+several times as much. It has one timer, which is not cancelled after each wait: a timer that comes
+too early for the current wait starts again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import select
+import socket
+import ssl
+import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from typing import Any, Final
+
+import anyio
+import httpcore
+
+_AT_ONCE: Final = 64 * 1024
+"""Bytes that are read at once, or written before a check whether the service reads them."""
+_MOST_UNREAD: Final = 1024 * 1024
+"""Bytes that may arrive before somebody reads them."""
+_NEXT_ADDRESS: Final = 0.25
+"""Seconds until the next address of a host is tried beside the one before; as in RFC 8305."""
+
+
+class _ReadBuffer(threading.local):
+    """Receives the bytes of every connection of a thread; asyncio makes a large one each time."""
+
+    def __init__(self) -> None:
+        self.view = memoryview(bytearray(_AT_ONCE))
+
+
+_read_buffer: Final = _ReadBuffer()
+
+
+class AsyncioStream(asyncio.BufferedProtocol, httpcore.AsyncNetworkStream):
+    """One connection of the current event loop."""
+
+    __slots__ = (
+        "_error",
+        "_has_ended",
+        "_is_full",
+        "_loop",
+        "_pieces",
+        "_timer",
+        "_transport",
+        "_unread",
+        "_until",
+        "_waiter",
+    )
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._transport: Any = None
+        self._pieces: list[bytes] = []
+        self._unread = 0
+        self._waiter: asyncio.Future[None] | None = None
+        self._is_full = False
+        self._has_ended = False
+        self._error: Exception | None = None
+        self._until: float | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport."""
+        self._transport = transport
+
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 -- the interface of asyncio
+        """Return where the next bytes go; they are taken from there at once."""
+        return _read_buffer.view
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Keep the data and wake whoever waits for it."""
+        self._pieces.append(bytes(_read_buffer.view[:nbytes]))
+        self._unread += nbytes
+        if self._unread > _MOST_UNREAD:
+            self._transport.pause_reading()
+        self._wake()
+
+    def eof_received(self) -> None:
+        """Record the end of the data; asyncio closes the connection."""
+        self._has_ended = True
+        self._wake()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Record the end of the connection."""
+        self._has_ended, self._error = True, exc
+        self._wake()
+
+    def pause_writing(self) -> None:
+        """Record that the write buffer is full."""
+        self._is_full = True
+
+    def resume_writing(self) -> None:
+        """Record that the write buffer has space."""
+        self._is_full = False
+        self._wake()
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002, ASYNC109 -- asyncio limits the pieces; the interface of httpcore
+        """Return the next piece; nothing at the end of the data."""
+        while not (self._pieces or self._has_ended):
+            await self._wait(timeout, httpcore.ReadTimeout)
+        if self._pieces:
+            piece = self._pieces.pop(0)
+            if self._unread > _MOST_UNREAD >= self._unread - len(piece):
+                self._transport.resume_reading()
+            self._unread -= len(piece)
+            return piece
+        if self._error is not None:
+            raise httpcore.ReadError(str(self._error))
+        return b""
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109 -- the interface of httpcore
+        """Write bytes; the event loop keeps some of them."""
+        if len(buffer) <= _AT_ONCE:
+            # What the tasks of one iteration of the loop write leaves together, and its replies
+            # come together, which costs fewer iterations.
+            self._loop.call_soon(self._transport.write, buffer)
+            return
+        for start in range(0, len(buffer), _AT_ONCE):
+            self._transport.write(buffer[start : start + _AT_ONCE])
+            while self._is_full and not self._has_ended:
+                await self._wait(timeout, httpcore.WriteTimeout)
+            if self._has_ended:
+                raise httpcore.WriteError("the connection has ended")
+
+    async def aclose(self) -> None:
+        """Abort the connection; it is closed when this returns."""
+        self.abort()
+        await asyncio.sleep(0)
+
+    def abort(self) -> None:
+        """Abort the connection: what is not written yet is not sent."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._transport.abort()
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 -- the interface of httpcore
+    ) -> AsyncioStream:
+        """Begin TLS."""
+        with _connecting(timeout):
+            self._transport = await self._loop.start_tls(
+                self._transport,
+                self,
+                ssl_context,
+                server_hostname=server_hostname,
+                # The timeout above comes first, with an error of its own.
+                ssl_handshake_timeout=None if timeout is None else timeout + 1,
+            )
+        return self
+
+    def get_extra_info(self, info: str) -> Any:  # noqa: ANN401 -- any value
+        """Return the socket, or whether something has arrived."""
+        if info != "is_readable":
+            return self._transport.get_extra_info(info)
+        if self._pieces or self._has_ended or self._transport.is_closing():
+            return True
+        return _has_data(self._transport.get_extra_info("socket").fileno())
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def _wait(self, seconds: float | None, error: type[Exception]) -> None:
+        """Wait for something to happen."""
+        self._waiter = self._loop.create_future()
+        self._until = None
+        if seconds is not None:
+            self._until = self._loop.time() + seconds
+            if self._timer is None or self._timer.when() > self._until:
+                self._start_timer(self._until)
+        try:
+            await self._waiter
+        except TimeoutError:
+            raise error("nothing arrived in time") from None
+        finally:
+            self._waiter = None
+
+    def _start_timer(self, when: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_at(when, self._end_wait)
+
+    def _end_wait(self) -> None:
+        """End the wait if its time has passed; data of this iteration of the loop came before."""
+        self._timer = None
+        if self._waiter is not None and self._until is not None and not self._waiter.done():
+            if self._until > self._loop.time():
+                self._start_timer(self._until)
+            else:
+                self._waiter.set_exception(TimeoutError())
+
+
+async def connect_tcp(host: str, port: int, timeout: float | None) -> AsyncioStream:  # noqa: ASYNC109 -- the interface of httpcore
+    """Connect to a host, by the first of its addresses that answers."""
+    with _connecting(timeout):
+        addresses = await _addresses_of(host, port)
+        if len(addresses) == 1:
+            return await _connect(addresses[0])
+        return await _connect_to_any(addresses)
+
+
+async def _connect(address: tuple[str, int]) -> AsyncioStream:
+    _, stream = await asyncio.get_running_loop().create_connection(AsyncioStream, *address)
+    return stream
+
+
+async def _addresses_of(host: str, port: int) -> list[tuple[str, int]]:
+    """Return the addresses of a host; the second one is of the other family, if there is one."""
+    with suppress(ValueError):  # it is a name
+        ipaddress.ip_address(host)
+        return [(host, port)]
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    later = sorted(found[1:], key=lambda info: info[0] == found[0][0])
+    return [*dict.fromkeys((str(info[4][0]), port) for info in (*found[:1], *later))]
+
+
+async def _connect_to_any(addresses: list[tuple[str, int]]) -> AsyncioStream:
+    """Connect to the first address that answers, as RFC 8305 describes.
+
+    asyncio can do so too, but loses a connection if the caller is cancelled when it is made.
+    """
+    made: list[AsyncioStream] = []
+    errors: list[Exception] = []
+
+    async def attempt(address: tuple[str, int], ended: anyio.Event) -> None:
+        try:
+            made.append(await _connect(address))
+            group.cancel_scope.cancel()
+        except Exception as error:  # noqa: BLE001 -- the caller gets it
+            errors.append(error)
+            ended.set()
+
+    is_done = False
+    try:
+        async with anyio.create_task_group() as group:
+            for address in addresses:
+                ended = anyio.Event()
+                group.start_soon(attempt, address, ended)
+                with anyio.move_on_after(_NEXT_ADDRESS):
+                    await ended.wait()
+        is_done = bool(made)
+    finally:
+        for unwanted in made[is_done:]:
+            unwanted.abort()
+    if not is_done:
+        raise errors[-1]
+    return made[0]
+
+
+@contextmanager
+def _connecting(timeout: float | None) -> Generator[None]:
+    """Raise the exceptions of httpcore in place of the system's."""
+    try:
+        with anyio.fail_after(timeout):
+            yield
+    except TimeoutError:
+        raise httpcore.ConnectTimeout("not connected in time") from None
+    except OSError as error:
+        raise httpcore.ConnectError(str(error)) from error
+
+
+def _has_data(descriptor: int) -> bool:
+    """Return whether a socket has data that the event loop has not read."""
+    if sys.platform == "win32":
+        return bool(select.select([descriptor], [], [], 0)[0])
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(0))

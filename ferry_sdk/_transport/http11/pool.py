@@ -1,0 +1,259 @@
+"""The pool of a client: a limit of connections in use, and the idle connections.
+
+Whoever holds a `Slot` object has the slot. A call releases its slot at its end. If a call is
+interrupted between two instructions, the garbage collector frees the slot: `_taken` is a `WeakSet`,
+so no interruption can lose a slot. Waiters check again each second, because a collected slot wakes
+nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections import deque
+from collections.abc import Awaitable, Hashable, Iterator
+from contextlib import suppress
+from threading import RLock
+from typing import Final, Generic, TypeVar
+from weakref import WeakSet
+
+import anyio
+import httpcore
+from typing_extensions import Self
+
+from ferry_sdk._runtime.threads import Latch
+
+StreamT = TypeVar("StreamT", httpcore.NetworkStream, httpcore.AsyncNetworkStream)
+
+KEPT_FOR: Final = 5.0
+"""Seconds after which an idle connection is not reused."""
+_LOOK: Final = 1.0
+"""Seconds after which a waiter checks again."""
+
+
+class Slot(Generic[StreamT]):
+    """The right to use one connection.
+
+    Attributes:
+        stream: The connection in use; that of a lost slot is closed by the next call.
+    """
+
+    __slots__ = ("__weakref__", "_lost", "stream")
+
+    def __init__(self, lost: deque[StreamT]) -> None:
+        self._lost: deque[StreamT] = lost
+        self.stream: StreamT | None = None
+
+    def __del__(self) -> None:
+        stream = getattr(self, "stream", None)  # missing if __init__ was interrupted
+        if stream is not None:
+            self._lost.append(stream)
+
+
+class _Waiter(Generic[StreamT]):
+    """A caller that waits for a slot while it is entered.
+
+    Attributes:
+        slot: Its slot, once it has one.
+        woken: Set when it gets one; a future gets a result.
+    """
+
+    __slots__ = ("_slots", "slot", "woken")
+
+    def __init__(self, slots: Slots[StreamT]) -> None:
+        self._slots: Slots[StreamT] = slots
+        self.slot: Slot[StreamT] | None = None
+        self.woken: Latch | anyio.Event | asyncio.Future[None] | None = None
+
+    def __enter__(self) -> Self:
+        self._slots.start_wait(self)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is not None and self.slot is not None:
+                self._slots.release(self.slot)
+        finally:
+            self._slots.end_wait(self)
+
+    def wake(self) -> None:
+        """Wake the caller."""
+        woken = self.woken
+        if isinstance(woken, asyncio.Future):
+            if not woken.done():
+                woken.set_result(None)
+        elif woken is not None:
+            woken.set()
+
+
+class Slots(Generic[StreamT]):
+    """The slots of one client; safe between threads, and first come, first served.
+
+    Args:
+        most: The number of slots.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = RLock()
+        self._taken: WeakSet[Slot[StreamT]] = WeakSet()
+        self._lost: deque[StreamT] = deque()
+        self._waiters: dict[_Waiter[StreamT], None] = {}
+        self._timer: asyncio.TimerHandle | None = None
+
+    def take(self) -> Slot[StreamT] | None:
+        """Return a free slot; None if there is none, or others are waiting."""
+        with self._lock:
+            return None if self._waiters else self._new()
+
+    def wait(self, seconds: float | None) -> Slot[StreamT] | None:
+        """Block until a slot is free; return None if none is free in time."""
+        until = math.inf if seconds is None else time.monotonic() + seconds
+        freed = Latch()
+        with _Waiter(self) as waiter:
+            waiter.woken = freed
+            while not self._serve(waiter) and (step := _step(until)) > 0:
+                freed.wait(step)
+        return waiter.slot
+
+    async def wait_async(self, seconds: float | None) -> Slot[StreamT] | None:
+        """Wait for a slot as `wait` does, without blocking."""
+        until = math.inf if seconds is None else time.monotonic() + seconds
+        with _Waiter(self) as waiter:
+            while not self._serve(waiter) and (step := _step(until)) > 0:
+                await self._pause(waiter, step)
+        return waiter.slot
+
+    def start_wait(self, waiter: _Waiter[StreamT]) -> None:
+        """Add a waiter to the queue."""
+        with self._lock:
+            self._waiters[waiter] = None
+
+    def end_wait(self, waiter: _Waiter[StreamT]) -> None:
+        """Remove a waiter from the queue."""
+        with self._lock:
+            self._waiters.pop(waiter, None)
+
+    def release(self, slot: Slot[StreamT]) -> None:
+        """Release a slot to the caller that has waited longest."""
+        slot.stream = None
+        with self._lock:
+            self._taken.discard(slot)
+            self._hand_over()
+
+    def lost(self) -> Iterator[StreamT]:
+        """Yield the unclosed connections of interrupted calls."""
+        with suppress(IndexError):  # empty
+            while True:
+                yield self._lost.popleft()
+
+    def _new(self) -> Slot[StreamT] | None:
+        if len(self._taken) >= self._most:
+            return None
+        slot = Slot(self._lost)
+        self._taken.add(slot)
+        return slot
+
+    def _pause(self, waiter: _Waiter[StreamT], seconds: float) -> Awaitable[None]:
+        """Return what a waiter awaits: a slot, for so many seconds at most.
+
+        On asyncio all waiters have one timer, which wakes them all to check again. The events and
+        scopes of anyio take several times the memory.
+        """
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:  # it is trio
+            return _pause_on_trio(waiter, seconds)
+        if self._timer is None or self._timer.when() > loop.time() + seconds:
+            earlier, self._timer = self._timer, loop.call_later(seconds, self._wake_all)
+            if earlier is not None:
+                earlier.cancel()
+        waiter.woken = woken = loop.create_future()
+        return woken
+
+    def _wake_all(self) -> None:
+        self._timer = None
+        for waiter in [*self._waiters]:
+            waiter.wake()
+
+    def _serve(self, waiter: _Waiter[StreamT]) -> bool:
+        """Return whether the waiter has a slot."""
+        with self._lock:
+            self._hand_over()
+        return waiter.slot is not None
+
+    def _hand_over(self) -> None:
+        while self._waiters and (slot := self._new()) is not None:
+            waiter = next(iter(self._waiters))
+            waiter.slot = slot
+            del self._waiters[waiter]
+            waiter.wake()
+
+
+async def _pause_on_trio(waiter: _Waiter[StreamT], seconds: float) -> None:
+    waiter.woken = event = anyio.Event()
+    with anyio.move_on_after(seconds):
+        await event.wait()
+
+
+def _step(until: float) -> float:
+    """Return the seconds until the next check; none are left at the end."""
+    return min(_LOOK, until - time.monotonic())
+
+
+class IdleConnections(Generic[StreamT]):
+    """Idle connections by origin; safe between threads.
+
+    Attributes:
+        is_closed: Whether connections are no longer kept.
+    """
+
+    def __init__(self) -> None:
+        self.is_closed = False
+        self._idle: dict[Hashable, deque[tuple[float, StreamT]]] = {}
+
+    def take(self, origin: Hashable) -> tuple[StreamT | None, list[StreamT]]:
+        """Return the usable connection given back last, and the unusable ones to close."""
+        unusable: list[StreamT] = []
+        idle = self._idle.setdefault(origin, deque())
+        while idle:
+            try:
+                since, stream = idle.pop()
+            except IndexError:  # another thread was faster
+                break
+            # What arrives on an idle connection is its end, or is nobody's reply.
+            if since >= time.monotonic() - KEPT_FOR and not stream.get_extra_info("is_readable"):
+                return stream, unusable
+            unusable.append(stream)
+        return None, unusable
+
+    def give_back(self, origin: Hashable, stream: StreamT) -> list[StreamT]:
+        """Keep a connection; return those to close."""
+        self._idle[origin].append((time.monotonic(), stream))
+        return self.end() if self.is_closed else self._pop_expired()
+
+    def end(self) -> list[StreamT]:
+        """Stop keeping connections; return those to close."""
+        self.is_closed = True
+        ended: list[StreamT] = []
+        for idle in tuple(self._idle.values()):
+            with suppress(IndexError):  # empty
+                while True:
+                    ended.append(idle.pop()[1])
+        return ended
+
+    def _pop_expired(self) -> list[StreamT]:
+        oldest_wanted = time.monotonic() - KEPT_FOR
+        expired: list[StreamT] = []
+        for idle in tuple(self._idle.values()):
+            try:
+                while idle and idle[0][0] < oldest_wanted:
+                    since, stream = idle.popleft()
+                    if since < oldest_wanted:
+                        expired.append(stream)
+                    else:  # another thread was faster
+                        idle.appendleft((since, stream))
+            except IndexError:
+                continue
+        return expired

@@ -1,0 +1,91 @@
+"""Fixtures: the tests of the transport use the library's own clients in place of httpx."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk._transport.http11 import AsyncConnections, Connections, client, parsers
+from ferry_sdk._transport.tls import context_of
+from tests.support.tiers import mostly_long
+from tests.transport.calls import Caller
+from tests.transport.conftest import *  # noqa: F403 -- fixtures
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Iterator
+
+    from anyio.from_thread import BlockingPortal
+
+READERS = {"llhttp": parsers.LlhttpReader, "h11": parsers.H11Reader}
+
+
+class Requests:
+    """Calls hooks with each request, as httpx does.
+
+    Attributes:
+        hurried: The seconds of the next request that are others than it says.
+    """
+
+    def __init__(self, *, verify: Any, event_hooks: Any, limits: Any = 200) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(client, "_MOST", limits)
+            super().__init__(verify)  # type: ignore[call-arg]  # the other base takes it
+        self.hooks = event_hooks["request"]
+        self.hurried: dict[str, float] = {}
+
+
+class HookedConnections(Requests, Connections):
+    """For threads."""
+
+    def send(self, request: Any, **options: Any) -> Any:
+        for hook in self.hooks:
+            hook(self)
+        return super().send(request._replace(**self.hurried), **options)
+
+
+class HookedAsyncConnections(Requests, AsyncConnections):
+    """For tasks."""
+
+    async def send(self, request: Any, **options: Any) -> Any:
+        for hook in self.hooks:
+            await hook(self)
+        return await super().send(request._replace(**self.hurried), **options)
+
+
+class OwnCaller(Caller):
+    """Makes clients on top of the library's own connections."""
+
+    def __init__(self, portal: BlockingPortal | None, trusted: ssl.SSLContext) -> None:
+        super().__init__("httpx", portal, trusted)
+        self.library = SimpleNamespace(
+            Client=HookedConnections,
+            AsyncClient=HookedAsyncConnections,
+            Limits=lambda max_connections: max_connections,
+        )
+
+    def ferry(self, url: str, *, verify: bool = True, **options: Any) -> Any:
+        context = self._trusted if verify else context_of(verify=False, paths=None)  # type: ignore[arg-type]  # unused
+        return super().ferry(url, verify=lambda: context, **options)
+
+    def hurry(self, request: Any, limits: dict[str, float]) -> None:
+        request.hurried = limits
+
+
+@pytest.fixture(params=mostly_long(READERS))
+def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setattr(parsers, "new_reader", READERS[request.param])
+    return request.param
+
+
+@pytest.fixture(params=mostly_long(["sync", "asyncio", "trio"], short=2))
+def caller(
+    request: pytest.FixtureRequest, trusted: ssl.SSLContext, reader: str
+) -> Iterator[OwnCaller]:
+    loop = request.param
+    portal = None if loop == "sync" else request.getfixturevalue(f"{loop}_portal")
+    made = OwnCaller(portal, trusted)
+    yield made
+    made.close()

@@ -1,0 +1,127 @@
+"""Damaged replies: what h11 refuses, llhttp refuses, and what both read is the same.
+
+llhttp refuses more: bare line feeds, folded headers, a length beside chunks or given twice. One
+difference goes the other way: it skips an empty line between an interim and the final head, as RFC
+9112 lets a server do before a request. Nothing of the reply changes by it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import httpcore
+import pytest
+
+from ferry_sdk._transport.http11.parsers import H11Reader, LlhttpReader
+from tests.support.tiers import mostly_long
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ferry_sdk._transport.http11.parsers import Reader
+
+BODIES = (b'{"ports": []}', b'{"name": "%b"}' % (b"x" * 150), b"", b"[]\r\n")
+STATUSES = (b"200 OK", b"201 Created", b"204 No Content", b"304 Not Modified", b"409", b"500 ")
+HEADERS = (b"content-type: application/json", b"x-request-id: a-1", b"date: now")
+SOMETIMES = (b"connection: close", b"connection: keep-alive", b"upgrade: x", b"connection: upgrade")
+INTERIM = (b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 103 Early\r\nlink: a\r\n\r\n")
+INSERTED = (
+    *(b"\r\n", b"\n", b"\r", b"\0", b" ", b"\t", b"\r\n ", b"\v", b"\f", b"\x7f", b"\x80", b"\xff"),
+    *(b":", b";", b",", b"1", b"f", b"G", b"-1", b"+1", b"0x5", b"9" * 20, b"f" * 18, b";ext=1"),
+    *(b"content-length: 5\r\n", b"content-length: 0\r\n", b"content-length: 1, 1\r\n"),
+    *(b"transfer-encoding: chunked\r\n", b"Transfer-Encoding: gzip, chunked\r\n"),
+    *(b"transfer-encoding: identity\r\n", b"connection: close\r\n", b"x: \x01\r\n", b"x : y\r\n"),
+    *(b" x: y\r\n", b"x\r\n", b": y\r\n", b"5\r\nabcde\r\n", b"0\r\n\r\n", b"\r\n\r\n"),
+    *(b"HTTP/1.1 200 OK\r\n\r\n", b"HTTP/2.0", b"HTTP/0.9", b"HTTP/1.1 101 Switch\r\n\r\n"),
+)
+
+
+def reply(dice: random.Random) -> bytes:
+    """A reply of any form."""
+    body = dice.choice(BODIES)
+    headers = [*dice.sample(HEADERS, dice.randrange(4))]
+    if dice.random() < 0.2:
+        headers.append(dice.choice(SOMETIMES))
+    match dice.randrange(5):
+        case 0:
+            headers.append(b"transfer-encoding: chunked")
+            middle = dice.randrange(len(body) + 1)
+            pieces = [piece for piece in (body[:middle], body[middle:]) if piece]
+            body = b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces)
+            body += dice.choice([b"0\r\n\r\n", b"0\r\nx-late: 1\r\n\r\n"])
+        case 1:
+            pass
+        case _:
+            headers.append(b"content-length: %d" % len(body))
+    first = dice.choice(INTERIM) * dice.randrange(3) if dice.random() < 0.1 else b""
+    version = dice.choice([b"HTTP/1.1"] * 5 + [b"HTTP/1.0"])
+    status = dice.choice(STATUSES)
+    return first + b"\r\n".join([version + b" " + status, *headers, b"", body])
+
+
+def damaged(raw: bytes, dice: random.Random) -> bytes:
+    """The reply with a few faults, many of them where a line ends."""
+    for _ in range(dice.choice([0, 1, 1, 1, 2, 2, 3, 5])):
+        place = dice.randrange(len(raw) + 1)
+        ends = [place for place in range(len(raw)) if raw[place : place + 2] == b"\r\n"]
+        if ends and dice.random() < 0.5:
+            place = dice.choice(ends) + dice.randrange(3)
+        head, rest = raw[:place], raw[place:]
+        faults: list[Callable[[], bytes]] = [
+            lambda head=head, rest=rest: head + dice.choice(INSERTED) + rest,
+            lambda head=head, rest=rest: head + dice.choice(INSERTED) + rest,
+            lambda head=head, rest=rest: head + rest[dice.randrange(1, 4) :],
+            lambda head=head, rest=rest: head + bytes([dice.randrange(256)]) + rest[1:],
+            lambda head=head: head,
+            lambda raw=raw: raw + dice.choice(INSERTED),
+            lambda raw=raw, head=head, rest=rest: head + raw[dice.randrange(len(raw) + 1) :] + rest,
+        ]
+        raw = dice.choice(faults)()
+    return raw
+
+
+def outcome(kind: type[Reader], pieces: list[bytes]) -> tuple[Any, ...] | str:
+    """What a reader makes of a reply; the reason if it refuses it."""
+    reader = kind()
+    body = b""
+    try:
+        for piece in [*pieces, b""]:
+            reader.feed(piece)
+            body += b"".join(reader.take())
+            if reader.is_complete:
+                break
+    except httpcore.RemoteProtocolError as error:
+        return str(error)
+    headers = [(name.lower(), value) for name, value in reader.headers]
+    is_reusable = reader.is_reusable and piece is pieces[-1]
+    return reader.status_code, sorted(headers), body, is_reusable
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("replies", mostly_long([4_000, 100_000], ids=str))
+def test_what_h11_refuses_is_refused(
+    replies: int, record_property: Callable[[str, object], None]
+) -> None:
+    dice = random.Random(replies)  # noqa: S311 -- no secret
+    counts: Counter[str] = Counter()
+    for _ in range(replies):
+        raw = damaged(reply(dice), dice)
+        cuts = sorted(dice.randrange(len(raw) + 1) for _ in range(dice.choice([0, 0, 1, 3])))
+        pieces = [raw[a:b] for a, b in zip([0, *cuts], [*cuts, len(raw)], strict=True) if a < b]
+        expected, found = outcome(H11Reader, pieces), outcome(LlhttpReader, pieces)
+        if isinstance(found, str):
+            counts["refused by both" if isinstance(expected, str) else "refused"] += 1
+        elif isinstance(expected, str):
+            assert b"HTTP/1.1 1" in raw, raw  # an empty line behind an interim head
+            counts["skipped an empty line"] += 1
+        else:
+            *read, is_reusable = found
+            assert read == [*expected[:-1]], raw
+            assert expected[-1] or not is_reusable, raw
+            counts["read"] += 1
+    assert counts["read"] > replies // 5
+    assert counts["refused by both"] > replies // 5
+    assert counts["skipped an empty line"] < replies // 500
+    record_property("damaged replies that both readers judged", replies)

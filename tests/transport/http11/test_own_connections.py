@@ -1,0 +1,228 @@
+"""Connections on asyncio: used again only while nothing is wrong with them, with one timer each."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ferry_sdk import AsyncFerry
+from ferry_sdk._transport import default_client
+from ferry_sdk._transport.http11 import asyncio_stream, pool
+from tests.backend.descriptors import connections_to
+from tests.support.trip import PASSENGERS
+from tests.transport.calls import CREATE, READ
+from tests.transport.scripted import (
+    Connection,
+    Service,
+    answer_to,
+    cut,
+    hang,
+    in_turn,
+    over_tls,
+    read_request,
+    reset,
+    serve,
+)
+
+if TYPE_CHECKING:
+    import ssl
+
+    from ferry_sdk.sandbox import Sandbox
+    from tests.transport.scripted import Script
+
+pytestmark = pytest.mark.own_http_client(reason="they are the connections of the library's own")
+
+CHOICE = [{"availability_id": "a-1", "tariff_id": "t-1", "place_id": "p-1"}]
+
+
+@pytest.fixture(autouse=True)
+def _trusted(trusted: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(default_client, "context_of", lambda _: trusted)
+
+
+def create(ferry: AsyncFerry) -> Any:
+    return ferry.bookings.create(availabilities=CHOICE, passengers=[PASSENGERS[0]])
+
+
+@pytest.mark.parametrize("end", [cut, reset], ids=["closed", "reset"])
+@pytest.mark.parametrize("is_secure", [False, True], ids=["plain", "tls"])
+def test_a_connection_that_ended_while_the_loop_was_busy_is_not_used_again(
+    end: Script, is_secure: bool, good: ssl.SSLContext
+) -> None:
+    read, ended = threading.Event(), threading.Event()
+
+    def once(connection: Connection) -> None:
+        connection.send("200 OK", answer_to(connection.request() or ""))
+        read.wait(20)
+        end(connection)
+        ended.set()
+
+    def with_tls(script: Script) -> Script:
+        return over_tls(good, script) if is_secure else script
+
+    async def calls(service: Service) -> None:
+        url = service.secure_url if is_secure else service.url
+        async with AsyncFerry("t", base_url=url, max_retries=0) as ferry:
+            await ferry.catalogue.ports()
+            read.set()
+            assert ended.wait(20)  # the event loop looks at nothing meanwhile
+            await create(ferry)
+
+    with Service(with_tls(once), with_tls(serve)) as service:
+        asyncio.run(calls(service))
+        assert service.asked == [READ.line, CREATE.line]
+
+
+def half_a_head(connection: Connection) -> None:
+    connection.socket.sendall(b"HTTP/1.1 200 OK\r\ncontent-le")
+
+
+def half_a_body(connection: Connection) -> None:
+    connection.send("200 OK", b'{"po', length=100)
+
+
+@pytest.mark.parametrize(
+    "until",
+    [
+        pytest.param(hang, id="before the handshake"),
+        pytest.param("tls", id="after the handshake"),
+        pytest.param(half_a_head, id="in the head"),
+        pytest.param(half_a_body, id="in the body"),
+    ],
+)
+def test_a_cancelled_call_leaves_no_connection(until: Any, good: ssl.SSLContext) -> None:
+    arrived = threading.Event()
+
+    def tell(connection: Connection) -> None:
+        arrived.set()
+        hang(connection)
+
+    if until is hang:
+        first: Script = tell
+    elif until == "tls":
+        first = over_tls(good, in_turn(read_request, tell))
+    else:
+        first = over_tls(good, in_turn(read_request, until, tell))
+
+    async def calls(service: Service) -> None:
+        async with AsyncFerry("t", base_url=service.secure_url, max_retries=0) as ferry:
+            task = asyncio.create_task(ferry.catalogue.ports())
+            assert await asyncio.to_thread(arrived.wait, 20)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert not connections_to(service.secure_url)
+            assert not await ferry.catalogue.ports()
+
+    with Service(first, over_tls(good)) as service:
+        asyncio.run(calls(service))
+
+
+def test_calls_on_open_connections_make_no_timer(
+    ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "KEPT_FOR", 60.0)
+
+    async def work() -> list[float]:
+        made: list[float] = []
+        async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+            await asyncio.gather(*(ferry.catalogue.ports() for _ in range(4)))
+            loop = asyncio.get_running_loop()
+            call_at = loop.call_at
+
+            def counted(when: float, *arguments: Any, **options: Any) -> asyncio.TimerHandle:
+                made.append(when)
+                return call_at(when, *arguments, **options)
+
+            monkeypatch.setattr(loop, "call_at", counted)
+            for _ in range(10):
+                await asyncio.gather(*(ferry.catalogue.ports() for _ in range(4)))
+        return made
+
+    assert asyncio.run(work()) == []
+
+
+def test_data_that_arrived_in_time_is_read_after_its_time() -> None:
+    """The loop was busy so long that data and timer are due in the same iteration."""
+    read, sent = threading.Event(), threading.Event()
+
+    def late(connection: Connection) -> None:
+        line = connection.request() or ""
+        read.wait(20)
+        connection.send("200 OK", answer_to(line))
+        sent.set()
+        hang(connection)
+
+    async def calls(url: str) -> None:
+        async with AsyncFerry("t", base_url=url, max_retries=0, timeout=0.3) as ferry:
+            call = asyncio.create_task(ferry.catalogue.ports())
+            while not service.asked:  # noqa: ASYNC110 -- a thread reads it
+                await asyncio.sleep(0.01)
+            read.set()
+            assert sent.wait(20)
+            threading.Event().wait(0.5)
+            assert not await call
+
+    with Service(late) as service:
+        asyncio.run(calls(service.url))
+
+
+def test_the_next_address_of_a_host_is_tried_before_the_first_one_has_failed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    unreachable = "127.0.0.9"
+
+    async def calls(service: Service) -> None:
+        loop: Any = asyncio.get_running_loop()
+        connect = loop.sock_connect
+
+        async def look_up(_: str, port: int, **__: Any) -> list[Any]:
+            found = [(host, port) for host in (unreachable, "127.0.0.1")]
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", address) for address in found]
+
+        async def connect_or_wait(sock: socket.socket, address: tuple[str, int]) -> None:
+            if address[0] == unreachable:
+                await asyncio.Event().wait()
+            await connect(sock, address)
+
+        monkeypatch.setattr(loop, "getaddrinfo", look_up)
+        monkeypatch.setattr(loop, "sock_connect", connect_or_wait)
+        url = f"http://localhost:{service.port}"
+        async with AsyncFerry("t", base_url=url, max_retries=0) as ferry:
+            assert not await ferry.catalogue.ports()
+
+    with Service(serve) as service:
+        asyncio.run(calls(service))
+
+
+def test_a_call_that_is_cancelled_when_it_has_connected_leaves_no_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    connect = asyncio_stream._connect
+
+    async def calls(service: Service) -> None:
+        async def look_up(*_: Any, **__: Any) -> list[Any]:
+            hosts = ("127.0.0.1", "127.0.0.2")
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, 0)) for host in hosts]
+
+        async def connect_and_cancel(address: tuple[str, int]) -> Any:
+            stream = await connect(address)
+            task.cancel()
+            return stream
+
+        monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", look_up)
+        monkeypatch.setattr(asyncio_stream, "_connect", connect_and_cancel)
+        url = f"http://localhost:{service.port}"
+        async with AsyncFerry("t", base_url=url, max_retries=0) as ferry:
+            task = asyncio.create_task(ferry.catalogue.ports())
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            await asyncio.sleep(0)
+            assert not connections_to(url)
+
+    with Service(serve) as service:
+        asyncio.run(calls(service))

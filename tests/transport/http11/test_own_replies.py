@@ -1,0 +1,261 @@
+"""Replies in all forms of HTTP/1.1 are read correctly, by either parser."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import threading
+from typing import TYPE_CHECKING, Any
+
+import httpcore
+import pytest
+
+from ferry_sdk._transport.http11 import AsyncConnections, Connections
+from tests.transport.scripted import (
+    Connection,
+    Service,
+    cut,
+    hang,
+    in_turn,
+    over_tls,
+    read_request,
+    serve,
+)
+
+if TYPE_CHECKING:
+    from tests.transport.scripted import Script
+
+pytestmark = pytest.mark.usefixtures("reader")
+
+
+def reply_with(*parts: bytes) -> Script:
+    def reply(connection: Connection) -> None:
+        for part in parts:
+            connection.socket.sendall(part)
+
+    return reply
+
+
+def of_threads(
+    url: str, limit: float, content: bytes | None = None, *, calls: int = 1, is_read: bool = True
+) -> tuple[Any, bytes]:
+    """The last reply of some calls, and its body as far as it is read."""
+    client = Connections(ssl.create_default_context)
+    try:
+        for _ in range(calls):
+            request = client.build_request(
+                "POST",
+                f"{url}/x",
+                content=content,
+                timeout=(limit,) * 4,
+                extensions={"trace": lambda *_: None},
+            )
+            reply = client.send(request)
+            try:
+                body = b"".join(reply.iter_raw()) if is_read else b""
+            finally:
+                reply.close()
+    finally:
+        client.close()
+    return reply, body
+
+
+def of_tasks(
+    url: str, limit: float, content: bytes | None = None, *, calls: int = 1, is_read: bool = True
+) -> tuple[Any, bytes]:
+    """The same, by a task."""
+
+    async def trace(*_: object) -> None:
+        """Ignore a step."""
+
+    async def make_calls() -> tuple[Any, bytes]:
+        client = AsyncConnections(ssl.create_default_context)
+        try:
+            for _ in range(calls):
+                request = client.build_request(
+                    "POST",
+                    f"{url}/x",
+                    content=content,
+                    timeout=(limit,) * 4,
+                    extensions={"trace": trace},
+                )
+                reply = await client.send(request)
+                try:
+                    pieces = [piece async for piece in reply.aiter_raw()] if is_read else []
+                finally:
+                    await reply.aclose()
+        finally:
+            await client.aclose()
+        return reply, b"".join(pieces)
+
+    return asyncio.run(make_calls())
+
+
+@pytest.fixture(params=[of_threads, of_tasks])
+def ask(request: pytest.FixtureRequest) -> Any:
+    return request.param
+
+
+def exchange(ask: Any, *scripts: Script, limit: float = 20) -> tuple[Any, bytes]:
+    """The reply that a service gives, and its body."""
+    with Service(in_turn(read_request, *scripts)) as service:
+        answer: tuple[Any, bytes] = ask(service.url, limit, None)
+        return answer
+
+
+@pytest.mark.parametrize(
+    ("parts", "body"),
+    [
+        ((b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc",), b"abc"),
+        ((b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n", b"a", b"bc"), b"abc"),
+        ((b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n", b"\r\n"), b"\r\n"),
+        ((b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",), b""),
+        ((b"HTTP/1.1 204 No Content\r\n\r\n",), b""),
+        ((b"HTTP/1.1 304 Not Modified\r\ncontent-length: 3\r\n\r\n",), b""),
+        ((b"HTTP/1.0 200 OK\r\n\r\nabc",), b"abc"),
+        ((b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\nabc",), b"abc"),
+        (
+            (
+                b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n",
+                b"1\r\na\r\n2\r\nbc\r\n0\r\n\r\n",
+            ),
+            b"abc",
+        ),
+        (
+            (
+                b"HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\n\r\n",
+                b"3;of=x\r\nabc\r\n0\r\nx-late: 1\r\n\r\n",
+            ),
+            b"abc",
+        ),
+        (
+            (
+                b"HTTP/1.1 100 Continue\r\n\r\n",
+                b"HTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\n",
+                b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc",
+            ),
+            b"abc",
+        ),
+    ],
+    ids=[
+        "whole",
+        "parts",
+        "an empty line",
+        "empty",
+        "none",
+        "not modified",
+        "1.0",
+        "till the end",
+        "chunked",
+        "chunked with trailers",
+        "after others",
+    ],
+)
+def test_a_body(ask: Any, parts: tuple[bytes, ...], body: bytes) -> None:
+    reply, found = exchange(ask, reply_with(*parts), cut)
+    assert reply.status_code in {200, 204, 304}
+    assert found == body
+    assert "link" not in reply.headers
+    assert "x-late" not in reply.headers
+
+
+def test_headers(ask: Any) -> None:
+    long = b"x" * 90_000
+    head = b"HTTP/1.1 200 OK\r\nX-Two: a\r\nx-two: b \t\r\n"
+    head += b"X-Long: %b\r\nx-old: caf\xe9\r\nx-new: %b\r\n"
+    reply, _ = exchange(
+        ask, reply_with(head % (long, "naïve".encode()), b"content-length: 0\r\n\r\n")
+    )
+    assert reply.headers == {
+        "x-two": "a, b",
+        "x-long": long.decode(),
+        "x-old": "café",
+        "x-new": "naïve",
+        "content-length": "0",
+    }
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "scripts",
+    [
+        pytest.param((cut,), id="nothing"),
+        pytest.param((reply_with(b"HTTP/1.1 200 OK\r\ncontent-le"), cut), id="half a head"),
+        pytest.param(
+            (reply_with(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc"), cut), id="half a body"
+        ),
+        pytest.param((reply_with(CHUNKED + b"1\r\na\r\n"), cut), id="no last chunk"),
+        pytest.param((reply_with(CHUNKED + b"zz\r\n"), hang), id="no chunk"),
+        pytest.param((reply_with(b"SSH-2.0-OpenSSH_9.6\r\n\r\n"), hang), id="not HTTP"),
+        pytest.param((reply_with(b"\r\nHTTP/1.1 200 OK\r\n\r\n"), hang), id="an empty line first"),
+        pytest.param((reply_with(b"HTTP/1.1 101 Switching\r\n\r\n"), hang), id="another protocol"),
+        pytest.param(
+            (reply_with(b"HTTP/1.1 200 OK\r\nx-long: %b\r\n\r\n" % (b"x" * 200_000)), hang),
+            id="a header without end",
+        ),
+        pytest.param(
+            (reply_with(CHUNKED + b"0\r\nx-long: ", b"x" * 300_000), hang),
+            id="a trailer without end",
+        ),
+    ],
+)
+def test_an_incomplete_reply_is_refused(ask: Any, scripts: tuple[Script, ...]) -> None:
+    with pytest.raises((httpcore.RemoteProtocolError, httpcore.ReadError)):
+        exchange(ask, *scripts)
+
+
+@pytest.mark.parametrize("part", [b"", b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc"])
+def test_a_reply_that_stalls_times_out(ask: Any, part: bytes) -> None:
+    with pytest.raises(httpcore.ReadTimeout):
+        exchange(ask, reply_with(part), hang, limit=0.2)
+
+
+def test_a_reply_that_comes_byte_by_byte_does_not_time_out(ask: Any) -> None:
+    pause = threading.Event()
+
+    def trickle(connection: Connection) -> None:
+        for byte in b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc":
+            connection.socket.sendall(bytes([byte]))
+            pause.wait(0.02)
+
+    assert exchange(ask, trickle, limit=0.5)[1] == b"abc"
+
+
+@pytest.mark.parametrize("is_secure", [False, True], ids=["plain", "tls"])
+def test_a_large_body_is_written_completely(
+    ask: Any,
+    is_secure: bool,
+    good: ssl.SSLContext,
+    trusted: ssl.SSLContext,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ssl, "create_default_context", lambda: trusted)
+    content = bytes(range(256)) * 40_000
+    received = bytearray()
+
+    def receive_all(connection: Connection) -> None:
+        while not received.endswith(content):
+            received.extend(connection.socket.recv(65536))
+            if len(received) > 2 * len(content):
+                return
+        connection.send("200 OK", b"{}")
+
+    with Service(over_tls(good, receive_all) if is_secure else receive_all, serve) as service:
+        url = service.secure_url if is_secure else service.url
+        assert ask(url, 20, content)[1] == b"{}"
+    assert received.partition(b"\r\n\r\n")[2] == content
+    assert b"Content-Length: %d\r\n" % len(content) in received
+
+
+@pytest.mark.parametrize(("is_read", "connections"), [(True, 1), (False, 2)])
+def test_a_connection_is_used_again_only_after_its_reply_was_read(
+    ask: Any, is_read: bool, connections: int
+) -> None:
+    whole = reply_with(b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc")
+    twice = in_turn(read_request, whole, read_request, whole)
+    with Service(twice, twice) as service:
+        ask(service.url, 20, calls=2, is_read=is_read)
+        assert len(service.asked) == 2
+        assert service.accepted == connections
