@@ -85,7 +85,7 @@ def test_a_company_beyond_the_patience_is_named(cli, ferry_sandbox):
         ["search", *SEARCH],
         ["calendar", *SEARCH[:2], "--from", f"{DAY}", "--to", f"{DAY}", "--adult", "34F"],
     ):
-        ended = cli(*command, "--patience", "5")
+        ended = cli(*command, "--patience", "3")
         assert "Baleària" in ended.out or "BALEARIA" in ended.out
         assert f"warning: FRSIBERIA is missing on {DAY:%d %b %Y}: " in ended.err
 

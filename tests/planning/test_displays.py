@@ -95,7 +95,13 @@ def test_a_column_without_any_value_is_left_out(reader: Ferry) -> None:
 
 
 def test_print_shows_a_booking_in_a_few_lines(both: Ferry) -> None:
-    trip = both.trips.search("Tarifa", "MATNG", on=DAY, passengers=SEARCHED)[0]
+    trip = both.trips.search(
+        "Tarifa",
+        "MATNG",
+        on=DAY,
+        passengers=SEARCHED,
+        companies=["BALEARIA"],  # the other one takes seconds to issue a ticket
+    )[0]
     created = both.bookings.create(availabilities=trip.select(), passengers=[ADA])
     lines = str(created).splitlines()
     total = f"{created.total_price:.2f} EUR"
