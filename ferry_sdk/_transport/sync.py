@@ -13,7 +13,7 @@ from contextlib import nullcontext, suppress
 from functools import partial
 from inspect import isawaitable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, overload
 from uuid import uuid4
 
 from typing_extensions import Self
@@ -99,14 +99,12 @@ class Transport:
         self.shared.prepare()
         if isinstance(operation, Plan):
             return self._run_flow(operation.steps(self.settings))
-        value: T = self._call(operation)
-        return value
+        return self._call(operation)
 
     def answer(self, operation: Operation[T]) -> RawResponse[T]:
         """Make a call and return its result with the HTTP reply."""
         self.shared.prepare()
-        raw: RawResponse[T] = self._call(operation, is_raw=True)
-        return raw
+        return self._call(operation, is_raw=True)
 
     def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> T:
         """Read a write back again and return its result."""
@@ -119,7 +117,13 @@ class Transport:
         )
         return self._run_flow(recover(error, read_back, context)).value
 
-    def _call(self, operation: Operation[T], *, is_raw: bool = False) -> Any:  # noqa: ANN401 -- T, or RawResponse[T]
+    # An interruption between a result and its `return` would lose a write that nobody reports, so
+    # callers return what it returns without a name of their own for it.
+    @overload
+    def _call(self, operation: Operation[T]) -> T: ...
+    @overload
+    def _call(self, operation: Operation[T], *, is_raw: Literal[True]) -> RawResponse[T]: ...
+    def _call(self, operation: Operation[T], *, is_raw: bool = False) -> T | RawResponse[T]:
         context = Context.start(self.settings, self.session, operation.name, is_raw=is_raw)
         try:
             result = self._run_flow(run(operation, context))
