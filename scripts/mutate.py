@@ -70,7 +70,7 @@ AGENTS: Stages = (
     ),
     _named(
         "agents/test",
-        *("approvers", "guards_of_travel", "handles", "mistakes", "names", "penalties"),
+        *("approvers", "changes", "guards_of_travel", "handles", "mistakes", "names", "penalties"),
     ),
     ("tests/agents/test_state_file.py",),
     _named("agents/test_toolkit", "journey", "any_course"),

@@ -348,6 +348,7 @@ def test_a_vehicle_code_of_a_search_is_refused_in_a_booking(
     assert 'expected code "CAR"' in refused["message"]
     assert asked == []
     result_of(toolkit.call("bookings_create", order(sailing, vehicle={"code": "CAR"})))
+    assert "1 traveller and a vehicle" in asked[0].summary
 
 
 def test_the_answer_of_an_empty_search_suggests_changes(toolkit: Any) -> None:
