@@ -12,6 +12,7 @@ from ferry_sdk.conformance import check
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, BOOKING, PROBES, READS, TICKET
 from ferry_sdk.conformance.findings import Findings
 from ferry_sdk.conformance.probes import Probes
+from ferry_sdk.conformance.steps import Observation, perform
 from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.sandbox import Sandbox
 from tests.support.summer import TRAVELLER, chosen, search, stopped
@@ -149,6 +150,21 @@ def test_a_day_with_one_sailing_does_not_show_the_earliest_time(sandbox):
         sandbox.faults.add("wrong_shape", "availability.search", times=None, value=sailings[:1])
         seen = {row.id: row.seen for row in check(ferry).rows}
     assert seen["out_time"] == "no day with several sailings was found"
+
+
+def test_a_search_with_a_return_says_nothing_if_nothing_sails_back(sandbox):
+    probes = Probes(Findings())
+    with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+        perform(ferry, probes.steps(), lambda call, reply: None)
+    probes.seen.pop("return_search")
+    ends = {(line.depart_code, line.arrive_code) for line in probes.lines}
+    line = next(one for one in probes.lines if (one.arrive_code, one.depart_code) in ends)
+    steps = probes._return(line)
+    next(steps)
+    steps.send(Observation(value=[]))
+    with pytest.raises(APIError):
+        steps.send(Observation(error=APIError("nothing sails", status_code=404)))
+    assert "return_search" not in probes.seen
 
 
 def test_a_refusal_is_named_by_its_status():

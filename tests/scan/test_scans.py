@@ -336,8 +336,10 @@ def test_a_party_takes_no_name_of_a_traveller() -> None:
 def test_a_party_has_records_and_the_ages_of_each_day() -> None:
     party = Party("pair", TRAVELLERS)
     assert [type(one) for one in party.passengers] == [SearchPassenger] * len(TRAVELLERS)
-    one = Traveller(gender="Female", birth_date=date(2000, 7, 1))
-    asked = Party("one", [one]).asked(date(2050, 6, 30), date(2050, 7, 1))
+    people = [Traveller(gender="Female", birth_date=date(2000, 7, 1))]
+    party = Party("one", people)
+    people.clear()
+    asked = party.asked(date(2050, 6, 30), date(2050, 7, 1))
     assert [one["age"] for one in asked["passengers"]] == [49]
     assert [one["age"] for one in asked["passengers_on_last_day"]] == [50]
 

@@ -7,6 +7,8 @@ import gc
 import sys
 import tracemalloc
 
+import pytest
+
 from benchmarks._payload import TOKEN, bookings
 from benchmarks._service import FEW, Service
 from ferry_sdk import AsyncFerry, Timeout
@@ -31,6 +33,7 @@ async def held(base_url: str) -> float:
             tracemalloc.stop()
 
 
+@pytest.mark.own_http_client(reason="it measures the library's own client")
 def test_a_create_takes_ten_kilobytes_with_a_thousand_in_flight() -> None:
     with Service(FEW) as service:
         assert asyncio.run(held(service.base_url)) < MOST
