@@ -10,13 +10,13 @@ from uuid import UUID
 
 import pytest
 
-from ferry_sdk import BookingConfirmError, OutcomeUnknownError
+from ferry_sdk import BookingConfirmError, FerryError, OutcomeUnknownError
 from tests.support.summer import TRAVELLER, search
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ferry_sdk import Availability, Ferry, Records, Selection
+    from ferry_sdk import Availability, Booking, Ferry, Records, Selection
     from ferry_sdk.journal import Journal
     from ferry_sdk.sandbox import Sandbox
 
@@ -185,7 +185,17 @@ class History:
         """Let the company raise the price, which the interface has no call for."""
         (ticket,) = self.sandbox.service._sales._bookings[sale.booking_id].tickets
         ticket.reprice(Decimal("1.2"), Decimal(1))
-        sale.total = self.ferry.bookings.get(sale.booking_id).total_price
+        sale.total = self._read(sale).total_price
+
+    def _read(self, sale: Sale) -> Booking:
+        """Read a booking; the faults that were planted for the watch may meet this read."""
+        while True:
+            pending = self.sandbox.faults.pending
+            try:
+                return self.ferry.bookings.get(sale.booking_id)
+            except FerryError:
+                if not pending:
+                    raise
 
     def _fail(self, sale: Sale) -> None:
         self.sandbox.faults.add("ticket_fails", "bookings.confirm")
@@ -201,7 +211,7 @@ class History:
         self.ferry.bookings.cancel(sale.booking_id)
 
     def _cancel_one(self, sale: Sale) -> None:
-        ticket = self.ferry.bookings.get(sale.booking_id).tickets[0]
+        ticket = self._read(sale).tickets[0]
         sale.refund = self.ferry.tickets.cancel_fee(ticket.id).refund_amount
         self._lose_some("tickets.cancel")
         self.ferry.tickets.cancel(ticket.id)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from typing_extensions import Self
 
 from ferry_sdk import Ferry
 from ferry_sdk.aftersales import reconcile
@@ -90,6 +91,13 @@ class Worker:
         self._process.send_signal(signal.SIGTERM)
         return self._process.wait()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+
     def given(self) -> dict[str, set[str]]:
         events: dict[str, set[str]] = defaultdict(set)
         for line in self._file.read_text("ascii").splitlines():
@@ -128,34 +136,34 @@ def test_a_killed_worker_loses_no_event_and_the_report_names_what_was_planted(
         history = History(ferry, journal, ferry_sandbox, seed)
         history.create(number)
         ids = [sale.booking_id for sale in history.sales]
-        worker = Worker(url, ferry_sandbox, tmp_path / "events")
+        with Worker(url, ferry_sandbox, tmp_path / "events") as worker:
 
-        def lot() -> bool:
-            return history.random.random() < 0.02
+            def lot() -> bool:
+                return history.random.random() < 0.02
 
-        def all_given(kinds: Callable[[object], set[str] | frozenset[str]]) -> bool:
-            given = worker.given()
-            return all(kinds(sale) <= given[sale.booking_id] for sale in history.sales)
+            def all_given(kinds: Callable[[object], set[str] | frozenset[str]]) -> bool:
+                given = worker.given()
+                return all(kinds(sale) <= given[sale.booking_id] for sale in history.sales)
 
-        worker.wait(lambda: len(journal.load_snapshots(ids)) == number, lot)
-        for index, _ in enumerate(history.act()):
-            if index % 7 == 3:
-                worker.kill()
-        for minutes in (20, -10, 25):
-            clock.travel_to(clock.now() + timedelta(minutes=minutes))
-        worker.wait(lambda: all_given(lambda sale: sale.fate.events - {"lapsed"}), lot)
-        clock.advance(timedelta(minutes=30))
-        worker.wait(lambda: all_given(lambda sale: sale.fate.events), lot)
+            worker.wait(lambda: len(journal.load_snapshots(ids)) == number, lot)
+            for index, _ in enumerate(history.act()):
+                if index % 7 == 3:
+                    worker.kill()
+            for minutes in (20, -10, 25):
+                clock.travel_to(clock.now() + timedelta(minutes=minutes))
+            worker.wait(lambda: all_given(lambda sale: sale.fate.events - {"lapsed"}), lot)
+            clock.advance(timedelta(minutes=30))
+            worker.wait(lambda: all_given(lambda sale: sale.fate.events), lot)
 
-        history.act_later()
-        voided = {"cancel": {"voided"}}
-        worker.wait(lambda: all_given(lambda sale: voided.get(sale.fate.later, set())), lot)
-        reads = ferry_sandbox.counters.requests["bookings.get"]  # then it expects SIGTERM
-        worker.wait(lambda: ferry_sandbox.counters.requests["bookings.get"] > reads)
-        assert worker.stop() == 0
-        for sale in history.sales:
-            possible = sale.fate.events | voided.get(sale.fate.later, set()) | {"lapsing"}
-            assert worker.given()[sale.booking_id] <= possible
+            history.act_later()
+            voided = {"cancel": {"voided"}}
+            worker.wait(lambda: all_given(lambda sale: voided.get(sale.fate.later, set())), lot)
+            reads = ferry_sandbox.counters.requests["bookings.get"]  # then it expects SIGTERM
+            worker.wait(lambda: ferry_sandbox.counters.requests["bookings.get"] > reads)
+            assert worker.stop() == 0
+            for sale in history.sales:
+                possible = sale.fate.events | voided.get(sale.fate.later, set()) | {"lapsing"}
+                assert worker.given()[sale.booking_id] <= possible
 
         ferry_sandbox.faults.clear()
         found = [
