@@ -101,7 +101,7 @@ TESTS: dict[str, Stages] = {
     "_engine/polling": (FLOW[2], *FLOW),
     "_engine/retry": (FLOW[2], *FLOW),
     "_engine/context": FLOW,
-    "_engine/wire": (*FLOW, ("tests/rate/test_every_request.py",)),
+    "_engine/requests": (*FLOW, ("tests/rate/test_every_request.py",)),
     "safety": (FLOW[2], *FLOW, ("tests/resources/test_requests.py",)),
     "journal/journal": JOURNAL,
     "journal/statements": JOURNAL,

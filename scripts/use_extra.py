@@ -51,8 +51,8 @@ def cli() -> None:
 
 def fast() -> None:
     """See that replies are read by llhttp."""
-    parsers = import_module("ferry_sdk._transport.http11.parsers")
-    if parsers.new_reader is not parsers.LlhttpReader:
+    replies = import_module("ferry_sdk._transport.http11.replies")
+    if replies.new_reader is not replies.LlhttpReader:
         sys.exit("The parser of the extra is not used.")
 
 

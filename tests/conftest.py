@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from anyio.from_thread import start_blocking_portal
 
-from ferry_sdk._engine.writes import READ_BACK_WINDOW
+from ferry_sdk._engine.limits import READ_BACK_WINDOW
 from ferry_sdk._transport.single_flight import join_or_start
 from ferry_sdk.sandbox import Sandbox
 from scripts.public_names import missing_operations

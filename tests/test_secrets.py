@@ -22,8 +22,8 @@ from ferry_sdk import (
 )
 from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.http import Reply, Request
+from ferry_sdk._engine.limits import READ_BACK_WINDOW
 from ferry_sdk._engine.settings import Secret, Settings
-from ferry_sdk._engine.writes import READ_BACK_WINDOW
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.models import (
     Booking,

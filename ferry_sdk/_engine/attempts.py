@@ -42,7 +42,7 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[Result[
         context.state.operation, context.state.attempt = operation.name, number
         context.state.secrets = operation.call.secrets
         try:
-            value, reply = yield from operation.call.exchange(context, operation.answer.read)
+            value, reply = yield from operation.call.send(context, operation.answer.read)
         except FerryError as error:
             failure = error
         else:

@@ -1,13 +1,11 @@
 """What a client knows of the service, what a call was started with, and how far it got.
 
 A `Context` never changes: the settings, the clocks, the deadline and the correlation id of a call.
-It is a tuple, which Python makes four times as fast as a frozen dataclass. Only its `CallState`
-changes. All requests of a call share the attempts and the
-correlation id: retries, handshakes, guards and read-backs.
+Only its `CallState` changes. All requests of a call share the attempts and the correlation id:
+retries, handshakes, guards and read-backs.
 
-The fields that decide the outcome of a write are `sending`, `is_in_doubt` and `is_done`. `sending`
-is set before a request is handed to the HTTP library and cleared only when the service provably did
-nothing, so an interruption at any point finds the true state.
+The fields that decide the outcome of a write are `sending`, by the rules of the module of that
+name, `is_in_doubt` and `is_done`. So an interruption at any point finds the true state.
 """
 
 from __future__ import annotations
@@ -20,10 +18,11 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from ferry_sdk._engine.correlation import next_correlation_id, recent_ids
-from ferry_sdk._engine.effects import Flow, Send
+from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.hook_runner import HookRunner
 from ferry_sdk._engine.http import RawResponse, Reply, parse_date
 from ferry_sdk._engine.redaction import Redactor
+from ferry_sdk._engine.sending import Sending
 from ferry_sdk._engine.settings import Secret, Settings
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.errors import FerryError
@@ -114,8 +113,8 @@ class CallState:
         operation: The operation of the current attempt: the call itself, or a read for it.
         attempt: The number of the current attempt.
         secrets: Returns the texts of its request that nothing may show.
-        sending: The request handed over last. It stays until the service is known to have done
-            nothing with it; a reply alone does not clear it.
+        sending: The request handed over last, until the service is known to have done nothing
+            with it.
         is_in_doubt: Whether the call may have happened, whatever became of its last request.
         is_done: Whether the write is known to be done.
         is_rejected: Whether the service has refused the last attempt for good.
@@ -127,7 +126,7 @@ class CallState:
     operation: str = ""
     attempt: int = 0
     secrets: Callable[[], frozenset[str]] = field(default=frozenset, repr=False)
-    sending: Send | None = None
+    sending: Sending | None = None
     is_in_doubt: bool = False
     is_done: bool = False
     is_rejected: bool = False
@@ -148,6 +147,8 @@ class CallState:
 
 class Context(NamedTuple):
     """What a call was started with.
+
+    A tuple: a frozen dataclass is four times slower to create.
 
     Attributes:
         settings: The client's settings.

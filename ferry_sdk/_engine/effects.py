@@ -7,13 +7,14 @@ flow at the same place: `drive` and `drive_async` do both.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Hashable, Sized
+from collections.abc import Awaitable, Callable, Generator, Hashable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from ferry_sdk._engine.http import Listener, Reply, Request, Timeout
+from ferry_sdk._engine.sending import Sending
 
 E = TypeVar("E")
 R = TypeVar("R")
@@ -38,39 +39,20 @@ class Effect(Generic[R]):
 
 
 @dataclass(slots=True)
-class Send(Effect[Reply]):
+class Send(Sending, Effect[Reply]):
     """Send the request and read the reply, to its end or until the listener stops.
-
-    It also tells how far the request got, by the trace events of the HTTP library.
 
     Attributes:
         request: The request.
         timeout: Its timeouts.
         listener: Receives the body while it is read.
         until: When the effect ends at the latest, on the monotonic clock.
-        is_handed_over: Whether the HTTP library has the request.
-        is_own: Whether the HTTP client is ours, which reports every step.
-        is_followed: Whether the HTTP library has reported a step.
-        is_sent: Whether its first byte was about to leave.
-        connections: Those of the client that has the request; its ``len`` is how many are open.
     """
 
     request: Request
     timeout: Timeout
     listener: Listener | None = None
     until: float | None = None
-    is_handed_over: bool = False
-    is_own: bool = False
-    is_followed: bool = False
-    is_sent: bool = False
-    connections: Sized | None = field(default=None, repr=False)
-
-    @property
-    def may_have_left(self) -> bool:
-        """Whether anything may have reached the service; True if that is not known."""
-        if self.is_own or self.is_followed:
-            return self.is_sent
-        return self.is_handed_over
 
 
 class Signal:

@@ -63,9 +63,9 @@ class HookRunner:
         yield from self.notify(self._outcome_event(context, "done", None, read_back=read_back))
         return result
 
-    def exchange(self, send: Send, context: Context) -> Flow[Reply]:
+    def send(self, effect: Send, context: Context) -> Flow[Reply]:
         """Send a request, and notify the hooks before and after it."""
-        request = send.request
+        request = effect.request
         host, port = request.server
         event = RequestEvent(
             self.call,
@@ -81,7 +81,7 @@ class HookRunner:
         try:
             yield from self.notify(event)
             began = self.clock()
-            reply = yield from send
+            reply = yield from effect
         except GeneratorExit:
             raise
         except BaseException as error:
@@ -92,7 +92,7 @@ class HookRunner:
             seconds = self.clock() - began
             request_id = context.request_id_of(reply)
             yield from self.notify(ResponseEvent(event, seconds, reply.status_code, request_id))
-        used, known = send.connections, self.hooks.known_connections
+        used, known = effect.connections, self.hooks.known_connections
         if ConnectionsEvent in self.hooks.by_event and used is not None and used not in known:
             known.add(used)
             yield from self.notify(ConnectionsEvent(self.call, host, port, used))

@@ -1,4 +1,4 @@
-"""HTTP requests and replies as plain values, and the limits of a reply."""
+"""HTTP requests and replies as plain values."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from typing_extensions import Self
 
+from ferry_sdk._engine.limits import MOST_JSON_VALUES
 from ferry_sdk.errors import UnexpectedResponseError
 from ferry_sdk.types import Attempt
 
@@ -165,13 +166,6 @@ class Listener(Protocol):
     def feed(self, head: Head, chunk: bytes) -> bool:
         """Process the next piece; return True to stop reading."""
         ...
-
-
-LARGEST_REPLY: Final = 64 * 1024 * 1024
-"""Bytes of one reply after decompression."""
-
-MOST_JSON_VALUES: Final = 4_000_000
-"""JSON values in one reply: each becomes an object, so a small body can fill the memory."""
 
 
 class JsonValueCounter:

@@ -31,7 +31,7 @@ class Call(Protocol):
         """Which token the request carries."""
         ...
 
-    def exchange(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
+    def send(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
         """Send the request once. Return the parsed value and its reply, or raise its error."""
         ...
 

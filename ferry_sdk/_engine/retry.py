@@ -19,12 +19,10 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from ferry_sdk._engine.limits import LONGEST_WAIT
 from ferry_sdk._runtime.threads import uninterrupted
 from ferry_sdk.errors import APIError, FerryError
 from ferry_sdk.safety import Safety, failure_kind
-
-LONGEST_WAIT = 60.0
-"""Seconds: the longest ``Retry-After`` that is waited for without a deadline."""
 
 
 class Strategies(NamedTuple):

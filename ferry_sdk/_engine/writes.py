@@ -26,6 +26,7 @@ from typing import Any, Generic, Literal, TypeVar
 from ferry_sdk._engine.attempts import send_with_retries
 from ferry_sdk._engine.context import Context, Result
 from ferry_sdk._engine.effects import Flow, RunBlocking, SingleFlight
+from ferry_sdk._engine.limits import READ_BACK_WINDOW
 from ferry_sdk._engine.log import fields
 from ferry_sdk._engine.operation import Guard, Operation, ReadBack, Wait, Write
 from ferry_sdk._engine.outcomes import outcome_after, record_outcome
@@ -47,9 +48,6 @@ from ferry_sdk.types import Intent, Recorder
 T = TypeVar("T")
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
-
-READ_BACK_WINDOW = 30.0
-"""Seconds in which an effect is read back, if there is no deadline."""
 
 
 def send_write(operation: Operation[T], write: Write[T], context: Context) -> Flow[Result[T]]:

@@ -12,8 +12,9 @@ from typing import Final, NoReturn, cast
 
 from pydantic_core import from_json, to_json
 
-from ferry_sdk._engine.http import MOST_JSON_VALUES, JsonValueCounter
-from ferry_sdk._engine.wire import is_in_worker_thread
+from ferry_sdk._engine.http import JsonValueCounter
+from ferry_sdk._engine.limits import MOST_JSON_VALUES
+from ferry_sdk._engine.requests import is_in_worker_thread
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.base import LongNumber
 from ferry_sdk.types import RequestDigest

@@ -15,8 +15,8 @@ from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.http import Reply, Request
+from ferry_sdk._engine.requests import read, send
 from ferry_sdk._engine.settings import Authority
-from ferry_sdk._engine.wire import read, send
 from ferry_sdk._protocols.error_responses import api_error, service_error, unexpected_response
 from ferry_sdk._protocols.json_body import decode_json, digest, encode_json, personal_data, text_of
 from ferry_sdk.types import RequestDigest
@@ -75,7 +75,7 @@ class Rest:
         """The path and the query below the address."""
         return f"/api/{self.path}"
 
-    def exchange(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
+    def send(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
         """Send the request once. Return the parsed value and its reply."""
         settings = context.settings
         headers = context.headers()

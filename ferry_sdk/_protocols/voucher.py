@@ -12,8 +12,8 @@ from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, Save
 from ferry_sdk._engine.http import Reply, Request
+from ferry_sdk._engine.requests import download
 from ferry_sdk._engine.settings import Authority
-from ferry_sdk._engine.wire import download
 from ferry_sdk._protocols.error_responses import api_error, unexpected_response
 from ferry_sdk._protocols.json_body import text_of
 from ferry_sdk._protocols.rest import Rest
@@ -42,9 +42,9 @@ class VoucherFile:
     path: Path | None = field(default=None, repr=False)
     authority: Authority = "token"
 
-    def exchange(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
+    def send(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
         """Read the voucher's URL, download the voucher, save it if there is a path."""
-        address, reply = yield from self._address().exchange(context, lambda value: value)
+        address, reply = yield from self._address().send(context, lambda value: value)
         reply = yield from _fetch(_url_of(address, reply), context)
         if reply.is_redirect:
             raise unexpected_response("the voucher's URL redirects too often or to no URL", reply)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Coroutine
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from functools import partial
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -33,7 +33,6 @@ from ferry_sdk._engine.http import RawResponse, Reply
 from ferry_sdk._engine.operation import Operation, ReadBack
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._runtime.threads import start_thread_or_run
-from ferry_sdk._transport import httpx_interface as _http
 from ferry_sdk._transport.exchange import Exchange, deadline_error
 from ferry_sdk._transport.http_client import AsyncHttpClient
 from ferry_sdk._transport.pools import AsyncShared, call_in_loop, running_loop
@@ -199,35 +198,7 @@ class AsyncTransport:
     async def _send(self, effect: Send) -> Reply:
         await anyio.lowlevel.checkpoint_if_cancelled()
         resources = self.shared.resources()
-        client, exchange = resources.client, Exchange(effect, resources.connections)
-        try:
-            request = _http.build_request(
-                client, effect.request, effect.timeout, exchange.on_event_async
-            )
-            outside = _http.hides_content.set(True)
-            try:
-                response = await client.send(
-                    request, stream=True, auth=None, follow_redirects=False
-                )
-                try:
-                    exchange.start_reply(response)
-                    is_loaded = response.is_stream_consumed
-                    body: Any = response.aiter_bytes() if is_loaded else response.aiter_raw()
-                    async with aclosing(body) as chunks:
-                        async for chunk in chunks:
-                            if exchange.feed(chunk):
-                                break
-                    return exchange.reply()
-                finally:
-                    exchange.end_request()
-                    await response.aclose()
-            finally:
-                _http.hides_content.reset(outside)
-        except Exception as error:
-            failure = exchange.failure(error)
-            if failure is None or failure is error:
-                raise
-        raise failure
+        return await Exchange(effect, resources.connections).run_async(resources.client)
 
 
 class AsyncRawTransport:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
+from ferry_sdk._engine.limits import MOST_CONNECTIONS
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._engine.validation import is_local_http
 from ferry_sdk._runtime.threads import uninterrupted
@@ -60,7 +61,7 @@ def _is_patched() -> bool:
 
 def _httpx_client(kind: str, settings: Settings) -> Any:  # noqa: ANN401 -- a client of either kind
     httpx = _httpx()
-    limits = httpx.Limits(max_connections=200, max_keepalive_connections=50)
+    limits = httpx.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=50)
     context = context_of(settings.certificates)
     url = settings.base_url
     # None is no proxy: plain http to this machine must not pass through another one.

@@ -1,22 +1,27 @@
-"""One HTTP exchange: its reply, as far as it is needed, or its error."""
+"""One HTTP exchange: a request as the HTTP library takes it, and its reply or its error.
+
+The user's client may be of httpx or of httpx2. They share names but no classes, so exceptions are
+recognised by name.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+import logging
+import re
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import aclosing
+from contextvars import ContextVar
+from functools import partial
+from typing import Any, Final
 
 from ferry_sdk._engine.effects import Send
-from ferry_sdk._engine.http import (
-    LARGEST_REPLY,
-    MOST_JSON_VALUES,
-    Headers,
-    JsonValueCounter,
-    Reply,
-)
-from ferry_sdk._transport import httpx_interface as _http
-from ferry_sdk._transport.decompression import Decompressor
-from ferry_sdk._transport.http_client import HttpHead
-from ferry_sdk._transport.tracing import OpenConnections, Tracing
+from ferry_sdk._engine.http import Headers, JsonValueCounter, Reply
+from ferry_sdk._engine.limits import LARGEST_REPLY, MOST_JSON_VALUES
+from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient, HttpHead
+from ferry_sdk._transport.send_guard import OpenConnections, SendGuard
 from ferry_sdk.errors import (
+    ConfigurationError,
     ConnectionFailedError,
     FerryError,
     RequestTimeoutError,
@@ -25,9 +30,36 @@ from ferry_sdk.errors import (
 )
 
 _LOWEST_FINAL: Final = 200
+_PIECE: Final = 64 * 1024
+_WINDOWS: Final = {"gzip": 31, "x-gzip": 31, "deflate": 15}
+"""The zlib window bits of the content encodings; only gzip is requested."""
+_QUOTE: Final = re.compile(r"[\s:(=<]*(?<!\w)(?:bytearray\()?b?['\"]")
+"""The beginning of the bytes that a parser could not read."""
+_lost = partial(ConnectionFailedError, outcome="unknown")
+_FAILURES: Final[Mapping[str, Callable[[str], FerryError]]] = {
+    "ConnectError": partial(ConnectionFailedError, outcome="not_sent"),
+    "ConnectTimeout": partial(RequestTimeoutError, outcome="not_sent"),
+    "PoolTimeout": partial(RequestTimeoutError, outcome="not_sent"),
+    "UnsupportedProtocol": ConfigurationError,
+    "InvalidURL": ConfigurationError,
+    "DecodingError": UnexpectedResponseError,
+    "TimeoutException": partial(RequestTimeoutError, outcome="unknown"),
+    "TransportError": _lost,
+    "StreamError": _lost,
+    "HTTPError": _lost,
+    "NetworkError": _lost,
+    "ProtocolError": _lost,
+    "ProxyError": _lost,
+}
+
+_hides_content: Final[ContextVar[bool]] = ContextVar("ferry_sdk_request", default=False)
+"""Whether the content of requests and replies is kept out of the HTTP library's log.
+
+URLs, which contain ids, are logged at DEBUG; headers and bodies of replies are not logged.
+"""
 
 
-class Exchange(Tracing):
+class Exchange(SendGuard):
     """One request and its reply.
 
     A request counts as sent if the HTTP library does not report its steps, as with a custom
@@ -47,11 +79,82 @@ class Exchange(Tracing):
         self._reply: Reply | None = None
         self._decompressor: Decompressor | None = None
 
-    def start_reply(self, response: HttpHead) -> None:
-        """Process the status and the headers."""
-        given = response.headers
-        headers = given if type(given) is Headers else Headers(given.items())
-        self._reply = Reply(response.status_code, headers, b"")
+    def run(self, client: HttpClient[Any]) -> Reply:
+        """Send the request and return the reply, as far as it is needed.
+
+        Raises:
+            FerryError: There is no reply, or it is not one to the request.
+        """
+        try:
+            request = self._build_request(client, self.on_event)
+            outside = _hides_content.set(True)
+            try:
+                response = client.send(request, stream=True, auth=None, follow_redirects=False)
+                try:
+                    reply = self._start_reply(response)
+                    is_loaded = response.is_stream_consumed
+                    for chunk in response.iter_bytes() if is_loaded else response.iter_raw():
+                        if self._feed(chunk):
+                            break
+                    reply.content = b"".join(self._body)
+                    return reply
+                finally:
+                    self.end_request()
+                    response.close()
+            finally:
+                _hides_content.reset(outside)
+        except Exception as error:
+            failure = self._failure(error)
+            if failure is None or failure is error:
+                raise
+        raise failure
+
+    async def run_async(self, client: AsyncHttpClient[Any]) -> Reply:
+        """Do the same with an async client."""
+        try:
+            request = self._build_request(client, self.on_event_async)
+            outside = _hides_content.set(True)
+            try:
+                response = await client.send(
+                    request, stream=True, auth=None, follow_redirects=False
+                )
+                try:
+                    reply = self._start_reply(response)
+                    is_loaded = response.is_stream_consumed
+                    body: Any = response.aiter_bytes() if is_loaded else response.aiter_raw()
+                    async with aclosing(body) as chunks:
+                        async for chunk in chunks:
+                            if self._feed(chunk):
+                                break
+                    reply.content = b"".join(self._body)
+                    return reply
+                finally:
+                    self.end_request()
+                    await response.aclose()
+            finally:
+                _hides_content.reset(outside)
+        except Exception as error:
+            failure = self._failure(error)
+            if failure is None or failure is error:
+                raise
+        raise failure
+
+    def _build_request(self, client: Any, trace: Callable[[str, Any], object]) -> Any:  # noqa: ANN401 -- of the client's library
+        request, timeout = self._effect.request, self._effect.timeout
+        return client.build_request(
+            request.method,
+            request.url,
+            headers=request.headers,
+            content=request.content,
+            timeout=(timeout.connect, timeout.read, timeout.write, timeout.pool),
+            extensions={"trace": trace},
+        )
+
+    def _start_reply(self, response: HttpHead) -> Reply:
+        """Process the status and the headers, and return the reply with its body empty."""
+        headers: Any = response.headers
+        headers = headers if type(headers) is Headers else Headers(headers.items())
+        self._reply = reply = Reply(response.status_code, headers, b"")
         self._body: list[bytes] = []
         if response.status_code < _LOWEST_FINAL:  # not a reply to the request, which was sent
             raise UnexpectedResponseError(f"the reply is not final (HTTP {response.status_code})")
@@ -61,8 +164,9 @@ class Exchange(Tracing):
         encoding = headers.get("content-encoding")
         if encoding and not response.is_stream_consumed:  # a mock may have decompressed the body
             self._decompressor = Decompressor(encoding)
+        return reply
 
-    def feed(self, raw: bytes) -> bool:
+    def _feed(self, raw: bytes) -> bool:
         """Process the next piece of the body; return True if no more is needed."""
         head, listener = self._reply, self._effect.listener
         assert head is not None  # noqa: S101 -- a body has a head
@@ -83,32 +187,104 @@ class Exchange(Tracing):
                 return True
         return False
 
-    def reply(self) -> Reply:
-        """Return the reply, as far as it was read."""
-        assert self._reply is not None  # noqa: S101 -- it was read
-        self._reply.content = b"".join(self._body)
-        return self._reply
-
-    def failure(self, error: Exception) -> FerryError | None:
+    def _failure(self, error: Exception) -> FerryError | None:
         """Return the `FerryError` for an exception of the HTTP library; None for any other one."""
-        named = error if isinstance(error, FerryError) else _http.failure_of(error)
-        if named is None and (
+        failure = error if isinstance(error, FerryError) else _failure_of(error)
+        if failure is None and (
             self._connections.is_closed or isinstance(error, RuntimeError | MemoryError)
         ):
             # A client that is closed during a call may raise anything.
-            named = ConnectionFailedError(_http.message_of(error, is_ours=False), outcome="unknown")
-        if isinstance(named, TransportError):
+            failure = _lost(_message_of(error, is_ours=False))
+        if isinstance(failure, TransportError):
             host, port = self._effect.request.server
-            named.args = (f"{named} ({f'[{host}]' if ':' in host else host}:{port})",)
+            failure.args = (f"{failure} ({f'[{host}]' if ':' in host else host}:{port})",)
             if self._effect.is_followed:
-                named.outcome = "unknown" if self._effect.is_sent else "not_sent"
-        if isinstance(named, UnexpectedResponseError) and self._reply is not None:
-            named.status_code, named.request_id = self._reply.status_code, self._reply.request_id
-        return named
+                failure.outcome = self._effect.outcome
+        if isinstance(failure, UnexpectedResponseError) and self._reply is not None:
+            failure.status_code = self._reply.status_code
+            failure.request_id = self._reply.request_id
+        return failure
 
 
 def deadline_error(effect: Send) -> RequestTimeoutError:
     """Return the error of a request that was stopped at its deadline."""
-    return RequestTimeoutError(
-        "the deadline has passed", outcome="unknown" if effect.may_have_left else "not_sent"
-    )
+    return RequestTimeoutError("the deadline has passed", outcome=effect.outcome)
+
+
+class Decompressor:
+    """Decompresses a body of one or more members; a body in an unknown encoding stays as it is.
+
+    Args:
+        encoding: The Content-Encoding; empty without one.
+
+    Raises:
+        UnexpectedResponseError: There is more than one encoding.
+    """
+
+    def __init__(self, encoding: str = "") -> None:
+        if "," in encoding:
+            raise UnexpectedResponseError("the reply has more than one content encoding")
+        self._window = _WINDOWS.get(encoding.strip().lower())
+        self._member = zlib.decompressobj(self._window) if self._window else None
+
+    def pieces(self, raw: bytes) -> Iterator[bytes]:
+        """Yield the bytes that can be decompressed so far, in pieces of a bounded size.
+
+        Raises:
+            UnexpectedResponseError: The body is not valid in its encoding.
+        """
+        if self._window is None or self._member is None:
+            yield raw
+            return
+        try:
+            while raw:
+                if self._member.eof:
+                    self._member = zlib.decompressobj(self._window)
+                yield self._member.decompress(raw, _PIECE)
+                raw = self._member.unconsumed_tail or self._member.unused_data
+        except zlib.error as error:
+            raise UnexpectedResponseError(f"the reply cannot be decompressed: {error}") from None
+
+
+def _failure_of(error: Exception) -> FerryError | None:
+    """Return the `FerryError` for an exception of the client or the system; None for others."""
+    names = [kind.__name__ for kind in type(error).__mro__ if _is_httpx(kind)]
+    new_failure = next((_FAILURES[name] for name in names if name in _FAILURES), None)
+    if new_failure is None and isinstance(error, OSError):
+        new_failure = _lost
+    if new_failure is None and isinstance(error, UnicodeError):
+        new_failure = ConfigurationError  # a host that cannot be encoded
+    if new_failure is None:
+        return None
+    return new_failure(_message_of(error, is_ours=new_failure("").outcome == "not_sent"))
+
+
+def _message_of(error: Exception, *, is_ours: bool) -> str:
+    """Return type and message of an exception; a reply that the message quotes is left out."""
+    message = " ".join(str(error).split())
+    if not is_ours:
+        message = _QUOTE.split(message, maxsplit=1)[0]
+    return f"{type(error).__name__}: {message}".removesuffix(": ")
+
+
+def _is_httpx(kind: type[BaseException]) -> bool:
+    return kind.__module__.partition(".")[0] in {"httpcore", "httpx", "httpx2"}
+
+
+def _lower_to_debug(record: logging.LogRecord) -> bool:
+    if _hides_content.get() and record.levelno == logging.INFO:
+        record.levelno, record.levelname = logging.DEBUG, "DEBUG"
+        return logging.getLogger(record.name).isEnabledFor(logging.DEBUG)
+    return True
+
+
+def _remove_replies(record: logging.LogRecord) -> bool:
+    if _hides_content.get():
+        record.msg = str(record.msg).partition(" return_value=")[0].partition(" exception=")[0]
+    return True
+
+
+for _name in ("httpx", "httpx2"):
+    logging.getLogger(_name).addFilter(_lower_to_debug)
+for _name in ("httpcore.http11", "httpcore.http2", "httpcore2.http11", "httpcore2.http2"):
+    logging.getLogger(_name).addFilter(_remove_replies)

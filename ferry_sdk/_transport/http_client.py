@@ -1,15 +1,9 @@
-"""The interface of an HTTP client: the part of httpx's API that httpx2 shares.
-
-`parse_headers` is for the library's own clients.
-"""
+"""The interface of an HTTP client: the part of httpx's API that httpx2 shares."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from functools import lru_cache
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any, Protocol, TypeVar
-
-from ferry_sdk._engine.http import Headers
 
 RequestT = TypeVar("RequestT")
 RequestT_co = TypeVar("RequestT_co", covariant=True)
@@ -119,24 +113,3 @@ class AsyncHttpResponse(HttpHead, Protocol):
     async def aclose(self) -> None:
         """Close the reply; the rest of the body stays unread."""
         ...
-
-
-def parse_headers(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """Return the headers; repeated ones are joined with a comma."""
-    values: dict[str, str] = {}
-    for raw_name, raw_value in raw:
-        name, value = _name_of(raw_name), _text_of(raw_value)
-        values[name] = f"{values[name]}, {value}" if name in values else value
-    return Headers.of(values)
-
-
-@lru_cache(maxsize=256)
-def _name_of(name: bytes) -> str:
-    return name.decode("latin-1").lower()
-
-
-def _text_of(value: bytes) -> str:
-    try:
-        return value.decode()
-    except UnicodeDecodeError:
-        return value.decode("latin-1")

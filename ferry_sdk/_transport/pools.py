@@ -25,8 +25,8 @@ from ferry_sdk._engine.settings import Settings
 from ferry_sdk._runtime.fork import process_id
 from ferry_sdk._runtime.threads import Latch
 from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
+from ferry_sdk._transport.send_guard import OpenConnections
 from ferry_sdk._transport.startup import client_maker, load_for_tasks, load_for_threads
-from ferry_sdk._transport.tracing import OpenConnections
 from ferry_sdk.errors import ConfigurationError, FerryError
 
 _MOMENT = 0.5

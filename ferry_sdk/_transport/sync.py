@@ -38,7 +38,6 @@ from ferry_sdk._engine.http import RawResponse, Reply
 from ferry_sdk._engine.operation import Operation, ReadBack
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._runtime.threads import NoThreadError, start_thread, start_thread_or_run
-from ferry_sdk._transport import httpx_interface as _http
 from ferry_sdk._transport.exchange import Exchange, deadline_error
 from ferry_sdk._transport.http_client import HttpClient
 from ferry_sdk._transport.pools import Shared
@@ -200,56 +199,16 @@ class Transport:
 
     def _send(self, effect: Send) -> Reply:
         resources = self.shared.resources()
-        client, exchange = resources.client, Exchange(effect, resources.connections)
-        if self._stop is not None:
-            if self._stop.is_set:
-                raise ConfigurationError("the client is closed")
-            with self._stop.call(exchange.give_up):
-                return self._exchange_until(client, effect, exchange)
-        return self._exchange_until(client, effect, exchange)
-
-    def _exchange_until(self, client: HttpClient[Any], effect: Send, exchange: Exchange) -> Reply:
-        if effect.until is None:
-            return self._exchange(client, effect, exchange)
-        # A timeout of httpx limits one step; only a thread can be left when the deadline comes.
-        try:
-            call = start_thread(partial(self._exchange, client, effect, exchange))
-            if call.wait(seconds_until(effect.until + GRACE, threading.TIMEOUT_MAX)):
-                return call.result()
-        except NoThreadError:
-            effect.is_handed_over = False
-            raise ConfigurationError(
-                "deadline: cannot start a thread to enforce it; is the interpreter shutting down?"
-            ) from None
-        except BaseException:
-            exchange.give_up()  # the thread sends nothing from now on
-            raise
-        exchange.give_up()
-        raise deadline_error(effect)
-
-    def _exchange(self, client: HttpClient[Any], effect: Send, exchange: Exchange) -> Reply:
-        try:
-            request = _http.build_request(client, effect.request, effect.timeout, exchange.on_event)
-            outside = _http.hides_content.set(True)
-            try:
-                response = client.send(request, stream=True, auth=None, follow_redirects=False)
-                try:
-                    exchange.start_reply(response)
-                    is_loaded = response.is_stream_consumed
-                    for chunk in response.iter_bytes() if is_loaded else response.iter_raw():
-                        if exchange.feed(chunk):
-                            break
-                    return exchange.reply()
-                finally:
-                    exchange.end_request()
-                    response.close()
-            finally:
-                _http.hides_content.reset(outside)
-        except Exception as error:
-            failure = exchange.failure(error)
-            if failure is None or failure is error:
-                raise
-        raise failure
+        exchange = Exchange(effect, resources.connections)
+        until, run = effect.until, exchange.run
+        if until is not None:
+            run = partial(_run_until, effect, until, exchange)
+        if self._stop is None:
+            return run(resources.client)
+        if self._stop.is_set:
+            raise ConfigurationError("the client is closed")
+        with self._stop.call(exchange.give_up):
+            return run(resources.client)
 
 
 class RawTransport:
@@ -262,6 +221,24 @@ class RawTransport:
     def run(self, operation: Operation[T]) -> RawResponse[T]:
         """Make a call and return its result with the HTTP reply."""
         return self._transport.answer(operation)
+
+
+def _run_until(effect: Send, until: float, exchange: Exchange, client: HttpClient[Any]) -> Reply:
+    # A timeout of httpx limits one step; only a thread can be left when the deadline comes.
+    try:
+        call = start_thread(partial(exchange.run, client))
+        if call.wait(seconds_until(until + GRACE, threading.TIMEOUT_MAX)):
+            return call.result()
+    except NoThreadError:
+        effect.is_handed_over = False
+        raise ConfigurationError(
+            "deadline: cannot start a thread to enforce it; is the interpreter shutting down?"
+        ) from None
+    except BaseException:
+        exchange.give_up()  # the thread sends nothing from now on
+        raise
+    exchange.give_up()
+    raise deadline_error(effect)
 
 
 def _call_user(effect: CallUser[T]) -> object:

@@ -29,6 +29,7 @@ from ferry_sdk._engine.batch import (
     stop_after_error,
 )
 from ferry_sdk._engine.effects import Flow, RunBlocking, Save, SingleFlight
+from ferry_sdk._engine.limits import FRESH_FOR
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._runtime.fork import after_fork_in_child
 from ferry_sdk._runtime.version import __version__
@@ -43,7 +44,7 @@ from ferry_sdk.models.catalogue import VehicleModel
 from ferry_sdk.models.records import Records
 from ferry_sdk.planning.names import LANGUAGES, PlaceIndex, country_codes
 from ferry_sdk.planning.route_files import account_name, content_of, read_graph, remove_old
-from ferry_sdk.planning.routes import DAY, RouteGraph, RouteSources
+from ferry_sdk.planning.routes import RouteGraph, RouteSources
 from ferry_sdk.resources.catalogue import CatalogueGroup
 from ferry_sdk.resources.mcp import McpGroup
 
@@ -116,7 +117,7 @@ def place_index(settings: Settings, until: float | None) -> Flow[PlaceIndex]:
     """
     key = _key(settings)
     index = _indexes.get(key)
-    if index is not None and index.is_complete and 0 <= time.time() - index.made_at < DAY:
+    if index is not None and index.is_complete and 0 <= time.time() - index.made_at < FRESH_FOR:
         return index
     return (yield from _share(("places", *key), partial(_read_names, settings, until), until))
 
@@ -129,7 +130,7 @@ def vehicle_models(settings: Settings, until: float | None) -> Flow[tuple[Vehicl
     """
     key = _key(settings)
     kept = _vehicles.get(key)
-    if kept is not None and 0 <= time.time() - kept[0] < DAY:
+    if kept is not None and 0 <= time.time() - kept[0] < FRESH_FOR:
         return kept[1]
     batch: Batch[str, Records[VehicleModel]] = Batch(1, until)
     batch.add("vehicles", McpGroup.vehicle_data(None))
@@ -314,5 +315,5 @@ def _prepare_file(settings: Settings) -> Path:
     """Return the file of a graph in its folder, without the files that are no longer used."""
     path = _file_of(settings)
     path.parent.mkdir(parents=True, exist_ok=True)
-    remove_old(path.parent, DAY)
+    remove_old(path.parent, FRESH_FOR)
     return path

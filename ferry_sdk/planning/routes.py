@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
+from ferry_sdk._engine.limits import FRESH_FOR
 from ferry_sdk.models.catalogue import (
     Company,
     Departure,
@@ -27,10 +28,8 @@ from ferry_sdk.models.catalogue import (
 from ferry_sdk.planning.names import fold
 
 _SEPARATOR: Final = re.compile(r"→|⇒|➔|➝|->|=>|—|\u2013|>|/|-")
-DAY: Final = 24 * 3600.0
-"""Seconds for which a catalogue is used without being read again."""
 _INCOMPLETE_FRESH: Final = 300.0
-"""The same for a graph of which a catalogue could not be read."""
+"""Seconds for which a graph is used of which a catalogue could not be read."""
 NO_ROUTE: Final = "no company sails from the one place to the other"
 """The note of a search whose route does not exist."""
 
@@ -104,7 +103,7 @@ class RouteGraph:
     def is_fresh(self) -> bool:
         """Whether it is used without being read again."""
         age = time.time() - self.made_at
-        return 0 <= age < (DAY if self.is_complete else _INCOMPLETE_FRESH)
+        return 0 <= age < (FRESH_FOR if self.is_complete else _INCOMPLETE_FRESH)
 
     def between(self, depart_code: str | None, arrive_code: str | None) -> tuple[Route, ...]:
         """Return the routes from one port to another; None: any port."""

@@ -24,7 +24,7 @@ from ferry_sdk import (
     RequestTimeoutError,
     UnresolvedWriteError,
 )
-from ferry_sdk._engine.writes import READ_BACK_WINDOW
+from ferry_sdk._engine.limits import READ_BACK_WINDOW
 from ferry_sdk.journal import Journal
 from tests.backend.canaries import (
     BOOKING,

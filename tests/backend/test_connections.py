@@ -146,7 +146,7 @@ def test_connections_that_a_burst_leaves_are_closed(
 def test_no_more_connections_than_there_are_places(
     any_clients: Clients, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    monkeypatch.setattr(f"{CLIENTS}._MOST", most)
+    monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", most)
     held = Held()
     with Service(held) as service:
         ferry = any_clients("t", base_url=service.url, max_retries=0)
@@ -184,7 +184,7 @@ def test_there_are_two_hundred_places(portal: BlockingPortal) -> None:
 def test_many_threads_share_few_connections(
     ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(f"{CLIENTS}._MOST", 5)
+    monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", 5)
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
 
         def calls() -> set[int]:
@@ -255,7 +255,7 @@ def half_a_body(connection: Connection) -> None:
 
 
 def test_a_reply_that_is_left_early_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"{CLIENTS}._MOST", 1)
+    monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", 1)
     with Service(half_a_body, serve) as service:
         client = Connections(ssl.create_default_context)
         request = client.build_request(
@@ -275,7 +275,7 @@ def test_a_reply_that_is_left_early_keeps_its_connection(monkeypatch: pytest.Mon
 def test_an_awaited_reply_that_is_left_early_keeps_its_connection(
     portal: BlockingPortal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(f"{CLIENTS}._MOST", 1)
+    monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", 1)
 
     async def both(url: str) -> None:
         client = AsyncConnections(ssl.create_default_context)
@@ -302,7 +302,7 @@ def test_an_awaited_reply_that_is_left_early_keeps_its_connection(
 def test_a_call_that_is_cancelled_leaves_its_place_and_no_connection(
     portal: BlockingPortal, monkeypatch: pytest.MonkeyPatch, reply: Script
 ) -> None:
-    monkeypatch.setattr(f"{CLIENTS}._MOST", 1)
+    monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", 1)
     with Service(reply, serve) as service:
         ferry = AsyncFerry("t", base_url=service.url)
         call = portal.start_task_soon(ferry.catalogue.ports)
@@ -346,7 +346,7 @@ def test_wherever_a_call_is_cancelled_its_place_is_free_again(
     expired: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(f"{CLIENTS}._MOST", 2)
+    monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", 2)
 
     async def calls(service: Service) -> None:
         async with AsyncFerry("t", base_url=service.url, timeout=5) as ferry:
@@ -375,7 +375,7 @@ def test_wherever_a_call_is_cancelled_its_place_is_free_again(
 def test_wherever_a_call_is_interrupted_its_place_is_free_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(f"{CLIENTS}._MOST", 2)
+    monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", 2)
     main = threading.main_thread().ident or 0
     assert threading.get_ident() == main
     is_pressed = True

@@ -34,7 +34,7 @@ from ferry_sdk import (
     InvalidInputError,
     OutcomeUnknownError,
 )
-from ferry_sdk._transport.tracing import Tracing
+from ferry_sdk._transport.send_guard import SendGuard
 from ferry_sdk.journal import Journal
 from tests.backend.gathering import eventually
 from tests.backend.notes import Noting
@@ -144,7 +144,7 @@ class Course:
             with self._caller(service.url, noting if self.has_journal else None) as call:
                 for calls in count(1):
                     interruption = Interruption((calls - 1) * step, self.kind)
-                    patch.setattr(Tracing, "_check_may_send", leaving(interruption.left))
+                    patch.setattr(SendGuard, "_check_may_send", leaving(interruption.left))
                     log.clear()
                     gateway.is_done = self.ending in {"refused", "done before"}
                     sent_before = sum(asked.startswith("POST") for asked in service.asked)
@@ -275,10 +275,10 @@ class Gateway:
             connection.send("200 OK", answer_to(asked))
 
 
-def leaving(tell: Callable[[], None]) -> Callable[[Tracing], None]:
-    original = Tracing._check_may_send
+def leaving(tell: Callable[[], None]) -> Callable[[SendGuard], None]:
+    original = SendGuard._check_may_send
 
-    def leaves(self: Tracing) -> None:
+    def leaves(self: SendGuard) -> None:
         getattr(original, "original", original)(self)
         tell()
 

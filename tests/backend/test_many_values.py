@@ -15,7 +15,8 @@ from pydantic_core import from_json
 
 from ferry_sdk import AsyncFerry, Ferry, OutcomeUnknownError, UnexpectedResponseError
 from ferry_sdk._engine.effects import RunBlocking
-from ferry_sdk._engine.wire import LONG_REPLY, is_in_worker_thread
+from ferry_sdk._engine.limits import LONG_REPLY
+from ferry_sdk._engine.requests import is_in_worker_thread
 from ferry_sdk._protocols.json_body import decode_json
 from tests.engine.replies import good, scripted_driver
 from tests.support.samples import BOOKING
@@ -98,7 +99,7 @@ def test_memory_that_runs_out_while_a_reply_comes_in_is_a_reply_lost(
     with Service(packed(b"{}"), serve) as service:
         ferry = clients("t", base_url=service.url, max_retries=0, deadline=20)
         with monkeypatch.context() as once:
-            once.setattr("ferry_sdk._transport.exchange.Exchange.reply", full)
+            once.setattr("ferry_sdk._transport.exchange.Exchange._feed", full)
             with pytest.raises(OutcomeUnknownError, match="MemoryError"):
                 ferry.bookings.create(**_arguments("bookings.create"))
         assert len(service.asked) == 1

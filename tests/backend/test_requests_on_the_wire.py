@@ -14,7 +14,7 @@ import pytest
 
 from ferry_sdk import ConfigurationError, UnexpectedResponseError
 from ferry_sdk._transport.http11 import Connections
-from ferry_sdk._transport.http11.messages import prepare_request
+from ferry_sdk._transport.http11.client import prepare_request
 
 if TYPE_CHECKING:
     from collections.abc import Generator

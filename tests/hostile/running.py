@@ -49,7 +49,7 @@ class Stage:
             self._server = stack.enter_context(HostileServer())
             self._interrupter = stack.enter_context(Interrupter())
             # The library's own clients have as many places as the others are told to have.
-            stack.enter_context(patch.object(clients, "_MOST", PLACES))
+            stack.enter_context(patch.object(clients, "MOST_CONNECTIONS", PLACES))
             with Ferry("tkn", base_url=self._server.base_url) as ferry:
                 self._server.begin("call-0")  # the first run has another call before it, too
                 ferry.with_options(correlation_id="call-0").catalogue.ports()

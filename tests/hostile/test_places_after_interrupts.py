@@ -34,7 +34,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
-_PLACES = "ferry_sdk._transport.http11.client._MOST"
+_PLACES = "ferry_sdk._transport.http11.client.MOST_CONNECTIONS"
 _WELL: dict[str, Any] = {"deadline": 3.0, "timeout": 3.0, "max_retries": 2}
 _STEP_OF_SAMPLE = 13
 OURS = (str(Path(ferry_sdk.__file__).parent),)

@@ -16,7 +16,7 @@ from pydantic import JsonValue, TypeAdapter
 
 from ferry_sdk import UnexpectedResponseError
 from ferry_sdk._engine.parsing import Record, RecordList
-from ferry_sdk._engine.wire import read_in_thread
+from ferry_sdk._engine.requests import read_in_thread
 from ferry_sdk._protocols.json_body import decode_json
 from ferry_sdk.models import Availability, BookingCancellation
 from ferry_sdk.models.base import LongNumber

@@ -10,8 +10,8 @@ from typing import Final, Literal, TypeVar, cast
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.http import Reply
+from ferry_sdk._engine.requests import read
 from ferry_sdk._engine.settings import Authority
-from ferry_sdk._engine.wire import read
 from ferry_sdk._protocols.error_responses import service_error
 from ferry_sdk._protocols.json_body import digest, personal_data
 from ferry_sdk._protocols.mcp.post import PATH, JsonRpcReply, post
@@ -74,7 +74,7 @@ class Mcp:
         """Describe a read of a resource."""
         return cls("resources/read", {"uri": uri})
 
-    def exchange(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
+    def send(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
         """Send the request once, in a session if the server needs one, and parse its reply."""
         yield from open_session(context)
         if self.method in {"tools/list", "resources/list"}:

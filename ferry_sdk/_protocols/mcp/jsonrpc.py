@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final, cast
 
 from ferry_sdk._engine.http import Head
-from ferry_sdk._engine.wire import LONG_REPLY
+from ferry_sdk._engine.limits import LONG_REPLY
 from ferry_sdk._protocols.json_body import decode_json
 
 EVENT_STREAM: Final = "text/event-stream"

@@ -12,7 +12,7 @@ from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.http import Listener, Reply, Request
-from ferry_sdk._engine.wire import read, send
+from ferry_sdk._engine.requests import read, send
 from ferry_sdk._protocols.error_responses import api_error, is_service_code, service_error
 from ferry_sdk._protocols.json_body import decode_json, encode_json, text_of
 from ferry_sdk._protocols.mcp.jsonrpc import EVENT_STREAM, ReplyListener, reply_among

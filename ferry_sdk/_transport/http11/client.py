@@ -9,31 +9,128 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import partial
-from typing import Final, Generic, cast
+from functools import lru_cache, partial
+from typing import Any, Final, Generic, NamedTuple, cast
+from urllib.parse import quote, urlsplit
 
 import anyio
 import httpcore
+import idna
 
-from ferry_sdk._transport.http11 import parsers
+from ferry_sdk._engine.limits import MOST_CONNECTIONS
+from ferry_sdk._transport.http11 import replies
 from ferry_sdk._transport.http11.asyncio_stream import connect_tcp
-from ferry_sdk._transport.http11.messages import (
-    AsyncResponse,
-    PreparedRequest,
-    Response,
-    prepare_request,
-)
 from ferry_sdk._transport.http11.pool import IdleConnections, Slot, Slots, StreamT
+from ferry_sdk.errors import ConfigurationError
 
-_MOST: Final = 200
-"""Connections at the same time."""
 _PIECE: Final = 64 * 1024
 """Bytes that are read at once."""
 _CONNECT_STEP: Final = "connection.connect_tcp"
 _TLS_STEP: Final = "connection.start_tls"
 _SEND_STEP: Final = "http11.send_request_headers.started"
+_DEFAULT_PORTS: Final = {"http": 80, "https": 443}
+_ALLOWED: Final = "%/:?#[]@!$&'()*+,;=~-._"
+
+
+class Origin(NamedTuple):
+    """The server of a request.
+
+    Attributes:
+        host: The host, encoded.
+        port: The port.
+        is_tls: Whether it uses TLS.
+    """
+
+    host: str
+    port: int
+    is_tls: bool
+
+
+class PreparedRequest(NamedTuple):
+    """One request. A repr shows only its server.
+
+    Its bytes are made when it has a connection, so that waiting requests do not hold them.
+
+    Attributes:
+        origin: The server.
+        first_lines: The request line and the Host header.
+        headers: The other headers.
+        content: The body; None without one.
+        connect: Seconds to connect; None, here and below: no limit.
+        read: Seconds for each piece of the reply.
+        write: Seconds for each piece of the request.
+        pool: Seconds to wait for a connection.
+        trace: Called, or awaited, with each step.
+    """
+
+    origin: Origin
+    first_lines: str
+    headers: Mapping[str, str]
+    content: bytes | None
+    connect: float | None
+    read: float | None
+    write: float | None
+    pool: float | None
+    trace: Callable[[str, Mapping[str, Any]], Any]
+
+    def encode(self) -> bytes:
+        """Return the request in bytes.
+
+        Raises:
+            ConfigurationError: A header is invalid.
+        """
+        lines = [self.first_lines, *(f"{name}: {value}" for name, value in self.headers.items())]
+        if self.content is not None or self.first_lines.startswith("POST "):
+            lines.append(f"Content-Length: {len(self.content or b'')}")
+        head = "\r\n".join(lines)
+        # The first lines are two.
+        if head.count("\n") != len(lines) or head.count("\r") != len(lines) or "\0" in head:
+            raise ConfigurationError("a header must be in one line")
+        return f"{head}\r\n\r\n".encode() + (self.content or b"")
+
+    def __repr__(self) -> str:
+        return f"PreparedRequest({self.origin})"
+
+
+def prepare_request(
+    method: str,
+    url: str,
+    *,
+    content: bytes | None = None,
+    headers: Mapping[str, str] | None = None,
+    timeout: tuple[float | None, float | None, float | None, float | None],
+    extensions: Mapping[str, Any],
+) -> PreparedRequest:
+    """Return a request; `timeout` is connect, read, write, pool, `extensions` has the `trace`.
+
+    Raises:
+        httpcore.UnsupportedProtocol: The URL is neither http nor https.
+        UnicodeError: The host cannot be encoded.
+    """
+    origin, target, host = _address(url)
+    first_lines = f"{method} {target} HTTP/1.1\r\nHost: {host}"
+    trace = extensions["trace"]
+    return PreparedRequest(origin, first_lines, headers or {}, content, *timeout, trace)
+
+
+@lru_cache(maxsize=256)
+def _address(url: str) -> tuple[Origin, str, str]:
+    """Return the server of a URL, the target, and the value of the Host header."""
+    parts = urlsplit(url)
+    if parts.scheme not in _DEFAULT_PORTS or not parts.hostname:
+        raise httpcore.UnsupportedProtocol("neither http nor https")
+    host = parts.hostname if parts.hostname.isascii() else idna.encode(parts.hostname).decode()
+    target = quote(parts.path or "/", safe=_ALLOWED)
+    if parts.query:
+        target += "?" + quote(parts.query, safe=_ALLOWED)
+    default_port = _DEFAULT_PORTS[parts.scheme]
+    port = default_port if parts.port is None else parts.port
+    header = f"[{host}]" if ":" in host else host
+    if port != default_port:
+        header += f":{port}"
+    return Origin(host, port, parts.scheme == "https"), target, header
 
 
 class _AnyConnections(Generic[StreamT]):
@@ -43,7 +140,7 @@ class _AnyConnections(Generic[StreamT]):
 
     def __init__(self, new_context: Callable[[], ssl.SSLContext]) -> None:
         self._new_context = new_context
-        self._slots: Slots[StreamT] = Slots(_MOST)
+        self._slots: Slots[StreamT] = Slots(MOST_CONNECTIONS)
         self._idle_connections: IdleConnections[StreamT] = IdleConnections()
 
     @property
@@ -66,15 +163,15 @@ class Connections(_AnyConnections[httpcore.NetworkStream]):
         stream: bool = True,  # noqa: ARG002 -- here and below: the interface of httpx
         auth: None = None,  # noqa: ARG002
         follow_redirects: bool = False,  # noqa: ARG002
-    ) -> Response:
+    ) -> replies.Response:
         """Send a request and return its reply with the body unread; other arguments are fixed."""
         slot = self._slots.take() or self._slots.wait(request.pool)
         if slot is None:
             raise httpcore.PoolTimeout("all connections are in use")
         try:
             slot.stream, unwanted = self._idle_connections.take(request.origin)
-            for one in (*unwanted, *self._slots.lost()):
-                one.close()
+            for idle in (*unwanted, *self._slots.lost()):
+                idle.close()
             connection = slot.stream or self._connect(request, slot)
             data = request.encode()
             request.trace(_SEND_STEP, {"network_stream": connection})
@@ -82,7 +179,7 @@ class Connections(_AnyConnections[httpcore.NetworkStream]):
                 connection.write(data, request.write)
             del data
             received = connection.read(_PIECE, request.read)
-            reader = parsers.new_reader()
+            reader = replies.new_reader()
             reader.feed(received)
             while not reader.status_code:
                 reader.feed(connection.read(_PIECE, request.read))
@@ -93,7 +190,7 @@ class Connections(_AnyConnections[httpcore.NetworkStream]):
                 failed.close()
             raise
         read = partial(connection.read, _PIECE, request.read)
-        return Response(reader, read, partial(self._end, reader, request, slot))
+        return replies.Response(reader, read, partial(self._end, reader, request, slot))
 
     def _connect(
         self, request: PreparedRequest, slot: Slot[httpcore.NetworkStream]
@@ -109,7 +206,7 @@ class Connections(_AnyConnections[httpcore.NetworkStream]):
         return stream
 
     def _end(
-        self, reader: parsers.Reader, request: PreparedRequest, slot: Slot[httpcore.NetworkStream]
+        self, reader: replies.Reader, request: PreparedRequest, slot: Slot[httpcore.NetworkStream]
     ) -> None:
         stream = slot.stream
         if stream is None:
@@ -121,8 +218,8 @@ class Connections(_AnyConnections[httpcore.NetworkStream]):
                 unwanted = self._idle_connections.give_back(request.origin, stream)
         finally:
             self._slots.release(slot)
-            for one in unwanted:
-                one.close()
+            for ended in unwanted:
+                ended.close()
 
     def close(self) -> None:
         """Close the idle connections; those in use are closed when they are given back."""
@@ -144,15 +241,15 @@ class AsyncConnections(_AnyConnections[httpcore.AsyncNetworkStream]):
         stream: bool = True,  # noqa: ARG002 -- here and below: the interface of httpx
         auth: None = None,  # noqa: ARG002
         follow_redirects: bool = False,  # noqa: ARG002
-    ) -> AsyncResponse:
+    ) -> replies.AsyncResponse:
         """Send a request and return its reply with the body unread; other arguments are fixed."""
         slot = self._slots.take() or await self._slots.wait_async(request.pool)
         if slot is None:
             raise httpcore.PoolTimeout("all connections are in use")
         try:
             slot.stream, unwanted = self._idle_connections.take(request.origin)
-            for one in (*unwanted, *self._slots.lost()):
-                await _close_shielded(one)
+            for idle in (*unwanted, *self._slots.lost()):
+                await _close_shielded(idle)
             connection = slot.stream or await self._connect(request, slot)
             data = request.encode()
             await request.trace(_SEND_STEP, {"network_stream": connection})
@@ -160,7 +257,7 @@ class AsyncConnections(_AnyConnections[httpcore.AsyncNetworkStream]):
                 await connection.write(data, request.write)
             del data
             received = await connection.read(_PIECE, request.read)
-            reader = parsers.new_reader()
+            reader = replies.new_reader()
             reader.feed(received)
             while not reader.status_code:
                 reader.feed(await connection.read(_PIECE, request.read))
@@ -173,7 +270,7 @@ class AsyncConnections(_AnyConnections[httpcore.AsyncNetworkStream]):
                 await _close_shielded(failed)
             raise
         read = partial(connection.read, _PIECE, request.read)
-        return AsyncResponse(reader, read, partial(self._end, reader, request, slot))
+        return replies.AsyncResponse(reader, read, partial(self._end, reader, request, slot))
 
     async def _connect(
         self, request: PreparedRequest, slot: Slot[httpcore.AsyncNetworkStream]
@@ -190,7 +287,7 @@ class AsyncConnections(_AnyConnections[httpcore.AsyncNetworkStream]):
 
     async def _end(
         self,
-        reader: parsers.Reader,
+        reader: replies.Reader,
         request: PreparedRequest,
         slot: Slot[httpcore.AsyncNetworkStream],
     ) -> None:
@@ -204,8 +301,8 @@ class AsyncConnections(_AnyConnections[httpcore.AsyncNetworkStream]):
                 unwanted = self._idle_connections.give_back(request.origin, stream)
         finally:
             self._slots.release(slot)
-            for one in unwanted:
-                await _close_shielded(one)
+            for ended in unwanted:
+                await _close_shielded(ended)
 
     async def aclose(self) -> None:
         """Close the idle connections; those in use are closed when they are given back."""

@@ -22,12 +22,11 @@ import anyio
 import httpcore
 from typing_extensions import Self
 
+from ferry_sdk._engine.limits import KEPT_FOR
 from ferry_sdk._runtime.threads import Latch
 
 StreamT = TypeVar("StreamT", httpcore.NetworkStream, httpcore.AsyncNetworkStream)
 
-KEPT_FOR: Final = 5.0
-"""Seconds after which an idle connection is not reused."""
 _LOOK: Final = 1.0
 """Seconds after which a waiter checks again."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk._transport.http11 import AsyncConnections, Connections, client, parsers
+from ferry_sdk._transport.http11 import AsyncConnections, Connections, client, replies
 from ferry_sdk._transport.tls import context_of
 from tests.support.tiers import mostly_long
 from tests.transport.calls import Caller
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from anyio.from_thread import BlockingPortal
 
-READERS = {"llhttp": parsers.LlhttpReader, "h11": parsers.H11Reader}
+READERS = {"llhttp": replies.LlhttpReader, "h11": replies.H11Reader}
 
 
 class Requests:
@@ -31,7 +31,7 @@ class Requests:
 
     def __init__(self, *, verify: Any, event_hooks: Any, limits: Any = 200) -> None:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(client, "_MOST", limits)
+            patch.setattr(client, "MOST_CONNECTIONS", limits)
             super().__init__(verify)  # type: ignore[call-arg]  # the other base takes it
         self.hooks = event_hooks["request"]
         self.hurried: dict[str, float] = {}
@@ -76,7 +76,7 @@ class OwnCaller(Caller):
 
 @pytest.fixture(params=mostly_long(READERS))
 def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(parsers, "new_reader", READERS[request.param])
+    monkeypatch.setattr(replies, "new_reader", READERS[request.param])
     return request.param
 
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import httpcore
 import pytest
 
-from ferry_sdk._transport.http11.parsers import H11Reader, LlhttpReader
+from ferry_sdk._transport.http11.replies import H11Reader, LlhttpReader
 from tests.support.tiers import mostly_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ferry_sdk._transport.http11.parsers import Reader
+    from ferry_sdk._transport.http11.replies import Reader
 
 BODIES = (b'{"ports": []}', b'{"name": "%b"}' % (b"x" * 150), b"", b"[]\r\n")
 STATUSES = (b"200 OK", b"201 Created", b"204 No Content", b"304 Not Modified", b"409", b"500 ")

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial
 from threading import get_ident
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.correlation import recent_ids
 from ferry_sdk._engine.effects import Flow, RunBlocking, Send
 from ferry_sdk._engine.http import Listener, Reply, Request, Timeout
 from ferry_sdk._engine.limiter import acquire
+from ferry_sdk._engine.limits import LONG_REPLY, LONGEST_RESERVE
 from ferry_sdk._engine.log import fields
 from ferry_sdk.errors import FerryError, RequestTimeoutError, UnexpectedResponseError
 
@@ -21,12 +22,7 @@ T = TypeVar("T")
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
-LONG_REPLY: Final = 2 * 1024 * 1024
-"""Bytes from which parsing a reply takes too long for the event loop's thread."""
-_LONGEST_RESERVE: Final = 5.0
-"""Seconds kept before a deadline for reading back, or a quarter of the remaining time."""
-
-is_in_worker_thread: ContextVar[bool] = ContextVar("ferry_sdk_aside", default=False)
+is_in_worker_thread: ContextVar[bool] = ContextVar("ferry_sdk_is_in_worker_thread", default=False)
 """Whether a reply is parsed in a worker thread, which must let other threads run."""
 
 
@@ -40,13 +36,12 @@ def send(context: Context, request: Request, listener: Listener | None = None) -
     if context.settings.limiter is not None:
         yield from acquire(context.settings.limiter, context, until)
     timeout = _timeouts_until(context, until)
-    # Set before the request leaves, so that no interruption finds it missing.
     effect = context.state.sending = Send(request, timeout, listener, until)
     reply: Reply
     if context.hook_runner is None:
         reply = yield effect
     else:
-        reply = yield from context.hook_runner.exchange(effect, context)
+        reply = yield from context.hook_runner.send(effect, context)
     _refuse_another_calls(context, reply)
     context.session.update_clock_skew(reply.headers.get("date"), context.now())
     return reply
@@ -65,7 +60,7 @@ def download(context: Context, request: Request) -> Flow[Reply]:
     if context.hook_runner is None:
         reply: Reply = yield effect
         return reply
-    return (yield from context.hook_runner.exchange(effect, context))
+    return (yield from context.hook_runner.send(effect, context))
 
 
 def read(context: Context, reply: Reply, parse: Callable[[], T]) -> Flow[T]:
@@ -135,7 +130,7 @@ def _send_deadline(context: Context) -> float | None:
     if context.deadline is None or not context.keeps_reserve:
         return context.deadline
     remaining = max(0.0, context.deadline - context.clock())
-    return context.deadline - min(_LONGEST_RESERVE, remaining / 4)
+    return context.deadline - min(LONGEST_RESERVE, remaining / 4)
 
 
 def _timeouts_until(context: Context, until: float | None) -> Timeout:

@@ -1,10 +1,10 @@
-"""Tracing of requests: whether a request has left, and a way to stop it.
+"""The guard of a request: it records whether the request has left, and can stop it.
 
-httpcore reports each step of a request to a trace function. `Tracing` uses it in two ways. It marks
-the request as sent at the last step before the first byte, so that afterwards it is known whether
-the service can have received anything. And at that same step it raises if the request was given up,
-the client was closed, or plain http would leave this machine: nothing is sent then. A lock covers
-the check and the mark, because another thread may give the request up at any time.
+httpcore reports each step of a request to a trace function. `SendGuard` uses it in two ways. It
+marks the request as sent at the last step before the first byte, so that afterwards it is known
+whether the service can have received anything. And at that same step it raises if the request was
+given up, the client was closed, or plain http would leave this machine: nothing is sent then. A
+lock covers the check and the mark, because another thread may give the request up at any time.
 
 `OpenConnections` knows the sockets of a client, so that `close` and a deadline can shut them down
 under a thread that is blocked in a read.
@@ -51,25 +51,25 @@ class OpenConnections:
 
     def socket_of(self, stream: Any) -> socket | None:  # noqa: ANN401 -- httpcore's or httpcore2's
         """Return the socket of a stream and remember it; shut it down if the client is closed."""
-        known = self._by_stream.get(stream)
-        if known is not None:
-            return known()
-        found = stream.get_extra_info("socket")
-        found = getattr(found, "_sock", found)  # asyncio returns a wrapper
-        if not isinstance(found, socket):
+        reference = self._by_stream.get(stream)
+        if reference is not None:
+            return reference()
+        connection = stream.get_extra_info("socket")
+        connection = getattr(connection, "_sock", connection)  # asyncio returns a wrapper
+        if not isinstance(connection, socket):
             return None
-        self._by_stream[stream] = ref(found)
-        self._sockets.add(found)
+        self._by_stream[stream] = ref(connection)
+        self._sockets.add(connection)
         if self.is_closed:
-            shut(found)
-        return found
+            shut(connection)
+        return connection
 
     def __len__(self) -> int:
         if self.pid != process_id():
             return 0
         while True:
             with suppress(RuntimeError):  # another thread connects
-                return sum(one.fileno() >= 0 for one in self._sockets)
+                return sum(connection.fileno() >= 0 for connection in self._sockets)
 
     def close(self) -> None:
         """Shut all of them down, also under threads that read from them."""
@@ -84,7 +84,7 @@ class OpenConnections:
             connection.close()
 
 
-class Tracing:
+class SendGuard:
     """Follows the steps of one request, and can stop it before its first byte.
 
     Args:

@@ -1,4 +1,4 @@
-"""Readers of one reply: status, headers and body from the bytes of a connection.
+"""Replies: status, headers and body from the bytes of a connection.
 
 `LlhttpReader` uses llhttp, in C, with every leniency off. `H11Reader` is for where httptools is not
 installed. A new reader reads each reply, so nothing of one reply is left for the next. Whatever
@@ -12,11 +12,15 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 import h11
 import httpcore
+
+from ferry_sdk._engine.http import Headers
 
 _HAS_LLHTTP: Final = find_spec("httptools") is not None
 if TYPE_CHECKING or _HAS_LLHTTP:
@@ -216,3 +220,80 @@ class _RefusedError(Exception):
 
 new_reader: type[Reader] = LlhttpReader if _HAS_LLHTTP else H11Reader
 """Makes a reader; the extra `fast` installs what the faster one needs."""
+
+
+class _Head:
+    """Status and headers of a reply.
+
+    Attributes:
+        status_code: The status.
+        headers: The headers; repeated ones are joined with a comma.
+
+    Args:
+        reader: Reads the reply.
+        read: Reads, or awaits, bytes of the connection.
+        end: Closes the reply, or is awaited to do so; the rest of the body stays unread.
+    """
+
+    is_stream_consumed = False
+    extensions: Final[Mapping[str, Any]] = {}
+
+    def __init__(self, reader: Reader, read: Callable[[], Any], end: Callable[[], Any]) -> None:
+        self.status_code = reader.status_code
+        self.headers = _parse_headers(reader.headers)
+        self._reader = reader
+        self._read = read
+        self.close = self.aclose = end
+
+
+class Response(_Head):
+    """A reply with a body that is read synchronously."""
+
+    def iter_raw(self) -> Iterator[bytes]:
+        """Yield the pieces of the body."""
+        reader = self._reader
+        yield from reader.take()
+        while not reader.is_complete:
+            reader.feed(self._read())
+            yield from reader.take()
+        reader.is_read = True
+
+    iter_bytes = iter_raw
+
+
+class AsyncResponse(_Head):
+    """A reply with a body that is read asynchronously."""
+
+    async def aiter_raw(self) -> AsyncGenerator[bytes, None]:
+        """Yield the pieces of the body."""
+        reader = self._reader
+        for piece in reader.take():
+            yield piece
+        while not reader.is_complete:
+            reader.feed(await self._read())
+            for piece in reader.take():
+                yield piece
+        reader.is_read = True
+
+    aiter_bytes = aiter_raw
+
+
+def _parse_headers(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
+    """Return the headers; repeated ones are joined with a comma."""
+    values: dict[str, str] = {}
+    for raw_name, raw_value in raw:
+        name, value = _name_of(raw_name), _text_of(raw_value)
+        values[name] = f"{values[name]}, {value}" if name in values else value
+    return Headers.of(values)
+
+
+@lru_cache(maxsize=256)
+def _name_of(name: bytes) -> str:
+    return name.decode("latin-1").lower()
+
+
+def _text_of(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
