@@ -51,7 +51,7 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[Result[
                 context.state.attempts.append(result.attempt())
                 _log(context, "done")
             return result
-        _keep_in_doubt(failure, context)
+        _clear_sending_if_refused(failure, context)
         _hide(failure, operation, context)
         context.state.attempts.append(_record(failure, operation.name))
         _log(context, failure.outcome)
@@ -71,8 +71,8 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[Result[
             raise
 
 
-def _keep_in_doubt(failure: FerryError, context: Context) -> None:
-    """Keep the request as sent unless the failure proves that nothing was done."""
+def _clear_sending_if_refused(failure: FerryError, context: Context) -> None:
+    """Clear the record of the request if the failure proves that nothing was done."""
     is_local = failure.outcome == "not_sent" and not isinstance(failure, TransportError)
     if is_local and context.state.may_have_happened:
         failure.outcome = "unknown"  # raised by code that reads a reply, after the request left

@@ -96,16 +96,16 @@ def recover(
 def _recover(
     error: OutcomeUnknownError, read_back: ReadBack[T], context: Context
 ) -> Flow[Result[T]]:
-    fresher = copy(error)
+    updated = copy(error)
     try:
         seen = yield from send_with_retries(read_back.reading, context)
     except FerryError as failure:
-        fresher.attempts += tuple(context.state.attempts)
-        raise fresher from failure.with_traceback(None)
-    fresher.attempts += tuple(context.state.attempts)
-    fresher.last_seen = record = seen.value
+        updated.attempts += tuple(context.state.attempts)
+        raise updated from failure.with_traceback(None)
+    updated.attempts += tuple(context.state.attempts)
+    updated.last_seen = record = seen.value
     if not read_back.shows(record):
-        raise fresher
+        raise updated
     result = seen.of(read_back.result(record))
     yield from record_outcome(context, error.entry_id, "done", result.value, record)
     return result

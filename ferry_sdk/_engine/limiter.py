@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnRequest:
+class RateRequest:
     """What a limiter of the library knows of a request besides its operation.
 
     Attributes:
-        until: When the request gives up, on the monotonic clock; None: never.
+        until: When the wait ends with an error, on the monotonic clock; None: never.
         goes_first: Whether it leaves before those that do not.
         clock: Monotonic seconds.
     """
@@ -36,9 +36,9 @@ class TurnRequest:
     clock: Callable[[], float] = time.monotonic
 
 
-current_request: ContextVar[TurnRequest] = ContextVar(
-    "ferry_sdk_turn_request",
-    default=TurnRequest(),  # noqa: B039 -- it is frozen
+current_request: ContextVar[RateRequest] = ContextVar(
+    "ferry_sdk_rate_request",
+    default=RateRequest(),  # noqa: B039 -- it is frozen
 )
 """The request for which a limiter is asked, for a limiter that asks another one."""
 
@@ -51,11 +51,11 @@ class FlowLimiter(ABC):
         """Return when a request may leave."""
 
     @abstractmethod
-    def steps(self, request: TurnRequest) -> Flow[None]:
+    def steps(self, request: RateRequest) -> Flow[None]:
         """Return when a request may leave.
 
         Raises:
-            RequestTimeoutError: The request has given up.
+            RequestTimeoutError: The wait has ended without a turn.
         """
 
 
@@ -68,7 +68,7 @@ def acquire(limiter: RateLimiter, context: Context, until: float | None) -> Flow
     """
     # Makes the HTTP client, if there is none yet: that takes long, and a turn would be late.
     yield from Sleep(0.0)
-    request = TurnRequest(until, context.goes_first, context.clock)
+    request = RateRequest(until, context.goes_first, context.clock)
     operation, runner = context.state.operation, context.hook_runner
     if isinstance(limiter, FlowLimiter) and _is_own(limiter):
         turn = limiter.steps(request)
@@ -86,26 +86,22 @@ def acquire(limiter: RateLimiter, context: Context, until: float | None) -> Flow
         raise ConfigurationError(f"limiter: it failed with {type(error).__name__}") from error
 
 
-def _same(awaitable: Awaitable[Any]) -> Awaitable[Any]:
-    return awaitable
-
-
 def _is_own(limiter: FlowLimiter) -> bool:
     """Return whether `acquire` is the library's, and not replaced in a subclass or a test."""
     function = getattr(limiter.acquire, "__func__", None)
     return getattr(function, "__module__", "").startswith("ferry_sdk.")
 
 
-def _call(limiter: RateLimiter, request: TurnRequest, operation: str) -> Flow[None]:
+def _call(limiter: RateLimiter, request: RateRequest, operation: str) -> Flow[None]:
     function = cast("Callable[[], Any]", partial(limiter.acquire, operation))
     token = current_request.set(request)
     try:
         if is_async_function(limiter.acquire):
             yield from CallUser(function, request.until, "limiter")
             return
-        given = yield from RunBlocking(function, request.until, may_be_interrupted=True)
-        if isawaitable(given):
-            yield from CallUser(partial(_same, given), request.until, "limiter")
+        result = yield from RunBlocking(function, request.until, may_be_interrupted=True)
+        if isawaitable(result):  # `CallUser` awaits it
+            yield from CallUser(lambda: result, request.until, "limiter")
     finally:
         with suppress(ValueError):  # a flow that is dropped ends in another context
             current_request.reset(token)

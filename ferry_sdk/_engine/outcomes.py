@@ -21,7 +21,11 @@ _CODE = re.compile(r"-?[A-Za-z0-9]+([_.:-][A-Za-z0-9]+)*", re.ASCII)
 
 
 def record_outcome(
-    context: Context, entry_id: str | None, state: EndState, named: object, record: object = None
+    context: Context,
+    entry_id: str | None,
+    state: EndState,
+    result_or_error: object,
+    record: object = None,
 ) -> Flow[None]:
     """Record an outcome; if that fails, the entry stays unresolved, which is safe.
 
@@ -29,13 +33,13 @@ def record_outcome(
         context: That of the call.
         entry_id: The entry; None if there is none.
         state: The outcome.
-        named: The result of the write, or the error that ended it.
+        result_or_error: The result of the write, or the error that ended it.
         record: What a guard read, or the booking or ticket in which the effect was seen.
     """
     journal = context.settings.journal
     if journal is None or entry_id is None:
         return
-    end = partial(_end, journal, entry_id, state, named, record)
+    end = partial(_end, journal, entry_id, state, result_or_error, record)
     try:
         yield from RunBlocking(end, context.deadline)
     except Exception as error:  # noqa: BLE001 -- whatever a recorder fails with
@@ -49,32 +53,32 @@ def record_outcome(
         )
 
 
-def _end(journal: Recorder, entry_id: str, state: EndState, named: object, record: object) -> None:
+def _end(journal: Recorder, entry_id: str, state: EndState, value: object, record: object) -> None:
     details: OutcomeDetails | None = None
     # No detail is worth an outcome that is not on record.
     with suppress(Exception):
         # The parameters of a decorated `end` are its own, not those of the function it wraps.
         if "details" in signature(journal.end, follow_wrapped=False).parameters:
-            details = _details(state, named, record)
+            details = _details(state, value, record)
     if details is None:
         journal.end(entry_id, state)
     else:
         cast("DetailedRecorder", journal).end(entry_id, state, details=details)
 
 
-def _details(state: EndState, named: object, record: object) -> OutcomeDetails:
+def _details(state: EndState, value: object, record: object) -> OutcomeDetails:
     """Return what a result, a record that was read back, or an error names."""
-    error = named.__cause__ if isinstance(named, AlreadyDoneError) else named
+    error = value.__cause__ if isinstance(value, AlreadyDoneError) else value
     if state == "rejected" and isinstance(error, APIError):
         return OutcomeDetails(status_code=error.status_code, code=code_of(error))
     if state != "done":
         return OutcomeDetails()
-    ticket_id = _text(named, "ticket_id")
+    ticket_id = _text(value, "ticket_id")
     ticket_ids = None if ticket_id is None else (ticket_id,)
-    if _text(named, "booking_id") and ticket_ids:  # a confirmation, which issues every ticket
+    if _text(value, "booking_id") and ticket_ids:  # a confirmation, which issues every ticket
         all_ids = tuple(ticket.id for ticket in getattr(record, "tickets", ()))
         ticket_ids = all_ids if ticket_id in all_ids else ticket_ids
-    return OutcomeDetails(_text(named, "booking_id"), ticket_ids)
+    return OutcomeDetails(_text(value, "booking_id"), ticket_ids)
 
 
 def code_of(error: APIError) -> str | None:
@@ -82,12 +86,12 @@ def code_of(error: APIError) -> str | None:
     return error.code if _CODE.fullmatch(error.code or "") else None
 
 
-def _text(named: object, member: str) -> str | None:
+def _text(record: object, member: str) -> str | None:
     """Return a text of a record, or of a tool's decoded answer."""
-    if isinstance(named, dict):
-        value = cast("dict[str, object]", named).get(member)
+    if isinstance(record, dict):
+        value = cast("dict[str, object]", record).get(member)
     else:
-        value = getattr(named, member, None)
+        value = getattr(record, member, None)
     return value if isinstance(value, str) else None
 
 

@@ -20,9 +20,9 @@ from ferry_sdk.models.records import Records, Unreadable
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
-_A_PART = 1000
+CHUNK_SIZE = 1000
 """Records of one part, which fit a processor's cache."""
-_A_FEW = 60
+SMALLEST_CHUNK = 60
 """Records below which a part is not bisected further."""
 
 T = TypeVar("T")
@@ -84,8 +84,8 @@ class RecordList(Generic[ModelT]):
         lost: list[Unreadable] = []
         makers = [
             make
-            for first in range(0, len(items), _A_PART)
-            for make in self._validate_columns(first, items[first : first + _A_PART], lost)
+            for first in range(0, len(items), CHUNK_SIZE)
+            for make in self._validate_columns(first, items[first : first + CHUNK_SIZE], lost)
         ]
         if lost:
             self._report_lost(lost, items)
@@ -113,7 +113,7 @@ class RecordList(Generic[ModelT]):
             yield validate_columns(self.model, items)
         except NotUniformError:
             half = len(items) // 2
-            if half < _A_FEW:
+            if half < SMALLEST_CHUNK:
                 records = [*self._validate_each(first, items, lost)]
                 yield lambda: records
             else:
@@ -149,7 +149,7 @@ class RecordList(Generic[ModelT]):
         return f"RecordList({self.model.__name__})"
 
 
-class Unchanged(Generic[T]):
+class Passthrough(Generic[T]):
     """The value as it is, such as any JSON value, or one that the call itself made."""
 
     def __init__(self, **asked: str) -> None:
@@ -161,7 +161,7 @@ class Unchanged(Generic[T]):
         return cast("T", value)
 
     def __repr__(self) -> str:
-        return "Unchanged()"
+        return "Passthrough()"
 
 
 def _check_ids(asked: Mapping[str, str], value: object) -> None:

@@ -101,10 +101,10 @@ def _refuse_another_calls(context: Context, reply: Reply) -> None:
 
     An unknown correlation id is logged once: a gateway may replace the client's id.
     """
-    named = reply.headers.get("x-client-correlation-id") or context.correlation_id
-    if named == context.correlation_id:
+    correlation_id = reply.headers.get("x-client-correlation-id") or context.correlation_id
+    if correlation_id == context.correlation_id:
         return
-    if named in recent_ids:
+    if correlation_id in recent_ids:
         raise UnexpectedResponseError(
             "the reply belongs to another call of this process",
             status_code=reply.status_code,

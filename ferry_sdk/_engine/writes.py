@@ -157,7 +157,7 @@ class _WriteSteps(Generic[T]):
         return (yield from self._resolve_unknown(lost, entry_id))
 
     def _with_journal(
-        self, journal: Recorder, send: Callable[[str], Flow[Result[T]]]
+        self, journal: Recorder, send: Callable[[str | None], Flow[Result[T]]]
     ) -> Flow[Result[T]]:
         """Record the intent, run `send`, and record the outcome.
 
@@ -175,11 +175,10 @@ class _WriteSteps(Generic[T]):
             identity=self.write.canonical(),
             correlation_id=context.correlation_id,
         )
-        begun: list[str] = []
-        begin = partial(_begin, journal, intent, context, begun)
+        recording = _Recording(journal, context)
         try:
-            yield from RunBlocking(begin, context.deadline)
-            response = yield from send(begun[0])
+            yield from RunBlocking(partial(recording.begin, intent), context.deadline)
+            response = yield from send(recording.entry_id)
         except GeneratorExit:
             raise
         except UnresolvedWriteError as error:
@@ -189,14 +188,16 @@ class _WriteSteps(Generic[T]):
             if isinstance(stop, FerryError):
                 context.describe(stop, self.operation.name)
             if isinstance(stop, OutcomeUnknownError):
-                stop.entry_id = begun[0]  # not that of the caller whose request was shared
-            yield from record_outcome(
-                context, begun[0] if begun else None, outcome_after(stop, context), stop
-            )
+                # Not that of the caller whose request was shared.
+                stop.entry_id = recording.entry_id
+            outcome = outcome_after(stop, context)
+            yield from record_outcome(context, recording.entry_id, outcome, stop)
             raise
         else:
             context.state.is_done = True
-            yield from record_outcome(context, begun[0], "done", response.value, self.read_record)
+            yield from record_outcome(
+                context, recording.entry_id, "done", response.value, self.read_record
+            )
             return response
         return (yield from self._resolve_duplicate(duplicate))
 
@@ -291,17 +292,17 @@ class _WriteSteps(Generic[T]):
             )
             remaining = self.context.remaining()
             window = READ_BACK_WINDOW if remaining is None else remaining
-            found: PollResult[object] | None = None
+            polled: PollResult[object] | None = None
             if window > 0:
                 wait = Wait(window, until=read_back.shows)
                 context = self.context._replace(goes_first=True)
                 with suppress(FerryError):  # the client was closed meanwhile
-                    found = yield from poll(read_back.reading, context, wait)
-            if found is not None and found.last is not None:
-                last_seen = found.last.value
-                if found.is_met:
+                    polled = yield from poll(read_back.reading, context, wait)
+            if polled is not None and polled.last is not None:
+                last_seen = polled.last.value
+                if polled.is_met:
                     self.read_record = last_seen
-                    return found.last.of(read_back.result(last_seen))
+                    return polled.last.of(read_back.result(last_seen))
         can = "cannot read" if read_back is None else "reads"
         raise OutcomeUnknownError(
             f"{self.operation.name} may have happened: {lost} (correlation id "
@@ -313,8 +314,22 @@ class _WriteSteps(Generic[T]):
         ) from lost.with_traceback(None)
 
 
-def _begin(journal: Recorder, intent: Intent, context: Context, begun: list[str]) -> None:
-    """Record the intent; undo that if the call was abandoned in the meantime."""
-    begun.append(journal.begin(intent))
-    if context.state.is_abandoned:
-        journal.end(begun[0], "not_sent")
+@dataclass(slots=True)
+class _Recording:
+    """The recording of an intent, in a thread that goes on if its caller is interrupted.
+
+    Attributes:
+        journal: The journal.
+        context: That of the call.
+        entry_id: The entry; None until there is one.
+    """
+
+    journal: Recorder
+    context: Context
+    entry_id: str | None = None
+
+    def begin(self, intent: Intent) -> None:
+        """Record the intent; undo that if the call was abandoned in the meantime."""
+        self.entry_id = entry_id = self.journal.begin(intent)
+        if self.context.state.is_abandoned:
+            self.journal.end(entry_id, "not_sent")

@@ -24,9 +24,10 @@ from ferry_sdk.conformance.shapes import (
 from ferry_sdk.conformance.steps import Step, Steps
 from ferry_sdk.errors import APIError, FerryError, NoSailingsError, NotFoundError
 from ferry_sdk.models.catalogue import Port, ScheduledDeparture
-from ferry_sdk.planning.routes import DAY, Route
+from ferry_sdk.planning.routes import Route
 
 _ADULT: Final = {"type": "Adult", "gender": "Female", "age": 34}
+_DAY: Final = 24 * 3600.0
 _DAYS_AHEAD: Final = 31
 _MOST_ROUTES: Final = 4
 _MOST_SEARCHES: Final = 10
@@ -173,7 +174,7 @@ class Probes:
             for company in route.companies:
                 line = Line(company, route.depart_code, route.arrive_code, route.journey_id)
                 times = route.departure_times.get(company, ())
-                seconds[line] = DAY / len(times) if times else inf
+                seconds[line] = _DAY / len(times) if times else inf
         self.lines = sorted(seconds, key=lambda line: abs(seconds[line] - _SECONDS_BETWEEN))
 
     def sample(self) -> Iterator[dict[str, object]]:

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
 from ferry_sdk._engine.effects import Effect, Flow, RunBlocking, Sleep, drive
-from ferry_sdk._engine.limiter import FlowLimiter, TurnRequest, current_request
+from ferry_sdk._engine.limiter import FlowLimiter, RateRequest, current_request
 from ferry_sdk._runtime.fork import process_id
 from ferry_sdk._runtime.threads import Latch, uninterrupted
 from ferry_sdk.errors import ConfigurationError, InvalidInputError, RequestTimeoutError
@@ -59,7 +59,7 @@ class Rate(FlowLimiter):
         del operation
         drive(self.steps(current_request.get()), _block)
 
-    def steps(self, request: TurnRequest) -> Flow[None]:
+    def steps(self, request: RateRequest) -> Flow[None]:
         """Wait until a request may leave; the effects do not block.
 
         Raises:

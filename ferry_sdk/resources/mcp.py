@@ -9,7 +9,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from ferry_sdk._engine.operation import Operation, Write
-from ferry_sdk._engine.parsing import Record, RecordList, Unchanged
+from ferry_sdk._engine.parsing import Passthrough, Record, RecordList
 from ferry_sdk._protocols.json_body import normalize_json
 from ferry_sdk._protocols.mcp.call import Mcp
 from ferry_sdk.errors import InvalidInputError
@@ -287,7 +287,7 @@ class McpGroup(Resource):
         row = safety_of_tool(name)
         return Operation(
             Mcp("tools/call", called),
-            Unchanged[JsonValue](**_expected_id(name, arguments)),
+            Passthrough[JsonValue](**_expected_id(name, arguments)),
             row,
             None if row.is_read else Write(called),
         )
@@ -308,7 +308,7 @@ class McpGroup(Resource):
             NotFoundError: There is no such resource.
             FerryError: The call failed for another reason.
         """
-        answer = Unchanged[JsonValue]()
+        answer = Passthrough[JsonValue]()
         return Operation(Mcp.read(identifier(uri, "uri")), answer, SAFETY["mcp.read_resource"])
 
     @method

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 from pydantic import JsonValue
 
 from ferry_sdk._engine.operation import Operation, Write
-from ferry_sdk._engine.parsing import Unchanged
+from ferry_sdk._engine.parsing import Passthrough
 from ferry_sdk._protocols.json_body import encode_json, normalize_value
 from ferry_sdk._protocols.rest import AnyPath
 from ferry_sdk.errors import InvalidInputError
@@ -44,7 +44,7 @@ class RequestsGroup(Resource):
         call = AnyPath(verb, _path_of(path), content, "token", urlencode(given, doseq=True), given)
         identity = {"method": verb, "path": call.path, "json": body, "params": given}
         return Operation(
-            call, Unchanged[JsonValue](), row, None if row.is_read else Write(identity)
+            call, Passthrough[JsonValue](), row, None if row.is_read else Write(identity)
         )
 
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from ferry_sdk._engine.operation import Operation, Write
-from ferry_sdk._engine.parsing import Record, Unchanged
+from ferry_sdk._engine.parsing import Passthrough, Record
 from ferry_sdk._engine.validation import seconds
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk._protocols.voucher import VoucherFile
@@ -197,7 +197,7 @@ class TicketsGroup(Resource):
         """
         return Operation(
             VoucherFile(identifier(ticket_id, "ticket_id"), file_path(path, "path")),
-            Unchanged[Path](),
+            Passthrough[Path](),
             SAFETY["tickets.save_pdf"],
         )
 
@@ -218,7 +218,7 @@ class TicketsGroup(Resource):
         """
         return Operation(
             VoucherFile(identifier(ticket_id, "ticket_id")),
-            Unchanged[bytes](),
+            Passthrough[bytes](),
             SAFETY["tickets.read_pdf"],
         )
 

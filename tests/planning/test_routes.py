@@ -27,10 +27,11 @@ from ferry_sdk import (
     ServerError,
     UnknownPlaceError,
 )
+from ferry_sdk._engine.limits import FRESH_FOR
 from ferry_sdk.models.catalogue import Company
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.route_files import content_of, read_graph
-from ferry_sdk.planning.routes import DAY, GRAPH, RouteSources
+from ferry_sdk.planning.routes import GRAPH, RouteSources
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.network.network import Network, journey_id
 from tests.support import trip
@@ -317,7 +318,7 @@ def test_a_file_that_cannot_be_used_is_made_before_the_call_returns(
     routes = clients(ferry_sandbox.token, **settings).routes.find()
     (file,) = tmp_path.iterdir()
     old = GRAPH.validate_json(file.read_bytes())
-    old.made_at -= 30 * DAY
+    old.made_at -= 30 * FRESH_FOR
     old.routes = old.routes[:1]
 
     def age() -> None:

@@ -11,7 +11,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from ferry_sdk._engine.effects import RunBlocking, Sleep
-from ferry_sdk._engine.limiter import TurnRequest
+from ferry_sdk._engine.limiter import RateRequest
 
 if TYPE_CHECKING:
     from ferry_sdk import Rate
@@ -102,7 +102,7 @@ class World:
 
     def send(self, rate: Rate, name: str, loop: Loop, **request: Any) -> Waiting:
         """Begin to wait for a turn."""
-        return Waiting(self, rate, name, loop, TurnRequest(clock=self.clock, **request))
+        return Waiting(self, rate, name, loop, RateRequest(clock=self.clock, **request))
 
     def saturate(self, rate: Rate, loop: Loop, seconds: float, name: str = "a search") -> None:
         """Have 20 requests wait all the time; each takes a third of a second."""
@@ -129,7 +129,7 @@ class Waiting:
     """
 
     def __init__(
-        self, world: World, rate: Rate, name: str, loop: Loop, request: TurnRequest
+        self, world: World, rate: Rate, name: str, loop: Loop, request: RateRequest
     ) -> None:
         self.error: BaseException | None = None
         self.then: Callable[[], object] = lambda: None

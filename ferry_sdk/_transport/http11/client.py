@@ -22,7 +22,7 @@ import idna
 from ferry_sdk._engine.limits import MOST_CONNECTIONS
 from ferry_sdk._transport.http11 import replies
 from ferry_sdk._transport.http11.asyncio_stream import connect_tcp
-from ferry_sdk._transport.http11.pool import IdleConnections, Slot, Slots, StreamT
+from ferry_sdk._transport.http11.pool import ConnectionSlots, IdleConnections, Slot, StreamT
 from ferry_sdk.errors import ConfigurationError
 
 _PIECE: Final = 64 * 1024
@@ -140,7 +140,7 @@ class _AnyConnections(Generic[StreamT]):
 
     def __init__(self, new_context: Callable[[], ssl.SSLContext]) -> None:
         self._new_context = new_context
-        self._slots: Slots[StreamT] = Slots(MOST_CONNECTIONS)
+        self._slots: ConnectionSlots[StreamT] = ConnectionSlots(MOST_CONNECTIONS)
         self._idle_connections: IdleConnections[StreamT] = IdleConnections()
 
     @property

@@ -60,8 +60,8 @@ class _Waiter(Generic[StreamT]):
 
     __slots__ = ("_slots", "slot", "woken")
 
-    def __init__(self, slots: Slots[StreamT]) -> None:
-        self._slots: Slots[StreamT] = slots
+    def __init__(self, slots: ConnectionSlots[StreamT]) -> None:
+        self._slots: ConnectionSlots[StreamT] = slots
         self.slot: Slot[StreamT] | None = None
         self.woken: Latch | anyio.Event | asyncio.Future[None] | None = None
 
@@ -86,7 +86,7 @@ class _Waiter(Generic[StreamT]):
             woken.set()
 
 
-class Slots(Generic[StreamT]):
+class ConnectionSlots(Generic[StreamT]):
     """The slots of one client; safe between threads, and first come, first served.
 
     Args:
