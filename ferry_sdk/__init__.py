@@ -1,309 +1,54 @@
 """A typed client for a ferry ticketing gateway: REST and MCP, sync and async.
 
-The public names are those of the import block below; each is loaded on first use.
-`scripts/api-map` writes `__all__` from the block.
+The public names are those of the table below; each is loaded on first use. `scripts/api-map` writes
+the stub beside this module from the table.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+from ferry_sdk._runtime.lazy import lazy_names
 
-from ferry_sdk._runtime.version import __version__
-
-if TYPE_CHECKING:
-    from ferry_sdk._engine.correlation import correlation
-    from ferry_sdk._engine.http import RawResponse, Timeout
-    from ferry_sdk.client import AsyncFerry, Ferry
-    from ferry_sdk.errors import (
-        AlreadyDoneError,
-        AmbiguousPlaceError,
-        APIError,
-        AuthenticationError,
-        AvailabilityError,
-        BadRequestError,
-        BookingConfirmError,
-        BookingCreateError,
-        ConfigurationError,
-        ConflictError,
-        ConnectionFailedError,
-        FerryError,
-        InvalidInputError,
-        JournalError,
-        NoSailingsError,
-        NotFoundError,
-        OrderError,
-        OutcomeUnknownError,
-        PenaltyExceededError,
-        PermissionDeniedError,
-        PriceChangedError,
-        RateLimitError,
-        ReadOnlyError,
-        RequestTimeoutError,
-        ServerError,
-        TicketCancelError,
-        TicketNotFoundError,
-        TicketViewError,
-        TransportError,
-        UnexpectedResponseError,
-        UnknownPlaceError,
-        UnprocessableEntityError,
-        UnresolvedWriteError,
-        VoucherNotReadyError,
-    )
-    from ferry_sdk.hooks import (
-        CallInfo,
-        ConnectionsEvent,
-        EventHooks,
-        LimiterEvent,
-        OutcomeEvent,
-        RequestEvent,
-        ResponseEvent,
-        RetryEvent,
-    )
-    from ferry_sdk.models import (
-        ActionType,
-        AgeBands,
-        Availability,
-        Booking,
-        BookingCancellation,
-        BookingConfirmation,
-        BookingCreated,
-        CancellationFee,
-        Company,
-        Contact,
-        ContactDict,
-        Country,
-        Departure,
-        Direction,
-        Gender,
-        Journey,
-        McpPort,
-        NextAction,
-        Passenger,
-        PassengerDict,
-        PassengerType,
-        PaymentRecorded,
-        PaymentStatus,
-        Place,
-        PlaceGender,
-        PlaceType,
-        PlaceUse,
-        Port,
-        PossibleAction,
-        Pricing,
-        Records,
-        ReservationType,
-        ScheduledDeparture,
-        SearchPassenger,
-        SearchPassengerDict,
-        Selection,
-        SelectionDict,
-        Stage,
-        Tariff,
-        TariffType,
-        Ticket,
-        TicketCancellation,
-        TicketDirection,
-        TicketPassenger,
-        TicketStatus,
-        TicketVehicle,
-        Traveller,
-        TravellerDict,
-        TravellerProblem,
-        Travellers,
-        Unreadable,
-        Vehicle,
-        VehicleBrand,
-        VehicleDict,
-        VehicleModel,
-        VehicleQuery,
-        VehicleQueryDict,
-        VehicleType,
-        Voucher,
-    )
-    from ferry_sdk.planning.calendar import CalendarDay, PriceCalendar
-    from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
-    from ferry_sdk.planning.names import PlaceMatch
-    from ferry_sdk.planning.routes import Route
-    from ferry_sdk.planning.streams import AsyncTripStream, TripStream
-    from ferry_sdk.planning.trips import (
-        AskedSearch,
-        FailedSearch,
-        Fare,
-        SearchReport,
-        Trip,
-        TripSearch,
-    )
-    from ferry_sdk.planning.vehicles import VehicleMatch
-    from ferry_sdk.rate.limiter import Rate
-    from ferry_sdk.safety import SAFETY, Proof, Safety
-    from ferry_sdk.types import Attempt, JournalEntry, RateLimiter, RequestDigest
-
-_MODULES = (
-    "errors",
-    "models",
-    "types",
-    "hooks",
-    "safety",
-    "_engine.correlation",
-    "_engine.http",
-    "client",
-    "planning.trips",
-    "planning.names",
-    "planning.routes",
-    "planning.calendar",
-    "planning.connections",
-    "planning.streams",
-    "planning.vehicles",
-    "rate.limiter",
+__all__, __getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "_runtime.version": "__version__",
+        "errors": """
+            AlreadyDoneError AmbiguousPlaceError APIError AuthenticationError AvailabilityError
+            BadRequestError BookingConfirmError BookingCreateError ConfigurationError
+            ConflictError ConnectionFailedError FerryError InvalidInputError JournalError
+            NoSailingsError NotFoundError OrderError OutcomeUnknownError PenaltyExceededError
+            PermissionDeniedError PriceChangedError RateLimitError ReadOnlyError
+            RequestTimeoutError ServerError TicketCancelError TicketNotFoundError
+            TicketViewError TransportError UnexpectedResponseError UnknownPlaceError
+            UnprocessableEntityError UnresolvedWriteError VoucherNotReadyError
+        """,
+        "models": """
+            ActionType AgeBands Availability Booking BookingCancellation BookingConfirmation
+            BookingCreated CancellationFee Company Contact ContactDict Country Departure
+            Direction Gender Journey McpPort NextAction Passenger PassengerDict PassengerType
+            PaymentRecorded PaymentStatus Place PlaceGender PlaceType PlaceUse Port
+            PossibleAction Pricing Records ReservationType ScheduledDeparture SearchPassenger
+            SearchPassengerDict Selection SelectionDict Stage Tariff TariffType Ticket
+            TicketCancellation TicketDirection TicketPassenger TicketStatus TicketVehicle
+            Traveller TravellerDict TravellerProblem Travellers Unreadable Vehicle VehicleBrand
+            VehicleDict VehicleModel VehicleQuery VehicleQueryDict VehicleType Voucher
+        """,
+        "types": "Attempt JournalEntry RateLimiter RequestDigest",
+        "hooks": """
+            CallInfo ConnectionsEvent EventHooks LimiterEvent OutcomeEvent RequestEvent
+            ResponseEvent RetryEvent
+        """,
+        "safety": "Proof SAFETY Safety",
+        "_engine.correlation": "correlation",
+        "_engine.http": "RawResponse Timeout",
+        "client": "AsyncFerry Ferry",
+        "planning.calendar": "CalendarDay PriceCalendar",
+        "planning.connections": "ConnectionSearch Itinerary",
+        "planning.names": "PlaceMatch",
+        "planning.routes": "Route",
+        "planning.streams": "AsyncTripStream TripStream",
+        "planning.trips": "AskedSearch FailedSearch Fare SearchReport Trip TripSearch",
+        "planning.vehicles": "VehicleMatch",
+        "rate.limiter": "Rate",
+    },
 )
-"""Searched in this order: modules that load little come first."""
-
-__all__ = [
-    "SAFETY",
-    "APIError",
-    "ActionType",
-    "AgeBands",
-    "AlreadyDoneError",
-    "AmbiguousPlaceError",
-    "AskedSearch",
-    "AsyncFerry",
-    "AsyncTripStream",
-    "Attempt",
-    "AuthenticationError",
-    "Availability",
-    "AvailabilityError",
-    "BadRequestError",
-    "Booking",
-    "BookingCancellation",
-    "BookingConfirmError",
-    "BookingConfirmation",
-    "BookingCreateError",
-    "BookingCreated",
-    "CalendarDay",
-    "CallInfo",
-    "CancellationFee",
-    "Company",
-    "ConfigurationError",
-    "ConflictError",
-    "ConnectionFailedError",
-    "ConnectionSearch",
-    "ConnectionsEvent",
-    "Contact",
-    "ContactDict",
-    "Country",
-    "Departure",
-    "Direction",
-    "EventHooks",
-    "FailedSearch",
-    "Fare",
-    "Ferry",
-    "FerryError",
-    "Gender",
-    "InvalidInputError",
-    "Itinerary",
-    "JournalEntry",
-    "JournalError",
-    "Journey",
-    "LimiterEvent",
-    "McpPort",
-    "NextAction",
-    "NoSailingsError",
-    "NotFoundError",
-    "OrderError",
-    "OutcomeEvent",
-    "OutcomeUnknownError",
-    "Passenger",
-    "PassengerDict",
-    "PassengerType",
-    "PaymentRecorded",
-    "PaymentStatus",
-    "PenaltyExceededError",
-    "PermissionDeniedError",
-    "Place",
-    "PlaceGender",
-    "PlaceMatch",
-    "PlaceType",
-    "PlaceUse",
-    "Port",
-    "PossibleAction",
-    "PriceCalendar",
-    "PriceChangedError",
-    "Pricing",
-    "Proof",
-    "Rate",
-    "RateLimitError",
-    "RateLimiter",
-    "RawResponse",
-    "ReadOnlyError",
-    "Records",
-    "RequestDigest",
-    "RequestEvent",
-    "RequestTimeoutError",
-    "ReservationType",
-    "ResponseEvent",
-    "RetryEvent",
-    "Route",
-    "Safety",
-    "ScheduledDeparture",
-    "SearchPassenger",
-    "SearchPassengerDict",
-    "SearchReport",
-    "Selection",
-    "SelectionDict",
-    "ServerError",
-    "Stage",
-    "Tariff",
-    "TariffType",
-    "Ticket",
-    "TicketCancelError",
-    "TicketCancellation",
-    "TicketDirection",
-    "TicketNotFoundError",
-    "TicketPassenger",
-    "TicketStatus",
-    "TicketVehicle",
-    "TicketViewError",
-    "Timeout",
-    "TransportError",
-    "Traveller",
-    "TravellerDict",
-    "TravellerProblem",
-    "Travellers",
-    "Trip",
-    "TripSearch",
-    "TripStream",
-    "UnexpectedResponseError",
-    "UnknownPlaceError",
-    "UnprocessableEntityError",
-    "Unreadable",
-    "UnresolvedWriteError",
-    "Vehicle",
-    "VehicleBrand",
-    "VehicleDict",
-    "VehicleMatch",
-    "VehicleModel",
-    "VehicleQuery",
-    "VehicleQueryDict",
-    "VehicleType",
-    "Voucher",
-    "VoucherNotReadyError",
-    "__version__",
-    "correlation",
-]
-
-
-def __getattr__(name: str) -> object:
-    if name in __all__:
-        for module_name in _MODULES:
-            module = import_module(f".{module_name}", __name__)
-            if hasattr(module, name):
-                value: object = getattr(module, name)
-                globals()[name] = value
-                return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

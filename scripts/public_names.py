@@ -90,7 +90,7 @@ def missing_names() -> Iterator[str]:
         package, _, name = path.rpartition(".")
         if value is None:
             file = f"{package.replace('.', '/')}/__init__.py"
-            yield f"{file}: add the module of {name} to _MODULES"
+            yield f"{file}: {name} is in no module that it names"
         elif path not in shown:
             page = page_of.get(getattr(value, "__module__", ""), "")
             yield f"docs/reference/{page}: add ::: {path}"

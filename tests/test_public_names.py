@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -21,28 +22,30 @@ from ferry_sdk.resources.groups import Resources
 from ferry_sdk.resources.mcp import McpGroup
 from ferry_sdk.resources.tickets import TicketsGroup
 from ferry_sdk.sandbox import Sandbox
+from scripts import lazy_stubs
 from scripts.public_names import missing_names, missing_operations
 from tests.support.operations import OPERATIONS
 
 LAZY = (ferry_sdk, ferry_sdk.models, ferry_sdk.sandbox)
 
 
-def imported(package):
-    """The public names of a package, by its import block, each with the module that has it."""
-    (block,) = [
-        node for node in ast.parse(inspect.getsource(package)).body if isinstance(node, ast.If)
-    ]
-    return {name.name: line.module for line in block.body for name in line.names}
+def test_the_public_names_are_those_of_the_stub_which_is_written_from_the_table():
+    assert [package.__name__ for package in LAZY] == [*lazy_stubs.PACKAGES]
+    for package in LAZY:
+        stub = Path(package.__file__).with_suffix(".pyi").read_text("utf-8")
+        assert stub == lazy_stubs.stub(package.__name__)
+        assert f"__all__ = {package.__all__}" == ast.unparse(ast.parse(stub).body[-1])
+        assert dir(package) == package.__all__
+        for module, names in lazy_stubs.modules(package.__name__).items():
+            for name in names:
+                assert getattr(package, name) is getattr(import_module(module), name), name
 
 
-@pytest.mark.parametrize("package", LAZY)
-def test_the_public_names_are_those_of_the_import_block(package):
-    names = imported(package)
-    always = {"__version__"} if package is ferry_sdk else set()
-    assert {*package.__all__} == names.keys() | always
-    assert dir(package) == sorted(package.__all__)
-    for name, module in names.items():
-        assert getattr(package, name) is getattr(import_module(module), name), name
+def test_the_check_fails_where_a_stub_is_old(monkeypatch):
+    lazy_stubs.main("--check")
+    monkeypatch.setattr(lazy_stubs, "HEAD", "# another head")
+    with pytest.raises(SystemExit, match=r"__init__\.pyi differs from its table"):
+        lazy_stubs.main("--check")
 
 
 def test_every_public_name_and_method_is_listed_where_it_should_be():
@@ -52,7 +55,7 @@ def test_every_public_name_and_method_is_listed_where_it_should_be():
 def test_a_missing_piece_is_named_with_its_file(monkeypatch):
     monkeypatch.setattr(ferry_sdk.models, "__all__", [*ferry_sdk.models.__all__, "Galleon"])
     assert [*missing_names()] == [
-        "ferry_sdk/models/__init__.py: add the module of Galleon to _MODULES"
+        "ferry_sdk/models/__init__.py: Galleon is in no module that it names"
     ]
     monkeypatch.setattr(ferry_sdk.models, "Galleon", ferry_sdk.Port, raising=False)
     assert [*missing_names()] == ["docs/reference/records.md: add ::: ferry_sdk.models.Galleon"]
@@ -102,10 +105,11 @@ def test_the_import_loads_nothing_heavy(statement):
     heavy = {"httpx", "pydantic", "tenacity", "anyio", "asyncio", "ssl", "starlette", "uvicorn"}
     assert not heavy & loaded
     assert "aiohttp" not in loaded
-    assert {name for name in loaded if name.startswith("ferry_sdk")} == {
+    own = {name for name in loaded if name.startswith("ferry_sdk")}
+    assert own - {"ferry_sdk._runtime.version"} == {
         "ferry_sdk",
         "ferry_sdk._runtime",
-        "ferry_sdk._runtime.version",
+        "ferry_sdk._runtime.lazy",
     }
 
 

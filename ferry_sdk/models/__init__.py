@@ -1,198 +1,39 @@
-"""Records and inputs. The public names are those of the import block; each is loaded on first use.
+"""Records and inputs. The public names are those of the table; each is loaded on first use.
 
-`scripts/api-map` writes `__all__` from the block.
+`scripts/api-map` writes the stub beside this module from the table.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+from ferry_sdk._runtime.lazy import lazy_names
 
-if TYPE_CHECKING:
-    from ferry_sdk.models.availability import (
-        Availability,
-        Gateway,
-        InBoard,
-        Place,
-        Provider,
-        SailingCompany,
-        Tariff,
-    )
-    from ferry_sdk.models.base import Model
-    from ferry_sdk.models.bookings import (
-        Balance,
-        Booking,
-        BookingCancellation,
-        BookingConfirmation,
-        BookingCreated,
-        Kept,
-        KeptLine,
-        NextAction,
-        PossibleAction,
-        Pricing,
-        Received,
-        Reverse,
-    )
-    from ferry_sdk.models.catalogue import (
-        Company,
-        Country,
-        Departure,
-        Journey,
-        McpPort,
-        McpResource,
-        McpTool,
-        Port,
-        ScheduledDeparture,
-        VehicleBrand,
-        VehicleModel,
-        VehicleType,
-    )
-    from ferry_sdk.models.enums import (
-        ActionType,
-        Direction,
-        Gender,
-        OpenEnum,
-        PassengerType,
-        PaymentStatus,
-        PlaceGender,
-        PlaceType,
-        PlaceUse,
-        ReservationType,
-        Stage,
-        TariffType,
-        TicketDirection,
-        TicketStatus,
-    )
-    from ferry_sdk.models.inputs import (
-        Contact,
-        ContactDict,
-        Passenger,
-        PassengerDict,
-        SearchPassenger,
-        SearchPassengerDict,
-        Selection,
-        SelectionDict,
-        Traveller,
-        TravellerDict,
-        Vehicle,
-        VehicleDict,
-        VehicleQuery,
-        VehicleQueryDict,
-    )
-    from ferry_sdk.models.records import Records, Unreadable
-    from ferry_sdk.models.tickets import (
-        CancellationFee,
-        PaymentRecorded,
-        Ticket,
-        TicketCancellation,
-        TicketJourney,
-        TicketJourneys,
-        TicketLeg,
-        TicketPassenger,
-        TicketVehicle,
-        Voucher,
-    )
-    from ferry_sdk.models.travellers import AgeBands, TravellerProblem, Travellers
-
-_MODULES = (
-    "availability",
-    "base",
-    "bookings",
-    "catalogue",
-    "enums",
-    "inputs",
-    "records",
-    "tickets",
-    "travellers",
+__all__, __getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "availability": "Availability Gateway InBoard Place Provider SailingCompany Tariff",
+        "base": "Model",
+        "bookings": """
+            Balance Booking BookingCancellation BookingConfirmation BookingCreated Kept KeptLine
+            NextAction PossibleAction Pricing Received Reverse
+        """,
+        "catalogue": """
+            Company Country Departure Journey McpPort McpResource McpTool Port
+            ScheduledDeparture VehicleBrand VehicleModel VehicleType
+        """,
+        "enums": """
+            ActionType Direction Gender OpenEnum PassengerType PaymentStatus PlaceGender
+            PlaceType PlaceUse ReservationType Stage TariffType TicketDirection TicketStatus
+        """,
+        "inputs": """
+            Contact ContactDict Passenger PassengerDict SearchPassenger SearchPassengerDict
+            Selection SelectionDict Traveller TravellerDict Vehicle VehicleDict VehicleQuery
+            VehicleQueryDict
+        """,
+        "records": "Records Unreadable",
+        "tickets": """
+            CancellationFee PaymentRecorded Ticket TicketCancellation TicketJourney
+            TicketJourneys TicketLeg TicketPassenger TicketVehicle Voucher
+        """,
+        "travellers": "AgeBands TravellerProblem Travellers",
+    },
 )
-
-__all__ = [
-    "ActionType",
-    "AgeBands",
-    "Availability",
-    "Balance",
-    "Booking",
-    "BookingCancellation",
-    "BookingConfirmation",
-    "BookingCreated",
-    "CancellationFee",
-    "Company",
-    "Contact",
-    "ContactDict",
-    "Country",
-    "Departure",
-    "Direction",
-    "Gateway",
-    "Gender",
-    "InBoard",
-    "Journey",
-    "Kept",
-    "KeptLine",
-    "McpPort",
-    "McpResource",
-    "McpTool",
-    "Model",
-    "NextAction",
-    "OpenEnum",
-    "Passenger",
-    "PassengerDict",
-    "PassengerType",
-    "PaymentRecorded",
-    "PaymentStatus",
-    "Place",
-    "PlaceGender",
-    "PlaceType",
-    "PlaceUse",
-    "Port",
-    "PossibleAction",
-    "Pricing",
-    "Provider",
-    "Received",
-    "Records",
-    "ReservationType",
-    "Reverse",
-    "SailingCompany",
-    "ScheduledDeparture",
-    "SearchPassenger",
-    "SearchPassengerDict",
-    "Selection",
-    "SelectionDict",
-    "Stage",
-    "Tariff",
-    "TariffType",
-    "Ticket",
-    "TicketCancellation",
-    "TicketDirection",
-    "TicketJourney",
-    "TicketJourneys",
-    "TicketLeg",
-    "TicketPassenger",
-    "TicketStatus",
-    "TicketVehicle",
-    "Traveller",
-    "TravellerDict",
-    "TravellerProblem",
-    "Travellers",
-    "Unreadable",
-    "Vehicle",
-    "VehicleBrand",
-    "VehicleDict",
-    "VehicleModel",
-    "VehicleQuery",
-    "VehicleQueryDict",
-    "VehicleType",
-    "Voucher",
-]
-
-
-def __getattr__(name: str) -> object:
-    if name in __all__:
-        for module_name in _MODULES:
-            module = import_module(f".{module_name}", __name__)
-            if name in vars(module):
-                return vars(module)[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

@@ -1,57 +1,16 @@
 """A local ferry ticketing service for development and tests.
 
-The public names are those of the import block; each is loaded on first use. `scripts/api-map`
-writes `__all__` from the block.
+The public names are those of the table; each is loaded on first use. `scripts/api-map` writes the
+stub beside this module from the table.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ferry_sdk.sandbox.clock import Clock
-    from ferry_sdk.sandbox.counters import Counters, Effect
-    from ferry_sdk.sandbox.faults.fault import Fault
-    from ferry_sdk.sandbox.faults.faults import Faults
-    from ferry_sdk.sandbox.faults.kinds import FaultKind
-    from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
-    from ferry_sdk.sandbox.profile import Profile
-    from ferry_sdk.sandbox.request_log import LoggedRequest, RequestLog
-    from ferry_sdk.sandbox.requests.errors import InvalidOrderError
-    from ferry_sdk.sandbox.server import AsyncSandbox, Sandbox, serve
+from ferry_sdk._runtime.lazy import lazy_names
 
-__all__ = [
-    "AsyncSandbox",
-    "Clock",
-    "Counters",
-    "Effect",
-    "Fault",
-    "FaultKind",
-    "Faults",
-    "InvalidOrderError",
-    "LoggedRequest",
-    "McpOptions",
-    "McpSwitches",
-    "Profile",
-    "RequestLog",
-    "Sandbox",
-    "serve",
-]
-
-_MODULES = (
-    "clock",
-    "counters",
-    "request_log",
-    "profile",
-    "requests.errors",
-    "faults.kinds",
-    "faults.mcp_options",
-    "faults.faults",
-    "server",
-)
-"""Searched in this order: only the last two need the extra."""
 _EXTRA = ("starlette", "uvicorn", "segno", "fpdf")
 
 
@@ -62,7 +21,7 @@ def load(name: str) -> ModuleType:
         ModuleNotFoundError: It needs the extra, which is not installed.
     """
     try:
-        return import_module(f".{name}", __name__)
+        return import_module(name)
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in _EXTRA:
             raise
@@ -73,13 +32,19 @@ def load(name: str) -> ModuleType:
         ) from error
 
 
-def __getattr__(name: str) -> object:
-    if name in __all__:
-        for module in map(load, _MODULES):
-            if name in vars(module):
-                return vars(module)[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__all__, __getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "clock": "Clock",
+        "counters": "Counters Effect",
+        "faults.fault": "Fault",
+        "faults.faults": "Faults",
+        "faults.kinds": "FaultKind",
+        "faults.mcp_options": "McpOptions McpSwitches",
+        "profile": "Profile",
+        "request_log": "LoggedRequest RequestLog",
+        "requests.errors": "InvalidOrderError",
+        "server": "AsyncSandbox Sandbox serve",
+    },
+    load,
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import nullcontext
 from datetime import datetime
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -105,9 +106,9 @@ def sandbox(
 
 def openapi() -> None:
     """Print the OpenAPI 3.1 document of the service. Other languages make clients of it."""
-    from ferry_sdk.sandbox import load  # noqa: PLC0415 -- the same
-
-    sys.stdout.write(load("api.openapi.document").document_text())
+    sandbox = import_module("ferry_sdk.sandbox")
+    document = sandbox.load("ferry_sdk.sandbox.api.openapi.document")
+    sys.stdout.write(document.document_text())
 
 
 def demo(
