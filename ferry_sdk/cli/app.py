@@ -30,51 +30,47 @@ class Command(NamedTuple):
 
 
 _TRIPS, _SETUP = "Trips and bookings", "Setup"
-
+_SUMMARIES: Final = {
+    _TRIPS: {
+        "search": "Search trips of every company between two places, cheapest first.",
+        "calendar": "Show the cheapest fare of every day, one way.",
+        "scan": "Save the fares of every day as Parquet files.",
+        "book": "Book a crossing.",
+        "show": "Show a booking or a ticket with its travellers.",
+        "confirm": "Confirm and pay a booking, which issues its tickets.",
+        "cancel": "Cancel a booking or a ticket.",
+        "change": "Replace a booking by another one.",
+        "voucher": "Save a ticket's boarding voucher as PDF.",
+        "reconcile": "Compare payments with the bookings on record.",
+        "journal": "Look up the writes on record, recover and settle them.",
+        "orders": "Look up orders of several bookings, and resume them after a crash.",
+        "ports": "Find ports by code, name, city or country.",
+        "companies": "Find companies by code or a part of the name.",
+        "vehicles": "Find vehicles by make and model.",
+    },
+    _SETUP: {
+        "doctor": "Check configuration, connection, token, clock and versions.",
+        "conform": "Compare the service with what the client assumes of it.",
+        "sandbox": "Run the local service until Ctrl-C.",
+        "openapi": "Print the OpenAPI 3.1 document of the service.",
+        "demo": "Run a complete booking against a local service.",
+        "mcp": "Run an MCP server for agents on standard input and output.",
+    },
+}
+_FUNCTIONS: Final = {
+    "journal": "journal:app",
+    "orders": "orders:app",
+    "ports": "catalogue:ports",
+    "companies": "catalogue:companies",
+    "vehicles": "catalogue:vehicles",
+    "openapi": "sandbox:openapi",
+    "demo": "sandbox:demo",
+}
+"""The functions of commands that are not in a module of their own."""
 COMMANDS: dict[str, Command] = {
-    "search": Command(
-        "search_book:search",
-        _TRIPS,
-        "Search trips of every company between two places, cheapest first.",
-    ),
-    "calendar": Command(
-        "search_book:calendar", _TRIPS, "Show the cheapest fare of every day, one way."
-    ),
-    "scan": Command("scan:scan", _TRIPS, "Save the fares of every day as Parquet files."),
-    "book": Command("search_book:book", _TRIPS, "Book a crossing."),
-    "show": Command("show:show", _TRIPS, "Show a booking or a ticket with its travellers."),
-    "confirm": Command(
-        "confirm_cancel:confirm", _TRIPS, "Confirm and pay a booking, which issues its tickets."
-    ),
-    "cancel": Command("confirm_cancel:cancel", _TRIPS, "Cancel a booking or a ticket."),
-    "change": Command("change:change", _TRIPS, "Replace a booking by another one."),
-    "voucher": Command("show:voucher", _TRIPS, "Save a ticket's boarding voucher as PDF."),
-    "reconcile": Command(
-        "reconcile:reconcile", _TRIPS, "Compare payments with the bookings on record."
-    ),
-    "journal": Command(
-        "journal:app", _TRIPS, "Look up the writes on record, recover and settle them."
-    ),
-    "orders": Command(
-        "orders:app", _TRIPS, "Look up orders of several bookings, and resume them after a crash."
-    ),
-    "ports": Command("catalogue:ports", _TRIPS, "Find ports by code, name, city or country."),
-    "companies": Command(
-        "catalogue:companies", _TRIPS, "Find companies by code or a part of the name."
-    ),
-    "vehicles": Command("catalogue:vehicles", _TRIPS, "Find vehicles by make and model."),
-    "doctor": Command(
-        "doctor:doctor", _SETUP, "Check configuration, connection, token, clock and versions."
-    ),
-    "conform": Command(
-        "conform:conform", _SETUP, "Compare the service with what the client assumes of it."
-    ),
-    "sandbox": Command("serve:sandbox", _SETUP, "Run the local service until Ctrl-C."),
-    "openapi": Command("serve:openapi", _SETUP, "Print the OpenAPI 3.1 document of the service."),
-    "demo": Command("serve:demo", _SETUP, "Run a complete booking against a local service."),
-    "mcp": Command(
-        "serve:mcp", _SETUP, "Run an MCP server for agents on standard input and output."
-    ),
+    name: Command(_FUNCTIONS.get(name, f"{name}:{name}"), panel, summary)
+    for panel, summaries in _SUMMARIES.items()
+    for name, summary in summaries.items()
 }
 
 

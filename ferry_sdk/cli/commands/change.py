@@ -10,8 +10,8 @@ import typer
 
 from ferry_sdk import orders
 from ferry_sdk._runtime.money import money
+from ferry_sdk.cli.commands.book import File
 from ferry_sdk.cli.commands.orders import order_members
-from ferry_sdk.cli.commands.search_book import File
 from ferry_sdk.cli.orders.files import read_order
 from ferry_sdk.cli.orders.interview import ask_order
 from ferry_sdk.cli.orders.order import print_summary

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from ferry_sdk.cli.commands.search_book import (
+from ferry_sdk.cli.commands.search import (
     ARRIVE,
     DEPART,
     Adult,

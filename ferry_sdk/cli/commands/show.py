@@ -1,17 +1,12 @@
-"""`ferry show` and `ferry voucher`: read-only commands."""
+"""`ferry show`: read a booking or a ticket."""
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-from typing import Annotated, Final
-
-import typer
+from typing import Final
 
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, RecordId, TokenFile, open_client
 from ferry_sdk.cli.terminal.output import (
-    count,
     moment,
     print_facts,
     print_json,
@@ -24,16 +19,14 @@ from ferry_sdk.errors import (
     APIError,
     BadRequestError,
     FerryError,
-    InvalidInputError,
     NotFoundError,
     UnprocessableEntityError,
 )
 from ferry_sdk.models.bookings import Booking, WithActions
-from ferry_sdk.models.enums import Stage, TicketStatus
-from ferry_sdk.models.tickets import CancellationFee, Ticket, Voucher
+from ferry_sdk.models.enums import Stage
+from ferry_sdk.models.tickets import CancellationFee, Ticket
 
-_NO_SUCH_RECORD: Final = (NotFoundError, BadRequestError, UnprocessableEntityError)
-_LONGEST_NUMBER: Final = 64
+NO_SUCH_RECORD: Final = (NotFoundError, BadRequestError, UnprocessableEntityError)
 
 
 def show(
@@ -61,81 +54,15 @@ def show(
         _print_ticket(record)
 
 
-def voucher(
-    *,
-    ticket_id: Annotated[str, typer.Argument(metavar="TICKET", help="The ticket's id.")],
-    to: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="File or folder; default: ticket-NUMBER.pdf."),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a file that --to does not name.")
-    ] = False,
-    wait: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, help="Maximum time to wait for the voucher.")
-    ] = 30.0,
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
-) -> None:
-    """Save a ticket's boarding voucher as PDF. A file that --to names is replaced."""
-    with open_client(base_url, token_file) as ferry, show_progress("Fetching the voucher") as now:
-        attempts = 0
-
-        def report_progress(_: Voucher) -> None:
-            nonlocal attempts
-            attempts += 1
-            now(f"Waiting for the voucher, {wait:.0f} s at most; {count(attempts, 'attempt')}")
-
-        ticket = _ticket_of(ferry, ticket_id)
-        if ticket.status in {TicketStatus.CANCELED, TicketStatus.EXPIRED}:
-            raise InvalidInputError(f"it is {ticket.status} and has no voucher", field="TICKET")
-        path = to or Path()
-        if path.is_dir():
-            path /= _file_name(ticket)
-            if not force and (path.exists() or path.is_symlink()):
-                raise InvalidInputError(f"{path} exists; --force replaces it", field="--to")
-        if wait:
-            ferry.tickets.wait_pdf(ticket_id, deadline=wait, on_progress=report_progress)
-        saved = ferry.tickets.save_pdf(ticket_id, path)
-    size = saved.stat().st_size
-    if as_json:
-        print_json({"voucher": {"ticket_id": ticket_id, "path": str(saved), "bytes": size}})
-    else:
-        say(f"Saved {saved} ({size:,} bytes).")
-
-
 def record_of(ferry: Ferry, some_id: str) -> Booking | Ticket:
     """Return the booking with this id, or else the ticket; raise APIError if neither exists."""
     try:
         return ferry.bookings.get(some_id)
-    except _NO_SUCH_RECORD as no_booking:
+    except NO_SUCH_RECORD as no_booking:
         try:
             return ferry.tickets.get(some_id)
         except APIError:
             raise no_booking from None
-
-
-def _ticket_of(ferry: Ferry, ticket_id: str) -> Ticket:
-    """Return the ticket with this id; raise an error that lists the tickets of a booking."""
-    try:
-        return ferry.tickets.get(ticket_id)
-    except _NO_SUCH_RECORD as no_ticket:
-        try:
-            booking = ferry.bookings.get(ticket_id)
-        except APIError:
-            raise no_ticket from None
-    tickets = [
-        f"`ferry voucher {one.id}` ({one.direction}, {one.status})" for one in booking.tickets
-    ]
-    advice = f"run {' or '.join(tickets)}" if tickets else "it has no tickets"
-    raise InvalidInputError(f"this is the id of a booking; {advice}", field="TICKET")
-
-
-def _file_name(ticket: Ticket) -> str:
-    """Return a name for the voucher. The service writes the number, so only a few letters pass."""
-    number = re.sub(r"[^A-Za-z0-9-]", "_", ticket.ticket_number or ticket.id)
-    return f"ticket-{number[:_LONGEST_NUMBER]}.pdf"
 
 
 def _ticket_members(ticket: Ticket) -> dict[str, object]:

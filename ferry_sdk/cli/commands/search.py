@@ -1,4 +1,4 @@
-"""`ferry search`, `ferry calendar` and `ferry book`: find trips, and book one of them."""
+"""`ferry search`: find trips. Its options are those of other commands too."""
 
 from __future__ import annotations
 
@@ -11,21 +11,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from pydantic_core import to_jsonable_python
 
-from ferry_sdk._runtime.money import money
-from ferry_sdk.cli.commands.show import next_of
 from ferry_sdk.cli.orders.connections import (
     find_connections,
     itinerary_members,
     print_connections,
 )
-from ferry_sdk.cli.orders.files import read_order, read_travellers
-from ferry_sdk.cli.orders.interview import ask_order
-from ferry_sdk.cli.orders.order import print_summary, send_order
+from ferry_sdk.cli.orders.files import read_travellers
 from ferry_sdk.cli.orders.trips import (
     Search,
-    check_route,
     find_trips,
     next_sailing_day,
     parse_reservation_type,
@@ -37,41 +31,30 @@ from ferry_sdk.cli.orders.trips import (
     warn_of_missing,
     ways_of,
 )
-from ferry_sdk.cli.terminal.errors import Exit, NoTripsError, report_output_failure
+from ferry_sdk.cli.terminal.errors import Exit, NoTripsError
 from ferry_sdk.cli.terminal.options import (
     AsJson,
     BaseUrl,
-    OptionalJournalUrl,
     TokenFile,
-    Yes,
     complete_port,
     open_client,
-    open_recorder,
     parse_day,
     parse_time,
     parser,
 )
 from ferry_sdk.cli.terminal.output import (
-    amount_member,
     note,
-    print_facts,
     print_json,
-    print_table,
     show_progress,
     warn,
 )
-from ferry_sdk.cli.terminal.prompts import ask_consent, is_interactive
 from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import SearchPassenger
 from ferry_sdk.models.travellers import Travellers
-from ferry_sdk.planning.calendar import CalendarDay, PriceCalendar
 from ferry_sdk.planning.connections import ConnectionSearch
 from ferry_sdk.resources.arguments import ReservationTypeName, passengers_on
 
-_FROM = "'--from'"
 _PORT = "A port's code or name, in any of several languages."
-_BAR = 16
-"""Characters of the longest bar of a calendar."""
 DEPART = typer.Argument(
     metavar="FROM", help=_PORT, autocompletion=complete_port, show_default=False
 )
@@ -83,7 +66,7 @@ def day_option(name: str, help_text: str) -> object:
     return typer.Option(name, metavar="DAY", help=help_text, parser=parser(parse_day))
 
 
-_ON = day_option("--on", "Day of departure: 2027-03-01, or +30.")
+ON = day_option("--on", "Day of departure: 2027-03-01, or +30.")
 
 
 def _party_option(kind: PassengerType, example: str) -> object:
@@ -134,10 +117,6 @@ Kind = Annotated[
 Patience = Annotated[
     float | None,
     typer.Option(metavar="SECONDS", help="Time for the answer of one company; default: no limit."),
-]
-File = Annotated[
-    Path | None,
-    typer.Option("--from", metavar="FILE", help="Order in JSON; - reads standard input."),
 ]
 
 
@@ -192,7 +171,7 @@ def search(
     *,
     origin: Annotated[str, DEPART],
     destination: Annotated[str, ARRIVE],
-    on: Annotated[date, _ON],
+    on: Annotated[date, ON],
     options: SearchOptions,
     changes: Annotated[
         int, typer.Option(min=0, max=1, help="1: two sailings that meet in a port.")
@@ -277,79 +256,6 @@ def _show_connections(wanted: Search, found: ConnectionSearch, *, as_json: bool)
     note("To book, run ferry book for each of the two sailings.")
 
 
-def calendar(
-    *,
-    origin: Annotated[str, DEPART],
-    destination: Annotated[str, ARRIVE],
-    start: Annotated[date, day_option("--from", "First day: 2027-07-01, or +30.")],
-    end: Annotated[date, day_option("--to", "Last day.")],
-    adult: Adult = None,
-    child: Child = None,
-    infant: Infant = None,
-    travellers: TravellersFile = None,
-    vehicle: Vehicle = None,
-    company: Companies = None,
-    reservation_type: Kind = "TICKET",
-    patience: Patience = None,
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
-) -> None:
-    """Show the cheapest fare of every day, one way.
-
-    Example: ferry calendar Genoa Tunis --from 2027-07-01 --to 2027-07-31 --adult 34F
-    """
-    party = party_of(travellers, adult, child, infant)
-    with open_client(base_url, token_file) as ferry, show_progress("Searching"):
-        check_route(ferry, origin, destination)
-        found = ferry.trips.calendar(
-            origin,
-            destination,
-            start=start,
-            end=end,
-            passengers=party,
-            vehicle=vehicle or None,
-            companies=company,
-            reservation_type=reservation_type,
-            patience=patience,
-        )
-    if as_json:
-        days = [
-            to_jsonable_python(day) | {"price": amount_member(day.price, day.currency)}
-            for day in found.values()
-        ]
-        cheapest = found.cheapest and found.cheapest.day.isoformat()
-        print_json({"days": days, "cheapest": cheapest, "report": report_members(found.report)})
-    else:
-        _print_calendar(found)
-        warn_of_missing(found.report)
-    if found.cheapest is None:
-        if not found.report.asked:
-            warn("these days are past")
-        raise typer.Exit(Exit.REJECTED)
-
-
-def _print_calendar(found: PriceCalendar) -> None:
-    highest = max((day.price for day in found.values() if day.price), default=None)
-
-    def row(day: CalendarDay) -> list[object]:
-        if day.price is None or day.currency is None or day.depart_at is None:
-            return [f"{day.day:%a %d %b %Y}", "nothing sails", "", "", "", ""]
-        width = round(_BAR * (day.price / highest)) if highest else 0
-        return [
-            f"{day.day:%a %d %b %Y}",
-            money(day.price, day.currency),
-            "█" * max(width, 1),
-            day.company,
-            f"{day.depart_at:%H:%M}",
-            "cheapest" if day is found.cheapest else "",
-        ]
-
-    heads = ("day", "price from", "", "company", "leaves", "")
-    rows = [row(day) for day in found.values()]
-    print_table(heads, rows, right=("price from",), title=found.route)
-
-
 def party_of(
     file: Path | None, *options: Iterable[SearchPassenger] | None
 ) -> Travellers | list[SearchPassenger]:
@@ -359,7 +265,7 @@ def party_of(
         BadParameter: There is none, or there are both.
     """
     party = [one for some in options for one in some or ()]
-    _reject_both(file, party)
+    reject_both(file, party)
     if file is not None:
         return read_travellers(file)
     if not party:
@@ -367,65 +273,9 @@ def party_of(
     return party
 
 
-def _reject_both(file: Path | None, party: list[SearchPassenger]) -> None:
+def reject_both(file: Path | None, party: list[SearchPassenger]) -> None:
+    """Raise if there are travellers of a file and of options."""
     if file is not None and party:
         raise typer.BadParameter(
             "cannot be combined with --adult, --child and --infant", param_hint="'--travellers'"
         )
-
-
-@with_search_options
-def book(
-    *,
-    origin: Annotated[str | None, DEPART] = None,
-    destination: Annotated[str | None, ARRIVE] = None,
-    on: Annotated[date | None, _ON] = None,
-    options: SearchOptions,
-    from_file: File = None,
-    journal: OptionalJournalUrl = None,
-    yes: Yes = False,
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
-) -> None:
-    """Book a crossing. Prompts for missing values and asks before it sends the booking.
-
-    The booking is not paid; `ferry confirm` pays it.
-    """
-    if from_file is None and not is_interactive():
-        raise typer.BadParameter("no terminal to ask on: pass a file", param_hint=_FROM)
-    if not yes and not is_interactive():
-        raise typer.BadParameter("no terminal to ask on: pass --yes", param_hint="'--yes'")
-    travellers = options.travellers
-    passengers = [*(options.adult or ()), *(options.child or ()), *(options.infant or ())]
-    places = {"origin": origin, "destination": destination, "on": on, "passengers": passengers}
-    given = {name: value for name, value in places.items() if value} | options.members
-    _reject_both(travellers, passengers)
-    if from_file is not None and (given or travellers is not None):
-        raise typer.BadParameter("cannot be combined with a route or its options", param_hint=_FROM)
-    with (
-        open_recorder(journal) as record,
-        open_client(base_url, token_file, journal=record) as ferry,
-    ):
-        party = None if travellers is None else read_travellers(travellers)
-        order, choice = (
-            read_order(from_file, ferry) if from_file else ask_order(ferry, given, party)
-        )
-        print_summary(order, choice)
-        ask_consent("Book it?", yes=yes)
-        with show_progress("Booking"):
-            created = send_order(ferry, order, choice)
-    with report_output_failure("it was booked", created.booking_id):
-        if as_json:
-            print_json({"booking": created.model_dump(mode="json")})
-        else:
-            print_facts(
-                [
-                    ("booked", created.booking_reference),
-                    ("id", created.booking_id),
-                    ("stage", created.stage),
-                    ("total", money(created.total_price, created.currency)),
-                    ("next", next_of(created)),
-                    ("to pay", f"ferry confirm {created.booking_id}"),
-                ]
-            )

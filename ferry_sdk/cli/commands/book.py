@@ -1,0 +1,102 @@
+"""`ferry book`: book a crossing."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ferry_sdk._runtime.money import money
+from ferry_sdk.cli.commands.search import (
+    ARRIVE,
+    DEPART,
+    ON,
+    SearchOptions,
+    reject_both,
+    with_search_options,
+)
+from ferry_sdk.cli.commands.show import next_of
+from ferry_sdk.cli.orders.files import read_order, read_travellers
+from ferry_sdk.cli.orders.interview import ask_order
+from ferry_sdk.cli.orders.order import print_summary, send_order
+from ferry_sdk.cli.terminal.errors import report_output_failure
+from ferry_sdk.cli.terminal.options import (
+    AsJson,
+    BaseUrl,
+    OptionalJournalUrl,
+    TokenFile,
+    Yes,
+    open_client,
+    open_recorder,
+)
+from ferry_sdk.cli.terminal.output import (
+    print_facts,
+    print_json,
+    show_progress,
+)
+from ferry_sdk.cli.terminal.prompts import ask_consent, is_interactive
+
+_FROM = "'--from'"
+File = Annotated[
+    Path | None,
+    typer.Option("--from", metavar="FILE", help="Order in JSON; - reads standard input."),
+]
+
+
+@with_search_options
+def book(
+    *,
+    origin: Annotated[str | None, DEPART] = None,
+    destination: Annotated[str | None, ARRIVE] = None,
+    on: Annotated[date | None, ON] = None,
+    options: SearchOptions,
+    from_file: File = None,
+    journal: OptionalJournalUrl = None,
+    yes: Yes = False,
+    as_json: AsJson = False,
+    base_url: BaseUrl = None,
+    token_file: TokenFile = None,
+) -> None:
+    """Book a crossing. Prompts for missing values and asks before it sends the booking.
+
+    The booking is not paid; `ferry confirm` pays it.
+    """
+    if from_file is None and not is_interactive():
+        raise typer.BadParameter("no terminal to ask on: pass a file", param_hint=_FROM)
+    if not yes and not is_interactive():
+        raise typer.BadParameter("no terminal to ask on: pass --yes", param_hint="'--yes'")
+    travellers = options.travellers
+    passengers = [*(options.adult or ()), *(options.child or ()), *(options.infant or ())]
+    places = {"origin": origin, "destination": destination, "on": on, "passengers": passengers}
+    given = {name: value for name, value in places.items() if value} | options.members
+    reject_both(travellers, passengers)
+    if from_file is not None and (given or travellers is not None):
+        raise typer.BadParameter("cannot be combined with a route or its options", param_hint=_FROM)
+    with (
+        open_recorder(journal) as record,
+        open_client(base_url, token_file, journal=record) as ferry,
+    ):
+        party = None if travellers is None else read_travellers(travellers)
+        order, choice = (
+            read_order(from_file, ferry) if from_file else ask_order(ferry, given, party)
+        )
+        print_summary(order, choice)
+        ask_consent("Book it?", yes=yes)
+        with show_progress("Booking"):
+            created = send_order(ferry, order, choice)
+    with report_output_failure("it was booked", created.booking_id):
+        if as_json:
+            print_json({"booking": created.model_dump(mode="json")})
+        else:
+            print_facts(
+                [
+                    ("booked", created.booking_reference),
+                    ("id", created.booking_id),
+                    ("stage", created.stage),
+                    ("total", money(created.total_price, created.currency)),
+                    ("next", next_of(created)),
+                    ("to pay", f"ferry confirm {created.booking_id}"),
+                ]
+            )

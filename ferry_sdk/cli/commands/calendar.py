@@ -1,0 +1,121 @@
+"""`ferry calendar`: the cheapest fare of every day."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated
+
+import typer
+from pydantic_core import to_jsonable_python
+
+from ferry_sdk._runtime.money import money
+from ferry_sdk.cli.commands.search import (
+    ARRIVE,
+    DEPART,
+    Adult,
+    Child,
+    Companies,
+    Infant,
+    Kind,
+    Patience,
+    TravellersFile,
+    Vehicle,
+    day_option,
+    party_of,
+)
+from ferry_sdk.cli.orders.trips import (
+    check_route,
+    report_members,
+    warn_of_missing,
+)
+from ferry_sdk.cli.terminal.errors import Exit
+from ferry_sdk.cli.terminal.options import (
+    AsJson,
+    BaseUrl,
+    TokenFile,
+    open_client,
+)
+from ferry_sdk.cli.terminal.output import (
+    amount_member,
+    print_json,
+    print_table,
+    show_progress,
+    warn,
+)
+from ferry_sdk.planning.calendar import CalendarDay, PriceCalendar
+
+_BAR = 16
+"""Characters of the longest bar of a calendar."""
+
+
+def calendar(
+    *,
+    origin: Annotated[str, DEPART],
+    destination: Annotated[str, ARRIVE],
+    start: Annotated[date, day_option("--from", "First day: 2027-07-01, or +30.")],
+    end: Annotated[date, day_option("--to", "Last day.")],
+    adult: Adult = None,
+    child: Child = None,
+    infant: Infant = None,
+    travellers: TravellersFile = None,
+    vehicle: Vehicle = None,
+    company: Companies = None,
+    reservation_type: Kind = "TICKET",
+    patience: Patience = None,
+    as_json: AsJson = False,
+    base_url: BaseUrl = None,
+    token_file: TokenFile = None,
+) -> None:
+    """Show the cheapest fare of every day, one way.
+
+    Example: ferry calendar Genoa Tunis --from 2027-07-01 --to 2027-07-31 --adult 34F
+    """
+    party = party_of(travellers, adult, child, infant)
+    with open_client(base_url, token_file) as ferry, show_progress("Searching"):
+        check_route(ferry, origin, destination)
+        found = ferry.trips.calendar(
+            origin,
+            destination,
+            start=start,
+            end=end,
+            passengers=party,
+            vehicle=vehicle or None,
+            companies=company,
+            reservation_type=reservation_type,
+            patience=patience,
+        )
+    if as_json:
+        days = [
+            to_jsonable_python(day) | {"price": amount_member(day.price, day.currency)}
+            for day in found.values()
+        ]
+        cheapest = found.cheapest and found.cheapest.day.isoformat()
+        print_json({"days": days, "cheapest": cheapest, "report": report_members(found.report)})
+    else:
+        _print_calendar(found)
+        warn_of_missing(found.report)
+    if found.cheapest is None:
+        if not found.report.asked:
+            warn("these days are past")
+        raise typer.Exit(Exit.REJECTED)
+
+
+def _print_calendar(found: PriceCalendar) -> None:
+    highest = max((day.price for day in found.values() if day.price), default=None)
+
+    def row(day: CalendarDay) -> list[object]:
+        if day.price is None or day.currency is None or day.depart_at is None:
+            return [f"{day.day:%a %d %b %Y}", "nothing sails", "", "", "", ""]
+        width = round(_BAR * (day.price / highest)) if highest else 0
+        return [
+            f"{day.day:%a %d %b %Y}",
+            money(day.price, day.currency),
+            "█" * max(width, 1),
+            day.company,
+            f"{day.depart_at:%H:%M}",
+            "cheapest" if day is found.cheapest else "",
+        ]
+
+    heads = ("day", "price from", "", "company", "leaves", "")
+    rows = [row(day) for day in found.values()]
+    print_table(heads, rows, right=("price from",), title=found.route)

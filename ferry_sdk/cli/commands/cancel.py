@@ -1,0 +1,127 @@
+"""`ferry cancel`: show the fee and ask before sending, as `ferry confirm` does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Annotated, Any
+
+from ferry_sdk._runtime.money import money
+from ferry_sdk.cli.commands.confirm import (
+    amount_option,
+    check_stage,
+    result_shown_by,
+    settle_earlier,
+)
+from ferry_sdk.cli.commands.show import record_of
+from ferry_sdk.cli.terminal.errors import report_output_failure
+from ferry_sdk.cli.terminal.options import (
+    AsJson,
+    BaseUrl,
+    OptionalJournalUrl,
+    RecordId,
+    TokenFile,
+    Yes,
+    open_client,
+    open_recorder,
+)
+from ferry_sdk.cli.terminal.output import (
+    count,
+    error_console,
+    print_facts,
+    print_json,
+    show_progress,
+)
+from ferry_sdk.cli.terminal.prompts import ask_consent
+from ferry_sdk.errors import (
+    AlreadyDoneError,
+    PenaltyExceededError,
+)
+from ferry_sdk.models.bookings import Booking, BookingCancellation
+from ferry_sdk.models.enums import Stage, TicketStatus
+from ferry_sdk.models.tickets import CancellationFee, TicketCancellation
+
+
+def cancel(
+    *,
+    some_id: RecordId,
+    max_penalty: Annotated[
+        Decimal | None,
+        amount_option("Refuse to cancel at a higher fee."),
+    ] = None,
+    journal: OptionalJournalUrl = None,
+    yes: Yes = False,
+    as_json: AsJson = False,
+    base_url: BaseUrl = None,
+    token_file: TokenFile = None,
+) -> None:
+    """Cancel a booking or a ticket. Shows the fee and asks first; never accepts a higher fee."""
+    with (
+        open_recorder(journal) as record,
+        open_client(base_url, token_file, journal=record) as ferry,
+    ):
+        with show_progress("Reading it"):
+            found = record_of(ferry, some_id)
+        status: Stage | TicketStatus
+        send: Callable[..., BookingCancellation | TicketCancellation]
+        if isinstance(found, Booking):
+            status, operation, send = found.stage, "bookings.cancel", ferry.bookings.cancel
+            tickets = count(found.ticket_count, "ticket")
+            name = f"booking {found.booking_reference} with its {tickets}"
+        else:
+            status, operation, send = found.status, "tickets.cancel", ferry.tickets.cancel
+            name = f"ticket {found.ticket_number or found.id}"
+        done_before = result_shown_by(found, operation, some_id)
+        if done_before is not None:
+            settle_earlier(ferry, record, operation, some_id)
+            _print_cancellation(done_before, None, as_json=as_json)
+            return
+        check_stage(status, "cancelled", "ID")
+        with show_progress("Reading the fee"):
+            fee = ferry.bookings.cancel_fee(some_id)
+        kept, refund = fee.penalty_amount, fee.refund_amount
+        if max_penalty is not None and kept > max_penalty:
+            raise PenaltyExceededError(limit=max_penalty, penalty=kept, currency=fee.currency)
+        print_facts(
+            [
+                ("status", status),
+                ("fee", money(kept, fee.currency)),
+                ("refund", money(refund, fee.currency)),
+            ],
+            on=error_console(),
+        )
+        ask_consent(f"Cancel {name}?", yes=yes)
+        shown_fee: CancellationFee | None = fee
+        try:
+            with show_progress("Cancelling"):
+                done: Any = send(
+                    some_id, max_penalty=kept, min_refund=refund, currency=fee.currency
+                )
+        except AlreadyDoneError as error:
+            done, shown_fee = error.result, None
+    with report_output_failure("it was cancelled", some_id):
+        _print_cancellation(done, shown_fee, as_json=as_json)
+
+
+def _print_cancellation(
+    cancellation: BookingCancellation | TicketCancellation,
+    fee: CancellationFee | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print a cancellation; without a fee, it was cancelled before."""
+    if as_json:
+        members = cancellation.model_dump(mode="json")
+        other = {"already_done": True} if fee is None else {"fee": fee.model_dump(mode="json")}
+        print_json({"cancellation": members, **other})
+    elif fee is None:
+        print_facts([("status", "already cancelled")])
+    else:
+        back = getattr(cancellation, "refund_amount", None)
+        print_facts(
+            [
+                ("status", cancellation.status),
+                ("fee", money(fee.penalty_amount, fee.currency)),
+                ("refund", money(fee.refund_amount if back is None else back, fee.currency)),
+            ]
+        )
