@@ -8,6 +8,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Mapping
+from datetime import date
 from typing import Final, NoReturn, cast
 
 from pydantic_core import from_json, to_json
@@ -95,7 +96,7 @@ def decode_json(content: bytes) -> object:
         values = JsonValueCounter()
         for start in range(0, len(content), _STRETCH):
             values.add(content[start : start + _STRETCH])
-    if is_in_worker_thread.get() or _LONG_NUMBER in content.translate(_NUMBERS):
+    if is_in_worker_thread.get() or content.translate(_NUMBERS).find(_LONG_NUMBER) >= 0:
         return _decode_exactly(content)
     return from_json(content, allow_inf_nan=False)
 
@@ -169,7 +170,7 @@ def personal_data(body: object) -> list[str]:
         if isinstance(first, str) and isinstance(last, str):
             texts += first + last, last + first, first[:1] + last, last + first[:1]
         for name, value in members.items():
-            if name in _PERSONAL and isinstance(value, str | int) and str(value).strip():
+            if name in _PERSONAL and isinstance(value, (str, int, date)) and str(value).strip():
                 texts.append(str(value))
             elif isinstance(value, dict | list | tuple):
                 texts += personal_data(cast("object", value))

@@ -64,8 +64,6 @@ class Input(DeferredModel):
 
     not_sent: ClassVar[frozenset[str]] = frozenset()
     """The fields that only the client uses."""
-    dates: ClassVar[tuple[str, ...]] = ()
-    """The fields that are dates."""
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
 
@@ -120,8 +118,6 @@ class Traveller(Input):
         email: The traveller's e-mail address.
         order: Number in the party, from 1; by default the position in the list.
     """
-
-    dates: ClassVar[tuple[str, ...]] = ("birth_date", "doc_expiration")
 
     type: _PassengerType | None = None
     first_name: _Name | None = Field(default=None, repr=False)

@@ -158,7 +158,7 @@ class Travellers(Sequence[Traveller]):
             for index, traveller in enumerate(self)
             for field, problem in _missing(traveller)
         ]
-        found = missing + contradictions(self, first, last, self.bands)
+        found = missing + contradictions([*map(vars, self)], first, last, self.bands)
         return tuple(sorted(found, key=lambda problem: problem.traveller))
 
     @overload
@@ -214,11 +214,10 @@ def age_on(birth_date: date, day: date) -> int:
     return day.year - birth_date.year - before_birthday
 
 
-def age_of(traveller: Traveller, day: date) -> int | None:
+def age_of(traveller: Mapping[str, Any], day: date) -> int | None:
     """Return a traveller's age on a day, or None if it is not known; below 0 before birth."""
-    if traveller.birth_date is None:
-        return traveller.age
-    return age_on(traveller.birth_date, day)
+    born: date | None = traveller.get("birth_date")
+    return traveller.get("age") if born is None else age_on(born, day)
 
 
 def first_day_possible() -> date:
@@ -227,12 +226,12 @@ def first_day_possible() -> date:
 
 
 def contradictions(
-    travellers: Iterable[Traveller], first: date | None, last: date | None, bands: AgeBands
+    party: Sequence[Mapping[str, Any]], first: date | None, last: date | None, bands: AgeBands
 ) -> list[TravellerProblem]:
     """Return what cannot be true of a party.
 
     Args:
-        travellers: The travellers.
+        party: The fields of each traveller.
         first: The day of the first sailing. None: it is not known, and today is taken; then an age
             may be that of the next birthday.
         last: The day of the last sailing.
@@ -243,19 +242,20 @@ def contradictions(
     has_adult = False
     is_known = first is not None
     day = first or first_day_possible()
-    # Every create is checked, and an attribute of a model takes longer than an item of its dict.
-    party = [*map(vars, travellers)]
     for index, one in enumerate(party):
-        born, kind, expiry = one["birth_date"], one["type"], one["doc_expiration"]
-        age = one["age"] if born is None else age_on(born, day)
+        born, given, kind = one.get("birth_date"), one.get("age"), one.get("type")
+        age = given if born is None else age_on(born, day)
         if age is not None:
             kind = kind or bands.type_at(age)
-            problem = _of_age(one, day, age, is_known=is_known)
-            if problem is not None:
-                found.append(TravellerProblem(index, *problem))
-        if kind is PassengerType.INFANT:
+            if (born and given is not None) or age not in _PLAUSIBLE_AGES[kind]:
+                problem = _of_age(one, day, age, is_known=is_known)
+                if problem is not None:
+                    found.append(TravellerProblem(index, *problem))
+        if kind is PassengerType.ADULT:
+            has_adult = True
+        elif kind is PassengerType.INFANT:
             infants.append(index)
-        has_adult = has_adult or kind is PassengerType.ADULT
+        expiry = one.get("doc_expiration")
         if expiry is not None and expiry < (last or day):
             late = "the document expires before the last day of travel"
             found.append(TravellerProblem(index, "doc_expiration", late))
@@ -270,7 +270,7 @@ def _of_age(
     one: Mapping[str, Any], day: date, age: int, *, is_known: bool
 ) -> tuple[str, str] | None:
     """Return the contradiction between the age, the birth date and the type of a traveller."""
-    born, given, kind = one["birth_date"], one["age"], one["type"]
+    born, given, kind = one.get("birth_date"), one.get("age"), one.get("type")
     if age < 0 and (is_known or born != day + timedelta(days=1)):
         return "birth_date", "after the day of travel"
     if born is not None and given is not None:
@@ -288,21 +288,29 @@ _OF_DOCUMENT: Final = ("doc_type", "nationality")
 """Fields in which two entries differ that are not the same person, or the same document."""
 
 
-def _repetitions(party: Sequence[Mapping[str, Any]]) -> list[TravellerProblem]:
-    """Return the people and the documents that a party lists twice."""
-    people: list[str | None] = []
-    documents: list[str | None] = []
-    for one in party:
-        first, last, number = one["first_name"], one["last_name"], one["doc_number"]
-        name = unicodedata.normalize("NFKC", f"{first} {last}") if first and last else None
-        people.append(name and " ".join(name.casefold().split()))
-        documents.append(number and "".join(number.casefold().split()))
-    found: list[TravellerProblem] = []
-    if len({*people}) < len(people):
-        found += _repeated("last_name", _OF_PERSON, people, party)
+def _repetitions(party: Sequence[Mapping[str, Any]]) -> Iterator[TravellerProblem]:
+    """Yield the people and the documents that a party lists twice."""
+    different = {
+        (born, gender)
+        for one in party
+        if (born := one.get("birth_date")) and (gender := one.get("gender"))
+    }
+    if len(different) < len(party):  # else no two can be one person, whatever their names are
+        yield from _repeated("last_name", _OF_PERSON, [*map(_name_of, party)], party)
+    documents = [*map(_document_of, party)]
     if len({*documents}) < len(documents):
-        found += _repeated("doc_number", _OF_DOCUMENT, documents, party)
-    return found
+        yield from _repeated("doc_number", _OF_DOCUMENT, documents, party)
+
+
+def _name_of(one: Mapping[str, Any]) -> str | None:
+    first, last = one.get("first_name"), one.get("last_name")
+    name = unicodedata.normalize("NFKC", f"{first} {last}") if first and last else None
+    return name and " ".join(name.casefold().split())
+
+
+def _document_of(one: Mapping[str, Any]) -> str | None:
+    number: str | None = one.get("doc_number")
+    return number and "".join(number.casefold().split())
 
 
 def _repeated(
@@ -318,7 +326,7 @@ def _repeated(
             continue
         others = earlier.setdefault(key, [])
         for other in others:
-            pairs = [(party[index][name], party[other][name]) for name in details]
+            pairs = [(party[index].get(name), party[other].get(name)) for name in details]
             if not any(None not in pair and pair[0] != pair[1] for pair in pairs):
                 yield TravellerProblem(index, field, f"the same as of traveller {other + 1}")
                 break
