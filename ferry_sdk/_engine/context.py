@@ -13,6 +13,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Generic, Literal, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
@@ -103,9 +104,10 @@ def new_session(settings: Settings) -> Session:
     return session
 
 
-@dataclass(slots=True)
 class CallState:
     """How far a call got.
+
+    Its fields begin as attributes of the class: setting each one takes as long as a request.
 
     Attributes:
         attempts: The attempts so far.
@@ -121,16 +123,18 @@ class CallState:
         is_abandoned: Whether nobody waits for the call any more.
     """
 
-    attempts: list[Attempt]
-    sent_tokens: list[str] = field(repr=False)
     operation: str = ""
     attempt: int = 0
-    secrets: Callable[[], frozenset[str]] = field(default=frozenset, repr=False)
+    secrets: Callable[[], frozenset[str]] = frozenset
     sending: Sending | None = None
     is_in_doubt: bool = False
     is_done: bool = False
     is_rejected: bool = False
     is_abandoned: bool = False
+
+    def __init__(self) -> None:
+        self.attempts: list[Attempt] = []
+        self.sent_tokens: list[str] = []
 
     @property
     def may_have_happened(self) -> bool:
@@ -207,7 +211,7 @@ class Context(NamedTuple):
             began,
             None if settings.deadline is None else began + settings.deadline,
             runner,
-            CallState(attempts=[], sent_tokens=[]),
+            CallState(),
             is_raw or runner is not None or logger.isEnabledFor(logging.DEBUG),
         )
 
@@ -219,7 +223,7 @@ class Context(NamedTuple):
         """
         deadlines = [moment for moment in (self.deadline, until) if moment is not None]
         until = min(deadlines, default=None)
-        return self._replace(deadline=until, state=replace(self.state), is_watched=True)
+        return self._replace(deadline=until, state=copy(self.state), is_watched=True)
 
     def headers(self) -> dict[str, str]:
         """Return the headers of a request to the service, in either protocol, but for its token."""

@@ -32,7 +32,8 @@ def run(operation: Operation[T], context: Context) -> Flow[Result[T]]:
     Raises:
         FerryError: The failure of the call, with its attempts and its correlation id.
     """
-    return _with_outcome_event(_run(operation, context), context)
+    steps = _run(operation, context)
+    return steps if context.hook_runner is None else context.hook_runner.run(steps, context)
 
 
 def report_interruption(operation: Operation[Any], context: Context) -> None:
@@ -90,7 +91,8 @@ def recover(
     """
     context.state.is_in_doubt = True
     context = context._replace(goes_first=True, is_watched=True)
-    return _with_outcome_event(_recover(error, read_back, context), context)
+    steps = _recover(error, read_back, context)
+    return steps if context.hook_runner is None else context.hook_runner.run(steps, context)
 
 
 def _recover(
@@ -109,7 +111,3 @@ def _recover(
     result = seen.of(read_back.result(record))
     yield from record_outcome(context, error.entry_id, "done", result.value, record)
     return result
-
-
-def _with_outcome_event(steps: Flow[Result[T]], context: Context) -> Flow[Result[T]]:
-    return steps if context.hook_runner is None else context.hook_runner.run(steps, context)

@@ -83,14 +83,9 @@ class Rest:
         headers["Authorization"] = yield from authorisation(context, self.authority)
         if self.content is not None:
             headers["Content-Type"] = "application/json"
-        request = Request(
-            method=self.method,
-            url=f"{settings.base_url}{self.target}",
-            headers=headers,
-            content=self.content,
-            route=self.route if context.hook_runner is not None else "",
-        )
-        reply = yield from send(context, request)
+        url = f"{settings.base_url}{self.target}"
+        route = self.route if context.hook_runner is not None else ""
+        reply = yield from send(context, Request(self.method, url, headers, self.content, route))
         return (yield from read(context, reply, lambda: parse(self._value(reply)))), reply
 
     def digest(self) -> RequestDigest:

@@ -213,12 +213,6 @@ def invalid(problem: LiteralString) -> PydanticCustomError:
     return PydanticCustomError("value_error", problem)
 
 
-def _parse_amount(value: object) -> object:
-    if isinstance(value, bool):
-        raise invalid("expected a number, not a boolean")
-    return Decimal(repr(value)) if isinstance(value, LongNumber) else value
-
-
 def _reject_negative(amount: Decimal) -> Decimal:
     if amount < 0:
         raise invalid("expected a number from 0")
@@ -276,8 +270,8 @@ def _empty_if_none(value: object) -> object:
     return "" if value is None else value
 
 
-Amount = Annotated[Decimal, BeforeValidator(_parse_amount), AfterValidator(_reject_vast)]
-"""Money in a record: a JSON number, exact to the digits on the wire."""
+Amount = Annotated[Decimal, AfterValidator(_reject_vast)]
+"""Money in a record: a JSON number, exact to the digits on the wire, also of a `LongNumber`."""
 
 Price = Annotated[Amount, AfterValidator(_reject_negative)]
 """An `Amount` that a traveller pays; a negative one would be an offer to be paid."""
