@@ -210,7 +210,8 @@ def parse_day(value: object, argument: str) -> date:
 
 def age_on(birth_date: date, day: date) -> int:
     """Return the age in whole years on a day; a birthday on 29 February counts from 1 March."""
-    before_birthday = (day.month, day.day) < (birth_date.month, birth_date.day)
+    months = day.month - birth_date.month
+    before_birthday = months < 0 or (months == 0 and day.day < birth_date.day)
     return day.year - birth_date.year - before_birthday
 
 
@@ -238,8 +239,7 @@ def contradictions(
         bands: The limits of age for travellers without a type.
     """
     found: list[TravellerProblem] = []
-    infants: list[int] = []
-    has_adult = False
+    kinds: list[PassengerType | None] = []
     is_known = first is not None
     day = first or first_day_possible()
     for index, one in enumerate(party):
@@ -251,16 +251,14 @@ def contradictions(
                 problem = _of_age(one, day, age, is_known=is_known)
                 if problem is not None:
                     found.append(TravellerProblem(index, *problem))
-        if kind is PassengerType.ADULT:
-            has_adult = True
-        elif kind is PassengerType.INFANT:
-            infants.append(index)
+        kinds.append(kind)
         expiry = one.get("doc_expiration")
         if expiry is not None and expiry < (last or day):
             late = "the document expires before the last day of travel"
             found.append(TravellerProblem(index, "doc_expiration", late))
-    if infants and not has_adult:
-        found.append(TravellerProblem(infants[0], "type", "an infant without an adult"))
+    if PassengerType.INFANT in kinds and PassengerType.ADULT not in kinds:
+        infant = kinds.index(PassengerType.INFANT)
+        found.append(TravellerProblem(infant, "type", "an infant without an adult"))
     if len(party) > 1:
         found += _repetitions(party)
     return found

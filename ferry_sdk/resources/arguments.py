@@ -137,7 +137,7 @@ def selections(availabilities: Sequence[Selection | SelectionDict]) -> list[Valu
         values_of(Selection, value, "availabilities", index)
         for index, value in enumerate(_listed(availabilities, "availabilities", Selection))
     ]
-    if len({one["company"] for one in chosen if "company" in one}) > 1:
+    if len(chosen) > 1 and len({one["company"] for one in chosen if "company" in one}) > 1:
         for index, one in enumerate(chosen):
             if one.get("roundtrip_locked"):
                 raise InvalidInputError(

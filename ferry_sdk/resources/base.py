@@ -72,19 +72,13 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
     """
 
     def __init__(self, describe: Callable[Concatenate[Any, P], Operation[T]]) -> None:
-        def build_operation(*args: P.args, **kwargs: P.kwargs) -> Operation[T]:
+        def call(self: Resource, *args: P.args, **kwargs: P.kwargs) -> object:
             try:
-                return describe(None, *args, **kwargs)
+                operation = describe(None, *args, **kwargs)
             except FerryError as error:
                 raise trim(error) from error.__cause__
             finally:
                 del args, kwargs  # keep travellers' data out of tracebacks that show variables
-
-        def call(self: Resource, *args: P.args, **kwargs: P.kwargs) -> object:
-            try:
-                operation = build_operation(*args, **kwargs)
-            finally:
-                del args, kwargs
             try:
                 # `self` is the group, although pyright does not see a method here.
                 return self._transport.run(operation)  # pyright: ignore[reportPrivateUsage]
@@ -95,9 +89,11 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
 
         async def acall(self: Resource, *args: P.args, **kwargs: P.kwargs) -> object:
             try:
-                operation = build_operation(*args, **kwargs)
+                operation = describe(None, *args, **kwargs)
+            except FerryError as error:
+                raise trim(error) from error.__cause__
             finally:
-                del args, kwargs
+                del args, kwargs  # keep travellers' data out of tracebacks that show variables
             try:
                 # `self` is the group, although pyright does not see a method here.
                 return await self._transport.run(operation)  # pyright: ignore[reportPrivateUsage]

@@ -153,7 +153,7 @@ def test_an_async_call_that_is_not_awaited_makes_no_request(async_ferry, ferry_s
 
 class Fares(Resource):
     @method
-    @deprecated("ask for the tariffs", stacklevel=3)
+    @deprecated("ask for the tariffs", stacklevel=2)
     def all(self) -> Operation[Records[Port]]:
         raise InvalidInputError("nothing is sent", field="all")
 
