@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
+from unittest.mock import patch
 
 import pytest
 
 from ferry_sdk import RawResponse, Records
+from ferry_sdk.types import Attempt
 from tests.support.summer import booked, search, stopped
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -88,3 +91,26 @@ def test_it_cannot_be_changed(both):
         raw.elapsed = 0.0
     with pytest.raises(TypeError):
         raw.headers["x"] = "y"
+
+
+def test_a_call_that_nobody_watches_makes_no_record_of_itself(both, ferry_sandbox, caplog):
+    caplog.set_level(logging.INFO, logger="ferry_sdk")
+    booking = booked(both)
+
+    def records_of(call):
+        """Return how many attempts and raw responses a call makes."""
+        with (
+            patch.object(Attempt, "__init__", autospec=True, side_effect=Attempt.__init__) as one,
+            patch.object(RawResponse, "__init__", autospec=True, return_value=None) as raw,
+        ):
+            call()
+        return one.call_count, raw.call_count
+
+    assert records_of(lambda: booked(both)) == (0, 0)
+    assert records_of(lambda: both.bookings.get(booking.booking_id)) == (0, 0)
+    assert records_of(lambda: both.bookings.confirm(booking.booking_id)) == (0, 0)
+    assert records_of(lambda: both.with_raw_response.bookings.get(booking.booking_id)) == (1, 1)
+    ferry_sandbox.faults.add("rate_limited", "bookings.get", retry_after=0)
+    assert records_of(lambda: both.bookings.get(booking.booking_id))[0] > 0
+    caplog.set_level(logging.DEBUG, logger="ferry_sdk")
+    assert records_of(lambda: both.bookings.get(booking.booking_id)) == (1, 0)
