@@ -50,7 +50,6 @@ ModelT = TypeVar("ModelT", bound=Input)
 Values = dict[str, Any]
 """The fields of an input that are given, as Python values."""
 
-_OF_SELECTION: Final = [name for name in Selection.model_fields if name not in Selection.not_sent]
 _MCP_CODES: Final = {"Adult": "ADT", "Child": "CHD", "Infant": "INF"}
 _TYPES: Final = {kind: kind.value for kind in PassengerType}
 _LETTERS: Final = {Gender.MALE: "M", Gender.FEMALE: "F"}
@@ -168,7 +167,14 @@ def booking(
     body: dict[str, object] = {}
     chosen = availabilities or ()
     if chosen:
-        body["availabilities"] = [{name: one[name] for name in _OF_SELECTION} for one in chosen]
+        body["availabilities"] = [
+            {
+                "availability_id": one["availability_id"],
+                "tariff_id": one["tariff_id"],
+                "place_id": one["place_id"],
+            }
+            for one in chosen
+        ]
     body["passengers"] = _party(chosen, passengers)
     kind = optional(reservation_type, "reservation_type")
     if kind or (chosen and (kind := chosen[0].get("reservation_type"))):
@@ -197,7 +203,7 @@ def _party(
     """
     bands: AgeBands = getattr(passengers, "bands", DEFAULT_BANDS)
     listed = _listed(passengers, "passengers")
-    party = [
+    party = [  # a dict is recognised first, because `isinstance` of a model is slow
         drop_none(**vars(value))
         if not isinstance(value, dict) and isinstance(value, Traveller)
         else values_of(Passenger, value, "passengers", index)
@@ -361,8 +367,9 @@ def _shape_of(model: type[Input]) -> Callable[[object], Values]:
     annotated: Any = Annotated
     fields: dict[str, Any] = {}
     for name, field in model.model_fields.items():
-        kinds = [kind for kind in get_args(field.annotation) if kind is not NoneType]
-        parts = (kinds[0] if len(kinds) == 1 else field.annotation, *field.metadata, None)
+        members = get_args(field.annotation)
+        kind = members[0] if members[1:] == (NoneType,) else field.annotation
+        parts = (kind, *field.metadata, None)
         need: Any = Required if field.is_required() else NotRequired
         fields[name] = need[annotated[parts]]
     shape: Any = with_config(ConfigDict(extra="forbid"))(TypedDict("shape", fields))  # type: ignore[operator]  # mypy knows it with literals only

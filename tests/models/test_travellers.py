@@ -125,6 +125,11 @@ def test_both_protocols_take_travellers_alone_and_among_dicts():
         assert [one["age"] for one in searched([traveller, adult], DAY, group)] == [36, 40]
     created = McpGroup.create_booking(None, id="offer", passengers=Travellers([ADA])).call
     assert created.params["arguments"]["passengers"][0]["type"] == "ADT"
+    rest = BookingsGroup.create(
+        None, availabilities=[selection(None)], passengers=[{"type": "Adult"} | ADA]
+    ).call
+    for call in (created, rest):
+        assert "1991-04-02" in call.secrets()
 
 
 CONTRADICTIONS = [
@@ -146,6 +151,12 @@ CONTRADICTIONS = [
         "doc_number",
     ),
     ("one person twice", [ADA, LEO, ADA | {"first_name": " ZOË "}], 2, "last_name"),
+    (
+        "one person twice, once without a birth date",
+        [ADA, LEO, ADA | {"birth_date": None, "age": 36}],
+        2,
+        "last_name",
+    ),
     ("an infant alone", [BABY], 0, "type"),
     ("an infant with a child", [LEO, BABY], 1, "type"),
 ]
