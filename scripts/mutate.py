@@ -101,7 +101,16 @@ TESTS: dict[str, Stages] = {
     "_engine/polling": (FLOW[2], *FLOW),
     "_engine/retry": (FLOW[2], *FLOW),
     "_engine/context": FLOW,
-    "_engine/requests": (*FLOW, ("tests/rate/test_every_request.py",)),
+    "_engine/requests": (
+        *FLOW,
+        ("tests/rate/test_every_request.py",),
+        ("tests/protocols/test_exact_numbers.py", "tests/backend/test_many_values.py"),
+    ),
+    "_engine/sending": (
+        ("tests/engine/test_sending.py", "tests/engine/test_flow_interrupted.py"),
+        _named("transport/test", "not_connected", "cut_connections"),
+        *FLOW,
+    ),
     "safety": (FLOW[2], *FLOW, ("tests/resources/test_requests.py",)),
     "journal/journal": JOURNAL,
     "journal/statements": JOURNAL,

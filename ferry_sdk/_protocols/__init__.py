@@ -1,1 +1,1 @@
-"""The two languages the service speaks, as pure descriptions and readings of bytes."""
+"""REST and MCP as pure functions and generators."""

@@ -153,11 +153,11 @@ def _member(value: object, name: str) -> object:
 
 
 def _class_of(status_code: int, code: str | None) -> type[APIError]:
-    known = _BY_CODE.get(code or "")
-    if known is AvailabilityError and status_code == HTTPStatus.NOT_FOUND:
+    kind = _BY_CODE.get(code or "")
+    if kind is AvailabilityError and status_code == HTTPStatus.NOT_FOUND:
         return NoSailingsError
-    if known is not None:
-        return known
+    if kind is not None:
+        return kind
     if status_code >= _SERVER_ERRORS:
         return ServerError
     return _BY_STATUS.get(status_code, APIError)
@@ -178,7 +178,7 @@ def _first_text(body: object, names: tuple[str, ...]) -> str | None:
     for name in ("error", "errors", "detail"):
         inner = members.get(name)
         if isinstance(inner, dict | list):
-            found = _first_text(cast("object", inner), names)
-            if found:
-                return found
+            text = _first_text(cast("object", inner), names)
+            if text:
+                return text
     return None

@@ -159,9 +159,9 @@ def value_of(reply: Reply) -> object:
             f"the reply is not JSON (HTTP {reply.status_code}, {reply.media_type or 'no type'})"
         )
         raise unexpected_response(problem, reply, text_of(reply.content)) from None
-    known = service_error(value)
-    if known is not None:
-        raise api_error(reply, value, **known._asdict())
+    error = service_error(value)
+    if error is not None:
+        raise api_error(reply, value, **error._asdict())
     if not reply.is_success:
         raise api_error(reply, value)
     return value

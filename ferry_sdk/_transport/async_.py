@@ -230,9 +230,9 @@ async def _run_blocking(effect: RunBlocking[T]) -> T:
 
 
 async def _call_user(effect: CallUser[T]) -> object:
-    given = effect.function()
-    if not isawaitable(given):
-        return given
+    result = effect.function()
+    if not isawaitable(result):
+        return result
     with anyio.move_on_after(seconds_until(effect.until, math.inf)):
-        return await given
+        return await result
     raise RequestTimeoutError("the deadline has passed")

@@ -148,9 +148,9 @@ class Shared(AnyShared[HttpClient[Any], RLock]):
         sleepers.add(woken.set)
         try:
             with ExitStack() as calls:
-                for given in (stop, signal):
-                    if given is not None:
-                        calls.enter_context(given.call(woken.set))
+                for waker in (stop, signal):
+                    if waker is not None:
+                        calls.enter_context(waker.call(woken.set))
                 until = time.monotonic() + seconds
                 while (left := until - time.monotonic()) > 0 and not self.is_closed:
                     if woken.wait(min(left, _MOMENT)):
@@ -223,8 +223,8 @@ class AsyncShared(AnyShared[AsyncHttpClient[Any], anyio.Lock]):
         """Close the connections of this event loop, and shut down those of other loops."""
         self.is_closed = True
         self._forget_ended_loops()
-        for known in self._resources.keyrefs():
-            loop = known()
+        for reference in self._resources.keyrefs():
+            loop = reference()
             resources = None if loop is None else self._resources.get(loop)
             if resources is not None:
                 resources.connections.close()
@@ -241,8 +241,8 @@ class AsyncShared(AnyShared[AsyncHttpClient[Any], anyio.Lock]):
             await self._resources.pop(loop).client.aclose()
 
     def _forget_ended_loops(self) -> None:
-        for known in self._resources.keyrefs():  # a copy: other threads may change the dict
-            loop = known()
+        for reference in self._resources.keyrefs():  # a copy: other threads may change the dict
+            loop = reference()
             if loop is not None and _has_ended(loop):
                 ended = self._resources.pop(loop, None)
                 if ended is not None:

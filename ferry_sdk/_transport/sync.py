@@ -242,13 +242,13 @@ def _run_until(effect: Send, until: float, exchange: Exchange, client: HttpClien
 
 
 def _call_user(effect: CallUser[T]) -> object:
-    given = effect.function()
-    if isawaitable(given):
-        close = getattr(given, "close", None)
+    result = effect.function()
+    if isawaitable(result):
+        close = getattr(result, "close", None)
         if close is not None:
             close()
         raise ConfigurationError(f"{effect.argument}: an async function needs AsyncFerry")
-    return given
+    return result
 
 
 def _run_blocking(effect: RunBlocking[T]) -> T:

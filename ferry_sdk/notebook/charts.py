@@ -11,11 +11,11 @@ from io import BytesIO
 from math import cos, inf, radians
 from typing import TYPE_CHECKING, Final
 
+from ferry_sdk._runtime.money import money
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability, Tariff
 from ferry_sdk.models.catalogue import McpPort
 from ferry_sdk.models.display import cheapest_ticket, require_packages
-from ferry_sdk.models.display.money import money
 
 with require_packages("matplotlib", "numpy"):
     import numpy as np

@@ -137,9 +137,9 @@ def _post_in_session(
 
 def _names_session(answer: JsonRpcReply) -> bool:
     """Return whether the server rejected the message for its session and nothing else."""
-    known = service_error(answer.message)
-    if known is not None:
-        return known.code in _SESSION_CODES
+    error = service_error(answer.message)
+    if error is not None:
+        return error.code in _SESSION_CODES
     words = answer.rpc_message.lower().strip(" .!")
     for prefix in ("bad request: ", "not found: ", "error: "):
         words = words.removeprefix(prefix)
@@ -172,10 +172,10 @@ def _list_pages(context: Context, method: str) -> Flow[tuple[Reply, object]]:
         if not isinstance(page, dict):
             return answer.reply, page
         members = cast("dict[str, object]", page)
-        found = members.get(member)
-        if not isinstance(found, list):
+        page = members.get(member)
+        if not isinstance(page, list):
             return answer.reply, members
-        items.extend(cast("list[object]", found))
+        items.extend(cast("list[object]", page))
         cursor = members.get("nextCursor")
         if not isinstance(cursor, str) or cursor in cursors or len(cursors) >= _MOST_PAGES:
             return answer.reply, items

@@ -60,8 +60,8 @@ class JsonRpcReply:
     def is_tools_answer(self) -> bool:
         """Whether a tool replied: with a result, or with the code of a failed tool."""
         message = self.message or {}
-        known = service_error(message) or service_error(self._error.get("data"))
-        return "result" in message or (known is not None and is_service_code(known.code))
+        error = service_error(message) or service_error(self._error.get("data"))
+        return "result" in message or (error is not None and is_service_code(error.code))
 
     @property
     def _error(self) -> Mapping[str, object]:
@@ -70,8 +70,8 @@ class JsonRpcReply:
 
     def status_error(self) -> APIError:
         """Return the error that the status of the reply reports."""
-        known = service_error(self._error.get("data"))
-        return api_error(self.reply, self.body, **(known._asdict() if known else {}))
+        error = service_error(self._error.get("data"))
+        return api_error(self.reply, self.body, **(error._asdict() if error else {}))
 
     def result(self, *, of_resource: bool = False) -> object:
         """Return the JSON-RPC result.

@@ -97,9 +97,9 @@ def rpc_error(error: object, head: Head, *, of_resource: bool) -> APIError:
     Its outcome is unknown unless its code says that the request was rejected before any work.
     """
     members = cast("dict[str, object]", error) if isinstance(error, dict) else {}
-    known = service_error(members.get("data"))
-    if known is not None:
-        return api_error(head, members, **known._asdict())
+    error = service_error(members.get("data"))
+    if error is not None:
+        return api_error(head, members, **error._asdict())
     code = members.get("code")
     message = members.get("message")
     kind: type[APIError] | None = None
@@ -112,7 +112,7 @@ def rpc_error(error: object, head: Head, *, of_resource: bool) -> APIError:
             kind = ServerError
         else:
             kind = APIError
-    named = api_error(
+    failure = api_error(
         head,
         members,
         code=str(code) if isinstance(code, int) else None,
@@ -120,8 +120,8 @@ def rpc_error(error: object, head: Head, *, of_resource: bool) -> APIError:
         kind=kind,
     )
     if kind is not None and code not in _REFUSED:
-        named.outcome = "unknown"
-    return named
+        failure.outcome = "unknown"
+    return failure
 
 
 def unexpected_result(problem: str, head: Head, body: object = None) -> UnexpectedResponseError:
@@ -130,17 +130,17 @@ def unexpected_result(problem: str, head: Head, body: object = None) -> Unexpect
 
 
 def _raise_service_error(value: object, head: Head) -> None:
-    known = service_error(value)
-    if known is not None:
-        raise api_error(head, value, **known._asdict())
+    error = service_error(value)
+    if error is not None:
+        raise api_error(head, value, **error._asdict())
 
 
 def _tool_failure(members: dict[str, object], texts: list[str], head: Head) -> APIError:
     plain = [_TOOL_PREFIX.sub("", text) for text in texts]
     for candidate in (members.get("structuredContent"), *map(_parse_text, plain)):
-        known = service_error(candidate)
-        if known is not None:
-            return api_error(head, members, **known._asdict())
+        error = service_error(candidate)
+        if error is not None:
+            return api_error(head, members, **error._asdict())
     failure = api_error(head, members, message=" ".join(plain).strip() or "the tool failed")
     failure.outcome = "unknown"
     return failure

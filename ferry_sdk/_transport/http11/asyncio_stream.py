@@ -221,9 +221,9 @@ async def _addresses_of(host: str, port: int) -> list[tuple[str, int]]:
         ipaddress.ip_address(host)
         return [(host, port)]
     loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    later = sorted(found[1:], key=lambda info: info[0] == found[0][0])
-    return [*dict.fromkeys((str(info[4][0]), port) for info in (*found[:1], *later))]
+    addresses = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    later = sorted(addresses[1:], key=lambda info: info[0] == addresses[0][0])
+    return [*dict.fromkeys((str(info[4][0]), port) for info in (*addresses[:1], *later))]
 
 
 async def _connect_to_any(addresses: list[tuple[str, int]]) -> AsyncioStream:

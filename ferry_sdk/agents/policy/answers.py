@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
+from ferry_sdk._runtime.money import format_amount
 from ferry_sdk.agents.tools.data import data_beside
 from ferry_sdk.agents.tools.planning import place_of
 from ferry_sdk.agents.tools.sanitize import clean_text
@@ -27,7 +28,6 @@ from ferry_sdk.errors import (
 )
 from ferry_sdk.models.bookings import BookingCancellation
 from ferry_sdk.models.catalogue import Port
-from ferry_sdk.models.display.money import format_amount
 from ferry_sdk.models.tickets import TicketCancellation
 
 Answer = dict[str, Any]

@@ -17,9 +17,9 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
+from ferry_sdk._runtime.money import format_amount
 from ferry_sdk.agents.policy.answers import TEXTS, Answer, RefusedError
 from ferry_sdk.agents.policy.state import State
-from ferry_sdk.models.display.money import format_amount
 
 VALID_FOR = 300.0
 """Seconds for which an approval is valid, by a code or not."""

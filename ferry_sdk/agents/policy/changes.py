@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, Literal
 
+from ferry_sdk._runtime.money import format_amount, money
 from ferry_sdk.agents.policy.answers import TEXTS, RefusedError
 from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.budget import Hold
@@ -16,7 +17,6 @@ from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState, WritePlan
 from ferry_sdk.agents.tools.views import view_of
 from ferry_sdk.errors import FerryError
 from ferry_sdk.models.bookings import Booking, BookingCancellation
-from ferry_sdk.models.display.money import format_amount, money
 from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
 from ferry_sdk.models.inputs import Traveller
 from ferry_sdk.models.tickets import CancellationFee, Ticket

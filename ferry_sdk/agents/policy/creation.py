@@ -8,6 +8,7 @@ from contextlib import suppress
 from decimal import Decimal
 from typing import Any, NamedTuple, get_args
 
+from ferry_sdk._runtime.money import format_amount, money
 from ferry_sdk.agents.policy.answers import TEXTS, RefusedError
 from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.known_ids import (
@@ -27,7 +28,6 @@ from ferry_sdk.agents.tools.sanitize import name_key
 from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.availability import Place, Tariff
 from ferry_sdk.models.bookings import BookingCreated
-from ferry_sdk.models.display.money import format_amount, money
 from ferry_sdk.models.inputs import Contact, Selection, Traveller, Vehicle
 from ferry_sdk.models.sums import exact_sum
 from ferry_sdk.planning.names import fold

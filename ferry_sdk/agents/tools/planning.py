@@ -15,11 +15,11 @@ from typing_extensions import NotRequired, TypedDict
 
 from ferry_sdk._engine.batch import Plan
 from ferry_sdk._engine.operation import Operation
+from ferry_sdk._runtime.money import format_amount
 from ferry_sdk.agents.tools.sanitize import clean_text
 from ferry_sdk.models.availability import Availability, Place
 from ferry_sdk.models.bookings import BookingCreated
 from ferry_sdk.models.catalogue import Port
-from ferry_sdk.models.display.money import format_amount
 from ferry_sdk.models.enums import TariffType
 from ferry_sdk.models.inputs import Contact, Passenger, SearchPassenger, Selection, Vehicle
 from ferry_sdk.planning.connections import Itinerary
