@@ -22,7 +22,7 @@ def test_the_journey_of_the_frameworks_fits_the_tools(
     answer: str, toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
 ) -> None:
     know_routes(ferry_sandbox)
-    toolkit = toolkit_of({"deadline": 30}, writes=True)
+    toolkit = toolkit_of({"deadline": 30}, writes=True, tools="journey")
     script, found = Script(agreed=answer == "given", day=DAY), None
     while call := script.next(found):
         found = toolkit.call(*call)

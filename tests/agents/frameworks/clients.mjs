@@ -25,9 +25,8 @@ function* journey() {
   const search = { origin: "Tarifa", destination: "Tangier (city)", on, passengers: [party] };
   const { offers } = result(yield ["trips_find", search]);
   const passengers = [{ ...party, first_name: "Ada", last_name: "Reyes" }];
-  const [{ offer, fare = "Ticket" }] = offers;
-  const order = { offer, reservation_type: fare.toUpperCase(), passengers };
-  const made = yield* write("bookings_create", order);
+  const [{ offer }] = offers;
+  const made = yield* write("bookings_create", { offer, passengers });
   if (!agreed) {
     assert(["declined", "code_invalid"].includes(made.error?.code), JSON.stringify(made));
     return;

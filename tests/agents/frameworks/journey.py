@@ -84,8 +84,8 @@ def journey(*, agreed: bool, day: date) -> Generator[Call, Answer, None]:
     answer = yield "trips_find", {**search, "passengers": [party]}
     offer = _result(answer)["offers"][0]
     traveller = {**party, "first_name": "Ada", "last_name": "Reyes"}
-    order = {"offer": offer["offer"], "reservation_type": offer.get("fare", "Ticket").upper()}
-    answer = yield from _write("bookings_create", agreed, **order, passengers=[traveller])
+    order = {"offer": offer["offer"], "passengers": [traveller]}
+    answer = yield from _write("bookings_create", agreed, **order)
     if not agreed:
         assert answer["error"]["code"] in {"declined", "code_invalid"}, answer
         return
