@@ -131,7 +131,9 @@ def fill(schema: Any, given: Any) -> Any:
         return [fill(schema["items"], one) for one in given or []]
     if given is not None:
         return given
-    return schema.get("enum", [{"string": "", "integer": 1, "boolean": False}[schema["type"]]])[0]
+    least = schema.get("minimum", 1)
+    empty = {"string": "", "integer": least, "boolean": False}[schema["type"]]
+    return schema.get("enum", [empty])[0]
 
 
 async def langchain(setting: Setting, script: Script) -> None:
