@@ -193,11 +193,7 @@ def confirm(
 
 @order_call
 def cancel(
-    ferry: Ferry | AsyncFerry,
-    order: Order,
-    *,
-    max_penalty: Mapping[str, Amount],
-    journal: Journal,
+    ferry: Ferry | AsyncFerry, order: Order, *, max_penalty: Mapping[str, Amount], journal: Journal
 ) -> Step:
     """Cancel every booking of an order, if the sum of the fees in each currency is acceptable.
 
@@ -234,12 +230,14 @@ def change(
     contact: Contact | ContactDict | None = None,
     expect_totals: Mapping[str, Amount],
     max_penalty: Mapping[str, Amount],
+    min_refund: Mapping[str, Amount] | None = None,
     journal: Journal,
 ) -> Step:
     """Replace a booking by another one: make it, confirm it, and only then cancel the old one.
 
     The service has no call to change a booking. Where a step fails, the old booking stands, or
     both do; for a moment both are paid. A fee above the limit is found before anything is made.
+    The old booking is cancelled only at the fee and the refund that were just read.
 
     Interface: POST /api/booking/cancel-fee, POST /api/booking, POST /api/booking/confirm,
     POST /api/booking/cancel.
@@ -253,6 +251,8 @@ def change(
         contact: The person whom the ferry company can reach.
         expect_totals: What the new booking costs, in its one currency.
         max_penalty: The highest acceptable fee of the old booking, by currency.
+        min_refund: The lowest acceptable refund of the old booking, by currency; None: what is paid
+            back now, less what `max_penalty` allows beyond the fee of now.
         journal: Records the order and its writes, instead of the journal of the client.
 
     Returns:
@@ -260,7 +260,7 @@ def change(
 
     Raises:
         InvalidInputError: An argument is invalid, or the old booking does not stand.
-        PenaltyExceededError: The fee is too high; nothing was made.
+        PenaltyExceededError: The fee is too high, or the refund too low; nothing was made.
         OrderError: A step failed; `order` is what stands.
     """
     (creation,) = _creations([to], passengers, vehicle, contact, lambda _: "to")
@@ -269,6 +269,7 @@ def change(
     if len(agreed) != 1:
         raise InvalidInputError("expected one currency", field="expect_totals")
     plan = Intended(parts, "change", agreed, _amounts(max_penalty, "max_penalty"))
+    plan.min_refund = _amounts({} if min_refund is None else min_refund, "min_refund")
     progress = Progress(_checked(journal), "change", plan)
     return Step(progress, steps.change(progress, creation))
 
@@ -331,8 +332,7 @@ def _begun(journal: Journal, order: Order, step: str) -> Progress:
         raise InvalidInputError("a step of it has not ended: resume it first", field="order")
     if ids != [part.booking_id for part in order.parts]:
         raise InvalidInputError("its bookings are others: get it from the journal", field="order")
-    plan = progress.plan
-    plan.step, plan.problem, plan.agreed, plan.fees = step, None, {}, {}
+    progress.plan = Intended(progress.parts, step)
     return progress
 
 
@@ -359,11 +359,7 @@ def _creations(
         name = name_of(index)
         try:
             operation = BookingsGroup.create(
-                None,
-                availabilities=selection,
-                passengers=party,
-                vehicle=vehicle,
-                contact=contact,
+                None, availabilities=selection, passengers=party, vehicle=vehicle, contact=contact
             )
         except InvalidInputError as error:
             problem = str(error).removeprefix(f"{error.field}: ")

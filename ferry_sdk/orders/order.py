@@ -20,6 +20,8 @@ OrderKind = Literal["hold", "change"]
 Role = Literal["new", "old"]
 Money = tuple[str, Decimal]
 """A currency and an amount in it."""
+Fee = tuple[str, Decimal, Decimal]
+"""A currency, what is kept, and what is paid back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +117,9 @@ class Intended:
         step: What was begun and has not ended: ``hold``, ``confirm``, ``cancel`` or ``change``.
         agreed: The price at which a part may be confirmed in this step, by its index.
         limits: The highest penalties of the step, by currency.
+        min_refund: The lowest refunds of the step, by currency.
         cancels_all: Whether a refused confirmation cancels what is confirmed too.
-        fees: The fee up to which a part may be cancelled in this step, by its index.
+        fees: The fee at which a part may be cancelled in this step, by its index.
         is_undone: Whether the step was refused, so that what it made is cancelled.
         problem: Why the last step failed, for people.
         doing: The index of the part, the action, and the state before it, of the write that was
@@ -128,7 +131,8 @@ class Intended:
     agreed: dict[int, Money] = field(default_factory=dict[int, Money])
     limits: dict[str, Decimal] = field(default_factory=dict[str, Decimal])
     cancels_all: bool = False
-    fees: dict[int, Money] = field(default_factory=dict[int, Money])
+    min_refund: dict[str, Decimal] = field(default_factory=dict[str, Decimal])
+    fees: dict[int, Fee] = field(default_factory=dict[int, Fee])
     is_undone: bool = False
     problem: str | None = None
     doing: tuple[int, str, OrderState] | None = None

@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 from uuid import uuid4
 
-from ferry_sdk._engine.batch import Batch, BatchAnswer, NextAnswer, StopBatch, stop_after_error
+from ferry_sdk._engine.batch import Batch, all_answers
 from ferry_sdk._engine.effects import Flow, RunBlocking
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk.aftersales.events import BookingSnapshot
@@ -34,14 +34,12 @@ from ferry_sdk.errors import (
 )
 from ferry_sdk.models.bookings import Booking, BookingCreated
 from ferry_sdk.models.enums import PaymentStatus, Stage
-from ferry_sdk.orders.order import Intended, Order, OrderKind, OrderPart, OrderState
+from ferry_sdk.orders.order import Fee, Intended, Order, OrderKind, OrderPart, OrderState
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.safety import SAFETY
 from ferry_sdk.types import EndState, Intent, JournalEntry, OrderRecord, OutcomeDetails
 
 if TYPE_CHECKING:
-    from decimal import Decimal
-
     from ferry_sdk.journal import Journal
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
@@ -158,12 +156,10 @@ class Progress:
         for index, operation in operations.items():
             batch.add(index, operation, **self._deadline())
         found: dict[int, Any] = {}
-        while batch:
-            answer = yield from stop_after_error(batch, _next(batch))
+        for answer in (yield from all_answers(batch)):
             if answer.error is not None:
                 if answer.error.outcome == "unknown":
                     answer.error.outcome = "not_sent"  # of what waited for this read
-                yield from StopBatch(batch)
                 raise answer.error
             found[answer.key] = answer.value
         return found
@@ -173,7 +169,7 @@ class Progress:
         batch: Batch[int, Any] = Batch(1)
         doing = index, action, self.parts[index].state
         batch.add(index, operation, journal=_StepRecorder(self, doing), **self._deadline())
-        answer = yield from stop_after_error(batch, _next(batch))
+        (answer,) = yield from all_answers(batch)
         error = answer.error
         if error is None or isinstance(error, AlreadyDoneError):
             error = None
@@ -193,10 +189,12 @@ class Progress:
         self.entry_id = self.plan.doing = None
         return error
 
-    def cancel(self, index: int, currency: str | None, limit: Decimal) -> Flow[FerryError | None]:
-        """Cancel a part if its fee is within a limit; return why it still stands, or None."""
+    def cancel(self, index: int, fee: Fee | None = None) -> Flow[FerryError | None]:
+        """Cancel a part at a fee, or if that is free; return why it still stands, or None."""
         booking_id = str(self.parts[index].booking_id)
-        operation = BookingsGroup.cancel(None, booking_id, max_penalty=limit, currency=currency)
+        currency, penalty, refund = fee or (None, 0, None)
+        guards: dict[str, Any] = {"max_penalty": penalty, "min_refund": refund}
+        operation = BookingsGroup.cancel(None, booking_id, **guards, currency=currency)
         error = yield from self.write(index, "cancel", operation)
         if error is not None and error.outcome == "rejected":
             # A booking that has lapsed cannot be cancelled, and need not be.
@@ -317,12 +315,6 @@ class _StepRecorder:
 
     def end(self, entry_id: str, state: EndState, details: OutcomeDetails | None = None) -> None:
         self.progress.journal.end(entry_id, state, details)
-
-
-def _next(batch: Batch[int, Any]) -> Flow[BatchAnswer[int, Any]]:
-    # Without a limit: every call has a deadline of its own, and ends with an outcome.
-    effect: NextAnswer[BatchAnswer[int, Any]] = NextAnswer(batch)
-    return (yield from effect)
 
 
 def _describe(error: FerryError) -> str:

@@ -7,7 +7,7 @@ states of the parts, not at what it did before.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from decimal import Decimal
 from functools import partial
@@ -26,10 +26,10 @@ from ferry_sdk.errors import (
 from ferry_sdk.models.bookings import Booking
 from ferry_sdk.models.enums import Stage
 from ferry_sdk.models.tickets import CancellationFee
-from ferry_sdk.orders.order import Money, Order, OrderPart, sums
+from ferry_sdk.orders.order import Fee, Intended, Order, OrderPart, sums
 from ferry_sdk.orders.progress import Progress, is_refusal
 from ferry_sdk.resources.bookings import BookingsGroup
-from ferry_sdk.types import OrderRecord, OutcomeDetails
+from ferry_sdk.types import EndState, OrderRecord, OutcomeDetails
 
 _ISSUE_TIME: Final = 30.0
 """Seconds to wait until a new booking is issued, before the old one is cancelled."""
@@ -101,15 +101,14 @@ def confirm_rest(progress: Progress) -> Flow[Order]:
 def cancel(progress: Progress) -> Flow[Order]:
     """Cancel every part, if the fees are within the limits."""
     yield from progress.read_parts()
-    revision = progress.revision
-    error = yield from _cancel_within_limits(progress, _standing(progress))
-    if error is not None and progress.revision == revision:
+    return (yield from _cancel_rest(progress, progress.revision))
+
+
+def _cancel_rest(progress: Progress, revision: int | None = None) -> Flow[Order]:
+    standing = [index for index, part in enumerate(progress.parts) if part.state != "cancelled"]
+    error = yield from _cancel_within_limits(progress, standing)
+    if error is not None and error.outcome != "unknown" and progress.revision == revision:
         raise error  # nothing was begun
-    return (yield from _end(progress, "cancelled", error))
-
-
-def _cancel_rest(progress: Progress) -> Flow[Order]:
-    error = yield from _cancel_within_limits(progress, _standing(progress))
     return (yield from _end(progress, "cancelled", error))
 
 
@@ -121,6 +120,9 @@ def change(progress: Progress, creation: Operation[Any]) -> Flow[Order]:
     error = yield from _find_fees(progress, [1])
     if error is not None:
         raise error
+    currency, penalty, refund = progress.plan.fees[1]
+    most = progress.plan.limits.get(currency, _ZERO)
+    progress.plan.min_refund = progress.plan.min_refund or {currency: refund + penalty - most}
     yield from progress.save()
     error = yield from progress.write(0, "create", creation)
     if error is not None:
@@ -150,13 +152,16 @@ def change_rest(progress: Progress) -> Flow[Order]:
 def resume(progress: Progress, record: OrderRecord) -> Flow[Order]:
     """Read every part back, and go on with what was begun."""
     plan = progress.plan
-    yield from progress.read_parts()
+    found = yield from progress.read_parts()
     if progress.order.state == "unknown":
         may_be = f"a write may have happened: look, and settle journal entry {progress.entry_id}"
         raise OrderError(progress.order, FerryError(may_be, outcome="unknown"))
     if plan.doing is not None and record.entry is not None:  # its effect is seen now
-        booking_id = progress.parts[plan.doing[0]].booking_id
-        end = partial(progress.journal.end, record.entry.id, "done", OutcomeDetails(booking_id))
+        booking = found[plan.doing[0]]
+        # What has lapsed was neither confirmed nor cancelled before.
+        outcome: EndState = "rejected" if booking.stage == Stage.LAPSED else "done"
+        details = OutcomeDetails(booking.booking_id)
+        end = partial(progress.journal.end, record.entry.id, outcome, details)
         yield from RunBlocking(end, progress.until)
     progress.entry_id = plan.doing = None
     progress.note_refusal()
@@ -192,13 +197,9 @@ def _cancel_held(progress: Progress) -> Flow[None]:
     """Cancel what is held and not paid, while that is free; an unknown outcome stops that."""
     for index, part in enumerate(progress.parts):
         if part.role == "new" and part.state == "held":
-            yield from progress.cancel(index, None, _ZERO)
+            yield from progress.cancel(index)
             if progress.parts[index].state == "unknown":
                 return
-
-
-def _standing(progress: Progress) -> list[int]:
-    return [index for index, part in enumerate(progress.parts) if part.state != "cancelled"]
 
 
 def _find_fees(progress: Progress, indices: list[int]) -> Flow[FerryError | None]:
@@ -212,8 +213,8 @@ def _find_fees(progress: Progress, indices: list[int]) -> Flow[FerryError | None
         return error
     spent = [fee for index, fee in plan.fees.items() if parts[index].state == "cancelled"]
     for index, fee in fees.items():
-        plan.fees[index] = fee.currency, fee.penalty_amount
-    return _too_much([*spent, *(plan.fees[index] for index in fees)], plan.limits)
+        plan.fees[index] = fee.currency, fee.penalty_amount, fee.refund_amount
+    return _too_much([*spent, *(plan.fees[index] for index in fees)], plan)
 
 
 def _cancel_within_limits(progress: Progress, indices: list[int]) -> Flow[FerryError | None]:
@@ -223,7 +224,7 @@ def _cancel_within_limits(progress: Progress, indices: list[int]) -> Flow[FerryE
         progress.is_interrupted = not is_refusal(error)
         return error
     for index in indices:
-        failure = yield from progress.cancel(index, *progress.plan.fees[index])
+        failure = yield from progress.cancel(index, progress.plan.fees[index])
         error = error or failure
         if progress.parts[index].state == "unknown" or progress.is_interrupted:
             return failure
@@ -264,12 +265,17 @@ def _confirmation(progress: Progress, index: int) -> Operation[Any]:
     return BookingsGroup.confirm(None, str(booking_id), expect_total=total, currency=currency)
 
 
-def _too_much(fees: Iterable[Money], limits: Mapping[str, Decimal]) -> PenaltyExceededError | None:
-    """Return the error of fees whose sum in a currency is more than is allowed."""
-    for currency, total in sums(fees).items():
-        limit = limits.get(currency, _ZERO)
-        if total > limit:
-            return PenaltyExceededError(limit=limit, penalty=total, currency=currency)
+def _too_much(fees: Sequence[Fee], plan: Intended) -> PenaltyExceededError | None:
+    """Return the error of fees whose sum in a currency is more, or pays back less, than allowed."""
+    penalties = sums((currency, penalty) for currency, penalty, _ in fees)
+    refunds = sums((currency, refund) for currency, _, refund in fees)
+    for currency in {**penalties, **plan.min_refund}:
+        limit, penalty = plan.limits.get(currency, _ZERO), penalties.get(currency, _ZERO)
+        least, refund = plan.min_refund.get(currency), refunds.get(currency, _ZERO)
+        if penalty > limit or (least is not None and refund < least):
+            return PenaltyExceededError(
+                limit=limit, penalty=penalty, min_refund=least, refund=refund, currency=currency
+            )
     return None
 
 

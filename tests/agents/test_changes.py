@@ -187,6 +187,29 @@ def test_a_fee_that_rises_while_a_person_decides_changes_nothing(
         assert error(answer, "penalty_exceeded")["next_step"]
 
 
+@pytest.mark.parametrize("reads", range(1, 5))
+def test_a_refund_that_falls_after_the_question_keeps_the_old_booking(
+    toolkit_of: Callable[..., Any],
+    settings: dict[str, Any],
+    ferry_sandbox: Sandbox,
+    reads: int,
+) -> None:
+    def agree(_: ApprovalRequest) -> bool:
+        low = {"field": "refund_amount", "value": "0.01"}
+        ferry_sandbox.faults.add("unknown_enum", "bookings.cancel_fee", after=reads, times=9, **low)
+        return True
+
+    toolkit = toolkit_of(**settings)
+    named = {"booking_id": ticketed(toolkit)}
+    offer = offers(toolkit)[0]["offer"]
+    runner_of(toolkit)._approve = agree
+    answer = toolkit.call("bookings_change", {**named, "offer": offer})
+    code = "penalty_exceeded" if reads < 3 else "change_incomplete"
+    refused = error(answer, code, status="failed")
+    assert Decimal(refused["min_refund"]) > Decimal(refused["refund"]) == Decimal("0.01")
+    assert result_of(toolkit.call("bookings_get", named))["stage"] == "ticketed"
+
+
 def test_a_dearer_place_is_paid_only_at_the_price_that_was_named(
     toolkit_of: Callable[..., Any], settings: dict[str, Any], asked: list[ApprovalRequest]
 ) -> None:

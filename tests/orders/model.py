@@ -24,8 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 NOW = datetime(2050, 5, 3, tzinfo=timezone.utc)
-ENDS = ("done", "refused", "not_sent", "lost", "nothing_lost", "late", "interrupted", "guard")
-"""How a write may end. ``lost``: done, and the reply is lost; ``late``: done after the call."""
+ANY = ("done", "refused", "not_sent", "lost", "nothing_lost", "late", "interrupted")
+"""How any write may end. ``lost``: done, and the reply is lost; ``late``: done after the call."""
+OPEN = ("open", "open_done", "open_late")
+"""Another program has begun the same write: without an effect, with one, with a late one."""
+ENDS = (*ANY, "guard", *OPEN, "lapsed", "less")
+"""How a write for a booking may end. ``guard``: price and fee rise before it; ``lapsed``: the
+booking lapses before it; ``less``: what is paid back for any booking falls before it."""
 READS = ("done", "not_sent")
 WAITS = (*READS, "late")
 
@@ -51,10 +56,13 @@ class Sold:
     cancelled: int = 0
     paid_at: Decimal | None = None
     kept: Decimal = Decimal(0)
+    refund: Decimal = Decimal(90)
+    refund_read: Decimal = Decimal(0)
+    paid_back: Decimal | None = None
 
     @property
     def fee_now(self) -> Decimal:
-        return self.fee if self.stage == "ticketed" else self.held_fee
+        return {"ticketed": self.fee, "payment_due": self.held_fee}.get(self.stage, Decimal(0))
 
     @property
     def state(self) -> str:
@@ -109,13 +117,8 @@ class Records:
             same = (entry.operation, entry.subject) == (intent.operation, dict(intent.subject))
             if entry.is_unresolved and same and intent.subject:
                 raise errors.UnresolvedWriteError(entry)
-        entry_id = f"e{len(self.entries)}"
-        self._save(order, entry_id)
-        booking_id = intent.subject.get("booking_id")
-        self.entries[entry_id] = JournalEntry(
-            entry_id, intent.operation, "", "", dict(intent.subject), "", "", "open", NOW, NOW,
-            booking_id=booking_id,
-        )  # fmt: skip
+        self._save(order, f"e{len(self.entries)}")
+        entry_id = self.add(intent)
         self.tick()
         return entry_id
 
@@ -124,6 +127,25 @@ class Records:
         booking_id = (details or OutcomeDetails()).booking_id or self.entries[entry_id].booking_id
         self.entries[entry_id] = replace(self.entries[entry_id], state=state, booking_id=booking_id)
         self.tick()
+
+    def add(self, intent: Intent, state: Any = "open") -> str:
+        """Add an entry without an order, as another program does."""
+        entry_id, booking_id = f"e{len(self.entries)}", intent.subject.get("booking_id")
+        self.entries[entry_id] = JournalEntry(
+            entry_id, intent.operation, "", "", dict(intent.subject), "", "", state, NOW, NOW,
+            booking_id=booking_id,
+        )  # fmt: skip
+        return entry_id
+
+    @property
+    def unresolved(self) -> list[JournalEntry]:
+        return [one for one in self.entries.values() if one.is_unresolved]
+
+    def settle(self, entry_id: str, booking_id: str | None, *, happened: bool) -> None:
+        """Record what a person found out."""
+        state: Any = "done" if happened else "rejected"
+        changed = replace(self.entries[entry_id], state=state)
+        self.entries[entry_id] = replace(changed, booking_id=booking_id or changed.booking_id)
 
     def _save(self, order: OrderRecord, entry_id: str | None) -> None:
         before = self.orders.get(order.id)
@@ -145,7 +167,10 @@ class World:
         late: Effects that are still to come.
         old_went_first: Whether the old booking was cancelled before the new one was confirmed.
         refused: The bookings whose confirmation was refused.
+        not_cancelled: Those whose cancellation was.
         asked_again: Confirmations that were sent although they had been refused.
+        lost_reads: Reads that failed.
+        made: The bookings by the entries of the writes that made them.
     """
 
     course: tuple[str, ...] = ()
@@ -159,7 +184,10 @@ class World:
     late: list[Callable[[], None]] = field(default_factory=list)
     old_went_first: bool = False
     refused: set[str] = field(default_factory=set)
+    not_cancelled: set[str] = field(default_factory=set)
     asked_again: int = 0
+    lost_reads: int = 0
+    made: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.journal.tick = self.tick
@@ -231,6 +259,7 @@ class World:
             self.tick()
             end = self._choose(WAITS if name == "bookings.wait" else READS)
             if end == "not_sent":
+                self.lost_reads += 1
                 raise errors.ConnectionFailedError("down")
             record = self._read(name, operation)
             if end == "late":
@@ -245,6 +274,7 @@ class World:
         booking_id = body.get("id") or path.rpartition("/")[2]
         sold = self.sold[booking_id]
         if name == "bookings.cancel_fee":
+            sold.refund_read = sold.refund
             return self._fee(sold)
         return sold.record([*self.sold].index(booking_id))
 
@@ -252,7 +282,7 @@ class World:
         return CancellationFee.model_validate(
             {
                 "penalty_amount": str(sold.fee_now),
-                "refund_amount": "0",
+                "refund_amount": str(sold.refund if sold.stage == "ticketed" else 0),
                 "currency": "EUR",
                 "ticket_status": "Issued",
             }
@@ -262,9 +292,9 @@ class World:
         self.tick()
         write = operation.write
         sold = self.sold.get(write.subject.get("booking_id", ""))
-        end = self._choose(tuple(one for one in ENDS if one != "guard" or sold is not None))
-        if end == "guard" and sold is not None:
-            sold.total, sold.fee, sold.held_fee = sold.total + 1, sold.fee + 1, sold.held_fee + 1
+        intent = Intent(name, name, "", "", dict(write.subject), b"", "")
+        end = self._choose(self._ends(sold))
+        self._change(end, sold)
         if write.guard is not None and sold is not None:
             is_fee = name == "bookings.cancel"
             if sold.stage == ("voided" if is_fee else "ticketed"):
@@ -273,8 +303,12 @@ class World:
         self.writes_in_doubt += self.is_in_doubt
         if name == "bookings.confirm" and sold is not None:
             self.asked_again += sold.id in self.refused
-        intent = Intent(name, name, "", "", dict(write.subject), b"", "")
-        entry_id = recorder.begin(intent)
+        if end in OPEN:
+            self._open(end, name, sold, intent)
+        try:
+            entry_id = recorder.begin(intent)
+        except errors.UnresolvedWriteError as error:
+            return self._read_effect(name, sold, error, recorder)
         try:
             return self._send(end, name, sold, entry_id, recorder)
         except Stopped:
@@ -288,18 +322,19 @@ class World:
         is_refused = end == "refused" or (sold is not None and not self._may(name, sold))
         if is_refused:
             self.tick()
-            if name == "bookings.confirm" and sold is not None:
-                self.refused.add(sold.id)
+            if sold is not None:
+                (self.refused if name == "bookings.confirm" else self.not_cancelled).add(sold.id)
             recorder.end(entry_id, "rejected")
             raise errors.ConflictError("no", status_code=409)
         if end == "late":
-            self.late.append(lambda: self._late_effect(name, sold))
+            self.late.append(lambda: self._late_effect(name, sold, entry_id))
         elif end != "nothing_lost":
             sold = self._effect(name, sold)
+            self.made[entry_id] = sold.id
             self.tick()
         if end == "interrupted":
             raise Stopped
-        if end != "done":
+        if end not in {"done", "less"}:
             self.is_in_doubt = True
             recorder.end(entry_id, "unknown")
             digest = RequestDigest("POST", name, "")
@@ -308,9 +343,45 @@ class World:
         recorder.end(entry_id, "done", OutcomeDetails(sold.id))
         return self._result(name, sold)
 
-    def _late_effect(self, name: str, sold: Sold | None) -> None:
+    def _read_effect(
+        self, name: str, sold: Any, error: errors.UnresolvedWriteError, recorder: Any
+    ) -> Any:
+        """Read the effect of another program's write, as the engine does; without one, fail."""
+        if error.entry.id not in self.made:
+            self.is_in_doubt = True
+            raise error
+        recorder.end(error.entry.id, "done")
+        return self._result(name, sold)
+
+    def _ends(self, sold: Sold | None) -> tuple[str, ...]:
+        """How a write for this booking may end."""
+        left_out: set[str] = set() if sold is not None else {"guard", *OPEN}
+        if sold is None or sold.stage != "payment_due":
+            left_out.add("lapsed")
+        if all(one.stage != "ticketed" for one in self.sold.values()):
+            left_out.add("less")
+        return tuple(one for one in ENDS if one not in left_out)
+
+    def _change(self, end: str, sold: Sold | None) -> None:
+        """Change what the write finds."""
+        for one in self.sold.values():
+            one.refund -= end == "less"
+        if sold is not None and end == "guard":
+            sold.total, sold.fee, sold.held_fee = sold.total + 1, sold.fee + 1, sold.held_fee + 1
+        elif sold is not None and end == "lapsed":
+            sold.stage = "lapsed"
+
+    def _open(self, end: str, name: str, sold: Sold | None, intent: Intent) -> None:
+        """Have another program begin the same write."""
+        entry_id = self.journal.add(intent)
+        if end == "open_done":
+            self._late_effect(name, sold, entry_id)
+        elif end == "open_late":
+            self.late.append(lambda: self._late_effect(name, sold, entry_id))
+
+    def _late_effect(self, name: str, sold: Sold | None, entry_id: str) -> None:
         if sold is None or self._may(name, sold):
-            self._effect(name, sold)
+            self.made[entry_id] = self._effect(name, sold).id
 
     def _may(self, name: str, sold: Sold) -> bool:
         return sold.stage == "payment_due" or (
@@ -326,6 +397,7 @@ class World:
             sold.confirmed += 1
         else:
             sold.kept = sold.fee_now
+            sold.paid_back = sold.refund if sold.stage == "ticketed" else None
             sold.stage = "voided"
             sold.cancelled += 1
             if sold.id == "old" and not any(one.stage == "ticketed" for one in self.sold.values()):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ferry_sdk import (
+    FerryError,
     InvalidInputError,
     JournalError,
     OrderError,
@@ -211,6 +212,33 @@ def test_a_change_whose_old_booking_cannot_be_cancelled_says_that_both_stand(des
     assert raised.value.order.state == "partial"
     assert states(raised.value.order) == ["confirmed", "confirmed"]
     assert raised.value.cause is raised.value.order.parts[1].error
+
+
+@pytest.mark.parametrize("reads", range(4))
+def test_a_refund_that_falls_at_any_time_stops_a_change(desk, reads) -> None:
+    old = desk.confirmed(1)
+    (to,) = desk.selections(1)
+    old_id = old.parts[0].booking_id
+    high = {"field": "refund_amount", "value": "50.00"}
+    desk.sandbox.faults.add("unknown_enum", "bookings.cancel_fee", times=1 + reads, **high)
+    fee = desk.ferry.bookings.cancel_fee(old_id)
+    given = {"min_refund": {"EUR": fee.refund_amount}} if reads == 0 else {}
+    with pytest.raises(FerryError) as raised:
+        desk.run(
+            orders.change,
+            old_id,
+            to=to,
+            passengers=PASSENGERS,
+            expect_totals=old.totals,
+            max_penalty={"EUR": fee.penalty_amount},
+            **given,
+        )
+    cause = raised.value.cause if isinstance(raised.value, OrderError) else raised.value
+    assert isinstance(cause, PenaltyExceededError)
+    assert (cause.min_refund, cause.refund) == (Decimal("50.00"), 0)
+    assert desk.booking(old).stage == "ticketed"
+    assert desk.sandbox.counters.requests["bookings.cancel"] == (reads == 1)  # the new one
+    assert desk.sandbox.counters.requests["bookings.create"] == 1 + (reads > 0)
 
 
 def test_what_is_on_record_names_no_traveller(desk) -> None:

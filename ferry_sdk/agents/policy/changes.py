@@ -212,6 +212,7 @@ class Replace(Cancel):
         totals = {
             "expect_totals": {new.currency: new.amount},
             "max_penalty": {old.currency: old.amount},
+            "min_refund": {old.currency: old.arguments["min_refund"]},
         }
         return WritePlan(
             {**arguments, **totals},

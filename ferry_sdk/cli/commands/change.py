@@ -83,6 +83,7 @@ def change(
                 contact=order.contact,
                 expect_totals={currency: price},
                 max_penalty={fee.currency: fee.penalty_amount},
+                min_refund={fee.currency: fee.refund_amount},
                 journal=record,
             )
     new = str(changed.parts[0].booking_id)
