@@ -67,7 +67,7 @@ from ferry_sdk.agents.policy.planning import (
 )
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState
-from ferry_sdk.agents.policy.writes import Prepared, all_writes
+from ferry_sdk.agents.policy.writes import AnyWrite, Prepared, all_writes
 from ferry_sdk.agents.tools.tools import LIST, TOOLS, Arguments, Tool, ToolChoice, choose_tools
 from ferry_sdk.agents.tools.views import view_of
 from ferry_sdk.errors import (
@@ -336,7 +336,7 @@ class ToolRunner:
                 yield from write.check_since(identity)
             raise
         if earlier is not None:
-            return (yield from self._recover(arguments, identity, earlier))
+            return (yield from self._recover(call, write, arguments, identity, earlier))
         try:
             plan = yield from write.plan(arguments.values, identity)
             with self._store.transaction():  # whoever takes over an unsent write releases its hold
@@ -412,7 +412,10 @@ class ToolRunner:
             if error.outcome != "unknown" and result is None:
                 call.is_sent = False
                 if isinstance(error, OrderError) and error.order.parts[0].state != "cancelled":
-                    return self._after_half_change(prepared, error)
+                    result = error.order
+                    with self._store.transaction():
+                        prepared.write.conclude(prepared.plan, result)
+                    return self._half_change(prepared.arguments, prepared.identity, error)
                 self._drop(prepared)
                 if isinstance(error, OrderError):
                     raise error.cause from None
@@ -425,12 +428,9 @@ class ToolRunner:
             self._remember_unknown(call, prepared, None)
             raise
 
-    def _after_half_change(self, prepared: Prepared, error: OrderError) -> Answer:
+    def _half_change(self, arguments: Arguments, identity: Identity, error: OrderError) -> Answer:
         """Return the answer for a change that has made a booking, and not given up the other."""
-        assert isinstance(prepared.write, Replace)  # noqa: S101 -- no other write has orders
-        with self._store.transaction():
-            prepared.write.conclude(prepared.plan, error.order)
-            done = self._complete(prepared.arguments, prepared.identity, error.order, [])
+        done = self._complete(arguments, identity, error.order, [])
         answer = failure_answer(error.cause)
         code = "change_incomplete"
         answer["error"] |= {"code": code, "next_step": NEXT_STEPS[code], "result": done["result"]}
@@ -473,18 +473,42 @@ class ToolRunner:
         self.duplicates.mark_unknown(prepared.identity.key, call.correlation_id, entry_id)
 
     def _recover(
-        self, arguments: Arguments, identity: Identity, earlier: UnknownOutcome
+        self,
+        call: ToolCall,
+        write: AnyWrite,
+        arguments: Arguments,
+        identity: Identity,
+        earlier: UnknownOutcome,
     ) -> ToolFlow:
-        """Return the result of an earlier identical write, if its effect can be read now."""
+        """Return the result of an earlier identical write, if its effect can be read now.
+
+        A change goes on, within the limits that were approved: its order is resumed.
+        """
+        correlation_id = earlier.write.correlation_id
+        half: OrderError | None = None
+        effect = Invoke("recover", {"error": earlier.error})
+        if isinstance(write, Replace):
+            effect, call.is_sent = Invoke("orders.resume", identity.subject), True
         try:
-            result = yield Invoke("recover", {"error": earlier.error})
-        except FerryError:
-            raise RefusedError(
-                "outcome_unknown",
-                "the same write may have happened already, and was not sent again",
-                correlation_id=earlier.write.correlation_id,
-            ) from None
-        return self._complete(arguments, identity, result, [])
+            result = yield effect
+        except FerryError as error:
+            call.is_sent = False
+            if not isinstance(error, OrderError) or error.outcome == "unknown":
+                raise RefusedError(
+                    "outcome_unknown",
+                    "the same write may have happened already, and was not sent again",
+                    correlation_id=correlation_id,
+                ) from None
+            if error.order.parts[0].state == "cancelled":  # the booking was not changed
+                self.settle(correlation_id, happened=False)
+                raise RefusedError("not_changed", "the booking stands as it was") from None
+            result, half = error.order, error
+        with self._store.transaction():
+            if isinstance(write, Replace):
+                write.count(earlier.hold, identity.choice, result)
+            if half is not None:
+                return self._half_change(arguments, identity, half)
+            return self._complete(arguments, identity, result, [])
 
     def _now(self) -> float:
         """Return the time by the service's clock, as its last replies showed it."""

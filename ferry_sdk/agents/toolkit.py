@@ -28,6 +28,7 @@ from ferry_sdk.agents.tools.schemas import strict_schema
 from ferry_sdk.agents.tools.tools import AnswerT, ToolChoice, ToolDefinition
 from ferry_sdk.client import AsyncFerry, Ferry, transport_of
 from ferry_sdk.errors import ConfigurationError
+from ferry_sdk.orders.progress import find_change
 
 T = TypeVar("T")
 ApprovalT = TypeVar("ApprovalT")
@@ -290,9 +291,12 @@ def _perform(ferry: Ferry | AsyncFerry, effect: ToolEffect) -> Any:  # noqa: ANN
         own = transport_of(ferry).settings.deadline
         shorter = effect.deadline if own is None else min(own, effect.deadline)
         ferry = ferry.with_options(deadline=shorter)
-    if effect.operation == "orders.change":
+    if effect.operation.startswith("orders."):
         journal: Any = transport_of(ferry).settings.journal
-        return orders.change(ferry, **effect.arguments, journal=journal)
+        if effect.operation == "orders.change":
+            return orders.change(ferry, **effect.arguments, journal=journal)
+        order_id = find_change(journal, **effect.arguments)
+        return orders.resume(ferry, order_id, journal=journal)
     return attrgetter(effect.operation)(ferry)(**effect.arguments)
 
 

@@ -288,6 +288,13 @@ def load(journal: Journal, order_id: str) -> tuple[Progress, OrderRecord]:
     raise InvalidInputError("the journal has no such order", field="order_id")
 
 
+def find_change(journal: Journal, booking_id: str) -> str:
+    """Return the id of the last order that changes a booking; empty without one."""
+    records = (one for one in journal.load_orders() if one.kind == "change")
+    changes = [of_record(journal, one).order for one in records]
+    return "".join([one.id for one in changes if one.parts[1].booking_id == booking_id][-1:])
+
+
 def of_record(journal: Journal, record: OrderRecord) -> Progress:
     """Return an order as it is on record."""
     kind: OrderKind = "change" if record.kind == "change" else "hold"

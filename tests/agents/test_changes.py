@@ -274,8 +274,18 @@ def test_two_crossings_are_booked_one_by_one(
     prices = {one["offer"]: Decimal(one["price"]) for one in found["offers"]}
     assert Decimal(connection["price"]) == sum(prices[one] for one in connection["offers"])
     assert found["destination"].startswith("TNLGN")
-    for offer in connection["offers"]:
-        result_of(toolkit.call("bookings_create", {"offer": offer, "passengers": PASSENGERS}))
+    wanted = [{"offer": one, "passengers": PASSENGERS} for one in connection["offers"]]
+    held = [result_of(toolkit.call("bookings_create", one)) for one in wanted]
+    paid = [{"booking_id": one["booking_id"], "expect_total": one["total_price"]} for one in held]
+    for one in paid:
+        assert result_of(toolkit.call("bookings_confirm", one))["status"] == "confirmed"
+    legs = [
+        result_of(toolkit.call("bookings_get", {"booking_id": one["booking_id"]})) for one in paid
+    ]
+    assert [one["payment_status"] for one in legs] == ["paid", "paid"]
+    first, second = (one["tickets"][0]["availability"]["outward"]["journey"] for one in legs)
+    assert first["arrive_port_name"] == second["depart_port_name"] != first["depart_port_name"]
+    assert first["arrive_at"] < second["depart_at"]
     for name, value in (("back", "2050-06-09"), ("flexible", 2)):
         refused = toolkit.call("trips_find", {**query, "changes": 1, name: value})
         assert error(refused, "invalid_arguments")["field"] == name
@@ -318,6 +328,58 @@ def test_a_change_of_unknown_outcome_is_not_made_again(
     assert (write.tool, write.subject["booking_id"]) == ("bookings_change", wanted["booking_id"])
     (order,) = orders.unfinished(journal=journal)
     assert order.state == "unknown"
+
+
+@pytest.mark.usefixtures("look_once")
+@pytest.mark.parametrize("lost", ["bookings.confirm", "bookings.cancel"])
+def test_a_change_whose_reply_was_lost_goes_on_when_it_is_repeated(
+    toolkit_of: Callable[..., Any],
+    settings: dict[str, Any],
+    asked: list[ApprovalRequest],
+    ferry_sandbox: Sandbox,
+    lost: str,
+) -> None:
+    client = {**settings["client"], "deadline": 5}
+    toolkit = toolkit_of(**{**settings, "client": client}, spend_limit={"EUR": 100})
+    wanted = {"booking_id": ticketed(toolkit), "offer": offers(toolkit)[0]["offer"]}
+    faults, before = ferry_sandbox.faults, len(ferry_sandbox.counters.effects)
+    faults.add("lose_reply", lost)
+    # The old booking, the guard, and the wait until the new one is issued are read before.
+    faults.add("server_error", "bookings.get", after=3 + (lost == "bookings.cancel"), times=None)
+    error(toolkit.call("bookings_change", wanted), "outcome_unknown", status="unknown")
+    error(toolkit.call("bookings_change", wanted), "outcome_unknown")
+    faults.clear()
+    asked.clear()
+    changed = result_of(toolkit.call("bookings_change", wanted))
+    assert (changed["state"], changed["replaced"]) == ("confirmed", wanted["booking_id"])
+    assert asked == []
+    made = [one.operation for one in ferry_sandbox.counters.effects[before:]]
+    assert made == ["bookings.create", "bookings.confirm", "bookings.cancel"]
+    assert toolkit.unresolved == ()
+    assert error(toolkit.call("bookings_change", wanted), "already_done")["result"] == changed
+    named = {"booking_id": changed["booking_id"]}
+    assert result_of(toolkit.call("bookings_get", named))["stage"] == "ticketed"
+    result_of(toolkit.call("bookings_cancel", named))
+
+
+@pytest.mark.usefixtures("look_once")
+def test_a_change_that_did_not_happen_may_be_made_again(
+    toolkit_of: Callable[..., Any],
+    settings: dict[str, Any],
+    ferry_sandbox: Sandbox,
+    journal: Journal,
+) -> None:
+    client = {**settings["client"], "deadline": 5}
+    toolkit = toolkit_of(**{**settings, "client": client})
+    wanted = {"booking_id": ticketed(toolkit), "offer": offers(toolkit)[0]["offer"]}
+    ferry_sandbox.faults.add("cut_before", "bookings.confirm")
+    error(toolkit.call("bookings_change", wanted), "outcome_unknown", status="unknown")
+    error(toolkit.call("bookings_change", wanted), "outcome_unknown")
+    (entry,) = journal.entries(state="unknown")
+    journal.settle(entry, happened=False)
+    error(toolkit.call("bookings_change", wanted), "not_changed")
+    assert toolkit.unresolved == ()
+    assert result_of(toolkit.call("bookings_change", wanted))["state"] == "confirmed"
 
 
 @pytest.mark.parametrize("answer", [False, True])

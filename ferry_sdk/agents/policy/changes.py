@@ -227,17 +227,22 @@ class Replace(Cancel):
 
     def conclude(self, plan: WritePlan, result: Any) -> list[str]:  # noqa: ANN401 -- as it is
         """Count the new booking, and remember it like one that `Create` made."""
-        state, new = self._state, result.parts[0]
         values = {**plan.arguments, "availabilities": plan.arguments["to"]}
-        state.known_ids.remember_booking(new.booking_id, self._new.describe(values))
-        if plan.hold is not None and plan.hold.other is not None:
-            state.budget.settle(plan.hold.other, new.booking_id, new.total, new.currency)
-        if result.state == "confirmed":
-            state.duplicates.forget(plan.arguments["booking_id"])
-        made = self._new.identity(values)
-        done = CompletedWrite(view_of(change_view(result), "short"), new.booking_id, made.choice)
-        state.duplicates.complete(made.key, done)
+        self.count(plan.hold, self._new.describe(values), result)
+        made, view = self._new.identity(values), view_of(change_view(result), "short")
+        done = CompletedWrite(view, result.parts[0].booking_id, made.choice)
+        self._state.duplicates.complete(made.key, done)
         return []
+
+    def count(self, hold: Hold | None, description: str, order: Order) -> None:
+        """Count the new booking, and remember it; the old one may be made again."""
+        new, old = order.parts
+        self._state.known_ids.remember_booking(str(new.booking_id), description)
+        if hold is not None and hold.other is not None and new.total is not None:
+            price = new.total, str(new.currency)
+            self._state.budget.settle(hold.other, str(new.booking_id), *price)
+        if order.state == "confirmed":
+            self._state.duplicates.forget(str(old.booking_id))
 
 
 def change_view(order: Order) -> dict[str, object]:
