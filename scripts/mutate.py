@@ -123,7 +123,7 @@ TESTS: dict[str, Stages] = {
     "agents/policy/duplicates": AGENTS,
     "agents/policy/approval": AGENTS,
     "agents/policy/known_ids": AGENTS,
-    "agents/policy/planning": (*AGENTS, ("tests/agents/test_toolkit_trips.py",)),
+    "agents/policy/trip_answers": (*AGENTS, ("tests/agents/test_toolkit_trips.py",)),
     "agents/policy/state": (AGENTS[2], *AGENTS),
     "_engine/batch": (("tests/engine/test_batch.py",), *PLANNING),
     "planning/search": (PLANNING[1], *PLANNING),

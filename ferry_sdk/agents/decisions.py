@@ -56,7 +56,8 @@ from ferry_sdk.agents.policy.duplicates import (
     UnknownOutcome,
     UnresolvedWrite,
 )
-from ferry_sdk.agents.policy.planning import (
+from ferry_sdk.agents.policy.state import State
+from ferry_sdk.agents.policy.trip_answers import (
     DAYS,
     Handles,
     are_handles,
@@ -65,7 +66,6 @@ from ferry_sdk.agents.policy.planning import (
     selected,
     with_travellers,
 )
-from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState
 from ferry_sdk.agents.policy.writes import AnyWrite, Prepared, all_writes
 from ferry_sdk.agents.tools.tools import LIST, TOOLS, Arguments, Tool, ToolChoice, choose_tools
@@ -203,7 +203,7 @@ class ToolRunner:
     ) -> Generator[ToolEffect, Any, ApprovalRequest | Answer]:
         tool, read = self._read(call, name, arguments, by_code=False)
         if tool.is_read:
-            raise RefusedError("invalid_arguments", "a read needs no approval")
+            raise RefusedError("read_needs_none")
         prepared = yield from self._prepare(call, tool, read)
         if not isinstance(prepared, Prepared):
             return prepared
@@ -304,14 +304,12 @@ class ToolRunner:
     ) -> tuple[Tool, Arguments]:
         tool = self._chosen.get(name) if isinstance(name, str) else None
         if tool is None:
-            raise RefusedError("unknown_tool", "there is no tool of this name")
+            raise RefusedError("unknown_tool")
         call.tool = tool.name
         if tool not in self.tools:
             if tool.needs_journal and any(not one.is_read for one in self.tools):
-                raise RefusedError("journal_needed", "this client keeps no journal of its orders")
-            raise RefusedError(
-                "writes_disabled", "this tool changes something, and only reading is allowed"
-            )
+                raise RefusedError("journal_needed")
+            raise RefusedError("writes_disabled")
         read = tool.read(arguments)
         if "travellers" in read.values:
             read = replace(read, values=with_travellers(read.values, self._handles()))
@@ -383,7 +381,7 @@ class ToolRunner:
         call.approval = "callback"
         if isinstance(approve, str):
             if approve != request.digest:
-                raise RefusedError("price_changed", "this is not the request that was approved")
+                raise RefusedError("other_request")
             return None
         self.refusals.check(request, self.clock())
         try:
@@ -394,9 +392,9 @@ class ToolRunner:
             raise
         if approval is not True:
             self.refusals.add(request, self.clock())
-            raise RefusedError("declined", "it was not approved")
+            raise RefusedError("declined")
         if self.clock() >= prepared.until:
-            raise RefusedError("approval_expired", "the approval came too late")
+            raise RefusedError("approval_expired")
         return None
 
     def _send(self, call: ToolCall, prepared: Prepared) -> ToolFlow:
@@ -494,14 +492,10 @@ class ToolRunner:
         except FerryError as error:
             call.is_sent = False
             if not isinstance(error, OrderError) or error.outcome == "unknown":
-                raise RefusedError(
-                    "outcome_unknown",
-                    "the same write may have happened already, and was not sent again",
-                    correlation_id=correlation_id,
-                ) from None
+                raise RefusedError("outcome_unknown", correlation_id=correlation_id) from None
             if error.order.parts[0].state == "cancelled":  # the booking was not changed
                 self.settle(correlation_id, happened=False)
-                raise RefusedError("not_changed", "the booking stands as it was") from None
+                raise RefusedError("not_changed") from None
             result, half = error.order, error
         with self._store.transaction():
             if isinstance(write, Replace):

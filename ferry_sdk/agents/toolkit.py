@@ -22,8 +22,8 @@ from ferry_sdk.agents.policy.approval import ApprovalRequest
 from ferry_sdk.agents.policy.audit import AuditRecord, CallHandler, ToolEffect
 from ferry_sdk.agents.policy.budget import Budget, Limits
 from ferry_sdk.agents.policy.duplicates import UnresolvedWrite
-from ferry_sdk.agents.policy.planning import Handles, are_handles
 from ferry_sdk.agents.policy.state import AgentState, State
+from ferry_sdk.agents.policy.trip_answers import Handles, are_handles
 from ferry_sdk.agents.tools.schemas import strict_schema
 from ferry_sdk.agents.tools.tools import AnswerT, ToolChoice, ToolDefinition
 from ferry_sdk.client import AsyncFerry, Ferry, transport_of

@@ -8,8 +8,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ferry_sdk import correlation
-from ferry_sdk.agents.policy.answers import NEXT_STEPS
+from ferry_sdk import agents, correlation
+from ferry_sdk.agents.policy.answers import NEXT_STEPS, REFUSALS
 from tests.agents.agent import PASSENGERS, error, order, result_of, runner_of, sailings
 
 if TYPE_CHECKING:
@@ -26,6 +26,15 @@ PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
 def test_the_documented_codes_are_complete() -> None:
     table = PAGE.read_text("utf-8").split("## Errors")[1].split("\n## ")[0]
     assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == [*NEXT_STEPS]
+
+
+def test_every_refusal_has_a_code_with_a_next_step_and_is_used():
+    folder = Path(agents.__file__).parent
+    sources = "".join(one.read_text("utf-8") for one in sorted(folder.rglob("*.py")))
+    used = re.findall(r'(?:RefusedError|unseen_id)\(\s*"(\w+)"', sources)
+    used += re.findall(r'RefusedError\(\s*"\w+" if \w+ else "(\w+)"', sources)
+    assert {*used} == {*REFUSALS}
+    assert {code for code, _ in REFUSALS.values()} <= {*NEXT_STEPS}
 
 
 def test_every_call_has_an_audit_record(toolkit_of: Callable[..., Any]) -> None:

@@ -14,8 +14,8 @@ import pytest
 
 from ferry_sdk import Ferry
 from ferry_sdk.agents.policy.known_ids import KnownIds
-from ferry_sdk.agents.policy.planning import find
 from ferry_sdk.agents.policy.state import State
+from ferry_sdk.agents.policy.trip_answers import find
 from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.planning.trips import SearchReport, TripSearch
 from tests.agents.agent import PASSENGERS, TRAVELLERS, approve_all, error, result_of, runner_of
@@ -267,7 +267,7 @@ def test_what_has_answered_by_the_deadline_is_shown(
 def test_a_slow_company_does_not_hold_the_others(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ferry_sdk.agents.policy.planning._PATIENCE", 2.0)
+    monkeypatch.setattr("ferry_sdk.agents.policy.trip_answers._PATIENCE", 2.0)
     toolkit = toolkit_of({"deadline": 60, "timeout": 60})
     ferry_sandbox.faults.add("delay_before", "*", times=None, seconds=60, company="CTN")
     began = time.monotonic()
@@ -280,7 +280,7 @@ def test_a_slow_company_does_not_hold_the_others(
 def test_a_search_has_a_deadline_although_its_client_has_none(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ferry_sdk.agents.policy.planning.SECONDS", 0.5)
+    monkeypatch.setattr("ferry_sdk.agents.policy.trip_answers.SECONDS", 0.5)
     toolkit = toolkit_of({"deadline": None, "timeout": 60})
     ferry_sandbox.faults.add("delay_before", "availability.search", times=None, seconds=60)
     error(toolkit.call("trips_find", query()), "request_timeout", status="failed")

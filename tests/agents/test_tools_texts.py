@@ -178,9 +178,9 @@ def test_every_text_argument_has_a_type():
             used |= set(schema.get("items", {}).get("properties", {}))
     assert used.issuperset(KINDS)
 
-    def describe(_self, *, greeting: str): ...
+    def describe(*, greeting: str): ...
 
-    describe.__annotations__ = {"greeting": str, "return": list[str]}
+    describe.__annotations__ = {"greeting": str}
     with pytest.raises(LookupError, match="add greeting to KINDS"):
         model_of(describe, {})
 

@@ -12,8 +12,8 @@ from pydantic import JsonValue
 
 from ferry_sdk._runtime.money import format_amount
 from ferry_sdk.agents.tools.data import data_beside
-from ferry_sdk.agents.tools.planning import place_of
 from ferry_sdk.agents.tools.sanitize import clean_text
+from ferry_sdk.agents.tools.trip_tools import place_of
 from ferry_sdk.agents.tools.views import view_of
 from ferry_sdk.errors import (
     AlreadyDoneError,
@@ -39,26 +39,38 @@ _AFTER_ERRORS: Final[Mapping[str, str]] = _DATA["after_errors"]
 """The same by the class of an error, perhaps with its status; a text or a key of `NEXT_STEPS`."""
 TEXTS: Final[Mapping[str, str]] = _DATA["texts"]
 """What an answer says besides, and what a person is told."""
+REFUSALS: Final[Mapping[str, tuple[str, str]]] = _DATA["refusals"]
+"""The code and the message of each reason for which a call is refused."""
 _LONGEST: Final = 600
 """Characters of a message: those of a service have 500, and the status and the code follow."""
 _MAX_CANDIDATES: Final = 10
 
 
 class RefusedError(Exception):
-    """The toolkit refuses a call; nothing was sent. `details` are fields of the answer's error."""
+    """The toolkit refuses a call; nothing was sent.
 
-    def __init__(self, code: str, message: str, **details: object) -> None:
-        super().__init__(message)
+    Args:
+        reason: A key of `REFUSALS`.
+        values: What the message names.
+        details: Fields of the answer's error.
+    """
+
+    def __init__(self, reason: str, *values: object, **details: object) -> None:
+        code, message = REFUSALS[reason]
         self.code: str = code
-        self.message: str = message
+        self.message: str = message.format(*values)
         self.details: dict[str, Any] = details
+        super().__init__(self.message)
 
     def answer(self) -> Answer:
         """Return the refusal as an answer."""
-        details = self.details
-        if details.get("candidates") == []:
-            details = {"next_step": _DATA["without_candidates"][self.code], **details}
-        return _error_answer("refused", self.code, self.message, **details)
+        return _refusal(self.code, self.message, **self.details)
+
+
+def _refusal(code: str, message: str, **details: Any) -> Answer:  # noqa: ANN401 -- any JSON
+    if details.get("candidates") == []:
+        details["next_step"] = _DATA["without_candidates"][code]
+    return _error_answer("refused", code, message, **details)
 
 
 def unknown_answer(correlation_id: str) -> Answer:
@@ -90,11 +102,11 @@ def failure_answer(error: FerryError, party: str = "passengers") -> Answer:
         )
         if isinstance(error, AmbiguousPlaceError):
             candidates = _ports(error.candidates)
-            return RefusedError("ambiguous_place", message, field=field, **candidates).answer()
+            return _refusal("ambiguous_place", message, field=field, **candidates)
         if isinstance(error, UnknownPlaceError):
             candidates = _ports(error.suggestions)
-            return RefusedError("unknown_place", message, field=field, **candidates).answer()
-        return RefusedError("invalid_arguments", message, field=field).answer()
+            return _refusal("unknown_place", message, field=field, **candidates)
+        return _refusal("invalid_arguments", message, field=field)
     details: dict[str, Any] = {}
     if error.correlation_id is not None:
         details["correlation_id"] = error.correlation_id

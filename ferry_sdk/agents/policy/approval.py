@@ -141,12 +141,7 @@ class Codes:
             hmac.compare_digest(bound, binding) and until - VALID_FOR <= now < until
             for bound, until in found
         ):
-            raise RefusedError(
-                "code_invalid",
-                "the code is wrong, was used, has expired, or is for other arguments or another "
-                "price",
-                field="confirmation_code",
-            )
+            raise RefusedError("code_invalid", field="confirmation_code")
 
 
 class Refusals:
@@ -163,9 +158,7 @@ class Refusals:
             RefusedError: They have; do not ask them.
         """
         if self._count(self._state.fingerprint(request.digest), now) >= _MAX_REFUSALS:
-            raise RefusedError(
-                "declined", "it was refused twice; for ten minutes, nobody is asked about it again"
-            )
+            raise RefusedError("declined_twice")
 
     def add(self, request: ApprovalRequest, now: float) -> None:
         """Record that a person refused a request when the monotonic clock showed `now`."""

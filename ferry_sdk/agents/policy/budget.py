@@ -76,13 +76,9 @@ class Budget:
             total = exact_sum([amount, *(held for held, its in others if its == currency)])
             limit = None if self._spend is None else self._spend.get(currency)
             if self._spend is not None and (limit is None or total > limit):
-                raise RefusedError(
-                    "spend_limit",
-                    f"{amount} {currency} is more than may still be spent",
-                    limit=str(limit or 0),
-                    spent=str(exact_sum(its for its, of in self._held.values() if of == currency)),
-                    currency=currency,
-                )
+                spent = str(exact_sum(its for its, of in self._held.values() if of == currency))
+                amounts = {"limit": str(limit or 0), "spent": spent, "currency": currency}
+                raise RefusedError("spend_limit", amount, currency, **amounts)
             self._held[key] = max(amount, Decimal(0)), currency
             return Hold("spent", key, before)
 
@@ -164,14 +160,8 @@ class Budget:
             )
             limit = None if self._penalty is None else self._penalty.get(currency)
             if self._penalty is not None and (limit is None or exact_sum((kept, penalty)) > limit):
-                raise RefusedError(
-                    "penalty_limit",
-                    f"cancelling costs {penalty} {currency}, which is more than allowed",
-                    limit=str(limit or 0),
-                    penalty=str(penalty),
-                    kept=str(kept),
-                    currency=currency,
-                )
+                amounts = {"limit": str(limit or 0), "penalty": str(penalty), "kept": str(kept)}
+                raise RefusedError("penalty_limit", penalty, currency, **amounts, currency=currency)
             before = self._kept.get(key)
             self._kept[key] = max(penalty, Decimal(0)), currency
             return Hold("penalties", key, before)

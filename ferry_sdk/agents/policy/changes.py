@@ -59,9 +59,9 @@ class _Change:
         self._state.remember(record, {})
         what = self._subject.removesuffix("_id")
         if _CANCELLED.is_confirmed_by(record):
-            raise RefusedError("already_cancelled", f"the {what} is cancelled already")
+            raise RefusedError("already_cancelled", what)
         if _LAPSED.is_confirmed_by(record):
-            raise RefusedError("booking_ended", f"the {what} was not paid in time and has ended")
+            raise RefusedError("booking_ended", what)
 
 
 class Confirm(_Change):
@@ -76,16 +76,12 @@ class Confirm(_Change):
         if _CONFIRMED.is_confirmed_by(booking) or (
             is_being_issued and booking.payment_status == PaymentStatus.PAID
         ):
-            raise RefusedError("already_paid", "the booking is confirmed and paid already")
+            raise RefusedError("already_paid")
         total, currency = booking.total_price, booking.currency
+        price = money(total, currency)
+        details = {"field": "expect_total", "found": format_amount(total), "currency": currency}
         if values.get("expect_total") not in {None, total}:
-            raise RefusedError(
-                "price_changed",
-                f"the booking costs {money(total, currency)}",
-                field="expect_total",
-                found=format_amount(total),
-                currency=currency,
-            )
+            raise RefusedError("costs", price, **details)
         approved = self._state.budget.approved(booking_id) or (total, currency)
         is_dearer = total > approved[0] or currency != approved[1]
 
@@ -93,15 +89,8 @@ class Confirm(_Change):
             hold = self._state.budget.hold(booking_id, total, currency)
             if is_dearer and "expect_total" not in values:
                 self._state.budget.release(hold)
-                raise RefusedError(
-                    "price_changed",
-                    f"the booking costs {money(total, currency)}, but {money(*approved)} was "
-                    "approved when it was made",
-                    field="expect_total",
-                    found=format_amount(total),
-                    currency=currency,
-                    next_step=TEXTS["accept_total"],
-                )
+                step = TEXTS["accept_total"]
+                raise RefusedError("dearer", price, money(*approved), **details, next_step=step)
             return hold
 
         before = f" ({money(*approved)} was approved when it was made)" if is_dearer else ""
@@ -138,13 +127,9 @@ class Cancel(_Change):
             self._check_open((yield read))  # it may be the status of one ticket of a booking
         penalty, refund, currency = fee.penalty_amount, fee.refund_amount, fee.currency
         if penalty > values.get("max_penalty", penalty):
-            raise RefusedError(
-                "penalty_exceeded",
-                f"cancelling costs {money(penalty, currency)}",
-                field="max_penalty",
-                penalty=format_amount(penalty),
-                currency=currency,
-            )
+            details = {"penalty": format_amount(penalty), "currency": currency}
+            cost = money(penalty, currency)
+            raise RefusedError("cancelling_costs", cost, field="max_penalty", **details)
         record = self._state.known_ids.record(self._subject, some_id)
         description = record.description if record else some_id
         is_booking = self._subject == "booking_id"
@@ -182,10 +167,9 @@ class Replace(Cancel):
         booking: Booking = yield Invoke("bookings.get", {"booking_id": identity.target_id})
         self._check_open(booking)
         if booking.stage != Stage.TICKETED:
-            problem = f"the booking is {booking.stage}, not ticketed"
-            if booking.stage == Stage.IN_PROGRESS:
-                raise RefusedError("not_changeable", problem, next_step=TEXTS["being_issued"])
-            raise RefusedError("not_changeable", problem)
+            is_waiting = booking.stage == Stage.IN_PROGRESS
+            step = {"next_step": TEXTS["being_issued"]} if is_waiting else {}
+            raise RefusedError("not_ticketed", booking.stage, **step)
         values = {**values, "passengers": _party(booking.tickets[0], self._new.party(values))}
         total = values.pop("expect_total", None)
         del values["booking_id"]
@@ -205,7 +189,7 @@ class Replace(Cancel):
             yield from new.check()
             again = yield from super(Replace, self).plan({}, identity)
             if again.arguments != old.arguments:
-                raise RefusedError("penalty_exceeded", f"now: {again.summary}")
+                raise RefusedError("costs_now", again.summary)
 
         arguments = {**new.arguments, "to": new.arguments["availabilities"], **identity.subject}
         del arguments["availabilities"]
@@ -272,5 +256,4 @@ def _party(ticket: Ticket, kinds: Sequence[str]) -> list[Traveller]:
     with suppress(ValueError):
         if found and all("type" in one or "birth_date" in one for one in found):
             return [Traveller.model_validate(one) for one in found]
-    problem = "the booking does not say who is an adult, a child or an infant"
-    raise RefusedError("not_changeable", problem)
+    raise RefusedError("types_unknown")

@@ -81,11 +81,7 @@ class Create:
         vehicle: Vehicle | None = values.get("vehicle")
         for shown, _, _ in chosen:
             if (shown.vehicle_code is None) != (vehicle is None):
-                raise RefusedError(
-                    "party_changed",
-                    "the search and the booking must both have a vehicle, or both have none",
-                    field="vehicle",
-                )
+                raise RefusedError("vehicle_or_none", field="vehicle")
         if vehicle is not None:
             searched = {shown.vehicle_code or "" for shown, _, _ in chosen}
             values = {**values, "vehicle": (yield from _searched_vehicle(vehicle, searched))}
@@ -174,13 +170,9 @@ class Create:
             where = f"availabilities.{index}"
             ends = min(tariff.expiration_date, shown.sailing.depart_at)
             if self._state.now() >= ends.timestamp():
-                raise RefusedError("offer_expired", "the tariff has expired", field=where)
+                raise RefusedError("offer_expired", field=where)
             if not self._state.known_ids.has_current_price(shown, tariff):
-                raise RefusedError(
-                    "price_changed",
-                    "a later search showed this sailing at another price",
-                    field=where,
-                )
+                raise RefusedError("other_price", field=where)
 
 
 def _check_party(values: Mapping[str, Any], chosen: Sequence[_Choice]) -> None:
@@ -200,11 +192,8 @@ def _check_party(values: Mapping[str, Any], chosen: Sequence[_Choice]) -> None:
     for shown, _, _ in chosen:
         searched = Counter(shown.party)
         if searched not in (Counter(), booked):  # a state file of an earlier version has no types
-            raise RefusedError(
-                "party_changed",
-                f"the search was for {_count(searched)}, the booking is for {_count(booked)}",
-                field="passengers",
-            )
+            counts = _count(searched), _count(booked)
+            raise RefusedError("other_party", *counts, field="passengers")
     for index, one in enumerate(values["passengers"]):
         if (one.doc_type is None) != (one.doc_number is None):
             lacking = "doc_type" if one.doc_type is None else "doc_number"
@@ -228,7 +217,7 @@ def _searched_vehicle(vehicle: Vehicle, searched: set[str]) -> Generator[Invoke,
         RefusedError: The given vehicle is another one.
     """
     if len(searched) != 1:
-        raise RefusedError("party_changed", "the searches had different vehicles", field="vehicle")
+        raise RefusedError("different_vehicles", field="vehicle")
     (code,) = searched
     matches: tuple[VehicleMatch, ...] = ()
     with suppress(FerryError):
@@ -246,11 +235,8 @@ def _searched_vehicle(vehicle: Vehicle, searched: set[str]) -> Generator[Invoke,
         return vehicle
     booked = match.booking(identification=vehicle.identification)
     if fold(vehicle.code) != fold(booked.code):
-        raise RefusedError(
-            "party_changed",
-            f"the search was for {quote(code)}; expected code {quote(booked.code)}",
-            field="vehicle.code",
-        )
+        codes = quote(code), quote(booked.code)
+        raise RefusedError("other_vehicle", *codes, field="vehicle.code")
     return booked
 
 

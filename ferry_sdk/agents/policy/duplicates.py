@@ -140,15 +140,12 @@ class Duplicates:
             if key in self._under_way or any(
                 subject == other.target_id for other in self._under_way.values()
             ):
-                raise RefusedError(
-                    "under_way", "another write for the same booking or ticket is in progress"
-                )
+                raise RefusedError("under_way")
             done = self._completed.get(key)
             if done is not None and done.choice not in {"", choice}:
-                message = f"these travellers are booked with {done.choice}, not with {choice}"
-                raise RefusedError("booked_otherwise", message, result=done.result)
+                raise RefusedError("booked_otherwise", done.choice, choice, result=done.result)
             if done is not None:
-                raise RefusedError("already_done", "this was done before", result=done.result)
+                raise RefusedError("already_done", result=done.result)
             if key in self._unknown:
                 return self._unknown[key]
             until = time.time() + _PREPARED_FOR
@@ -171,7 +168,7 @@ class Duplicates:
     def _own(self, key: str) -> WriteInProgress:
         write = self._under_way.get(key)
         if write is None or write.owner != self._owner:
-            raise RefusedError("approval_expired", "it took too long")
+            raise RefusedError("took_too_long")
         return write
 
     def _take_over(self) -> None:

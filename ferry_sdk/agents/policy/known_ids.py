@@ -18,8 +18,8 @@ from pydantic_core import to_jsonable_python
 
 from ferry_sdk.agents.policy.answers import NEXT_STEPS, TEXTS, RefusedError
 from ferry_sdk.agents.policy.state import State
-from ferry_sdk.agents.tools.planning import TripsTable
 from ferry_sdk.agents.tools.sanitize import clean_text
+from ferry_sdk.agents.tools.trip_tools import TripsTable
 from ferry_sdk.models.availability import Availability, Tariff
 from ferry_sdk.models.bookings import Booking, BookingConfirmation, BookingCreated
 from ferry_sdk.models.records import Records
@@ -126,15 +126,10 @@ class KnownIds:
 
     def unseen_id(self, what: str, field: str) -> RefusedError:
         """Return the refusal of an id that is not remembered."""
-        problem = f"no result has shown {what}, or it was shown too long ago"
         if self._state.outlives_process:
-            return RefusedError("unseen_id", problem, field=field)
-        return RefusedError(
-            "unseen_id",
-            f"{problem}, or before this server was restarted",
-            field=field,
-            next_step=f"{NEXT_STEPS['unseen_id']} {TEXTS['restarted']}",
-        )
+            return RefusedError("unseen_id", what, field=field)
+        step = f"{NEXT_STEPS['unseen_id']} {TEXTS['restarted']}"
+        return RefusedError("unseen_or_restarted", what, field=field, next_step=step)
 
     def sailing(self, availability_id: str) -> KnownSailing | None:
         """Return the sailing with this id, if it is remembered."""

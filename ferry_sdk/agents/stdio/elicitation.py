@@ -93,8 +93,8 @@ async def ask(context: Context, request: ApprovalRequest, box: str) -> bool:
                 "nobody could be asked to approve tool %s: %s", request.tool, type(error).__name__
             )
     if scope.cancelled_caught:
-        raise RefusedError("approval_expired", "nobody answered in time")
-    raise RefusedError("approval_failed", "nobody could be asked to approve it")
+        raise RefusedError("nobody_answered")
+    raise RefusedError("approval_failed")
 
 
 _MAX_PENDING: Final = 100

@@ -19,8 +19,8 @@ import anyio.lowlevel
 from mcp.server.stdio import stdio_server
 
 from ferry_sdk._engine.token_file import FileToken, file_of
-from ferry_sdk.agents.policy.planning import Handles
 from ferry_sdk.agents.policy.private_file import AuditFile
+from ferry_sdk.agents.policy.trip_answers import Handles
 from ferry_sdk.agents.stdio.server import make_server
 from ferry_sdk.agents.toolkit import AsyncToolkit
 from ferry_sdk.agents.tools.tools import ToolChoice

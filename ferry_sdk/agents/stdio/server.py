@@ -48,7 +48,7 @@ from pydantic import JsonValue, ValidationError
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.approval import ApprovalRequest
-from ferry_sdk.agents.policy.planning import SECONDS
+from ferry_sdk.agents.policy.trip_answers import SECONDS
 from ferry_sdk.agents.stdio.elicitation import (
     Context,
     Questions,
@@ -235,7 +235,7 @@ class _RequestHandler:
             is_agreed = parse_answer(answer, self._questions.box(request))
             if is_agreed is None:  # the person has not refused this: they were not asked
                 unanswered = request
-                raise RefusedError("declined", "the answer is for another question")
+                raise RefusedError("other_question")
             if is_agreed:
                 self._questions.agree(request)
             return is_agreed

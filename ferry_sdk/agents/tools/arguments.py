@@ -46,7 +46,6 @@ from ferry_sdk.agents.tools.schemas import parse_docstring
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.enums import OpenEnum
 from ferry_sdk.models.inputs import Input
-from ferry_sdk.models.records import Records
 
 _MAX_ITEMS: Final = 50
 _DERIVED: Final = frozenset({"order", "param", "vehicule_code", "brand", "model"})
@@ -123,6 +122,7 @@ def model_of(
     describe: Callable[..., Any],
     defaults: Mapping[str, str],
     *,
+    is_list: bool = False,
     has_detail: bool = True,
     without: Collection[str] = (),
     by_handle: bool = False,
@@ -130,17 +130,19 @@ def model_of(
     """Return a model of an operation's arguments.
 
     Args:
-        describe: A method or function with a signature and a docstring.
+        describe: A method or a class with a signature and a docstring.
         defaults: Describe the arguments that the docstring does not.
+        is_list: Whether the result is a list, of which the caller chooses records.
         has_detail: Whether the caller chooses how much of the result is shown.
         without: Arguments that are left out.
         by_handle: Whether travellers are named by handles instead of their data.
     """
     hints = get_type_hints(describe, include_extras=True)
+    parameters = inspect.signature(describe).parameters
     descriptions = {**defaults, **parse_docstring(describe).fields}
     fields: dict[str, Any] = {}
-    for name, parameter in list(inspect.signature(describe).parameters.items())[1:]:
-        if name in _APPROVED or name in without:
+    for name, parameter in parameters.items():
+        if name in _APPROVED or name in without or name == "self":
             continue
         if by_handle and name == "passengers":
             fields["travellers"] = _HANDLES
@@ -148,7 +150,7 @@ def model_of(
         is_only_way = _ALTERNATIVES.get(name) in without
         needed = is_only_way or parameter.default is inspect.Parameter.empty
         fields[name] = _field(name, hints[name], descriptions, default=... if needed else None)
-    if get_origin(get_args(hints["return"])[0]) is Records:
+    if is_list:
         fields["contains"] = _CONTAINS
     if has_detail:
         fields["detail"] = _DETAIL

@@ -121,12 +121,6 @@ def _union(schemas: list[Schema]) -> Schema:
     return others[0] if len(others) == 1 else {"anyOf": others}
 
 
-def type_schema(described: Any) -> Schema:  # noqa: ANN401 -- a type for pydantic
-    """Return the schema of a typed dict, without references and titles."""
-    schema = TypeAdapter[Any](described).json_schema()
-    return _compact(schema, schema.pop("$defs", {}))
-
-
 def answer_schema(result: Schema, *, approval: bool) -> Schema:
     """Return the schema of a whole answer, which has exactly one of these shapes."""
     shapes: list[tuple[str, list[str], Schema]] = [

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from types import MappingProxyType
-from typing import Any, Final, Generic, Literal, TypeVar, cast, get_args, get_type_hints
+from typing import Any, Final, Generic, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, create_model
-from typing_extensions import is_typeddict
 
-from ferry_sdk.agents.tools import planning
+from ferry_sdk.agents.tools import trip_tools
 from ferry_sdk.agents.tools.arguments import CODE, model_of, read_arguments
 from ferry_sdk.agents.tools.data import data_beside
 from ferry_sdk.agents.tools.schemas import (
     answer_schema,
     arguments_schema,
     parse_docstring,
-    type_schema,
 )
 from ferry_sdk.agents.tools.views import Detail, has_full_view, schema_of
 from ferry_sdk.errors import ConfigurationError
+from ferry_sdk.models.records import Records
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.catalogue import CatalogueGroup
@@ -44,12 +43,12 @@ _LIST: Final = "travellers.list"
 _PLANNED: Final = {"trips.find": "trips.search", "places.find": "places.find", _LIST: _LIST}
 """The tools that make several reads, by the name of each, with the method of the client."""
 _CHANGE: Final = "bookings.change"
-_DESCRIBED: Final[Mapping[str, Callable[..., Any]]] = {
-    "trips.find": planning.find_trips,
-    "places.find": planning.find_places,
-    "bookings.create": planning.create_booking,
-    _CHANGE: planning.change_booking,
-    _LIST: planning.list_travellers,
+_DESCRIBED: Final[Mapping[str, Any]] = {
+    "trips.find": trip_tools.FindTrips,
+    "places.find": trip_tools.FindPlaces,
+    "bookings.create": trip_tools.CreateBooking,
+    _CHANGE: trip_tools.ChangeBooking,
+    _LIST: trip_tools.ListTravellers,
 }
 """The tools that are not described by their methods."""
 _DATA: Final = data_beside(__file__)
@@ -133,6 +132,7 @@ class Tool:
     ) -> None:
         self.operation: str = {**_PLANNED, _CHANGE: "orders.change"}.get(name, name)
         self.name: str = name.replace(".", "_")
+        self._key = name
         self.is_planned: bool = name in _PLANNED
         self.needs_journal: bool = name == _CHANGE
         self.takes_offer: bool = name in {"bookings.create", _CHANGE}
@@ -140,7 +140,6 @@ class Tool:
         self._is_first = self.name in JOURNEY
         self._without = without
         self._by_handle = by_handle
-        self._described = _DESCRIBED.get(name)
 
     def __repr__(self) -> str:
         return f"Tool({self.operation!r})"
@@ -149,6 +148,12 @@ class Tool:
         self, *, approval: bool, call: Callable[[Mapping[str, Any] | str], AnswerT]
     ) -> ToolDefinition[AnswerT]:
         """Return the definition; with `approval`, writes have an argument for the code."""
+        made = self._definition(approval)
+        copies = deepcopy((made.input_schema, made.output_schema))  # callers may change them
+        return replace(made, input_schema=copies[0], output_schema=copies[1], call=call)
+
+    @cache  # noqa: B019 -- the tools live as long as the process
+    def _definition(self, approval: bool) -> ToolDefinition[Any]:  # noqa: FBT001 -- a key
         words = parse_docstring(self.describe)
         title, details = words.summary, words.details
         if self.operation in _TEXTS:
@@ -158,18 +163,17 @@ class Tool:
         asked = _BY_CODE if by_code else "" if self.is_read else _BY_PERSON
         if self.is_read and not self._is_first:
             asked = _RARELY
-        is_own = is_typeddict(self._result)
-        result = type_schema(self._result) if is_own else schema_of(self._result)
+        result = trip_tools.RESULTS.get(self._key) or schema_of(self._result)
         return ToolDefinition(
             name=self.name,
             title=title,
             description=" ".join(filter(None, (f"{title}.", details, asked))),
             input_schema=arguments_schema(self._model_with_code if by_code else self._model),
-            output_schema=deepcopy(answer_schema(result, approval=by_code)),
+            output_schema=answer_schema(result, approval=by_code),
             read_only=self.is_read,
             destructive=self.operation in _DESTRUCTIVE,
             idempotent=self.is_read,
-            call=call,
+            call=repr,
         )
 
     def read(self, arguments: object) -> Arguments:
@@ -181,17 +185,21 @@ class Tool:
         ours = {name: values.pop(name) for name in _TOOLKIT_ARGUMENTS if name in values}
         return Arguments(values, **ours)
 
-    @cached_property
-    def describe(self) -> Callable[..., Any]:
-        """The method that describes the operation, or the function in its place."""
-        if self._described is not None:
-            return self._described
-        group, method = self.operation.split(".")
-        return cast("Callable[..., Any]", getattr(_GROUPS[group], method))
+    @property
+    def _method(self) -> Any:  # noqa: ANN401 -- any method of the client
+        group, method = self._key.split(".")
+        return getattr(_GROUPS[group], method)
 
     @cached_property
-    def _result(self) -> object:
-        return get_args(get_type_hints(self.describe, include_extras=True)["return"])[0]
+    def describe(self) -> Any:  # noqa: ANN401 -- the same, or the model in its place
+        """The method that describes the operation, or the model in its place."""
+        return _DESCRIBED.get(self._key) or self._method
+
+    @cached_property
+    def _result(self) -> Any:  # noqa: ANN401 -- a type for pydantic, or the schema in its place
+        if self._key in trip_tools.RESULTS:
+            return None
+        return get_args(get_type_hints(self._method, include_extras=True)["return"])[0]
 
     @cached_property
     def _model(self) -> type[BaseModel]:
@@ -200,6 +208,7 @@ class Tool:
             self.describe,
             {name: text for one in others for name, text in one.items()},
             # A full view shows the travellers.
+            is_list=get_origin(self._result) is Records,
             has_detail=self.is_read and not self._by_handle and has_full_view(self._result),
             without=self._without,
             by_handle=self._by_handle,

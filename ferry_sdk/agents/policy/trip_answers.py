@@ -10,8 +10,8 @@ from typing import Any, Final, cast
 from ferry_sdk.agents.policy.answers import TEXTS, Answer, RefusedError, code_of
 from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.known_ids import KnownIds
-from ferry_sdk.agents.tools.planning import OFFERS, PLACES, TripsTable, places_view
 from ferry_sdk.agents.tools.sanitize import clean_text
+from ferry_sdk.agents.tools.trip_tools import OFFERS, PLACES, TripsTable, places_view
 from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.inputs import Traveller, VehicleQuery
 from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
@@ -170,8 +170,7 @@ def _find_vehicle(text: str) -> Generator[Invoke, Any, VehicleMatch | None]:
         if len(found) == 1:
             return found[0]
     raise RefusedError(
-        "unknown_vehicle",
-        "several vehicles have this name" if found else "no vehicle has exactly this name",
+        "several_vehicles" if found else "unknown_vehicle",
         field="vehicle",
         candidates=[
             {

@@ -1,24 +1,21 @@
 """Tools that are made for a model instead of from a method: ports by name, trips, and a booking.
 
-A function here is only a description: its signature, its docstring and its result make the tool.
+The models are the arguments of these tools, and describe them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field
-from typing_extensions import NotRequired, TypedDict
 
-from ferry_sdk._engine.batch import Plan
-from ferry_sdk._engine.operation import Operation
 from ferry_sdk._runtime.money import format_amount
+from ferry_sdk.agents.tools.data import data_beside
 from ferry_sdk.agents.tools.sanitize import clean_text
 from ferry_sdk.models.availability import Availability, Place
-from ferry_sdk.models.bookings import BookingCreated
 from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.enums import TariffType
 from ferry_sdk.models.inputs import Contact, Passenger, SearchPassenger, Selection, Vehicle
@@ -34,119 +31,42 @@ _MAX_LENGTH: Final = 60
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _MAX_LETTERS: Final = 3
 """More letters than these are shown as a range."""
+View = dict[str, Any]
+"""A result as JSON."""
+
+RESULTS: Final[Mapping[str, Any]] = data_beside(__file__)
+"""The schemas of the results of these tools that are no records."""
 
 
-class PlaceView(TypedDict):
-    """A port."""
-
-    code: str
-    name: str
-    country: str
-    reason: NotRequired[Annotated[str, Field(description="Why it was found.")]]
-
-
-class PlacesView(TypedDict):
-    """Ports that a text may mean."""
-
-    places: Annotated[list[PlaceView], Field(description="Best first.")]
-
-
-class VehicleView(TypedDict):
-    """A vehicle as a booking takes it."""
-
-    code: str
-
-
-_WAY: Final = "Departure, arrival (+1: a day later), company, letters of the places."
-
-
-class OfferView(TypedDict):
-    """A trip with its cheapest fare."""
-
-    offer: Annotated[str, Field(description="The id for bookings_create.")]
-    price: Annotated[str, Field(description="Of everything, with the cheapest place.")]
-    currency: NotRequired[str]
-    fare: NotRequired[
-        Annotated[str, Field(description="Presale (holds no place yet) or Option; else a ticket.")]
-    ]
-    out: Annotated[list[str], Field(description=_WAY)]
-    back: NotRequired[Annotated[list[str], Field(description=_WAY)]]
-
-
-class ConnectionView(TypedDict):
-    """Two offers that meet in a port."""
-
-    offers: Annotated[list[str], Field(description="Book both.")]
-    via: str
-    wait: Annotated[str, Field(description="As HH:MM.")]
-    price: NotRequired[str]
-
-
-class TripsView(TypedDict):
-    """Trips between two ports, cheapest first."""
-
-    origin: NotRequired[str]
-    destination: NotRequired[str]
-    currency: NotRequired[str]
-    companies: NotRequired[Annotated[dict[str, str], Field(description="Names by code.")]]
-    places: NotRequired[Annotated[dict[str, str], Field(description="Names by letter.")]]
-    vehicle: NotRequired[Annotated[VehicleView, Field(description="For bookings_create.")]]
-    offers: Annotated[list[OfferView], Field(description="Cheapest first.")]
-    connections: NotRequired[list[ConnectionView]]
-    more: NotRequired[Annotated[int, Field(description="Further offers, dearer ones.")]]
-    today: NotRequired[str]
-
-
-class TravellersView(TypedDict):
-    """The travellers of a session."""
-
-    travellers: Annotated[list[str], Field(description="Their handles.")]
-
-
-def list_travellers(_self: object) -> Plan[TravellersView]:
+class ListTravellers(NamedTuple):
     """List the handles of the travellers, with which searches and bookings name them.
 
     Never ask the user for names, ages or documents: the program has them.
     """
-    raise NotImplementedError
 
 
-def find_places(
-    _self: object, text: str, *, limit: Annotated[int, Field(ge=1, le=20)] = PLACES
-) -> Plan[PlacesView]:
+class FindPlaces(NamedTuple):
     """Find ports by the names that people write, in any language, with small mistakes.
 
     Only needed for questions about ports.
 
-    Args:
+    Attributes:
         text: A town, a port or a code.
         limit: The most ports; by default 5.
     """
-    raise NotImplementedError
+
+    text: str
+    limit: Annotated[int, Field(ge=1, le=20)] = PLACES
 
 
-def find_trips(
-    _self: object,
-    origin: str,
-    destination: str,
-    *,
-    on: date,
-    passengers: Sequence[SearchPassenger],
-    back: date | None = None,
-    flexible: Annotated[int, Field(ge=0, le=7)] = 0,
-    changes: Annotated[int, Field(ge=0, le=1)] = 0,
-    vehicle: str | None = None,
-    companies: Sequence[str] | None = None,
-    reservation_type: ReservationTypeName = "TICKET",
-    limit: Annotated[int, Field(ge=1, le=20)] = OFFERS,
-) -> Plan[TripsView]:
+class FindTrips(NamedTuple):
     """Find and price ferry trips between two towns, with all companies. Start here.
 
     No other search is needed. Show the user some offers, then call `bookings.create` with the id
     of one. A price is for everything, with the cheapest place: tell the user that a cabin may cost
     more.
 
-    Args:
+    Attributes:
         origin: A town or port, by name or code.
         destination: The other end.
         on: The day out, as YYYY-MM-DD.
@@ -159,26 +79,27 @@ def find_trips(
         reservation_type: By default TICKET.
         limit: The most offers; by default 10.
     """
-    raise NotImplementedError
+
+    origin: str
+    destination: str
+    on: date
+    passengers: Sequence[SearchPassenger]
+    back: date | None = None
+    flexible: Annotated[int, Field(ge=0, le=7)] = 0
+    changes: Annotated[int, Field(ge=0, le=1)] = 0
+    vehicle: str | None = None
+    companies: Sequence[str] | None = None
+    reservation_type: ReservationTypeName = "TICKET"
+    limit: Annotated[int, Field(ge=1, le=20)] = OFFERS
 
 
-def create_booking(
-    _self: object,
-    *,
-    passengers: Sequence[Passenger],
-    offer: str | None = None,
-    places: Sequence[str] | None = None,
-    vehicle: Vehicle | None = None,
-    contact: Contact | None = None,
-    availabilities: Sequence[Selection] | None = None,
-    reservation_type: ReservationTypeName | None = None,
-) -> Operation[BookingCreated]:
+class CreateBooking(NamedTuple):
     """Create a booking. It holds the places and pays nothing.
 
     Next, show the user total_price, which may be more than the offer's, and call
     `bookings.confirm`.
 
-    Args:
+    Attributes:
         passengers: Those of the search, each with type, first_name and last_name as on their
             travel documents.
         offer: The id of an offer of `trips.find`.
@@ -189,35 +110,23 @@ def create_booking(
         availabilities: In place of an offer: a selection of `availability.search` for each way.
         reservation_type: By default that of the tariff.
     """
-    raise NotImplementedError
+
+    passengers: Sequence[Passenger]
+    offer: str | None = None
+    places: Sequence[str] | None = None
+    vehicle: Vehicle | None = None
+    contact: Contact | None = None
+    availabilities: Sequence[Selection] | None = None
+    reservation_type: ReservationTypeName | None = None
 
 
-class ChangeView(TypedDict):
-    """What a change has come to."""
-
-    booking_id: Annotated[str, Field(description="The new booking.")]
-    state: Annotated[str, Field(description="confirmed: the old one is cancelled.")]
-    total_price: str
-    currency: str
-    replaced: Annotated[str, Field(description="The old booking.")]
-
-
-def change_booking(
-    _self: object,
-    booking_id: str,
-    *,
-    offer: str,
-    places: Sequence[str] | None = None,
-    vehicle: Vehicle | None = None,
-    contact: Contact | None = None,
-    expect_total: Decimal | None = None,
-) -> Operation[ChangeView]:
+class ChangeBooking(NamedTuple):
     """Change a ticketed booking to an offer, for the same travellers.
 
     It pays the new booking, and then cancels the old one, which costs its fee. Search first with
     the travellers of the booking. Next, `bookings.get` shows the new tickets.
 
-    Args:
+    Attributes:
         booking_id: The booking.
         offer: The id of an offer of `trips.find`.
         places: As for a booking.
@@ -225,10 +134,16 @@ def change_booking(
         contact: As for a booking: name and email.
         expect_total: Only if an answer named a higher price: that price, if the user agreed.
     """
-    raise NotImplementedError
+
+    booking_id: str
+    offer: str
+    places: Sequence[str] | None = None
+    vehicle: Vehicle | None = None
+    contact: Contact | None = None
+    expect_total: Decimal | None = None
 
 
-def place_of(port: Port) -> PlaceView:
+def place_of(port: Port) -> View:
     """Return the view of a port."""
     return {
         "code": clean_text(port.code, _MAX_LENGTH),
@@ -237,7 +152,7 @@ def place_of(port: Port) -> PlaceView:
     }
 
 
-def places_view(matches: Iterable[PlaceMatch]) -> PlacesView:
+def places_view(matches: Iterable[PlaceMatch]) -> View:
     """Return the view of the ports that a text may mean."""
     return {"places": [{**place_of(one.port), "reason": one.reason} for one in matches]}
 
@@ -250,7 +165,7 @@ class TripsTable:
     """
 
     def __init__(self) -> None:
-        self.view: TripsView = {"offers": []}
+        self.view: View = {"offers": []}
         self._companies: dict[str, str] = {}
         self._letters: dict[str, str] = {}
 
@@ -267,7 +182,7 @@ class TripsTable:
                 "offers": [],
             }
         out, out_places = self._way(outward, trip.companies[0])
-        shown: OfferView = {
+        shown: View = {
             "offer": offer,
             "price": format_amount(fare.amount),
             "out": out,
@@ -285,7 +200,7 @@ class TripsTable:
     def connect(self, itinerary: Itinerary, offers: list[str]) -> None:
         """Add two offers that meet in a port."""
         minutes = int(itinerary.wait.total_seconds()) // 60
-        shown: ConnectionView = {
+        shown: View = {
             "offers": offers,
             "via": _port(itinerary.via.code, itinerary.via.name),
             "wait": f"{minutes // 60}:{minutes % 60:02}",
