@@ -64,10 +64,10 @@ class RefusedError(Exception):
 
     def answer(self) -> Answer:
         """Return the refusal as an answer."""
-        return _refusal(self.code, self.message, **self.details)
+        return _refused_answer(self.code, self.message, **self.details)
 
 
-def _refusal(code: str, message: str, **details: Any) -> Answer:  # noqa: ANN401 -- any JSON
+def _refused_answer(code: str, message: str, **details: Any) -> Answer:  # noqa: ANN401 -- any JSON
     if details.get("candidates") == []:
         details["next_step"] = _DATA["without_candidates"][code]
     return _error_answer("refused", code, message, **details)
@@ -102,11 +102,11 @@ def failure_answer(error: FerryError, party: str = "passengers") -> Answer:
         )
         if isinstance(error, AmbiguousPlaceError):
             candidates = _ports(error.candidates)
-            return _refusal("ambiguous_place", message, field=field, **candidates)
+            return _refused_answer("ambiguous_place", message, field=field, **candidates)
         if isinstance(error, UnknownPlaceError):
             candidates = _ports(error.suggestions)
-            return _refusal("unknown_place", message, field=field, **candidates)
-        return _refusal("invalid_arguments", message, field=field)
+            return _refused_answer("unknown_place", message, field=field, **candidates)
+        return _refused_answer("invalid_arguments", message, field=field)
     details: dict[str, Any] = {}
     if error.correlation_id is not None:
         details["correlation_id"] = error.correlation_id
