@@ -117,6 +117,7 @@ TESTS: dict[str, Stages] = {
     "journal/creation": JOURNAL,
     "journal/fork": JOURNAL,
     "agents/decisions": AGENTS,
+    "agents/policy/writes": AGENTS,
     "agents/policy/changes": AGENTS,
     "agents/policy/creation": AGENTS,
     "agents/policy/budget": AGENTS,

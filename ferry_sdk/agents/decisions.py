@@ -16,15 +16,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
-from datetime import date, datetime, timedelta, timezone
+from datetime import date, datetime, timezone
 from typing import Any, TypeVar
 
 from ferry_sdk._engine.correlation import next_correlation_id
 from ferry_sdk._transport.async_ import AsyncTransport
 from ferry_sdk._transport.sync import Transport
 from ferry_sdk.agents.policy.answers import (
-    NEXT_STEPS,
-    TEXTS,
     Answer,
     RefusedError,
     failure_answer,
@@ -32,30 +30,17 @@ from ferry_sdk.agents.policy.answers import (
     unknown_answer,
 )
 from ferry_sdk.agents.policy.approval import (
-    VALID_FOR,
     ApprovalRequest,
     Approve,
-    Codes,
-    Refusals,
-    approval_answer,
-    digest_of,
 )
 from ferry_sdk.agents.policy.audit import (
     AuditRecord,
-    CallHandler,
     Invoke,
     ToolCall,
     ToolEffect,
     record,
 )
 from ferry_sdk.agents.policy.budget import Budget
-from ferry_sdk.agents.policy.changes import Confirm, Replace, change_view
-from ferry_sdk.agents.policy.duplicates import (
-    CompletedWrite,
-    Duplicates,
-    UnknownOutcome,
-    UnresolvedWrite,
-)
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.policy.trip_answers import (
     DAYS,
@@ -63,36 +48,26 @@ from ferry_sdk.agents.policy.trip_answers import (
     are_handles,
     check_days,
     find,
-    selected,
     with_travellers,
 )
-from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState
-from ferry_sdk.agents.policy.writes import AnyWrite, Prepared, all_writes
+from ferry_sdk.agents.policy.writes import Prepared, ToolFlow, Writes
 from ferry_sdk.agents.tools.tools import LIST, TOOLS, Arguments, Tool, ToolChoice, choose_tools
 from ferry_sdk.agents.tools.views import view_of
 from ferry_sdk.errors import (
-    AlreadyDoneError,
     ConfigurationError,
     FerryError,
     InvalidInputError,
-    OrderError,
-    OutcomeUnknownError,
 )
-from ferry_sdk.models.bookings import BookingCreated
 from ferry_sdk.models.inputs import Traveller
-from ferry_sdk.orders import Order
 
 T = TypeVar("T")
-ToolFlow = Generator[ToolEffect, Any, Answer]
 
 
 class ToolRunner:
     """Run the tool calls of one toolkit; safe to share between threads and tasks.
 
     Attributes:
-        duplicates: The writes made so far.
-        refusals: The writes that a person has refused.
-        clock: A monotonic clock, in seconds.
+        writes: The tools that change something.
     """
 
     def __init__(
@@ -113,13 +88,8 @@ class ToolRunner:
         self._may_write = writes
         self._approve = approve
         self._audit = audit
-        self._store = store
-        self.duplicates: Duplicates = Duplicates(store, budget.release)
-        self._state = ToolkitState(store, budget, self.duplicates, self._now)
-        self._writes = all_writes(self._state)
-        self._codes = Codes(store)
-        self.refusals: Refusals = Refusals(store)
-        self.clock: Callable[[], float] = time.monotonic
+        self.writes: Writes = Writes(store, budget, self._now)
+        self._state = self.writes.state
         self._under_way: set[ToolCall] = set()
 
     @property
@@ -143,18 +113,6 @@ class ToolRunner:
             for tool in self._chosen.values()
             if tool.is_read or (may_write and (has_journal or not tool.needs_journal))
         )
-
-    def settle(self, correlation_id: str, *, happened: bool) -> None:
-        """Record whether an unresolved write happened.
-
-        A new booking is not known here by its id, so its price is released; it counts again when
-        the booking is confirmed.
-        """
-        with self._store.transaction():
-            for earlier in self.duplicates.settle(correlation_id, happened=happened):
-                is_made = earlier.write.tool == "bookings_create"
-                if earlier.hold is not None and (is_made or not happened):
-                    self._state.budget.release(earlier.hold)
 
     def call(
         self, name: object, arguments: object, approve: Approve | str | None = None
@@ -204,11 +162,11 @@ class ToolRunner:
         tool, read = self._read(call, name, arguments, by_code=False)
         if tool.is_read:
             raise RefusedError("read_needs_none")
-        prepared = yield from self._prepare(call, tool, read)
+        prepared = yield from self.writes.prepare(call, tool, read)
         if not isinstance(prepared, Prepared):
             return prepared
-        self._drop(prepared)
-        self.refusals.check(prepared.request, self.clock())
+        self.writes.drop(prepared)
+        self.writes.refusals.check(prepared.request, self.writes.clock())
         return prepared.request
 
     def _track(self, call: ToolCall, flow: ToolFlow) -> ToolFlow:
@@ -268,20 +226,20 @@ class ToolRunner:
             return {"status": "done", "result": {"travellers": [*self._handles()]}}
         if tool.is_read:
             return (yield from self._answer_read(tool, read))
-        prepared = yield from self._prepare(call, tool, read)
+        prepared = yield from self.writes.prepare(call, tool, read)
         if not isinstance(prepared, Prepared):
             return prepared
         try:
-            needed = yield from self._ask_approval(call, prepared, approve)
+            needed = yield from self.writes.ask_approval(call, prepared, approve)
             yield from prepared.plan.check()
             if needed is None:
-                self._mark_sent(call, prepared)
+                self.writes.mark_sent(call, prepared)
         except BaseException:
-            self._drop(prepared)
+            self.writes.drop(prepared)
             raise
         if needed is None:
-            return (yield from self._send(call, prepared))
-        self._drop(prepared)
+            return (yield from self.writes.send(call, prepared))
+        self.writes.drop(prepared)
         return needed
 
     def _handles(self) -> Mapping[str, Traveller]:
@@ -317,192 +275,6 @@ class ToolRunner:
         if read.confirmation_code is not None and not by_code:
             raise InvalidInputError("there is no such argument", field="confirmation_code")
         return tool, read
-
-    def _prepare(
-        self, call: ToolCall, tool: Tool, arguments: Arguments
-    ) -> Generator[ToolEffect, Any, Prepared | Answer]:
-        """Register a write and read its price; answer at once if it may have happened before."""
-        write = self._writes[tool.operation]
-        if tool.takes_offer:
-            arguments = replace(arguments, values=selected(arguments.values, self._state.known_ids))
-        identity = write.identity(arguments.values)
-        call.add_ids(**identity.subject)
-        try:
-            earlier = self.duplicates.begin(identity.key, identity.target_id, identity.choice)
-        except RefusedError as refusal:
-            if refusal.code == "already_done" and isinstance(write, Confirm):
-                yield from write.check_since(identity)
-            raise
-        if earlier is not None:
-            return (yield from self._recover(call, write, arguments, identity, earlier))
-        try:
-            plan = yield from write.plan(arguments.values, identity)
-            with self._store.transaction():  # whoever takes over an unsent write releases its hold
-                plan = replace(plan, hold=plan.count())
-                self.duplicates.keep_hold(identity.key, plan.hold)
-        except BaseException:
-            self.duplicates.abandon(identity.key)
-            raise
-        call.amount, call.currency = plan.amount, plan.currency
-        request = ApprovalRequest(
-            tool=tool.name,
-            summary=plan.summary,
-            amount=plan.amount,
-            currency=plan.currency,
-            subject=identity.subject,
-            expires_at=datetime.now(timezone.utc) + timedelta(seconds=VALID_FOR),
-            travellers=plan.travellers,
-            contact=plan.contact,
-            arguments_digest=digest_of(plan.arguments),
-        )
-        until = self.clock() + VALID_FOR
-        return Prepared(tool, arguments, write, identity, plan, request, until)
-
-    def _drop(self, prepared: Prepared) -> None:
-        """Forget a write that was not sent."""
-        with self._store.transaction():
-            is_own = self.duplicates.abandon(prepared.identity.key)
-            if is_own and prepared.plan.hold is not None:
-                self._state.budget.release(prepared.plan.hold)
-
-    def _ask_approval(
-        self, call: ToolCall, prepared: Prepared, approve: Approve | str | None
-    ) -> Generator[CallHandler, Any, Answer | None]:
-        """Return None if the write is approved, else the answer that asks for approval."""
-        request = prepared.request
-        if approve is None:
-            call.approval = "code"
-            binding = self._state.fingerprint(request.digest)
-            code = prepared.arguments.confirmation_code
-            if code is None:
-                return approval_answer(request, self._codes.issue(binding, prepared.until))
-            self._codes.use(code, binding, self.clock())
-            return None
-        call.approval = "callback"
-        if isinstance(approve, str):
-            if approve != request.digest:
-                raise RefusedError("other_request")
-            return None
-        self.refusals.check(request, self.clock())
-        try:
-            approval = yield CallHandler(approve, request)
-        except Exception as error:
-            # It may be how a framework suspends the program, such as LangGraph's interrupt().
-            call.approver_error = error
-            raise
-        if approval is not True:
-            self.refusals.add(request, self.clock())
-            raise RefusedError("declined")
-        if self.clock() >= prepared.until:
-            raise RefusedError("approval_expired")
-        return None
-
-    def _send(self, call: ToolCall, prepared: Prepared) -> ToolFlow:
-        call.is_sent = True
-        result: Any = None
-        try:
-            result = yield Invoke(prepared.tool.operation, prepared.plan.arguments)
-            call.add_ids(booking_id=getattr(result, "booking_id", None))
-            with self._store.transaction():
-                notes = prepared.write.conclude(prepared.plan, result)
-                return self._complete(prepared.arguments, prepared.identity, result, notes)
-        except FerryError as error:
-            if error.outcome != "unknown" and result is None:
-                call.is_sent = False
-                if isinstance(error, OrderError) and error.order.parts[0].state != "cancelled":
-                    result = error.order
-                    with self._store.transaction():
-                        prepared.write.conclude(prepared.plan, result)
-                    return self._half_change(prepared.arguments, prepared.identity, error)
-                self._drop(prepared)
-                if isinstance(error, OrderError):
-                    raise error.cause from None
-                if isinstance(error, AlreadyDoneError):
-                    self._state.remember(error.result, prepared.arguments.values)
-                raise
-            self._remember_unknown(call, prepared, error)
-            return unknown_answer(call.correlation_id)
-        except BaseException:
-            self._remember_unknown(call, prepared, None)
-            raise
-
-    def _half_change(self, arguments: Arguments, identity: Identity, error: OrderError) -> Answer:
-        """Return the answer for a change that has made a booking, and not given up the other."""
-        done = self._complete(arguments, identity, error.order, [])
-        answer = failure_answer(error.cause)
-        code = "change_incomplete"
-        answer["error"] |= {"code": code, "next_step": NEXT_STEPS[code], "result": done["result"]}
-        return answer
-
-    def _complete(
-        self, arguments: Arguments, identity: Identity, result: object, notes: list[str]
-    ) -> Answer:
-        made = result.booking_id if isinstance(result, BookingCreated) else None
-        if isinstance(result, Order):
-            made = result.parts[0].booking_id
-            result = change_view(result)
-        done = CompletedWrite(view_of(result, "short"), made, identity.choice)
-        self.duplicates.complete(identity.key, done)
-        self._state.remember(result, arguments.values)
-        if getattr(result, "read_back", False):
-            notes = [*notes, TEXTS["read_back"]]
-        answer: Answer = {"status": "done", "result": view_of(result, arguments.detail)}
-        return {**answer, "notes": [*notes]} if notes else answer
-
-    def _mark_sent(self, call: ToolCall, prepared: Prepared) -> None:
-        """Register a write that may happen from here on, even if the process ends."""
-        write = UnresolvedWrite(
-            tool=prepared.tool.name,
-            subject=prepared.identity.subject,
-            correlation_id=call.correlation_id,
-            at=datetime.now(timezone.utc),
-            amount=prepared.plan.amount,
-            currency=prepared.plan.currency,
-        )
-        unknown = UnknownOutcome(write, prepared.tool.operation, prepared.plan.hold)
-        self.duplicates.mark_sent(prepared.identity.key, unknown)
-
-    def _remember_unknown(
-        self, call: ToolCall, prepared: Prepared, error: FerryError | None
-    ) -> None:
-        """Register a write that may have happened."""
-        call.correlation_id = (error and error.correlation_id) or call.correlation_id
-        entry_id = error.entry_id if isinstance(error, OutcomeUnknownError) else None
-        self.duplicates.mark_unknown(prepared.identity.key, call.correlation_id, entry_id)
-
-    def _recover(
-        self,
-        call: ToolCall,
-        write: AnyWrite,
-        arguments: Arguments,
-        identity: Identity,
-        earlier: UnknownOutcome,
-    ) -> ToolFlow:
-        """Return the result of an earlier identical write, if its effect can be read now.
-
-        A change goes on, within the limits that were approved: its order is resumed.
-        """
-        correlation_id = earlier.write.correlation_id
-        half: OrderError | None = None
-        effect = Invoke("recover", {"error": earlier.error})
-        if isinstance(write, Replace):
-            effect, call.is_sent = Invoke("orders.resume", identity.subject), True
-        try:
-            result = yield effect
-        except FerryError as error:
-            call.is_sent = False
-            if not isinstance(error, OrderError) or error.outcome == "unknown":
-                raise RefusedError("outcome_unknown", correlation_id=correlation_id) from None
-            if error.order.parts[0].state == "cancelled":  # the booking was not changed
-                self.settle(correlation_id, happened=False)
-                raise RefusedError("not_changed") from None
-            result, half = error.order, error
-        with self._store.transaction():
-            if isinstance(write, Replace):
-                write.count(earlier.hold, identity.choice, result)
-            if half is not None:
-                return self._half_change(arguments, identity, half)
-            return self._complete(arguments, identity, result, [])
 
     def _now(self) -> float:
         """Return the time by the service's clock, as its last replies showed it."""

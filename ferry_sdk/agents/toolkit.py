@@ -126,7 +126,7 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
     @property
     def unresolved(self) -> tuple[UnresolvedWrite, ...]:
         """The writes that may have happened; a person has to check them."""
-        return self._runner.duplicates.unresolved
+        return self._runner.writes.duplicates.unresolved
 
     def settle(self, correlation_id: str, *, happened: bool) -> None:
         """Record whether an unresolved write happened, once a person has checked.
@@ -140,7 +140,7 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
         Raises:
             InvalidInputError: No unresolved write has this id.
         """
-        self._runner.settle(correlation_id, happened=happened)
+        self._runner.writes.settle(correlation_id, happened=happened)
 
     def forget_refusals(self) -> None:
         """Ask again about writes that a person has refused.
@@ -148,7 +148,7 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
         After two refusals of a request, the toolkit answers ``declined`` for ten minutes without
         asking. Call this if the person has changed their mind.
         """
-        self._runner.refusals.clear()
+        self._runner.writes.refusals.clear()
 
 
 class Toolkit(AnyToolkit[Ferry, bool, Answer]):

@@ -144,7 +144,7 @@ def test_a_person_who_refused_twice_is_not_asked_for_ten_minutes(
     asked: list[ApprovalRequest] = []
     toolkit = toolkit_of(writes=True, approve=asked.append)  # None approves nothing
     runner = runner_of(toolkit)
-    runner.clock = lambda: 0.0
+    runner.writes.clock = lambda: 0.0
     wanted, other = (order(one) for one in sailings(toolkit)[:2])
 
     def refuse(arguments: Any, *, times: int) -> int:
@@ -157,9 +157,9 @@ def test_a_person_who_refused_twice_is_not_asked_for_ten_minutes(
         assert refuse(wanted, times=5) == 2
         error(toolkit.preview("bookings_create", wanted), "declined")
         assert refuse(other, times=1) == 1  # another request
-        runner.clock = lambda: 599.0
+        runner.writes.clock = lambda: 599.0
         assert refuse(wanted, times=1) == 0
-        runner.clock = lambda: 601.0
+        runner.writes.clock = lambda: 601.0
         assert refuse(wanted, times=5) == 2
         toolkit.forget_refusals()
         assert refuse(wanted, times=5) == 2

@@ -120,10 +120,10 @@ def test_a_code_is_valid_for_five_minutes(
     toolkit: Any, booking_id: str, seconds: int, is_good: bool
 ) -> None:
     runner = runner_of(toolkit)
-    runner.clock = lambda: 0.0
+    runner.writes.clock = lambda: 0.0
     named = {"booking_id": booking_id}
     coded = {**named, "confirmation_code": code_of(toolkit.call("bookings_confirm", named))}
-    runner.clock = lambda: float(seconds)
+    runner.writes.clock = lambda: float(seconds)
     answer = toolkit.call("bookings_confirm", coded)
     if is_good:
         result_of(answer)
@@ -133,7 +133,7 @@ def test_a_code_is_valid_for_five_minutes(
 
 def test_a_late_approval_is_refused(toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox) -> None:
     def slowly(_: object) -> bool:
-        runner_of(toolkit).clock = lambda: 1e12
+        runner_of(toolkit).writes.clock = lambda: 1e12
         return True
 
     toolkit = toolkit_of(writes=True, approve=slowly)

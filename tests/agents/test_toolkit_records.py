@@ -118,7 +118,10 @@ def test_answers_logs_and_records_contain_no_secret_and_no_traveller(
     lost = order(sailings(asking)[1], contact=contact)
     shown += [asking.call("bookings_create", lost), asking.call("bookings_create", lost)]
     shown += [asking, coded, asking.unresolved, *vars(runner_of(asking)).values()]
-    shown += [runner_of(asking).duplicates._unknown, runner_of(coded).duplicates._completed]
+    shown += [
+        runner_of(asking).writes.duplicates._unknown,
+        runner_of(coded).writes.duplicates._completed,
+    ]
     output = "\n".join([caplog.text, *(f"{one!r} {one}" for one in shown)])
     assert output.count("tool bookings_create: ") == 4
     traveller = PASSENGERS[0]
