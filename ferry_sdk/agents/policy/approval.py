@@ -10,7 +10,7 @@ import hmac
 import json
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -68,16 +68,7 @@ class ApprovalRequest:
         with a person's answer, and compare it with the digest of the request that the answer is
         used for.
         """
-        return digest_of(
-            self.tool,
-            self.summary,
-            str(self.amount),
-            self.currency,
-            dict(self.subject),
-            self.travellers,
-            self.contact,
-            self.arguments_digest,
-        )
+        return digest_of({**asdict(self), "expires_at": None})
 
 
 Approve = Callable[[ApprovalRequest], Any]

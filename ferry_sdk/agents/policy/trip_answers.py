@@ -126,19 +126,13 @@ def _find_trips(values: Mapping[str, Any], known_ids: KnownIds) -> Reads:
         view["vehicle"] = {"code": clean_text(vehicle.booking().code, _MAX_LENGTH)}
     if len(trips) > limit:
         view["more"] = len(trips) - limit
-    notes = [
-        *filter(
-            None,
-            [
-                _left_out(trips),
-                _missing(trips.report),
-                "" if trips or trips.left_out else _nothing(trips.report),
-                TEXTS["separate_tickets"] if "connections" in view else "",
-            ],
-        )
-    ]
+    notes = [_left_out(trips), _missing(trips.report)]
+    if not trips and not trips.left_out:
+        notes.append(_nothing(trips.report))
+    if "connections" in view:
+        notes.append(TEXTS["separate_tickets"])
     answer: Answer = {"status": "done", "result": view}
-    return {**answer, "notes": notes} if notes else answer
+    return {**answer, "notes": [*filter(None, notes)]} if any(notes) else answer
 
 
 def _show_connections(

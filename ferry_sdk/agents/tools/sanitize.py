@@ -9,6 +9,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, Strict, StringConstraints, WithJsonSchema
 
+from ferry_sdk.agents.tools.data import data_beside
+
 _INVISIBLE: Final = "".join(
     map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x2800, 0x3164))
 ) + "".join(map(chr, (*range(0xFE00, 0xFE10), 0xFFA0, *range(0xE0100, 0xE01F0))))
@@ -117,29 +119,20 @@ _LABEL: Final = _checked_text(
 _PLACE: Final = _checked_text(
     _allow(f"{_JOINING}/&+_(),", "letters, digits, spaces and '-./&+_(),", digits=True)
 )
-_IDENTIFIER: Final = _pattern(
-    r"[A-Za-z0-9_][A-Za-z0-9_.:~@|+/=-]*", 200, "a code or an id as a result shows it"
-)
+_PATTERNS: Final[Mapping[str, Any]] = {
+    name: _pattern(*row) for name, row in data_beside(__file__).items()
+}
+"""The types of the texts that match a pattern and have at most so many characters."""
 
 KINDS: Final[Mapping[str, Any]] = {
-    **dict.fromkeys(("id", "journey_ids", "company", "arrive_code", "depart_code"), _IDENTIFIER),
-    **dict.fromkeys(("companies", "offer"), _IDENTIFIER),
+    **_PATTERNS,
+    **dict.fromkeys(("journey_ids", "company", "arrive_code", "depart_code"), _PATTERNS["id"]),
+    **dict.fromkeys(("companies", "offer"), _PATTERNS["id"]),
     **dict.fromkeys(("booking_reference", "ticket_number"), _LABEL),
     **dict.fromkeys(("destination", "origin", "text"), _PLACE),
-    **dict.fromkeys(("code", "identification"), _LABEL),
-    **dict.fromkeys(("vehicle",), _LABEL),
+    **dict.fromkeys(("code", "identification", "vehicle"), _LABEL),
     **dict.fromkeys(("doc_type", "first_name", "last_name"), _NAME),
     "name": _FULL_NAME,
-    "doc_number": _pattern(
-        r"[A-Za-z0-9][A-Za-z0-9 ./-]*", 40, "letters, digits, spaces, '.', '/' and '-'"
-    ),
-    "email": _pattern(
-        r"[A-Za-z0-9._%+'-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+", 254, "an e-mail address"
-    ),
-    "nationality": _pattern(r"[A-Za-z]{2}", 2, "a country code of two letters, such as FR"),
-    "places": _pattern(r"[A-Z]", 1, "a letter of the offer's places"),
-    "phone": _pattern(r"[0-9][0-9 ().-]*", 20, "a number without its prefix, such as 612 345 678"),
-    "prefix": _pattern(r"\+?[0-9][0-9 -]*", 8, "a calling code, such as +34"),
 }
 """The type of each text argument, by name, except those whose name ends in ``_id``."""
 
@@ -151,7 +144,7 @@ def text_type(name: str) -> Any:  # noqa: ANN401 -- a type for pydantic
         LookupError: No rule says what the text may contain.
     """
     if name.endswith("_id"):
-        return _IDENTIFIER
+        return _PATTERNS["id"]
     if name not in KINDS:
         raise LookupError(f"add {name} to KINDS in {__name__}")
     return KINDS[name]
