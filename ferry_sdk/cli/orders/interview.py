@@ -165,7 +165,7 @@ def _say(text: str) -> None:
 
 def _ask_trip(ferry: Ferry, search: Search) -> Trip:
     """Ask for a sailing out, and one back that can be combined with it."""
-    trips = [*_search_until_found(ferry, search)]
+    trips: list[Trip] = [*_search_until_found(ferry, search)]
     for index, way in enumerate(("out", "back")[: len(ways_of(trips[0]))]):
         trips = _ask_sailing(trips, index, f"Which sailing {way}")
     return trips[0]
