@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from ferry_sdk.errors import FerryError, JournalError
-from ferry_sdk.models.sums import exact_sum
+from ferry_sdk.models.sums import price_of
 
 OrderState = Literal["held", "confirmed", "cancelled", "partial", "unknown"]
 OrderKind = Literal["hold", "change"]
@@ -105,7 +105,9 @@ def sums(amounts: Iterable[tuple[str | None, Decimal | None]]) -> Mapping[str, D
     for currency, amount in amounts:
         if currency is not None and amount is not None:
             found.setdefault(currency, []).append(amount)
-    return MappingProxyType({currency: exact_sum(some) for currency, some in found.items()})
+    return MappingProxyType(
+        {currency: price_of(some, currency) for currency, some in found.items()}
+    )
 
 
 @dataclass(slots=True)

@@ -2,7 +2,8 @@
 
 Both are kept in memory for this process, by the account, the service's address and the language; a
 graph also in the folder `route_cache`. Accounts may sell different routes, so they share nothing.
-What is kept for a token that a function returns goes with the client.
+What is kept for a token that a function returns goes with the client. Of the others, the hundred
+that were used last are kept.
 
 A graph that grows older than a day in memory is still used, while another one is made in the
 background. A file that is older is not used, because a short program ends before the background
@@ -13,7 +14,9 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -58,9 +61,12 @@ POINTLESS: Final = (AuthenticationError, ConfigurationError)
 _REFRESH_TIME: Final = 120.0
 """Seconds for reading a graph again in the background."""
 
-_graphs: dict[Key, RouteGraph] = {}
-_indexes: dict[Key, PlaceIndex] = {}
-_vehicles: dict[Key, tuple[float, tuple[VehicleModel, ...]]] = {}
+_MAX_KEPT: Final = 100
+"""Entries of each kind, one for an account in a language. Three of them take 1 MB."""
+
+_graphs: OrderedDict[Key, RouteGraph] = OrderedDict()
+_indexes: OrderedDict[Key, PlaceIndex] = OrderedDict()
+_vehicles: OrderedDict[Key, tuple[float, tuple[VehicleModel, ...]]] = OrderedDict()
 _refreshing: set[Key] = set()
 """The graphs that are being made again in the background."""
 
@@ -88,7 +94,7 @@ def route_graph(settings: Settings, until: float | None) -> Flow[RouteGraph]:
         FerryError: The ports or the journeys could not be read.
     """
     key = _key(settings)
-    graph = _graphs.get(key)
+    graph = _kept(_graphs, key)
     if graph is None and _may_have_file(settings):
         graph = yield from RunBlocking(lambda: read_graph(_file_of(settings)), until)
         if graph is not None:
@@ -116,7 +122,7 @@ def place_index(settings: Settings, until: float | None) -> Flow[PlaceIndex]:
         FerryError: The ports could not be read in the client's language.
     """
     key = _key(settings)
-    index = _indexes.get(key)
+    index = _kept(_indexes, key)
     if index is not None and index.is_complete and 0 <= time.time() - index.made_at < FRESH_FOR:
         return index
     return (yield from _share(("places", *key), partial(_read_names, settings, until), until))
@@ -129,7 +135,7 @@ def vehicle_models(settings: Settings, until: float | None) -> Flow[tuple[Vehicl
         FerryError: They could not be read.
     """
     key = _key(settings)
-    kept = _vehicles.get(key)
+    kept = _kept(_vehicles, key)
     if kept is not None and 0 <= time.time() - kept[0] < FRESH_FOR:
         return kept[1]
     batch: Batch[str, Records[VehicleModel]] = Batch(1, until)
@@ -146,12 +152,22 @@ def _key(settings: Settings) -> Key:
     return settings.token.account, settings.base_url, settings.language, settings.route_cache
 
 
-def _keep(cache: dict[Key, T], settings: Settings, value: T) -> None:
+def _kept(cache: OrderedDict[Key, T], key: Key) -> T | None:
+    """Return what is kept, and note that it was used."""
+    with suppress(KeyError):  # a KeyError also if another thread has just removed it
+        cache.move_to_end(key)
+    return cache.get(key)
+
+
+def _keep(cache: OrderedDict[Key, T], settings: Settings, value: T) -> None:
     """Keep a value; that of an account without a name of its own only as long as its client."""
     key = _key(settings)
     if key not in cache and isinstance(settings.token.account, int):
         finalize(settings.token, cache.pop, key, None).atexit = False
     cache[key] = value
+    while len(cache) > _MAX_KEPT:
+        with suppress(KeyError):
+            cache.popitem(last=False)
 
 
 def _share(key: tuple[Any, ...], steps: Callable[[], Flow[T]], until: float | None) -> Flow[T]:

@@ -96,6 +96,11 @@ class Itinerary:
             f"{self.depart_at:%Y-%m-%d %H:%M}, {', '.join(self.companies)}, from {prices}>"
         )
 
+    def _repr_html_(self) -> str:
+        from ferry_sdk.planning.display import itinerary_card  # noqa: PLC0415 -- for notebooks only
+
+        return itinerary_card(self)
+
 
 class ConnectionSearch(Sequence[Itinerary]):
     """The itineraries that a search has found: an immutable sequence by price, then arrival.

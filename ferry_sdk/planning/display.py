@@ -6,16 +6,18 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from ferry_sdk._runtime.money import money
-from ferry_sdk.models.display.html import EMPTY, Markup, bar, card, note, plain, table
+from ferry_sdk.models.display.html import EMPTY, Markup, bar, card, facts, note, plain, table
 from ferry_sdk.planning.routes import NO_ROUTE
 
 if TYPE_CHECKING:
+    from ferry_sdk.models.availability import Availability
     from ferry_sdk.planning.calendar import PriceCalendar
     from ferry_sdk.planning.connections import Itinerary
     from ferry_sdk.planning.trips import SearchReport, Trip
 
 _ROWS = 30
 SEPARATE_TICKETS = "Separate tickets: no company is bound to wait for the other."
+_CHEAPEST_PLACE = "Prices are with the cheapest place; another one may cost more."
 _CALENDAR = "Cheapest fare of every day"
 _NO_ROUTE = f"{NO_ROUTE.capitalize()}."
 
@@ -24,16 +26,7 @@ def trip_card(trip: Trip) -> Markup:
     """Return a card with the ways of a trip and its fares."""
     ways = {"Out": trip.outward, **({"Back": trip.back} if trip.back else {})}
     sides = [*ways] if trip.back else []
-    sailings = (
-        (
-            name,
-            way.depart_at,
-            way.arrive_at,
-            way.travel_time,
-            f"{way.ship_name}, {way.company.name}",
-        )
-        for name, way in ways.items()
-    )
+    sailings = ((name, *_sailing(way)) for name, way in ways.items())
     fares = (
         (
             fare.tariffs[0].type,
@@ -48,26 +41,55 @@ def trip_card(trip: Trip) -> Markup:
         f"{trip.outward.depart_name} → {trip.outward.arrive_name}",
         table(["Way", "Leaves", "Arrives", "Takes", "Ship"], sailings),
         table(["Tariff", "Fare", *sides, "Price", "Holds until"], fares),
-        note("Prices are with the cheapest place; another one may cost more."),
+        note(_CHEAPEST_PLACE),
         badges=["one way" if trip.back is None else "round trip"],
+    )
+
+
+def itinerary_card(itinerary: Itinerary) -> Markup:
+    """Return a card with the two sailings of an itinerary and the wait between them."""
+    first, second = (leg.outward for leg in itinerary.legs)
+    sailings = (
+        (
+            f"{leg.outward.depart_name} → {leg.outward.arrive_name}",
+            *_sailing(leg.outward),
+            money(leg.price, leg.currency),
+        )
+        for leg in itinerary.legs
+    )
+    return card(
+        f"{first.depart_name} → {itinerary.via.name} → {second.arrive_name}",
+        facts(
+            [
+                ("Price from", _prices(itinerary)),
+                ("Takes", itinerary.travel_time),
+                (f"Wait in {itinerary.via.name}", itinerary.wait),
+            ]
+        ),
+        table(["Sailing", "Leaves", "Arrives", "Takes", "Ship", "Price from"], sailings),
+        note(SEPARATE_TICKETS),
+        note(_CHEAPEST_PLACE),
+        badges=["two bookings"],
     )
 
 
 def trips_table(trips: Collection[Trip], report: SearchReport) -> Markup:
     """Return the cheapest trips as a table, with what the report says is missing."""
+    has_back = any(trip.back for trip in trips)
     rows = (
         (
             trip.depart_at,
             trip.arrive_at,
             trip.travel_time,
-            "-" if trip.back is None else trip.back.depart_at,
+            *([trip.back and trip.back.depart_at] if has_back else []),
             ", ".join(trip.companies),
             money(trip.price, trip.currency),
         )
         for trip in [*trips][:_ROWS]
     )
     more = [note(f"and {len(trips) - _ROWS} more")] if len(trips) > _ROWS else []
-    head = ["Leaves", "Arrives", "Takes", "Back", "Companies", "Price from"]
+    back = ["Back"] if has_back else []
+    head = ["Leaves", "Arrives", "Takes", *back, "Companies", "Price from"]
     if not trips and report.is_complete and not report.left_out:
         more = [note("Nothing sails on the days of the search." if report.has_route else _NO_ROUTE)]
     return plain(table(head, rows), *more, *_missing(report))
@@ -83,7 +105,7 @@ def connections_table(itineraries: Collection[Itinerary], report: SearchReport) 
             itinerary.arrive_at,
             itinerary.travel_time,
             ", ".join(itinerary.companies),
-            " and ".join(money(amount, currency) for currency, amount in itinerary.prices.items()),
+            _prices(itinerary),
         )
         for itinerary in [*itineraries][:_ROWS]
     )
@@ -117,6 +139,14 @@ def calendar_card(calendar: PriceCalendar) -> Markup:
     head = ["Day", "Price from", EMPTY, "Company", "Leaves", "Note"]
     more = [] if report.has_route else [note(_NO_ROUTE)]
     return card(calendar.route, table(head, rows), *more, *_missing(report), badges=[_CALENDAR])
+
+
+def _sailing(way: Availability) -> tuple[object, ...]:
+    return way.depart_at, way.arrive_at, way.travel_time, f"{way.ship_name}, {way.company.name}"
+
+
+def _prices(itinerary: Itinerary) -> str:
+    return " and ".join(money(amount, currency) for currency, amount in itinerary.prices.items())
 
 
 def _missing(report: SearchReport) -> list[Markup]:

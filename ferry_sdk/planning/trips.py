@@ -13,7 +13,7 @@ from ferry_sdk._runtime.money import format_amount, money
 from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.availability import Availability, Place, Tariff
 from ferry_sdk.models.inputs import Selection
-from ferry_sdk.models.sums import exact_sum
+from ferry_sdk.models.sums import price_of
 from ferry_sdk.planning.routes import NO_ROUTE
 from ferry_sdk.resources.arguments import ReservationTypeName
 
@@ -43,8 +43,8 @@ class Fare:
 
     @property
     def amount(self) -> Decimal:
-        """The sum of the tariffs."""
-        return exact_sum(tariff.amount for tariff in self.tariffs)
+        """The sum of the tariffs, with the decimals of the currency."""
+        return price_of((tariff.amount for tariff in self.tariffs), self.currency)
 
     @property
     def currency(self) -> str:

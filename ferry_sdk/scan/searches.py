@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, NamedTuple
@@ -39,9 +40,13 @@ class Party:
     def __post_init__(self) -> None:
         """Validate the arguments, and copy them."""
         arguments.text(self.name, "name")
-        body: Any = arguments.search(self.passengers, self.vehicle, date.today())  # noqa: DTZ011 -- any
-        # Travellers have another age on another day.
-        if not any(isinstance(passenger, Traveller) for passenger in self.passengers):
+        births: list[date] = []
+        with suppress(TypeError):  # not a list, which is rejected below
+            travellers = (one for one in self.passengers if isinstance(one, Traveller))
+            births += [one.birth_date or date.min for one in travellers]
+        # Nobody is born later. `ScanRequest` checks the ages on its days.
+        body: Any = arguments.search(self.passengers, self.vehicle, max(births, default=date.min))
+        if not births:
             passengers = tuple(map(SearchPassenger.model_validate, body["passengers"]))
             object.__setattr__(self, "passengers", passengers)
         elif not isinstance(self.passengers, Travellers):

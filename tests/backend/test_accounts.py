@@ -334,6 +334,29 @@ def test_what_a_function_s_account_knows_goes_with_it(clients: Clients, accounts
     assert not catalogues._graphs
 
 
+def test_the_routes_of_the_accounts_used_last_are_kept(
+    clients: Clients, accounts: Router, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catalogues, "_MAX_KEPT", 2)
+    first, second = pair(clients, accounts)
+    third = first.with_options(language="fr")
+    for ferry in (first, second, first, third):
+        assert ferry.routes.find()
+        assert ferry.places.find("Genoa")
+        assert ferry.vehicles.find("golf")
+    tokens = [accounts.accounts[NORTH].token] * 2
+    for kept in (catalogues._graphs, catalogues._indexes, catalogues._vehicles):
+        assert [(token, language) for token, _, language, _ in kept] == [
+            (tokens[0], None),
+            (tokens[1], "fr"),
+        ]
+    before = len(accounts.tokens)
+    assert first.routes.find(NORTH)
+    assert len(accounts.tokens) == before
+    assert second.routes.find(SOUTH)
+    assert len(accounts.tokens) > before
+
+
 def test_a_view_is_cheap() -> None:
     with Ferry("token-zero", base_url="https://ferry.example") as ferry:
         ferry.with_options(token="token-one")

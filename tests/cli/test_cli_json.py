@@ -131,6 +131,14 @@ def test_where_nothing_sails_other_days_are_asked_if_wanted(cli):
     assert days == {"2050-05-31", "2050-06-03"}
 
 
+def test_a_day_out_that_sails_is_not_said_to_be_without_sailings(cli):
+    words = ["search", "Genoa", "Palermo", "--on", "2050-05-31", "--adult", "34F"]
+    assert cli(*words).out
+    ended = cli(*words, "--back", "2050-06-01", code=4)
+    assert "that can be combined with a sailing back on Wed 01 Jun 2050" in ended.err
+    assert "next day" not in ended.err
+
+
 def test_trips_leave_at_the_time_or_later(cli):
     every = cli("search", *SEARCH, "--json").document["trips"]
     some = cli("search", *SEARCH, "--at", "12:00", "--json").document["trips"]

@@ -143,6 +143,7 @@ def test_a_flexible_search_is_booked_from_a_file(cli, ferry):
             ),
             ({"passengers": [PERSON], "search": {**SEARCH, "at": "8:30"}}, "search.at"),
             ({"passengers": [PERSON], "search": {**SEARCH, "flexible": -1}}, "search.flexible"),
+            ({"passengers": [PERSON], "search": {**SEARCH, "changes": 1}}, "search.changes"),
             (
                 {"passengers": [PERSON], "search": {**SEARCH, "vehicle": "FIAT__5OO"}},
                 "",

@@ -189,6 +189,46 @@ def test_book_asks_for_another_day_if_there_is_no_sailing(ferry_sandbox, ferry, 
     assert directions & {"RETURN", "OUTWARD+RETURN"}
 
 
+def test_book_makes_two_bookings_of_a_connection(ferry_sandbox, ferry, tmp_path):
+    words = ["Barcelona", "Tunis", "--on", f"{LATER}", "--changes", "1"]
+    party = [{"first_name": "Ada", "last_name": "Reyes", "gender": "F", "birth_date": "1991-04-02"}]
+    (tmp_path / "party.json").write_text(json.dumps(party), "utf-8")
+    with terminal(ferry_sandbox, tmp_path, "search", *words, "--adult", "34F") as person:
+        person.expect("run ferry book with these options")
+        person.finish(0)
+    with terminal(ferry_sandbox, tmp_path, "book", *words, "--adult", "34F") as person:
+        assert "--journal" in person.finish(2)
+    words += ["--travellers", "party.json", "--journal", "sqlite:///desk.db"]
+
+    def book(person, code):
+        asked = ["Which connection (", "Which fare (", "Which place from ", "Contact for"]
+        while person.child.expect_exact(asked) < len(asked) - 1:
+            person.answer("1")
+        person.answer("")
+        person.expect("separate tickets: nobody is bound to wait")
+        person.expect("Book both?")
+        person.answer("y")
+        return person.finish(code)
+
+    ferry_sandbox.faults.add("refused", "bookings.create", status=409, code="CONFLICT", after=1)
+    with terminal(ferry_sandbox, tmp_path, "book", *words) as person:
+        assert "CONFLICT" in book(person, 4)
+    with terminal(ferry_sandbox, tmp_path, "book", *words) as person:
+        shown = book(person, 0)
+    assert effects(ferry_sandbox) == [
+        "bookings.create",
+        "bookings.cancel",
+        *["bookings.create"] * 2,
+    ]
+    first, _, *made = [one.subject for one in ferry_sandbox.counters.effects]
+    assert ferry.bookings.get(first).stage == "voided"
+    assert "state      held" in shown
+    for booking in map(ferry.bookings.get, made):
+        assert booking.stage == "payment_due"
+        assert f"{booking.total_price:.2f} EUR" in shown
+        assert f"ferry confirm {booking.booking_id}" in shown
+
+
 @LONG
 def test_book_takes_the_options_of_a_flexible_search(ferry_sandbox, tmp_path):
     words = ["Genoa", "Palermo", "--on", "2050-06-01", "--flexible", "2", "--adult", "40M"]

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import ssl
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
+import trustme
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
-from ferry_sdk import FerryError, Rate, otel
+from ferry_sdk import Ferry, FerryError, Rate, otel
+from tests.backend.children import Child
 from tests.support.trip import PASSENGERS
+from tests.transport.scripted import Service, over_tls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
-    from ferry_sdk import Ferry
     from ferry_sdk.sandbox import Sandbox
     from tests.observability.event_log import EventLog
+    from tests.support.both import Clients
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10)
 
@@ -176,6 +181,58 @@ def test_open_connections_are_those_of_all_clients_of_a_provider(
     assert meters.metrics()["http.client.open_connections"].data.is_monotonic is False
     first.close()
     assert meters.points("http.client.open_connections") == [(server, 1)]
+
+
+@pytest.mark.own_http_client(reason="a caller's own client trusts what the caller says")
+def test_open_connections_over_tls_are_counted(
+    any_clients: Clients, meters: Meters, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority = trustme.CA()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(context)
+    authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
+    hooks = otel.event_hooks(meter_provider=meters.provider)
+    with Service(over_tls(context)) as service:
+        made = [any_clients("t", base_url=service.secure_url, event_hooks=hooks) for _ in range(2)]
+        server = {"server.address": "localhost", "server.port": service.port}
+        for client, connections in ((made[0], 1), (made[0], 1), (made[1], 2)):
+            client.catalogue.ports()
+            assert meters.points("http.client.open_connections") == [(server, connections)]
+            assert service.accepted == connections
+        made[0].close()
+        assert meters.points("http.client.open_connections") == [(server, 1)]
+
+
+@pytest.mark.own_http_client(reason="a caller's own client is of one process")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+def test_open_connections_after_a_fork_are_those_of_the_process(
+    meters: Meters, ferry_sandbox: Sandbox
+) -> None:
+    hooks = otel.event_hooks(meter_provider=meters.provider)
+    there = urlsplit(ferry_sandbox.base_url)
+    server = {"server.address": there.hostname, "server.port": there.port}
+
+    def counted() -> list[Any]:
+        return meters.points("http.client.open_connections")
+
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=hooks) as ferry:
+        ferry.catalogue.ports()
+        assert counted() == [(server, 1)]
+
+        def child() -> tuple[list[Any], list[Any], list[Any]]:
+            before = counted()
+            ferry.catalogue.ports()
+            during = counted()
+            ferry.close()
+            return before, during, counted()
+
+        before, during, after = Child(child).result()
+        assert [value for _, value in before] in ([], [0])
+        assert during == [(server, 1)]
+        assert [value for _, value in after] in ([], [0])
+        ferry.catalogue.ports()
+        assert counted() == [(server, 1)]
 
 
 def test_without_metrics_nothing_is_measured(

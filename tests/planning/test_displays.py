@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from ferry_sdk.planning.connections import Itinerary
 from tests.models.test_cards import parse_html
 from tests.support.trip import DAY
 
@@ -42,6 +45,55 @@ def test_a_card_of_a_trip_one_way_has_one_price_for_each_fare(reader: Ferry) -> 
     assert "Back" not in texts
     assert texts.count(f"{trip.price:.2f} EUR") == 1
     assert f"single, {trip.price:.2f} EUR, until " in repr(trip.fares[0])
+
+
+def test_a_table_of_trips_has_a_column_for_the_way_back_if_there_is_one(reader: Ferry) -> None:
+    days: dict[str, Any] = {"on": DAY, "passengers": SEARCHED}
+    one_way = reader.trips.search("Tarifa", "MATNG", **days)
+    both_ways = reader.trips.search("Tarifa", "MATNG", back=DAY + timedelta(7), **days)
+    for trips, heads in [(one_way, 0), (both_ways, 1)]:
+        shown = parse_html(trips._repr_html_())
+        assert shown.texts.count("Back") == heads
+        assert shown.tags.count("td") == (5 + heads) * min(len(trips), 30)
+        assert shown.texts.count("-") == 0
+
+
+def test_a_card_of_an_itinerary_shows_both_sailings_and_the_wait(reader: Ferry) -> None:
+    found = reader.trips.connections("Barcelona", "Tunis", on=DAY, passengers=SEARCHED)[0]
+    texts = parse_html(found._repr_html_()).texts
+    first, second = (leg.outward for leg in found.legs)
+    route = f"{first.depart_name} → {found.via.name} → {second.arrive_name}"
+    assert texts[:2] == [route, "two bookings"]
+    minutes = found.wait // timedelta(minutes=1)
+    wait = texts[texts.index(f"Wait in {found.via.name}") + 1]
+    assert wait == f"{minutes // 60} h {minutes % 60:02} min"
+    for leg in found.legs:
+        way = leg.outward
+        row = texts[texts.index(f"{way.depart_name} → {way.arrive_name}") :][:6]
+        assert row[1:3] == [at.isoformat(" ", "minutes") for at in (way.depart_at, way.arrive_at)]
+        assert row[4:] == [f"{way.ship_name}, {way.company.name}", f"{leg.price:.2f} EUR"]
+    assert texts[texts.index("Price from") + 1] == f"{found.price:.2f} EUR"
+    assert any("no company is bound to wait" in text for text in texts)
+
+
+def test_prices_of_trips_print_with_the_decimals_of_their_currency(reader: Ferry) -> None:
+    trip = reader.trips.search("Tarifa", "MATNG", on=DAY, passengers=SEARCHED)[0]
+    found = reader.trips.connections("Barcelona", "Tunis", on=DAY, passengers=SEARCHED)[0]
+    for amount, currency, shown in [
+        ("155.1", "EUR", "155.10"),
+        ("155", "EUR", "155.00"),
+        ("155.125", "EUR", "155.125"),
+        ("155.1", "TND", "155.100"),
+        ("155", "JPY", "155"),
+        ("1E+2", "EUR", "100.00"),
+    ]:
+        changes = {"amount": Decimal(amount), "currency": currency}
+        tariff = trip.fares[0].tariffs[0].model_copy(update=changes)
+        fare = replace(trip.fares[0], tariffs=(tariff,))
+        again = replace(trip, fares=(fare,))
+        assert (f"{again.price}", again.price) == (shown, Decimal(amount))
+        itinerary = Itinerary((again, again), found.via)
+        assert f"{itinerary.price}" == f"{2 * Decimal(shown)}"
 
 
 def test_a_card_of_a_calendar_names_its_route_and_marks_the_cheapest_day(reader: Ferry) -> None:

@@ -344,6 +344,18 @@ def test_a_party_has_records_and_the_ages_of_each_day() -> None:
     assert [one["age"] for one in asked["passengers_on_last_day"]] == [50]
 
 
+def test_a_party_is_measured_on_the_days_of_the_scan_only(folder: Path) -> None:
+    unborn = Traveller(gender="Female", birth_date=DAYS[0] + timedelta(1))
+    party = Party("soon", [{"type": "Adult", "gender": "Male", "age": 34}, unborn])
+    new_scan(folder, parties=[party], dates=(DAYS[1], DAYS[1]))
+    with pytest.raises(InvalidInputError, match="after the day of travel") as caught:
+        new_scan(folder, parties=[party])
+    assert caught.value.field == "passengers[1].birth_date"
+    with pytest.raises(InvalidInputError) as caught:
+        Party("none", None)  # type: ignore[arg-type]
+    assert caught.value.field == "passengers"
+
+
 def test_a_route_that_nobody_sails_is_an_error(
     make_client: Callable[[], Any], folder: Path
 ) -> None:

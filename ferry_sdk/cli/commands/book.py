@@ -9,8 +9,10 @@ from typing import Annotated
 import typer
 
 from ferry_sdk._runtime.money import money
+from ferry_sdk.cli.commands.orders import order_facts, order_members
 from ferry_sdk.cli.commands.search import (
     ARRIVE,
+    CHANGES,
     DEPART,
     ON,
     SearchOptions,
@@ -20,7 +22,7 @@ from ferry_sdk.cli.commands.search import (
 from ferry_sdk.cli.commands.show import next_of
 from ferry_sdk.cli.orders.files import read_order, read_travellers
 from ferry_sdk.cli.orders.interview import ask_order
-from ferry_sdk.cli.orders.order import print_summary, send_order
+from ferry_sdk.cli.orders.order import hold_order, print_summary, send_order
 from ferry_sdk.cli.terminal.errors import report_output_failure
 from ferry_sdk.cli.terminal.options import (
     AsJson,
@@ -37,6 +39,7 @@ from ferry_sdk.cli.terminal.output import (
     show_progress,
 )
 from ferry_sdk.cli.terminal.prompts import ask_consent, is_interactive
+from ferry_sdk.orders import Order
 
 _FROM = "'--from'"
 File = Annotated[
@@ -61,12 +64,15 @@ def book(
 ) -> None:
     """Book a crossing. Prompts for missing values and asks before it sends the booking.
 
-    The booking is not paid; `ferry confirm` pays it.
+    The booking is not paid; `ferry confirm` pays it. With --changes 1 there are two bookings: if
+    the second is refused, the first is cancelled.
     """
     if from_file is None and not is_interactive():
         raise typer.BadParameter("no terminal to ask on: pass a file", param_hint=_FROM)
     if not yes and not is_interactive():
         raise typer.BadParameter("no terminal to ask on: pass --yes", param_hint="'--yes'")
+    if options.changes and journal is None:
+        raise typer.BadParameter("two bookings need a journal: pass --journal", param_hint=CHANGES)
     travellers = options.travellers
     passengers = [*(options.adult or ()), *(options.child or ()), *(options.infant or ())]
     places = {"origin": origin, "destination": destination, "on": on, "passengers": passengers}
@@ -79,13 +85,18 @@ def book(
         open_client(base_url, token_file, journal=record) as ferry,
     ):
         party = None if travellers is None else read_travellers(travellers)
-        order, choice = (
+        order, choices = (
             read_order(from_file, ferry) if from_file else ask_order(ferry, given, party)
         )
-        print_summary(order, choice)
-        ask_consent("Book it?", yes=yes)
+        print_summary(order, choices)
+        ask_consent("Book both?" if len(choices) > 1 else "Book it?", yes=yes)
+        if record is not None and len(choices) > 1:
+            with show_progress("Booking"):
+                held = hold_order(ferry, order, choices, record.journal)
+            _print_held(held, as_json=as_json)
+            return
         with show_progress("Booking"):
-            created = send_order(ferry, order, choice)
+            created = send_order(ferry, order, choices)
     with report_output_failure("it was booked", created.booking_id):
         if as_json:
             print_json({"booking": created.model_dump(mode="json")})
@@ -100,3 +111,12 @@ def book(
                     ("to pay", f"ferry confirm {created.booking_id}"),
                 ]
             )
+
+
+def _print_held(order: Order, *, as_json: bool) -> None:
+    with report_output_failure("it was booked", order.id):
+        if as_json:
+            print_json({"order": order_members(order)})
+        else:
+            to_pay = tuple(f"ferry confirm {part.booking_id}" for part in order.parts)
+            print_facts([*order_facts(order), ("to pay", to_pay)])

@@ -14,7 +14,7 @@ from ferry_sdk.cli.commands.book import File
 from ferry_sdk.cli.commands.orders import order_members
 from ferry_sdk.cli.orders.files import read_order
 from ferry_sdk.cli.orders.interview import ask_order
-from ferry_sdk.cli.orders.order import print_summary
+from ferry_sdk.cli.orders.order import print_summary, selections_of
 from ferry_sdk.cli.terminal.errors import report_output_failure
 from ferry_sdk.cli.terminal.options import (
     AsJson,
@@ -57,12 +57,12 @@ def change(
         with show_progress("Reading the booking"):
             old = ferry.bookings.get(booking_id)
             fee = ferry.bookings.cancel_fee(booking_id)
-        order, choice = read_order(from_file, ferry) if from_file else ask_order(ferry, {})
-        selections: Sequence[Selection] = order.availabilities or ()
-        if choice is not None:
-            selections = choice.trip.select(choice.fare, choice.places)
+        order, choices = read_order(from_file, ferry) if from_file else ask_order(ferry, {})
+        if len(choices) > 1:
+            raise InvalidInputError("a booking is replaced by one, not by two", field="changes")
+        (selections,) = selections_of(order, choices)
         price, currency = _price_of(selections)
-        print_summary(order, choice)
+        print_summary(order, choices)
         print_facts(
             [
                 ("booking", f"{old.booking_reference}, {money(old.total_price, old.currency)}"),

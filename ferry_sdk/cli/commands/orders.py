@@ -40,7 +40,7 @@ def list_orders(*, journal: JournalUrl, as_json: AsJson = False) -> None:
     if as_json:
         print_json({"orders": [order_members(one) for one in found]})
     elif found:
-        print_blocks([_facts(one) for one in found], heading=3)
+        print_blocks([order_facts(one) for one in found], heading=3)
     else:
         note("No unfinished order.")
 
@@ -101,10 +101,11 @@ def _print(order: Order, *, as_json: bool) -> None:
     if as_json:
         print_json({"order": order_members(order)})
     else:
-        print_facts(_facts(order))
+        print_facts(order_facts(order))
 
 
-def _facts(order: Order) -> list[tuple[str, object]]:
+def order_facts(order: Order) -> list[tuple[str, object]]:
+    """Return an order as names and values."""
     facts: list[tuple[str, object]] = [
         ("kind", order.kind),
         ("state", order.state),
@@ -114,7 +115,7 @@ def _facts(order: Order) -> list[tuple[str, object]]:
         lapses = f", lapses {moment(part.expires_at)}" if part.state == "held" else ""
         price = "" if part.total is None else f", {money(part.total, part.currency or '')}"
         named = f"{part.booking_id or 'no booking'}, {part.state}{price}{lapses}"
-        facts.append((f"{part.role} {number}", named))
+        facts.append((f"{part.role if order.kind == 'change' else 'booking'} {number}", named))
     return facts
 
 

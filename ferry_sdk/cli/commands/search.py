@@ -15,6 +15,7 @@ import typer
 from ferry_sdk.cli.orders.connections import (
     find_connections,
     itinerary_members,
+    nothing_meets,
     print_connections,
 )
 from ferry_sdk.cli.orders.files import read_travellers
@@ -54,6 +55,7 @@ from ferry_sdk.models.travellers import Travellers
 from ferry_sdk.planning.connections import ConnectionSearch
 from ferry_sdk.resources.arguments import ReservationTypeName, passengers_on
 
+CHANGES = "'--changes'"
 _PORT = "A port's code or name, in any of several languages."
 DEPART = typer.Argument(
     metavar="FROM", help=_PORT, autocompletion=complete_port, show_default=False
@@ -75,6 +77,9 @@ def _party_option(kind: PassengerType, example: str) -> object:
     return typer.Option(f"--{kind.value.lower()}", metavar="AGE", help=help_text, parser=parse)
 
 
+Changes = Annotated[
+    int, typer.Option(min=0, max=1, help="1: two sailings that meet in a port, two bookings.")
+]
 At = Annotated[
     str,
     typer.Option(
@@ -126,6 +131,7 @@ class SearchOptions:
 
     back: Back = None
     flexible: Flexible = 0
+    changes: Changes = 0
     at: At = "00:00"
     adult: Adult = None
     child: Child = None
@@ -138,7 +144,15 @@ class SearchOptions:
 
     @property
     def members(self) -> dict[str, Any]:
-        """The members of a `Search` that differ from their defaults, except the travellers."""
+        """The members of a `Search` that differ from their defaults, except the travellers.
+
+        Raises:
+            BadParameter: They exclude each other.
+        """
+        if self.changes and (self.back is not None or self.flexible):
+            raise typer.BadParameter(
+                "cannot be combined with --back or --flexible", param_hint=CHANGES
+            )
         named = {"company": "companies"}
         return {
             named.get(one.name, one.name): value
@@ -173,9 +187,6 @@ def search(
     destination: Annotated[str, ARRIVE],
     on: Annotated[date, ON],
     options: SearchOptions,
-    changes: Annotated[
-        int, typer.Option(min=0, max=1, help="1: two sailings that meet in a port.")
-    ] = 0,
     as_json: AsJson = False,
     base_url: BaseUrl = None,
     token_file: TokenFile = None,
@@ -192,18 +203,15 @@ def search(
         passengers=passengers_on(on, party),
         **options.members,
     )
-    if changes:
-        if options.back is not None or options.flexible:
-            raise typer.BadParameter(
-                "cannot be combined with --back or --flexible", param_hint="'--changes'"
-            )
+    if options.changes:
         with open_client(base_url, token_file) as ferry, show_progress("Searching"):
             connections = find_connections(ferry, wanted)
         _show_connections(wanted, connections, as_json=as_json)
         return
     with open_client(base_url, token_file) as ferry, show_progress("Searching"):
         trips = find_trips(ferry, wanted)
-        next_day = None if trips or as_json else next_sailing_day(ferry, wanted)
+        has_next = not (trips or as_json or options.back)
+        next_day = next_sailing_day(ferry, wanted) if has_next else None
     if as_json:
         sailings = {way.id: way for trip in trips for way in ways_of(trip)}
         print_json(
@@ -223,8 +231,10 @@ def search(
     from_time = "" if options.at == "00:00" else f" at {options.at} or later"
     what = "no such fare" if trips.left_out else "nothing sails"
     nothing = f"{what} from {origin} to {destination} on {on:%a %d %b %Y}{from_time}"
+    if options.back is not None:
+        nothing += f" that can be combined with a sailing back on {options.back:%a %d %b %Y}"
     if not trips:
-        later = "nor in the two weeks after it"
+        later = "--flexible asks more days" if options.back else "nor in the two weeks after it"
         if next_day is not None:
             later = f"the next day with sailings is {next_day:%a %d %b %Y}"
         raise NoTripsError(f"{nothing}; {later}")
@@ -251,9 +261,8 @@ def _show_connections(wanted: Search, found: ConnectionSearch, *, as_json: bool)
         print_connections(found)
     warn_of_missing(found.report)
     if not found:
-        ends = f"{wanted.origin} to {wanted.destination}"
-        raise NoTripsError(f"no two sailings meet from {ends} on {wanted.on:%a %d %b %Y}")
-    note("To book, run ferry book for each of the two sailings.")
+        raise nothing_meets(wanted)
+    note("The price is that with the cheapest place. To book, run ferry book with these options.")
 
 
 def party_of(

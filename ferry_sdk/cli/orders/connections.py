@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
+from rich.console import Console
+
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.orders.trips import Search, day_format, hours_of, trip_members
+from ferry_sdk.cli.terminal.errors import NoTripsError
 from ferry_sdk.cli.terminal.output import amount_member, print_table, time_of
 from ferry_sdk.client import Ferry
 from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
@@ -31,7 +34,13 @@ def find_connections(ferry: Ferry, search: Search) -> ConnectionSearch:
     return ConnectionSearch(itineraries, found.report)
 
 
-def print_connections(itineraries: Sequence[Itinerary]) -> None:
+def nothing_meets(search: Search) -> NoTripsError:
+    """Return the error of a search without connections."""
+    ends = f"{search.origin} to {search.destination}"
+    return NoTripsError(f"no two sailings meet from {ends} on {search.on:%a %d %b %Y}")
+
+
+def print_connections(itineraries: Sequence[Itinerary], *, on: Console | None = None) -> None:
     """Print a numbered table of itineraries."""
     first, second = itineraries[0].legs
     day, year = day_format(at for one in itineraries for at in (one.depart_at, one.arrive_at))
@@ -50,7 +59,7 @@ def print_connections(itineraries: Sequence[Itinerary]) -> None:
     ]
     heads = ("#", "leaves", "change in", "wait", "arrives", "takes", "companies", "price from")
     title = f"{first.outward.depart_name} → {second.outward.arrive_name}{year}, {SEPARATE_TICKETS}"
-    print_table(heads, rows, right=("#", "wait", "takes", "price from"), title=title)
+    print_table(heads, rows, right=("#", "wait", "takes", "price from"), title=title, on=on)
 
 
 def itinerary_members(itinerary: Itinerary) -> dict[str, object]:

@@ -30,7 +30,7 @@ from ferry_sdk.resources.arguments import passengers_on
 T = TypeVar("T")
 
 
-def read_order(file: Path, ferry: Ferry) -> tuple[Order, Choice | None]:
+def read_order(file: Path, ferry: Ferry) -> tuple[Order, list[Choice]]:
     """Read an order from a file, or standard input if it is ``-``. Perform its search.
 
     Raises:
@@ -42,12 +42,15 @@ def read_order(file: Path, ferry: Ferry) -> tuple[Order, Choice | None]:
     if (order.availabilities is None) == (search is None):
         raise InvalidInputError("expected either availabilities or search", field=str(file))
     if search is None:
-        return order, None
+        return order, []
+    if search.changes:
+        problem = "a file is one booking: book each sailing with a file of its own"
+        raise InvalidInputError(problem, field=f"{file}: search.changes")
     choice = _choose(ferry, order, search)
     if search.vehicle and order.vehicle is None:
         vehicle = vehicle_of(ferry, search.vehicle).booking()
         order = order.model_copy(update={"vehicle": vehicle})
-    return order, choice
+    return order, [choice]
 
 
 def read_travellers(file: Path) -> Travellers:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from typing import Any
 
 from rich.text import Text
 
 from ferry_sdk._runtime.money import format_amount, money
+from ferry_sdk.cli.orders.connections import find_connections, nothing_meets, print_connections
 from ferry_sdk.cli.orders.files import bookable
 from ferry_sdk.cli.orders.order import Choice, Order
 from ferry_sdk.cli.orders.trips import (
@@ -45,29 +46,31 @@ _NEIGHBOURS = 3
 
 def ask_order(
     ferry: Ferry, given: dict[str, Any], travellers: Travellers | None = None
-) -> tuple[Order, Choice]:
+) -> tuple[Order, list[Choice]]:
     """Ask for everything that the members of a `Search`, and the travellers, leave open."""
     search = _ask_search(ferry, given, travellers)
-    choice = _ask_choice(_search_until_found(ferry, search))
+    trips = _ask_legs(ferry, search) if search.changes else [_ask_trip(ferry, search)]
+    choices = [_ask_choice(trip) for trip in trips]
     party = enumerate(search.passengers or (), 1)
     if travellers is None:
         passengers = [_ask_passenger(one, place) for place, one in party]
     else:
-        passengers = bookable(travellers, choice.trip.depart_at.date())
+        passengers = bookable(travellers, trips[0].depart_at.date())
     vehicle = None
     if search.vehicle:
         plate = ask("Registration plate (Enter: none)", str) or None
         vehicle = vehicle_of(ferry, search.vehicle).booking(identification=plate)
     contact = _ask_contact(passengers[0])
-    return Order(passengers=passengers, vehicle=vehicle, contact=contact), choice
+    return Order(passengers=passengers, vehicle=vehicle, contact=contact), choices
 
 
 def _ask_search(ferry: Ferry, given: dict[str, Any], travellers: Travellers | None) -> Search:
     for name, question in (("origin", "From"), ("destination", "To")):
         if name not in given:
             given[name] = ask(f"{question} (a port's name or code)", ferry.places.get).code
-    with show_progress("Looking up the route"):
-        check_route(ferry, given["origin"], given["destination"])
+    if not given.get("changes"):
+        with show_progress("Looking up the route"):
+            check_route(ferry, given["origin"], given["destination"])
     if "on" not in given:
         given["on"] = ask("Day of departure (2027-03-01, or +30 for days ahead)", parse_day)
     if travellers is not None:
@@ -160,13 +163,27 @@ def _say(text: str) -> None:
     error_console().print(Text(f"  {printable(text)}", style="yellow"))
 
 
-def _ask_choice(found: TripSearch) -> Choice:
-    """Ask for a sailing out, one back that can be combined with it, a fare and places."""
-    on = error_console()
-    trips = [*found]
-    for index, way in enumerate(("out", "back")[: len(ways_of(found[0]))]):
+def _ask_trip(ferry: Ferry, search: Search) -> Trip:
+    """Ask for a sailing out, and one back that can be combined with it."""
+    trips: list[Trip] = [*_search_until_found(ferry, search)]
+    for index, way in enumerate(("out", "back")[: len(ways_of(trips[0]))]):
         trips = _ask_sailing(trips, index, f"Which sailing {way}")
-    trip = trips[0]
+    return trips[0]
+
+
+def _ask_legs(ferry: Ferry, search: Search) -> Sequence[Trip]:
+    """Ask for two sailings that meet."""
+    with show_progress("Searching"):
+        found = find_connections(ferry, search)
+    warn_of_missing(found.report)
+    if not found:
+        raise nothing_meets(search)
+    print_connections(found, on=error_console())
+    return found[ask_number("Which connection", len(found))].legs
+
+
+def _ask_choice(trip: Trip) -> Choice:
+    """Ask for a fare and places."""
     fares = sorted(
         trip.fares, key=lambda fare: (fare.tariffs[0].type != TariffType.TICKET, fare.amount)
     )
@@ -183,7 +200,8 @@ def _ask_choice(found: TripSearch) -> Choice:
         for number, fare in enumerate(fares, 1)
     ]
     heads = ("#", "tariff", "fare", *names, "price", "holds until")
-    print_table(heads, rows, right=("#", *names, "price"), on=on)
+    route = f"{trip.outward.depart_name} → {trip.outward.arrive_name}"
+    print_table(heads, rows, right=("#", *names, "price"), title=route, on=error_console())
     fare = fares[ask_number("Which fare", len(fares))]
     return Choice(trip, fare, [_ask_place(way) for way in ways_of(trip)])
 

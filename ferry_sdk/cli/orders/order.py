@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pydantic import Field
 
+from ferry_sdk import orders
 from ferry_sdk._runtime.money import money
+from ferry_sdk.cli.orders.connections import SEPARATE_TICKETS
 from ferry_sdk.cli.orders.trips import Search, ways_of
 from ferry_sdk.cli.terminal.output import (
     error_console,
@@ -20,7 +22,11 @@ from ferry_sdk.client import Ferry
 from ferry_sdk.models.availability import Place
 from ferry_sdk.models.bookings import BookingCreated
 from ferry_sdk.models.inputs import Contact, Input, Passenger, Selection, Vehicle
+from ferry_sdk.orders.order import sums
 from ferry_sdk.planning.trips import Fare, Trip
+
+if TYPE_CHECKING:
+    from ferry_sdk.journal import Journal
 
 
 class WayChoice(Input):
@@ -57,28 +63,43 @@ class Choice(NamedTuple):
     places: Sequence[Place]
 
 
-def send_order(ferry: Ferry, order: Order, choice: Choice | None) -> BookingCreated:
-    """Create the booking of what is chosen, or else of the order's availabilities."""
-    selections: Sequence[Selection] = order.availabilities or ()
-    kind = order.reservation_type
-    if choice is not None:
-        selections = choice.trip.select(choice.fare, choice.places)
-        kind = choice.fare.reservation_type
+def selections_of(order: Order, choices: Sequence[Choice]) -> list[Sequence[Selection]]:
+    """Return the selections of each booking: what is chosen, or else the availabilities."""
+    chosen = [trip.select(fare, places) for trip, fare, places in choices]
+    return [*chosen] or [order.availabilities or ()]
+
+
+def send_order(ferry: Ferry, order: Order, choices: Sequence[Choice]) -> BookingCreated:
+    """Create the one booking of an order."""
+    (selections,) = selections_of(order, choices)
     return ferry.bookings.create(
         availabilities=selections,
         passengers=order.passengers,
-        reservation_type=kind,
+        reservation_type=choices[0].fare.reservation_type if choices else order.reservation_type,
         vehicle=order.vehicle,
         contact=order.contact,
     )
 
 
-def print_summary(order: Order, choice: Choice | None) -> None:
+def hold_order(
+    ferry: Ferry, order: Order, choices: Sequence[Choice], journal: Journal
+) -> orders.Order:
+    """Create a booking for each of the choices; if one is refused, none stands."""
+    return orders.hold(
+        ferry,
+        selections_of(order, choices),
+        passengers=order.passengers,
+        vehicle=order.vehicle,
+        contact=order.contact,
+        journal=journal,
+    )
+
+
+def print_summary(order: Order, choices: Sequence[Choice]) -> None:
     """Print the order before it is sent."""
     on = error_console()
     price = "shown after booking"
-    if choice is not None:
-        trip, fare, places = choice
+    if choices:
         rows = [
             (
                 f"{way.depart_name} → {way.arrive_name}",
@@ -87,11 +108,14 @@ def print_summary(order: Order, choice: Choice | None) -> None:
                 (tariff.type, place.name),
                 money(tariff.amount, tariff.currency),
             )
+            for trip, fare, places in choices
             for way, tariff, place in zip(ways_of(trip), fare.tariffs, places, strict=True)
         ]
         heads = ("sailing", "leaves", "arrives", "tariff, place", "price")
         print_table(heads, rows, right=("price",), on=on)
-        price = f"{money(fare.amount, fare.currency)} for the tariffs; a place may cost extra"
+        totals = sums((one.fare.currency, one.fare.amount) for one in choices)
+        shown = " and ".join(money(amount, currency) for currency, amount in totals.items())
+        price = f"{shown} for the tariffs; a place may cost extra"
     contact, vehicle = order.contact, order.vehicle
     people = tuple(f"{one.first_name} {one.last_name}, {one.type}" for one in order.passengers)
     print_facts(
@@ -104,6 +128,7 @@ def print_summary(order: Order, choice: Choice | None) -> None:
             ),
             ("contact", contact and f"{contact.name}, {contact.email}"),
             ("price", f"{price}. Payment is due at `ferry confirm`"),
+            ("two bookings", SEPARATE_TICKETS if len(choices) > 1 else None),
         ],
         on=on,
     )

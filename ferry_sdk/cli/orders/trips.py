@@ -39,6 +39,7 @@ class Search(Input):
         origin: A port's code or name.
         destination: The same for the other end.
         flexible: How many days before and after are asked too, if nothing sails.
+        changes: 1 for two sailings that meet in a port.
         at: The earliest time of departure, as HH:MM.
         companies: The companies to ask; None: all that sail.
         vehicle: The vehicle's code, or its make and model.
@@ -51,6 +52,7 @@ class Search(Input):
     on: Day
     back: Day | None = None
     flexible: Annotated[int, Field(ge=0)] = 0
+    changes: Annotated[int, Field(ge=0, le=1)] = 0
     at: Annotated[str, AfterValidator(parse_time)] = "00:00"
     companies: list[str] | None = None
     passengers: list[SearchPassenger] | None = None

@@ -23,6 +23,7 @@ from ferry_sdk.errors import (
     FerryError,
     InvalidInputError,
     NotFoundError,
+    OrderError,
     OutcomeUnknownError,
     PenaltyExceededError,
     PermissionDeniedError,
@@ -222,6 +223,8 @@ def _hint_at_entry(entry: JournalEntry) -> str:
 def _hint_at_unknown(error: FerryError) -> str:
     if isinstance(error, UnresolvedWriteError):
         return f"not sent again; {next_step(error.entry.operation, error.entry.id)}"
+    if isinstance(error, OrderError):
+        return f"{_DO_NOT_REPEAT}, run `ferry orders resume {error.order.id}`"
     about = f"correlation id {error.correlation_id}"
     advice = _DO_NOT_REPEAT
     if not isinstance(error, OutcomeUnknownError) or not (error.entry_id or error.subject):
