@@ -81,8 +81,8 @@ class PlacesGroup(Resource):
     def get(self, text: str) -> Plan[Port]:
         """Return the port that a text means: by code, name, city or alias, never by a guess.
 
-        Whole words of a name are enough if no other port has them: "Goulette" is Tunis (La Goulette),
-        "Goul" is not.
+        Whole words of a name are enough if no other port has them: "Goulette" is Tunis (La
+        Goulette), "Goul" is not.
 
         Args:
             text: A code, a name, a city, or whole words of a name.
