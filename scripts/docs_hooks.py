@@ -1,9 +1,10 @@
-"""What the site has beside its pages: links to the repository, and llms.txt with Markdown."""
+"""What the site adds to its pages: programs, descriptions, labels, Markdown, llms.txt, and links."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
+from html import escape, unescape
 from importlib.metadata import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from griffe import load, load_extensions
 from markdown import Markdown
 from mkdocs.structure.nav import Section
 from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
 from pymdownx.snippets import SnippetExtension
 
 if TYPE_CHECKING:
@@ -27,6 +29,12 @@ DIRECTIVE = re.compile(r"^::: ferry_sdk\.(\S+)\n(?: +.*\n?)*", re.MULTILINE)
 """A name whose docstring the reference shows, and its options."""
 FIRST_SENTENCE = re.compile(r"^# .+\n+([A-Z`].+?\.)(?=\s|$)", re.MULTILINE)
 LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
+PROGRAM = re.compile(r"^\[[^\]]+\]\((?:\.\./)+(examples/(\w+\.py))(?:#(\w+))?\)$", re.MULTILINE)
+"""A line that links to a program, or to a part of one: the site shows the program there."""
+TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
+ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
+CELL = re.compile(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", re.DOTALL)
+TAG = re.compile(r"<[^>]+>")
 
 markdown: dict[str, str] = {}
 """Each page's text, by its file."""
@@ -34,8 +42,10 @@ sections: list[tuple[str, list[Page]]] = []
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """Link each page to its source, if the package names its repository."""
+    """Link each page to its source and to itself, if the package names these addresses."""
     urls = dict(url.split(", ", 1) for url in metadata("ferry-sdk").get_all("Project-URL") or ())
+    if site := urls.get("Documentation"):
+        config.site_url = config.site_url or site.rstrip("/") + "/"
     if repository := urls.get("Repository"):
         config.repo_url = repository
         config.edit_uri = "edit/main/docs/"
@@ -55,13 +65,56 @@ def pages_of(item: StructureItem) -> Iterator[Page]:
         yield item
 
 
-def on_page_markdown(text: str, page: Page, **_: object) -> None:
-    """Keep a page with its programs and docstrings in it."""
+def on_page_markdown(text: str, page: Page, **_: object) -> str:
+    """Put the programs into a page, describe it, and keep it with its docstrings."""
+    text = PROGRAM.sub(program, text)
     snippets = Markdown(
         extensions=[SnippetExtension(base_path=[str(ROOT)], check_paths=True)]
     ).preprocessors["snippet"]
     whole = "\n".join(snippets.run(text.split("\n")))
     markdown[page.file.src_uri] = DIRECTIVE.sub(lambda found: docstrings(found[1]), whole)
+    if summary := first_sentence(text):
+        page.meta.setdefault("description", escape(re.sub(r"[`*]", "", summary)))
+    return text
+
+
+def program(found: re.Match[str]) -> str:
+    """Return the block that includes a program, or a part of it."""
+    path, name, part = found.groups()
+    return f'```{{.python title="{name}"}}\n--8<-- "{path}{f":{part}" if part else ""}"\n```'
+
+
+def first_sentence(text: str) -> str:
+    """Return what a page says of itself first, without links; empty if it is no sentence."""
+    found = FIRST_SENTENCE.search(LINK.sub(r"\1", text))
+    return found[1] if found else ""
+
+
+def on_page_content(html: str, page: Page, **_: object) -> str:
+    """Offer a page as Markdown, and name the columns in the cells of its tables."""
+    address = get_relative_url(page.file.src_uri, page.url)
+    actions = (
+        f'<p class="as-markdown"><button type="button" data-copy="{address}">Copy as Markdown'
+        f'</button> <a href="{address}">Open as Markdown</a></p>'
+    )
+    return actions + TABLE.sub(lambda found: labelled(found[0]), html)
+
+
+def labelled(table: str) -> str:
+    """Return a table whose cells have the heads of their columns, for screens without columns."""
+    head, *rows = ROW.findall(table)
+    names = [escape(unescape(TAG.sub("", name))) for name in CELL.findall(head)]
+    for row in rows:
+        cells = iter(names)
+        named = re.sub(r"<td", lambda _: f'<td data-label="{next(cells, "")}"', row)
+        table = table.replace(row, named, 1)
+    return table
+
+
+def on_post_page(output: str, **_: object) -> str:
+    """Name the search, and let the keyboard scroll a block of code."""
+    output = output.replace(' role="dialog"', ' role="dialog" aria-label="Search"', 1)
+    return re.sub(r"(<pre[^>]*>(?:<span></span>)?<code)>", r'\1 tabindex="0">', output)
 
 
 @cache
@@ -93,10 +146,10 @@ def on_post_build(config: MkDocsConfig) -> None:
         lines += ["", f"## {title}", ""]
         for page in pages:
             text = markdown[page.file.src_uri]
-            summary = FIRST_SENTENCE.search(LINK.sub(r"\1", text))
+            summary = first_sentence(text)
             lines.append(
                 f"- [{page.title}]({config.site_url or ''}{page.file.src_uri})"
-                + (f": {summary[1]}" if summary else "")
+                + (f": {summary}" if summary else "")
             )
             target = site / page.file.src_uri
             target.parent.mkdir(parents=True, exist_ok=True)
