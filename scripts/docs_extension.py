@@ -21,6 +21,19 @@ from griffe import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+INTERNAL = {
+    "BookingSnapshot": ("differs", "of", "to_text"),
+    "Clock": ("persist",),
+    "Counters": ("connection", "effect", "request"),
+    "Fault": ("read", "to_wire"),
+    "Faults": ("about", "around", "reshape", "take", "take_details"),
+    "Journal": ("after_fork", "load_snapshots", "save_snapshot"),
+    "McpOptions": ("changed",),
+    "Rate": ("steps",),
+    "RawResponse": ("of",),
+    "RequestLog": ("add", "show_paths"),
+}
+"""Methods of public classes that only the library itself calls."""
 ENDPOINT = re.compile(r"\s*\bInterface: (.+?)\.(?=\s|$)", re.DOTALL)
 
 
@@ -36,6 +49,12 @@ class PublicView(Extension):
         if func.docstring and (found := ENDPOINT.search(func.docstring.value)):
             func.labels.add(" ".join(found[1].split()))
             func.docstring.value = ENDPOINT.sub("", func.docstring.value)
+
+    def on_class(self, *, cls: Class, **_: Any) -> None:  # noqa: ANN401 -- griffe's own
+        """Leave out the methods that are not for users."""
+        for name in INTERNAL.get(cls.name, ()):
+            if cls.members.get(name):
+                cls.del_member(name)
 
     def on_package(self, *, pkg: Module, **_: Any) -> None:  # noqa: ANN401 -- griffe's own
         """Look at the classes once all their bases are known; a page presents its group itself."""

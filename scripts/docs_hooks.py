@@ -1,4 +1,4 @@
-"""What the site adds to its pages: programs, descriptions, labels, Markdown, llms.txt, and links."""
+"""What the site adds to its pages, such as programs, descriptions, Markdown and llms.txt."""
 
 from __future__ import annotations
 
@@ -105,9 +105,10 @@ def labelled(table: str) -> str:
     head, *rows = ROW.findall(table)
     names = [escape(unescape(TAG.sub("", name))) for name in CELL.findall(head)]
     for row in rows:
-        cells = iter(names)
-        named = re.sub(r"<td", lambda _: f'<td data-label="{next(cells, "")}"', row)
-        table = table.replace(row, named, 1)
+        start, *cells = row.split("<td")
+        pairs = zip(names, cells, strict=False)
+        named = "".join(f'<td data-label="{name}"{cell}' for name, cell in pairs)
+        table = table.replace(row, start + named, 1)
     return table
 
 
