@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from functools import cache
+from functools import cache, partial
 from html import escape, unescape
 from importlib.metadata import metadata
 from pathlib import Path
@@ -16,8 +17,11 @@ from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 from pymdownx.snippets import SnippetExtension
 
+from ferry_sdk.cli.app import COMMANDS
+from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from griffe import Object
     from mkdocs.config.defaults import MkDocsConfig
@@ -31,6 +35,8 @@ FIRST_SENTENCE = re.compile(r"^# .+\n+([A-Z`].+?\.)(?=\s|$)", re.MULTILINE)
 LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 PROGRAM = re.compile(r"^\[[^\]]+\]\((?:\.\./)+(examples/(\w+\.py))(?:#(\w+))?\)$", re.MULTILINE)
 """A line that links to a program, or to a part of one: the site shows the program there."""
+LIST = re.compile(r"^\[[^\]]+\]\(\.\./ferry_sdk/(\S+)\)$", re.MULTILINE)
+"""A line that links to a list in the source: the site shows the list there."""
 TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
 ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
 CELL = re.compile(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", re.DOTALL)
@@ -67,7 +73,7 @@ def pages_of(item: StructureItem) -> Iterator[Page]:
 
 def on_page_markdown(text: str, page: Page, **_: object) -> str:
     """Put the programs into a page, describe it, and keep it with its docstrings."""
-    text = PROGRAM.sub(program, text)
+    text = LIST.sub(lambda found: LISTS[found[1]](), PROGRAM.sub(program, text))
     snippets = Markdown(
         extensions=[SnippetExtension(base_path=[str(ROOT)], check_paths=True)]
     ).preprocessors["snippet"]
@@ -82,6 +88,41 @@ def program(found: re.Match[str]) -> str:
     """Return the block that includes a program, or a part of it."""
     path, name, part = found.groups()
     return f'```{{.python title="{name}"}}\n--8<-- "{path}{f":{part}" if part else ""}"\n```'
+
+
+def assumption_table(last: str, *, seen: bool) -> str:
+    """Return the assumptions that a check can or cannot see."""
+    return "\n".join(
+        [f"| Id | Assumed | {last} |", "|---|---|---|"]
+        + [
+            f"| `{one.id}` | {one.text} | {one.probe.replace('--book', '`--book`')} |"
+            for one in ASSUMPTIONS
+            if (one.probe in PROBES) is seen
+        ]
+    )
+
+
+def command_table() -> str:
+    """Return the commands of the command line."""
+    rows = [f"| `ferry {name}` | {command.summary} |" for name, command in COMMANDS.items()]
+    return "\n".join(["| Command | What it does |", "|---|---|", *rows])
+
+
+def json_members() -> str:
+    """Return what the module of the command line's output says of its JSON."""
+    source = (ROOT / "ferry_sdk" / "cli" / "terminal" / "output.py").read_text("utf-8")
+    return (ast.get_docstring(ast.parse(source)) or "").partition("\n\n")[2]
+
+
+LISTS: dict[str, Callable[[], str]] = {
+    "cli/app.py": command_table,
+    "cli/terminal/output.py": json_members,
+    "conformance/assumptions.json#seen": partial(assumption_table, "Shown by", seen=True),
+    "conformance/assumptions.json#unseen": partial(
+        assumption_table, "Why it is not seen", seen=False
+    ),
+}
+"""The lists that pages link to, by the file and the part of it."""
 
 
 def first_sentence(text: str) -> str:
