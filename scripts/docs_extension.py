@@ -61,6 +61,8 @@ class PublicView(Extension):
         for group in classes(pkg["resources"]):
             group.docstring = None
         for record in classes(pkg["models"]):
+            if record.docstring:
+                record.docstring.value = ENDPOINT.sub("", record.docstring.value)
             if "OpenEnum" in map(str, record.bases):
                 list_members(record)
             else:
