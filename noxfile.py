@@ -125,7 +125,7 @@ def axe(session: nox.Session) -> None:
     session.run("python", "-m", "mkdocs", "build", "--site-dir", str(folder / "site"))
     packages = ("--ignore-scripts", "axe-core@4.14.1", "puppeteer-core@24")
     session.run("npm", "install", "--prefix", str(folder), *packages, external=True)
-    script = ("tests/site/axe.mjs", str(folder), str(folder / "site"), browser)
+    script = ("tests/barriers/axe.mjs", str(folder), str(folder / "site"), browser)
     session.run("node", *script, external=True)
 
 
