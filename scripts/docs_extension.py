@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from griffe import (
+    Alias,
     Class,
     DocstringAttribute,
     DocstringSectionAttributes,
@@ -14,11 +15,25 @@ from griffe import (
     Extension,
     Function,
     Module,
+    Object,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+INTERNAL = {
+    "BookingSnapshot": ("differs", "of", "to_text"),
+    "Clock": ("persist",),
+    "Counters": ("connection", "effect", "request"),
+    "Fault": ("read", "to_wire"),
+    "Faults": ("about", "around", "reshape", "take", "take_details"),
+    "Journal": ("after_fork", "load_snapshots", "save_snapshot"),
+    "McpOptions": ("changed",),
+    "Rate": ("steps",),
+    "RawResponse": ("of",),
+    "RequestLog": ("add", "show_paths"),
+}
+"""Methods of public classes that only the library itself calls."""
 ENDPOINT = re.compile(r"\s*\bInterface: (.+?)\.(?=\s|$)", re.DOTALL)
 
 
@@ -35,12 +50,24 @@ class PublicView(Extension):
             func.labels.add(" ".join(found[1].split()))
             func.docstring.value = ENDPOINT.sub("", func.docstring.value)
 
+    def on_class(self, *, cls: Class, **_: Any) -> None:  # noqa: ANN401 -- griffe's own
+        """Leave out the methods that are not for users."""
+        for name in INTERNAL.get(cls.name, ()):
+            if cls.members.get(name):
+                cls.del_member(name)
+
     def on_package(self, *, pkg: Module, **_: Any) -> None:  # noqa: ANN401 -- griffe's own
         """Look at the classes once all their bases are known; a page presents its group itself."""
         for group in classes(pkg["resources"]):
             group.docstring = None
         for record in classes(pkg["models"]):
-            list_fields(record)
+            if record.docstring:
+                record.docstring.value = ENDPOINT.sub("", record.docstring.value)
+            if "OpenEnum" in map(str, record.bases):
+                list_members(record)
+            else:
+                list_fields(record)
+        list_faults(pkg["sandbox.faults"])
 
 
 def classes(package: Module) -> Iterator[Class]:
@@ -72,3 +99,53 @@ def list_fields(record: Class) -> None:
     sections[:] = [one for one in sections if one.kind is not DocstringSectionKind.attributes]
     if fields:
         sections.append(DocstringSectionAttributes(fields))
+
+
+def list_members(enumeration: Class) -> None:
+    """Show the members of an enumeration with their values and meanings, in one table."""
+    rows = [
+        f"| `{name}` | `{str(member.value).strip(chr(39))}` | {meaning_of(member)} |"
+        for name, member in enumeration.members.items()
+        if member.is_attribute
+    ]
+    add_table(enumeration, "| Member | Value | Meaning |\n|---|---|---|", rows)
+
+
+def list_faults(package: Module) -> None:
+    """Show the kinds of fault with the details that each accepts, in one table."""
+    kinds = package["kinds.FaultKind"]
+    rows: list[str] = []
+    for member in kinds.members.values():
+        if not member.is_attribute or not str(member.name).isupper():
+            continue
+        name, place = (part.strip("' ()") for part in str(member.value).split(","))
+        details = "see `McpOptions`" if place.endswith("McpOptions") else details_of(package[place])
+        rows.append(f"| `{name}` | {meaning_of(member)} | {details} |")
+    add_table(kinds, "| Kind | What happens | Details, with their defaults |\n|---|---|---|", rows)
+
+
+def meaning_of(member: Object | Alias) -> str:
+    """Return the docstring of a member in one line, and show it nowhere else."""
+    meaning = " ".join(member.docstring.value.split()) if member.docstring else ""
+    member.docstring = None
+    return meaning
+
+
+def details_of(model: Class) -> str:
+    """Return the details of a fault: its model's fields, with defaults and descriptions."""
+    said: dict[str, str] = {}
+    for one in (model, *model.mro()):
+        for section in one.docstring.parse("google") if one.docstring else ():
+            if section.kind is DocstringSectionKind.attributes:
+                said.update({field.name: field.description for field in section.value})
+    return "<br>".join(
+        f"`{name}={field.value}`: {' '.join(said[name].split())}"
+        for name, field in model.all_members.items()
+        if name in said
+    )
+
+
+def add_table(shown: Class, head: str, rows: list[str]) -> None:
+    """Add a table to a docstring."""
+    if shown.docstring is not None:
+        shown.docstring.value += "\n\n" + "\n".join([head, *rows])

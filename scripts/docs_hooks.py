@@ -1,9 +1,11 @@
-"""What the site has beside its pages: links to the repository, and llms.txt with Markdown."""
+"""What the site adds to its pages, such as programs, descriptions, Markdown and llms.txt."""
 
 from __future__ import annotations
 
+import ast
 import re
-from functools import cache
+from functools import cache, partial
+from html import escape, unescape
 from importlib.metadata import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,10 +14,14 @@ from griffe import load, load_extensions
 from markdown import Markdown
 from mkdocs.structure.nav import Section
 from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
 from pymdownx.snippets import SnippetExtension
 
+from ferry_sdk.cli.app import COMMANDS
+from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from griffe import Object
     from mkdocs.config.defaults import MkDocsConfig
@@ -27,6 +33,14 @@ DIRECTIVE = re.compile(r"^::: ferry_sdk\.(\S+)\n(?: +.*\n?)*", re.MULTILINE)
 """A name whose docstring the reference shows, and its options."""
 FIRST_SENTENCE = re.compile(r"^# .+\n+([A-Z`].+?\.)(?=\s|$)", re.MULTILINE)
 LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
+PROGRAM = re.compile(r"^\[[^\]]+\]\((?:\.\./)+(examples/(\w+\.py))(?:#(\w+))?\)$", re.MULTILINE)
+"""A line that links to a program, or to a part of one: the site shows the program there."""
+LIST = re.compile(r"^\[[^\]]+\]\(\.\./ferry_sdk/(\S+)\)$", re.MULTILINE)
+"""A line that links to a list in the source: the site shows the list there."""
+TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
+ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
+CELL = re.compile(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", re.DOTALL)
+TAG = re.compile(r"<[^>]+>")
 
 markdown: dict[str, str] = {}
 """Each page's text, by its file."""
@@ -34,8 +48,10 @@ sections: list[tuple[str, list[Page]]] = []
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """Link each page to its source, if the package names its repository."""
+    """Link each page to its source and to itself, if the package names these addresses."""
     urls = dict(url.split(", ", 1) for url in metadata("ferry-sdk").get_all("Project-URL") or ())
+    if site := urls.get("Documentation"):
+        config.site_url = config.site_url or site.rstrip("/") + "/"
     if repository := urls.get("Repository"):
         config.repo_url = repository
         config.edit_uri = "edit/main/docs/"
@@ -55,13 +71,92 @@ def pages_of(item: StructureItem) -> Iterator[Page]:
         yield item
 
 
-def on_page_markdown(text: str, page: Page, **_: object) -> None:
-    """Keep a page with its programs and docstrings in it."""
+def on_page_markdown(text: str, page: Page, **_: object) -> str:
+    """Put the programs into a page, describe it, and keep it with its docstrings."""
+    text = LIST.sub(lambda found: LISTS[found[1]](), PROGRAM.sub(program, text))
     snippets = Markdown(
         extensions=[SnippetExtension(base_path=[str(ROOT)], check_paths=True)]
     ).preprocessors["snippet"]
     whole = "\n".join(snippets.run(text.split("\n")))
     markdown[page.file.src_uri] = DIRECTIVE.sub(lambda found: docstrings(found[1]), whole)
+    if summary := first_sentence(text):
+        page.meta.setdefault("description", escape(re.sub(r"[`*]", "", summary)))
+    return text
+
+
+def program(found: re.Match[str]) -> str:
+    """Return the block that includes a program, or a part of it."""
+    path, name, part = found.groups()
+    return f'```{{.python title="{name}"}}\n--8<-- "{path}{f":{part}" if part else ""}"\n```'
+
+
+def assumption_table(last: str, *, seen: bool) -> str:
+    """Return the assumptions that a check can or cannot see."""
+    return "\n".join(
+        [f"| Id | Assumed | {last} |", "|---|---|---|"]
+        + [
+            f"| `{one.id}` | {one.text} | {one.probe.replace('--book', '`--book`')} |"
+            for one in ASSUMPTIONS
+            if (one.probe in PROBES) is seen
+        ]
+    )
+
+
+def command_table() -> str:
+    """Return the commands of the command line."""
+    rows = [f"| `ferry {name}` | {command.summary} |" for name, command in COMMANDS.items()]
+    return "\n".join(["| Command | What it does |", "|---|---|", *rows])
+
+
+def json_members() -> str:
+    """Return what the module of the command line's output says of its JSON."""
+    source = (ROOT / "ferry_sdk" / "cli" / "terminal" / "output.py").read_text("utf-8")
+    return (ast.get_docstring(ast.parse(source)) or "").partition("\n\n")[2]
+
+
+LISTS: dict[str, Callable[[], str]] = {
+    "cli/app.py": command_table,
+    "cli/terminal/output.py": json_members,
+    "conformance/assumptions.json#seen": partial(assumption_table, "Shown by", seen=True),
+    "conformance/assumptions.json#unseen": partial(
+        assumption_table, "Why it is not seen", seen=False
+    ),
+}
+"""The lists that pages link to, by the file and the part of it."""
+
+
+def first_sentence(text: str) -> str:
+    """Return what a page says of itself first, without links; empty if it is no sentence."""
+    found = FIRST_SENTENCE.search(LINK.sub(r"\1", text))
+    return found[1] if found else ""
+
+
+def on_page_content(html: str, page: Page, **_: object) -> str:
+    """Offer a page as Markdown, and name the columns in the cells of its tables."""
+    address = get_relative_url(page.file.src_uri, page.url)
+    actions = (
+        f'<p class="as-markdown"><button type="button" data-copy="{address}">Copy as Markdown'
+        f'</button> <a href="{address}">Open as Markdown</a></p>'
+    )
+    return actions + TABLE.sub(lambda found: labelled(found[0]), html)
+
+
+def labelled(table: str) -> str:
+    """Return a table whose cells have the heads of their columns, for screens without columns."""
+    head, *rows = ROW.findall(table)
+    names = [escape(unescape(TAG.sub("", name))) for name in CELL.findall(head)]
+    for row in rows:
+        start, *cells = row.split("<td")
+        pairs = zip(names, cells, strict=False)
+        named = "".join(f'<td data-label="{name}"{cell}' for name, cell in pairs)
+        table = table.replace(row, start + named, 1)
+    return table
+
+
+def on_post_page(output: str, **_: object) -> str:
+    """Name the search, and let the keyboard scroll a block of code."""
+    output = output.replace(' role="dialog"', ' role="dialog" aria-label="Search"', 1)
+    return re.sub(r"(<pre[^>]*>(?:<span></span>)?<code)>", r'\1 tabindex="0">', output)
 
 
 @cache
@@ -93,10 +188,10 @@ def on_post_build(config: MkDocsConfig) -> None:
         lines += ["", f"## {title}", ""]
         for page in pages:
             text = markdown[page.file.src_uri]
-            summary = FIRST_SENTENCE.search(LINK.sub(r"\1", text))
+            summary = first_sentence(text)
             lines.append(
                 f"- [{page.title}]({config.site_url or ''}{page.file.src_uri})"
-                + (f": {summary[1]}" if summary else "")
+                + (f": {summary}" if summary else "")
             )
             target = site / page.file.src_uri
             target.parent.mkdir(parents=True, exist_ok=True)

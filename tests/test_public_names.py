@@ -57,8 +57,8 @@ def test_a_missing_piece_is_named_with_its_file(monkeypatch):
     assert [*missing_names()] == [
         "ferry_sdk/models/__init__.py: Galleon is in no module that it names"
     ]
-    monkeypatch.setattr(ferry_sdk.models, "Galleon", ferry_sdk.Port, raising=False)
-    assert [*missing_names()] == ["docs/reference/records.md: add ::: ferry_sdk.models.Galleon"]
+    monkeypatch.setattr(ferry_sdk.models, "Galleon", ferry_sdk.Booking, raising=False)
+    assert [*missing_names()] == ["docs/reference/bookings.md: add ::: ferry_sdk.models.Galleon"]
     assert "ferry_sdk/safety.py: add the row of catalogue.galleon" in missing_operations(
         ["catalogue.galleon"]
     )

@@ -211,6 +211,31 @@ def test_every_page_has_one_first_heading(site):
             assert path.read_text("utf-8").count("<h1") == 1, path
 
 
+@LONG
+def test_a_page_describes_itself_and_is_offered_as_markdown(site):
+    said = set()
+    for page in ("agents", "cli", "local-service/testing", "reference/bookings"):
+        text = (site / page / "index.html").read_text("utf-8")
+        (description,) = re.findall(r'<meta name="description" content="([^"]+)">', text)
+        said.add(description)
+        (address,) = re.findall(r'<button type="button" data-copy="([^"]+)">', text)
+        assert (site / page / address).read_text("utf-8").count("# ")
+    assert len(said) == 4
+
+
+@LONG
+def test_a_page_shows_the_lists_and_programs_that_its_text_links_to(site):
+    for page, shown in (
+        ("assumptions", "no_sailings"),
+        ("cli", "ferry doctor"),
+        ("cli", "paid_not_issued"),
+        ("examples", "many_searches_at_once.py"),
+        ("reference/sandbox", "sold_out=True"),
+        ("reference/enumerations", "All tickets are issued."),
+    ):
+        assert shown in (site / page / "index.html").read_text("utf-8"), shown
+
+
 FOUND = {
     "town": "journey/",
     "FastAPI": "examples/shop/",

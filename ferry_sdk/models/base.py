@@ -286,7 +286,7 @@ Moment = AwareDatetime
 """A moment with its offset: ISO 8601 with an offset, or epoch seconds (then UTC)."""
 
 LooseMoment = Annotated[datetime | str, BeforeValidator(_parse_moment_or_keep)]
-"""A moment whose offset may be missing; a text that cannot be parsed is kept."""
+"""An aware `datetime`; a text without an offset, or that is no moment, stays a `str`."""
 
 LooseDay = Annotated[date | str, BeforeValidator(_parse_day_or_keep)]
 """A date as YYYY-MM-DD; any other text is kept."""

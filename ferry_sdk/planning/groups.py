@@ -81,9 +81,17 @@ class PlacesGroup(Resource):
     def get(self, text: str) -> Plan[Port]:
         """Return the port that a text means: by code, name, city or alias, never by a guess.
 
-        A part of a name is enough if no other port has it.
+        Whole words of a name are enough if no other port has them: "Goulette" is Tunis (La
+        Goulette), "Goul" is not.
+
+        Args:
+            text: A code, a name, a city, or whole words of a name.
+
+        Returns:
+            The port.
 
         Raises:
+            InvalidInputError: The text is empty, or no text.
             UnknownPlaceError: No port has such a name; `suggestions` are spelled similarly.
             AmbiguousPlaceError: Several ports have it, in `candidates`.
             FerryError: The ports could not be read.
@@ -107,13 +115,15 @@ class RoutesGroup(Resource):
         """Return the routes between two ports, from one, to one, or all of them.
 
         They are made of the catalogues of both protocols, once a day for an address and a
-        language: about 65 calls, and none after that.
+        language: the ports in each language, and the departures of each company, which are 73
+        requests with the 59 companies of the local service.
 
         Args:
             origin: A port, its code or its name; None: any port.
             destination: The same for the other end.
 
         Raises:
+            InvalidInputError: A place is neither a port nor a text.
             UnknownPlaceError: No port has such a name.
             AmbiguousPlaceError: Several ports have it.
             FerryError: The ports or the journeys could not be read.
@@ -175,7 +185,7 @@ class TripsGroup(Resource):
             back: The day back; None: one way.
             flexible: Ask so many days before and after as well, if no company has anything on the
                 day itself.
-            vehicle: The vehicle, as ``BRAND__MODEL``, or its name, such as "golf".
+            vehicle: A `VehicleQuery`, the code of one (``FIAT__500``), or a name, such as "golf".
             companies: Only these, by code or id; None: all that sail.
             max_calls: The most searches to make.
             concurrency: The most searches at the same time.
@@ -298,7 +308,7 @@ class TripsGroup(Resource):
             start: The first day, local to the port; a date or YYYY-MM-DD.
             end: The last day.
             passengers: The travellers, with their true ages.
-            vehicle: The vehicle, as ``BRAND__MODEL``, or its name, such as "golf".
+            vehicle: A `VehicleQuery`, the code of one (``FIAT__500``), or a name, such as "golf".
             companies: Only these, by code or id; None: all that sail.
             max_calls: The most searches to make: one for each company and day.
             concurrency: The most searches at the same time.
@@ -368,7 +378,7 @@ class TripsGroup(Resource):
             destination: The same for the other end.
             on: The day of the first departure, local to the port; a date or YYYY-MM-DD.
             passengers: The travellers, with their true ages.
-            vehicle: The vehicle, as ``BRAND__MODEL``, or its name, such as "golf".
+            vehicle: A `VehicleQuery`, the code of one (``FIAT__500``), or a name, such as "golf".
             wait: The shortest and the longest time between the two sailings.
             via: The ports to change in; None: every port that two routes share, those with the
                 shortest sailings first, until `max_calls` is used.

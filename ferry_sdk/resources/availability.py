@@ -60,7 +60,7 @@ class AvailabilityGroup(Resource):
             ret_at: Date back, local to the port.
             ret_time: Earliest departure back, local to the port.
             ret_is_open: Ask for an open ticket back.
-            vehicle: The vehicle, as ``BRAND__MODEL``.
+            vehicle: A `VehicleQuery` or ``{"code": "FIAT__500"}``; `vehicles.find` gives one.
 
         Returns:
             The sailings, outward and return. Records that cannot be read are in ``.unreadable``.

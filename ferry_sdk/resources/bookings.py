@@ -67,6 +67,7 @@ class BookingsGroup(Resource):
         Raises:
             InvalidInputError: An argument is invalid, or a tariff has expired or cannot be
                 combined with another company; `field` names it.
+            ReadOnlyError: The client can only read.
             UnresolvedWriteError: The journal has the same booking with an unknown outcome.
             BookingCreateError: The service did not create the booking.
             OutcomeUnknownError: The booking may have been created.
@@ -137,6 +138,9 @@ class BookingsGroup(Resource):
             The confirmation with the first ticket; `get` lists all.
 
         Raises:
+            InvalidInputError: An argument is invalid; `field` names it.
+            ReadOnlyError: The client can only read.
+            UnresolvedWriteError: The journal has the same write with an unknown outcome.
             PriceChangedError: The total or its currency differs from what is expected.
             AlreadyDoneError: The booking was confirmed before.
             BookingConfirmError: The service did not confirm the booking.
@@ -159,6 +163,12 @@ class BookingsGroup(Resource):
         """Read a booking with its tickets.
 
         Interface: GET /api/booking/{id}.
+
+        Args:
+            booking_id: The booking's id, as `create` returned it.
+
+        Returns:
+            The booking with all its tickets, its stage and its possible actions.
 
         Raises:
             InvalidInputError: The id is empty, ``.`` or ``..``.
@@ -191,6 +201,7 @@ class BookingsGroup(Resource):
             The booking that meets the condition.
 
         Raises:
+            InvalidInputError: An argument is invalid; `field` names it.
             RequestTimeoutError: The deadline passed, or the booking is voided or lapsed and can
                 no longer meet the condition; `last_seen` is the last booking read.
             NotFoundError: There is no such booking.
@@ -230,8 +241,14 @@ class BookingsGroup(Resource):
             the `refund_shortfall` against it.
 
         Raises:
+            InvalidInputError: An argument is invalid; `field` names it.
+            ReadOnlyError: The client can only read.
+            UnresolvedWriteError: The journal has the same write with an unknown outcome.
             PenaltyExceededError: The penalty, the refund or their currency is not acceptable.
             AlreadyDoneError: The booking was cancelled before.
+            NotFoundError: There is no such booking.
+            ConflictError: A ticket of the booking cannot be cancelled; nothing was.
+            UnprocessableEntityError: The reference is not that of the booking.
             OutcomeUnknownError: The booking may have been cancelled.
             FerryError: The call failed for another reason.
         """
@@ -252,16 +269,18 @@ class BookingsGroup(Resource):
     def cancel_fee(self, id: str) -> Operation[CancellationFee]:  # noqa: A002 -- the wire's name
         """Return what cancelling a booking or a ticket now would cost. Nothing is changed.
 
-        Interface: POST /api/booking/cancel-fee.
+        It is the same call as `tickets.cancel_fee`. Interface: POST /api/booking/cancel-fee.
 
         Args:
-            id: The id of a booking or a ticket.
+            id: The id of a booking, for all its tickets, or of one ticket.
 
         Returns:
             Penalty and refund in `currency`.
 
         Raises:
-            FerryError: The call failed.
+            InvalidInputError: The id is empty, ``.`` or ``..``.
+            NotFoundError: There is no such booking or ticket.
+            FerryError: The call failed for another reason.
         """
         body = {"id": identifier(id, "id")}
         return Operation(

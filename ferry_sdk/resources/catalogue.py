@@ -57,8 +57,12 @@ class CatalogueGroup(Resource):
             provider_id: The provider's id, as in `Availability.provider`.
             journey_ids: Only these journeys.
 
+        Returns:
+            For each journey, its times of departure in the next days.
+
         Raises:
-            FerryError: The call failed.
+            InvalidInputError: An id is empty, ``.`` or ``..``.
+            FerryError: The call failed for another reason.
         """
         body: dict[str, object] = {"provider_id": identifier(provider_id, "provider_id")}
         if journey_ids is not None:

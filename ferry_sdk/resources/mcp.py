@@ -135,6 +135,7 @@ class McpGroup(Resource):
         Raises:
             InvalidInputError: An argument is invalid, or a tariff has expired or cannot be
                 combined with another company; `field` names it.
+            ReadOnlyError: The client can only read.
             UnresolvedWriteError: The journal has the same booking with an unknown outcome.
             BookingCreateError: The service did not create the booking.
             OutcomeUnknownError: The booking may have been created.
@@ -166,6 +167,9 @@ class McpGroup(Resource):
         Interface: tools/call confirm_booking.
 
         Raises:
+            InvalidInputError: The id is empty, ``.`` or ``..``.
+            ReadOnlyError: The client can only read.
+            UnresolvedWriteError: The journal has the same write with an unknown outcome.
             AlreadyDoneError: The booking was confirmed before.
             BookingConfirmError: The service did not confirm the booking.
             OutcomeUnknownError: The booking may have been confirmed.
@@ -188,6 +192,7 @@ class McpGroup(Resource):
         Interface: tools/call view_ticket.
 
         Raises:
+            InvalidInputError: The id is empty, ``.`` or ``..``.
             TicketNotFoundError: There is no such ticket.
             FerryError: The call failed for another reason.
         """
@@ -211,7 +216,11 @@ class McpGroup(Resource):
             ticket_number: The company's reference, as an additional check.
 
         Raises:
+            InvalidInputError: The id is empty, ``.`` or ``..``.
+            ReadOnlyError: The client can only read.
+            UnresolvedWriteError: The journal has the same write with an unknown outcome.
             AlreadyDoneError: The ticket was cancelled before.
+            TicketNotFoundError: There is no such ticket.
             TicketCancelError: The service did not cancel the ticket.
             OutcomeUnknownError: The ticket may have been cancelled.
             FerryError: The call failed for another reason.
@@ -230,36 +239,72 @@ class McpGroup(Resource):
 
     @method
     def ports(self) -> Operation[Records[McpPort]]:
-        """List ports with cities and positions. Interface: resource://service/ports."""
+        """List ports with cities and positions.
+
+        Interface: resource://service/ports.
+
+        Raises:
+            FerryError: The resource could not be read; `ServerError` if the service failed.
+        """
         return Operation(Mcp.resource("ports"), RecordList(McpPort), SAFETY["mcp.ports"])
 
     @method
     def companies(self) -> Operation[Records[Company]]:
-        """List ferry companies with logos. Interface: resource://service/companies."""
+        """List ferry companies with logos.
+
+        Interface: resource://service/companies.
+
+        Raises:
+            FerryError: The resource could not be read; `ServerError` if the service failed.
+        """
         return Operation(Mcp.resource("companies"), RecordList(Company), SAFETY["mcp.companies"])
 
     @method
     def countries(self) -> Operation[Records[Country]]:
-        """List countries with phone prefixes. Interface: resource://service/countries."""
+        """List countries with phone prefixes.
+
+        Interface: resource://service/countries.
+
+        Raises:
+            FerryError: The resource could not be read; `ServerError` if the service failed.
+        """
         return Operation(Mcp.resource("countries"), RecordList(Country), SAFETY["mcp.countries"])
 
     @method
     def vehicle_brands(self) -> Operation[Records[VehicleBrand]]:
-        """List makes of vehicles. Interface: resource://service/vehicle-brands."""
+        """List makes of vehicles.
+
+        Interface: resource://service/vehicle-brands.
+
+        Raises:
+            FerryError: The resource could not be read; `ServerError` if the service failed.
+        """
         return Operation(
             Mcp.resource("vehicle-brands"), RecordList(VehicleBrand), SAFETY["mcp.vehicle_brands"]
         )
 
     @method
     def vehicle_data(self) -> Operation[Records[VehicleModel]]:
-        """List models of vehicles with sizes. Interface: resource://service/vehicle-data."""
+        """List models of vehicles with sizes.
+
+        Interface: resource://service/vehicle-data.
+
+        Raises:
+            FerryError: The resource could not be read; `ServerError` if the service failed.
+        """
         return Operation(
             Mcp.resource("vehicle-data"), RecordList(VehicleModel), SAFETY["mcp.vehicle_data"]
         )
 
     @method
     def departures(self) -> Operation[Records[ScheduledDeparture]]:
-        """List scheduled departures. Interface: resource://service/departures."""
+        """List scheduled departures.
+
+        Interface: resource://service/departures.
+
+        Raises:
+            FerryError: The resource could not be read; `ServerError` if the service failed.
+        """
         return Operation(
             Mcp.resource("departures"), RecordList(ScheduledDeparture), SAFETY["mcp.departures"]
         )
@@ -280,6 +325,9 @@ class McpGroup(Resource):
             The decoded JSON value, without its envelope.
 
         Raises:
+            InvalidInputError: The name is empty, or an argument is no JSON.
+            ReadOnlyError: The client can only read.
+            UnresolvedWriteError: The journal has the same write with an unknown outcome.
             OutcomeUnknownError: The write may have happened.
             FerryError: The call failed for another reason.
         """

@@ -38,6 +38,12 @@ class TicketsGroup(Resource):
 
         Interface: GET /api/ticket/{id}.
 
+        Args:
+            ticket_id: The ticket's id, as a booking lists it.
+
+        Returns:
+            The ticket.
+
         Raises:
             InvalidInputError: The id is empty, ``.`` or ``..``.
             NotFoundError: There is no such ticket.
@@ -78,8 +84,12 @@ class TicketsGroup(Resource):
             The cancellation. With an amount, also the `previewed` fee.
 
         Raises:
+            InvalidInputError: An argument is invalid; `field` names it.
+            ReadOnlyError: The client can only read.
+            UnresolvedWriteError: The journal has the same write with an unknown outcome.
             PenaltyExceededError: The penalty, the refund or their currency is not acceptable.
             AlreadyDoneError: The ticket was cancelled before.
+            TicketNotFoundError: There is no such ticket.
             TicketCancelError: The service did not cancel the ticket.
             OutcomeUnknownError: The ticket may have been cancelled.
             FerryError: The call failed for another reason.
@@ -101,16 +111,18 @@ class TicketsGroup(Resource):
     def cancel_fee(self, id: str) -> Operation[CancellationFee]:  # noqa: A002 -- the wire's name
         """Return what cancelling a ticket or a booking now would cost. Nothing is changed.
 
-        Interface: POST /api/booking/cancel-fee.
+        It is the same call as `bookings.cancel_fee`. Interface: POST /api/booking/cancel-fee.
 
         Args:
-            id: The id of a ticket or a booking.
+            id: The id of a ticket, or of a booking for all its tickets.
 
         Returns:
             Penalty and refund in `currency`.
 
         Raises:
-            FerryError: The call failed.
+            InvalidInputError: The id is empty, ``.`` or ``..``.
+            NotFoundError: There is no such booking or ticket.
+            FerryError: The call failed for another reason.
         """
         body = {"id": identifier(id, "id")}
         return Operation(
@@ -125,11 +137,15 @@ class TicketsGroup(Resource):
 
         Interface: GET /api/ticket/{id}/pdf.
 
+        Args:
+            ticket_id: The ticket.
+
         Returns:
             The voucher; ``url`` is None until it is available, and always if the company sends
             it by e-mail.
 
         Raises:
+            InvalidInputError: The id is empty, ``.`` or ``..``.
             NotFoundError: There is no such ticket.
             FerryError: The call failed for another reason.
         """
@@ -161,6 +177,7 @@ class TicketsGroup(Resource):
             The voucher with its address.
 
         Raises:
+            InvalidInputError: An argument is invalid; `field` names it.
             RequestTimeoutError: The deadline passed before it had an address.
             NotFoundError: There is no such ticket.
             FerryError: The call failed for another reason.
@@ -210,7 +227,11 @@ class TicketsGroup(Resource):
         Args:
             ticket_id: The ticket.
 
+        Returns:
+            The PDF.
+
         Raises:
+            InvalidInputError: The id is empty, ``.`` or ``..``.
             VoucherNotReadyError: The voucher does not exist yet, or is sent by e-mail.
             NotFoundError: There is no such ticket.
             UnexpectedResponseError: The address is unusable or does not return a PDF.
@@ -247,12 +268,22 @@ class TicketsGroup(Resource):
             ticket_id: The ticket.
             external_payment_ref: The payment provider's transaction reference.
             psp: The name of the payment provider.
-            paid_at: The time of payment: an aware datetime, or ISO 8601.
+            paid_at: The time of payment: an aware `datetime`, or ISO 8601 with an offset, such as
+                ``2027-03-20T10:00:00Z``.
             booking_id: The ticket's booking, for reading back; it is not sent. A booking shows
                 that it is paid, a ticket only that it is issued.
 
+        Returns:
+            The ticket and its payment status.
+
         Raises:
+            InvalidInputError: An argument is invalid, such as a `datetime` without an offset.
+            ReadOnlyError: The client can only read.
+            UnresolvedWriteError: The journal has the same write with an unknown outcome.
             ConfigurationError: The client has no organisation token.
+            UnprocessableEntityError: The service does not accept an argument, such as the text in
+                `paid_at`.
+            TicketNotFoundError: There is no such ticket.
             AlreadyDoneError: The payment was recorded before.
             OutcomeUnknownError: The payment may have been recorded.
             FerryError: The call failed for another reason.

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from ferry_sdk.agents import ApprovalRequest, AuditRecord
     from ferry_sdk.sandbox import Sandbox
 
-PAGE = Path(__file__).parents[2] / "docs" / "agents.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "agents.md"
 
 
 def test_the_documented_codes_are_complete() -> None:
-    table = PAGE.read_text("utf-8").split("## Errors")[1].split("\n## ")[0]
+    table = PAGE.read_text("utf-8").split("## Error codes")[1].split("\n## ")[0]
     assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == [*NEXT_STEPS]
 
 

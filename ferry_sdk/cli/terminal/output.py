@@ -1,4 +1,40 @@
-"""Output of the commands: text, tables, JSON documents and progress."""
+"""Output of the commands: text, tables, JSON documents and progress.
+
+With `--json`, a command prints one JSON document. Records are complete, and money is a string.
+These are its members, by command:
+
+- `search`: `search` (the parameters, as an order file takes them), `trips`, `sailings`, `report`.
+- `calendar`: `days` (`day`, `price`, `currency`, `company`, `depart_at`, `sailings`), `cheapest`
+  (a day or null), `report`.
+- `book`, `show`: `booking`, or `ticket`, whose `ticket_id` is its `id`; for a cancelled booking
+  also `cancellation`, what was kept and refunded.
+- `confirm`: `confirmation`; `already_done` if it was confirmed before.
+- `cancel`: `cancellation`, `fee`; `already_done` in place of `fee` if it was cancelled before.
+- `voucher`: `voucher`: `ticket_id`, `path`, `bytes`.
+- `reconcile`: `reconciliation`: `paid_not_issued`, `issued_not_paid`, `refunded_short`,
+  `total_differs`, `not_known`, lists of `booking_id`, `expected`, `found`, `currency`, `stage`,
+  `references`; `unresolved`, a list of journal entries.
+- `ports`, `companies`, `vehicles`: a list of that name; ports with TEXT also have `score` and
+  `reason`, vehicles `search_code`, `booking_code` and `score`.
+- `journal list`, `recover`: `entries`: all fields of a `JournalEntry`, and `next`, what to do if
+  it is unresolved; for `recover` also `seen`, what was read instead of the effect.
+- `journal show`, `settle`: `entry`.
+- `doctor`: `findings` (`part`, `name`, `state`, `value`), `exit_code`.
+- `conform`: `conformance`: `rows` (`id`, `assumption`, `verdict`, `seen`), `requests`, `left` (a
+  sentence or null), `profile`.
+- any, on failure: `error`: `message`, `hint`, `exit_code`; for a failed call also `type`,
+  `outcome`, `operation` and, if known, `correlation_id`, `entry_id`, `status_code`, `code`,
+  `request_id`, `field`, `retry_after`.
+
+A trip has `price`, `currency`, `companies`, `depart_at` and `arrive_at` of the way out,
+`outward_id` and `back_id` (ids of `sailings`; null one way) and `fares`, cheapest first: `kind`
+(`single`, `round_trip`, `two_singles`), `amount`, `currency`, `expires_at`, `reservation_type`,
+and `availabilities` with the first place of each way.
+
+A report has `asked`, `answered`, `nothing`, `failed` and `not_asked`, lists of `company`,
+`depart_code`, `arrive_code` and `day` (`failed` also `error`: `type`, `message`), and `calls`,
+`seconds`, `is_complete`.
+"""
 
 from __future__ import annotations
 

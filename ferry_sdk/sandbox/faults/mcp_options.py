@@ -30,26 +30,50 @@ class McpOptions(ControlModel):
         reply: `auto` follows `Accept` (JSON if both are accepted); `json` and `sse` are fixed.
         status: The HTTP status of replies to tool calls and resource reads.
         handshake: `accepted`; `refused` as an unknown method (`refused_404`, `refused_405`: with
-            that status and no JSON); `modern_only` answers like a server without sessions;
-            `odd_version` answers an unknown protocol version.
-        session: `optional` sends an id and accepts requests without one; `required` rejects
-            those; `none` sends no id and ignores ids in requests.
+            that status and no JSON); `modern_only` answers like a server without sessions (400,
+            -32022); `odd_version` answers the protocol version `1.0`.
+        session: `optional` sends an id and accepts requests without one; `required` rejects those
+            with 400; `none` sends no id and ignores ids in requests.
         session_seconds: The lifetime of a session, by the service's clock.
         stray_session_ids: Whether error replies carry a session id that does not exist.
-        result: The shape of a tool's result.
-        error: The shape of a tool's error.
-        resource: The shape of a resource's content.
+        result: Where a tool's result is. `structured_and_text`: in `structuredContent` (an array
+            as `{"result": […]}`) and in one JSON text; `structured`: in `structuredContent` only;
+            `structured_result`: there as `{"result": …}`, for objects too; `structured_array`:
+            there, with arrays unchanged; `text`: in one JSON text; `n_blocks`: in a JSON text for
+            each element; `split_text`: in one JSON text, cut into two blocks; `plain_text`:
+            nowhere, in place of it two blocks of plain text; `empty`: nowhere, no content;
+            `embedded_resource`: in a `resource` block; `extra_blocks`: in a JSON text, followed
+            by an image, an audio and a resource link; `bare`: it is the JSON-RPC `result` itself;
+            `naked`: it is the body itself, without JSON-RPC; `batch`: as by default, in an array
+            with one message; `input_required`: nowhere, the server requests more input;
+            `unknown_result_type`: in one JSON text, with an unknown `resultType`;
+            `complete_result_type`: as in 2026-07-28, with the `resultType` `complete` and any
+            value in `structuredContent`.
+        error: Where a tool's error object is. `is_error`: in `structuredContent` and a text, with
+            `isError`; `is_error_text`: in a text, with `isError`; `is_error_prose`: nowhere, only
+            its message, with `isError`; `tool_error_text`: in a text after `Error executing tool
+            …: `, with `isError`; `error_as_success`: in `structuredContent` and a text, with
+            `isError` false; `error_as_success_text`: in a text, without `isError`;
+            `json_rpc_error`: nowhere, only its message in a JSON-RPC error;
+            `json_rpc_error_data`: in the `data` of a JSON-RPC error; `bare`: it is the JSON-RPC
+            `result` itself; `naked`: it is the body itself.
+        resource: Where the records of a resource are. `text`: in the text of one content;
+            `text_without_type`, `text_without_uri`: the same, without `mimeType` or `uri`;
+            `blob`: in base64; `split`: in two contents, half each; `empty`: nowhere, no contents;
+            `bare_list`: they are the JSON-RPC `result` itself; `bare_object`: in an object under
+            the resource's name, such as `{"ports": […]}`.
         unknown_resource_code: The JSON-RPC code for a resource that does not exist.
         error_id: The id of JSON-RPC errors: `same` as the request's, `null`, or `server_error`.
         line_end: The line ending of event streams.
-        comments: Whether the stream starts with a comment, a `retry:` and an empty event.
-        notification_first: Whether the stream starts with a notification.
-        request_first: Whether the stream starts with a request from the server.
-        several_lines: Whether the JSON is split over several `data:` lines.
+        comments: Whether an event stream starts with a comment, a `retry:` and an empty event.
+        notification_first: Whether an event stream starts with a log notification.
+        request_first: Whether an event stream starts with a `ping` from the server, with the id
+            of the client's request.
+        several_lines: Whether the JSON of an event stream is split over several `data:` lines.
         raw_separators: Whether a tool result that is an object contains U+2028, U+2029 and
             U+0085 unescaped, in `_meta`.
-        left_open: Whether the stream stays open after the reply.
-        ended_early: Whether the stream ends before the reply.
+        left_open: Whether an event stream stays open for a minute after the reply.
+        ended_early: Whether an event stream ends without the reply.
     """
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, strict=True)

@@ -1,8 +1,8 @@
 """Run each recipe with the scripted model that its framework has for tests.
 
-An adapter starts a recipe of docs/agents.md with a script, and returns the last words of the model.
-A script is a function: it gets the results of the tools so far, and returns the next call of the
-model, or the text that it ends with.
+An adapter starts a recipe of docs/agent-recipes.md with a script, and returns the last words of the
+model. A script is a function: it gets the results of the tools so far, and returns the next call of
+the model, or the text that it ends with.
 """
 
 from __future__ import annotations
