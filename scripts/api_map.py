@@ -1,4 +1,4 @@
-"""Write api.md and the table of docs/outcomes.md from the methods and the safety table.
+"""Write api.md and the table of docs/retries.md from the methods and the safety table.
 
 Usage: api_map.py [--check]
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "api.md"
-OUTCOMES = ROOT / "docs" / "outcomes.md"
+RETRIES = ROOT / "docs" / "retries.md"
 TABLE_HEAD = "| Operations | Kind | Retried after | Effect read back by |\n|---|---|---|---|\n"
 WIDTH = 100
 HEAD = """\
@@ -38,7 +38,7 @@ Every method of the clients, the endpoint that it calls, and its types. `AsyncFe
 methods, to be awaited; under `with_raw_response` they give the same results in a `RawResponse`.
 
 A **read** may be sent again whatever happened, a **write** only where nothing of it was done: \
-[outcomes](docs/outcomes.md).
+[retries](docs/retries.md).
 
 This page is made by `scripts/api-map`, from the methods themselves."""
 GROUPS = groups(PlannedResources)
@@ -136,10 +136,12 @@ def safety_table() -> str:
         causes = ", ".join(f"`{cause}`" for cause in get_args(FailureKind) if cause in row.retry_on)
         seen = "; else ".join(recognised(row, proof) for proof in row.confirmed_by)
         unseen = "changes nothing" if row.is_read else "never read back"
-        lines.setdefault(f"{row.kind} | {causes} | {seen or unseen} |", []).append(row.operation)
+        name = "all reads" if row.is_read else f"`{row.operation}`"
+        names = lines.setdefault(f"{row.kind} | {causes} | {seen or unseen} |", [])
+        if name not in names:
+            names.append(name)
     return TABLE_HEAD + "".join(
-        f"| {', '.join(f'`{name}`' for name in names)} | {rules}\n"
-        for rules, names in lines.items()
+        f"| {', '.join(names)} | {rules}\n" for rules, names in lines.items()
     )
 
 
@@ -158,16 +160,16 @@ def recognised(row: Safety, proof: Proof) -> str:
     return f"`{proof.read}`{needed}: {', or '.join(signs)}"
 
 
-def outcomes() -> str:
-    """Return the page of outcomes with the present table."""
-    text = OUTCOMES.read_text(encoding="utf-8")
+def retries() -> str:
+    """Return the page of retries with the present table."""
+    text = RETRIES.read_text(encoding="utf-8")
     old = text[text.index(TABLE_HEAD) :].partition("\n\n")[0]
     return text.replace(old, safety_table().rstrip())
 
 
 def main(*arguments: str) -> None:
-    """Write api.md and the table of outcomes, or check what is there."""
-    for path, text in ((PAGE, page()), (OUTCOMES, outcomes())):
+    """Write api.md and the table of retries, or check what is there."""
+    for path, text in ((PAGE, page()), (RETRIES, retries())):
         if "--check" not in arguments:
             path.write_text(text, encoding="utf-8")
         elif path.read_text(encoding="utf-8") != text:

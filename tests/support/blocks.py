@@ -94,6 +94,8 @@ def all_blocks() -> list[Block]:
 BLOCKS = all_blocks()
 TO_SAVE = [block for block in BLOCKS if block.title]
 """Blocks that a reader is told to save: other blocks import or start them."""
+NOT_INSTALLED = re.compile(r'^```\{\.python title="(\S+)"\}\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+"""Blocks of packages that the tests do not install; one may be a file of `examples/` instead."""
 RECIPES = {block.title: block for block in TO_SAVE if block.title.startswith("book_with_")}
 """Blocks that need an agent framework; tests/agents/recipes runs them."""
 
@@ -111,9 +113,14 @@ def python(*arguments: object, cwd: Path, new: bool = False) -> str:
     return done.stdout
 
 
+def beside(block: Block) -> list[Block]:
+    """The files that a reader of the block has: those of its own page, for a docstring any."""
+    return [one for one in TO_SAVE if block.path.suffix == ".py" or one.path == block.path]
+
+
 def run_block(block: Block, folder: Path) -> str:
-    """Run a block beside those to save; it comes back with what it said."""
-    save([*TO_SAVE, block], folder)
+    """Run a block beside the files of its page; it comes back with what it said."""
+    save([*beside(block), block], folder)
     file = folder / block.file
     if file.name.startswith("test_"):
         python("-m", "pytest", "-q", file, cwd=folder, new=True)
@@ -141,7 +148,7 @@ def notebook_source(path: Path) -> str:
 def renew(block: Block) -> Block:
     """The block in its right form, with what it says now."""
     with TemporaryDirectory() as folder:
-        save([*TO_SAVE, block], Path(folder))
+        save([*beside(block), block], Path(folder))
         file = Path(folder, block.file)
         python("-m", "ruff", "check", "--fix-only", *RUFF, file, cwd=file.parent)
         mended = replace(block, source=file.read_text("utf-8"))
