@@ -17,7 +17,6 @@ from tests.support.blocks import (
     SAYS,
     TO_SAVE,
     VARIES,
-    Block,
     python,
     run_block,
 )
@@ -32,7 +31,7 @@ SHORT = "README.md"
 IN_ALL_DOCUMENTS = re.compile(r"^ *(```py|>>> )", re.MULTILINE)
 
 
-def is_quick(block: Block) -> bool:
+def is_quick(block):
     """Whether a block is run without --all too; one with tests starts pytest for them."""
     return block.path.name == SHORT and "def test_" not in block.source
 
@@ -45,14 +44,12 @@ def is_quick(block: Block) -> bool:
         if not block.title
     ],
 )
-def test_a_block_runs_and_says_what_it_shows(
-    block: Block, tmp_path: Path, record_property: Callable[[str, object], None]
-) -> None:
+def test_a_block_runs_and_says_what_it_shows(block, tmp_path, record_property):
     assert block.now(run_block(block, tmp_path)) == block.source
     record_property(block.what, 1)
 
 
-def test_a_block_to_save_has_one_meaning_and_a_use() -> None:
+def test_a_block_to_save_has_one_meaning_and_a_use():
     titles = [block.title for block in TO_SAVE]
     assert sorted(titles) == sorted(set(titles))
     for title in sorted({*titles} - {*RECIPES}):
@@ -60,13 +57,13 @@ def test_a_block_to_save_has_one_meaning_and_a_use() -> None:
         assert any(use in block.source for block in BLOCKS for use in uses), title
 
 
-def test_no_block_is_overlooked() -> None:
+def test_no_block_is_overlooked():
     for path in (*PAGES, *MODULES):
         found = IN_ALL_DOCUMENTS.findall(path.read_text("utf-8"))
         assert len(found) == len([block for block in BLOCKS if block.path == path]), path
 
 
-def test_what_no_test_can_know_is_little() -> None:
+def test_what_no_test_can_know_is_little():
     shown = [line for block in BLOCKS for line in block.source.splitlines() if SAYS in line]
     varying = [line.strip() for line in shown if VARIES in line]
     assert len(shown) > 60
@@ -81,27 +78,25 @@ def test_what_no_test_can_know_is_little() -> None:
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/start.md", "docs/mcp-server.md"])
-def test_the_first_command_of_a_page_has_a_form_for_a_clone(page: str) -> None:
+def test_the_first_command_of_a_page_has_a_form_for_a_clone(page):
     text = (ROOT / page).read_text("utf-8")
     command, extra = re.findall(r'(pip install|uvx --from) "ferry-sdk\[(\w+)\]"', text)[0]
     assert re.search(rf'[Ii]n a clone.*{command} "\.\[{extra}\]"', text)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_link_between_the_documents_leads_somewhere(page: Path) -> None:
+def test_a_link_between_the_documents_leads_somewhere(page):
     for link in re.findall(r"\]\((?!https?:)([^)#\s]+)", page.read_text("utf-8")):
         assert (page.parent / link).exists(), link
 
 
 @pytest.mark.parametrize("script", mostly_long(SCRIPTS, ids=lambda path: path.stem))
-def test_an_example_runs_and_says_something(
-    script: Path, tmp_path: Path, record_property: Callable[[str, object], None]
-) -> None:
+def test_an_example_runs_and_says_something(script, tmp_path, record_property):
     assert python(script, cwd=tmp_path).strip()
     record_property("examples executed", 1)
 
 
-def test_every_example_is_on_a_page() -> None:
+def test_every_example_is_on_a_page():
     shown = "".join(page.read_text("utf-8") for page in PAGES)
     names = [path.name for path in (ROOT / "examples").glob("*.py")]
     assert [name for name in names if f'--8<-- "examples/{name}"' not in shown] == []
@@ -117,7 +112,7 @@ def test_the_example_of_tests_passes(
     record_property("examples executed", 1)
 
 
-def test_the_demo_tells_of_the_whole_journey(tmp_path: Path) -> None:
+def test_the_demo_tells_of_the_whole_journey(tmp_path):
     told = python("-m", "ferry_sdk", "demo", cwd=tmp_path)
     for word in (
         "leaves",
@@ -135,5 +130,5 @@ def test_the_demo_tells_of_the_whole_journey(tmp_path: Path) -> None:
     assert all(str(Path("vouchers") / voucher.name) in told for voucher in vouchers)
 
 
-def test_the_command_line_names_its_version(tmp_path: Path) -> None:
+def test_the_command_line_names_its_version(tmp_path):
     assert python("-m", "ferry_sdk", "--version", cwd=tmp_path).startswith("ferry_sdk ")

@@ -1,7 +1,5 @@
 """The names a user may rely on, where they come from and what they cost."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import json
@@ -83,12 +81,12 @@ def test_a_name_that_is_not_there_is_told():
 
 
 def test_a_star_import_gives_every_name():
-    space: dict[str, object] = {}
+    space = {}
     exec("from ferry_sdk import *", space)  # noqa: S102 -- nothing else imports *
     assert set(space) - {"__builtins__"} == {*ferry_sdk.__all__}
 
 
-def loaded_after(statement: str) -> set[str]:
+def loaded_after(statement):
     """The modules a new process has loaded after a statement."""
     program = f"import json, sys\n{statement}\nprint(json.dumps(sorted(sys.modules)))"
     done = subprocess.run(

@@ -1,26 +1,20 @@
 """Fixtures of the effect test."""
 
-from __future__ import annotations
-
 import gc
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.effects.world import World
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 @pytest.fixture(scope="session")
-def world() -> Iterator[World]:
+def world():
     with World() as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def no_leftovers() -> None:
+def no_leftovers():
     """Collect what earlier tests left, whose warnings would count as a schedule's own.
 
     What remains of them is frozen, so that it is not looked through after every schedule.
@@ -30,5 +24,5 @@ def no_leftovers() -> None:
 
 
 @pytest.fixture
-def retry_at_once() -> None:
+def retry_at_once():
     """A call waits between attempts as long as it does for users: the service comes back later."""

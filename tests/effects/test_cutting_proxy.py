@@ -1,42 +1,34 @@
-from __future__ import annotations
-
 import socket
 import threading
 import time
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.effects.ends import ANSWER, REQUEST, Caller, Service
 from tests.support.cutting import CuttingProxy
-from tests.support.cutting_harms import POSITIONS, Harm, Position, offset_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from tests.support.cutting_harms import POSITIONS, Harm, offset_of
 
 
 @pytest.fixture
-def service() -> Iterator[Service]:
+def service():
     with closing(Service()) as made:
         yield made
 
 
 @pytest.fixture
-def proxy(service: Service) -> Iterator[CuttingProxy]:
+def proxy(service):
     with CuttingProxy(service.port) as made:
         yield made
 
 
 @pytest.fixture
-def caller(proxy: CuttingProxy) -> Iterator[Caller]:
+def caller(proxy):
     with closing(Caller(proxy)) as made:
         yield made
 
 
-def test_what_no_order_harms_passes_on_one_connection(
-    proxy: CuttingProxy, service: Service, caller: Caller
-) -> None:
+def test_what_no_order_harms_passes_on_one_connection(proxy, service, caller):
     for _ in range(3):
         caller.say()
         assert caller.hear(len(ANSWER)) == ANSWER
@@ -50,7 +42,7 @@ def test_what_no_order_harms_passes_on_one_connection(
         assert passage.was_answered
 
 
-def test_a_request_that_comes_in_pieces_passes(proxy: CuttingProxy, caller: Caller) -> None:
+def test_a_request_that_comes_in_pieces_passes(proxy, caller):
     for index in range(len(REQUEST)):
         caller.say(REQUEST[index : index + 1])
     assert caller.hear(len(ANSWER)) == ANSWER
@@ -59,9 +51,7 @@ def test_a_request_that_comes_in_pieces_passes(proxy: CuttingProxy, caller: Call
 
 @pytest.mark.parametrize("reset", [False, True], ids=["orderly", "reset"])
 @pytest.mark.parametrize("at", POSITIONS)
-def test_a_request_is_cut_where_ordered(
-    proxy: CuttingProxy, service: Service, caller: Caller, at: Position, reset: bool
-) -> None:
+def test_a_request_is_cut_where_ordered(proxy, service, caller, at, reset):
     proxy.order(Harm("cut_request", at, reset))
     caller.say()
     assert (caller.read_until_reset() if reset else caller.hear()) == b""
@@ -79,9 +69,7 @@ def test_a_request_is_cut_where_ordered(
 
 @pytest.mark.parametrize("reset", [False, True], ids=["orderly", "reset"])
 @pytest.mark.parametrize("at", POSITIONS)
-def test_a_reply_is_cut_where_ordered(
-    proxy: CuttingProxy, service: Service, caller: Caller, at: Position, reset: bool
-) -> None:
+def test_a_reply_is_cut_where_ordered(proxy, service, caller, at, reset):
     proxy.order(Harm("cut_reply", at, reset))
     caller.say()
     heard = caller.read_until_reset() if reset else caller.hear()
@@ -93,7 +81,7 @@ def test_a_reply_is_cut_where_ordered(
     assert service.got(REQUEST)
 
 
-def test_the_positions_follow_one_another() -> None:
+def test_the_positions_follow_one_another():
     for message in (REQUEST, ANSWER):
         offsets = [offset_of(at, message) for at in POSITIONS]
         assert offsets == sorted({*offsets}), "every position is behind the one before"
@@ -102,7 +90,7 @@ def test_the_positions_follow_one_another() -> None:
         assert message[: offsets[3]].endswith(b"\r\n\r\n")
 
 
-def test_a_chunked_reply_passes_whole(proxy: CuttingProxy, service: Service) -> None:
+def test_a_chunked_reply_passes_whole(proxy, service):
     head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
     service.answer = head + b"3\r\nabc\r\n0\r\n\r\n"
     with closing(Caller(proxy)) as caller:
@@ -113,9 +101,7 @@ def test_a_chunked_reply_passes_whole(proxy: CuttingProxy, service: Service) -> 
 
 
 @pytest.mark.parametrize("reset", [False, True], ids=["orderly", "reset"])
-def test_a_connection_is_closed_as_soon_as_it_is_accepted(
-    proxy: CuttingProxy, service: Service, reset: bool
-) -> None:
+def test_a_connection_is_closed_as_soon_as_it_is_accepted(proxy, service, reset):
     proxy.order(Harm("close", reset=reset))
     # A reset may be as early as the end of the attempt to connect, and is reported only once.
     with suppress(ConnectionError), closing(Caller(proxy)) as caller:
@@ -130,9 +116,7 @@ def test_a_connection_is_closed_as_soon_as_it_is_accepted(
     assert sum(passage.forwarded for passage in proxy.passages) == len(REQUEST)
 
 
-def test_a_kept_alive_connection_closes_when_the_next_request_comes(
-    proxy: CuttingProxy, service: Service, caller: Caller
-) -> None:
+def test_a_kept_alive_connection_closes_when_the_next_request_comes(proxy, service, caller):
     proxy.order(Harm("cut_request", "nothing", reset=True, after=1))
     caller.say()
     assert caller.hear(len(ANSWER)) == ANSWER
@@ -146,9 +130,7 @@ def test_a_kept_alive_connection_closes_when_the_next_request_comes(
     assert service.got(REQUEST)
 
 
-def test_a_refused_connection_is_refused_by_the_system(
-    proxy: CuttingProxy, service: Service
-) -> None:
+def test_a_refused_connection_is_refused_by_the_system(proxy, service):
     proxy.order(Harm("refuse"))
     for _ in range(3):
         with pytest.raises(ConnectionRefusedError):
@@ -161,7 +143,7 @@ def test_a_refused_connection_is_refused_by_the_system(
     assert service.got(REQUEST)
 
 
-def test_connections_are_refused_for_a_while(proxy: CuttingProxy) -> None:
+def test_connections_are_refused_for_a_while(proxy):
     proxy.order(Harm("refuse", seconds=0.8))  # the machine may be busy until it is tried
     with pytest.raises(ConnectionRefusedError):
         Caller(proxy)
@@ -175,9 +157,7 @@ def test_connections_are_refused_for_a_while(proxy: CuttingProxy) -> None:
     pytest.fail("it is still refused")
 
 
-def test_the_door_shuts_behind_so_many_requests(
-    proxy: CuttingProxy, service: Service, caller: Caller
-) -> None:
+def test_the_door_shuts_behind_so_many_requests(proxy, service, caller):
     proxy.order(Harm("refuse", after=2))
     caller.say()
     assert caller.hear(len(ANSWER)) == ANSWER
@@ -191,7 +171,7 @@ def test_the_door_shuts_behind_so_many_requests(
     assert service.got(REQUEST * 2)
 
 
-def test_an_attempt_to_connect_gets_no_answer(proxy: CuttingProxy) -> None:
+def test_an_attempt_to_connect_gets_no_answer(proxy):
     proxy.order(Harm("unreachable"))
     port = int(proxy.base_url.rpartition(":")[2])
     with pytest.raises(TimeoutError):
@@ -202,7 +182,7 @@ def test_an_attempt_to_connect_gets_no_answer(proxy: CuttingProxy) -> None:
         assert caller.hear(len(ANSWER)) == ANSWER
 
 
-def test_a_request_is_swallowed(proxy: CuttingProxy, service: Service, caller: Caller) -> None:
+def test_a_request_is_swallowed(proxy, service, caller):
     proxy.order(Harm("swallow", times=None))
     caller.say()
     assert caller.hears_nothing_for(0.2)
@@ -212,7 +192,7 @@ def test_a_request_is_swallowed(proxy: CuttingProxy, service: Service, caller: C
     assert service.got(b"")
 
 
-def test_a_reply_is_withheld(proxy: CuttingProxy, service: Service, caller: Caller) -> None:
+def test_a_reply_is_withheld(proxy, service, caller):
     proxy.order(Harm("withhold"))
     caller.say()
     assert caller.hears_nothing_for(0.2)
@@ -222,9 +202,7 @@ def test_a_reply_is_withheld(proxy: CuttingProxy, service: Service, caller: Call
     assert service.got(REQUEST)
 
 
-def test_a_delayed_request_goes_on_though_its_client_has_left(
-    proxy: CuttingProxy, service: Service, caller: Caller
-) -> None:
+def test_a_delayed_request_goes_on_though_its_client_has_left(proxy, service, caller):
     proxy.order(Harm("delay_request", seconds=0.2))
     caller.say()
     caller.close()
@@ -235,9 +213,7 @@ def test_a_delayed_request_goes_on_though_its_client_has_left(
 
 
 @pytest.mark.parametrize("is_request", [True, False])
-def test_a_request_or_its_reply_is_delayed(
-    proxy: CuttingProxy, service: Service, caller: Caller, is_request: bool
-) -> None:
+def test_a_request_or_its_reply_is_delayed(proxy, service, caller, is_request):
     proxy.order(Harm("delay_request" if is_request else "delay_reply", seconds=0.3))
     began = time.monotonic()
     caller.say()
@@ -247,7 +223,7 @@ def test_a_request_or_its_reply_is_delayed(
     assert time.monotonic() - began >= 0.3
 
 
-def test_a_reply_trickles_byte_by_byte_headers_too(proxy: CuttingProxy, caller: Caller) -> None:
+def test_a_reply_trickles_byte_by_byte_headers_too(proxy, caller):
     proxy.order(Harm("trickle", seconds=0.005))
     began = time.monotonic()
     caller.say()
@@ -255,9 +231,9 @@ def test_a_reply_trickles_byte_by_byte_headers_too(proxy: CuttingProxy, caller: 
     assert time.monotonic() - began > 0.005 * (len(ANSWER) - 1)
 
 
-def test_orders_let_pass_and_strike_as_often_as_ordered(proxy: CuttingProxy) -> None:
+def test_orders_let_pass_and_strike_as_often_as_ordered(proxy):
     proxy.order(Harm("cut_reply", after=1, times=2))
-    heard: list[bytes] = []
+    heard = []
     for _ in range(4):
         with closing(Caller(proxy)) as caller:
             caller.say()
@@ -265,7 +241,7 @@ def test_orders_let_pass_and_strike_as_often_as_ordered(proxy: CuttingProxy) -> 
     assert heard == [ANSWER, b"", b"", ANSWER]
 
 
-def test_what_is_forgotten_leaves_nothing_behind(proxy: CuttingProxy, service: Service) -> None:
+def test_what_is_forgotten_leaves_nothing_behind(proxy, service):
     proxy.order(Harm("delay_request", seconds=60, times=None))
     with closing(Caller(proxy)) as caller:
         caller.say()
@@ -279,8 +255,8 @@ def test_what_is_forgotten_leaves_nothing_behind(proxy: CuttingProxy, service: S
 
 
 def test_a_reply_without_its_end_is_on_its_way_until_the_client_leaves(
-    proxy: CuttingProxy, service: Service, caller: Caller, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    proxy, service, caller, monkeypatch
+):
     monkeypatch.setattr("tests.support.cutting_links._PATIENCE", 0.2)
     service.answer = ANSWER[:-1]
     caller.say()
@@ -292,7 +268,7 @@ def test_a_reply_without_its_end_is_on_its_way_until_the_client_leaves(
     assert not proxy.passages[0].was_answered
 
 
-def test_the_end_of_a_proxy_leaves_no_thread(service: Service) -> None:
+def test_the_end_of_a_proxy_leaves_no_thread(service):
     before = threading.active_count()
     with CuttingProxy(service.port) as proxy, closing(Caller(proxy)) as caller:
         caller.say()

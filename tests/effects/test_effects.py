@@ -1,19 +1,10 @@
 """Generated schedules of trouble, each judged by what the service itself counted."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tests.effects.exploring import explore
 from tests.effects.schedules import GROUPS
 from tests.support.tiers import mostly_long
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.effects.world import World
 
 EACH = 16
 pytestmark = pytest.mark.usefixtures("no_leftovers")
@@ -25,12 +16,8 @@ pytestmark = pytest.mark.usefixtures("no_leftovers")
     "index", range(len(GROUPS)), ids=[group[0] if len(group) == 1 else "reads" for group in GROUPS]
 )
 def test_nothing_happens_twice_and_nobody_is_told_what_is_not_so(
-    world: World,
-    record_property: Callable[[str, object], None],
-    index: int,
-    is_async: bool,
-    part: range,
-) -> None:
+    world, record_property, index, is_async, part
+):
     numbers = [(2 * index + is_async) * EACH + number for number in part]
     ran, findings = explore(world, GROUPS[index], numbers, is_async=is_async)
     record_property("schedules of the effect test run", ran)

@@ -1,11 +1,8 @@
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime, timezone
 
 from ferry_sdk import (
     ConnectionFailedError,
-    FerryError,
     OutcomeUnknownError,
     RateLimitError,
     RequestDigest,
@@ -28,12 +25,12 @@ EFFECT = Effect("bookings.confirm", "b-1", datetime(2026, 5, 1, 12, tzinfo=timez
 SENT = (Attempt(sent=True, operation="bookings.confirm"),)
 
 
-def request(correlation_id: str = CALL) -> bytes:
+def request(correlation_id=CALL):
     head = f"POST /api/booking/confirm HTTP/1.1\r\nx-client-correlation-id: {correlation_id}\r\n"
     return f"{head}Content-Length: 2\r\n\r\n{{}}".encode()
 
 
-def passage(status: int | None = None, body: str = "", *, correlation_id: str = CALL) -> Passage:
+def passage(status=None, body="", *, correlation_id=CALL):
     """The request, answered with the status or not at all."""
     data = request(correlation_id)
     head = f"HTTP/1.1 {status} Said\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -41,19 +38,19 @@ def passage(status: int | None = None, body: str = "", *, correlation_id: str = 
     return Passage(data, len(data), reply, len(reply), is_over=True)
 
 
-def evidence(outcome: Outcome, *passages: Passage, effects: int = 0) -> Evidence:
+def evidence(outcome, *passages, effects=0):
     return Evidence(
         SUBJECT, outcomes=[outcome], effects=(EFFECT,) * effects, passages=passages, accepted=1
     )
 
 
-def failure(error: FerryError, attempts: tuple[Attempt, ...] = SENT) -> Outcome:
+def failure(error, attempts=SENT):
     error.correlation_id = CALL
     error.attempts = attempts
     return Outcome(error=error, seconds=0.1, attempts=attempts)
 
 
-def success(booking_id: str = "b-1", *, read_back: bool = False) -> Outcome:
+def success(booking_id="b-1", *, read_back=False):
     value = BookingConfirmation(
         booking_id=booking_id,
         status="confirmed",
@@ -64,16 +61,16 @@ def success(booking_id: str = "b-1", *, read_back: bool = False) -> Outcome:
     return Outcome(value, seconds=0.1)
 
 
-def unknown() -> OutcomeUnknownError:
+def unknown():
     digest = RequestDigest("POST", "/api/booking/confirm", "d-1")
     return OutcomeUnknownError("it may have happened", request=digest)
 
 
-def not_sent() -> ConnectionFailedError:
+def not_sent():
     return ConnectionFailedError("refused")
 
 
-def rejected(status: int = 409) -> RateLimitError:
+def rejected(status=409):
     return RateLimitError("no", status_code=status)
 
 
@@ -141,16 +138,16 @@ LIES = {
 
 
 @each("case", TRUTHS)
-def test_a_client_that_tells_the_truth_is_believed(case: str) -> None:
+def test_a_client_that_tells_the_truth_is_believed(case):
     assert Judgement(CONFIRM, TRUTHS[case]).violations() == []
 
 
 @each("case", LIES)
-def test_a_client_that_does_not_is_found_out(case: str) -> None:
+def test_a_client_that_does_not_is_found_out(case):
     assert Judgement(CONFIRM, LIES[case]).violations() != []
 
 
-def test_of_two_who_look_first_one_may_fail_and_the_other_act() -> None:
+def test_of_two_who_look_first_one_may_fail_and_the_other_act():
     schedule = replace(CONFIRM, callers=2, is_guarded=True)
     both = replace(
         evidence(success(), passage(201, correlation_id="corr-2"), effects=1),
@@ -159,7 +156,7 @@ def test_of_two_who_look_first_one_may_fail_and_the_other_act() -> None:
     assert Judgement(schedule, both).violations() == []
 
 
-def test_two_tasks_at_once_make_one_request() -> None:
+def test_two_tasks_at_once_make_one_request():
     schedule = replace(CONFIRM, callers=2, is_async=True)
     both = replace(
         evidence(success(), passage(201), passage(201, correlation_id="corr-2"), effects=1),
@@ -168,7 +165,7 @@ def test_two_tasks_at_once_make_one_request() -> None:
     assert Judgement(schedule, both).violations() != []
 
 
-def test_a_read_that_never_left_says_so() -> None:
+def test_a_read_that_never_left_says_so():
     schedule = Schedule("bookings.get")
     outcome = failure(ConnectionFailedError("refused", outcome="unknown"), ())
     never = replace(evidence(outcome), accepted=0)

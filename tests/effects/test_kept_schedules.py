@@ -1,9 +1,6 @@
 """Schedules that were worth keeping, each with what the client has to say in it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,15 +11,9 @@ from tests.effects.schedules import Schedule, Trouble
 from tests.support.cutting_harms import Harm
 from tests.support.tiers import LONG
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.effects.evidence import Outcome
-    from tests.effects.world import World
-
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 
-KEPT: dict[str, tuple[Schedule, str]] = {
+KEPT = {
     "nobody listens": (Schedule("bookings.create", (Harm("refuse"),)), "not_sent"),
     "nobody listens for a moment": (
         Schedule("bookings.create", (Harm("refuse", seconds=0.05),), deadline=5, max_retries=9),
@@ -196,12 +187,10 @@ KEPT: dict[str, tuple[Schedule, str]] = {
         for is_async in (False, True)
     ],
 )
-def test_a_schedule_worth_keeping(
-    world: World, record_property: Callable[[str, object], None], name: str, is_async: bool
-) -> None:
+def test_a_schedule_worth_keeping(world, record_property, name, is_async):
     kept, expected = KEPT[name]
-    violations: list[str] = []
-    states: set[str] = set()
+    violations = []
+    states = set()
     # A slow machine may use up the deadline before anything is sent.
     for factor in STRETCHES:
         schedule = replace(kept, is_async=is_async).stretch(factor)
@@ -216,7 +205,7 @@ def test_a_schedule_worth_keeping(
     assert states == {expected}
 
 
-def state_of(outcome: Outcome) -> str:
+def state_of(outcome):
     if outcome.error is not None:
         return getattr(outcome.error, "outcome", repr(outcome.error))
     return "read_back" if getattr(outcome.value, "read_back", False) else "done"

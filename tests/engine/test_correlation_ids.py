@@ -1,7 +1,5 @@
 """The ids that are made for calls: no two alike, in no thread, no child, under no seed."""
 
-from __future__ import annotations
-
 import random
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """A deadline is over everything that a call does: attempts, waits, turns, guards, read-backs."""
 
-from __future__ import annotations
-
 import pytest
 
 from ferry_sdk import (

@@ -1,7 +1,5 @@
 """What a write costs is read before it leaves, and may hold it back."""
 
-from __future__ import annotations
-
 import logging
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """A write that is ended by anything but a failure is on record as what is known of it."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from functools import partial

@@ -1,7 +1,5 @@
 """A reply to something else counts as lost: of another booking, another ticket, another call."""
 
-from __future__ import annotations
-
 import logging
 
 import pytest

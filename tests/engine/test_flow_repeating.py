@@ -1,7 +1,5 @@
 """When an attempt is followed by another: full jitter, Retry-After, and their bounds."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The safety table: a row an operation, and what each allows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import FrozenInstanceError
 from itertools import product

@@ -1,7 +1,5 @@
 """A tariff that has expired, or is locked to another carrier, is not booked."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime

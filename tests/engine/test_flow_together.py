@@ -1,7 +1,5 @@
 """Callers who ask for the same change at once share one request, and what becomes of it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """A token that a function gives: asked once, and once more after a 401."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

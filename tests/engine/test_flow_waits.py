@@ -1,7 +1,5 @@
 """A wait looks again and again, gently, until enough is seen or its own time is up."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
 

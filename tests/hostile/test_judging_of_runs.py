@@ -1,9 +1,6 @@
 """The judge of the runs notices each promise that is broken."""
 
-from __future__ import annotations
-
 import asyncio
-from typing import Any
 
 from ferry_sdk import (
     BadRequestError,
@@ -27,19 +24,19 @@ DONE = Effect(("bookings.confirm", "bo-1"), "bo-1", "call-1")
 UNKNOWN = OutcomeUnknownError("lost", request=RequestDigest("POST", "/api/booking/confirm", "d"))
 
 
-def result(booking_id: str) -> BookingConfirmation:
+def result(booking_id):
     """The result of a confirmation."""
     return BookingConfirmation(
         booking_id=booking_id, status="confirmed", ticket_id="ti-1", ticket_number="N-1"
     )
 
 
-def arrival(stroke: str) -> Exchange:
+def arrival(stroke):
     """The request of a confirmation, which met a stroke."""
     return Exchange(Stroke(stroke), "call-1", ServiceCall("bookings.confirm", "bo-1"))
 
 
-def judge(**known: Any) -> list[str]:
+def judge(**known):
     """What is found of a run whose one call is the confirmation of a booking."""
     about_run = {name: known.pop(name) for name in ("places", "log", "grown") if name in known}
     call = Call("bookings.confirm", (), 1.0, None, 0, is_guarded=False)
@@ -53,11 +50,11 @@ def judge(**known: Any) -> list[str]:
     return violations(evidence)
 
 
-def test_a_result_of_what_was_done_breaks_no_promise() -> None:
+def test_a_result_of_what_was_done_breaks_no_promise():
     assert not judge(value=result("bo-1"), effects=[DONE], exchanges=[arrival("right")])
 
 
-def test_an_error_that_says_what_is_so_breaks_no_promise() -> None:
+def test_an_error_that_says_what_is_so_breaks_no_promise():
     assert not judge(error=UNKNOWN, effects=[DONE], exchanges=[arrival("no reply")])
     assert not judge(error=ConnectionFailedError("no"))
     assert not judge(error=BadRequestError("no", status_code=400), exchanges=[arrival("a refusal")])
@@ -107,5 +104,5 @@ def test_an_error_that_says_what_is_so_breaks_no_promise() -> None:
         ({"value": result("bo-1"), "effects": [DONE], "grown": 1 << 30}, "of memory were taken"),
     ],
 )
-def test_a_broken_promise_is_noticed(known: dict[str, Any], words: str) -> None:
+def test_a_broken_promise_is_noticed(known, words):
     assert any(words in one for one in judge(**known)), judge(**known)

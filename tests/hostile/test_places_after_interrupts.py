@@ -1,7 +1,5 @@
 """A client that is interrupted at any line still makes as many calls at a time as before."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import linecache
@@ -11,7 +9,6 @@ from contextlib import contextmanager
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import h11
 import httpcore
@@ -24,10 +21,6 @@ from tests.hostile.server import HostileServer
 from tests.support import summer
 from tests.support.tiers import mostly_long
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Generator, Iterator
-    from types import FrameType
-
 pytestmark = [
     pytest.mark.own_http_client("each has one place"),
     # What is raised where nobody can catch it, in `__del__`, is only shown.
@@ -35,11 +28,11 @@ pytestmark = [
 ]
 
 _PLACES = "ferry_sdk._transport.http11.client.MOST_CONNECTIONS"
-_WELL: dict[str, Any] = {"deadline": 3.0, "timeout": 3.0, "max_retries": 2}
+_WELL = {"deadline": 3.0, "timeout": 3.0, "max_retries": 2}
 _STEP_OF_SAMPLE = 13
 OURS = (str(Path(ferry_sdk.__file__).parent),)
 ALL = (*OURS, *(str(Path(module.__file__ or "").parent) for module in (httpcore, h11)))
-CALLS: dict[str, Callable[[Any], Any]] = {
+CALLS = {
     "read": lambda ferry: ferry.catalogue.ports(),
     "session": lambda ferry: ferry.mcp.list_tools(),
     "write": lambda ferry: ferry.bookings.create(
@@ -56,7 +49,7 @@ STROKES = (
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[HostileServer]:
+def server(monkeypatch):
     """A server; the library's own clients have one place, from now on, and make no pauses."""
     monkeypatch.setattr(_PLACES, 1)
     with HostileServer() as made:
@@ -64,12 +57,12 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[HostileServer]:
 
 
 @cache
-def is_with(file: str, line: int) -> bool:
+def is_with(file, line):
     """Whether a `with` begins at a line."""
     return linecache.getline(file, line).lstrip().startswith(("with ", "async with "))
 
 
-def leaves_a_block(frame: FrameType, entered: set[tuple[FrameType, int]]) -> bool:
+def leaves_a_block(frame, entered):
     """Whether a frame is at a `with` that it has entered: no signal comes before it is left."""
     if not is_with(frame.f_code.co_filename, frame.f_lineno):
         return False
@@ -79,13 +72,13 @@ def leaves_a_block(frame: FrameType, entered: set[tuple[FrameType, int]]) -> boo
 
 
 @contextmanager
-def interrupt_at(line: int, folders: tuple[str, ...]) -> Generator[list[str]]:
+def interrupt_at(line, folders):
     """Raise KeyboardInterrupt at this line of the libraries in the folders; gives where it was."""
-    where: list[str] = []
-    entered: set[tuple[FrameType, int]] = set()
+    where = []
+    entered = set()
     left = line
 
-    def of_line(frame: FrameType, event: str, _: object) -> Any:
+    def of_line(frame, event, _):
         nonlocal left
         if event == "line" and not where and not leaves_a_block(frame, entered):
             if left == 0:
@@ -94,7 +87,7 @@ def interrupt_at(line: int, folders: tuple[str, ...]) -> Generator[list[str]]:
             left -= 1
         return of_line
 
-    def of_call(frame: FrameType, *_: object) -> Any:
+    def of_call(frame, *_):
         is_theirs = frame.f_code.co_filename.startswith(folders)
         return of_line if is_theirs and frame.f_code.co_name != "__del__" else None
 
@@ -106,7 +99,7 @@ def interrupt_at(line: int, folders: tuple[str, ...]) -> Generator[list[str]]:
         entered.clear()
 
 
-def interrupt_call(call: Callable[[], object], line: int, folders: tuple[str, ...]) -> list[str]:
+def interrupt_call(call, line, folders):
     """Make a call that is interrupted at a line; where that was, if it did not end before."""
     try:
         with interrupt_at(line, folders) as where:
@@ -127,14 +120,8 @@ def interrupt_call(call: Callable[[], object], line: int, folders: tuple[str, ..
     ),
 )
 def test_a_thread_interrupted_at_any_line_keeps_no_place(
-    server: HostileServer,
-    record_property: Callable[[str, object], None],
-    call: str,
-    name: str,
-    deadline: float | None,
-    folders: tuple[str, ...],
-    step: int,
-) -> None:
+    server, record_property, call, name, deadline, folders, step
+):
     with Ferry("tkn", base_url=server.base_url) as ferry:
         view = ferry.with_options(deadline=deadline, timeout=0.05, max_retries=0)
         well = ferry.with_options(**_WELL)
@@ -156,7 +143,7 @@ def test_a_thread_interrupted_at_any_line_keeps_no_place(
 
 
 @types.coroutine
-def cancel_at(step: int, call: Coroutine[Any, Any, Any]) -> Generator[Any, Any, bool]:
+def cancel_at(step, call):
     """Await a call and cancel its task where it waits for this time; whether it came to that."""
     waits, error = 0, None
     while True:
@@ -175,23 +162,18 @@ def cancel_at(step: int, call: Coroutine[Any, Any, Any]) -> Generator[Any, Any, 
             error = thrown
 
 
-async def await_call(call: Any) -> bool:
+async def await_call(call):
     """Await it in a task of its own."""
-    result: bool = await call
-    return result
+    return await call
 
 
 @pytest.mark.parametrize("call", mostly_long(CALLS))
 @pytest.mark.parametrize("name", mostly_long(STROKES))
 @pytest.mark.parametrize("deadline", mostly_long([None, 0.2], ids=str))
 def test_a_task_cancelled_wherever_it_waits_keeps_no_place(
-    server: HostileServer,
-    record_property: Callable[[str, object], None],
-    call: str,
-    name: str,
-    deadline: float | None,
-) -> None:
-    async def steps() -> int:
+    server, record_property, call, name, deadline
+):
+    async def steps():
         async with AsyncFerry("tkn", base_url=server.base_url) as ferry:
             view = ferry.with_options(deadline=deadline, timeout=0.05, max_retries=0)
             well = ferry.with_options(**_WELL)

@@ -1,7 +1,5 @@
 """The lock that lets no fork happen during a use of the database."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """A journal in use when its process forks: both sides go on, each with its own connections."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

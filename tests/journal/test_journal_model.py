@@ -1,7 +1,5 @@
 """Any sequence of begin, end, settle and forget, compared with a journal made of a dict."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,

@@ -1,7 +1,5 @@
 """What is said where an extra is not installed."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """HTML of records: escaped, and no more than the repr shows."""
 
-from __future__ import annotations
-
 import base64
 import re
 import subprocess

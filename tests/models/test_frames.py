@@ -1,7 +1,5 @@
 """Records as frames: the rows, the columns and their dtypes."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from datetime import datetime, timedelta, timezone

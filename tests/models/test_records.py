@@ -1,7 +1,5 @@
 """Lists with unreadable records: none is lost, and the others are still parsed."""
 
-from __future__ import annotations
-
 import copy
 import gc
 import json

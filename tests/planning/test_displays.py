@@ -1,21 +1,15 @@
 """What notebooks and `print` show of trips, calendars, bookings and what was found."""
 
-from __future__ import annotations
-
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
 
 from tests.models.test_cards import parse_html
 from tests.support.trip import DAY
 
-if TYPE_CHECKING:
-    from ferry_sdk import Ferry
-
-SEARCHED: Any = [{"type": "Adult", "gender": "Female", "age": 34}]
-ADA: Any = {"type": "Adult", "first_name": "Ada", "last_name": "Reyes", "gender": "F", "age": 34}
+SEARCHED = [{"type": "Adult", "gender": "Female", "age": 34}]
+ADA = {"type": "Adult", "first_name": "Ada", "last_name": "Reyes", "gender": "F", "age": 34}
 
 
-def test_a_card_of_a_trip_shows_its_ways_and_tells_its_fares_apart(reader: Ferry) -> None:
+def test_a_card_of_a_trip_shows_its_ways_and_tells_its_fares_apart(reader):
     trip = reader.trips.search(
         "Tarifa", "MATNG", on=DAY, back=DAY + timedelta(7), passengers=SEARCHED
     )[0]
@@ -35,7 +29,7 @@ def test_a_card_of_a_trip_shows_its_ways_and_tells_its_fares_apart(reader: Ferry
     assert f"{first.kind}, {first.amount:.2f} EUR ({parts}), until " in rows[0]
 
 
-def test_a_card_of_a_trip_one_way_has_one_price_for_each_fare(reader: Ferry) -> None:
+def test_a_card_of_a_trip_one_way_has_one_price_for_each_fare(reader):
     trip = reader.trips.search("Tarifa", "MATNG", on=DAY, passengers=SEARCHED)[0]
     texts = parse_html(trip._repr_html_()).texts
     assert "one way" in texts
@@ -44,7 +38,7 @@ def test_a_card_of_a_trip_one_way_has_one_price_for_each_fare(reader: Ferry) -> 
     assert f"single, {trip.price:.2f} EUR, until " in repr(trip.fares[0])
 
 
-def test_a_card_of_a_calendar_names_its_route_and_marks_the_cheapest_day(reader: Ferry) -> None:
+def test_a_card_of_a_calendar_names_its_route_and_marks_the_cheapest_day(reader):
     days = reader.trips.calendar(
         "ITGOA", "Palermo", start=DAY, end=DAY + timedelta(6), passengers=SEARCHED
     )
@@ -59,8 +53,8 @@ def test_a_card_of_a_calendar_names_its_route_and_marks_the_cheapest_day(reader:
     assert repr(days).startswith("<PriceCalendar Genoa → Palermo: 7 days, ")
 
 
-def test_what_was_found_is_a_tuple_that_shows_as_a_table(reader: Ferry) -> None:
-    found: dict[str, Any] = {
+def test_what_was_found_is_a_tuple_that_shows_as_a_table(reader):
+    found = {
         "ITGOA": reader.places.find("Genua"),
         "VOLKSWAGEN__GOLF": reader.vehicles.find("golf"),
         "Genoa": reader.routes.find("Genoa"),
@@ -75,26 +69,26 @@ def test_what_was_found_is_a_tuple_that_shows_as_a_table(reader: Ferry) -> None:
     }
     route = found["Genoa"][0]
     assert ", ".join(route.companies) in parse_html(found["Genoa"]._repr_html_()).texts
-    nothing: Any = reader.vehicles.find("qqqqqqqq")
+    nothing = reader.vehicles.find("qqqqqqqq")
     assert parse_html(nothing._repr_html_()).texts == ["Nothing found."]
-    every: Any = reader.routes.find()
+    every = reader.routes.find()
     assert f"{len(every) - 30} more of {len(every)}." in every._repr_html_()
 
 
-def test_a_port_has_one_spelling(reader: Ferry) -> None:
+def test_a_port_has_one_spelling(reader):
     names = {one.code: one.name for one in reader.catalogue.ports()}
     assert {one.code: one.name for one in reader.mcp.ports() if one.code in names} == names
     for route in reader.routes.find("ITGOA"):
         assert (route.depart_name, route.arrive_name) == ("Genoa", names[route.arrive_code])
 
 
-def test_a_column_without_any_value_is_left_out(reader: Ferry) -> None:
+def test_a_column_without_any_value_is_left_out(reader):
     texts = parse_html(reader.catalogue.ports()._repr_html_() or "").texts
     assert texts[:3] == ["code", "name", "country"]
     assert "country_code" not in texts
 
 
-def test_print_shows_a_booking_in_a_few_lines(both: Ferry) -> None:
+def test_print_shows_a_booking_in_a_few_lines(both):
     trip = both.trips.search(
         "Tarifa",
         "MATNG",

@@ -1,36 +1,29 @@
 """Who looks for a ticket finds tickets only; what is left out is counted."""
 
-from __future__ import annotations
-
 from datetime import date
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk import Ferry, InvalidInputError, Trip
+from ferry_sdk import Ferry, InvalidInputError
 
-if TYPE_CHECKING:
-    from ferry_sdk.planning.trips import TripSearch
-    from ferry_sdk.sandbox import Sandbox
-
-ADULT: Any = [{"type": "Adult", "gender": "Female", "age": 34}]
+ADULT = [{"type": "Adult", "gender": "Female", "age": 34}]
 ENDS = ("Tarifa", "Tangier (city)")
 LATER = date(2050, 6, 6)
 """There are tickets, presales and options."""
 SOON = date(2050, 5, 10)
 """It is too late for presales, which end 14 days before."""
-TYPES: Any = ("TICKET", "PRESALE", "OPTION")
+TYPES = ("TICKET", "PRESALE", "OPTION")
 
 
-def kinds(trips: Any) -> set[str]:
+def kinds(trips):
     return {fare.reservation_type for trip in trips for fare in trip.fares}
 
 
-def shown(trips: TripSearch) -> list[tuple[Any, ...]]:
+def shown(trips):
     return [(one.depart_at, one.price, len(one.fares)) for one in trips]
 
 
-def test_the_cheapest_trip_is_a_ticket_where_a_presale_is_cheaper(reader: Ferry) -> None:
+def test_the_cheapest_trip_is_a_ticket_where_a_presale_is_cheaper(reader):
     every = reader.trips.search(*ENDS, on=LATER, passengers=ADULT, reservation_type=None)
     assert kinds(every) == {*TYPES}
     assert every[0].fares[0].reservation_type == "PRESALE"
@@ -46,7 +39,7 @@ def test_the_cheapest_trip_is_a_ticket_where_a_presale_is_cheaper(reader: Ferry)
         assert asked.left_out == 0
 
 
-def test_trips_without_such_a_fare_are_left_out_and_counted(reader: Ferry) -> None:
+def test_trips_without_such_a_fare_are_left_out_and_counted(reader):
     every = reader.trips.search(*ENDS, on=SOON, passengers=ADULT, reservation_type=None)
     for back, count in ((None, len(every)), (LATER, None)):
         found = reader.trips.search(
@@ -63,7 +56,7 @@ def test_trips_without_such_a_fare_are_left_out_and_counted(reader: Ferry) -> No
     assert every.filter(reservation_type="PRESALE").left_out == len(every)
 
 
-def test_a_day_without_such_a_fare_gives_way_to_its_neighbours(reader: Ferry) -> None:
+def test_a_day_without_such_a_fare_gives_way_to_its_neighbours(reader):
     found = reader.trips.search(
         *ENDS, on="2050-05-16", flexible=2, passengers=ADULT, reservation_type="PRESALE"
     )
@@ -71,8 +64,8 @@ def test_a_day_without_such_a_fare_gives_way_to_its_neighbours(reader: Ferry) ->
     assert found.left_out > 0
 
 
-def test_the_prices_of_a_calendar_are_those_of_tickets(reader: Ferry) -> None:
-    days: Any = {"start": "2050-05-16", "end": "2050-05-19", "passengers": ADULT}
+def test_the_prices_of_a_calendar_are_those_of_tickets(reader):
+    days = {"start": "2050-05-16", "end": "2050-05-19", "passengers": ADULT}
     tickets = reader.trips.calendar(*ENDS, **days)
     every = reader.trips.calendar(*ENDS, **days, reservation_type=None)
     presales = reader.trips.calendar(*ENDS, **days, reservation_type="PRESALE")
@@ -86,7 +79,7 @@ def test_the_prices_of_a_calendar_are_those_of_tickets(reader: Ferry) -> None:
     assert f"left out: {presales.left_out}." in presales._repr_html_()
 
 
-def test_a_connection_consists_of_tickets(reader: Ferry) -> None:
+def test_a_connection_consists_of_tickets(reader):
     ends = ("Barcelona", "Tunis")
     for kind in TYPES:
         found = reader.trips.connections(*ends, on=LATER, passengers=ADULT, reservation_type=kind)
@@ -100,10 +93,10 @@ def test_a_connection_consists_of_tickets(reader: Ferry) -> None:
     assert f"left out: {none.left_out}." in none._repr_html_()
 
 
-def test_a_stream_gives_tickets_and_counts_the_others(sandbox: Sandbox) -> None:
+def test_a_stream_gives_tickets_and_counts_the_others(sandbox):
     with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
         stream = ferry.trips.stream(*ENDS, on=LATER, passengers=ADULT)
-        trips: list[Trip] = [*stream]
+        trips = [*stream]
         assert kinds(trips) == {"TICKET"}
         assert stream.left_out == 0
         presales = ferry.trips.stream(*ENDS, on=SOON, passengers=ADULT, reservation_type="PRESALE")
@@ -112,10 +105,10 @@ def test_a_stream_gives_tickets_and_counts_the_others(sandbox: Sandbox) -> None:
         assert f"{presales.left_out} left out" in repr(presales)
 
 
-def test_another_type_is_refused(reader: Ferry) -> None:
+def test_another_type_is_refused(reader):
     days = {"start": LATER, "end": LATER}
     for wrong in ("Ticket", "", 1, ["TICKET"]):
-        arguments: Any = {"passengers": ADULT, "reservation_type": wrong}
+        arguments = {"passengers": ADULT, "reservation_type": wrong}
         for call, when in (
             (reader.trips.search, {"on": LATER}),
             (reader.trips.stream, {"on": LATER}),

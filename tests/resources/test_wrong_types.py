@@ -1,7 +1,5 @@
 """Arguments of a wrong type are rejected before sending; the error names the argument."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from functools import partial
 from inspect import signature

@@ -1,7 +1,5 @@
 """One availability: its fields, tariffs and places."""
 
-from __future__ import annotations
-
 import json
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal

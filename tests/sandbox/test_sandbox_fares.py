@@ -1,7 +1,5 @@
 """Fares: their factors and the age bands of the company."""
 
-from __future__ import annotations
-
 import dataclasses
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The network and its catalogues."""
 
-from __future__ import annotations
-
 import uuid
 from datetime import datetime, timezone
 

@@ -1,7 +1,5 @@
 """Results and errors of searches."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import multiprocessing

@@ -1,7 +1,5 @@
 """The local service as a server: start, stop, several at once, in the foreground."""
 
-from __future__ import annotations
-
 import gc
 import signal
 import socket

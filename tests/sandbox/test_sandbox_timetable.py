@@ -1,7 +1,5 @@
 """The timetable and its time zones."""
 
-from __future__ import annotations
-
 from datetime import date, datetime, timedelta, timezone
 
 from hypothesis import given

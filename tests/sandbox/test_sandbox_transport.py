@@ -1,7 +1,5 @@
 """HTTP conventions of every reply."""
 
-from __future__ import annotations
-
 import json
 import socket
 import threading

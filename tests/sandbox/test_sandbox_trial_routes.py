@@ -1,7 +1,5 @@
 """The trial routes: each misbehaves in one way, and no catalogue knows them."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 import httpx

@@ -1,7 +1,5 @@
 """If the host can ask a person, no write is sent without that person's approval."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """Whether a host can ask a person, by what it declares."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """What the protocol has besides tools: errors by its codes, progress, prompts and completions."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,7 +1,5 @@
 """The server as a process: its output, its shutdown, and concurrent calls."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

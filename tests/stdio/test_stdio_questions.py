@@ -1,7 +1,5 @@
 """Questions whose answer comes with another call."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
