@@ -1,8 +1,11 @@
 """The stubs of both clients are what the methods are."""
 
+from __future__ import annotations
+
 import ast
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 from typing_extensions import deprecated
@@ -10,6 +13,10 @@ from typing_extensions import deprecated
 from scripts import signatures
 from tests.support.operations import OPERATIONS
 from tests.support.tables import each
+
+if TYPE_CHECKING:
+    from ferry_sdk import Port, Records
+    from ferry_sdk._engine.operation import Operation
 
 
 def test_the_stubs_are_what_the_methods_are():
@@ -65,7 +72,7 @@ def test_every_operation_is_in_every_stub(file):
 
 def test_a_deprecated_method_is_deprecated_in_the_stubs():
     @deprecated("ask for the tariffs")
-    def fares(self, *, limit=5):
+    def fares(self, *, limit: int = 5) -> Operation[Records[Port]]:
         raise NotImplementedError
 
     assert signatures.definition("fares", fares, "async def", "{}").splitlines() == [
