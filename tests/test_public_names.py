@@ -118,7 +118,7 @@ def test_errors_can_be_caught_without_a_client():
 
 def test_a_client_loads_no_local_service():
     loaded = loaded_after("from ferry_sdk import AsyncFerry, Ferry")
-    assert not {"starlette", "uvicorn", "fpdf", "segno", "pytest"} & loaded
+    assert not {"starlette", "uvicorn", "fpdf", "segno", "pytest", "sqlalchemy"} & loaded
     assert not [name for name in loaded if name.startswith("ferry_sdk.sandbox")]
 
 

@@ -1,6 +1,5 @@
 """The spans of calls and attempts, by the in-memory exporter, over real connections."""
 
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -10,6 +9,7 @@ import anyio
 import pytest
 
 from ferry_sdk import AsyncFerry, FerryError, correlation, otel
+from tests.support.processes import run
 from tests.support.trip import PASSENGERS
 
 
@@ -258,9 +258,7 @@ try:
 except ModuleNotFoundError as error:
     print(error)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
+    done = run([sys.executable, "-c", program])
     assert 'pip install "ferry-sdk[otel]"' in done.stdout
 
 
@@ -271,9 +269,7 @@ from ferry_sdk import Ferry
 Ferry("t", base_url="https://ferry.example", event_hooks={"request": [print]})
 print([name for name in sys.modules if name.startswith("opentelemetry")])
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
+    done = run([sys.executable, "-c", program], new=True)
     assert done.stdout == "[]\n"
 
 

@@ -25,17 +25,16 @@ def _without_routes(request):
         cache.update(entries)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def sandbox():
     """A service for tests that only read, and change nothing of it."""
     with Sandbox(now=NOW) as sandbox:
-        clear_cache()
         yield sandbox
 
 
 @pytest.fixture(scope="module", params=["sync", "asyncio"])
 def reader(request, sandbox):
-    """A client of that service, sync and async, whose catalogues are read once."""
+    """A client of that service, sync and async, whose catalogues are read once for all modules."""
     made = clients_of(request)
     clients = next(made)
     yield clients(sandbox.token, base_url=sandbox.base_url)
