@@ -73,8 +73,7 @@ def readers(ferry, booking_id, folder):
             lambda: show(ferry.trips.search("FRMRS", "TNLGN", on=DAY, back=days[1], **wanted)),
             lambda: show(ferry.trips.calendar("FRMRS", "TNLGN", start=DAY, end=days[1], **wanted)),
             lambda: toolkit.call(
-                "trips_find",
-                {"origin": "FRMRS", "destination": "TNLGN", "on": str(DAY), **wanted},
+                "trips_find", {"origin": "FRMRS", "destination": "TNLGN", "on": str(DAY), **wanted}
             ),
             scan,
         ],

@@ -16,14 +16,7 @@ import httpx
 import pytest
 
 import ferry_sdk
-from ferry_sdk import (
-    Attempt,
-    FerryError,
-    JournalEntry,
-    RequestDigest,
-    TicketCancellation,
-    errors,
-)
+from ferry_sdk import Attempt, FerryError, JournalEntry, RequestDigest, TicketCancellation, errors
 from ferry_sdk.orders import Order, OrderPart
 from tests.support.cases import case
 from tests.support.tables import each

@@ -157,14 +157,7 @@ def public_things():
         for name in space.__all__
         if not name.startswith("__")
     }
-    groups = (
-        Resources,
-        AvailabilityGroup,
-        BookingsGroup,
-        CatalogueGroup,
-        McpGroup,
-        TicketsGroup,
-    )
+    groups = (Resources, AvailabilityGroup, BookingsGroup, CatalogueGroup, McpGroup, TicketsGroup)
     return found | {f"{group.__module__}.{group.__name__}": group for group in groups}
 
 

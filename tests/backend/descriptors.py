@@ -1,14 +1,12 @@
 """What this process has open, as the system sees it."""
 
-from __future__ import annotations
-
 import socket
 from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 
-def descriptors() -> dict[str, str]:
+def descriptors():
     """What each descriptor stands for."""
     found = {}
     for link in Path("/proc/self/fd").iterdir():
@@ -19,7 +17,7 @@ def descriptors() -> dict[str, str]:
     return found
 
 
-def connections_to(url: str) -> set[str]:
+def connections_to(url):
     """This process's ends of connections to a service, by the system's names for them."""
     port = urlsplit(url).port
     found = set()

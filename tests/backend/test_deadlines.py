@@ -217,11 +217,7 @@ def test_at_the_end_of_the_interpreter_a_call_is_made_or_not_sent(ferry_sandbox,
         token=ferry_sandbox.token, base_url=ferry_sandbox.base_url, booking_id=booking_id
     )
     ended = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=50,
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=50
     )
     assert not ended.stderr
     confirmed = "done" if ferry_sandbox.counters.requests["bookings.confirm"] else "not_sent"

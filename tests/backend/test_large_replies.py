@@ -253,6 +253,5 @@ def test_no_thread_is_left(any_clients):
         for _ in range(3):
             assert UnderWay(ferry.catalogue.ports).error()
         eventually(
-            lambda: not [one for one in threading.enumerate() if one.name == "ferry_sdk call"],
-            LONG,
+            lambda: not [one for one in threading.enumerate() if one.name == "ferry_sdk call"], LONG
         )

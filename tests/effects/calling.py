@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 from tests.support import summer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from ferry_sdk.models import SelectionDict
 
-_LIMITS: Mapping[str, Any] = {"max_penalty": 9999, "min_refund": 0, "currency": "EUR"}
+_LIMITS = {"max_penalty": 9999, "min_refund": 0, "currency": "EUR"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +30,12 @@ class Subject:
     total: Any = None
 
     @property
-    def sailing(self) -> dict[str, Any]:
+    def sailing(self):
         """What makes a booking."""
         return {"availabilities": self.selection, "passengers": [summer.TRAVELLER]}
 
 
-CALLS: Mapping[str, Callable[[Any, Subject], Any]] = {
+CALLS = {
     "bookings.create": lambda ferry, it: ferry.bookings.create(**it.sailing),
     "bookings.confirm": lambda ferry, it: ferry.bookings.confirm(it.booking_id),
     "bookings.cancel": lambda ferry, it: ferry.bookings.cancel(it.booking_id),
@@ -58,7 +56,7 @@ CALLS: Mapping[str, Callable[[Any, Subject], Any]] = {
 }
 """The calls, by their public names; made by a client, or begun by an async one."""
 
-GUARDED: Mapping[str, Callable[[Any, Subject], Any]] = {
+GUARDED = {
     **CALLS,
     "bookings.confirm": lambda ferry, it: ferry.bookings.confirm(
         it.booking_id, expect_total=it.total, currency="EUR"

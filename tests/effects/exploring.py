@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from hypothesis import Phase, given, seed, settings
 
 from .judging import SOFT, Judgement
 from .running import run
 from .schedules import Schedule, schedules
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from hypothesis.strategies import SearchStrategy
-
-    from .world import World
 
 STRETCHES = (1, 3, 10)
 """The clocks, each slower, on which a schedule is run before a slow machine is ruled out."""
@@ -34,13 +26,13 @@ class Finding:
     schedule: Schedule
     violations: tuple[str, ...]
 
-    def __str__(self) -> str:
+    def __str__(self):
         return "\n".join([f"{self.schedule!r}", *(f"    {one}" for one in self.violations)])
 
 
-def judge(world: World, schedule: Schedule) -> list[str]:
+def judge(world, schedule):
     """The promises that a schedule breaks; what time may be to blame for is given another try."""
-    violations: list[str] = []
+    violations = []
     for factor in STRETCHES:
         slower = schedule.stretch(factor)
         violations = Judgement(slower, run(world, slower)).violations()
@@ -49,9 +41,7 @@ def judge(world: World, schedule: Schedule) -> list[str]:
     return violations
 
 
-def explore(
-    world: World, operations: tuple[str, ...], numbers: Iterable[int], *, is_async: bool
-) -> tuple[int, list[Finding]]:
+def explore(world, operations, numbers, *, is_async):
     """Run the schedules of these numbers; how many were run, and what was found.
 
     Args:
@@ -60,7 +50,7 @@ def explore(
         numbers: One number makes one schedule, always the same.
         is_async: Whether the clients are async.
     """
-    findings: list[Finding] = []
+    findings = []
     ran = 0
     for number in numbers:
         schedule = generate_schedule(schedules(operations, is_async=is_async), number)
@@ -71,14 +61,14 @@ def explore(
     return ran, findings
 
 
-def generate_schedule(strategy: SearchStrategy[Schedule], number: int) -> Schedule:
+def generate_schedule(strategy, number):
     """One schedule, drawn without regard to any other: hypothesis varies what it drew before."""
-    drawn: list[Schedule] = []
+    drawn = []
 
     @seed(number)
     @settings(max_examples=2, phases=[Phase.generate], database=None)
     @given(strategy)
-    def draw(schedule: Schedule) -> None:
+    def draw(schedule):
         drawn.append(schedule)
 
     draw()

@@ -1,9 +1,5 @@
 """What a client said about a call, held against what came about: every promise that was broken."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from ferry_sdk import AlreadyDoneError, FerryError, OutcomeUnknownError, UnexpectedResponseError
 
 from .passages import (
@@ -14,14 +10,7 @@ from .passages import (
     operation_of,
     status_of,
 )
-from .schedules import EFFECTS, Schedule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.support.cutting_harms import Passage
-
-    from .evidence import Evidence, Outcome
+from .schedules import EFFECTS
 
 SLACK = 0.3
 """Seconds that a call may be past its deadline, and at least its deadline again."""
@@ -39,7 +28,7 @@ class Judgement:
         evidence: What is known of it.
     """
 
-    def __init__(self, schedule: Schedule, evidence: Evidence) -> None:
+    def __init__(self, schedule, evidence):
         self.schedule = schedule
         self.evidence = evidence
         self.writes = self._writes()
@@ -49,14 +38,14 @@ class Judgement:
             if effect.operation == EFFECTS.get(schedule.operation)
         ]
 
-    def violations(self) -> list[str]:
+    def violations(self):
         """Every promise that was broken; what a slow machine may be to blame for begins `SOFT`."""
         return [
             *self._of_all(),
             *(one for outcome in self.evidence.outcomes for one in self._of(outcome)),
         ]
 
-    def _of_all(self) -> Iterator[str]:
+    def _of_all(self):
         yield from self.evidence.noise
         if len(self.evidence.outcomes) != self.schedule.callers:
             yield f"{self.schedule.callers} callers received {len(self.evidence.outcomes)} results"
@@ -76,7 +65,7 @@ class Judgement:
         yield from self._of_recoveries()
         yield from self._of_records()
 
-    def _of(self, outcome: Outcome) -> Iterator[str]:
+    def _of(self, outcome):
         if outcome.seconds > self.schedule.deadline + max(SLACK, self.schedule.deadline):
             yield f"{SOFT}late: {outcome.seconds:.3f} s, deadline {self.schedule.deadline} s"
         error = outcome.error
@@ -93,11 +82,11 @@ class Judgement:
             yield f"{SOFT}{error.outcome}, though no connection came about: {error!r}"
 
     @property
-    def _could_be_sent(self) -> bool:
+    def _could_be_sent(self):
         """Whether the proxy saw anything at all."""
         return bool(self.evidence.passages) or self.evidence.accepted > 0
 
-    def _of_result(self, outcome: Outcome) -> Iterator[str]:
+    def _of_result(self, outcome):
         if self.schedule.is_repeated:
             if not outcome.value.read_back:
                 yield f"done, said the client, and it was done before: {outcome.value}"
@@ -115,7 +104,7 @@ class Judgement:
         ):
             yield f"{SOFT}read back, though the reply arrived: {value}"
 
-    def _of_error(self, error: FerryError) -> Iterator[str]:
+    def _of_error(self, error):
         mine = self._writes_of(error.correlation_id)
         is_mine = self.effects and (mine or self.schedule.callers == 1)
         is_alone = self.schedule.callers == 1 and not self.schedule.is_repeated
@@ -138,7 +127,7 @@ class Judgement:
         else:
             yield f"an outcome of no known name: {error.outcome!r}"
 
-    def _of_unknown(self, error: FerryError) -> Iterator[str]:
+    def _of_unknown(self, error):
         redirected = any(status_of(one) in _REDIRECTION for one in self.writes)
         is_redirect = isinstance(error, UnexpectedResponseError) and error.is_redirect
         if not isinstance(error, OutcomeUnknownError) and not (is_redirect and redirected):
@@ -150,7 +139,7 @@ class Judgement:
         if all(is_refused(one) for one in self.writes) and not may_have_been:
             yield f"{SOFT}unknown, said the client, and no request of it was left open: {error!r}"
 
-    def _of_attempts(self, outcome: Outcome) -> Iterator[str]:
+    def _of_attempts(self, outcome):
         if outcome.attempts is None or self.schedule.callers > 1:
             return
         sent = [
@@ -163,7 +152,7 @@ class Judgement:
         if len(outcome.attempts) > 1 and any(one.waited < 0 for one in outcome.attempts):
             yield f"a wait of less than nothing: {outcome.attempts}"
 
-    def _of_reading(self, outcome: Outcome) -> Iterator[str]:
+    def _of_reading(self, outcome):
         if self.schedule.troubles:
             return  # a reply may have been spoilt and still be read
         wanted = {
@@ -176,7 +165,7 @@ class Judgement:
         if wanted is None and self.schedule.operation != "tickets.pdf" and not len(outcome.value):
             yield "an empty list was given"
 
-    def _of_recoveries(self) -> Iterator[str]:
+    def _of_recoveries(self):
         operation, guarded = self.schedule.operation, self.schedule.is_guarded
         can_be_read = "create" not in operation and (operation != "tickets.mark_paid" or guarded)
         for outcome in self.evidence.recovered:
@@ -189,7 +178,7 @@ class Judgement:
             elif outcome.error is not None and self.effects and can_be_read:
                 yield f"not recovered, though it was done: {outcome.error!r}"
 
-    def _of_records(self) -> Iterator[str]:
+    def _of_records(self):
         records = self.evidence.records
         if records is None:
             return
@@ -212,16 +201,16 @@ class Judgement:
             yield f"recovered, and on record as {after}"
 
     @property
-    def _may_have_joined_a_refused_call(self) -> bool:
+    def _may_have_joined_a_refused_call(self):
         """Whether a caller may have left during the read that follows another caller's refusal.
 
         The refusal is on record; the caller that left cannot know of it, and reads back.
         """
         return self.schedule.callers > 1 and self.schedule.is_repeated
 
-    def _writes(self) -> list[Passage]:
+    def _writes(self):
         """The requests of a write, as far as one came."""
-        found: list[Passage] = []
+        found = []
         for passage in self.evidence.passages if self.schedule.is_write else ():
             name = operation_of(passage)
             # What was cut too short to name its tool reads back, where a write is open already.
@@ -230,13 +219,13 @@ class Judgement:
                 found.append(passage)
         return found
 
-    def _writes_of(self, correlation_id: str | None) -> list[Passage]:
+    def _writes_of(self, correlation_id):
         if self.schedule.callers == 1:  # what was cut short need not tell whose it is
             return self.writes
         return [one for one in self.writes if correlation_of(one) == correlation_id]
 
 
-def _reported_state(outcome: Outcome) -> str:
+def _reported_state(outcome):
     if outcome.error is None:
         return "done"
     # The record of a call that raised something else is not what is wrong with it.

@@ -6,9 +6,7 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk.types import EndState, Intent, OutcomeDetails
+    from ferry_sdk.types import Intent, OutcomeDetails
 
 
 class Notebook:
@@ -21,14 +19,14 @@ class Notebook:
         too_late: Intents that were written down when their request had left.
     """
 
-    def __init__(self, has_left: Callable[[str, str], bool]) -> None:
+    def __init__(self, has_left):
         self._has_left = has_left
         self.too_late: list[Intent] = []
         self._lock = threading.Lock()
         self._states: dict[str, str] = {}
         self._details: dict[str, OutcomeDetails | None] = {}
 
-    def begin(self, intent: Intent) -> str:
+    def begin(self, intent):
         """Write down an intent."""
         if self._has_left(intent.correlation_id, intent.operation):
             self.too_late.append(intent)
@@ -37,13 +35,13 @@ class Notebook:
             self._states[entry_id] = "open"
             return entry_id
 
-    def end(self, entry_id: str, state: EndState, details: OutcomeDetails | None = None) -> None:
+    def end(self, entry_id, state, details=None):
         """Write down an outcome."""
         with self._lock:
             self._states[entry_id] = state
             self._details[entry_id] = details
 
-    def states(self) -> dict[str, str]:
+    def states(self):
         """How every entry stands."""
         with self._lock:
             return dict(self._states)

@@ -1,12 +1,6 @@
 """What can be told of a request from its bytes: whose it is, and what became of it."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from tests.support.cutting_harms import Passage
 
 _ADDRESSES = {
     ("POST", "/api/booking"): "bookings.create",
@@ -21,7 +15,7 @@ _NO_SESSION = {400, 404}
 _SHORTEST_CALL = 70
 
 
-def operation_of(passage: Passage) -> str:
+def operation_of(passage):
     """Which operation a request is of; empty for a read of REST, "?" where nothing can be told."""
     if b"\r\n" not in passage.request:
         return "?"
@@ -35,13 +29,13 @@ def operation_of(passage: Passage) -> str:
     return _ADDRESSES.get((method, path), "")
 
 
-def correlation_of(passage: Passage) -> str:
+def correlation_of(passage):
     """The id of the call that a request is of."""
     _, _, rest = passage.request.partition(b"x-client-correlation-id: ")
     return rest.partition(b"\r")[0].decode("latin-1")
 
 
-def _mcp_operation(head: bytes, body: bytes) -> str:
+def _mcp_operation(head, body):
     try:
         message = json.loads(body)
     except ValueError:
@@ -54,18 +48,18 @@ def _mcp_operation(head: bytes, body: bytes) -> str:
     return f"mcp.{message['params']['name']}"
 
 
-def _content_length(head: bytes) -> int:
+def _content_length(head):
     value = head.partition(b"\r\ncontent-length:")[2].partition(b"\r")[0].strip()
     return int(value) if value.isdigit() else _SHORTEST_CALL
 
 
-def status_of(passage: Passage) -> int:
+def status_of(passage):
     """The status that the service answered; 0 where it did not."""
     parts = passage.reply.split(b" ", 2)
     return int(parts[1]) if len(parts) > 1 else 0
 
 
-def is_refused(passage: Passage) -> bool:
+def is_refused(passage):
     """Whether the client could read that the service refused it."""
     head, _, body = passage.reply.partition(b"\r\n\r\n")
     if b"text/event-stream" in head:  # its end may come late, or never
@@ -76,7 +70,7 @@ def is_refused(passage: Passage) -> bool:
     return status in _REFUSED or (status in _SUCCESS and _is_failure(body))
 
 
-def _is_failure(body: bytes) -> bool:
+def _is_failure(body):
     """Whether it is one of the ways in which a refusal is put in a reply of success."""
     try:
         value = json.loads(body)
@@ -87,13 +81,13 @@ def _is_failure(body: bytes) -> bool:
     return any(one.get("error") or one.get("isError") for one in members)
 
 
-def is_turned_away(passage: Passage) -> bool:
+def is_turned_away(passage):
     """Whether the client could read that nothing was done and it may send it again."""
     is_so = passage.was_answered and status_of(passage) in _TURNED_AWAY
     return is_so or lacks_session(passage)
 
 
-def lacks_session(passage: Passage) -> bool:
+def lacks_session(passage):
     """Whether the client could read that its MCP session was gone."""
     is_mcp = operation_of(passage).startswith("mcp.")
     return is_mcp and passage.was_answered and status_of(passage) in _NO_SESSION

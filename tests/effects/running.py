@@ -1,7 +1,5 @@
 """One schedule run against the world, by either client, to its very end."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import pickle
@@ -11,7 +9,6 @@ import time
 import warnings
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError
 from ferry_sdk._engine.http import RawResponse
@@ -21,16 +18,10 @@ from .evidence import Evidence, Outcome
 from .notebook import Notebook
 from .passages import correlation_of, operation_of
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
-
-    from .schedules import Schedule
-    from .world import World
-
 _AGES = 60.0
 
 
-def run(world: World, schedule: Schedule) -> Evidence:
+def run(world, schedule):
     """Run a schedule, to its very end."""
     evidence = Evidence(world.prepare(schedule.operation, is_repeated=schedule.is_repeated))
     with note_log(evidence.noise):
@@ -44,22 +35,22 @@ def run(world: World, schedule: Schedule) -> Evidence:
 
 
 class _Run:
-    def __init__(self, world: World, schedule: Schedule, evidence: Evidence) -> None:
+    def __init__(self, world, schedule, evidence):
         self.world = world
         self.schedule = schedule
         self.evidence = evidence
         self.call = (GUARDED if schedule.is_guarded else CALLS)[schedule.operation]
         self.notebook = Notebook(self._has_left) if schedule.is_recorded else None
 
-    def run(self) -> None:
+    def run(self):
         with Ferry(**self._settings(), base_url=self.world.proxy.base_url) as ferry:
-            view: Any = self._view(ferry)
+            view = self._view(ferry)
             if self.schedule.is_warm:
                 self._warm(ferry.with_options(deadline=None, timeout=None))
             self._go_wrong()
             barrier = threading.Barrier(self.schedule.callers)
 
-            def make() -> None:
+            def make():
                 barrier.wait()
                 outcome = _measure(partial(self.call, view, self.evidence.subject))
                 self.evidence.outcomes.append(outcome)
@@ -76,11 +67,11 @@ class _Run:
                 self.evidence.recovered.append(outcome)
             self._close_books()
 
-    async def arun(self) -> None:
+    async def arun(self):
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _, how: self.evidence.noise.append(f"loop: {how}"))
         async with AsyncFerry(**self._settings(), base_url=self.world.proxy.base_url) as ferry:
-            view: Any = self._view(ferry)
+            view = self._view(ferry)
             if self.schedule.is_warm:
                 await self._warm(ferry.with_options(deadline=None, timeout=None))
             self._go_wrong()
@@ -99,9 +90,9 @@ class _Run:
         for task in asyncio.all_tasks() - {asyncio.current_task()}:
             self.evidence.noise.append(f"task left behind: {task}")
 
-    def _settings(self) -> dict[str, Any]:
+    def _settings(self):
         schedule, sandbox = self.schedule, self.world.sandbox
-        settings: dict[str, Any] = {
+        settings = {
             "token": sandbox.token,
             "organisation_token": sandbox.organisation_token,
             "max_retries": schedule.max_retries,
@@ -113,20 +104,20 @@ class _Run:
                 settings[name] = _give_in_turn([*tokens, settings[name]])
         return settings if schedule.by_view else settings | self._times()
 
-    def _times(self) -> dict[str, Any]:
-        times: dict[str, Any] = {"deadline": self.schedule.deadline}
+    def _times(self):
+        times = {"deadline": self.schedule.deadline}
         return (
             times if self.schedule.timeout is None else times | {"timeout": self.schedule.timeout}
         )
 
-    def _view(self, ferry: Any) -> Any:
+    def _view(self, ferry):
         view = ferry.with_options(**self._times()) if self.schedule.by_view else ferry
         return view.with_raw_response if self.schedule.is_raw else view
 
-    def _warm(self, ferry: Any) -> Any:
+    def _warm(self, ferry):
         return ferry.mcp.list_tools() if self.schedule.is_mcp else ferry.catalogue.vehicle_types()
 
-    def _go_wrong(self) -> None:
+    def _go_wrong(self):
         """From here on it counts."""
         proxy = self.world.proxy
         proxy.settle()
@@ -143,19 +134,19 @@ class _Run:
         for harm in self.schedule.harms:
             proxy.order(harm)
 
-    def _has_left(self, correlation_id: str, operation: str) -> bool:
+    def _has_left(self, correlation_id, operation):
         return any(
             (correlation_of(one), operation_of(one)) == (correlation_id, operation)
             for one in self.world.proxy.passages
         )
 
-    def _close_books(self) -> None:
+    def _close_books(self):
         if self.notebook is not None:
             late = (f"on record when it had left: {one}" for one in self.notebook.too_late)
             self.evidence.noise.extend(late)
             self.evidence.records_after = self.notebook.states()
 
-    def _count(self) -> None:
+    def _count(self):
         """What came about, once nothing is on its way; then all is well again."""
         world, evidence = self.world, self.evidence
         if not world.proxy.settle():
@@ -166,24 +157,24 @@ class _Run:
         if self.notebook is not None:
             evidence.records = self.notebook.states()
 
-    def _unknown(self) -> list[OutcomeUnknownError]:
+    def _unknown(self):
         errors = [outcome.error for outcome in self.evidence.outcomes]
         return [error for error in errors if isinstance(error, OutcomeUnknownError)]
 
-    def _recover(self, ferry: Any, error: OutcomeUnknownError) -> Any:
+    def _recover(self, ferry, error):
         if not self.schedule.is_pickled:
             return ferry.with_options(deadline=_AGES, timeout=_AGES).recover(error)
-        again: OutcomeUnknownError = pickle.loads(pickle.dumps(error))
+        again = pickle.loads(pickle.dumps(error))
         if not self.schedule.is_async:
             return self.world.direct.recover(again)
         return asyncio.to_thread(self.world.direct.recover, again)
 
 
-def _give_in_turn(tokens: list[str]) -> Callable[[], str]:
+def _give_in_turn(tokens):
     return lambda: tokens.pop(0) if len(tokens) > 1 else tokens[0]
 
 
-def _measure(call: Callable[[], Any]) -> Outcome:
+def _measure(call):
     began = time.perf_counter()
     try:
         given = call()
@@ -192,7 +183,7 @@ def _measure(call: Callable[[], Any]) -> Outcome:
     return _outcome(time.perf_counter() - began, given)
 
 
-async def _measure_async(call: Callable[[], Awaitable[Any]]) -> Outcome:
+async def _measure_async(call):
     began = time.perf_counter()
     try:
         given = await call()
@@ -201,14 +192,14 @@ async def _measure_async(call: Callable[[], Awaitable[Any]]) -> Outcome:
     return _outcome(time.perf_counter() - began, given)
 
 
-def _outcome(seconds: float, given: Any = None, *, error: BaseException | None = None) -> Outcome:
+def _outcome(seconds, given=None, *, error=None):
     if isinstance(given, RawResponse):
         return Outcome(given.parse(), None, seconds, given.attempts)
     return Outcome(given, error, seconds, error.attempts if isinstance(error, FerryError) else None)
 
 
 @contextmanager
-def note_log(noise: list[str]) -> Iterator[None]:
+def note_log(noise):
     """Write down what goes wrong where nobody can catch it."""
     hooks = sys.unraisablehook, threading.excepthook
     sys.unraisablehook = lambda what: noise.append(

@@ -118,16 +118,16 @@ class Schedule:
     is_repeated: bool = False
 
     @property
-    def is_write(self) -> bool:
+    def is_write(self):
         """Whether it changes something."""
         return self.operation in EFFECTS
 
     @property
-    def is_mcp(self) -> bool:
+    def is_mcp(self):
         """Whether it speaks the other protocol."""
         return self.operation.startswith("mcp.")
 
-    def stretch(self, factor: float) -> Schedule:
+    def stretch(self, factor):
         """Return the same schedule on a slower clock: every time in it is longer."""
         return replace(
             self,
@@ -185,8 +185,8 @@ _FAILING = st.fixed_dictionaries({"status": _STATUS, "retry_after": _RETRY_AFTER
 _PAGE = st.fixed_dictionaries({"status": st.sampled_from((None, 200, 502))})
 _RESET = st.fixed_dictionaries({"reset": st.booleans()})
 _SECONDS = st.fixed_dictionaries({"seconds": _SHORT})
-_NOTHING: st.SearchStrategy[dict[str, Any]] = st.just({})
-_KINDS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
+_NOTHING = st.just({})
+_KINDS = {
     "cut_before": _RESET,
     "delay_before": _SECONDS,
     "rate_limited": st.fixed_dictionaries({"retry_after": _RETRY_AFTER, "as_date": st.booleans()}),
@@ -197,11 +197,7 @@ _KINDS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "redirect": st.fixed_dictionaries({"status": st.sampled_from((301, 302, 303, 307, 308))}),
     "lose_reply": _RESET,
     "truncate": st.fixed_dictionaries(
-        {
-            "keep": st.sampled_from((0.0, 0.5, 1.0)),
-            "chunked": st.booleans(),
-            "reset": st.booleans(),
-        }
+        {"keep": st.sampled_from((0.0, 0.5, 1.0)), "chunked": st.booleans(), "reset": st.booleans()}
     ),
     "delay_after": _SECONDS,
     "trickle": _SECONDS,
@@ -217,10 +213,7 @@ _KINDS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "missing_field": _NOTHING,
     "null_field": _NOTHING,
 }
-_SESSION_KINDS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
-    "session_expired": _NOTHING,
-    "session_required": _NOTHING,
-}
+_SESSION_KINDS = {"session_expired": _NOTHING, "session_required": _NOTHING}
 _ENVELOPES = st.one_of(
     st.fixed_dictionaries(
         {
@@ -248,7 +241,7 @@ _ENVELOPES = st.one_of(
 
 
 @st.composite
-def _troubles(draw: st.DrawFn, operation: str) -> Trouble:
+def _troubles(draw, operation):
     aims = (operation, operation, *_SIDE_READS.get(operation, ()))
     aim = draw(st.sampled_from(aims))
     kinds = _KINDS
@@ -260,7 +253,7 @@ def _troubles(draw: st.DrawFn, operation: str) -> Trouble:
 
 
 @st.composite
-def schedules(draw: st.DrawFn, operations: tuple[str, ...], *, is_async: bool) -> Schedule:
+def schedules(draw, operations, *, is_async):
     """Schedules of these operations; what goes wrong is one thing or two."""
     operation = draw(st.sampled_from(operations))
     harms, troubles = draw(

@@ -1,7 +1,5 @@
 """Thousands of schedules, or of runs against the hostile server, on four processes."""
 
-from __future__ import annotations
-
 import argparse
 import logging
 import multiprocessing
@@ -10,17 +8,13 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import product
-from typing import TYPE_CHECKING, Any
 
 from tests.hostile import exploring as hostile
 from tests.hostile.running import Stage
 
-from .exploring import Finding, explore
+from .exploring import explore
 from .schedules import GROUPS
 from .world import World
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 _PROCESSES = 4
 _PORTION = 10
@@ -33,7 +27,7 @@ _stage = Stage()
 Portion = tuple[tuple[str, ...], bool, range]
 
 
-def main() -> int:
+def main():
     """Run as much as the command line says; 1 if a promise was broken."""
     parser = argparse.ArgumentParser(prog="scripts/soak", description=__doc__)
     parser.add_argument("schedules", nargs="?", type=int, default=5000, help="how many")
@@ -50,12 +44,7 @@ def main() -> int:
     return _soak(_open_world, _explore_world, portions(arguments.schedules, seed), "schedules")
 
 
-def _soak(
-    opened: Callable[[], None],
-    run: Callable[[Any], tuple[int, Sequence[object]]],
-    dealt: Sequence[object],
-    what: str,
-) -> int:
+def _soak(opened, run, dealt, what):
     """Run every portion and print what broke a promise; 1 if something did."""
     began, ran, broken = time.monotonic(), 0, 0
     processes = multiprocessing.get_context("spawn")
@@ -74,15 +63,15 @@ def _soak(
     return 1 if broken else 0
 
 
-def _say(words: str) -> None:
+def _say(words):
     sys.stdout.write(f"{words}\n")
     sys.stdout.flush()
 
 
-def portions(schedules: int, seed: int) -> list[Portion]:
+def portions(schedules, seed):
     """The schedules, dealt out evenly to every group of calls and either client."""
     kinds = [*product(GROUPS, (False, True))]
-    dealt: list[Portion] = []
+    dealt = []
     for index, (group, is_async) in enumerate(kinds):
         share = schedules // len(kinds) + (index < schedules % len(kinds))
         first = (seed * len(kinds) + index) * _APART
@@ -92,27 +81,27 @@ def portions(schedules: int, seed: int) -> list[Portion]:
     return sorted(dealt, key=lambda portion: portion[2].start % _APART)
 
 
-def _numbers(runs: int, seed: int) -> list[range]:
+def _numbers(runs, seed):
     """The numbers of the runs, from the seed on."""
     end = seed + runs
     return [range(begin, min(begin + _PORTION, end)) for begin in range(seed, end, _PORTION)]
 
 
-def _open_world() -> None:
+def _open_world():
     logging.disable()  # what the client says of replies that were spoilt to order
     _world.__enter__()  # it lasts as long as the process
 
 
-def _explore_world(portion: Portion) -> tuple[int, list[Finding]]:
+def _explore_world(portion):
     group, is_async, numbers = portion
     return explore(_world, group, numbers, is_async=is_async)
 
 
-def _open_stage() -> None:
+def _open_stage():
     _stage.__enter__()  # it lasts as long as the process
 
 
-def _explore_stage(numbers: range) -> tuple[int, list[hostile.Finding]]:
+def _explore_stage(numbers):
     return hostile.explore(_stage, numbers)
 
 

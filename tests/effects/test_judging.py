@@ -1,12 +1,7 @@
 from dataclasses import replace
 from datetime import datetime, timezone
 
-from ferry_sdk import (
-    ConnectionFailedError,
-    OutcomeUnknownError,
-    RateLimitError,
-    RequestDigest,
-)
+from ferry_sdk import ConnectionFailedError, OutcomeUnknownError, RateLimitError, RequestDigest
 from ferry_sdk.models.bookings import BookingConfirmation
 from ferry_sdk.sandbox.counters import Effect
 from ferry_sdk.types import Attempt

@@ -79,10 +79,7 @@ KEPT = {
     ),
     "it is done while its caller looks": (
         Schedule(
-            "bookings.confirm",
-            (Harm("delay_request", seconds=0.3),),
-            deadline=5,
-            timeout=0.1,
+            "bookings.confirm", (Harm("delay_request", seconds=0.3),), deadline=5, timeout=0.1
         ),
         "read_back",
     ),

@@ -1,12 +1,7 @@
 """The service, the proxy before it, and what a call needs to have been done beforehand."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from functools import cached_property
-from typing import TYPE_CHECKING
-
-from typing_extensions import Self
 
 from ferry_sdk import Ferry
 from ferry_sdk.sandbox import Sandbox
@@ -14,9 +9,6 @@ from tests.support import summer
 from tests.support.cutting import CuttingProxy
 
 from .calling import CALLS, Subject
-
-if TYPE_CHECKING:
-    from ferry_sdk.models import SelectionDict
 
 
 class World:
@@ -28,10 +20,10 @@ class World:
         direct: A client that does not go through the proxy.
     """
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.sandbox = Sandbox()
 
-    def __enter__(self) -> Self:
+    def __enter__(self):
         with ExitStack() as stack:
             summer.stopped(stack.enter_context(self.sandbox))
             port = int(self.sandbox.base_url.rpartition(":")[2])
@@ -46,11 +38,11 @@ class World:
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self._stack.close()
 
     @cached_property
-    def selection(self) -> list[SelectionDict]:
+    def selection(self):
         """A sailing, chosen; its tariff's end is not told, as this summer is not the client's."""
         chosen = summer.chosen(self.direct.availability.search(**summer.search()))
         return [
@@ -62,12 +54,12 @@ class World:
             for one in chosen
         ]
 
-    def calm(self) -> None:
+    def calm(self):
         """No faults, no harms, no requests on their way."""
         self.sandbox.faults.clear()
         self.proxy.clear()
 
-    def prepare(self, operation: str, *, is_repeated: bool = False) -> Subject:
+    def prepare(self, operation, *, is_repeated=False):
         """What the operation is done to, fresh, or done already; nothing of it is counted."""
         self.calm()
         subject = Subject(self.selection)

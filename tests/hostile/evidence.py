@@ -46,7 +46,7 @@ class Outcome:
     again: Any = None
     effects_after: int = 0
 
-    def set_error(self, error: BaseException) -> None:
+    def set_error(self, error):
         """Keep the error, and nothing alive that it came through."""
         self.traceback = "".join(traceback.format_exception(error))
         self.error = error.with_traceback(None)

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from tests.effects.judging import SOFT
 
 from .judging import violations
 from .runs import Run, draw_run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from .running import Stage
-
 
 TRIES = 10
 """How often a run is made before what a slow machine may have caused is believed."""
@@ -32,19 +25,19 @@ class Finding:
     run: Run
     violations: tuple[str, ...]
 
-    def __str__(self) -> str:
+    def __str__(self):
         again = f"scripts/soak --hostile 1 --seed {self.run.number}"
         lines = (f"    {one}" for one in self.violations)
         return "\n".join([again, f"    {self.run!r}", *lines])
 
 
-def explore(stage: Stage, numbers: Iterable[int]) -> tuple[int, list[Finding]]:
+def explore(stage, numbers):
     """Make the runs of these numbers; how many were made, and what was found."""
-    findings: list[Finding] = []
+    findings = []
     ran = 0
     for number in numbers:
         run = draw_run(number)
-        found: list[str] = []
+        found = []
         for _ in range(TRIES):
             found = violations(stage.run(run))
             if not found or not all(one.startswith(SOFT) for one in found):

@@ -1,21 +1,12 @@
 """An exception raised in the main thread at a moment that another thread chooses."""
 
-from __future__ import annotations
-
 import logging
 import signal
 import threading
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from typing_extensions import Self
 
 import ferry_sdk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import FrameType
 
 _LIBRARY = str(Path(ferry_sdk.__file__).parent)
 
@@ -23,18 +14,18 @@ _LIBRARY = str(Path(ferry_sdk.__file__).parent)
 class Interrupter:
     """Raises KeyboardInterrupt in the main thread as Ctrl-C does, inside the library only."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self._is_armed = False
 
-    def __enter__(self) -> Self:
+    def __enter__(self):
         self._before = signal.signal(signal.SIGUSR1, self._on_signal)
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         signal.signal(signal.SIGUSR1, self._before)
 
     @contextmanager
-    def arm(self, *, is_armed: bool) -> Iterator[None]:
+    def arm(self, *, is_armed):
         """The block in which it raises, once."""
         self._is_armed = is_armed
         try:
@@ -42,17 +33,17 @@ class Interrupter:
         finally:
             self._is_armed = False
 
-    def interrupt(self) -> None:
+    def interrupt(self):
         """Raise it now, from another thread."""
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
 
-    def _on_signal(self, _: int, frame: FrameType | None) -> None:
+    def _on_signal(self, _, frame):
         if self._is_armed and _is_in_library(frame):
             self._is_armed = False
             raise KeyboardInterrupt
 
 
-def _is_in_library(frame: FrameType | None) -> bool:
+def _is_in_library(frame):
     """Whether a frame is the library's or below it; not in logging, whose lock may be lost."""
     while frame is not None:
         name = frame.f_code.co_filename

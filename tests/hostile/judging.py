@@ -1,14 +1,11 @@
 """What a client said in a run, held against what the server did: every promise that was broken."""
 
-from __future__ import annotations
-
 import asyncio
 import pickle
 import re
 import unicodedata
 from functools import lru_cache
 from html import unescape
-from typing import TYPE_CHECKING
 
 from ferry_sdk import FerryError, OutcomeUnknownError, UnexpectedResponseError, UnresolvedWriteError
 from tests.effects.judging import SLACK, SOFT
@@ -17,16 +14,11 @@ from tests.effects.schedules import EFFECTS
 from .preparing import TOKENS
 from .runs import PLACES
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from .evidence import Evidence, Outcome
-
 _STANDSTILL = 0.5
 _MEMORY = 300_000_000
 
 
-def violations(evidence: Evidence) -> list[str]:
+def violations(evidence):
     """Every promise that was broken; what a slow machine may be to blame for begins `SOFT`."""
     found = [*_of_noise(evidence), *_of_client(evidence)]
     for number, outcome in enumerate(evidence.outcomes):
@@ -38,7 +30,7 @@ def violations(evidence: Evidence) -> list[str]:
     return found
 
 
-def _of_noise(evidence: Evidence) -> Iterator[str]:
+def _of_noise(evidence):
     is_interrupted = any(call.interrupt for call in evidence.run.calls)
     for one in evidence.noise:
         # Python's own `Event.wait` releases the lock of another thread, if it is interrupted
@@ -47,7 +39,7 @@ def _of_noise(evidence: Evidence) -> Iterator[str]:
         yield f"{SOFT}{one}" if is_pythons else one
 
 
-def _of_client(evidence: Evidence) -> Iterator[str]:
+def _of_client(evidence):
     interrupts = [call.interrupt for call in evidence.run.calls]
     is_ours = not evidence.run.client.endswith(" httpx")  # its pool loses places of its own
     if evidence.places < PLACES and (is_ours or not any(interrupts)):
@@ -63,7 +55,7 @@ def _of_client(evidence: Evidence) -> Iterator[str]:
         yield f"the log holds {secret!r}: {next(lines)}"
 
 
-def _of_call(it: Outcome) -> Iterator[str]:
+def _of_call(it):
     error, is_write = it.error, it.call.operation in EFFECTS
     if it.call.deadline is not None and it.seconds > it.call.deadline + SLACK:
         yield f"{SOFT}late: {it.seconds:.3f} s, deadline {it.call.deadline} s"
@@ -84,12 +76,12 @@ def _of_call(it: Outcome) -> Iterator[str]:
         yield f"an error of another family: {error!r}"
 
 
-def _of_sending(it: Outcome) -> Iterator[str]:
+def _of_sending(it):
     sent = [one for one in it.exchanges if one.request.operation == it.call.operation]
     yield from (f"sent again after {one}" for one in sent[:-1] if not one.is_turned_away)
 
 
-def _of_result(it: Outcome) -> Iterator[str]:
+def _of_result(it):
     value = it.value
     ids = {getattr(value, name, None) for name in ("booking_id", "ticket_id", "id")}
     if it.call.operation in EFFECTS:
@@ -101,7 +93,7 @@ def _of_result(it: Outcome) -> Iterator[str]:
         yield f"{it.subject} was asked for, and this is the result: {value!r}"
 
 
-def _of_error(it: Outcome, error: FerryError) -> Iterator[str]:
+def _of_error(it, error):
     if error.outcome == "not_sent":
         # A read is repeated freely, and its error is that of the last attempt.
         if it.call.operation in EFFECTS and _arrived(it):
@@ -116,7 +108,7 @@ def _of_error(it: Outcome, error: FerryError) -> Iterator[str]:
         yield f"an outcome of no known name: {error.outcome!r}"
 
 
-def _arrived(it: Outcome) -> bool:
+def _arrived(it):
     """Whether a request of its own was read; what is cut may be of a handshake."""
     left = [one for one in it.exchanges if not one.is_turned_away]
     had_handshake = any(one.request.operation == "mcp.initialize" for one in it.exchanges)
@@ -124,13 +116,13 @@ def _arrived(it: Outcome) -> bool:
     return any(one.request.operation in names for one in left)
 
 
-def _of_unknown(error: FerryError) -> Iterator[str]:
+def _of_unknown(error):
     is_redirect = isinstance(error, UnexpectedResponseError) and error.is_redirect
     if not isinstance(error, OutcomeUnknownError) and not is_redirect:
         yield f"an unknown outcome that is no OutcomeUnknownError: {error!r}"
 
 
-def _of_record(it: Outcome) -> Iterator[str]:
+def _of_record(it):
     arrival, reported = _arrived(it), "done"
     if it.error is not None:
         reported = it.error.outcome if isinstance(it.error, FerryError) else "interrupted"
@@ -158,15 +150,11 @@ def _of_record(it: Outcome) -> Iterator[str]:
         yield f"made again when all was well, it failed: {it.again!r}"
 
 
-def _of_words(it: Outcome, secrets: tuple[str, ...]) -> Iterator[str]:
+def _of_words(it, secrets):
     error = it.error
     if error is None:
         return
-    shown = {
-        "str": str(error),
-        "repr": repr(error),
-        "traceback": it.traceback,
-    }
+    shown = {"str": str(error), "repr": repr(error), "traceback": it.traceback}
     if isinstance(error, FerryError):
         pickled = pickle.dumps(error)
         shown["pickle"] = f"{pickled!r} {pickled.decode(errors='ignore')}"
@@ -175,13 +163,13 @@ def _of_words(it: Outcome, secrets: tuple[str, ...]) -> Iterator[str]:
         yield from (f"its {where} holds {one!r}: {error!r}" for one in _find_secrets(text, secrets))
 
 
-def _of_pickle(error: FerryError, pickled: bytes) -> Iterator[str]:
-    again: FerryError = pickle.loads(pickled)
+def _of_pickle(error, pickled):
+    again = pickle.loads(pickled)
     if (type(again), str(again), again.outcome) != (type(error), str(error), error.outcome):
         yield f"its pickle is another error: {again!r}, of {error!r}"
 
 
-def _find_secrets(text: str, secrets: tuple[str, ...]) -> list[str]:
+def _find_secrets(text, secrets):
     """The secrets that a text holds, in whatever letters."""
     plain = _plain(text)
     return [
@@ -193,7 +181,7 @@ def _find_secrets(text: str, secrets: tuple[str, ...]) -> list[str]:
 
 
 @lru_cache(maxsize=256)
-def _plain(text: str) -> str:
+def _plain(text):
     letters = unicodedata.normalize("NFKD", unescape(text)).casefold()
     if letters.isascii():
         return letters

@@ -6,33 +6,28 @@ import unicodedata
 from dataclasses import dataclass, replace
 from html import escape
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal
 
-from .replies import End, Kind, Reply, bomb, chunks_of, compress, encode, event, trickle
+from .replies import End, Kind, bomb, chunks_of, compress, encode, event, trickle
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from random import Random
-
-_GZIP: Final = ("content-encoding", "gzip")
-_CHUNKS: Final = ("transfer-encoding", "chunked")
-_FOREVER: Final = 60.0
-_DEEP: Final = 20_000
+_GZIP = ("content-encoding", "gzip")
+_CHUNKS = ("transfer-encoding", "chunked")
+_FOREVER = 60.0
+_DEEP = 20_000
 
 
-def _nothing(_: Reply) -> list[Any]:
+def _nothing(_):
     return []
 
 
-def _resets(_: Reply) -> list[Any]:
+def _resets(_):
     return [End.RESET]
 
 
-def _closes(_: Reply) -> list[Any]:
+def _closes(_):
     return [End.CLOSE]
 
 
-_CONNECTION: dict[str, Kind] = {
+_CONNECTION = {
     "reset before the request is read": Kind("lost", _resets, cut="accept"),
     "closed before the request is read": Kind("lost", _closes, cut="accept"),
     "reset inside the request's head": Kind("lost", _resets, cut="head"),
@@ -67,7 +62,7 @@ _CONNECTION: dict[str, Kind] = {
     "half a reply behind it": Kind("done", lambda r: [r.http() + _of_another(r)[:30]]),
 }
 
-_FRAMES: dict[str, Kind] = {
+_FRAMES = {
     "no length": Kind("done", lambda r: [r.head() + r.body(), End.CLOSE]),
     "too short a length": Kind(
         "lost", lambda r: [r.http(length=len(r.body()) - 3), 0.01, End.CLOSE]
@@ -105,7 +100,7 @@ _FRAMES: dict[str, Kind] = {
     "HTTP/0.9": Kind("lost", lambda r: [r.body(), End.CLOSE]),
 }
 
-_STATUSES: dict[str, Kind] = {
+_STATUSES = {
     "a series of 1xx": Kind("done", lambda r: [_interim(100) * 9 + _interim(103) * 9 + r.http()]),
     "thousands of 1xx": Kind("done", lambda r: [_interim(103) * 1000 + r.http()]),
     "100 and no more": Kind("lost", lambda _: [_interim(100), 0.01, End.CLOSE]),
@@ -158,7 +153,7 @@ _STATUSES: dict[str, Kind] = {
     ),
 }
 
-_HEADERS: dict[str, Kind] = {
+_HEADERS = {
     "thousands of headers": Kind(
         "done", lambda r: [r.http(None, *((f"x-{n}", "y") for n in range(3000))), 0.01, End.CLOSE]
     ),
@@ -183,7 +178,7 @@ _HEADERS: dict[str, Kind] = {
     "a bare line feed ends the lines": Kind("done", lambda r: [r.http().replace(b"\r\n", b"\n")]),
 }
 
-_CONTENTS: dict[str, Kind] = {
+_CONTENTS = {
     "an empty body": Kind("lost", lambda r: [r.http(b"")]),
     "null": Kind("lost", lambda r: [r.http(b"null")]),
     "another type of value": Kind("lost", lambda r: [r.http(_one(r, b"7", b'"yes"', b"true"))]),
@@ -203,14 +198,14 @@ _CONTENTS: dict[str, Kind] = {
     "a text that names a traveller": Kind("lost", lambda r: [r.http(_text(r))]),
 }
 
-_ANOTHERS: dict[str, Kind] = {
+_ANOTHERS = {
     "another booking's reply": Kind("lost", lambda r: [_with_other_booking(r, r)]),
     "another call's reply": Kind("lost", lambda r: [_of_another(r)]),
     "another call's correlation id": Kind("lost", lambda r: [r.http(correlation_id=r.earlier)]),
     "a gateway's correlation id": Kind("done", lambda r: [r.http(correlation_id="gw-1")]),
 }
 
-_MCP: dict[str, Kind] = {
+_MCP = {
     "a stream": Kind("done", lambda r: [r.stream(event(r.body())), End.CLOSE]),
     "a stream with other messages": Kind(
         "done", lambda r: [r.stream(b": hello\n\n", event(_ping()), event(r.body())), End.CLOSE]
@@ -261,8 +256,8 @@ _MCP: dict[str, Kind] = {
     ),
 }
 
-_RIGHT: Final = Kind("done", lambda r: [r.http()])
-KINDS: Mapping[str, Kind] = MappingProxyType(
+_RIGHT = Kind("done", lambda r: [r.http()])
+KINDS = MappingProxyType(
     {"right": _RIGHT, **_CONNECTION, **_FRAMES, **_STATUSES, **_HEADERS, **_CONTENTS, **_ANOTHERS}
     | {name: replace(kind, protocol="mcp") for name, kind in _MCP.items()}
 )
@@ -284,51 +279,51 @@ class Stroke:
     seed: int = 0
 
     @property
-    def kind(self) -> Kind:
+    def kind(self):
         """The kind of reply."""
         return KINDS[self.name]
 
-    def does(self) -> bool:
+    def does(self):
         """Whether a write that meets it is done."""
         if self.kind.cut is not None or self.kind.truth in {"refused", "turned away"}:
             return False
         return self.is_done or self.kind.truth == "done"
 
 
-def stroke(dice: Random, protocol: Literal["rest", "mcp"]) -> Stroke:
+def stroke(dice, protocol):
     """A stroke, drawn."""
     names = [name for name, kind in KINDS.items() if kind.protocol in {"", protocol}]
     return Stroke(dice.choice(names), dice.random() < 0.5, dice.randrange(1_000_000))
 
 
-def _one(reply: Reply, *choices: Any) -> Any:
+def _one(reply, *choices):
     return reply.dice.choice(choices)
 
 
-def _interim(status: int) -> bytes:
+def _interim(status):
     return b"HTTP/1.1 %d Wait\r\n\r\n" % status
 
 
-def _cut(reply: Reply) -> bytes:
+def _cut(reply):
     return reply.http()[: -reply.dice.randrange(1, len(reply.body()))]
 
 
-def _blank(reply: Reply) -> bytes:
+def _blank(reply):
     return reply.head() + b" " * 500
 
 
-def _of_another(reply: Reply) -> bytes:
+def _of_another(reply):
     return reply.http(reply.body(reply.other), correlation_id=reply.earlier)
 
 
-def _with_other_booking(reply: Reply, answering: Reply) -> bytes:
+def _with_other_booking(reply, answering):
     """A reply that names another booking; where none was asked for, another call as well."""
     makes = "possible_actions" in reply.value and "tickets" not in reply.value
     body = answering.body(reply.other)
     return reply.http(body, correlation_id=reply.earlier if makes else None)
 
 
-def _words(reply: Reply) -> str:
+def _words(reply):
     """A text of the service's that names the traveller, in one of the ways in which it may."""
     name = reply.traveller
     ways = (
@@ -343,25 +338,25 @@ def _words(reply: Reply) -> str:
     return f"{reply.dice.choice(ways)} is booked already"
 
 
-def _text(reply: Reply) -> bytes:
+def _text(reply):
     return _words(reply).encode()
 
 
-def _nulls(value: Any) -> Any:
+def _nulls(value):
     """The same members, none of which says anything."""
     return dict.fromkeys(value) if isinstance(value, dict) else [None]
 
 
-def _beside(reply: Reply, value: bytes) -> bytes:
+def _beside(reply, value):
     """The right body, whose content has one more member."""
     body = reply.body()
     return b'{"extra": ' + value + b", " + body[1:] if body[:1] == b"{" else body
 
 
-def _ping() -> bytes:
+def _ping():
     return encode({"jsonrpc": "2.0", "method": "notifications/progress", "params": {}})
 
 
-def _both(reply: Reply, code: int) -> bytes:
+def _both(reply, code):
     result = {"content": [{"type": "text", "text": encode(reply.value).decode()}]}
     return reply.message(result=result, error={"code": code, "message": "no"})

@@ -11,22 +11,13 @@ from functools import partial
 from itertools import count
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ferry_sdk.journal import Journal
 from tests.effects.calling import CALLS, GUARDED
 from tests.effects.schedules import EFFECTS
 
 from .evidence import Outcome
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ferry_sdk.types import Intent
-
-    from .evidence import Evidence
-    from .runs import Call
-    from .server import HostileServer
 
 TOKENS = ("tkn-Zq81hostile", "org-Zq82hostile")
 _NAMES = (
@@ -66,23 +57,23 @@ class Subject:
 class NotedJournal(Journal):
     """A journal that remembers which entry is of which call."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self._folder = TemporaryDirectory()
         super().__init__(f"sqlite:///{self._folder.name}/journal.db")
         self._entries: dict[str, str] = {}
 
-    def begin(self, intent: Intent) -> str:
+    def begin(self, intent):
         """Put an intent on record."""
         entry_id = super().begin(intent)
         self._entries[intent.correlation_id] = entry_id
         return entry_id
 
-    def close(self) -> None:
+    def close(self):
         """Close it, and have nothing left of it."""
         super().close()
         self._folder.cleanup()
 
-    def state_of(self, correlation_id: str) -> str:
+    def state_of(self, correlation_id):
         """How a call that is over stands on record; ``none`` where it does not."""
         until = time.monotonic() + _SOON
         state = self._state_of(correlation_id)
@@ -91,7 +82,7 @@ class NotedJournal(Journal):
             state = self._state_of(correlation_id)
         return state
 
-    def _state_of(self, correlation_id: str) -> str:
+    def _state_of(self, correlation_id):
         if correlation_id in self._entries:
             return self.entry(self._entries[correlation_id]).state
         unresolved = [one for one in self.unresolved() if one.correlation_id == correlation_id]
@@ -109,7 +100,7 @@ class Preparation:
         settings: Those of the client.
     """
 
-    def __init__(self, server: HostileServer, evidence: Evidence) -> None:
+    def __init__(self, server, evidence):
         self._server = server
         self._evidence = evidence
         self._journal = NotedJournal() if evidence.run.has_journal else None
@@ -137,7 +128,7 @@ class Preparation:
             "journal": self._journal,
         }
 
-    def begin(self, call: Call, ferry: Any) -> tuple[Outcome, Callable[[], Any]]:
+    def begin(self, call, ferry):
         """Prepare a call; what will become of it, and what makes it."""
         number = len(self._subjects)
         booking = self._server.service.book(is_confirmed=call.operation not in _UNCONFIRMED)
@@ -159,7 +150,7 @@ class Preparation:
         function = (GUARDED if call.is_guarded else CALLS)[call.operation]
         return outcome, partial(function, view, subject)
 
-    def count(self) -> None:
+    def count(self):
         """See what came of every call, once nothing is on its way."""
         for outcome in self._evidence.outcomes:
             outcome.exchanges = self._server.of_call(outcome.correlation_id)
@@ -168,7 +159,7 @@ class Preparation:
             if self._journal is not None and outcome.call.operation in EFFECTS:
                 outcome.state = self._journal.state_of(outcome.correlation_id)
 
-    def again(self, ferry: Any) -> Iterator[tuple[Outcome, Callable[[], Any]]]:
+    def again(self, ferry):
         """Writes that did not end well, and what makes each once more, if that may be done."""
         for outcome, subject in zip(self._evidence.outcomes, self._subjects, strict=True):
             operation = outcome.call.operation
@@ -183,23 +174,23 @@ class Preparation:
                 )
                 outcome.effects_after = len(self._effects(outcome))
 
-    def close(self) -> None:
+    def close(self):
         """Close the journal."""
         if self._journal is not None:
             self._journal.close()
 
-    def _effects(self, outcome: Outcome) -> list[Any]:
+    def _effects(self, outcome):
         return [one for one in self._server.service.effects if one.intent == outcome.intent]
 
 
-def _subject_of(operation: str, subject: Subject) -> str:
+def _subject_of(operation, subject):
     """The id of what a call is about; empty where it makes one or reads a list."""
     if operation in _OF_BOOKING:
         return subject.booking_id
     return subject.ticket_id if "ticket" in operation else ""
 
 
-def interruptible(server: HostileServer, call: Call, interrupt: Callable[[], None]) -> None:
+def interruptible(server, call, interrupt):
     """Have a call that begins now interrupted when it says so."""
     when = call.interrupt
     server.on_event = lambda _: None
@@ -207,9 +198,9 @@ def interruptible(server: HostileServer, call: Call, interrupt: Callable[[], Non
         return
     timer = threading.Timer(when.seconds, interrupt)
     timer.daemon = True
-    events: list[str] = []
+    events = []
 
-    def on_event(event: str) -> None:
+    def on_event(event):
         events.append(event)
         if events.count(when.event) == 1 and event == when.event:
             timer.start()
@@ -221,19 +212,19 @@ def interruptible(server: HostileServer, call: Call, interrupt: Callable[[], Non
 class _Log(logging.Handler):
     """Keeps what is logged, but for what HTTP libraries say of the replies that they read."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(logging.DEBUG)
         self.lines: list[str] = []
         self.setFormatter(logging.Formatter())
 
-    def emit(self, record: logging.LogRecord) -> None:
+    def emit(self, record):
         """Keep a line and its traceback."""
         if not record.getMessage().startswith("receive_response_headers"):
             self.lines.append(self.format(record))
 
 
 @contextmanager
-def capture_log() -> Iterator[list[str]]:
+def capture_log():
     """Everything that is logged in the block."""
     log, root = _Log(), logging.getLogger()
     level = root.level

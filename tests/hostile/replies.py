@@ -80,11 +80,11 @@ class Reply:
     is_result: bool = False
     headers: tuple[Header, ...] = ()
 
-    def message(self, **members: Any) -> bytes:
+    def message(self, **members):
         """A JSON-RPC message that answers the request."""
         return encode({"jsonrpc": "2.0", "id": self.message_id, **members})
 
-    def body(self, value: Any = None) -> bytes:
+    def body(self, value=None):
         """The body of the right reply, or of one with another content."""
         content = self.value if value is None else value
         if self.message_id is None:
@@ -94,7 +94,7 @@ class Reply:
         texts = [{"type": "text", "text": json.dumps(content)}]
         return self.message(result={"content": texts, "isError": False})
 
-    def refusal(self, message: str, code: int = -32602) -> bytes:
+    def refusal(self, message, code=-32602):
         """The body of a refusal, in either protocol."""
         if self.message_id is None:
             return encode({"error": True, "code": "BOOKING_CONFIRM_ERROR", "message": message})
@@ -102,14 +102,14 @@ class Reply:
 
     def head(
         self,
-        *headers: Header,
-        status: int | str | None = None,
-        length: object = None,
-        content_type: str | None = "application/json",
-        correlation_id: str | None = None,
-    ) -> bytes:
+        *headers,
+        status=None,
+        length=None,
+        content_type="application/json",
+        correlation_id=None,
+    ):
         """Status line and headers; without a length where it is None."""
-        named: list[Header] = [
+        named = [
             ("x-client-correlation-id", correlation_id or self.correlation_id),
             ("x-request-id", f"r-{self.correlation_id}"),
             *self.headers,
@@ -123,33 +123,33 @@ class Reply:
         lines += [name.encode() + b": " + _raw(text) for name, text in named]
         return b"\r\n".join([*lines, b"", b""])
 
-    def http(self, body: bytes | None = None, *headers: Header, **head: Any) -> bytes:
+    def http(self, body=None, *headers, **head):
         """A whole reply, with its right length if nothing else is said."""
         content = self.body() if body is None else body
         return self.head(*headers, **{"length": len(content), **head}) + content
 
-    def stream(self, *events: bytes) -> bytes:
+    def stream(self, *events):
         """The head of an event stream that ends with its connection, and events of it."""
         return self.head(content_type="text/event-stream") + b"".join(events)
 
 
-def encode(value: object) -> bytes:
+def encode(value):
     """JSON."""
     return json.dumps(value).encode()
 
 
-def event(data: bytes) -> bytes:
+def event(data):
     """An event of a stream."""
     return b"event: message\ndata: " + data + b"\n\n"
 
 
-def chunks_of(body: bytes, size: int = 100) -> bytes:
+def chunks_of(body, size=100):
     """A body in chunks, with its end."""
     pieces = [body[at : at + size] for at in range(0, len(body), size)]
     return b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in [*pieces, b""])
 
 
-def trickle(data: bytes, pieces: int, seconds: float) -> Iterable[Step]:
+def trickle(data, pieces, seconds):
     """The bytes in so many pieces, with a wait before each."""
     size = -(-len(data) // pieces)
     for at in range(0, len(data), size):
@@ -158,7 +158,7 @@ def trickle(data: bytes, pieces: int, seconds: float) -> Iterable[Step]:
 
 
 @cache
-def bomb() -> bytes:
+def bomb():
     """Sixty thousand bytes that become sixty million, each of which starts or ends a list."""
     packer = zlib.compressobj(9, wbits=31)
     piece = b"[]," * 350_000
@@ -166,10 +166,10 @@ def bomb() -> bytes:
     return b"".join([*compress, packer.compress(b"[]]"), packer.flush()])
 
 
-def compress(data: bytes) -> bytes:
+def compress(data):
     """Packed by gzip."""
     return gzip.compress(data, mtime=0)
 
 
-def _raw(text: str | bytes) -> bytes:
+def _raw(text):
     return text if isinstance(text, bytes) else text.encode()

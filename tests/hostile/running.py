@@ -1,18 +1,14 @@
 """One run made against the hostile server, by either client, to its very end."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import resource
 import ssl
 import threading
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import httpx
-from typing_extensions import Self
 
 from ferry_sdk import AsyncFerry, Ferry
 from ferry_sdk._transport.http11 import client as clients
@@ -25,16 +21,10 @@ from .preparing import WELL, Preparation, capture_log, interruptible
 from .runs import PLACES
 from .server import HostileServer
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from .evidence import Outcome
-    from .runs import Run
-
 _BEAT = 0.05
 _LOOKS = 2
 _TLS = ssl.create_default_context()
-_LIMITED: dict[str, Any] = {
+_LIMITED = {
     "limits": httpx.Limits(max_connections=PLACES, max_keepalive_connections=PLACES),
     "verify": _TLS,
     "trust_env": False,
@@ -44,7 +34,7 @@ _LIMITED: dict[str, Any] = {
 class Stage:
     """The server and the interrupter, for any number of runs one after the other."""
 
-    def __enter__(self) -> Self:
+    def __enter__(self):
         with ExitStack() as stack:
             self._server = stack.enter_context(HostileServer())
             self._interrupter = stack.enter_context(Interrupter())
@@ -57,10 +47,10 @@ class Stage:
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self._stack.close()
 
-    def run(self, run: Run) -> Evidence:
+    def run(self, run):
         """Make a run, to its very end."""
         evidence = Evidence(run)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -80,7 +70,7 @@ class Stage:
         evidence.grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
         return evidence
 
-    def _run(self, evidence: Evidence, preparation: Preparation) -> None:
+    def _run(self, evidence, preparation):
         run = evidence.run
         http = httpx.Client(**_LIMITED) if run.client == "sync httpx" else None
         with Ferry(**preparation.settings, http_client=http) as ferry:
@@ -94,7 +84,7 @@ class Stage:
             self._calm_down()
             for _ in range(_LOOKS):
                 self._server.gather(PLACES)
-                results: list[Any] = []
+                results = []
                 _at_once(lambda results=results: results.append(_result_of(well.catalogue.ports)))
                 if self._has_all_places(evidence, results):
                     break
@@ -106,7 +96,7 @@ class Stage:
         if http is not None:
             http.close()
 
-    def _make(self, outcome: Outcome, made: Callable[[], Any]) -> None:
+    def _make(self, outcome, made):
         interruptible(self._server, outcome.call, self._interrupter.interrupt)
         stopwatch = Stopwatch()
         with self._interrupter.arm(is_armed=outcome.call.interrupt is not None):
@@ -116,7 +106,7 @@ class Stage:
                 outcome.set_error(error)
         outcome.seconds = stopwatch.seconds
 
-    async def _arun(self, evidence: Evidence, preparation: Preparation) -> None:
+    async def _arun(self, evidence, preparation):
         run = evidence.run
         asyncio.get_running_loop().set_exception_handler(
             lambda _, how: evidence.noise.append(f"loop: {how}")
@@ -150,7 +140,7 @@ class Stage:
         for left in asyncio.all_tasks() - {asyncio.current_task()}:
             evidence.noise.append(f"task left behind: {left}")
 
-    async def _amake(self, outcome: Outcome, made: Callable[[], Any]) -> None:
+    async def _amake(self, outcome, made):
         stopwatch = Stopwatch()
         task = asyncio.ensure_future(made())
         interrupt = _cancelling(asyncio.get_running_loop(), task)
@@ -162,21 +152,21 @@ class Stage:
         except BaseException as error:  # noqa: BLE001 -- whatever it is, it is evidence
             outcome.set_error(error)
 
-    def _calm_down(self) -> None:
+    def _calm_down(self):
         """All is well from now on, and nothing is on its way."""
         self._server.strokes = []
         self._server.on_event = lambda _: None
         self._server.hang_up()
         gc.collect()
 
-    def _has_all_places(self, evidence: Evidence, results: list[Any]) -> bool:
+    def _has_all_places(self, evidence, results):
         """Whether so many calls were made at a time; a place that is lost stays lost."""
         evidence.places = sum(not isinstance(one, BaseException) for one in results)
         self._server.gather(1)
         return evidence.places == PLACES
 
 
-def _at_once(call: Callable[[], object]) -> None:
+def _at_once(call):
     """Make a call in as many threads as there are places."""
     threads = [threading.Thread(target=call) for _ in range(PLACES)]
     for thread in threads:
@@ -185,35 +175,35 @@ def _at_once(call: Callable[[], object]) -> None:
         thread.join()
 
 
-def _async_client(name: str) -> Any:
+def _async_client(name):
     if name == "async httpx":
         return httpx.AsyncClient(**_LIMITED)
     return None
 
 
-async def _beat(evidence: Evidence) -> None:
+async def _beat(evidence):
     while True:
         stopwatch = Stopwatch()
         await asyncio.sleep(_BEAT)
         evidence.standstill = max(evidence.standstill, stopwatch.seconds - _BEAT)
 
 
-def _cancelling(loop: asyncio.AbstractEventLoop, task: asyncio.Future[Any]) -> Callable[[], None]:
-    def cancel() -> None:
+def _cancelling(loop, task):
+    def cancel():
         with suppress(RuntimeError):  # the loop has ended meanwhile
             loop.call_soon_threadsafe(task.cancel)
 
     return cancel
 
 
-def _result_of(call: Callable[[], Any]) -> Any:
+def _result_of(call):
     try:
         return call()
     except Exception as error:  # noqa: BLE001 -- whatever it is, it is evidence
         return error
 
 
-async def _aresult_of(call: Callable[[], Any]) -> Any:
+async def _aresult_of(call):
     try:
         return await call()
     except Exception as error:  # noqa: BLE001 -- whatever it is, it is evidence

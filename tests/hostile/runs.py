@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from random import Random
-from typing import Any, Literal
+from typing import Literal
 
 from tests.effects.schedules import MCP_WRITES, REST_WRITES
 
@@ -62,9 +62,9 @@ class Call:
     interrupt: Interrupt | None = None
 
     @property
-    def options(self) -> dict[str, Any]:
+    def options(self):
         """The options of the client's view that makes it."""
-        options: dict[str, Any] = {"deadline": self.deadline, "max_retries": self.max_retries}
+        options = {"deadline": self.deadline, "max_retries": self.max_retries}
         return options if self.timeout is None else options | {"timeout": self.timeout}
 
 
@@ -87,17 +87,17 @@ class Run:
     calls: tuple[Call, ...]
 
     @property
-    def is_async(self) -> bool:
+    def is_async(self):
         """Whether an `AsyncFerry` makes them."""
         return self.client.startswith("async")
 
     @property
-    def is_mcp(self) -> bool:
+    def is_mcp(self):
         """Whether a call of it is made in an MCP session."""
         return any(call.operation.startswith("mcp.") for call in self.calls)
 
 
-def draw_run(number: int) -> Run:
+def draw_run(number):
     """The run of a number."""
     dice = Random(number)  # noqa: S311 -- no secret is drawn
     return Run(
@@ -109,9 +109,9 @@ def draw_run(number: int) -> Run:
     )
 
 
-def _call(dice: Random) -> Call:
+def _call(dice):
     operation = dice.choice(READS if dice.random() < 0.25 else REST_WRITES + MCP_WRITES)
-    protocol: Literal["rest", "mcp"] = "mcp" if operation.startswith("mcp.") else "rest"
+    protocol = "mcp" if operation.startswith("mcp.") else "rest"
     strokes = tuple(stroke(dice, protocol) for _ in range(dice.choice((1, 1, 1, 2, 3))))
     # An effect that does not show is looked for as long as there is time.
     shows = operation != "tickets.mark_paid" and all(one.does() for one in strokes)
@@ -128,6 +128,6 @@ def _call(dice: Random) -> Call:
     )
 
 
-def _interrupt(dice: Random) -> Interrupt:
+def _interrupt(dice):
     event = dice.choice(("start", "request", "request", "reply", "reply"))
     return Interrupt(event, dice.choice((0.0, dice.random() * 0.003)))

@@ -8,22 +8,19 @@ import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING, Any
-
-from typing_extensions import Self
+from typing import TYPE_CHECKING
 
 from .kinds import Stroke
 from .replies import End, Reply, encode
 from .service import Service, ServiceCall, parse_call
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable
 
-    from .replies import Step
 
 _PATIENCE = 10.0
 _AT_ONCE = struct.pack("ii", 1, 0)
-_OPENED: dict[str, Any] = {
+_OPENED = {
     "protocolVersion": "2025-06-18",
     "capabilities": {},
     "serverInfo": {"name": "hostile", "version": "1"},
@@ -47,12 +44,12 @@ class Exchange:
     is_done: bool = False
 
     @property
-    def is_refused(self) -> bool:
+    def is_refused(self):
         """Whether the server refused it."""
         return self.stroke.kind.truth in {"refused", "turned away", "contradiction"}
 
     @property
-    def is_turned_away(self) -> bool:
+    def is_turned_away(self):
         """Whether the server said that the request may be sent again."""
         return self.stroke.kind.truth == "turned away"
 
@@ -71,7 +68,7 @@ class HostileServer:
         on_event: Is told ``request`` and ``reply`` when a request was read, and answered.
     """
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.service = Service()
         self.strokes: list[Stroke] = []
         self.exchanges: list[Exchange] = []
@@ -85,16 +82,16 @@ class HostileServer:
         self._has_session = False
         self._together = threading.Barrier(1)
 
-    def __enter__(self) -> Self:
+    def __enter__(self):
         threading.Thread(target=self._accept, name="hostile server", daemon=True).start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self.hang_up()
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
 
-    def reset(self, traveller: str) -> None:
+    def reset(self, traveller):
         """Forget what was, for another client."""
         self.hang_up()
         self.service = Service()
@@ -103,12 +100,12 @@ class HostileServer:
         self._has_session = False
         self.gather(1)
 
-    def begin(self, call: str, strokes: Iterable[Stroke] = ()) -> None:
+    def begin(self, call, strokes=()):
         """Say which call is made from now on, and what its requests meet."""
         self.call, self.earlier = call, self.call
         self.strokes = list(strokes)
 
-    def hang_up(self) -> None:
+    def hang_up(self):
         """End every connection; what came by one has been read when this returns."""
         # It is accepted after all that wait to be accepted.
         with socket.create_connection(self._listener.getsockname()) as last, suppress(OSError):
@@ -124,16 +121,16 @@ class HostileServer:
         for thread in links.values():
             thread.join(_PATIENCE)
 
-    def gather(self, requests: int) -> None:
+    def gather(self, requests):
         """Answer a read of the ports only when so many have come, none of them answered yet."""
         self._together.abort()
         self._together = threading.Barrier(requests)
 
-    def of_call(self, call: str) -> list[Exchange]:
+    def of_call(self, call):
         """The exchanges of a call."""
         return [one for one in [*self.exchanges] if one.correlation_id == call]
 
-    def _accept(self) -> None:
+    def _accept(self):
         with suppress(OSError):
             while True:
                 link, _ = self._listener.accept()
@@ -141,7 +138,7 @@ class HostileServer:
                 link.settimeout(_PATIENCE)
                 threading.Thread(target=self._serve, args=(link,), daemon=True).start()
 
-    def _serve(self, link: socket.socket) -> None:
+    def _serve(self, link):
         with self._lock:
             self._links[link] = threading.current_thread()
             connection = _Connection(link, self._over)
@@ -156,13 +153,13 @@ class HostileServer:
             with self._lock:
                 self._links.pop(link, None)
 
-    def _answers_one(self, connection: _Connection) -> bool:
+    def _answers_one(self, connection):
         """Read a request and answer it; whether the connection lasts."""
         method, path, _ = connection.read_to(b"\r\n").decode("latin-1").split(" ", 2)
         stroke = self._stroke(path)
         exchange = Exchange(stroke, self.call, parse_call(method, path, b""))
         self.exchanges.append(exchange)
-        headers: dict[str, str] = {}
+        headers = {}
         body = b""
         if stroke.kind.cut != "head":
             headers = _headers(connection.read_to(b"\r\n\r\n"))
@@ -177,7 +174,7 @@ class HostileServer:
         self.on_event("reply")
         return lasts
 
-    def _stroke(self, path: str) -> Stroke:
+    def _stroke(self, path):
         """What a request meets; a handshake goes well."""
         if path == "/mcp" and not self._has_session:
             return Stroke()
@@ -188,13 +185,13 @@ class HostileServer:
                     return stroke
         return Stroke()
 
-    def _perform(self, exchange: Exchange, request: ServiceCall) -> None:
+    def _perform(self, exchange, request):
         exchange.request = request
         if request.effect is not None and exchange.stroke.does():
             exchange.is_done = True
             self.service.perform(request, exchange.correlation_id)
 
-    def _steps(self, exchange: Exchange, headers: Mapping[str, str]) -> Iterable[Step]:
+    def _steps(self, exchange, headers):
         request = exchange.request
         if request.operation == "mcp.notifications/initialized":
             self._has_session = True
@@ -206,7 +203,7 @@ class HostileServer:
             kind = Stroke().kind
         return kind.steps(self._reply(exchange, headers))
 
-    def _reply(self, exchange: Exchange, headers: Mapping[str, str]) -> Reply:
+    def _reply(self, exchange, headers):
         request = exchange.request
         result = _result(request)
         status, value = (200, result) if result else self.service.answer(request)
@@ -229,32 +226,32 @@ class HostileServer:
 class _Connection:
     """A connection, and what has come by it that is not read yet."""
 
-    def __init__(self, link: socket.socket, over: threading.Event) -> None:
+    def __init__(self, link, over):
         self._link = link
         self._over = over
         self._data = bytearray()
 
-    def read_to(self, marker: bytes) -> bytes:
+    def read_to(self, marker):
         """What comes before the marker, which is left out."""
         while marker not in self._data:
             self._receive()
         found, _, self._data = self._data.partition(marker)
         return bytes(found)
 
-    def read(self, size: int) -> bytes:
+    def read(self, size):
         """So many bytes."""
         while len(self._data) < size:
             self._receive()
         found, self._data = self._data[:size], self._data[size:]
         return bytes(found)
 
-    def _receive(self) -> None:
+    def _receive(self):
         data = self._link.recv(65_536)
         if not data:
             raise EOFError
         self._data += data
 
-    def give(self, steps: Iterable[Step]) -> bool:
+    def give(self, steps):
         """Take the steps; whether the connection lasts."""
         for step in steps:
             match step:
@@ -268,19 +265,19 @@ class _Connection:
                     self._link.sendall(step)
         return True
 
-    def end(self, *, reset: bool) -> None:
+    def end(self, *, reset):
         """End it before its time."""
         if reset:
             self._link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
         self._link.close()
 
 
-def _headers(head: bytes) -> dict[str, str]:
+def _headers(head):
     lines = (line.partition(":") for line in head.decode("latin-1").split("\r\n"))
     return {name.lower(): value.strip() for name, _, value in lines}
 
 
-def _result(request: ServiceCall) -> Any:
+def _result(request):
     """The result of JSON-RPC where no tool is called; None where one is, and for REST."""
     match request.operation:
         case "mcp.initialize":

@@ -6,13 +6,10 @@ import json
 import threading
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests.effects.schedules import EFFECTS
 from tests.support import samples
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _BY_ADDRESS = {
     ("POST", "/api/booking"): "bookings.create",
@@ -45,17 +42,17 @@ class ServiceCall:
     message_id: Any = None
 
     @property
-    def effect(self) -> str | None:
+    def effect(self):
         """What it does, by the name of the operation of REST; None for a read."""
         return EFFECTS.get(self.operation)
 
     @property
-    def is_mcp(self) -> bool:
+    def is_mcp(self):
         """Whether it came by the other protocol."""
         return self.operation.startswith("mcp.")
 
 
-def parse_call(method: str, path: str, body: bytes) -> ServiceCall:
+def parse_call(method, path, body):
     """What a request asks for, as far as it has come."""
     if path == "/mcp":
         return _parse_mcp_call(body)
@@ -67,9 +64,9 @@ def parse_call(method: str, path: str, body: bytes) -> ServiceCall:
     return _call_on(_BY_ADDRESS[method, path], _members(body))
 
 
-def _parse_mcp_call(body: bytes) -> ServiceCall:
+def _parse_mcp_call(body):
     message = _members(body)
-    params: Any = message.get("params", {})
+    params = message.get("params", {})
     if not message:
         return ServiceCall("mcp.?")
     if message["method"] != "tools/call":
@@ -77,13 +74,13 @@ def _parse_mcp_call(body: bytes) -> ServiceCall:
     return _call_on(f"mcp.{params['name']}", params["arguments"], message["id"])
 
 
-def _call_on(operation: str, arguments: Mapping[str, Any], message_id: Any = None) -> ServiceCall:
+def _call_on(operation, arguments, message_id=None):
     subject = arguments.get("booking_id") or arguments.get("ticket_id") or arguments.get("id", "")
-    travellers: Any = arguments.get("passengers") or [{}]
+    travellers = arguments.get("passengers") or [{}]
     return ServiceCall(operation, subject, travellers[0].get("doc_number", ""), message_id)
 
 
-def _members(body: bytes) -> dict[str, Any]:
+def _members(body):
     try:
         value = json.loads(body)
     except ValueError:
@@ -132,12 +129,12 @@ class Service:
         effects: What was done, in order.
     """
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.effects: list[Effect] = []
         self._bookings: dict[str, Booking] = {}
         self._lock = threading.Lock()
 
-    def book(self, *, is_confirmed: bool) -> Booking:
+    def book(self, *, is_confirmed):
         """A new booking, which counts as no effect."""
         number = next(_numbers)
         booking = Booking(f"bo-{number}", f"ti-{number}")
@@ -146,7 +143,7 @@ class Service:
         self._bookings[booking.booking_id] = self._bookings[booking.ticket_id] = booking
         return booking
 
-    def perform(self, request: ServiceCall, correlation_id: str) -> None:
+    def perform(self, request, correlation_id):
         """Do what a request asks for."""
         with self._lock:
             booking = self._bookings.get(request.subject) or self.book(is_confirmed=False)
@@ -162,7 +159,7 @@ class Service:
             intent = (request.effect or "", request.subject or request.document)
             self.effects.append(Effect(intent, booking.booking_id, correlation_id))
 
-    def answer(self, request: ServiceCall, booking: Booking | None = None) -> tuple[int, Any]:
+    def answer(self, request, booking=None):
         """Status and content of the reply that says that it is done.
 
         Args:
@@ -175,12 +172,12 @@ class Service:
         return status, _content(name, about or self.book(is_confirmed=False))
 
 
-def _content(operation: str, it: Booking) -> Any:
+def _content(operation, it):
     ids = {"booking_id": it.booking_id, "booking_reference": f"R{it.booking_id}"}
     ticket = {**samples.TICKET, "id": it.ticket_id, "status": it.status}
     named = {"booking_id": it.booking_id, "ticket_id": it.ticket_id}
     stands = {"stage": it.stage, "payment_status": it.payment, "tickets": [ticket]}
-    contents: dict[str, Any] = {
+    contents = {
         "bookings.create": {**samples.BOOKING_CREATED, **ids},
         "bookings.confirm": {**samples.BOOKING_CONFIRMATION, **named},
         "bookings.cancel": {**samples.BOOKING_CANCELLATION, "booking_id": it.booking_id},

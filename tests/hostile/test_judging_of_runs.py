@@ -67,10 +67,7 @@ def test_an_error_that_says_what_is_so_breaks_no_promise():
         ({"value": result("bo-1"), "effects": [DONE], "effects_after": 2}, "it was done 2 times"),
         ({"value": result("bo-1")}, "done, said the client, and it was not"),
         ({"value": result("bo-2"), "effects": [DONE]}, "bo-1 was asked for"),
-        (
-            {"error": UNKNOWN, "exchanges": [arrival("no reply"), arrival("no reply")]},
-            "sent again",
-        ),
+        ({"error": UNKNOWN, "exchanges": [arrival("no reply"), arrival("no reply")]}, "sent again"),
         (
             {"error": ConnectionFailedError("no"), "exchanges": [arrival("no reply")]},
             "not sent, said the client, and it arrived",

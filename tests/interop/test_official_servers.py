@@ -299,10 +299,7 @@ def test_there_is_one_handshake(clients, official):
 
 def test_many_threads_make_one_handshake(official):
     official.offer("view_ticket", viewing(lambda: TICKET))
-    with (
-        Ferry("any", base_url=official.hosted.base_url) as client,
-        ThreadPoolExecutor(8) as pool,
-    ):
+    with Ferry("any", base_url=official.hosted.base_url) as client, ThreadPoolExecutor(8) as pool:
         tickets = list(pool.map(lambda _: view(client), range(16)))
     assert {ticket.id for ticket in tickets} == {"t1"}
     assert official.hosted.methods.count("initialize") == 1

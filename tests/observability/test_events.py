@@ -193,11 +193,7 @@ def test_two_who_ask_for_the_same_have_an_outcome_each(
 @pytest.mark.parametrize("loop", ["asyncio", "trio"])
 @pytest.mark.parametrize(
     ("done", "call", "outcome"),
-    [
-        (False, "confirm", "unknown"),
-        (True, "confirm", "unknown"),
-        (False, "guard", "not_sent"),
-    ],
+    [(False, "confirm", "unknown"), (True, "confirm", "unknown"), (False, "guard", "not_sent")],
 )
 def test_a_cancelled_call_ends_its_exchange_and_tells_its_outcome(
     request, event_log, ferry_sandbox, booking_id, loop, done, call, outcome

@@ -187,10 +187,7 @@ def assert_each_below_its_own(spans, count):
 def test_the_parent_is_what_is_current_in_the_callers_thread(spans, ferry_sandbox, ferry, deadline):
     hooks = otel.event_hooks(tracer_provider=spans.provider)
     with type(ferry)(
-        ferry_sandbox.token,
-        base_url=ferry_sandbox.base_url,
-        event_hooks=hooks,
-        deadline=deadline,
+        ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=hooks, deadline=deadline
     ) as client:
 
         def work(number):

@@ -4,13 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferry_sdk import (
-    AmbiguousPlaceError,
-    InvalidInputError,
-    Port,
-    ServerError,
-    UnknownPlaceError,
-)
+from ferry_sdk import AmbiguousPlaceError, InvalidInputError, Port, ServerError, UnknownPlaceError
 from ferry_sdk.planning.names import PlaceIndex, country_codes, fold
 
 FOUND = {
@@ -44,11 +38,7 @@ FOUND = {
     "L'Île-Rousse": "FRILR",
 }
 AMBIGUOUS = {"Tanger": {"MAPTM", "MATNG"}, "Porto": {"FRPVO", "ITPTO"}}
-MISSPELLED = {
-    "Marsilia": "FRMRS",
-    "Civitavechia": "ITCVV",
-    "Igumenitsa": "GRIGO",
-}
+MISSPELLED = {"Marsilia": "FRMRS", "Civitavechia": "ITCVV", "Igumenitsa": "GRIGO"}
 
 
 def test_names_in_six_languages_are_found(reader):

@@ -120,10 +120,7 @@ def test_the_catalogues_are_read_once_for_all_event_loops(ferry_sandbox):
     def look(event):
         seen.append(event.operation)
 
-    settings = {
-        "base_url": ferry_sandbox.base_url,
-        "event_hooks": {"request": [look]},
-    }
+    settings = {"base_url": ferry_sandbox.base_url, "event_hooks": {"request": [look]}}
 
     async def find():
         async with AsyncFerry(ferry_sandbox.token, **settings) as ferry:
@@ -265,9 +262,7 @@ def test_an_old_graph_is_used_while_another_one_is_made(ferry_sandbox, with_rout
             again.set()
 
     with Ferry(
-        ferry_sandbox.token,
-        base_url=ferry_sandbox.base_url,
-        event_hooks={"request": [count]},
+        ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks={"request": [count]}
     ) as ferry:
         (key,) = catalogues._graphs
         old = catalogues._graphs[key]

@@ -13,12 +13,7 @@ from tests.support.hold import Hold
 
 ADULT = [{"type": "Adult", "gender": "Female", "age": 34}]
 ON = date(2050, 6, 6)
-STRAIT = {
-    "origin": "Algeciras",
-    "destination": "Tangier Med",
-    "on": ON,
-    "passengers": ADULT,
-}
+STRAIT = {"origin": "Algeciras", "destination": "Tangier Med", "on": ON, "passengers": ADULT}
 pytestmark = pytest.mark.usefixtures("with_routes")
 RUNNERS = [asyncio.run, trio.run]
 

@@ -488,10 +488,7 @@ def test_a_refused_search_of_trips_names_its_own_argument(both, ferry_sandbox):
     past = date(2040, 5, 6)  # for the service
     for search, field in (
         (lambda: both.trips.search("Genoa", "Tunis", on=past, **one_company), "on"),
-        (
-            lambda: both.trips.search("Genoa", "Tunis", on=past, back=GNV_SAILS, **one_company),
-            "on",
-        ),
+        (lambda: both.trips.search("Genoa", "Tunis", on=past, back=GNV_SAILS, **one_company), "on"),
         (
             lambda: both.trips.calendar("Genoa", "Tunis", start=past, end=past, **one_company),
             "start",

@@ -8,12 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferry_sdk import (
-    AmbiguousPlaceError,
-    Availability,
-    Tariff,
-    UnknownPlaceError,
-)
+from ferry_sdk import AmbiguousPlaceError, Availability, Tariff, UnknownPlaceError
 from ferry_sdk.planning.request import flexible_rounds
 from ferry_sdk.planning.trips import Offer, SearchReport, TripSearch, one_way, round_trip
 from tests.support.tables import each
@@ -146,10 +141,7 @@ def test_results_can_be_copied_and_pickled(reader, way):
 
 @pytest.mark.parametrize(
     ("text", "error", "ports"),
-    [
-        ("Tanger", AmbiguousPlaceError, "candidates"),
-        ("Marsilia", UnknownPlaceError, "suggestions"),
-    ],
+    [("Tanger", AmbiguousPlaceError, "candidates"), ("Marsilia", UnknownPlaceError, "suggestions")],
 )
 def test_an_error_of_a_name_can_be_pickled_with_its_ports(reader, text, error, ports):
     with pytest.raises(error) as refused:

@@ -164,11 +164,7 @@ class TestRounds:
         async def send():
             responses = {} if answer is None else {"input_responses": {"approval": answer}}
             return await host.client.session.call_tool(
-                name,
-                arguments,
-                request_state=state,
-                allow_input_required=True,
-                **responses,
+                name, arguments, request_state=state, allow_input_required=True, **responses
             )
 
         return send

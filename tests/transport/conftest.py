@@ -61,9 +61,7 @@ def library(request):
     return request.param
 
 
-@pytest.fixture(
-    params=[pytest.param(READ, id="read"), pytest.param(CREATE, id="create")],
-)
+@pytest.fixture(params=[pytest.param(READ, id="read"), pytest.param(CREATE, id="create")])
 def call(request):
     return request.param
 
@@ -73,7 +71,7 @@ def call(request):
         pytest.param(READ, id="read"),
         pytest.param(CREATE, id="create"),
         pytest.param(CONFIRM, id="confirm"),
-    ],
+    ]
 )
 def any_call(request):
     return request.param

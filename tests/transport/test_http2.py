@@ -8,14 +8,7 @@ import pytest
 from h2.errors import ErrorCodes
 
 from ferry_sdk import FerryError, OutcomeUnknownError
-from tests.transport.calls import (
-    ABANDONED_BODY,
-    CREATE,
-    READ,
-    is_sent_once,
-    is_tried_again,
-    sent,
-)
+from tests.transport.calls import ABANDONED_BODY, CREATE, READ, is_sent_once, is_tried_again, sent
 from tests.transport.http2_peer import Peer, over_http2
 from tests.transport.scripted import Service, over_tls
 

@@ -8,14 +8,7 @@ import pytest
 
 from ferry_sdk import ConfigurationError, ConnectionFailedError, RequestTimeoutError
 from tests.backend.gathering import eventually
-from tests.transport.calls import (
-    CREATE,
-    READ,
-    failure,
-    is_never_sent,
-    is_tried_again,
-    sent,
-)
+from tests.transport.calls import CREATE, READ, failure, is_never_sent, is_tried_again, sent
 from tests.transport.scripted import (
     Service,
     answer_to,

@@ -345,9 +345,7 @@ def test_a_client_that_makes_no_call_loads_little():
 )
 def test_a_search_loads_no_httpx(ferry, ferry_sandbox, program):
     statement = program.format(
-        token=ferry_sandbox.token,
-        base_url=ferry_sandbox.base_url,
-        arguments=search_arguments(),
+        token=ferry_sandbox.token, base_url=ferry_sandbox.base_url, arguments=search_arguments()
     )
     loaded = loaded_after(statement)
     assert "ferry_sdk._transport.http11.client" in loaded

@@ -3,14 +3,7 @@
 import pytest
 
 from ferry_sdk import ConnectionFailedError, OutcomeUnknownError
-from tests.transport.calls import (
-    ABANDONED_BODY,
-    CREATE,
-    failure,
-    is_never_sent,
-    is_sent_once,
-    sent,
-)
+from tests.transport.calls import ABANDONED_BODY, CREATE, failure, is_never_sent, is_sent_once, sent
 from tests.transport.scripted import Service, cut, in_turn, read_request, serve
 
 pytestmark = pytest.mark.filterwarnings(ABANDONED_BODY)

@@ -8,15 +8,7 @@ import httpcore
 import pytest
 
 from ferry_sdk._transport.http11 import AsyncConnections, Connections
-from tests.transport.scripted import (
-    Service,
-    cut,
-    hang,
-    in_turn,
-    over_tls,
-    read_request,
-    serve,
-)
+from tests.transport.scripted import Service, cut, hang, in_turn, over_tls, read_request, serve
 
 pytestmark = pytest.mark.usefixtures("reader")
 
