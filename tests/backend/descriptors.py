@@ -1,19 +1,18 @@
 """What this process has open, as the system sees it."""
 
+import os
 import socket
 from contextlib import suppress
-from pathlib import Path
 from urllib.parse import urlsplit
 
 
 def descriptors():
     """What each descriptor stands for."""
     found = {}
-    for link in Path("/proc/self/fd").iterdir():
-        try:
-            found[link.name] = str(link.readlink())
-        except FileNotFoundError:
-            continue  # the folder's own, or closed meanwhile
+    with os.scandir("/proc/self/fd") as links:
+        for link in links:
+            with suppress(FileNotFoundError):  # the folder's own, or closed meanwhile
+                found[link.name] = os.readlink(link.path)  # noqa: PTH115 -- there are hundreds
     return found
 
 
