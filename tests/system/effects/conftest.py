@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from tests.effects.world import World
+from tests.system.effects.world import World
 
 
 @pytest.fixture(scope="session")

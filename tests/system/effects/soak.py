@@ -9,8 +9,8 @@ import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import product
 
-from tests.hostile import exploring as hostile
-from tests.hostile.running import Stage
+from tests.system.hostile import exploring as hostile
+from tests.system.hostile.running import Stage
 
 from .exploring import explore
 from .schedules import GROUPS

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from tests.effects.schedules import EFFECTS
 from tests.support import samples
+from tests.system.effects.schedules import EFFECTS
 
 _BY_ADDRESS = {
     ("POST", "/api/booking"): "bookings.create",

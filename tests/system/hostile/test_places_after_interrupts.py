@@ -16,10 +16,10 @@ import pytest
 
 import ferry_sdk
 from ferry_sdk import AsyncFerry, Ferry
-from tests.hostile.kinds import Stroke
-from tests.hostile.server import HostileServer
 from tests.support import summer
 from tests.support.tiers import mostly_long
+from tests.system.hostile.kinds import Stroke
+from tests.system.hostile.server import HostileServer
 
 pytestmark = [
     pytest.mark.own_http_client("each has one place"),

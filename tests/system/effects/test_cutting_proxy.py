@@ -5,9 +5,9 @@ from contextlib import closing, suppress
 
 import pytest
 
-from tests.effects.ends import ANSWER, REQUEST, Caller, Service
 from tests.support.cutting import CuttingProxy
 from tests.support.cutting_harms import POSITIONS, Harm, offset_of
+from tests.system.effects.ends import ANSWER, REQUEST, Caller, Service
 
 
 @pytest.fixture

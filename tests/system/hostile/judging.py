@@ -8,8 +8,8 @@ from functools import lru_cache
 from html import unescape
 
 from ferry_sdk import FerryError, OutcomeUnknownError, UnexpectedResponseError, UnresolvedWriteError
-from tests.effects.judging import SLACK, SOFT
-from tests.effects.schedules import EFFECTS
+from tests.system.effects.judging import SLACK, SOFT
+from tests.system.effects.schedules import EFFECTS
 
 from .preparing import TOKENS
 from .runs import PLACES

@@ -29,9 +29,9 @@ from ferry_sdk import (
     TicketNotFoundError,
     UnexpectedResponseError,
 )
-from tests.interop.official_server import MODES, Hosted, Official, plain_server
 from tests.support.mcp_samples import BOOKING, TICKET, availability, book, failure, search, view
 from tests.support.tiers import mostly_long
+from tests.system.interop.official_server import MODES, Hosted, Official, plain_server
 
 LIST, OBJECT = list[dict[str, Any]], dict[str, Any]
 SEPARATORS = "line\u2028paragraph\u2029next\u0085end"

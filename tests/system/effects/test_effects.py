@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.effects.exploring import explore
-from tests.effects.schedules import GROUPS
 from tests.support.tiers import mostly_long
+from tests.system.effects.exploring import explore
+from tests.system.effects.schedules import GROUPS
 
 EACH = 16
 pytestmark = pytest.mark.usefixtures("no_leftovers")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tests.effects.judging import SOFT
+from tests.system.effects.judging import SOFT
 
 from .judging import violations
 from .runs import Run, draw_run

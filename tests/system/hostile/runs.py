@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal
 
-from tests.effects.schedules import MCP_WRITES, REST_WRITES
+from tests.system.effects.schedules import MCP_WRITES, REST_WRITES
 
 from .kinds import Stroke, stroke
 

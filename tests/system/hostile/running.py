@@ -12,8 +12,8 @@ import httpx
 
 from ferry_sdk import AsyncFerry, Ferry
 from ferry_sdk._transport.http11 import client as clients
-from tests.effects.running import note_log
 from tests.support.stopwatch import Stopwatch
+from tests.system.effects.running import note_log
 
 from .evidence import Evidence
 from .interrupts import Interrupter

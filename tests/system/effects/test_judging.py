@@ -5,12 +5,12 @@ from ferry_sdk import ConnectionFailedError, OutcomeUnknownError, RateLimitError
 from ferry_sdk.models.bookings import BookingConfirmation
 from ferry_sdk.sandbox.counters import Effect
 from ferry_sdk.types import Attempt
-from tests.effects.calling import Subject
-from tests.effects.evidence import Evidence, Outcome
-from tests.effects.judging import Judgement
-from tests.effects.schedules import Schedule
 from tests.support.cutting_harms import Passage
 from tests.support.tables import each
+from tests.system.effects.calling import Subject
+from tests.system.effects.evidence import Evidence, Outcome
+from tests.system.effects.judging import Judgement
+from tests.system.effects.schedules import Schedule
 
 CALL = "corr-1"
 REFUSAL = '{"error": true, "code": "CONFLICT", "message": "no"}'

@@ -10,14 +10,14 @@ from ferry_sdk import (
     RequestDigest,
 )
 from ferry_sdk.models import BookingConfirmation
-from tests.hostile.evidence import Evidence, Outcome
-from tests.hostile.judging import violations
-from tests.hostile.kinds import Stroke
-from tests.hostile.preparing import TOKENS
-from tests.hostile.runs import PLACES, Call, Run
-from tests.hostile.server import Exchange
-from tests.hostile.service import Effect, ServiceCall
 from tests.support.tables import each
+from tests.system.hostile.evidence import Evidence, Outcome
+from tests.system.hostile.judging import violations
+from tests.system.hostile.kinds import Stroke
+from tests.system.hostile.preparing import TOKENS
+from tests.system.hostile.runs import PLACES, Call, Run
+from tests.system.hostile.server import Exchange
+from tests.system.hostile.service import Effect, ServiceCall
 
 SECRET = "Quarrington-Ünsal"
 DONE = Effect(("bookings.confirm", "bo-1"), "bo-1", "call-1")

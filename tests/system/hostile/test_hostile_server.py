@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.hostile.exploring import explore
-from tests.hostile.kinds import KINDS
-from tests.hostile.running import Stage
 from tests.support.tiers import mostly_long
+from tests.system.hostile.exploring import explore
+from tests.system.hostile.kinds import KINDS
+from tests.system.hostile.running import Stage
 
 EACH = 10
 RUNS = 300

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from tests.effects.exploring import STRETCHES
-from tests.effects.judging import SOFT, Judgement
-from tests.effects.running import run
-from tests.effects.schedules import Schedule, Trouble
 from tests.support.cutting_harms import Harm
 from tests.support.tiers import LONG
+from tests.system.effects.exploring import STRETCHES
+from tests.system.effects.judging import SOFT, Judgement
+from tests.system.effects.running import run
+from tests.system.effects.schedules import Schedule, Trouble
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 

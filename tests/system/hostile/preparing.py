@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ferry_sdk.journal import Journal
-from tests.effects.calling import CALLS, GUARDED
-from tests.effects.schedules import EFFECTS
+from tests.system.effects.calling import CALLS, GUARDED
+from tests.system.effects.schedules import EFFECTS
 
 from .evidence import Outcome
 
@@ -39,7 +39,7 @@ _numbers = count(1)
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a call is about, as `tests.effects.calling` wants it.
+    """What a call is about, as `tests.system.effects.calling` wants it.
 
     Attributes:
         sailing: What makes a booking.
