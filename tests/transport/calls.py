@@ -45,13 +45,15 @@ class Call:
 READ = Call("GET /api/port", lambda ferry: ferry.with_raw_response.catalogue.ports())
 
 
-def creation(**passenger):
-    """A write of whom it books."""
+def creation(availability_id="a-1"):
+    """A write of what it books."""
     return Call(
         "POST /api/booking",
         lambda ferry: ferry.with_raw_response.bookings.create(
-            availabilities=[{"availability_id": "a-1", "tariff_id": "t-1", "place_id": "p-1"}],
-            passengers=[{**PASSENGERS[0], **passenger}],
+            availabilities=[
+                {"availability_id": availability_id, "tariff_id": "t-1", "place_id": "p-1"}
+            ],
+            passengers=PASSENGERS[:1],
         ),
         is_write=True,
     )

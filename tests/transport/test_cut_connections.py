@@ -39,7 +39,7 @@ def pause(_):
     time.sleep(0.1)
 
 
-LONG = creation(first_name="x" * 16_000_000)
+LONG = creation("x" * 16_000_000)
 UNREAD = [
     pytest.param(cut, id="at once"),
     pytest.param(in_turn(read_bytes(1), cut), id="after the first byte"),
