@@ -107,7 +107,7 @@ TESTS: dict[str, Stages] = {
         ("tests/protocols/test_exact_numbers.py", "tests/backend/test_many_values.py"),
     ),
     "_engine/sending": (
-        ("tests/engine/test_sending.py", "tests/engine/test_flow_interrupted.py"),
+        ("tests/engine/test_sending.py", "tests/engine/test_flow.py"),
         _named("transport/test", "not_connected", "cut_connections"),
         *FLOW,
     ),
