@@ -49,7 +49,7 @@ def install(session: nox.Session, versions: str) -> list[str]:
         constraints.write_text(str(asked), encoding="utf-8")
         session.install("-e", f".[{EXTRAS}]", *groups, "--constraint", str(constraints))
         # The official mcp package wants newer versions than these.
-        left_out += ["--ignore", "tests/interop", "--ignore", "tests/stdio"]
+        left_out += ["--ignore", "tests/system/interop", "--ignore", "tests/stdio"]
         # An old anyio loses the connection that it was opening when a task is cancelled.
         left_out += ["-W", "ignore:unclosed:ResourceWarning"]
     else:

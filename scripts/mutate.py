@@ -51,17 +51,17 @@ def _named(folder: str, *names: str) -> tuple[str, ...]:
 
 
 FLOW: Stages = (
-    ("tests/engine/test_flow.py", *_named("engine/test_flow", "journal", "read_back")),
-    _named("engine/test_flow", "every_course", "guards", "interrupted", "together", "deadline"),
-    _named("engine/test_flow", "waits", "repeating", "safety"),
-    _named("engine/test_flow", "tokens", "tariffs", "other_replies"),
+    _named("engine/test", "attempts", "writes"),
+    _named("engine/test", "flow", "flow_every_course"),
+    _named("engine/test", "polling", "safety"),
+    _named("engine/test", "auth", "tariffs", "correlation"),
     (
         "tests/engine/test_redaction.py",
         *_named("observability/test", "events", "records_of_the_log"),
     ),
 )
 JOURNAL: Stages = (
-    _named("journal/test_journal", "entries", "listing", "keys", "fork_lock", "secrets"),
+    _named("journal/test_journal", "entries", "listing", "keys", "secrets"),
     _named("journal/test_journal", "forks", "damage", "files", "interrupts", "model"),
 )
 AGENTS: Stages = (
@@ -99,7 +99,7 @@ TESTS: dict[str, Stages] = {
     "_engine/attempts": FLOW,
     "_engine/writes": (*FLOW, ("tests/rate/test_every_request.py",)),
     "_engine/polling": (FLOW[2], *FLOW),
-    "_engine/retry": (FLOW[2], *FLOW),
+    "_engine/retry": FLOW,
     "_engine/context": FLOW,
     "_engine/requests": (
         *FLOW,
@@ -107,7 +107,7 @@ TESTS: dict[str, Stages] = {
         ("tests/protocols/test_exact_numbers.py", "tests/backend/test_many_values.py"),
     ),
     "_engine/sending": (
-        ("tests/engine/test_sending.py", "tests/engine/test_flow_interrupted.py"),
+        ("tests/engine/test_sending.py", "tests/engine/test_flow.py"),
         _named("transport/test", "not_connected", "cut_connections"),
         *FLOW,
     ),

@@ -1,7 +1,5 @@
 """Fixtures: clients of both kinds, and the local service they speak to."""
 
-from __future__ import annotations
-
 import gc
 import logging
 import os
@@ -9,7 +7,6 @@ import signal
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from anyio.from_thread import start_blocking_portal
@@ -24,14 +21,6 @@ from tests.support.operations import OPERATIONS
 from tests.support.processes import fork_server
 from tests.support.tiers import LONG, load_profile, mostly_long, surplus
 from tests.support.trip import NOW
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Hashable, Iterator
-
-    from anyio.from_thread import BlockingPortal
-
-    from ferry_sdk import Ferry
-    from ferry_sdk._transport.single_flight import SharedCall, SharedResult
 
 KINDS = {
     **dict.fromkeys(
@@ -54,7 +43,7 @@ for name in [name for name in os.environ if name.startswith("FERRY_")]:
     del os.environ[name]
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser):
     parser.addoption(
         "--http-client",
         choices=injected.LIBRARIES,
@@ -62,7 +51,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure(config):
     config.addinivalue_line(
         "markers", "own_http_client(reason): --http-client leaves the clients of this test alone"
     )
@@ -83,7 +72,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(server.close)
 
 
-def pytest_xdist_auto_num_workers() -> int:
+def pytest_xdist_auto_num_workers():
     """Three for two cores: the tests wait for a third of their time.
 
     Each worker collects all tests once more, so more of them would take longer.
@@ -93,7 +82,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection():
     """Collect without the garbage collector, which would walk thousands of new tests each time.
 
     They stay until the end, so it does not walk them afterwards either: many tests collect.
@@ -107,7 +96,7 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items):
     """Leave to the long tier what two kinds do alike, and the products of several parameters.
 
     Both kinds of client run the same generators, and both databases the same statements: each
@@ -115,8 +104,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     its longest one has values, so that each value of each parameter is in a case.
     """
     tests = Path(__file__).parent
-    begun: set[tuple[Path, str]] = set()
-    products: dict[tuple[Path, str], list[pytest.Function]] = {}
+    begun = set()
+    products = {}
     for item in items:
         if not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
             continue
@@ -136,9 +125,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("combination")
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
+def pytest_terminal_summary(terminalreporter, exitstatus):
     """Say how often what is not counted as a test was done, and what a new method still lacks."""
-    counts: dict[str, int] = {}
+    counts = {}
     for report in terminalreporter.stats.get("passed", ()):
         for name, count in report.user_properties:
             counts[name] = counts.get(name, 0) + count
@@ -150,7 +139,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, exitstatu
 
 
 @pytest.fixture(autouse=True)
-def _new_log_locks() -> None:
+def _new_log_locks():
     """Replace the locks of the log handlers.
 
     A signal in an earlier test may have come between taking such a lock and the `try` that frees
@@ -161,13 +150,13 @@ def _new_log_locks() -> None:
 
 
 @pytest.fixture(autouse=True)
-def retry_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def retry_at_once(monkeypatch):
     """No call waits between attempts: what follows a failure is looked at, not when."""
     monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
 
 
 @pytest.fixture(scope="module")
-def read_back_once() -> Iterator[None]:
+def read_back_once():
     """An effect is looked for once, however long that takes, and not for half a minute."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ferry_sdk._engine.polling._LAST_LOOK", READ_BACK_WINDOW)
@@ -175,17 +164,17 @@ def read_back_once() -> Iterator[None]:
 
 
 @pytest.fixture
-def look_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def look_once(monkeypatch):
     """The same for one test of a module whose others look again."""
     monkeypatch.setattr("ferry_sdk._engine.polling._LAST_LOOK", READ_BACK_WINDOW)
 
 
 @pytest.fixture
-def joined(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+def joined(monkeypatch):
     """Grows by one as soon as a call waits for another's request instead of making its own."""
-    keys: list[object] = []
+    keys = []
 
-    def noted(key: Hashable, mine: SharedCall) -> SharedResult | None:
+    def noted(key, mine):
         result = join_or_start(key, mine)
         if result is not None:
             keys.append(key)
@@ -197,26 +186,26 @@ def joined(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 
 @pytest.fixture(scope="session")
-def asyncio_portal() -> Iterator[BlockingPortal]:
+def asyncio_portal():
     with start_blocking_portal("asyncio") as portal:
         yield portal
 
 
 @pytest.fixture(scope="session")
-def trio_portal() -> Iterator[BlockingPortal]:
+def trio_portal():
     with start_blocking_portal("trio") as portal:
         yield portal
 
 
 @pytest.fixture
-def ferry_sandbox() -> Iterator[Sandbox]:
+def ferry_sandbox():
     """A service of the test's own, which ends with whatever the test leaves unfinished."""
     with Sandbox(now=NOW) as sandbox:
         yield sandbox
 
 
 @pytest.fixture(params=["sync", "asyncio", pytest.param("trio", marks=LONG)])
-def any_clients(request: pytest.FixtureRequest) -> Iterator[Clients]:
+def any_clients(request):
     """Makes clients: sync ones, and async ones on either kind of event loop."""
     loop = request.param
     made = Clients(None if loop == "sync" else request.getfixturevalue(f"{loop}_portal"))
@@ -224,26 +213,26 @@ def any_clients(request: pytest.FixtureRequest) -> Iterator[Clients]:
     made.close()
 
 
-def clients_of(request: pytest.FixtureRequest) -> Iterator[Clients]:
+def clients_of(request):
     made = Clients(None if request.param == "sync" else request.getfixturevalue("asyncio_portal"))
     yield made
     made.close()
 
 
 @pytest.fixture(params=["sync", "asyncio"])
-def clients(request: pytest.FixtureRequest) -> Iterator[Clients]:
+def clients(request):
     """Makes clients: the test runs once with sync ones and once with async ones."""
     yield from clients_of(request)
 
 
 @pytest.fixture(params=mostly_long(["sync", "asyncio"]))
-def mostly_sync_clients(request: pytest.FixtureRequest) -> Iterator[Clients]:
+def mostly_sync_clients(request):
     """The same, for modules of many cases: the async ones are long tests."""
     yield from clients_of(request)
 
 
 @pytest.fixture
-def both(clients: Clients, ferry_sandbox: Sandbox) -> Ferry:
+def both(clients, ferry_sandbox):
     """A client of the local service that may do everything, once sync and once async."""
     return clients(
         ferry_sandbox.token,

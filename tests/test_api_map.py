@@ -1,7 +1,5 @@
 """api.md is what the methods are, and the endpoints it names are those that are called."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -24,7 +22,7 @@ WIRE = {
 """An endpoint in the words of the page, and in those of a request."""
 
 
-def on_the_wire(endpoint: str) -> str:
+def on_the_wire(endpoint):
     (made,) = [re.sub(one, to, endpoint) for one, to in WIRE.items() if re.fullmatch(one, endpoint)]
     return made
 

@@ -1,7 +1,5 @@
 """The architecture page names every module of the package's root, and its drawing shows each."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -14,12 +12,12 @@ MODULES = {
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 
 
-def test_the_table_of_layers_names_each_module_once() -> None:
+def test_the_table_of_layers_names_each_module_once():
     table = PAGE.partition("| Module |")[2].partition("\n\n")[0]
     named = [name.rstrip("/") for name in re.findall(r"^\| `([^`]+)`", table, re.MULTILINE)]
     assert sorted(named) == sorted(MODULES)
 
 
-def test_the_drawing_shows_each_module_once() -> None:
+def test_the_drawing_shows_each_module_once():
     drawing = (ROOT / "docs" / "pictures" / "layers.svg").read_text("utf-8")
     assert sorted(re.findall(r'class="module">([^<]+)<', drawing)) == sorted(MODULES)

@@ -1,12 +1,9 @@
 """The benchmarks: what they measure with, and what they show."""
 
-from __future__ import annotations
-
 import json
 import sys
 from datetime import timedelta
 from statistics import median
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -16,25 +13,19 @@ from pydantic import BaseModel
 from benchmarks import _running
 from benchmarks._catalogues import DAYS, ROUTES, SAILED_BY, SAILINGS, START, code_of
 from benchmarks._clients import MissingPeerError, work_of
-from benchmarks._lines import Bar, Line, compared, table
-from benchmarks._measure import Effort, Figures, in_turn, timed
+from benchmarks._lines import Bar, compared, table
+from benchmarks._measure import Figures, in_turn, timed
 from benchmarks._payload import FEE, QUESTION, TOKEN, availability, mcp_answers, search_answer
 from benchmarks._reading import read_dicts, read_objects
 from benchmarks._service import FEW, Service
 from ferry_sdk import Availability, CancellationFee, Ferry
 from tests.support.summer import stopped
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from ferry_sdk.sandbox import Sandbox
-
 SECONDS = st.floats(min_value=1e-6, max_value=1e3)
 PAIRS = st.lists(st.tuples(SECONDS, SECONDS), min_size=1, max_size=30)
 
 
-def extras_of(value: Any) -> Iterator[str]:
+def extras_of(value):
     """The members that no model knows, at any depth."""
     if isinstance(value, BaseModel):
         yield from value.model_extra or ()
@@ -45,7 +36,7 @@ def extras_of(value: Any) -> Iterator[str]:
             yield from extras_of(item)
 
 
-def paths(value: Any, at: str = "") -> set[str]:
+def paths(value, at=""):
     """Every member of a JSON value, with the kind of what is in it."""
     if isinstance(value, dict):
         return {path for name, item in value.items() for path in paths(item, f"{at}.{name}")}
@@ -55,18 +46,18 @@ def paths(value: Any, at: str = "") -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[Service]:
+def service():
     with Service(25) as running:
         yield running
 
 
 @pytest.fixture
-def canned(service: Service) -> Iterator[Ferry]:
+def canned(service):
     with Ferry(TOKEN, base_url=service.base_url) as client:
         yield client
 
 
-def test_the_records_read_whole() -> None:
+def test_the_records_read_whole():
     for record in json.loads(search_answer(50)):
         read = Availability.model_validate(record)
         assert not [*extras_of(read)]
@@ -74,13 +65,13 @@ def test_the_records_read_whole() -> None:
         assert len(read.places) in (2, 3)
 
 
-def test_the_records_are_those_of_the_local_service(ferry: Ferry, ferry_sandbox: Sandbox) -> None:
+def test_the_records_are_those_of_the_local_service(ferry, ferry_sandbox):
     stopped(ferry_sandbox)
     raw = ferry.with_raw_response.availability.search(**QUESTION)
     assert paths(json.loads(raw.content)) == paths(json.loads(search_answer(50)))
 
 
-def test_an_answer_is_as_big_as_it_is_said_to_be_and_the_same_every_time() -> None:
+def test_an_answer_is_as_big_as_it_is_said_to_be_and_the_same_every_time():
     content = search_answer(1000)
     assert 2_500_000 < len(content) < 2_900_000
     assert content == search_answer(1000)
@@ -88,23 +79,23 @@ def test_an_answer_is_as_big_as_it_is_said_to_be_and_the_same_every_time() -> No
     assert any(len(char.encode()) > 1 for char in content.decode())
 
 
-def test_the_fee_reads() -> None:
+def test_the_fee_reads():
     assert CancellationFee.model_validate_json(FEE).currency == "EUR"
 
 
-def test_the_canned_service_answers_by_both_protocols(canned: Ferry) -> None:
+def test_the_canned_service_answers_by_both_protocols(canned):
     found = canned.availability.search(**QUESTION)
     assert [one.id for one in found] == [availability(number)["id"] for number in range(25)]
     assert canned.mcp.search_availability(**QUESTION) == found
     assert canned.bookings.cancel_fee("x") == CancellationFee.model_validate_json(FEE)
 
 
-def test_the_canned_service_has_small_answers_too(service: Service) -> None:
+def test_the_canned_service_has_small_answers_too(service):
     with Ferry(TOKEN, base_url=service.few_url) as client:
         assert len(client.availability.search(**QUESTION)) == FEW
 
 
-def test_the_canned_service_has_routes_to_plan_with(service: Service) -> None:
+def test_the_canned_service_has_routes_to_plan_with(service):
     with Ferry(TOKEN, base_url=service.routes_url) as client:
         routes = client.routes.find()
         assert len({(one.depart_code, one.arrive_code) for one in routes}) == len(routes) == ROUTES
@@ -120,19 +111,19 @@ def test_the_canned_service_has_routes_to_plan_with(service: Service) -> None:
         assert calendar.report.calls == DAYS * SAILED_BY
 
 
-def test_the_canned_service_ends_with_its_block() -> None:
+def test_the_canned_service_ends_with_its_block():
     with Service(1) as service:
         process = service._process
         assert process.poll() is None
     assert process.returncode == 0
 
 
-def test_an_mcp_answer_holds_the_same_text() -> None:
+def test_an_mcp_answer_holds_the_same_text():
     reply = json.loads(mcp_answers(3)[b'"tools/call"'])
     assert reply["result"]["content"][0]["text"].encode() == search_answer(3)
 
 
-def test_both_ways_of_reading_miss_nothing() -> None:
+def test_both_ways_of_reading_miss_nothing():
     content = search_answer(3)
     records = json.loads(content)
     read_dicts(records)
@@ -145,25 +136,23 @@ def test_both_ways_of_reading_miss_nothing() -> None:
 
 
 @given(PAIRS)
-def test_a_ratio_is_the_middle_of_the_ratios_of_pairs(pairs: list[tuple[float, float]]) -> None:
+def test_a_ratio_is_the_middle_of_the_ratios_of_pairs(pairs):
     figures = Figures({"a": [one for one, _ in pairs], "b": [other for _, other in pairs]})
     assert figures.ratio("a", "b") == median([one / other for one, other in pairs])
     assert figures.median("a") == median([one for one, _ in pairs])
 
 
 @given(PAIRS, st.floats(min_value=1, max_value=50))
-def test_noise_that_hits_both_of_a_pair_changes_no_ratio(
-    pairs: list[tuple[float, float]], slower: float
-) -> None:
+def test_noise_that_hits_both_of_a_pair_changes_no_ratio(pairs, slower):
     quiet = Figures({"a": [one for one, _ in pairs], "b": [other for _, other in pairs]})
     noisy = Figures({name: [slower * one for one in each] for name, each in quiet.rounds.items()})
     assert noisy.ratio("a", "b") == pytest.approx(quiet.ratio("a", "b"))
 
 
-def test_contenders_take_turns_at_being_first_and_warm_ups_do_not_count() -> None:
-    order: list[str] = []
+def test_contenders_take_turns_at_being_first_and_warm_ups_do_not_count():
+    order = []
 
-    def contender(name: str) -> float:
+    def contender(name):
         order.append(name)
         return len(order)
 
@@ -177,14 +166,14 @@ def test_contenders_take_turns_at_being_first_and_warm_ups_do_not_count() -> Non
     assert min(min(each) for each in figures.rounds.values()) > 3
 
 
-def test_a_time_is_the_mean_of_its_calls() -> None:
-    calls: list[int] = []
+def test_a_time_is_the_mean_of_its_calls():
+    calls = []
     assert 0 < timed(lambda: calls.append(1), 5)() < 1
     assert len(calls) == 5
 
 
 @pytest.fixture
-def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def in_this_process(monkeypatch):
     """What is put in place of a row is put in place in this process only."""
     monkeypatch.setattr(_running, "_on_its_own", _running._measured)
 
@@ -198,16 +187,16 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
         (Bar(3, is_least=True), 2.99, False),
     ],
 )
-def test_a_bar_holds_on_its_own_side(bar: Bar, ratio: float, *, holds: bool) -> None:
+def test_a_bar_holds_on_its_own_side(bar, ratio, *, holds):
     assert bar.holds(ratio) is holds
 
 
-def line(bar: Bar) -> Line:
+def line(bar):
     figures = Figures({"ferry": [0.002, 0.004], "httpx": [0.001, 0.002], "floor": [0.0005, 0.0005]})
     return compared(figures, "a call", "ms", bar, ours="ferry", to="httpx", floor="floor")
 
 
-def test_the_table_shows_who_was_measured_and_what_holds() -> None:
+def test_the_table_shows_who_was_measured_and_what_holds():
     rows = [("good", line(Bar(2))), ("bad", line(Bar(1)))]
     head, rule, good, bad = table(rows, is_judged=True).splitlines()
     assert [cell.strip() for cell in good.split("|")[1:-1]] == [
@@ -227,13 +216,7 @@ def test_the_table_shows_who_was_measured_and_what_holds() -> None:
 
 @pytest.mark.parametrize(("bar", "status"), [(Bar(2), 0), (Bar(1), 1)])
 @pytest.mark.usefixtures("in_this_process")
-def test_the_command_fails_where_a_bar_does_not_hold(
-    bar: Bar,
-    status: int,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_command_fails_where_a_bar_does_not_hold(bar, status, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr("benchmarks.small_call.measure", lambda _: [line(bar)])
     written = tmp_path / "figures.json"
     assert _running.main(["small_call", "--json", str(written)]) == status
@@ -244,10 +227,8 @@ def test_the_command_fails_where_a_bar_does_not_hold(
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_a_peer_that_is_not_installed_is_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def measure(_: Effort) -> list[Line]:
+def test_a_peer_that_is_not_installed_is_named(monkeypatch, capsys):
+    def measure(_):
         raise MissingPeerError("openai")
 
     monkeypatch.setattr("benchmarks.small_call.measure", measure)
@@ -256,17 +237,15 @@ def test_a_peer_that_is_not_installed_is_named(
     assert "small_call is not measured: openai is not installed" in printed
 
 
-def test_a_row_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_row_that_is_not_there_is_refused(capsys):
     with pytest.raises(SystemExit):
         _running.main(["small_cal"])
     assert "no row 'small_cal'; there are import_time" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_a_row_that_fails_is_named_and_the_others_go_on(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def measure(_: Effort) -> list[Line]:
+def test_a_row_that_fails_is_named_and_the_others_go_on(monkeypatch, capsys):
+    def measure(_):
         raise TimeoutError("no reply")
 
     monkeypatch.setattr("benchmarks.small_call.measure", measure)
@@ -278,14 +257,14 @@ def test_a_row_that_fails_is_named_and_the_others_go_on(
     assert "Traceback" in printed.err
 
 
-def test_a_client_whose_library_is_missing_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_whose_library_is_missing_says_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "msgspec", None)
     monkeypatch.delitem(sys.modules, "benchmarks._clients.msgspec", raising=False)
     with pytest.raises(MissingPeerError, match="msgspec is not installed"):
         work_of("msgspec", "search")
 
 
-def test_a_row_runs_at_a_tiny_size(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_row_runs_at_a_tiny_size(capsys):
     """One that needs no peer; `scripts/check` runs all of them."""
     assert _running.main(["mcp_big_answer", "--tiny"]) == 0
     assert "MCP search of 10" in capsys.readouterr().out

@@ -1,9 +1,6 @@
 """The Python of the documents, docstrings and notebooks has the form of a reader's own code."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,14 +8,11 @@ from tests.support.blocks import BLOCKS, MODULES, NOTEBOOKS, PAGES, ROOT, RUFF, 
 from tests.support.checkers import place_errors, run_checker
 from tests.support.tiers import LONG
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 pytestmark = [LONG, pytest.mark.timeout(180)]
 
 
 @pytest.fixture
-def saved(tmp_path: Path) -> dict[str, str]:
+def saved(tmp_path):
     """Every block in a folder that is nobody's project: its file, and where it stands."""
     save(BLOCKS, tmp_path)
     return {block.file: block.place for block in BLOCKS}

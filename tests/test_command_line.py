@@ -1,14 +1,11 @@
 """`python -m ferry_sdk` as a person runs it."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal
 import socket
 import subprocess
 import sys
-from typing import IO, TYPE_CHECKING
 
 import httpx
 import pytest
@@ -16,11 +13,8 @@ import pytest
 from ferry_sdk import Ferry
 from tests.support.processes import run, start
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-
-def exported(lines: IO[str]) -> dict[str, str]:
+def exported(lines):
     """Return the settings of the first three lines, each of which a shell runs."""
     words = [shlex.split(lines.readline()) for _ in range(3)]
     assert [line[0] for line in words] == ["export"] * 3
@@ -30,7 +24,7 @@ def exported(lines: IO[str]) -> dict[str, str]:
 SANDBOX = [sys.executable, "-u", "-m", "ferry_sdk", "sandbox", "--port", "0"]
 
 
-def test_the_sandbox_runs_until_it_is_interrupted(tmp_path: Path) -> None:
+def test_the_sandbox_runs_until_it_is_interrupted(tmp_path):
     command = [*SANDBOX, "--organisation-token", "it's $HOME"]
     with start(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, new=True) as process:
         assert process.stdout is not None
@@ -50,7 +44,7 @@ def test_the_sandbox_runs_until_it_is_interrupted(tmp_path: Path) -> None:
         ("2028-02-29T09:30:00.250000-0330", "2028-02-29T13:00:00.250000+00:00"),
     ],
 )
-def test_the_sandbox_begins_at_a_moment_that_is_said(tmp_path: Path, said: str, meant: str) -> None:
+def test_the_sandbox_begins_at_a_moment_that_is_said(tmp_path, said, meant):
     command = [*SANDBOX, "--now", said, "--frozen"]
     with start(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -70,16 +64,14 @@ def test_the_sandbox_begins_at_a_moment_that_is_said(tmp_path: Path, said: str, 
         ("2200-01-01T00:00:00Z", "1970 to 2199"),
     ],
 )
-def test_the_sandbox_refuses_a_moment_it_cannot_begin_at(
-    tmp_path: Path, said: str, why: str
-) -> None:
+def test_the_sandbox_refuses_a_moment_it_cannot_begin_at(tmp_path, said, why):
     done = run([*SANDBOX, "--now", said], cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert "--now" in done.stderr
     assert why in done.stderr
 
 
-def test_the_environment_sets_every_option_of_the_sandbox(tmp_path: Path) -> None:
+def test_the_environment_sets_every_option_of_the_sandbox(tmp_path):
     profile = tmp_path / "profile.json"
     profile.write_text('{"date_header": "absent"}')
     settings = {
@@ -110,7 +102,7 @@ def test_the_environment_sets_every_option_of_the_sandbox(tmp_path: Path) -> Non
     assert "opens-controls" not in rest
 
 
-def test_the_sandbox_refuses_a_profile_that_it_does_not_know(tmp_path: Path) -> None:
+def test_the_sandbox_refuses_a_profile_that_it_does_not_know(tmp_path):
     profile = tmp_path / "profile.json"
     profile.write_text('{"amount": "per_cabin"}')
     done = run([*SANDBOX, "--profile", str(profile)], cwd=tmp_path)
@@ -118,7 +110,7 @@ def test_the_sandbox_refuses_a_profile_that_it_does_not_know(tmp_path: Path) -> 
     assert "amount: Input should be 'whole_party' or 'per_person'" in " ".join(done.stderr.split())
 
 
-def test_a_missing_extra_is_named(tmp_path: Path) -> None:
+def test_a_missing_extra_is_named(tmp_path):
     (tmp_path / "uvicorn.py").write_text(
         "raise ModuleNotFoundError('no', name='uvicorn')", encoding="utf-8"
     )
@@ -128,7 +120,7 @@ def test_a_missing_extra_is_named(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_a_port_that_is_taken_is_said_in_a_line(tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_said_in_a_line(tmp_path):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

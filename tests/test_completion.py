@@ -3,8 +3,6 @@
 IPython and several editors complete by Jedi. It makes no calls.
 """
 
-from __future__ import annotations
-
 import inspect
 import sys
 import typing
@@ -44,31 +42,31 @@ def _no_files_at_home(tmp_path_factory):
 
 
 @cache
-def python() -> jedi.api.environment.Environment:
+def python():
     return jedi.create_environment(sys.executable, safe=False)
 
 
-def read_file(code: str) -> jedi.Script:
+def read_file(code):
     lines = "".join(f"    {line}\n" for line in code.splitlines())
     source = f"{START}async def main():\n{lines}"[:-1]
     return jedi.Script(source, project=PROJECT, environment=python())
 
 
-def read_session(code: str) -> jedi.Interpreter:
+def read_session(code):
     return jedi.Interpreter(code, [SESSION], project=PROJECT)
 
 
-def names(script: jedi.Script) -> set[str]:
+def names(script):
     return {one.name for one in script.complete() if not one.name.startswith("_")}
 
 
-def fields(kind: typing.Any) -> set[str]:
+def fields(kind):
     """What can be read of a value of a type."""
     kind = typing.get_origin(kind) or kind
     return {*getattr(kind, "model_fields", ()), *(name for name in dir(kind) if name[0] != "_")}
 
 
-def calls(client: str) -> dict[str, tuple[str, set[str]]]:
+def calls(client):
     """Every call of a client: its result as an expression, and the names to complete."""
     found = {}
     for group, kind in groups(STUBS[CLIENTS[client]][0]).items():

@@ -1,7 +1,5 @@
 """What scripts/conformance makes of the results; the suite itself needs Node, and runs there."""
 
-from __future__ import annotations
-
 import httpx
 import pytest
 

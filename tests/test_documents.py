@@ -18,7 +18,6 @@ from tests.support.blocks import (
     SAYS,
     TO_SAVE,
     VARIES,
-    Block,
     python,
     run_block,
 )
@@ -33,7 +32,7 @@ SHORT = "README.md"
 IN_ALL_DOCUMENTS = re.compile(r"^ *(```py|>>> )", re.MULTILINE)
 
 
-def is_quick(block: Block) -> bool:
+def is_quick(block):
     """Whether a block is run without --all too; one with tests starts pytest for them."""
     return block.path.name == SHORT and "def test_" not in block.source
 
@@ -46,14 +45,12 @@ def is_quick(block: Block) -> bool:
         if not block.title
     ],
 )
-def test_a_block_runs_and_says_what_it_shows(
-    block: Block, tmp_path: Path, record_property: Callable[[str, object], None]
-) -> None:
+def test_a_block_runs_and_says_what_it_shows(block, tmp_path, record_property):
     assert block.now(run_block(block, tmp_path)) == block.source
     record_property(block.what, 1)
 
 
-def test_a_block_to_save_has_one_meaning_and_a_use() -> None:
+def test_a_block_to_save_has_one_meaning_and_a_use():
     meanings = {block.title: block.source for block in TO_SAVE}
     for block in TO_SAVE:
         assert block.source == meanings[block.title], block.place
@@ -64,19 +61,19 @@ def test_a_block_to_save_has_one_meaning_and_a_use() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_block_of_a_package_that_is_not_installed_compiles(page: Path) -> None:
+def test_a_block_of_a_package_that_is_not_installed_compiles(page):
     for title, source in NOT_INSTALLED.findall(page.read_text("utf-8")):
         if "--8<--" not in source:
             compile(source, f"{page.name}: {title}", "exec")
 
 
-def test_no_block_is_overlooked() -> None:
+def test_no_block_is_overlooked():
     for path in (*PAGES, *MODULES):
         found = IN_ALL_DOCUMENTS.findall(path.read_text("utf-8"))
         assert len(found) == len([block for block in BLOCKS if block.path == path]), path
 
 
-def test_what_no_test_can_know_is_little() -> None:
+def test_what_no_test_can_know_is_little():
     shown = [line for block in BLOCKS for line in block.source.splitlines() if SAYS in line]
     varying = [line.strip() for line in shown if VARIES in line]
     assert len(shown) > 60
@@ -90,27 +87,25 @@ def test_what_no_test_can_know_is_little() -> None:
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/start.md", "docs/mcp-server.md"])
-def test_the_first_command_of_a_page_has_a_form_for_a_clone(page: str) -> None:
+def test_the_first_command_of_a_page_has_a_form_for_a_clone(page):
     text = (ROOT / page).read_text("utf-8")
     command, extra = re.findall(r'(pip install|uvx --from) "ferry-sdk\[(\w+)\]"', text)[0]
     assert re.search(rf'[Ii]n a clone.*{command} "\.\[{extra}\]"', text)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_link_between_the_documents_leads_somewhere(page: Path) -> None:
+def test_a_link_between_the_documents_leads_somewhere(page):
     for link in re.findall(r"\]\((?!https?:)([^)#\s]+)", page.read_text("utf-8")):
         assert (page.parent / link).exists(), link
 
 
 @pytest.mark.parametrize("script", mostly_long(SCRIPTS, ids=lambda path: path.stem))
-def test_an_example_runs_and_says_something(
-    script: Path, tmp_path: Path, record_property: Callable[[str, object], None]
-) -> None:
+def test_an_example_runs_and_says_something(script, tmp_path, record_property):
     assert python(script, cwd=tmp_path).strip()
     record_property("examples executed", 1)
 
 
-def test_every_example_is_on_a_page() -> None:
+def test_every_example_is_on_a_page():
     shown = "".join(page.read_text("utf-8") for page in PAGES)
     names = [path.name for path in (ROOT / "examples").glob("*.py")]
     assert [name for name in names if f"examples/{name})\n" not in shown] == []
@@ -126,7 +121,7 @@ def test_the_example_of_tests_passes(
     record_property("examples executed", 1)
 
 
-def test_the_demo_tells_of_the_whole_journey(tmp_path: Path) -> None:
+def test_the_demo_tells_of_the_whole_journey(tmp_path):
     told = python("-m", "ferry_sdk", "demo", cwd=tmp_path)
     for word in (
         "leaves",
@@ -144,12 +139,12 @@ def test_the_demo_tells_of_the_whole_journey(tmp_path: Path) -> None:
     assert all(str(Path("vouchers") / voucher.name) in told for voucher in vouchers)
 
 
-def test_the_command_line_names_its_version(tmp_path: Path) -> None:
+def test_the_command_line_names_its_version(tmp_path):
     assert python("-m", "ferry_sdk", "--version", cwd=tmp_path).startswith("ferry_sdk ")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page_has_no_tabs_that_only_the_site_shows(page: Path) -> None:
+def test_a_page_has_no_tabs_that_only_the_site_shows(page):
     assert '=== "Sync"' not in page.read_text("utf-8")
 
 
@@ -157,7 +152,7 @@ FIRST = ("README.md", "docs/index.md", "docs/start.md")
 
 
 @pytest.mark.parametrize("page", FIRST)
-def test_the_first_booking_of_a_page_says_which_ticket_it_bought(page: str) -> None:
+def test_the_first_booking_of_a_page_says_which_ticket_it_bought(page):
     first = next(
         block.source
         for block in BLOCKS

@@ -1,9 +1,6 @@
 """Dates at the ends of the calendar, as services send them for "no date"."""
 
-from __future__ import annotations
-
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,12 +12,6 @@ from ferry_sdk.scan import FareScan, Party
 from tests.support.routes import know_routes
 from tests.support.tiers import mostly_long
 from tests.support.trip import DAY, TRAVELLERS, booked, search_arguments
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from ferry_sdk.sandbox import Sandbox
 
 EDGES = (
     "0001-01-01T00:00:00+14:00",
@@ -42,7 +33,7 @@ FIELDS = {
 }
 
 
-def show(records: Any) -> None:
+def show(records):
     """Show records, or one of them, in every way."""
     assert repr(records)
     assert records._repr_html_()
@@ -50,13 +41,13 @@ def show(records: Any) -> None:
         assert records.to_frame().to_string()
 
 
-def readers(ferry: Ferry, booking_id: str, folder: Path) -> dict[str, list[Callable[[], object]]]:
+def readers(ferry, booking_id, folder):
     """What reads the dates of an operation."""
     toolkit = Toolkit(ferry, tools="all")
-    wanted: dict[str, Any] = {"passengers": TRAVELLERS, "companies": ["CTN"]}
+    wanted = {"passengers": TRAVELLERS, "companies": ["CTN"]}
     days = DAY, DAY + timedelta(days=1)
 
-    def scan() -> None:
+    def scan():
         scan = FareScan(
             folder, routes=[("FRMRS", "TNLGN")], dates=days, parties=[Party("family", TRAVELLERS)]
         )
@@ -82,8 +73,7 @@ def readers(ferry: Ferry, booking_id: str, folder: Path) -> dict[str, list[Calla
             lambda: show(ferry.trips.search("FRMRS", "TNLGN", on=DAY, back=days[1], **wanted)),
             lambda: show(ferry.trips.calendar("FRMRS", "TNLGN", start=DAY, end=days[1], **wanted)),
             lambda: toolkit.call(
-                "trips_find",
-                {"origin": "FRMRS", "destination": "TNLGN", "on": str(DAY), **wanted},
+                "trips_find", {"origin": "FRMRS", "destination": "TNLGN", "on": str(DAY), **wanted}
             ),
             scan,
         ],
@@ -92,9 +82,7 @@ def readers(ferry: Ferry, booking_id: str, folder: Path) -> dict[str, list[Calla
 
 
 @pytest.mark.parametrize("edge", mostly_long(EDGES))
-def test_a_date_at_an_end_of_the_calendar_stops_nothing(
-    ferry_sandbox: Sandbox, tmp_path: Path, edge: str
-) -> None:
+def test_a_date_at_an_end_of_the_calendar_stops_nothing(ferry_sandbox, tmp_path, edge):
     know_routes(ferry_sandbox)
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0) as ferry:
         booking_id = booked(ferry).booking_id

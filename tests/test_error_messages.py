@@ -1,14 +1,11 @@
 """An error shows what the service says; what the call sent of a traveller and tokens are hidden."""
 
-from __future__ import annotations
-
 import copy
 import html
 import logging
 import pickle
 import traceback
 import unicodedata
-from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import httpx
@@ -19,19 +16,12 @@ from ferry_sdk import (
     APIError,
     ConnectionFailedError,
     Ferry,
-    FerryError,
     OutcomeUnknownError,
     UnexpectedResponseError,
 )
 from ferry_sdk.cli.terminal.errors import report_errors
 from tests.support.samples import BOOKING_CREATED
 from tests.support.trip import booked, search_arguments
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from ferry_sdk.sandbox import Sandbox
 
 MESSAGES = (
     "Payment method declined by the acquirer: insufficient funds",
@@ -77,10 +67,10 @@ MESSAGES = (
 )
 
 
-def terminal(error: FerryError, capsys: pytest.CaptureFixture[str]) -> str:
+def terminal(error, capsys):
     """What a command prints that ends with the error."""
 
-    def fail() -> None:
+    def fail():
         raise error
 
     with pytest.raises(typer.Exit):
@@ -88,11 +78,11 @@ def terminal(error: FerryError, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().err
 
 
-def copies(error: FerryError) -> list[FerryError]:
+def copies(error):
     return [pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)]
 
 
-def shown(error: FerryError) -> str:
+def shown(error):
     """All that a program can show of an error without looking into `body` or `last_seen`."""
     pickled = pickle.dumps(error, 0).decode("latin-1")
     return (
@@ -100,18 +90,13 @@ def shown(error: FerryError) -> str:
     )
 
 
-def refusal(call: Callable[..., object], *args: Any, **kwargs: Any) -> APIError:
+def refusal(call, *args, **kwargs):
     with pytest.raises(APIError) as refused:
         call(*args, **kwargs)
     return refused.value
 
 
-def test_a_message_is_shown_whole(
-    both: Ferry,
-    ferry_sandbox: Sandbox,
-    capsys: pytest.CaptureFixture[str],
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_message_is_shown_whole(both, ferry_sandbox, capsys, caplog):
     assert len(MESSAGES) == 40
     caplog.set_level(logging.DEBUG)
     booking = booked(both)
@@ -130,22 +115,22 @@ def test_a_message_is_shown_whole(
         assert message not in caplog.text
 
 
-def entities(text: str) -> str:
+def entities(text):
     return "".join(f"&#{ord(letter)};" for letter in text)
 
 
-def without_accents(text: str) -> str:
+def without_accents(text):
     letters = unicodedata.normalize("NFD", text.replace("ß", "ss").replace("Ł", "L"))
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
-def transliterated(text: str) -> str:
+def transliterated(text):
     for letter, plain in {"ü": "ue", "ö": "oe", "ä": "ae"}.items():
         text = text.replace(letter, plain)
     return without_accents(text)
 
 
-SPELLINGS: tuple[Callable[[str, str], str], ...] = (
+SPELLINGS = (
     lambda first, last: f"{first} {last}",
     lambda first, last: f"{last}, {first}",
     lambda first, last: f"{first} {last}".upper(),
@@ -186,19 +171,17 @@ PIECES = (
 )
 
 
-def plain(text: str) -> str:
+def plain(text):
     return without_accents(html.unescape(text)).lower()
 
 
-def test_the_travellers_of_a_call_are_hidden_in_every_spelling(
-    both: Ferry, ferry_sandbox: Sandbox, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_travellers_of_a_call_are_hidden_in_every_spelling(both, ferry_sandbox, capsys):
     assert len(SPELLINGS) == 22
-    party: Any = [{"type": "Adult", "gender": "Female", "age": 30}] * len(TRAVELLERS)
-    search: Any = search_arguments() | {"passengers": party}
+    party = [{"type": "Adult", "gender": "Female", "age": 30}] * len(TRAVELLERS)
+    search = search_arguments() | {"passengers": party}
     availability = both.availability.search(**search)[0]
     selection = availability.select(tariff=availability.tariffs[0], place=availability.places[0])
-    passengers: list[Any] = [
+    passengers = [
         {"type": "Adult", "gender": "Female", "age": 30, "first_name": first, "last_name": last}
         for first, last in TRAVELLERS
     ]
@@ -219,7 +202,7 @@ def test_the_travellers_of_a_call_are_hidden_in_every_spelling(
 
 TOKEN = "tok-Ab12Cd34Ef56"
 """A token that the service repeats."""
-PASSENGER: Any = {
+PASSENGER = {
     "type": "Adult",
     "first_name": "Marguerite",
     "last_name": "Okonkwo",
@@ -228,14 +211,14 @@ PASSENGER: Any = {
     "doc_number": "XD998877",
     "email": "m.okonkwo@mail.example",
 }
-BOOKING: Any = {
+BOOKING = {
     "availabilities": [{"availability_id": "a", "tariff_id": "t", "place_id": "p"}],
     "passengers": [PASSENGER],
     "contact": {"name": "Adaeze Okonkwo", "email": "desk@agency.example", "phone": "612345987"},
 }
 
 
-def client(reply: httpx.Response, **settings: Any) -> Ferry:
+def client(reply, **settings):
     transport = httpx.MockTransport(lambda _: reply)
     return Ferry(
         TOKEN,
@@ -245,7 +228,7 @@ def client(reply: httpx.Response, **settings: Any) -> Ferry:
     )
 
 
-def test_tokens_and_all_other_data_are_hidden_and_nothing_else() -> None:
+def test_tokens_and_all_other_data_are_hidden_and_nothing_else():
     secrets = {
         TOKEN: "as it is",
         quote(TOKEN).replace("-", "%2D"): "escaped",
@@ -275,7 +258,7 @@ def test_tokens_and_all_other_data_are_hidden_and_nothing_else() -> None:
         assert pickle.loads(pickle.dumps(error)).body is None
 
 
-def test_a_field_of_a_reply_does_not_name_a_traveller() -> None:
+def test_a_field_of_a_reply_does_not_name_a_traveller():
     for name, field in (("Okonkwo", None), ("Pay", "possible_actions.Pay.time_limit.datetime")):
         actions = {name: {"type": "Pay", "time_limit": {}}}
         reply = httpx.Response(200, json=BOOKING_CREATED | {"possible_actions": actions})
@@ -287,7 +270,7 @@ def test_a_field_of_a_reply_does_not_name_a_traveller() -> None:
         assert b"Okonkwo" not in pickle.dumps(error)
 
 
-def test_a_long_message_is_cut_after_500_characters() -> None:
+def test_a_long_message_is_cut_after_500_characters():
     for message, shown_message in (
         ("é" * 501, "é" * 500),
         ("\x07\u202e", "Conflict"),
@@ -297,7 +280,7 @@ def test_a_long_message_is_cut_after_500_characters() -> None:
         assert refusal(client(reply).bookings.get, "b-1").message == shown_message
 
 
-def test_an_id_is_redacted_where_somebody_sees_it(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_id_is_redacted_where_somebody_sees_it(caplog):
     headers = {"x-request-id": "req-OKONKWO"}
     reply = httpx.Response(200, json=BOOKING_CREATED, headers=headers)
     (attempt,) = client(reply).with_raw_response.bookings.create(**BOOKING).attempts
@@ -306,13 +289,13 @@ def test_an_id_is_redacted_where_somebody_sees_it(caplog: pytest.LogCaptureFixtu
     client(reply).bookings.create(**BOOKING)
     assert "req-[hidden]" in caplog.text
     assert "OKONKWO" not in caplog.text
-    events: list[Any] = []
+    events = []
     client(reply, event_hooks={"response": [events.append]}).bookings.create(**BOOKING)
     assert [event.request_id for event in events] == ["req-[hidden]"]
 
 
-def test_a_failed_download_names_the_server_of_the_file(tmp_path: Path) -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
+def test_a_failed_download_names_the_server_of_the_file(tmp_path):
+    def answer(request):
         if request.url.host == "files.example":
             raise httpx.ConnectError("[Errno 111] Connection refused")
         return httpx.Response(200, json={"ticket_id": "t-1", "url": "https://files.example/t-1"})

@@ -11,36 +11,21 @@ import traceback
 from datetime import datetime, timezone
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 
 import ferry_sdk
-from ferry_sdk import (
-    Attempt,
-    Ferry,
-    FerryError,
-    JournalEntry,
-    RequestDigest,
-    TicketCancellation,
-    errors,
-)
+from ferry_sdk import Attempt, FerryError, JournalEntry, RequestDigest, TicketCancellation, errors
 from ferry_sdk.orders import Order, OrderPart
 from tests.support.cases import case
 from tests.support.tables import each
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
 
 pytestmark = pytest.mark.usefixtures("read_back_once")
 
 URL = "https://ferry.example"
 
-BASES: dict[str, tuple[str, ...]] = {
+BASES = {
     "FerryError": ("Exception",),
     "ConfigurationError": ("FerryError",),
     "InvalidInputError": ("FerryError", "ValueError"),
@@ -95,7 +80,7 @@ ENTRY = JournalEntry(
 MEMORY_ONLY = {"body", "last_seen"}
 
 
-def family(kind: type[FerryError] = FerryError) -> list[type[FerryError]]:
+def family(kind=FerryError):
     children = [one for one in kind.__subclasses__() if one.__module__ == "ferry_sdk.errors"]
     return [kind, *(member for child in children for member in family(child))]
 
@@ -104,7 +89,7 @@ FAMILY = family()
 of_each_class = each("kind", FAMILY, ids=lambda kind: kind.__name__)
 
 
-def filled(kind: type[FerryError]) -> FerryError:  # noqa: C901 -- a branch for each class
+def filled(kind):  # noqa: C901 -- a branch for each class
     """An error of the class with a value of its own in every attribute."""
     error: FerryError
     if issubclass(kind, errors.APIError):
@@ -160,7 +145,7 @@ def filled(kind: type[FerryError]) -> FerryError:  # noqa: C901 -- a branch for 
     return error
 
 
-def shown(error: FerryError) -> dict[str, object]:
+def shown(error):
     """The attributes of an error; an error among them equals no other, but its text does."""
     return {
         name: (type(value), value.args) if isinstance(value, FerryError) else value
@@ -168,45 +153,43 @@ def shown(error: FerryError) -> dict[str, object]:
     }
 
 
-def same(one: FerryError, other: FerryError) -> bool:
+def same(one, other):
     return type(one) is type(other) and one.args == other.args and shown(one) == shown(other)
 
 
-def test_the_family_is_the_one_of_the_contract() -> None:
+def test_the_family_is_the_one_of_the_contract():
     tree = {kind.__name__: tuple(base.__name__ for base in kind.__bases__) for kind in FAMILY}
     assert tree == BASES
 
 
 @of_each_class
-def test_a_class_is_a_public_name_with_a_docstring(kind: type[FerryError]) -> None:
+def test_a_class_is_a_public_name_with_a_docstring(kind):
     assert getattr(ferry_sdk, kind.__name__) is kind
     assert kind.__name__ in ferry_sdk.__all__
     assert kind.__doc__
 
 
 @of_each_class
-def test_no_attribute_is_left_at_its_default_in_these_tests(kind: type[FerryError]) -> None:
+def test_no_attribute_is_left_at_its_default_in_these_tests(kind):
     attributes = vars(filled(kind))
     assert attributes.keys() >= {"outcome", "operation", "attempts", "correlation_id"}
     assert None not in attributes.values()
 
 
 @of_each_class
-def test_dir_of_a_class_shows_what_an_error_has(kind: type[FerryError]) -> None:
+def test_dir_of_a_class_shows_what_an_error_has(kind):
     assert {name for name in vars(filled(kind)) if not name.startswith("_")} <= set(dir(kind))
 
 
 @of_each_class
 @each("copied", [copy.copy, copy.deepcopy], ids=["copy", "deepcopy"])
-def test_a_copy_keeps_every_attribute(
-    kind: type[FerryError], copied: Callable[[FerryError], FerryError]
-) -> None:
+def test_a_copy_keeps_every_attribute(kind, copied):
     error = filled(kind)
     assert same(copied(error), error)
 
 
 @of_each_class
-def test_a_deep_copy_shares_nothing_that_can_change(kind: type[FerryError]) -> None:
+def test_a_deep_copy_shares_nothing_that_can_change(kind):
     error = filled(kind)
     deep = copy.deepcopy(error)
     for name in MEMORY_ONLY & vars(error).keys():
@@ -214,18 +197,18 @@ def test_a_deep_copy_shares_nothing_that_can_change(kind: type[FerryError]) -> N
 
 
 @of_each_class
-def test_a_pickle_keeps_all_but_what_stays_in_memory(kind: type[FerryError]) -> None:
+def test_a_pickle_keeps_all_but_what_stays_in_memory(kind):
     error = filled(kind)
     given = shown(error)
     expected = {name: None if name in MEMORY_ONLY else value for name, value in given.items()}
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         with case(protocol):
-            again: FerryError = pickle.loads(pickle.dumps(error, protocol))
+            again = pickle.loads(pickle.dumps(error, protocol))
             assert (type(again), again.args, shown(again)) == (kind, error.args, expected)
             assert (str(again), repr(again)) == (str(error), repr(error))
 
 
-def test_all_of_them_reach_another_process_and_come_back() -> None:
+def test_all_of_them_reach_another_process_and_come_back():
     given = [filled(kind) for kind in FAMILY]
     there = (
         "import pickle, sys\n"
@@ -241,7 +224,7 @@ def test_all_of_them_reach_another_process_and_come_back() -> None:
         check=True,
         timeout=30,
     )
-    back: list[FerryError] = pickle.loads(done.stdout)
+    back = pickle.loads(done.stdout)
     for error, sent in zip(back, given, strict=True):
         assert error.correlation_id == f"c-1{type(sent).__name__}"
         assert (str(error), error.attempts, error.outcome, error.operation) == (
@@ -253,7 +236,7 @@ def test_all_of_them_reach_another_process_and_come_back() -> None:
 
 
 @of_each_class
-def test_neither_str_nor_repr_shows_what_stays_in_memory(kind: type[FerryError]) -> None:
+def test_neither_str_nor_repr_shows_what_stays_in_memory(kind):
     error = filled(kind)
     assert "Okonkwo" not in f"{error} {error!r}"
     assert "ticketed" not in f"{error} {error!r}"
@@ -261,16 +244,16 @@ def test_neither_str_nor_repr_shows_what_stays_in_memory(kind: type[FerryError])
     assert str(error)
 
 
-def test_the_words_of_a_refusal_name_status_and_code() -> None:
+def test_the_words_of_a_refusal_name_status_and_code():
     assert str(filled(errors.ConflictError)) == "Complet (HTTP 409, CODE)"
     assert str(errors.ServerError("down", status_code=502)) == "down (HTTP 502)"
 
 
-def answering(status: int = 200, *, headers: dict[str, str] | None = None, **body: Any) -> Any:
+def answering(status=200, *, headers=None, **body):
     return httpx.MockTransport(lambda _: httpx.Response(status, headers=headers, **body))
 
 
-def client_of(clients: Clients, transport: httpx.MockTransport, **settings: Any) -> Ferry:
+def client_of(clients, transport, **settings):
     kind = httpx.AsyncClient if clients.is_async else httpx.Client
     return clients(
         "token",
@@ -280,23 +263,23 @@ def client_of(clients: Clients, transport: httpx.MockTransport, **settings: Any)
     )
 
 
-def caught(call: Callable[..., object], *args: Any, **kwargs: Any) -> FerryError:
+def caught(call, *args, **kwargs):
     with pytest.raises(FerryError) as info:
         call(*args, **kwargs)
     return info.value
 
 
-def library_frames(error: BaseException) -> list[str]:
+def library_frames(error):
     home = str(Path(ferry_sdk.__file__).parent)
     frames = traceback.extract_tb(error.__traceback__)
     return [frame.name for frame in frames if frame.filename.startswith(home)]
 
 
-def _refused(_: httpx.Request) -> httpx.Response:
+def _refused(_):
     raise httpx.ConnectError("refused")
 
 
-def _lost(_: httpx.Request) -> httpx.Response:
+def _lost(_):
     raise httpx.ReadError("reset")
 
 
@@ -322,10 +305,8 @@ TRANSPORTS = {
     ],
     ids=["write", "read", "MCP write", "MCP read"],
 )
-def test_a_traceback_has_three_frames_of_the_library_and_no_context(
-    clients: Clients, transport: httpx.MockTransport, call: Callable[..., object], raw: bool
-) -> None:
-    ferry: Any = client_of(clients, transport)
+def test_a_traceback_has_three_frames_of_the_library_and_no_context(clients, transport, call, raw):
+    ferry = client_of(clients, transport)
     error = caught(call, ferry.with_raw_response if raw else ferry)
     assert 1 <= len(library_frames(error)) <= 3
     assert error.__context__ is None or error.__suppress_context__
@@ -337,7 +318,7 @@ def test_a_traceback_has_three_frames_of_the_library_and_no_context(
         link = link.__cause__
 
 
-def test_the_caller_sees_nothing_but_the_error_and_its_cause(clients: Clients) -> None:
+def test_the_caller_sees_nothing_but_the_error_and_its_cause(clients):
     ferry = client_of(clients, TRANSPORTS["lost"])
     error = caught(ferry.tickets.get, "t-1")
     assert error.__context__ is None
@@ -347,7 +328,7 @@ def test_the_caller_sees_nothing_but_the_error_and_its_cause(clients: Clients) -
     assert type(unknown.__cause__) is errors.ConnectionFailedError
 
 
-def test_an_error_raised_by_describing_a_call_has_few_frames_too(clients: Clients) -> None:
+def test_an_error_raised_by_describing_a_call_has_few_frames_too(clients):
     ferry = client_of(clients, answering())
     error = caught(ferry.tickets.get, "..")
     assert isinstance(error, errors.InvalidInputError)
@@ -357,7 +338,7 @@ def test_an_error_raised_by_describing_a_call_has_few_frames_too(clients: Client
     assert error.__context__ is None
 
 
-def test_an_error_says_what_was_tried_under_which_ids(both: Ferry, ferry_sandbox: Sandbox) -> None:
+def test_an_error_says_what_was_tried_under_which_ids(both, ferry_sandbox):
     ferry_sandbox.faults.add("server_error", "tickets.get", status=502)
     error = caught(both.with_options(correlation_id="c-7").tickets.get, "t-nobody")
     assert isinstance(error, errors.TicketNotFoundError)
@@ -372,7 +353,7 @@ def test_an_error_says_what_was_tried_under_which_ids(both: Ferry, ferry_sandbox
     assert first.request_id != second.request_id
 
 
-def test_a_refused_connection_was_not_sent(clients: Clients, ferry_sandbox: Sandbox) -> None:
+def test_a_refused_connection_was_not_sent(clients, ferry_sandbox):
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
     ferry_sandbox.stop()
     for call in (ferry.bookings.confirm, ferry.bookings.get, ferry.mcp.confirm_booking):
@@ -384,9 +365,7 @@ def test_a_refused_connection_was_not_sent(clients: Clients, ferry_sandbox: Sand
         assert error.attempts == (refused,)
 
 
-def test_a_read_cut_off_is_unknown_and_a_connection_error(
-    both: Ferry, ferry_sandbox: Sandbox
-) -> None:
+def test_a_read_cut_off_is_unknown_and_a_connection_error(both, ferry_sandbox):
     ferry_sandbox.faults.add("cut_before", "catalogue.ports")
     error = caught(both.with_options(max_retries=0).catalogue.ports)
     assert type(error) is errors.ConnectionFailedError
@@ -395,16 +374,14 @@ def test_a_read_cut_off_is_unknown_and_a_connection_error(
     assert error.attempts == (cut,)
 
 
-def test_a_reply_that_takes_too_long_is_a_time_out(both: Ferry, ferry_sandbox: Sandbox) -> None:
+def test_a_reply_that_takes_too_long_is_a_time_out(both, ferry_sandbox):
     ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=2.0)
     error = caught(both.with_options(max_retries=0, timeout=0.1).catalogue.ports)
     assert type(error) is errors.RequestTimeoutError
     assert error.outcome == "unknown"
 
 
-def test_an_unknown_outcome_names_its_request_and_not_its_content(
-    both: Ferry, ferry_sandbox: Sandbox
-) -> None:
+def test_an_unknown_outcome_names_its_request_and_not_its_content(both, ferry_sandbox):
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm", times=None)
     first = caught(both.bookings.confirm, "b-1")
     again = caught(both.bookings.confirm, "b-1")
@@ -421,7 +398,7 @@ def test_an_unknown_outcome_names_its_request_and_not_its_content(
     assert first.request != other.request
 
 
-def test_an_error_of_mcp_names_tool_and_resource(both: Ferry, ferry_sandbox: Sandbox) -> None:
+def test_an_error_of_mcp_names_tool_and_resource(both, ferry_sandbox):
     ferry_sandbox.faults.add("lose_reply", "mcp.confirm_booking")
     error = caught(both.mcp.confirm_booking, "b-1")
     assert isinstance(error, errors.OutcomeUnknownError)
@@ -429,7 +406,7 @@ def test_an_error_of_mcp_names_tool_and_resource(both: Ferry, ferry_sandbox: San
     assert error.operation == "mcp.confirm_booking"
 
 
-def test_an_unreadable_record_names_its_field(clients: Clients) -> None:
+def test_an_unreadable_record_names_its_field(clients):
     ferry = client_of(clients, answering(200, json={"url": 5}, headers={"x-request-id": "r-9"}))
     error = caught(ferry.tickets.pdf, "t-1")
     assert isinstance(error, errors.UnexpectedResponseError)
@@ -438,7 +415,7 @@ def test_an_unreadable_record_names_its_field(clients: Clients) -> None:
     assert error.outcome == "unknown"
 
 
-def test_the_same_error_can_be_caught_and_raised_twice(clients: Clients) -> None:
+def test_the_same_error_can_be_caught_and_raised_twice(clients):
     ferry = client_of(clients, answering(404))
     first = caught(ferry.tickets.get, "t-1")
     second = caught(ferry.tickets.get, "t-1")

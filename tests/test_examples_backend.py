@@ -1,7 +1,5 @@
 """The example of a backend: what a browser is told, and what is recovered after a crash."""
 
-from __future__ import annotations
-
 import importlib
 import socket
 import sys
@@ -79,18 +77,18 @@ FAMILY = {
 }
 
 
-async def wait_for(payments, booking_id, state) -> None:
+async def wait_for(payments, booking_id, state):
     """Wait until the shop has set the state of a payment."""
     with anyio.fail_after(PATIENCE):
         while payments.states.get(booking_id) != state:  # noqa: ASYNC110 -- it has no event
             await anyio.sleep(0.01)
 
 
-async def order_of(browser) -> dict:
+async def order_of(browser):
     return order((await browser.post("/trips", json=FAMILY)).json())
 
 
-def order(found) -> dict:
+def order(found):
     offer = found["offers"][0]
     travellers = [
         {"type": one["type"], "first_name": name, "last_name": "Reyes"}

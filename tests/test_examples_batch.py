@@ -1,7 +1,5 @@
 """The batch script, killed in the middle of a write and at any moment, books no trip twice."""
 
-from __future__ import annotations
-
 import csv
 import os
 import random
@@ -39,7 +37,7 @@ pytestmark = [LONG, pytest.mark.timeout(180)]
 class Batch:
     """Some trips, and a script that books them."""
 
-    def __init__(self, folder: Path, sandbox) -> None:
+    def __init__(self, folder, sandbox):
         self.sandbox = sandbox
         self._files = (folder / "trips.csv", folder / "bookings.csv")
         self._told = {"FERRY_TOKEN": sandbox.token, "FERRY_BASE_URL": sandbox.base_url}
@@ -51,7 +49,7 @@ class Batch:
                     (f"t{n}", "BALEARIA", "Tarifa", "MATNG", DAY, 30 + n, "Ada", "Reyes", 500)
                 )
 
-    def started(self) -> subprocess.Popen[str]:
+    def started(self):
         return start(
             [sys.executable, str(SCRIPT), *map(str, self._files)],
             env={**os.environ, **self._told},
@@ -59,7 +57,7 @@ class Batch:
             text=True,
         )
 
-    def finished(self) -> list[dict[str, str]]:
+    def finished(self):
         """What a run that nobody kills writes."""
         process = self.started()
         _, said = process.communicate(timeout=PATIENCE)
@@ -72,7 +70,7 @@ class Batch:
         with Journal(f"sqlite:///{self._files[1]}.journal") as journal:
             return journal.unresolved()
 
-    def done(self, operation: str) -> list[str]:
+    def done(self, operation):
         return [effect.subject for effect in self.sandbox.counters.effects_of(operation)]
 
 
@@ -81,12 +79,12 @@ def batch(tmp_path, ferry_sandbox):
     return Batch(tmp_path, ferry_sandbox)
 
 
-def killed(process: subprocess.Popen[str]) -> None:
+def killed(process):
     process.kill()
     process.communicate()
 
 
-def check(batch: Batch, rows: list[dict[str, str]]) -> None:
+def check(batch, rows):
     """Each trip has at most one booking, and each booking of the service's is accounted for."""
     assert [row["trip"] for row in rows] == [f"t{n}" for n in range(TRIPS)]
     created, confirmed = batch.done("bookings.create"), batch.done("bookings.confirm")

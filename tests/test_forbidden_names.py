@@ -1,7 +1,5 @@
 """The check of names finds what it is for."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from scripts.names import faults
@@ -23,9 +21,7 @@ RULES = {"modules_in_ing": ["polling"], "names": {"telling": "hook_runner"}}
         ("ferry_sdk/a.py", "print(x.telling, 'telling')\n", []),
     ],
 )
-def test_a_refused_name_is_found_where_it_is_given(
-    path: str, source: str, found: list[str]
-) -> None:
+def test_a_refused_name_is_found_where_it_is_given(path, source, found):
     faulty = list(faults(Path(path), source, RULES))
     assert len(faulty) == len(found)
     assert all(part in fault for part, fault in zip(found, faulty, strict=True))

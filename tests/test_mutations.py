@@ -1,25 +1,19 @@
 """What `scripts/mutate` knows of the modules and their tests is up to date."""
 
-from __future__ import annotations
-
 import ast
-from typing import TYPE_CHECKING
 
 from scripts.mutate import ROOT, TESTS, equivalents
 from scripts.mutations import mutations_of
 from tests.support.tables import each
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 @each("module", TESTS)
-def test_a_module_and_its_tests_are_where_they_are_said_to_be(module: str) -> None:
+def test_a_module_and_its_tests_are_where_they_are_said_to_be(module):
     assert (ROOT / "ferry_sdk" / f"{module}.py").is_file()
     assert all((ROOT / test).is_file() for stage in TESTS[module] for test in stage)
 
 
-def test_what_is_listed_as_equivalent_can_still_be_made() -> None:
+def test_what_is_listed_as_equivalent_can_still_be_made():
     made = {
         one.key
         for module in TESTS
@@ -29,7 +23,7 @@ def test_what_is_listed_as_equivalent_can_still_be_made() -> None:
     assert all(equivalents().values())
 
 
-def test_a_mutation_is_a_piece_of_source_in_another_s_place(tmp_path: Path) -> None:
+def test_a_mutation_is_a_piece_of_source_in_another_s_place(tmp_path):
     path = tmp_path / "module.py"
     path.write_text(
         'K = Literal["open"]\n'

@@ -1,7 +1,5 @@
 """What is shipped, what it depends on, and how it is released: the light part of scripts/check."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -145,7 +143,7 @@ def test_a_flaw_and_a_package_nobody_knows_are_faults_and_no_answer_is_none():
 
 
 @pytest.fixture(scope="module")
-def repository(tmp_path_factory) -> Path:
+def repository(tmp_path_factory):
     """A repository of the library as it is, with a release."""
     folder = tmp_path_factory.mktemp("repository")
     unread = shutil.ignore_patterns("__pycache__")

@@ -1,9 +1,6 @@
 """Databases of SQLite are not opened where another user could change them."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,10 +9,6 @@ from ferry_sdk.agents.policy import state
 from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox.bookings.state import SandboxState
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
 is_root = os.name == "posix" and os.geteuid() == 0
 SOMEBODY = 4_242
@@ -23,15 +16,15 @@ NAMED_GROUP = 1
 """A group that every system has: daemon."""
 
 
-def read_journal(url: str) -> None:
+def read_journal(url):
     with Journal(url) as journal:
         journal.unresolved()
 
 
-def folder_of(mode: int, owner: int = -1, group: int = -1) -> Callable[[Path], Path]:
+def folder_of(mode, owner=-1, group=-1):
     """Return a function that makes a folder, and returns the path of a database in it."""
 
-    def make(place: Path) -> Path:
+    def make(place):
         folder = place / "folder"
         folder.mkdir()
         if is_root:
@@ -42,10 +35,10 @@ def folder_of(mode: int, owner: int = -1, group: int = -1) -> Callable[[Path], P
     return make
 
 
-def below(make: Callable[[Path], Path]) -> Callable[[Path], Path]:
+def below(make):
     """Return a function that makes a private folder below the one that `make` makes."""
 
-    def make_below(place: Path) -> Path:
+    def make_below(place):
         private = make(place).with_name("private")
         private.mkdir(mode=0o700)
         return private / "file.db"
@@ -53,10 +46,10 @@ def below(make: Callable[[Path], Path]) -> Callable[[Path], Path]:
     return make_below
 
 
-def link_in(make: Callable[[Path], Path]) -> Callable[[Path], Path]:
+def link_in(make):
     """Return a function that makes a link to a database in a private folder."""
 
-    def make_link(place: Path) -> Path:
+    def make_link(place):
         link, private = make(place), place / "private"
         private.mkdir(mode=0o700)
         link.symlink_to(private / "file.db")
@@ -65,10 +58,10 @@ def link_in(make: Callable[[Path], Path]) -> Callable[[Path], Path]:
     return make_link
 
 
-def beside(suffix: str, plant: Callable[[Path], object]) -> Callable[[Path], Path]:
+def beside(suffix, plant):
     """Return a function that plants a file beside a database in a private folder."""
 
-    def make(place: Path) -> Path:
+    def make(place):
         database = folder_of(0o700)(place)
         plant(database.with_name(database.name + suffix))
         return database
@@ -76,7 +69,7 @@ def beside(suffix: str, plant: Callable[[Path], object]) -> Callable[[Path], Pat
     return make
 
 
-def plant_of_somebody(path: Path) -> None:
+def plant_of_somebody(path):
     path.touch()
     os.chown(path, SOMEBODY, -1)
 
@@ -108,7 +101,7 @@ ALLOWED_TO_GROUPS = {
 }
 
 
-def test_a_database_that_another_user_could_change_is_not_opened(tmp_path: Path) -> None:
+def test_a_database_that_another_user_could_change_is_not_opened(tmp_path):
     cases = {**REFUSED, **(REFUSED_OF_OTHERS if is_root else {})}
     for name, (make, problem) in cases.items():
         place = tmp_path / name
@@ -126,7 +119,7 @@ def test_a_database_that_another_user_could_change_is_not_opened(tmp_path: Path)
         assert {*path.parent.iterdir()} == before, name
 
 
-def test_a_database_in_a_folder_of_its_user_is_opened(tmp_path: Path) -> None:
+def test_a_database_in_a_folder_of_its_user_is_opened(tmp_path):
     for name, make in {**ALLOWED, **(ALLOWED_TO_GROUPS if is_root else {})}.items():
         place = tmp_path / name
         place.mkdir()
@@ -138,7 +131,7 @@ def test_a_database_in_a_folder_of_its_user_is_opened(tmp_path: Path) -> None:
         SandboxState(path).close()
 
 
-def test_a_state_file_is_checked_again_at_each_use(tmp_path: Path) -> None:
+def test_a_state_file_is_checked_again_at_each_use(tmp_path):
     path = folder_of(0o700)(tmp_path)
     kept = state.AgentState(path)
     path.parent.chmod(0o777)

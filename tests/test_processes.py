@@ -1,7 +1,5 @@
 """Forked processes are what new ones are: files, signals, a terminal, and how they end."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -20,18 +18,18 @@ OWN = {name: value for name, value in os.environ.items() if name[:6] == "PYTHON"
 """What a forked process shares with the tests, because an interpreter reads it at its start."""
 
 
-def python(text: str, *more: str) -> list[str]:
+def python(text, *more):
     return [sys.executable, "-c", text, *more]
 
 
-def started(how: str, command: list[str]) -> subprocess.Popen[str]:
+def started(how, command):
     if how == "by an object":
         return start(command, stdin=PIPE, stdout=PIPE, text=True)
     return subprocess.Popen(launch_command(command), stdin=PIPE, stdout=PIPE, text=True)
 
 
 @pytest.fixture(params=["by an object", "by the launcher"])
-def how(request) -> str:
+def how(request):
     return request.param
 
 

@@ -1,7 +1,5 @@
 """The names a user may rely on, where they come from and what they cost."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import json
@@ -83,12 +81,12 @@ def test_a_name_that_is_not_there_is_told():
 
 
 def test_a_star_import_gives_every_name():
-    space: dict[str, object] = {}
+    space = {}
     exec("from ferry_sdk import *", space)  # noqa: S102 -- nothing else imports *
     assert set(space) - {"__builtins__"} == {*ferry_sdk.__all__}
 
 
-def loaded_after(statement: str) -> set[str]:
+def loaded_after(statement):
     """The modules a new process has loaded after a statement."""
     program = f"import json, sys\n{statement}\nprint(json.dumps(sorted(sys.modules)))"
     done = subprocess.run(
@@ -120,7 +118,7 @@ def test_errors_can_be_caught_without_a_client():
 
 def test_a_client_loads_no_local_service():
     loaded = loaded_after("from ferry_sdk import AsyncFerry, Ferry")
-    assert not {"starlette", "uvicorn", "fpdf", "segno", "pytest"} & loaded
+    assert not {"starlette", "uvicorn", "fpdf", "segno", "pytest", "sqlalchemy"} & loaded
     assert not [name for name in loaded if name.startswith("ferry_sdk.sandbox")]
 
 
@@ -159,14 +157,7 @@ def public_things():
         for name in space.__all__
         if not name.startswith("__")
     }
-    groups = (
-        Resources,
-        AvailabilityGroup,
-        BookingsGroup,
-        CatalogueGroup,
-        McpGroup,
-        TicketsGroup,
-    )
+    groups = (Resources, AvailabilityGroup, BookingsGroup, CatalogueGroup, McpGroup, TicketsGroup)
     return found | {f"{group.__module__}.{group.__name__}": group for group in groups}
 
 

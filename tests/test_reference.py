@@ -43,7 +43,7 @@ CALLS = {
 """Every call by its name on a client, and where the reference has it."""
 
 
-def plain(text: str) -> str:
+def plain(text):
     """A text without its marks, in single blanks."""
     return " ".join(html.unescape(re.sub(r"<[^>]+>", "", text)).replace("`", "").split())
 
@@ -51,14 +51,14 @@ def plain(text: str) -> str:
 class Links(HTMLParser):
     """What a page can be entered by, leads to, and loads."""
 
-    def __init__(self, page: str) -> None:
+    def __init__(self, page):
         super().__init__()
         self.anchors = {"", "__top"}
         self.links: list[str] = []
         self.loaded: list[str] = []
         self.feed(page)
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         """Note an element's ids and addresses."""
         given = {name: value or "" for name, value in attrs}
         self.anchors.update(given[name] for name in ("id", "name") if name in given)
@@ -70,7 +70,7 @@ class Links(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(tmp_path_factory):
     """The documentation, built without a warning."""
     folder = tmp_path_factory.mktemp("site")
     done = subprocess.run(
@@ -86,7 +86,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def pages(site: Path) -> dict[str, Links]:
+def pages(site):
     """Every page, by its address; the one for what is not found has addresses of its own."""
     return {
         f"/{path.relative_to(site).as_posix().removesuffix('index.html')}": Links(
@@ -98,7 +98,7 @@ def pages(site: Path) -> dict[str, Links]:
 
 
 @pytest.fixture(scope="module")
-def sections(site: Path) -> dict[str, tuple[str, str]]:
+def sections(site):
     """Heading and text of each of the reference's sections, by its anchor; as the search has it."""
     index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))
     return {
@@ -109,13 +109,13 @@ def sections(site: Path) -> dict[str, tuple[str, str]]:
     }
 
 
-def first_line(thing: object) -> str:
+def first_line(thing):
     """What a class or function says of itself first, without the endpoint it may name."""
     summary = inspect.cleandoc(thing.__doc__ or "").split("\n\n")[0]
     return plain(re.sub(r"\s*\bInterface: .*", "", summary, flags=re.DOTALL))
 
 
-def is_shown(name: str, sections: dict[str, tuple[str, str]]) -> bool:
+def is_shown(name, sections):
     """Whether a public name has a section in which its docstring stands."""
     space, _, short = name.rpartition(".")
     thing = getattr(import_module(space), short)
@@ -174,7 +174,7 @@ def test_every_variable_of_the_environment_is_documented():
     assert [name for name in sorted(read) if f"| `{name}` |" not in told] == []
 
 
-def leads_somewhere(page: str, link: str, site: Path, pages: dict[str, Links]) -> bool:
+def leads_somewhere(page, link, site, pages):
     """Whether a link of a page has its page and anchor, or its file, within the site."""
     target = urlsplit(urljoin(page, link))
     path = unquote(target.path)

@@ -1,11 +1,8 @@
 """No token and no passenger's data in logs, messages, reprs, pickles and tracebacks."""
 
-from __future__ import annotations
-
 import base64
 import logging
 import pickle
-from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
@@ -52,20 +49,13 @@ from tests.backend.canaries import (
 from tests.support.exchanges import URL, caught, client_of
 from tests.support.tables import each
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
-
 
 @pytest.fixture(autouse=True)
-def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def _at_once(monkeypatch):
     monkeypatch.setattr("ferry_sdk._engine.polling._LAST_LOOK", READ_BACK_WINDOW)
 
 
-def echoed(request: httpx.Request) -> str:
+def echoed(request):
     """All that the service was told, as it may repeat it."""
     said = request.content.decode() if request.content else ""
     for canary in CANARIES:
@@ -73,49 +63,49 @@ def echoed(request: httpx.Request) -> str:
     return f"I cannot do this with {request.headers['authorization']}: {said}"
 
 
-def _message(status: int) -> Callable[[httpx.Request], httpx.Response]:
+def _message(status):
     return lambda request: httpx.Response(
         status, json={"error": True, "code": "NO", "message": echoed(request)}
     )
 
 
-def _text(status: int) -> Callable[[httpx.Request], httpx.Response]:
+def _text(status):
     return lambda request: httpx.Response(status, text=echoed(request))
 
 
-def _record(request: httpx.Request) -> httpx.Response:
+def _record(request):
     return httpx.Response(200, json={"booking_id": 17, "note": echoed(request)})
 
 
-def _field_errors(request: httpx.Request) -> httpx.Response:
+def _field_errors(request):
     errors = [{"field": "passengers[0]", "message": echoed(request)}]
     return httpx.Response(422, json={"errors": errors})
 
 
-def _code(request: httpx.Request) -> httpx.Response:
+def _code(request):
     code = f"{TOKEN} {PASSENGER['doc_number']}"
     return httpx.Response(400, json={"error": True, "code": code, "message": "no"})
 
 
-def _header(request: httpx.Request) -> httpx.Response:
+def _header(request):
     headers = {"x-request-id": "r-1", "x-echo": echoed(request).replace("\n", "")}
     return httpx.Response(404, headers=headers)
 
 
-def _rpc_error(request: httpx.Request) -> httpx.Response:
+def _rpc_error(request):
     return httpx.Response(200, json={"error": {"code": -32000, "message": echoed(request)}})
 
 
-def _tool_error(request: httpx.Request) -> httpx.Response:
+def _tool_error(request):
     content = [{"type": "text", "text": f"Error executing tool X: {echoed(request)}"}]
     return httpx.Response(200, json={"result": {"isError": True, "content": content}})
 
 
-def _network(request: httpx.Request) -> httpx.Response:
+def _network(request):
     raise httpx.ReadError(f"reset: {echoed(request)}")
 
 
-def _unheard(request: httpx.Request) -> httpx.Response:
+def _unheard(request):
     return httpx.Response(307, headers={"location": f"https://evil.example/?{TOKEN}"})
 
 
@@ -134,7 +124,7 @@ SERVICES = {
     "network": _network,
     "redirect": _unheard,
 }
-CALLS: dict[str, Callable[[Ferry], object]] = {
+CALLS = {
     "REST create": lambda ferry: ferry.bookings.create(**BOOKING),
     "MCP create": lambda ferry: ferry.mcp.create_booking(**BOOKING),
     "MCP any tool": lambda ferry: ferry.mcp.call_tool("create_booking", BOOKING),
@@ -142,18 +132,13 @@ CALLS: dict[str, Callable[[Ferry], object]] = {
 every_service = pytest.mark.parametrize("service", SERVICES.values(), ids=SERVICES)
 
 
-def secretive(clients: Clients, service: Callable[[httpx.Request], httpx.Response]) -> Ferry:
+def secretive(clients, service):
     return client_of(clients, service, TOKEN, organisation_token=ORGANISATION, max_retries=1)
 
 
 @every_service
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_what_the_service_repeats_shows_nowhere(
-    clients: Clients,
-    caplog: pytest.LogCaptureFixture,
-    service: Callable[[httpx.Request], httpx.Response],
-    call: Callable[[Ferry], object],
-) -> None:
+def test_what_the_service_repeats_shows_nowhere(clients, caplog, service, call):
     caplog.set_level(logging.DEBUG)
     ferry = secretive(clients, service)
     with pytest.raises(FerryError) as info:
@@ -165,14 +150,9 @@ def test_what_the_service_repeats_shows_nowhere(
 
 @every_service
 @pytest.mark.parametrize("given", ["text", "function"])
-def test_the_organisation_token_shows_nowhere(
-    clients: Clients,
-    caplog: pytest.LogCaptureFixture,
-    service: Callable[[httpx.Request], httpx.Response],
-    given: str,
-) -> None:
+def test_the_organisation_token_shows_nowhere(clients, caplog, service, given):
     caplog.set_level(logging.DEBUG)
-    token: Any = ORGANISATION if given == "text" else lambda: ORGANISATION
+    token = ORGANISATION if given == "text" else lambda: ORGANISATION
     ferry = client_of(clients, service, lambda: TOKEN, organisation_token=token)
     with pytest.raises(FerryError) as info:
         ferry.tickets.mark_paid("t-1", external_payment_ref="pay-1")
@@ -181,9 +161,7 @@ def test_the_organisation_token_shows_nowhere(
 
 
 @every_service
-def test_a_token_from_a_function_shows_nowhere(
-    clients: Clients, service: Callable[[httpx.Request], httpx.Response]
-) -> None:
+def test_a_token_from_a_function_shows_nowhere(clients, service):
     ferry = client_of(clients, service, lambda: TOKEN, max_retries=0)
     with pytest.raises(FerryError) as info:
         ferry.tickets.get("t-1")
@@ -191,12 +169,7 @@ def test_a_token_from_a_function_shows_nowhere(
 
 
 @pytest.mark.parametrize("fault", ["lose_reply", "cut_before", "truncate", "server_error_after"])
-def test_a_lost_reply_shows_nothing_of_the_booking(
-    clients: Clients,
-    ferry_sandbox: Sandbox,
-    caplog: pytest.LogCaptureFixture,
-    fault: str,
-) -> None:
+def test_a_lost_reply_shows_nothing_of_the_booking(clients, ferry_sandbox, caplog, fault):
     caplog.set_level(logging.DEBUG, "ferry_sdk")
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     ferry_sandbox.faults.add(fault, "*.create*", times=None)
@@ -208,9 +181,7 @@ def test_a_lost_reply_shows_nothing_of_the_booking(
     assert ferry_sandbox.token not in caplog.text
 
 
-def test_a_log_of_what_is_tried_again_names_nobody(
-    clients: Clients, ferry_sandbox: Sandbox, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_log_of_what_is_tried_again_names_nobody(clients, ferry_sandbox, caplog):
     caplog.set_level(logging.INFO, "ferry_sdk")
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     ferry_sandbox.faults.add("server_error", "*", times=2)
@@ -225,16 +196,14 @@ def test_a_log_of_what_is_tried_again_names_nobody(
     assert ferry_sandbox.token not in caplog.text
 
 
-def test_the_words_left_say_what_was_hidden(clients: Clients) -> None:
+def test_the_words_left_say_what_was_hidden(clients):
     ferry = secretive(clients, _message(422))
     with pytest.raises(FerryError) as info:
         ferry.bookings.create(**BOOKING)
     assert "I cannot do this with Bearer [hidden]" in str(info.value)
 
 
-def test_a_record_left_out_is_logged_without_its_content(
-    clients: Clients, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_record_left_out_is_logged_without_its_content(clients, caplog):
     caplog.set_level(logging.INFO, "ferry_sdk")
     ports = [{"code": "A", "name": "n", "country": "c"}, {"code": 7, "name": PERSONAL[0]}]
     ferry = client_of(clients, lambda _: httpx.Response(200, json=ports))
@@ -244,7 +213,7 @@ def test_a_record_left_out_is_logged_without_its_content(
     assert not leaks(f"{caplog.text} {records!r} {records.unreadable!r}")
 
 
-def test_an_argument_that_is_refused_is_named_and_not_shown(clients: Clients) -> None:
+def test_an_argument_that_is_refused_is_named_and_not_shown(clients):
     ferry = secretive(clients, _message(500))
     for name, value in [("first_name", ""), ("age", "CANARYDOC771"), ("birth_date", TOKEN)]:
         passenger = {**PASSENGER, name: value}
@@ -258,12 +227,12 @@ def test_an_argument_that_is_refused_is_named_and_not_shown(clients: Clients) ->
 # ---- reprs ------------------------------------------------------------------------------------
 
 
-def test_models_do_not_show_travellers() -> None:
+def test_models_do_not_show_travellers():
     traveller = {
         name: PASSENGER[name]
         for name in ("first_name", "last_name", "birth_date", "doc_number", "doc_expiration")
     } | {"email": PASSENGER["email"], "phone": CONTACT["phone"]}
-    ticket: Any = {
+    ticket = {
         "id": "t-1",
         "status": "Issued",
         "ticket_number": "n-1",
@@ -275,7 +244,7 @@ def test_models_do_not_show_travellers() -> None:
         "qr_code": PASSENGER["doc_number"],
         "holder": CONTACT["name"],
     }
-    booking: Any = {
+    booking = {
         "booking_id": "b-1",
         "booking_reference": "ref",
         "stage": "ticketed",
@@ -309,7 +278,7 @@ def test_models_do_not_show_travellers() -> None:
     assert Booking.model_validate(booking).tickets[0].passengers[0].first_name == "Canarywoman"
 
 
-def test_settings_and_requests_do_not_show_what_they_carry() -> None:
+def test_settings_and_requests_do_not_show_what_they_carry():
     settings = Settings(
         URL,
         Secret(TOKEN),
@@ -334,31 +303,31 @@ def test_settings_and_requests_do_not_show_what_they_carry() -> None:
 
 
 @each("kind", [Ferry, AsyncFerry])
-def test_clients_and_their_groups_do_not_show_tokens(kind: Callable[..., Any]) -> None:
+def test_clients_and_their_groups_do_not_show_tokens(kind):
     ferry = kind(TOKEN, base_url=URL, organisation_token=ORGANISATION)
     for thing in (ferry, ferry.bookings, ferry._transport, ferry.with_raw_response):
         assert not leaks(f"{thing!r} {vars(thing) if hasattr(thing, '__dict__') else ''}")
 
 
-def test_a_token_is_not_pickled() -> None:
+def test_a_token_is_not_pickled():
     with pytest.raises(TypeError, match="cannot be pickled"):
         pickle.dumps(Settings(URL, Secret(TOKEN)))
 
 
-def test_a_raw_response_shows_neither_content_nor_headers(clients: Clients) -> None:
+def test_a_raw_response_shows_neither_content_nor_headers(clients):
     url = f"https://cdn.example/{CONTACT['phone']}"
     reply = httpx.Response(200, headers={"x-echo": TOKEN}, json={"url": url})
-    ferry: Any = client_of(clients, lambda _: reply)
+    ferry = client_of(clients, lambda _: reply)
     raw = ferry.with_raw_response.tickets.pdf("t-1")
     assert not leaks(f"{raw!r} {raw.headers!r}")
     assert raw.headers["x-echo"] == TOKEN
 
 
-def test_what_is_kept_in_memory_is_whole(clients: Clients) -> None:
+def test_what_is_kept_in_memory_is_whole(clients):
     ferry = secretive(clients, _message(422))
     with pytest.raises(FerryError) as info:
         ferry.bookings.create(**BOOKING)
-    body: Any = getattr(info.value, "body")  # noqa: B009 -- any class of error
+    body = getattr(info.value, "body")  # noqa: B009 -- any class of error
     assert TOKEN in body["message"]
 
 
@@ -369,8 +338,8 @@ INJECTED = "x\r\nx-admin: 1"
 
 @each("bad", [INJECTED, "x\ny", "x\ry", "x\x00y", "x\x7f", "\u010d\u010a"])
 @each("name", ["token", "organisation_token", "language", "client_version", "default_headers"])
-def test_a_setting_cannot_bring_a_header_of_its_own(clients: Clients, name: str, bad: str) -> None:
-    value: Any = {"x-agency": bad} if name == "default_headers" else bad
+def test_a_setting_cannot_bring_a_header_of_its_own(clients, name, bad):
+    value = {"x-agency": bad} if name == "default_headers" else bad
     settings = {"token": "t", "base_url": URL} | {name: value}
     error = caught(ConfigurationError, clients, **settings)
     assert str(error).startswith(name)
@@ -378,20 +347,20 @@ def test_a_setting_cannot_bring_a_header_of_its_own(clients: Clients, name: str,
 
 
 @pytest.mark.parametrize("name", ["language", "correlation_id", "extra_headers"])
-def test_an_option_cannot_bring_a_header_of_its_own(both: Ferry, name: str) -> None:
-    value: Any = {"x-agency": INJECTED} if name == "extra_headers" else INJECTED
+def test_an_option_cannot_bring_a_header_of_its_own(both, name):
+    value = {"x-agency": INJECTED} if name == "extra_headers" else INJECTED
     error = caught(InvalidInputError, both.with_options, **{name: value})
     assert error.field.startswith(name)
 
 
-def test_a_name_of_a_header_cannot_bring_another(both: Ferry) -> None:
+def test_a_name_of_a_header_cannot_bring_another(both):
     call = both.with_options
     error = caught(InvalidInputError, call, extra_headers={"x-a: 1\r\nx-b": "2"})
     assert error.field.startswith("extra_headers")
 
 
-def test_a_context_cannot_bring_a_header_of_its_own() -> None:
-    def block() -> None:
+def test_a_context_cannot_bring_a_header_of_its_own():
+    def block():
         with ferry_sdk.correlation(INJECTED):
             pass
 
@@ -399,10 +368,10 @@ def test_a_context_cannot_bring_a_header_of_its_own() -> None:
 
 
 @each("bad", [INJECTED, "../admin", "a/b", "a?b", "a#b", "a%2fb", "é", "a b"])
-def test_an_id_stays_one_segment_of_the_path(clients: Clients, bad: str) -> None:
-    seen: list[httpx.Request] = []
+def test_an_id_stays_one_segment_of_the_path(clients, bad):
+    seen = []
 
-    def service(request: httpx.Request) -> httpx.Response:
+    def service(request):
         seen.append(request)
         return httpx.Response(404)
 
@@ -419,9 +388,9 @@ def test_an_id_stays_one_segment_of_the_path(clients: Clients, bad: str) -> None
 
 
 @each("bad", ["", " ", ".", "..", "\ud800", None, 7])
-def test_an_id_that_cannot_be_one_is_named(clients: Clients, bad: Any) -> None:
+def test_an_id_that_cannot_be_one_is_named(clients, bad):
     ferry = client_of(clients, _network)
-    calls: list[tuple[str, Callable[[], object]]] = [
+    calls = [
         ("booking_id", lambda: ferry.bookings.get(bad)),
         ("ticket_id", lambda: ferry.tickets.pdf(bad)),
         ("ticket_id", lambda: ferry.mcp.view_ticket(bad)),
@@ -433,8 +402,8 @@ def test_an_id_that_cannot_be_one_is_named(clients: Clients, bad: Any) -> None:
         assert error.outcome == "not_sent"
 
 
-def test_the_token_of_a_session_cannot_bring_a_header(clients: Clients) -> None:
-    def service(_: httpx.Request) -> httpx.Response:
+def test_the_token_of_a_session_cannot_bring_a_header(clients):
+    def service(_):
         headers = [("mcp-session-id", "s\tx")]
         return httpx.Response(
             200, headers=headers, json={"result": {"protocolVersion": "2025-11-25"}}
@@ -449,12 +418,10 @@ def test_the_token_of_a_session_cannot_bring_a_header(clients: Clients) -> None:
 
 @each("status", [301, 302, 303, 307, 308])
 @each("follow", [False, True])
-def test_a_redirect_is_not_followed_even_by_a_client_that_would(
-    clients: Clients, status: int, follow: bool
-) -> None:
-    seen: list[str] = []
+def test_a_redirect_is_not_followed_even_by_a_client_that_would(clients, status, follow):
+    seen = []
 
-    def service(request: httpx.Request) -> httpx.Response:
+    def service(request):
         seen.append(request.url.host)
         return httpx.Response(status, headers={"location": "https://evil.example/"})
 
@@ -467,12 +434,10 @@ def test_a_redirect_is_not_followed_even_by_a_client_that_would(
     assert {*seen} == {"ferry.example"}
 
 
-def test_a_client_of_the_callers_own_cannot_put_another_token_in_its_place(
-    clients: Clients,
-) -> None:
-    seen: list[str] = []
+def test_a_client_of_the_callers_own_cannot_put_another_token_in_its_place(clients):
+    seen = []
 
-    def service(request: httpx.Request) -> httpx.Response:
+    def service(request):
         seen.append(request.headers["authorization"])
         return httpx.Response(200, json=[])
 
@@ -486,12 +451,7 @@ def test_a_client_of_the_callers_own_cannot_put_another_token_in_its_place(
     assert seen == [f"Bearer {TOKEN}"]
 
 
-def test_a_netrc_of_the_machine_is_not_asked(
-    clients: Clients,
-    ferry_sandbox: Sandbox,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_netrc_of_the_machine_is_not_asked(clients, ferry_sandbox, tmp_path, monkeypatch):
     netrc = tmp_path / "netrc"
     netrc.write_text("machine 127.0.0.1 login somebody password else\n")
     monkeypatch.setenv("NETRC", str(netrc))
@@ -499,10 +459,10 @@ def test_a_netrc_of_the_machine_is_not_asked(
     assert ferry.catalogue.ports()
 
 
-def test_the_token_is_in_one_header_and_nowhere_else(clients: Clients) -> None:
-    seen: list[httpx.Request] = []
+def test_the_token_is_in_one_header_and_nowhere_else(clients):
+    seen = []
 
-    def service(request: httpx.Request) -> httpx.Response:
+    def service(request):
         seen.append(request)
         return httpx.Response(404)
 

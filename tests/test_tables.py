@@ -1,17 +1,15 @@
 """A table of rows is one test, which names the row that fails."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.tables import each
 
 
-def test_every_row_is_tried_and_one_that_fails_is_named() -> None:
+def test_every_row_is_tried_and_one_that_fails_is_named():
     tried = []
 
     @each("number, name", [(1, "one"), pytest.param(2, "two", id="second")])
-    def is_small(name: str, number: int) -> None:
+    def is_small(name, number):
         tried.append(name)
         assert number < 2
 

@@ -1,7 +1,5 @@
 """Each message on the page about troubleshooting is what the library says in that case."""
 
-from __future__ import annotations
-
 import asyncio
 import pickle
 import re
@@ -11,7 +9,6 @@ import threading
 from contextlib import ExitStack, closing, contextmanager, suppress
 from importlib.util import find_spec
 from socket import create_server
-from typing import TYPE_CHECKING, Any
 
 import pytest
 import trustme
@@ -23,9 +20,6 @@ from ferry_sdk.sandbox import Sandbox
 from tests.support.blocks import ROOT, fits, python
 from tests.support.tiers import LONG
 from tests.support.trip import DAY
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 QUOTED = re.findall(
     r"^### `(.+)`$", (ROOT / "docs" / "troubleshooting.md").read_text("utf-8"), re.MULTILINE
@@ -59,7 +53,7 @@ NO_CONTEXT_MANAGER = "'AsyncFerry' object does not support the context manager p
 SEEKER = {"type": "Adult", "gender": "Female", "age": 34}
 
 
-def message(use: Callable[[], object]) -> str:
+def message(use):
     """Return the first line of the error that a mistake raises."""
     with pytest.raises(Exception) as caught:  # noqa: PT011 -- any error; its words are compared
         use()
@@ -67,12 +61,12 @@ def message(use: Callable[[], object]) -> str:
 
 
 @contextmanager
-def untrusted_server() -> Iterator[str]:
+def untrusted_server():
     """Serve TLS once with a certificate of an unknown authority; yield the address."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
 
-    def shake() -> None:
+    def shake():
         connection, _ = listener.accept()
         with connection, suppress(OSError):
             context.wrap_socket(connection, server_side=True)
@@ -84,45 +78,45 @@ def untrusted_server() -> Iterator[str]:
         answering.join()
 
 
-async def token() -> str:
+async def token():
     return "a token"
 
 
-async def loop_in_a_loop() -> None:
+async def loop_in_a_loop():
     with closing(token()) as waiting:
         asyncio.run(waiting)
 
 
-async def without_await(ferry: AsyncFerry) -> None:
+async def without_await(ferry):
     with closing(ferry.catalogue.ports()) as ports:
         ports[0]
 
 
-def in_a_with_block(ferry: AsyncFerry) -> None:
+def in_a_with_block(ferry):
     with ferry:  # type: ignore[attr-defined]  # the mistake
         pass
 
 
 def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
-    ferry, sandbox, folder, monkeypatch, stack: ExitStack
-) -> Iterator[str]:
+    ferry, sandbox, folder, monkeypatch, stack
+):
     """Make each mistake once."""
     for name in ("FERRY_TOKEN", "FERRY_TOKEN_FILE", "FERRY_BASE_URL", "FERRY_JOURNAL_KEY"):
         monkeypatch.delenv(name, raising=False)
     url = sandbox.base_url
 
-    def client(token: Any = sandbox.token, base_url: str = url, **settings: Any) -> Ferry:
+    def client(token=sandbox.token, base_url=url, **settings):
         given = {"max_retries": 0, "deadline": 20, **settings}
         return stack.enter_context(Ferry(token, base_url=base_url, **given))
 
-    def entries(url: str) -> object:
+    def entries(url):
         return stack.enter_context(Journal(url)).unresolved()
 
-    def search(origin: str = "Tarifa", destination: str = "MATNG", **more: Any) -> Any:
+    def search(origin="Tarifa", destination="MATNG", **more):
         asked = {"on": DAY, "passengers": [SEEKER], "companies": ["BALEARIA"], **more}
         return ferry.trips.search(origin, destination, **asked)
 
-    def ports(*fault: str, **settings: Any) -> object:
+    def ports(*fault, **settings):
         for kind in fault:
             sandbox.faults.add(kind, "catalogue.ports")
         return client(**settings).catalogue.ports()

@@ -4,21 +4,15 @@ A checker reads the library and its dependencies for longer than all that is che
 runs once, over the documents' blocks and the notebooks as well.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.blocks import BLOCKS, NOTEBOOKS, RECIPES, ROOT, in_a_function, notebook_source
 from tests.support.checkers import place_errors, run_checker
 from tests.support.tiers import LONG
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 USAGE = ROOT / "tests" / "typing"
 MISTAKES = ROOT / "tests" / "typing_mistakes.py"
@@ -33,7 +27,7 @@ CELL_ENDS = "# pyright: reportUnusedExpression=false\n"
 
 
 @pytest.fixture
-def typed(tmp_path: Path) -> dict[str, str]:
+def typed(tmp_path):
     """Everything in a folder that is nobody's project: its file, and where it stands."""
     places = {}
     for block in BLOCKS:
@@ -58,7 +52,7 @@ def typed(tmp_path: Path) -> dict[str, str]:
     return places
 
 
-def marked() -> set[int]:
+def marked():
     lines = MISTAKES.read_text(encoding="utf-8").splitlines()
     return {number for number, line in enumerate(lines, 1) if "# MISTAKE" in line}
 
@@ -80,7 +74,7 @@ def test_there_are_files_to_check():
     assert sum(one.read_text(encoding="utf-8").count("assert_type(") for one in GOOD) > 100
 
 
-def check(errors: list[tuple[str, int, str]], places: dict[str, str]) -> None:
+def check(errors, places):
     """Every mistake is reported, and nothing else."""
     assert place_errors([one for one in errors if one[0] != MISTAKES.name], places) == []
     assert {line for file, line, _ in errors if file == MISTAKES.name} == marked()

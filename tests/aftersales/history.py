@@ -14,14 +14,12 @@ from ferry_sdk import BookingConfirmError, FerryError, OutcomeUnknownError
 from tests.support.summer import TRAVELLER, search
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ferry_sdk import Availability, Booking, Ferry, Records, Selection
+    from ferry_sdk import Ferry
     from ferry_sdk.journal import Journal
     from ferry_sdk.sandbox import Sandbox
 
 EUR = "EUR"
-READ_FAULTS: list[tuple[str, dict[str, Any]]] = [
+READ_FAULTS = [
     ("server_error", {}),
     ("cut_before", {}),
     ("lose_reply", {}),
@@ -80,7 +78,7 @@ FATES = [
 ]
 
 
-def _refundable(found: Records[Availability], kind: str) -> list[Selection]:
+def _refundable(found, kind):
     """The dearest tariff of a kind, with the first place of one sailing each way."""
     ways = {one.direction: one for one in reversed(found)}
     return [
@@ -120,10 +118,10 @@ class History:
     seed: int
     sales: list[Sale] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         self.random = random.Random(self.seed)  # noqa: S311 -- no secret
 
-    def create(self, number: int) -> None:
+    def create(self, number):
         """Make bookings, at least one of each fate; some replies are lost."""
         fates = [FATES[index % len(FATES)] for index in range(number)]
         self.random.shuffle(fates)
@@ -138,7 +136,7 @@ class History:
             total = self.ferry.bookings.get(booking_id).total_price
             self.sales.append(Sale(booking_id, fate, total, total))
 
-    def _create(self, selections: Any, traveller: Any) -> str:
+    def _create(self, selections, traveller):
         if self.random.random() < 0.1:
             self.sandbox.faults.add("lose_reply", "bookings.create")
         trip = {"availabilities": selections, "passengers": [traveller]}
@@ -149,45 +147,45 @@ class History:
             self.journal.settle(error.entry_id or "", happened=True, booking_id=made)
             return made
 
-    def act(self) -> Iterator[Sale]:
+    def act(self):
         """Do with each booking what its fate says, in any order."""
         for sale in self.random.sample(self.sales, len(self.sales)):
             getattr(self, f"_{sale.fate.first.replace(', ', '_')}")(sale)
             yield sale
 
-    def act_later(self) -> None:
+    def act_later(self):
         """Do what follows once the bookings have come to rest."""
         for sale in self.sales:
             if sale.fate.later:
                 getattr(self, f"_{sale.fate.later.replace(' ', '_')}")(sale)
 
-    def _lose_some(self, operation: str) -> None:
+    def _lose_some(self, operation):
         if self.random.random() < 0.2:
             self.sandbox.faults.add("lose_reply", operation)
         if self.random.random() < 0.3:
             kind, more = self.random.choice(READ_FAULTS)
             self.sandbox.faults.add(kind, "bookings.get", **more)
 
-    def _wait(self, sale: Sale) -> None:
+    def _wait(self, sale):
         pass
 
     _leave = _wait
 
-    def _confirm(self, sale: Sale) -> None:
+    def _confirm(self, sale):
         self._lose_some("bookings.confirm")
         self.ferry.bookings.confirm(sale.booking_id)
 
-    def _raise_confirm(self, sale: Sale) -> None:
+    def _raise_confirm(self, sale):
         self.raise_total(sale)
         self._confirm(sale)
 
-    def raise_total(self, sale: Sale) -> None:
+    def raise_total(self, sale):
         """Let the company raise the price, which the interface has no call for."""
         (ticket,) = self.sandbox.service._sales._bookings[sale.booking_id].tickets
         ticket.reprice(Decimal("1.2"), Decimal(1))
         sale.total = self._read(sale).total_price
 
-    def _read(self, sale: Sale) -> Booking:
+    def _read(self, sale):
         """Read a booking; the faults that were planted for the watch may meet this read."""
         while True:
             pending = self.sandbox.faults.pending
@@ -197,7 +195,7 @@ class History:
                 if not pending:
                     raise
 
-    def _fail(self, sale: Sale) -> None:
+    def _fail(self, sale):
         self.sandbox.faults.add("ticket_fails", "bookings.confirm")
         if sale.fate.back:
             self.ferry.bookings.confirm(sale.booking_id)
@@ -205,23 +203,23 @@ class History:
             with pytest.raises(BookingConfirmError):
                 self.ferry.bookings.confirm(sale.booking_id)
 
-    def _cancel(self, sale: Sale) -> None:
+    def _cancel(self, sale):
         self._lose_some("bookings.cancel")
         sale.refund = self.ferry.bookings.cancel_fee(sale.booking_id).refund_amount
         self.ferry.bookings.cancel(sale.booking_id)
 
-    def _cancel_one(self, sale: Sale) -> None:
+    def _cancel_one(self, sale):
         ticket = self._read(sale).tickets[0]
         sale.refund = self.ferry.tickets.cancel_fee(ticket.id).refund_amount
         self._lose_some("tickets.cancel")
         self.ferry.tickets.cancel(ticket.id)
 
-    def payments(self) -> list[Any]:
+    def payments(self):
         """What the caller collected, in any order; one of a booking that nobody has."""
         unknown = str(UUID(int=self.seed))
         found = [{"booking_id": unknown, "amount": "9.90", "currency": EUR}]
         for sale in self.sales:
-            one: dict[str, Any] = {"booking_id": sale.booking_id, "currency": EUR}
+            one = {"booking_id": sale.booking_id, "currency": EUR}
             match sale.fate.paid:
                 case "total":
                     found.append(one | {"amount": sale.total})
@@ -241,10 +239,10 @@ class History:
                     found.append(one | {"amount": sale.total, "refunded": sale.refund - 2})
         return self.random.sample(found, len(found))
 
-    def discrepancies(self) -> set[tuple[str, str, Decimal | None, Decimal | None, str | None]]:
+    def discrepancies(self):
         """The rows that a report has to have."""
         zero = Decimal(0)
-        found: set[Any] = {("not_known", str(UUID(int=self.seed)), Decimal("9.90"), None, EUR)}
+        found = {("not_known", str(UUID(int=self.seed)), Decimal("9.90"), None, EUR)}
         for sale in self.sales:
             expected: Any
             match sale.fate.wrong:

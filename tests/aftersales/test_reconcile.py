@@ -1,7 +1,5 @@
 """What a reconciliation finds of a history on the local service."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import anyio
@@ -54,19 +52,19 @@ def sandbox(history):
 def report_of(request, sandbox, history, monkeypatch):
     """Reconcile with a client of each kind; what would wait does not."""
 
-    async def sleep(*_: object) -> None:
+    async def sleep(*_):
         pass
 
     monkeypatch.setattr(Shared, "sleep", lambda *_: None)
     monkeypatch.setattr(AsyncShared, "sleep", sleep)
     settings = {"token": sandbox.token, "base_url": sandbox.base_url, "max_retries": 0}
 
-    def report(payments, **more) -> Reconciliation:
+    def report(payments, **more):
         if request.param == "sync":
             with Ferry(**settings | more) as client:
                 return reconcile(client, history.journal, payments)
 
-        async def main() -> Reconciliation:
+        async def main():
             async with AsyncFerry(**settings | more) as client:
                 return await reconcile(client, history.journal, payments)
 

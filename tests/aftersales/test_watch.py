@@ -1,12 +1,9 @@
 """A watch of bookings of the local service, on both clients."""
 
-from __future__ import annotations
-
 import threading
 from contextlib import aclosing
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 import anyio
 import pytest
@@ -20,27 +17,21 @@ from tests.support.hold import Hold
 from tests.support.tiers import LONG
 from tests.support.trip import booked
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ferry_sdk.aftersales import BookingEvent
-    from ferry_sdk.sandbox import Sandbox
-
 DAY = 86_400.0
 
 
 @pytest.fixture
-def sandbox(ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
+def sandbox(ferry_sandbox, monkeypatch):
     """A service whose clock moves where a watch sleeps, and is the clock of the watch."""
     ferry_sandbox.clock.freeze()
 
-    def sleep(_: object, seconds: float, *__: object) -> None:
+    def sleep(_, seconds, *__):
         ferry_sandbox.clock.advance(seconds + 0.001)  # it counts in microseconds
 
-    async def sleep_async(_: object, seconds: float, *__: object) -> None:
+    async def sleep_async(_, seconds, *__):
         sleep(_, seconds)
 
-    def now() -> float:
+    def now():
         return ferry_sandbox.clock.now().timestamp()
 
     monkeypatch.setattr(Shared, "sleep", sleep)
@@ -50,13 +41,13 @@ def sandbox(ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
 
 
 @pytest.fixture
-def ferry(sandbox: Sandbox) -> Iterator[Ferry]:
+def ferry(sandbox):
     with Ferry(sandbox.token, base_url=sandbox.base_url) as client:
         yield client
 
 
 @pytest.fixture(params=["sync", "asyncio", pytest.param("trio", marks=LONG)])
-def events_of(request, sandbox: Sandbox) -> Callable[..., list[BookingEvent]]:
+def events_of(request, sandbox):
     """Watch with a client of each kind."""
 
     def collect(bookings, *, deadline=DAY, journal=None, ended=lambda _: None):
@@ -68,7 +59,7 @@ def events_of(request, sandbox: Sandbox) -> Callable[..., list[BookingEvent]]:
                     ended(event)
                 return events
 
-        async def main() -> list[BookingEvent]:
+        async def main():
             events = []
             async with (
                 AsyncFerry(sandbox.token, base_url=sandbox.base_url) as client,
@@ -84,7 +75,7 @@ def events_of(request, sandbox: Sandbox) -> Callable[..., list[BookingEvent]]:
     return collect
 
 
-def kinds(events) -> list[tuple[str, str]]:
+def kinds(events):
     return sorted((event.booking_id, event.kind) for event in events)
 
 

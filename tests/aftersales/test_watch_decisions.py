@@ -1,11 +1,8 @@
 """Which events a watch gives and when it reads, in virtual time."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -34,9 +31,6 @@ from tests.aftersales.virtual import (
 )
 from tests.support.tables import each
 from tests.support.tiers import LONG
-
-if TYPE_CHECKING:
-    from ferry_sdk.aftersales import BookingEvent
 
 LATER = "2050-06-03T08:00:00+02:00"
 
@@ -246,7 +240,7 @@ def test_an_argument_without_meaning_is_refused_at_once(service, bookings, deadl
     assert caught.value.field == field
 
 
-def story(at: float):
+def story(at):
     """Three bookings with every kind of event."""
     return {
         "a": booking(
@@ -270,7 +264,7 @@ TOLD = {
 }
 
 
-def lives(*steps: int) -> tuple[Service, list[BookingEvent]]:
+def lives(*steps):
     """Watch the story; each process but the last is killed after so many steps."""
     service, journal, told = Service(), Snapshots(), []
     for name in "abc":

@@ -4,8 +4,6 @@ The service loses replies, fails, and has its clock moved. The worker loses no e
 names what was planted in the history and nothing else.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
@@ -13,10 +11,8 @@ import time
 from collections import defaultdict
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from typing_extensions import Self
 
 from ferry_sdk import Ferry
 from ferry_sdk.aftersales import reconcile
@@ -25,9 +21,6 @@ from tests.aftersales.history import History
 from tests.support.processes import start
 from tests.support.summer import stopped
 from tests.support.tiers import LONG, mostly_long
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 WORK = """
@@ -67,7 +60,7 @@ PATIENCE = 200.0
 class Worker:
     """A process that is started again whenever it is killed; it does not wait for long."""
 
-    def __init__(self, url: str, sandbox, file: Path) -> None:
+    def __init__(self, url, sandbox, file):
         self._url = url
         self._file = file
         self._settings = {"FERRY_TOKEN": sandbox.token, "FERRY_BASE_URL": sandbox.base_url}
@@ -75,37 +68,37 @@ class Worker:
         file.touch()
         self._start()
 
-    def _start(self) -> None:
+    def _start(self):
         self._process = start(
             [sys.executable, "-c", WORK, str(EXAMPLES), self._url, str(self._file)],
             env={**os.environ, **self._settings},
         )
 
-    def kill(self) -> None:
+    def kill(self):
         self._process.kill()
         assert self._process.wait() in {-9, 137}
         self.kills += 1
         self._start()
 
-    def stop(self) -> int:
+    def stop(self):
         self._process.send_signal(signal.SIGTERM)
         return self._process.wait()
 
-    def __enter__(self) -> Self:
+    def __enter__(self):
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self._process.kill()
         self._process.wait()
 
-    def given(self) -> dict[str, set[str]]:
-        events: dict[str, set[str]] = defaultdict(set)
+    def given(self):
+        events = defaultdict(set)
         for line in self._file.read_text("ascii").splitlines():
             booking_id, kind = line.split()
             events[booking_id].add(kind)
         return events
 
-    def wait(self, holds: Callable[[], object], kill: Callable[[], bool] = lambda: False) -> None:
+    def wait(self, holds, kill=lambda: False):
         """Wait for a fact, and kill the worker now and then."""
         until = time.monotonic() + PATIENCE
         while not holds():
@@ -117,7 +110,7 @@ class Worker:
 
 
 @pytest.fixture(params=mostly_long(["sqlite", "postgresql"]))
-def url(request) -> str:
+def url(request):
     if request.param == "sqlite":
         return request.getfixturevalue("sqlite_url")
     return request.getfixturevalue("postgres").new_url()
@@ -138,10 +131,10 @@ def test_a_killed_worker_loses_no_event_and_the_report_names_what_was_planted(
         ids = [sale.booking_id for sale in history.sales]
         with Worker(url, ferry_sandbox, tmp_path / "events") as worker:
 
-            def lot() -> bool:
+            def lot():
                 return history.random.random() < 0.02
 
-            def all_given(kinds: Callable[[object], set[str] | frozenset[str]]) -> bool:
+            def all_given(kinds):
                 given = worker.given()
                 return all(kinds(sale) <= given[sale.booking_id] for sale in history.sales)
 

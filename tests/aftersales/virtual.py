@@ -6,7 +6,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ferry_sdk import Booking, FerryError
 from ferry_sdk._engine.batch import NextAnswer
@@ -15,10 +15,8 @@ from ferry_sdk.aftersales.schedule import Schedule
 from ferry_sdk.aftersales.watcher import Watcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from ferry_sdk._engine.batch import Batch
-    from ferry_sdk.aftersales.schedule import Entry
 
 START = datetime(2050, 5, 3, 9, 1, tzinfo=timezone.utc)
 DEPARTURE = "2050-06-02T21:30:00+02:00"
@@ -26,26 +24,20 @@ DAY = 86_400.0
 HOUR = 3_600.0
 
 
-def after(seconds: float) -> datetime:
+def after(seconds):
     """The service's time so many seconds after the start."""
     return START + timedelta(seconds=seconds)
 
 
-def booking(booking_id: str = "b1", stage: str = "payment_due", **what: Any) -> Booking:
+def booking(booking_id="b1", stage="payment_due", **what):
     """A booking of which some things matter; see `_booking`."""
     return _booking(stage, **what).model_copy(update={"booking_id": booking_id})
 
 
 @lru_cache(maxsize=20_000)
 def _booking(
-    stage: str,
-    *,
-    lapses: float | None = None,
-    total: str = "50.00",
-    currency: str = "EUR",
-    departures: tuple[str, ...] = (DEPARTURE,),
-    status: str = "Blocked",
-) -> Booking:
+    stage, *, lapses=None, total="50.00", currency="EUR", departures=(DEPARTURE,), status="Blocked"
+):
     """A booking of which some things matter; it lapses so many seconds after the start."""
     limit = None if lapses is None else after(lapses).isoformat()
     crossing = {
@@ -94,11 +86,11 @@ class Killed(BaseException):
 class Response:
     """A reply that has been read."""
 
-    def __init__(self, record: Booking, at: datetime) -> None:
+    def __init__(self, record, at):
         self.headers = {"date": format_datetime(at, usegmt=True)}
         self._record = record
 
-    def parse(self) -> Booking:
+    def parse(self):
         return self._record
 
 
@@ -113,7 +105,7 @@ class Service:
         records: The numbers of the steps that are events or use the journal.
     """
 
-    def __init__(self, *, seconds: float = 0.0, skew: float = 0.0) -> None:
+    def __init__(self, *, seconds=0.0, skew=0.0):
         self.time = 0.0
         self.answers: dict[str, Callable[[float], Booking | FerryError]] = {}
         self.reads: list[tuple[float, str]] = []
@@ -123,7 +115,7 @@ class Service:
         self.step = 0
         self.records: list[int] = []
 
-    def get(self, booking_id: str) -> Response:
+    def get(self, booking_id):
         self.time += self.seconds
         self.reads.append((self.time, booking_id))
         answer = self.answers[booking_id](self.time)
@@ -131,10 +123,10 @@ class Service:
             raise answer
         return Response(answer, after(self.time + self.skew))
 
-    def reads_of(self, booking_id: str) -> list[float]:
+    def reads_of(self, booking_id):
         return [at for at, one in self.reads if one == booking_id]
 
-    def watch(self, bookings: Any = None, *, deadline: float = DAY, journal: Any = None) -> Any:
+    def watch(self, bookings=None, *, deadline=DAY, journal=None):
         """Watch in virtual time."""
         watcher = Watcher(
             [*self.answers] if bookings is None else bookings,
@@ -146,8 +138,8 @@ class Service:
         )
         return self.perform(watcher.steps())
 
-    def perform(self, steps: Any) -> Iterator[Any]:
-        answer: object = None
+    def perform(self, steps):
+        answer = None
         with suppress(StopIteration):
             while True:
                 step = steps.send(answer)
@@ -168,7 +160,7 @@ class Service:
                     case Item(value):
                         yield value
 
-    def _answer(self, batch: Batch[Entry, Response]) -> object:
+    def _answer(self, batch):
         number, call = batch.start_next(0)
         try:
             return batch.answer(number, self.get(call.key.booking_id), None)
@@ -179,11 +171,11 @@ class Service:
 class Snapshots:
     """What a watch needs of a journal."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.kept: dict[str, str] = {}
 
-    def load_snapshots(self, booking_ids: list[str]) -> dict[str, str]:
+    def load_snapshots(self, booking_ids):
         return {one: self.kept[one] for one in booking_ids if one in self.kept}
 
-    def save_snapshot(self, booking_id: str, content: str) -> None:
+    def save_snapshot(self, booking_id, content):
         self.kept[booking_id] = content

@@ -1,22 +1,14 @@
 """Tokens and a traveller that must show up nowhere, and all the places to look."""
 
-from __future__ import annotations
-
 import pickle
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import ferry_sdk
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ferry_sdk import FerryError
-
 TOKEN = "canary-token-81c7"
 ORGANISATION = "canary-organisation-93fe"
-PASSENGER: Any = {
+PASSENGER = {
     "type": "Adult",
     "first_name": "Canarywoman",
     "last_name": "O'Canary-Smythe",
@@ -29,20 +21,20 @@ PASSENGER: Any = {
     "doc_expiration": "2061-11-29",
     "email": "canary.passenger@mail.example",
 }
-CONTACT: Any = {
+CONTACT = {
     "name": "Canary Contactname",
     "email": "canary.contact@mail.example",
     "prefix": "+33",
     "phone": "612345987",
 }
-VEHICLE: Any = {"code": "CAR", "identification": "CA-771-NY"}
+VEHICLE = {"code": "CAR", "identification": "CA-771-NY"}
 PERSONAL = (
     *(PASSENGER["first_name"], PASSENGER["last_name"], PASSENGER["birth_date"]),
     *(PASSENGER["doc_number"], PASSENGER["doc_expiration"], PASSENGER["email"]),
     *(CONTACT["name"], CONTACT["email"], CONTACT["phone"], VEHICLE["identification"]),
 )
 CANARIES = (TOKEN, ORGANISATION, *PERSONAL)
-BOOKING: Any = {
+BOOKING = {
     "passengers": [PASSENGER],
     "contact": CONTACT,
     "vehicle": VEHICLE,
@@ -51,18 +43,18 @@ BOOKING: Any = {
 HOME = str(Path(ferry_sdk.__file__).parent)
 
 
-def leaks(text: str) -> list[str]:
+def leaks(text):
     return [canary for canary in CANARIES if canary in text]
 
 
-def chain(error: BaseException) -> Iterator[BaseException]:
-    link: BaseException | None = error
+def chain(error):
+    link = error
     while link is not None:
         yield link
         link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
 
 
-def frames_of(error: BaseException) -> str:
+def frames_of(error):
     """Every frame of the library's in the tracebacks, with its variables."""
     lines = []
     for link in chain(error):
@@ -75,7 +67,7 @@ def frames_of(error: BaseException) -> str:
     return "\n".join(lines)
 
 
-def shown(error: FerryError) -> str:
+def shown(error):
     """All that a program or a person may come to see of an error without asking for the body."""
     parts = [frames_of(error)]
     for link in chain(error):

@@ -1,22 +1,13 @@
 """Work done in another process, forked or started, and what it tells."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import pickle
 import select
 import signal
 import time
-from typing import TYPE_CHECKING, Any
 
 from ferry_sdk import AsyncFerry, Ferry
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from multiprocessing.connection import Connection
-
-    from ferry_sdk import OutcomeUnknownError
 
 LONG = 30.0
 """Seconds after which a child hangs."""
@@ -29,14 +20,14 @@ class Child:
         work: What it does; its result has to pickle.
     """
 
-    def __init__(self, work: Callable[[], object]) -> None:
+    def __init__(self, work):
         self._told, telling = os.pipe()
         self._pid = os.fork()
         if self._pid == 0:
             _do_and_exit(work, telling)
         os.close(telling)
 
-    def result(self) -> Any:
+    def result(self):
         """Wait for its result, and for its end."""
         told = b""
         end = time.monotonic() + LONG
@@ -55,7 +46,7 @@ class Child:
         return result
 
 
-def _do_and_exit(work: Callable[[], object], telling: int) -> None:
+def _do_and_exit(work, telling):
     try:
         told = pickle.dumps((True, work()))
     except BaseException as error:  # noqa: BLE001 -- it is the parent's to judge
@@ -66,23 +57,23 @@ def _do_and_exit(work: Callable[[], object], telling: int) -> None:
         os._exit(0)
 
 
-def calls(ferry: Ferry) -> int:
+def calls(ferry):
     """Calls of both protocols; how many records they gave."""
     return len(ferry.catalogue.vehicle_types()) + len(ferry.mcp.countries())
 
 
-async def async_calls(ferry: AsyncFerry) -> int:
+async def async_calls(ferry):
     """The same, awaited."""
     return len(await ferry.catalogue.vehicle_types()) + len(await ferry.mcp.countries())
 
 
-def go_on(ferry: Ferry, told: Connection) -> None:
+def go_on(ferry, told):
     """Use a client that was inherited, then close it."""
     told.send(calls(ferry))
     ferry.close()
 
 
-def recover(settings: dict[str, str], is_async: bool, error: OutcomeUnknownError) -> Any:
+def recover(settings, is_async, error):
     """Read a write back, with a client of this process's own."""
     if is_async:
         return asyncio.run(_recover(settings, error))
@@ -90,6 +81,6 @@ def recover(settings: dict[str, str], is_async: bool, error: OutcomeUnknownError
         return ferry.recover(error)
 
 
-async def _recover(settings: dict[str, str], error: OutcomeUnknownError) -> Any:
+async def _recover(settings, error):
     async with AsyncFerry(**settings) as ferry:
         return await ferry.recover(error)

@@ -1,9 +1,5 @@
 """Fixtures: clients of every kind, a booking to change, a journal, no pauses."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from ferry_sdk.journal import Journal
@@ -12,18 +8,9 @@ from tests.support.tiers import mostly_long
 from tests.support.trip import booked
 from tests.transport.scripted import Service, serve
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from anyio.from_thread import BlockingPortal
-
-    from ferry_sdk import Ferry
-    from ferry_sdk.sandbox import Sandbox
-
 
 @pytest.fixture(scope="session")
-def warm(asyncio_portal: BlockingPortal, trio_portal: BlockingPortal) -> None:
+def warm(asyncio_portal, trio_portal):
     """What the first call of a process imports is there, so that a short deadline is enough."""
     with Service(serve) as service:
         for loop in (None, asyncio_portal, trio_portal):
@@ -33,17 +20,16 @@ def warm(asyncio_portal: BlockingPortal, trio_portal: BlockingPortal) -> None:
 
 
 @pytest.fixture(params=mostly_long(["asyncio", "trio"]))
-def portal(request: pytest.FixtureRequest) -> BlockingPortal:
+def portal(request):
     """An event loop in a thread."""
-    made: BlockingPortal = request.getfixturevalue(f"{request.param}_portal")
-    return made
+    return request.getfixturevalue(f"{request.param}_portal")
 
 
 @pytest.fixture
-def new_client(any_clients: Clients, ferry_sandbox: Sandbox) -> Callable[..., Ferry]:
+def new_client(any_clients, ferry_sandbox):
     """Makes clients of the local service that may do everything."""
 
-    def made(token: object = None, **settings: object) -> Ferry:
+    def made(token=None, **settings):
         return any_clients(
             token or ferry_sandbox.token,
             base_url=ferry_sandbox.base_url,
@@ -55,10 +41,10 @@ def new_client(any_clients: Clients, ferry_sandbox: Sandbox) -> Callable[..., Fe
 
 
 @pytest.fixture
-def new_booking(ferry: Ferry, ferry_sandbox: Sandbox) -> Callable[[], str]:
+def new_booking(ferry, ferry_sandbox):
     """Makes bookings that are not yet confirmed; what that took is not counted."""
 
-    def made() -> str:
+    def made():
         booking_id = booked(ferry).booking_id
         ferry_sandbox.counters.reset()
         return booking_id
@@ -67,12 +53,12 @@ def new_booking(ferry: Ferry, ferry_sandbox: Sandbox) -> Callable[[], str]:
 
 
 @pytest.fixture
-def booking_id(new_booking: Callable[[], str]) -> str:
+def booking_id(new_booking):
     """A booking that is not yet confirmed."""
     return new_booking()
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
+def journal(tmp_path):
     with Journal(f"sqlite:///{tmp_path / 'journal.db'}") as made:
         yield made

@@ -1,25 +1,22 @@
 """What this process has open, as the system sees it."""
 
-from __future__ import annotations
-
+import os
 import socket
 from contextlib import suppress
-from pathlib import Path
 from urllib.parse import urlsplit
 
 
-def descriptors() -> dict[str, str]:
+def descriptors():
     """What each descriptor stands for."""
     found = {}
-    for link in Path("/proc/self/fd").iterdir():
-        try:
-            found[link.name] = str(link.readlink())
-        except FileNotFoundError:
-            continue  # the folder's own, or closed meanwhile
+    with os.scandir("/proc/self/fd") as links:
+        for link in links:
+            with suppress(FileNotFoundError):  # the folder's own, or closed meanwhile
+                found[link.name] = os.readlink(link.path)  # noqa: PTH115 -- there are hundreds
     return found
 
 
-def connections_to(url: str) -> set[str]:
+def connections_to(url):
     """This process's ends of connections to a service, by the system's names for them."""
     port = urlsplit(url).port
     found = set()

@@ -10,7 +10,6 @@ import json
 import sys
 from functools import partial
 from operator import attrgetter
-from typing import Any
 
 kind, url, token, journal_file = sys.argv[1:]
 
@@ -18,27 +17,27 @@ kind, url, token, journal_file = sys.argv[1:]
 class Loaded:
     """Which modules are loaded between the moment a call is prepared and its end."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.before: set[str] = set()
 
-    def watch(self, shared: Any) -> None:
+    def watch(self, shared):
         """Take the modules that are loaded when a call is ready as its beginning."""
         prepare = shared.prepare
 
-        def prepare_and_look() -> None:
+        def prepare_and_look():
             prepare()
             self.before = self.before or {*sys.modules}
 
         shared.prepare = prepare_and_look
 
-    def modules(self) -> list[str]:
+    def modules(self):
         """What the last call loaded."""
         added = {*sys.modules} - self.before if self.before else set()
         self.before = set()
         return sorted(added)
 
 
-def answers(call: Any) -> dict[str, Any]:
+def answers(call):
     """What a call loads and raises."""
     error = None
     try:
@@ -48,7 +47,7 @@ def answers(call: Any) -> dict[str, Any]:
     return {"loaded": loaded.modules(), "error": error}
 
 
-async def answers_async(call: Any) -> dict[str, Any]:
+async def answers_async(call):
     """What a call of an async client loads and raises."""
     error = None
     try:
@@ -58,27 +57,27 @@ async def answers_async(call: Any) -> dict[str, Any]:
     return {"loaded": loaded.modules(), "error": error}
 
 
-def asked(client: Any) -> Any:
+def asked(client):
     """The calls that the parent asks for."""
     for line in sys.stdin:
         name, arguments, options = json.loads(line)
         yield partial(attrgetter(name)(client.with_options(**options)), **arguments)
 
 
-def tell(answer: dict[str, Any]) -> None:
+def tell(answer):
     """Answer the parent."""
     sys.stdout.write(json.dumps(answer) + "\n")
     sys.stdout.flush()
 
 
-def token_source() -> str:
+def token_source():
     return token
 
 
 loaded = Loaded()
 
 
-def options() -> dict[str, Any]:
+def options():
     """What a client is made with: all that works along with a call."""
     from ferry_sdk import Rate
     from ferry_sdk.journal import Journal
@@ -94,7 +93,7 @@ def options() -> dict[str, Any]:
     }
 
 
-def run_sync(**more: Any) -> None:
+def run_sync(**more):
     from ferry_sdk import Ferry
 
     with Ferry(**options(), **more) as ferry:
@@ -103,7 +102,7 @@ def run_sync(**more: Any) -> None:
             tell(answers(call))
 
 
-async def run_async(**more: Any) -> None:
+async def run_async(**more):
     from ferry_sdk import AsyncFerry
 
     async with AsyncFerry(**options(), **more) as ferry:
@@ -112,14 +111,14 @@ async def run_async(**more: Any) -> None:
             tell(await answers_async(call))
 
 
-async def run_async_httpx() -> None:
+async def run_async_httpx():
     import httpx
 
     async with httpx.AsyncClient() as http:
         await run_async(http_client=http)
 
 
-def main() -> None:
+def main():
     if kind == "sync":
         run_sync()
     elif kind == "sync httpx":

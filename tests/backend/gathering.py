@@ -5,12 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests.support.stopwatch import Stopwatch
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LONG = 30.0
 """Seconds after which nothing of a test can be right any more."""
@@ -34,7 +31,7 @@ class Outcome:
 class UnderWay:
     """A call that goes on in a thread."""
 
-    def __init__(self, call: Callable[[], object], gate: threading.Barrier | None = None) -> None:
+    def __init__(self, call, gate=None):
         self._call = call
         self._gate = gate
         self._outcome: Outcome | None = None
@@ -42,29 +39,29 @@ class UnderWay:
         self._thread.start()
 
     @property
-    def is_over(self) -> bool:
+    def is_over(self):
         return not self._thread.is_alive()
 
-    def outcome(self) -> Outcome:
+    def outcome(self):
         """Wait for it."""
         self._thread.join(LONG)
         assert self._outcome is not None, "the call hangs"
         return self._outcome
 
-    def value(self) -> Any:
+    def value(self):
         """Wait for what it gives."""
         outcome = self.outcome()
         if outcome.error is not None:
             raise outcome.error
         return outcome.value
 
-    def error(self) -> Any:
+    def error(self):
         """Wait for what it raises."""
         outcome = self.outcome()
         assert outcome.error is not None, f"it gave {outcome.value!r}"
         return outcome.error
 
-    def _make(self) -> None:
+    def _make(self):
         if self._gate is not None:
             self._gate.wait(LONG)
         value, error = None, None
@@ -76,13 +73,13 @@ class UnderWay:
         self._outcome = Outcome(value, error, watch.seconds)
 
 
-def at_once(*calls: Callable[[], object]) -> list[UnderWay]:
+def at_once(*calls):
     """The calls, begun in the same moment."""
     gate = threading.Barrier(len(calls))
     return [UnderWay(call, gate) for call in calls]
 
 
-def eventually(holds: Callable[[], object], seconds: float = LONG) -> None:
+def eventually(holds, seconds=LONG):
     """Wait until something holds."""
     end = time.monotonic() + seconds
     while not holds():

@@ -1,9 +1,6 @@
 """Calls with a deadline, what they may end in, and when."""
 
-from __future__ import annotations
-
 import threading
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,20 +8,13 @@ from ferry_sdk import FerryError, OutcomeUnknownError, RequestTimeoutError
 from tests.backend.gathering import UnderWay, eventually
 from tests.support.tiers import mostly_long
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk import Ferry
-
 DEADLINE = 0.3
 LATE = 0.3
 TRIES = 4
 """How often a call may be late where the machine is to blame."""
 
 
-def in_time(
-    call: Callable[[], object], deadline: float = DEADLINE, *, is_sent: bool = False
-) -> FerryError:
+def in_time(call, deadline=DEADLINE, *, is_sent=False):
     """Return the error of a call that ends by its deadline.
 
     Args:
@@ -41,15 +31,15 @@ def in_time(
     raise AssertionError(f"{outcome.seconds:.2f} s, {outcome.error!r}, in each of {TRIES} tries")
 
 
-def read(ferry: Ferry) -> object:
+def read(ferry):
     return ferry.catalogue.vehicle_types()
 
 
-def confirm(ferry: Ferry) -> object:
+def confirm(ferry):
     return ferry.bookings.confirm("b-1")
 
 
-def create(ferry: Ferry) -> object:
+def create(ferry):
     selection = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
     return ferry.bookings.create(
         availabilities=[selection],
@@ -60,7 +50,7 @@ def create(ferry: Ferry) -> object:
 every_call = pytest.mark.parametrize("call", mostly_long([confirm, read, create]))
 
 
-def is_right(call: Callable[..., object], error: FerryError, outcome: str) -> None:
+def is_right(call, error, outcome):
     """Check that the error is of the class that the outcome has for such a call."""
     is_doubt = call is not read and outcome == "unknown"
     assert type(error) is (OutcomeUnknownError if is_doubt else RequestTimeoutError), error
@@ -68,7 +58,7 @@ def is_right(call: Callable[..., object], error: FerryError, outcome: str) -> No
     assert error.correlation_id
 
 
-def threads_end() -> None:
+def threads_end():
     """Wait until no call is left behind in a thread."""
     eventually(
         lambda: not [one for one in threading.enumerate() if one.name == "ferry_sdk call"], 5

@@ -19,12 +19,8 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from itertools import count
-from typing import TYPE_CHECKING, Any
 
 from ferry_sdk import Ferry
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 url, kind, *values = sys.argv[1:]
 
@@ -32,18 +28,18 @@ url, kind, *values = sys.argv[1:]
 class Interruption:
     """Raises at a line of the main thread, before the flow of a call begins."""
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number):
         self.left = number
         self.where: str | None = None
         self.met: set[tuple[str, int]] = set()
 
-    def of_call(self, frame: Any, *_: object) -> Any:
+    def of_call(self, frame, *_):
         if frame.f_code.co_name == "start" and "context.py" in frame.f_code.co_filename:
             sys.settrace(None)
             return None
         return self.of_line
 
-    def of_line(self, frame: Any, event: str, arg: object) -> Any:
+    def of_line(self, frame, event, arg):
         line = frame.f_code.co_filename, frame.f_lineno
         if event == "line" and line not in self.met and sys.gettrace() is not None:
             self.met.add(line)
@@ -54,7 +50,7 @@ class Interruption:
         return self.of_line
 
 
-def create(ferry: Ferry) -> str:
+def create(ferry):
     """Make a write, and tell what it raised."""
     try:
         ferry.bookings.create(
@@ -66,11 +62,11 @@ def create(ferry: Ferry) -> str:
     return "done"
 
 
-def interrupt(*_: object) -> None:
+def interrupt(*_):
     raise KeyboardInterrupt
 
 
-def run(place: str) -> dict[str, Any]:
+def run(place):
     """Interrupt the first call of this process, and make it again, and again by other clients."""
     ferry = Ferry("t", base_url=url, deadline=60 if len(place) % 2 else None)
     interruption = Interruption(int(place) if kind == "lines" else -1)
@@ -94,7 +90,7 @@ def run(place: str) -> dict[str, Any]:
     return {"first": first, "where": where, "later": later, "threads": left}
 
 
-def fork(function: Callable[[], Any]) -> Any:
+def fork(function):
     """What a function returns in a process of its own."""
     reader, writer = os.pipe()
     pid = os.fork()
@@ -109,14 +105,14 @@ def fork(function: Callable[[], Any]) -> Any:
     return result
 
 
-def imported_by_a_first_call() -> list[str]:
+def imported_by_a_first_call():
     """The modules of other packages that a first call imports."""
     before = {*sys.modules}
     create(Ferry("t", base_url=url))
     return [name for name in {*sys.modules} - before if not name.startswith("ferry_sdk")]
 
 
-def results() -> Iterator[dict[str, Any]]:
+def results():
     """What becomes of each process."""
     if kind == "signals":
         yield from (fork(partial(run, value)) for value in values)

@@ -2,15 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk import JournalEntry
-    from ferry_sdk.journal import Journal
-    from ferry_sdk.types import EndState, Intent, OutcomeDetails
-
 
 class Noting:
     """Passes everything on to the journal.
@@ -23,27 +14,27 @@ class Noting:
         ids: The entries that were begun, in order.
     """
 
-    def __init__(self, journal: Journal, beginning: Callable[[], object] | None = None) -> None:
+    def __init__(self, journal, beginning=None):
         self._journal = journal
         self._beginning = beginning
         self.ids: list[str] = []
 
-    def begin(self, intent: Intent) -> str:
+    def begin(self, intent):
         if self._beginning is not None:
             self._beginning()
         entry_id = self._journal.begin(intent)
         self.ids.append(entry_id)
         return entry_id
 
-    def end(self, entry_id: str, state: EndState, details: OutcomeDetails | None = None) -> None:
+    def end(self, entry_id, state, details=None):
         self._journal.end(entry_id, state, details)
 
     @property
-    def entries(self) -> list[JournalEntry]:
+    def entries(self):
         """The entries, as they are now."""
         return [self._journal.entry(entry_id) for entry_id in self.ids]
 
     @property
-    def states(self) -> list[str]:
+    def states(self):
         """What is known of them now."""
         return [entry.state for entry in self.entries]

@@ -1,28 +1,19 @@
 """Ways in which a program stops a call that it awaits, each raising as its library does."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
 
 import anyio
 import trio
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
 
-    Call = Callable[[], Awaitable[Any]]
-    When = Callable[[], object]
-
-
-async def _until(when: When, task: asyncio.Future[Any] | None = None) -> None:
+async def _until(when, task=None):
     while not when():
         assert task is None or not task.done(), f"it is over too soon: {task}"
         await anyio.sleep(0.01)
 
 
-async def by_task_cancel(call: Call, when: When) -> None:
+async def by_task_cancel(call, when):
     """`task.cancel()` of asyncio."""
     task = asyncio.ensure_future(call())
     await _until(when, task)
@@ -32,7 +23,7 @@ async def by_task_cancel(call: Call, when: When) -> None:
     assert task.cancelled()
 
 
-async def by_task_cancel_twice(call: Call, when: When) -> None:
+async def by_task_cancel_twice(call, when):
     """An impatient `task.cancel()` of asyncio."""
     task = asyncio.ensure_future(call())
     await _until(when, task)
@@ -44,10 +35,10 @@ async def by_task_cancel_twice(call: Call, when: When) -> None:
     assert task.cancelled()
 
 
-async def by_wait_for(call: Call, when: When) -> None:
+async def by_wait_for(call, when):
     """A time-out of asyncio that ends at that moment."""
 
-    async def timed() -> None:
+    async def timed():
         # A time-out cancels the task that it waits for, then raises in its place.
         task = asyncio.ensure_future(call())
         await _until(when, task)
@@ -58,12 +49,12 @@ async def by_wait_for(call: Call, when: When) -> None:
         raise AssertionError("it was not stopped")
 
 
-async def by_scope(call: Call, when: When) -> None:
+async def by_scope(call, when):
     """A cancel scope of anyio."""
     async with anyio.create_task_group() as group:
         with anyio.CancelScope() as scope:
 
-            async def cancel() -> None:
+            async def cancel():
                 await _until(when)
                 scope.cancel()
 
@@ -72,7 +63,7 @@ async def by_scope(call: Call, when: When) -> None:
     assert scope.cancelled_caught
 
 
-async def by_nursery(call: Call, when: When) -> None:
+async def by_nursery(call, when):
     """A nursery of trio's in which another task fails."""
     with suppress(BaseException):
         async with trio.open_nursery() as nursery:
@@ -81,7 +72,7 @@ async def by_nursery(call: Call, when: When) -> None:
             raise RuntimeError("another task failed")
 
 
-async def by_move_on(call: Call, when: When) -> None:
+async def by_move_on(call, when):
     """A time-out of trio that ends at that moment."""
     with trio.CancelScope() as scope:
         async with trio.open_nursery() as nursery:

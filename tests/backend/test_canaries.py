@@ -1,14 +1,11 @@
 """Whatever becomes of a call, no token and no traveller's data is in what it leaves behind."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import pickle
 from contextlib import suppress
 from copy import copy, deepcopy
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
@@ -42,28 +39,21 @@ from tests.support.exchanges import URL, caught, client_of
 from tests.support.injected import LIBRARIES
 from tests.support.trip import DAY, found
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
-
 PAYMENT = "canary-payment-55d1"
 ECHO = {"name": f"{TOKEN} {PASSENGER['last_name']} {CONTACT['email']}"}
 
 
 @pytest.fixture(autouse=True)
-def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def _at_once(monkeypatch):
     monkeypatch.setattr("ferry_sdk._engine.polling._LAST_LOOK", READ_BACK_WINDOW)
 
 
 @pytest.fixture
-def logged(caplog: pytest.LogCaptureFixture) -> Callable[..., str]:
+def logged(caplog):
     """All that was logged by whomever, from a level on."""
     caplog.set_level(logging.DEBUG)
 
-    def text(level: int = logging.DEBUG) -> str:
+    def text(level=logging.DEBUG):
         return "\n".join(
             f"{record.name} {record.getMessage()} {record.args!r} {record.exc_text}"
             for record in caplog.records
@@ -73,7 +63,7 @@ def logged(caplog: pytest.LogCaptureFixture) -> Callable[..., str]:
     return text
 
 
-def record_of(request: httpx.Request) -> httpx.Response:
+def record_of(request):
     """A service that knows everything of everybody, and loses the replies to writes."""
     known = [{**samples.TICKET, "passengers": [PASSENGER], "holder": ECHO}]
     booking = {**samples.BOOKING, "tickets": known, "contact": CONTACT, "echo": ECHO}
@@ -92,7 +82,7 @@ def record_of(request: httpx.Request) -> httpx.Response:
             raise httpx.ReadError(f"reset: {said}")
 
 
-ERRORS: dict[str, tuple[type[FerryError], Callable[[Ferry], object]]] = {
+ERRORS = {
     "confirm": (OutcomeUnknownError, lambda ferry: ferry.bookings.confirm("b-1")),
     "cancel": (OutcomeUnknownError, lambda ferry: ferry.bookings.cancel("b-1")),
     "cancel ticket": (OutcomeUnknownError, lambda ferry: ferry.tickets.cancel("t-1")),
@@ -121,13 +111,7 @@ every_error = pytest.mark.parametrize(("kind", "call"), ERRORS.values(), ids=ERR
 
 @every_error
 @pytest.mark.parametrize("deadline", [None, 20])
-def test_no_error_shows_what_was_read_on_the_way_to_it(
-    clients: Clients,
-    logged: Callable[..., str],
-    kind: type[FerryError],
-    call: Callable[[Ferry], object],
-    deadline: float | None,
-) -> None:
+def test_no_error_shows_what_was_read_on_the_way_to_it(clients, logged, kind, call, deadline):
     ferry = client_of(clients, record_of, TOKEN, organisation_token=ORGANISATION, deadline=deadline)
     error = caught(kind, call, ferry)
     assert not leaks(shown(error))
@@ -137,10 +121,10 @@ def test_no_error_shows_what_was_read_on_the_way_to_it(
     assert not leaks(pickle.dumps(error).decode("latin-1"))
 
 
-def test_what_was_seen_last_stays_in_memory_alone(clients: Clients) -> None:
+def test_what_was_seen_last_stays_in_memory_alone(clients):
     ferry = client_of(clients, record_of, TOKEN)
     error = caught(OutcomeUnknownError, ferry.bookings.confirm, "b-1")
-    seen: Any = error.last_seen
+    seen = error.last_seen
     assert seen.tickets[0].passengers[0].last_name == PASSENGER["last_name"]
     assert pickle.loads(pickle.dumps(error)).last_seen is None
     fresher = caught(OutcomeUnknownError, ferry.recover, error)
@@ -148,13 +132,7 @@ def test_what_was_seen_last_stays_in_memory_alone(clients: Clients) -> None:
 
 
 @pytest.mark.parametrize("given", ["text", "function"])
-def test_a_whole_trip_leaves_nothing_in_any_log(
-    clients: Clients,
-    ferry_sandbox: Sandbox,
-    logged: Callable[..., str],
-    monkeypatch: pytest.MonkeyPatch,
-    given: str,
-) -> None:
+def test_a_whole_trip_leaves_nothing_in_any_log(clients, ferry_sandbox, logged, monkeypatch, given):
     monkeypatch.setattr("ferry_sdk._engine.polling._LAST_LOOK", 0.25)
     tokens = (ferry_sandbox.token, ferry_sandbox.organisation_token)
     first, second = tokens if given == "text" else tuple(lambda one=one: one for one in tokens)
@@ -184,10 +162,8 @@ def test_a_whole_trip_leaves_nothing_in_any_log(
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_no_address_with_an_id_is_logged_at_info(
-    clients: Clients, ferry_sandbox: Sandbox, caplog: pytest.LogCaptureFixture, library: str
-) -> None:
-    kind: Any = LIBRARIES[library]
+def test_no_address_with_an_id_is_logged_at_info(clients, ferry_sandbox, caplog, library):
+    kind = LIBRARIES[library]
     http_client = (kind.AsyncClient if clients.is_async else kind.Client)()
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, http_client=http_client)
     for level in (logging.INFO, logging.DEBUG):
@@ -210,11 +186,9 @@ def test_no_address_with_an_id_is_logged_at_info(
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_the_requests_of_others_are_logged_as_ever(
-    ferry_sandbox: Sandbox, caplog: pytest.LogCaptureFixture, library: str
-) -> None:
+def test_the_requests_of_others_are_logged_as_ever(ferry_sandbox, caplog, library):
     caplog.set_level(logging.INFO)
-    kind: Any = LIBRARIES[library]
+    kind = LIBRARIES[library]
     with kind.Client() as http_client:
         Ferry(
             ferry_sandbox.token, base_url=ferry_sandbox.base_url, http_client=http_client
@@ -224,12 +198,10 @@ def test_the_requests_of_others_are_logged_as_ever(
     assert "their-own" in caplog.text
 
 
-def test_headers_of_a_reply_are_in_no_log_of_ours(
-    clients: Clients, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_headers_of_a_reply_are_in_no_log_of_ours(clients, caplog):
     caplog.set_level(logging.DEBUG)
 
-    def service(_: httpx.Request) -> httpx.Response:
+    def service(_):
         headers = {"set-cookie": "canary-cookie", "x-request-id": "r-1", "x-echo": TOKEN}
         return httpx.Response(404, headers=headers)
 
@@ -243,13 +215,11 @@ def test_headers_of_a_reply_are_in_no_log_of_ours(
 # ---- tokens of functions ----------------------------------------------------------------------
 
 
-def test_neither_the_old_token_nor_the_new_one_shows(
-    clients: Clients, logged: Callable[..., str]
-) -> None:
+def test_neither_the_old_token_nor_the_new_one_shows(clients, logged):
     given = iter(["canary-old-token", "canary-new-token"])
-    seen: list[str] = []
+    seen = []
 
-    def service(request: httpx.Request) -> httpx.Response:
+    def service(request):
         seen.append(request.headers["authorization"])
         message = f"I know {' '.join(seen)}"
         body = {"error": True, "code": "NO", "message": message}
@@ -268,9 +238,7 @@ def test_neither_the_old_token_nor_the_new_one_shows(
 # ---- the journal ------------------------------------------------------------------------------
 
 
-def test_a_journal_names_nobody(
-    clients: Clients, tmp_path: Path, logged: Callable[..., str]
-) -> None:
+def test_a_journal_names_nobody(clients, tmp_path, logged):
     url = f"sqlite:///{tmp_path / 'journal.db'}"
     with Journal(url) as journal:
         ferry = client_of(
@@ -300,8 +268,8 @@ class Interruption(BaseException):
     """What stops a program, as Ctrl-C does."""
 
 
-def test_a_function_of_the_callers_that_fails_shows_no_traveller(clients: Clients) -> None:
-    def token() -> str:
+def test_a_function_of_the_callers_that_fails_shows_no_traveller(clients):
+    def token():
         raise LookupError("the vault is closed")
 
     ferry = client_of(clients, record_of, token, organisation_token=ORGANISATION)
@@ -310,11 +278,11 @@ def test_a_function_of_the_callers_that_fails_shows_no_traveller(clients: Client
     assert not leaks(frames_of(raised.value))
 
 
-def interrupting(_: httpx.Request) -> httpx.Response:
+def interrupting(_):
     raise Interruption
 
 
-CREATIONS: Any = {
+CREATIONS = {
     "REST": lambda ferry: ferry.bookings.create(**BOOKING),
     "MCP": lambda ferry: ferry.mcp.create_booking(**BOOKING),
 }
@@ -322,7 +290,7 @@ every_creation = pytest.mark.parametrize("create", CREATIONS.values(), ids=CREAT
 
 
 @every_creation
-def test_an_interruption_shows_no_traveller(create: Callable[[Ferry], object]) -> None:
+def test_an_interruption_shows_no_traveller(create):
     with httpx.Client(transport=httpx.MockTransport(interrupting)) as http_client:
         ferry = Ferry(TOKEN, base_url=URL, http_client=http_client)
         with pytest.raises(Interruption) as raised:
@@ -331,8 +299,8 @@ def test_an_interruption_shows_no_traveller(create: Callable[[Ferry], object]) -
 
 
 @every_creation
-def test_an_interruption_of_a_task_shows_no_traveller(create: Callable[[AsyncFerry], Any]) -> None:
-    async def main() -> None:
+def test_an_interruption_of_a_task_shows_no_traveller(create):
+    async def main():
         transport = httpx.MockTransport(interrupting)
         async with httpx.AsyncClient(transport=transport) as http_client:
             await create(AsyncFerry(TOKEN, base_url=URL, http_client=http_client))

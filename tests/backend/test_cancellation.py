@@ -22,13 +22,9 @@ from tests.support.trip import PASSENGERS, found
 from tests.transport.scripted import Service, hang
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from anyio.from_thread import BlockingPortal
-
-    from ferry_sdk import Ferry
-    from ferry_sdk.journal import Journal
-    from ferry_sdk.sandbox import Sandbox
 
     Way = Callable[..., Any]
 
@@ -40,7 +36,7 @@ class Stopper:
     way: Way
     portal: BlockingPortal
 
-    def __call__(self, call: Callable[[], Any], when: Callable[[], object]) -> None:
+    def __call__(self, call, when):
         self.portal.call(self.way, call, when)
 
 
@@ -53,18 +49,18 @@ class Stopper:
         )
     ]
 )
-def stop(request: pytest.FixtureRequest) -> Stopper:
+def stop(request):
     loop, way = request.param
     return Stopper(way, request.getfixturevalue(f"{loop}_portal"))
 
 
 @pytest.fixture
-def noting(journal: Journal) -> Noting:
+def noting(journal):
     return Noting(journal)
 
 
 @pytest.fixture
-def aferry(ferry_sandbox: Sandbox, noting: Noting, stop: Stopper) -> Iterator[AsyncFerry]:
+def aferry(ferry_sandbox, noting, stop):
     made = AsyncFerry(
         ferry_sandbox.token,
         base_url=ferry_sandbox.base_url,
@@ -75,19 +71,19 @@ def aferry(ferry_sandbox: Sandbox, noting: Noting, stop: Stopper) -> Iterator[As
     stop.portal.call(made.aclose)
 
 
-def confirmed(ferry: Ferry, booking_id: str) -> str:
+def confirmed(ferry, booking_id):
     """The ticket of the booking, which is confirmed."""
     ferry.bookings.confirm(booking_id)
     return ferry.bookings.get(booking_id).tickets[0].id
 
 
-def in_doubt(journal: Journal) -> Any:
+def in_doubt(journal):
     """The only entry, once it is on record as unknown: a thread puts it there."""
     eventually(lambda: [one.state for one in journal.unresolved()] == ["unknown"])
     return journal.unresolved()[0]
 
 
-def warnings_of(caplog: pytest.LogCaptureFixture) -> list[str]:
+def warnings_of(caplog):
     return [
         record.getMessage()
         for record in caplog.records
@@ -98,15 +94,8 @@ def warnings_of(caplog: pytest.LogCaptureFixture) -> list[str]:
 @pytest.mark.parametrize("protocol", ["REST", "MCP"])
 @pytest.mark.parametrize("done", [False, True], ids=["not done yet", "done"])
 def test_a_confirmation_is_on_record_and_settled_later(
-    stop: Stopper,
-    aferry: AsyncFerry,
-    ferry_sandbox: Sandbox,
-    journal: Journal,
-    booking_id: str,
-    caplog: pytest.LogCaptureFixture,
-    done: bool,
-    protocol: str,
-) -> None:
+    stop, aferry, ferry_sandbox, journal, booking_id, caplog, done, protocol
+):
     name = "bookings.confirm" if protocol == "REST" else "mcp.confirm_booking"
     method = aferry.bookings.confirm if protocol == "REST" else aferry.mcp.confirm_booking
     hold = Hold(ferry_sandbox, name, replies=done)
@@ -128,14 +117,8 @@ def test_a_confirmation_is_on_record_and_settled_later(
 
 @pytest.mark.parametrize("write", ["cancel booking", "cancel ticket", "mark paid"])
 def test_every_write_that_can_be_read_back_is_settled_later(
-    stop: Stopper,
-    aferry: AsyncFerry,
-    ferry: Ferry,
-    ferry_sandbox: Sandbox,
-    journal: Journal,
-    booking_id: str,
-    write: str,
-) -> None:
+    stop, aferry, ferry, ferry_sandbox, journal, booking_id, write
+):
     ticket_id = confirmed(ferry, booking_id)
     ferry_sandbox.counters.reset()
     name, call = {
@@ -153,13 +136,7 @@ def test_every_write_that_can_be_read_back_is_settled_later(
     assert journal.entry(entry.id).state == "done"
 
 
-def test_a_creation_is_on_record_and_not_made_twice(
-    stop: Stopper,
-    aferry: AsyncFerry,
-    ferry: Ferry,
-    ferry_sandbox: Sandbox,
-    journal: Journal,
-) -> None:
+def test_a_creation_is_on_record_and_not_made_twice(stop, aferry, ferry, ferry_sandbox, journal):
     sailing = found(ferry)
     selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
     call = partial(aferry.bookings.create, availabilities=[selection], passengers=PASSENGERS)
@@ -175,18 +152,12 @@ def test_a_creation_is_on_record_and_not_made_twice(
 
 @pytest.mark.parametrize("moment", ["handshake", "token", "pause", "turn"])
 def test_before_the_first_byte_it_is_on_record_as_not_sent(
-    stop: Stopper,
-    aferry: AsyncFerry,
-    ferry_sandbox: Sandbox,
-    noting: Noting,
-    booking_id: str,
-    caplog: pytest.LogCaptureFixture,
-    moment: str,
-) -> None:
+    stop, aferry, ferry_sandbox, noting, booking_id, caplog, moment
+):
     if moment == "token":
-        asked: list[bool] = []
+        asked = []
 
-        async def token() -> str:
+        async def token():
             asked.append(True)
             await anyio.sleep(60)
             return ferry_sandbox.token
@@ -213,9 +184,7 @@ def test_before_the_first_byte_it_is_on_record_as_not_sent(
     assert stop.portal.call(aferry.bookings.confirm, booking_id).booking_id == booking_id
 
 
-def test_while_it_connects_it_is_on_record_as_not_sent(
-    stop: Stopper, noting: Noting, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_while_it_connects_it_is_on_record_as_not_sent(stop, noting, caplog):
     # Nobody answers the handshake of TLS, so no request can have left.
     with Service(hang) as service:
         ferry = AsyncFerry("t", base_url=service.secure_url, journal=noting)
@@ -225,12 +194,10 @@ def test_while_it_connects_it_is_on_record_as_not_sent(
         stop.portal.call(ferry.aclose)
 
 
-def test_while_it_is_put_on_record_nothing_stays_open(
-    stop: Stopper, ferry_sandbox: Sandbox, journal: Journal, booking_id: str
-) -> None:
-    began: list[bool] = []
+def test_while_it_is_put_on_record_nothing_stays_open(stop, ferry_sandbox, journal, booking_id):
+    began = []
 
-    def beginning() -> None:
+    def beginning():
         began.append(True)
         time.sleep(0.25)
 
@@ -244,8 +211,8 @@ def test_while_it_is_put_on_record_nothing_stays_open(
 
 @pytest.mark.parametrize("fault", ["delay_before", "delay_after", "trickle"])
 def test_the_next_call_does_not_get_the_reply_of_the_last(
-    stop: Stopper, aferry: AsyncFerry, ferry_sandbox: Sandbox, new_booking: Any, fault: str
-) -> None:
+    stop, aferry, ferry_sandbox, new_booking, fault
+):
     first, second = new_booking(), new_booking()
     ferry_sandbox.faults.add(fault, "bookings.confirm", seconds=25)
     stop(
@@ -258,9 +225,7 @@ def test_the_next_call_does_not_get_the_reply_of_the_last(
     assert stop.portal.call(aferry.bookings.confirm, second).booking_id == second
 
 
-def test_a_cancelled_handshake_does_not_keep_others_from_theirs(
-    stop: Stopper, aferry: AsyncFerry, ferry_sandbox: Sandbox
-) -> None:
+def test_a_cancelled_handshake_does_not_keep_others_from_theirs(stop, aferry, ferry_sandbox):
     hold = Hold(ferry_sandbox, "mcp.initialize")
     stop(aferry.mcp.countries, lambda: hold.held)
     assert stop.portal.call(aferry.mcp.countries)
@@ -268,13 +233,8 @@ def test_a_cancelled_handshake_does_not_keep_others_from_theirs(
 
 
 def test_a_read_back_that_is_cancelled_leaves_the_write_on_record(
-    stop: Stopper,
-    aferry: AsyncFerry,
-    ferry_sandbox: Sandbox,
-    journal: Journal,
-    booking_id: str,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+    stop, aferry, ferry_sandbox, journal, booking_id, caplog
+):
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     hold = Hold(ferry_sandbox, "bookings.get")
     stop(partial(aferry.bookings.confirm, booking_id), lambda: hold.held)

@@ -1,10 +1,7 @@
 """A client closed while calls are in flight: nothing hangs, and nobody is left guessing."""
 
-from __future__ import annotations
-
 import logging
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
@@ -23,17 +20,6 @@ from tests.support.hold import Hold
 from tests.support.trip import PASSENGERS
 from tests.transport.scripted import Service, hang, in_turn, read_request, serve
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from anyio.from_thread import BlockingPortal
-
-    from ferry_sdk.journal import Journal
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
-
-    NewClient = Callable[..., Ferry]
-
 pytestmark = pytest.mark.own_http_client(reason="a caller's own client is the caller's to close")
 
 SOON = 5.0
@@ -41,21 +27,20 @@ SOON = 5.0
 
 
 @pytest.fixture(params=[None, 30], ids=["no deadline", "deadline"])
-def deadline(request: pytest.FixtureRequest) -> float | None:
-    given: float | None = request.param
-    return given
+def deadline(request):
+    return request.param
 
 
-def create(ferry: Ferry) -> object:
-    selection: Any = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
+def create(ferry):
+    selection = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
     return ferry.bookings.create(availabilities=[selection], passengers=PASSENGERS[:1])
 
 
-def confirm(ferry: Ferry) -> object:
+def confirm(ferry):
     return ferry.bookings.confirm("b-1")
 
 
-def read(ferry: Ferry) -> object:
+def read(ferry):
     return ferry.catalogue.ports()
 
 
@@ -63,9 +48,7 @@ def read(ferry: Ferry) -> object:
     ("call", "kind"),
     [(read, FerryError), (create, OutcomeUnknownError), (confirm, OutcomeUnknownError)],
 )
-def test_calls_in_flight_end_at_once(
-    any_clients: Clients, deadline: float | None, call: Callable[..., object], kind: Any
-) -> None:
+def test_calls_in_flight_end_at_once(any_clients, deadline, call, kind):
     with Service(in_turn(read_request, hang)) as service:
         ferry = any_clients("t", base_url=service.url, deadline=deadline)
         count = 1 if call is confirm else 3  # others would join it, sooner or later
@@ -83,15 +66,8 @@ def test_calls_in_flight_end_at_once(
 
 @pytest.mark.parametrize("moment", ["connecting", "handshake of MCP", "joined", "pause"])
 def test_whatever_a_call_waits_for_it_ends(
-    new_client: NewClient,
-    any_clients: Clients,
-    ferry_sandbox: Sandbox,
-    booking_id: str,
-    caplog: pytest.LogCaptureFixture,
-    joined: list[object],
-    deadline: float | None,
-    moment: str,
-) -> None:
+    new_client, any_clients, ferry_sandbox, booking_id, caplog, joined, deadline, moment
+):
     caplog.set_level(logging.INFO, "ferry_sdk")
     with Service(hang) as service:
         ferry = new_client(deadline=deadline)
@@ -123,11 +99,8 @@ def test_whatever_a_call_waits_for_it_ends(
 
 @pytest.mark.parametrize("shared_with", ["the client", "a view"])
 def test_a_call_that_waits_out_a_retry_after_is_woken(
-    new_client: NewClient,
-    ferry_sandbox: Sandbox,
-    caplog: pytest.LogCaptureFixture,
-    shared_with: str,
-) -> None:
+    new_client, ferry_sandbox, caplog, shared_with
+):
     caplog.set_level(logging.INFO, "ferry_sdk")
     ferry = new_client()
     caller = ferry if shared_with == "the client" else ferry.with_options(language="fr")
@@ -145,12 +118,8 @@ def test_a_call_that_waits_out_a_retry_after_is_woken(
 
 
 def test_a_write_in_doubt_whose_read_back_waits_stays_in_doubt(
-    new_client: NewClient,
-    ferry_sandbox: Sandbox,
-    booking_id: str,
-    journal: Journal,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+    new_client, ferry_sandbox, booking_id, journal, caplog
+):
     caplog.set_level(logging.INFO, "ferry_sdk")
     ferry = new_client(journal=journal)
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
@@ -164,11 +133,7 @@ def test_a_write_in_doubt_whose_read_back_waits_stays_in_doubt(
     assert [entry.state for entry in journal.unresolved()] == ["unknown"]
 
 
-def test_a_client_closed_from_another_event_loop_wakes_who_waits(
-    ferry_sandbox: Sandbox,
-    portal: BlockingPortal,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_client_closed_from_another_event_loop_wakes_who_waits(ferry_sandbox, portal, caplog):
     caplog.set_level(logging.INFO, "ferry_sdk")
     ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     ferry_sandbox.faults.add("rate_limited", "*", times=None, retry_after=50)
@@ -179,7 +144,7 @@ def test_a_client_closed_from_another_event_loop_wakes_who_waits(
     portal.call(ferry.aclose)
 
 
-def test_later_calls_are_refused(new_client: NewClient, ferry_sandbox: Sandbox) -> None:
+def test_later_calls_are_refused(new_client, ferry_sandbox):
     ferry = new_client()
     view = ferry.with_options(language="fr")
     assert ferry.catalogue.vehicle_types()
@@ -194,13 +159,13 @@ def test_later_calls_are_refused(new_client: NewClient, ferry_sandbox: Sandbox) 
     assert not ferry_sandbox.counters.requests
 
 
-def test_a_view_does_not_close_what_it_shares(new_client: NewClient) -> None:
+def test_a_view_does_not_close_what_it_shares(new_client):
     ferry = new_client()
     ferry.with_options(language="fr").close()
     assert ferry.catalogue.vehicle_types()
 
 
-def test_a_block_that_fails_closes_the_client(ferry_sandbox: Sandbox) -> None:
+def test_a_block_that_fails_closes_the_client(ferry_sandbox):
     ferry = Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     with suppress(ZeroDivisionError), ferry:
         ferry.catalogue.vehicle_types()
@@ -210,14 +175,14 @@ def test_a_block_that_fails_closes_the_client(ferry_sandbox: Sandbox) -> None:
         ferry.catalogue.vehicle_types()
 
 
-def test_a_client_that_never_called_is_closed(new_client: NewClient) -> None:
+def test_a_client_that_never_called_is_closed(new_client):
     ferry = new_client()
     ferry.close()
     with pytest.raises(ConfigurationError, match="the client is closed"):
         ferry.catalogue.ports()
 
 
-def test_closed_by_another_task(ferry_sandbox: Sandbox, portal: BlockingPortal) -> None:
+def test_closed_by_another_task(ferry_sandbox, portal):
     ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     hold = Hold(ferry_sandbox, "catalogue.vehicle_types", times=20)
     calls = [portal.start_task_soon(ferry.catalogue.vehicle_types) for _ in range(20)]
@@ -228,11 +193,11 @@ def test_closed_by_another_task(ferry_sandbox: Sandbox, portal: BlockingPortal) 
     eventually(lambda: not connections_to(ferry_sandbox.base_url), SOON)
 
 
-def test_opened_and_closed_under_fire(new_client: NewClient, ferry_sandbox: Sandbox) -> None:
+def test_opened_and_closed_under_fire(new_client, ferry_sandbox):
     for _ in range(6):
         ferry = new_client(max_retries=1)
 
-        def call(ferry: Ferry = ferry) -> int:
+        def call(ferry=ferry):
             done = 0
             while True:
                 try:
@@ -250,9 +215,7 @@ def test_opened_and_closed_under_fire(new_client: NewClient, ferry_sandbox: Sand
     eventually(lambda: not connections_to(ferry_sandbox.base_url), SOON)
 
 
-def test_a_write_under_way_is_told_apart_from_one_that_was_not_sent(
-    any_clients: Clients,
-) -> None:
+def test_a_write_under_way_is_told_apart_from_one_that_was_not_sent(any_clients):
     with Service(serve) as service:
         ferry = any_clients("t", base_url=service.url, max_retries=0)
         assert ferry.bookings.confirm("b-1").booking_id == "b-1"

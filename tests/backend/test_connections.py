@@ -8,7 +8,6 @@ import signal
 import ssl
 import threading
 import time
-from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.lowlevel
@@ -21,7 +20,6 @@ from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.support.tiers import mostly_long
 from tests.transport.calls import CONFIRM, CREATE, READ
 from tests.transport.scripted import (
-    Connection,
     Service,
     answer_to,
     cut,
@@ -32,22 +30,12 @@ from tests.transport.scripted import (
     serve_once,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from anyio.from_thread import BlockingPortal
-
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
-    from tests.transport.calls import Call
-    from tests.transport.scripted import Script
-
 pytestmark = pytest.mark.own_http_client(reason="they are the connections of the library's own")
 
 CLIENTS = "ferry_sdk._transport.http11.client"
 LIMITS = (20.0, 20.0, 20.0, 20.0)
-TRACED: Any = {"trace": lambda *_: None}
-FLAGS: Any = {"stream": True, "auth": None, "follow_redirects": False}
+TRACED = {"trace": lambda *_: None}
+FLAGS = {"stream": True, "auth": None, "follow_redirects": False}
 
 
 class Held:
@@ -58,12 +46,12 @@ class Held:
         used: Which connection each request came on.
     """
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.gates: list[threading.Event] = []
         self.used: list[int] = []
         self._is_open = False
 
-    def __call__(self, connection: Connection) -> None:
+    def __call__(self, connection):
         line, gate = connection.request(), threading.Event()
         self.gates.append(gate)
         number = self.gates.index(gate)
@@ -74,27 +62,25 @@ class Held:
             connection.send("200 OK", answer_to(line))
             line = connection.request()
 
-    def let_go(self) -> None:
+    def let_go(self):
         """Let all go, and hold none from now on."""
         self._is_open = True
         for gate in self.gates:
             gate.set()
 
 
-async def checkpoint(*_: object) -> None:
+async def checkpoint(*_):
     """Let others run."""
     await anyio.lowlevel.checkpoint()
 
 
-def until_closed(connection: Connection) -> None:
+def until_closed(connection):
     """Say nothing until the client closes."""
     while connection.receive():
         pass
 
 
-def test_calls_in_turn_share_a_connection(
-    new_client: Callable[..., Ferry], ferry_sandbox: Sandbox
-) -> None:
+def test_calls_in_turn_share_a_connection(new_client, ferry_sandbox):
     ferry = new_client()
     for _ in range(5):
         ferry.catalogue.vehicle_types()
@@ -102,7 +88,7 @@ def test_calls_in_turn_share_a_connection(
     assert ferry_sandbox.counters.connections == 1
 
 
-def test_the_connection_that_was_given_back_last_is_used_first(any_clients: Clients) -> None:
+def test_the_connection_that_was_given_back_last_is_used_first(any_clients):
     held = Held()
     with Service(held) as service:
         ferry = any_clients("t", base_url=service.url)
@@ -118,9 +104,7 @@ def test_the_connection_that_was_given_back_last_is_used_first(any_clients: Clie
 
 
 @pytest.mark.parametrize("meanwhile", ["nothing", "calls"])
-def test_connections_that_a_burst_leaves_are_closed(
-    any_clients: Clients, monkeypatch: pytest.MonkeyPatch, meanwhile: str
-) -> None:
+def test_connections_that_a_burst_leaves_are_closed(any_clients, monkeypatch, meanwhile):
     kept_for = "ferry_sdk._transport.http11.pool.KEPT_FOR"
     monkeypatch.setattr(kept_for, 60.0)  # the burst may take long
     held = Held()
@@ -143,9 +127,7 @@ def test_connections_that_a_burst_leaves_are_closed(
 
 
 @pytest.mark.parametrize("most", [1, 3])
-def test_no_more_connections_than_there_are_places(
-    any_clients: Clients, monkeypatch: pytest.MonkeyPatch, most: int
-) -> None:
+def test_no_more_connections_than_there_are_places(any_clients, monkeypatch, most):
     monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", most)
     held = Held()
     with Service(held) as service:
@@ -166,7 +148,7 @@ def test_no_more_connections_than_there_are_places(
         assert len(held.gates) == most
 
 
-def test_there_are_two_hundred_places(portal: BlockingPortal) -> None:
+def test_there_are_two_hundred_places(portal):
     held = Held()
     with Service(held, backlog=256) as service:
         ferry = AsyncFerry("t", base_url=service.url, timeout=20)
@@ -181,13 +163,11 @@ def test_there_are_two_hundred_places(portal: BlockingPortal) -> None:
         eventually(lambda: not connections_to(service.url))
 
 
-def test_many_threads_share_few_connections(
-    ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_threads_share_few_connections(ferry_sandbox, monkeypatch):
     monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", 5)
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
 
-        def calls() -> set[int]:
+        def calls():
             return {len(ferry.catalogue.vehicle_types()) for _ in range(5)}
 
         assert len({frozenset(one.value()) for one in at_once(*[calls] * 20)}) == 1
@@ -197,9 +177,7 @@ def test_many_threads_share_few_connections(
 
 @pytest.mark.parametrize("end", [cut, reset], ids=["closed", "reset"])
 @pytest.mark.parametrize("call", [READ, CREATE, CONFIRM], ids=["read", "create", "confirm"])
-def test_a_kept_connection_that_was_closed_is_not_used(
-    any_clients: Clients, call: Call, end: Script
-) -> None:
+def test_a_kept_connection_that_was_closed_is_not_used(any_clients, call, end):
     ended = threading.Event()
     with Service(in_turn(serve_once, end, lambda _: ended.set()), serve) as service:
         ferry = any_clients("t", base_url=service.url)
@@ -211,10 +189,10 @@ def test_a_kept_connection_that_was_closed_is_not_used(
         assert len(connections_to(service.url)) == 1
 
 
-def test_a_parting_word_is_nobodys_reply(any_clients: Clients) -> None:
+def test_a_parting_word_is_nobodys_reply(any_clients):
     read, parted = threading.Event(), threading.Event()
 
-    def impatient(connection: Connection) -> None:
+    def impatient(connection):
         serve_once(connection)
         read.wait(20)
         connection.send("408 Request Timeout")
@@ -230,8 +208,8 @@ def test_a_parting_word_is_nobodys_reply(any_clients: Clients) -> None:
         assert service.asked == [READ.line, CREATE.line]
 
 
-def test_what_comes_behind_a_reply_is_nobodys_reply(any_clients: Clients) -> None:
-    def talkative(connection: Connection) -> None:
+def test_what_comes_behind_a_reply_is_nobodys_reply(any_clients):
+    def talkative(connection):
         asked = connection.request()
         stranger = b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\n{}"
         answer = answer_to(asked)
@@ -247,14 +225,14 @@ def test_what_comes_behind_a_reply_is_nobodys_reply(any_clients: Clients) -> Non
         assert service.asked == [READ.line, CREATE.line]
 
 
-def half_a_body(connection: Connection) -> None:
+def half_a_body(connection):
     """Answer with the beginning of a body."""
     connection.request()
     connection.send("200 OK", b"half", length=1000)
     until_closed(connection)
 
 
-def test_a_reply_that_is_left_early_keeps_its_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reply_that_is_left_early_keeps_its_connection(monkeypatch):
     monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", 1)
     with Service(half_a_body, serve) as service:
         client = Connections(ssl.create_default_context)
@@ -272,18 +250,16 @@ def test_a_reply_that_is_left_early_keeps_its_connection(monkeypatch: pytest.Mon
         assert not connections_to(service.url)
 
 
-def test_an_awaited_reply_that_is_left_early_keeps_its_connection(
-    portal: BlockingPortal, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_awaited_reply_that_is_left_early_keeps_its_connection(portal, monkeypatch):
     monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", 1)
 
-    async def both(url: str) -> None:
+    async def both(url):
         client = AsyncConnections(ssl.create_default_context)
         request = client.build_request(
             "GET", f"{url}/api/port", timeout=LIMITS, extensions={"trace": checkpoint}
         )
         left = await client.send(request, **FLAGS)
-        pieces: Any = left.aiter_raw()
+        pieces = left.aiter_raw()
         assert await pieces.__anext__() == b"half"
         await pieces.aclose()
         await left.aclose()
@@ -299,9 +275,7 @@ def test_an_awaited_reply_that_is_left_early_keeps_its_connection(
 
 
 @pytest.mark.parametrize("reply", [half_a_body, in_turn(read_request, until_closed)])
-def test_a_call_that_is_cancelled_leaves_its_place_and_no_connection(
-    portal: BlockingPortal, monkeypatch: pytest.MonkeyPatch, reply: Script
-) -> None:
+def test_a_call_that_is_cancelled_leaves_its_place_and_no_connection(portal, monkeypatch, reply):
     monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", 1)
     with Service(reply, serve) as service:
         ferry = AsyncFerry("t", base_url=service.url)
@@ -314,7 +288,7 @@ def test_a_call_that_is_cancelled_leaves_its_place_and_no_connection(
         portal.call(ferry.aclose)
 
 
-async def by_scope(call: Callable[[], Awaitable[object]], steps: int) -> None:
+async def by_scope(call, steps):
     """Cancel the scope of a call after so many steps of the loop."""
     async with anyio.create_task_group() as group:
         group.start_soon(call)
@@ -323,7 +297,7 @@ async def by_scope(call: Callable[[], Awaitable[object]], steps: int) -> None:
         group.cancel_scope.cancel()
 
 
-async def by_task(call: Callable[[], Awaitable[object]], steps: int) -> None:
+async def by_task(call, steps):
     """Cancel the task of a call, as asyncio does."""
     task = asyncio.ensure_future(call())
     for _ in range(steps):
@@ -340,18 +314,13 @@ WAYS = [("asyncio", by_scope), ("asyncio", by_task), ("trio", by_scope)]
     "expired", mostly_long([pytest.param(0, id="kept"), pytest.param(3, id="some expired")])
 )
 @pytest.mark.parametrize(("loop", "cancel"), mostly_long(WAYS))
-def test_wherever_a_call_is_cancelled_its_place_is_free_again(
-    loop: str,
-    cancel: Callable[..., Awaitable[None]],
-    expired: int,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_wherever_a_call_is_cancelled_its_place_is_free_again(loop, cancel, expired, monkeypatch):
     monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", 2)
 
-    async def calls(service: Service) -> None:
+    async def calls(service):
         async with AsyncFerry("t", base_url=service.url, timeout=5) as ferry:
             await ferry.catalogue.ports()
-            keeping: Any = next(iter(ferry._transport.shared._resources.values())).client
+            keeping = next(iter(ferry._transport.shared._resources.values())).client
             for steps in range(120):
                 with monkeypatch.context() as patch:
                     if steps % 4 < expired:
@@ -372,15 +341,13 @@ def test_wherever_a_call_is_cancelled_its_place_is_free_again(
         anyio.run(calls, service, backend=loop)
 
 
-def test_wherever_a_call_is_interrupted_its_place_is_free_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_wherever_a_call_is_interrupted_its_place_is_free_again(monkeypatch):
     monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", 2)
     main = threading.main_thread().ident or 0
     assert threading.get_ident() == main
     is_pressed = True
 
-    def press(connection: Connection) -> None:
+    def press(connection):
         connection.request()
         if is_pressed:
             # A signal just before the main thread begins to read does not wake it; the end does.
@@ -406,7 +373,7 @@ def test_wherever_a_call_is_interrupted_its_place_is_free_again(
         signal.signal(signal.SIGINT, before)
 
 
-def test_closing_while_connections_are_given_back_leaves_none() -> None:
+def test_closing_while_connections_are_given_back_leaves_none():
     with Service(serve, backlog=64) as service:
         for _ in range(25):
             client = Connections(ssl.create_default_context)

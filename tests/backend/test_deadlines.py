@@ -1,13 +1,10 @@
 """A deadline holds wherever else a call waits, and says what became of it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading
 from contextlib import ExitStack
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
@@ -26,24 +23,11 @@ from tests.backend.hurry import DEADLINE, LATE, TRIES, confirm, in_time, is_righ
 from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from anyio.from_thread import BlockingPortal
-
-    from ferry_sdk.journal import Journal
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
-
-    NewClient = Callable[..., Ferry]
-
 pytestmark = pytest.mark.usefixtures("warm")
 
 
 @pytest.mark.parametrize("fault", ["rate_limited", "server_error"])
-def test_pauses_between_attempts(
-    new_client: NewClient, ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, fault: str
-) -> None:
+def test_pauses_between_attempts(new_client, ferry_sandbox, monkeypatch, fault):
     monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.1)
     ferry_sandbox.faults.add(fault, "catalogue.vehicle_types", times=None)
     ferry = new_client(deadline=DEADLINE, max_retries=1000)
@@ -51,18 +35,14 @@ def test_pauses_between_attempts(
     assert len(error.attempts) >= 2
 
 
-def test_a_pause_asked_for_that_is_longer_is_not_made(
-    new_client: NewClient, ferry_sandbox: Sandbox
-) -> None:
+def test_a_pause_asked_for_that_is_longer_is_not_made(new_client, ferry_sandbox):
     ferry_sandbox.faults.add("rate_limited", "catalogue.vehicle_types", times=None, retry_after=5)
     outcome = UnderWay(lambda: read(new_client(deadline=4))).outcome()
     assert getattr(outcome.error, "retry_after", None) == 5
     assert outcome.seconds < 4
 
 
-def test_the_lock_of_a_handshake_that_another_call_makes(
-    new_client: NewClient, ferry_sandbox: Sandbox, booking_id: str
-) -> None:
+def test_the_lock_of_a_handshake_that_another_call_makes(new_client, ferry_sandbox, booking_id):
     ferry = new_client()
     hold = Hold(ferry_sandbox, "mcp.initialize")
     slow = UnderWay(ferry.mcp.countries)
@@ -75,9 +55,7 @@ def test_the_lock_of_a_handshake_that_another_call_makes(
     assert not ferry_sandbox.counters.requests["mcp.confirm_booking"]
 
 
-def test_a_handshake_of_mcp_that_takes_too_long(
-    new_client: NewClient, ferry_sandbox: Sandbox, booking_id: str
-) -> None:
+def test_a_handshake_of_mcp_that_takes_too_long(new_client, ferry_sandbox, booking_id):
     ferry_sandbox.faults.add("delay_before", "mcp.initialize", seconds=20, times=None)
     ferry = new_client(deadline=DEADLINE)
     is_right(confirm, in_time(lambda: ferry.mcp.confirm_booking(booking_id)), "not_sent")
@@ -85,7 +63,7 @@ def test_a_handshake_of_mcp_that_takes_too_long(
     threads_end()
 
 
-def test_a_token_that_does_not_come(ferry_sandbox: Sandbox, portal: Any) -> None:
+def test_a_token_that_does_not_come(ferry_sandbox, portal):
     ferry = AsyncFerry(lambda: anyio.sleep(30), base_url=ferry_sandbox.base_url, deadline=DEADLINE)
     for call in (ferry.catalogue.vehicle_types, partial(ferry.bookings.confirm, "b-1")):
         error = in_time(partial(portal.call, call))
@@ -94,15 +72,15 @@ def test_a_token_that_does_not_come(ferry_sandbox: Sandbox, portal: Any) -> None
     portal.call(ferry.aclose)
 
 
-def test_a_token_that_another_call_asks_for(ferry_sandbox: Sandbox, any_clients: Clients) -> None:
+def test_a_token_that_another_call_asks_for(ferry_sandbox, any_clients):
     asked, gate = threading.Event(), threading.Event()
 
-    def token() -> str:
+    def token():
         asked.set()
         gate.wait(20)
         return ferry_sandbox.token
 
-    async def atoken() -> str:
+    async def atoken():
         return await anyio.to_thread.run_sync(token)
 
     ferry = any_clients(atoken if any_clients.is_async else token, base_url=ferry_sandbox.base_url)
@@ -117,13 +95,11 @@ def test_a_token_that_another_call_asks_for(ferry_sandbox: Sandbox, any_clients:
 @pytest.mark.parametrize(
     "fault", mostly_long(["server_error", "delay_before", "not_json"], short=2)
 )
-def test_reading_back(
-    new_client: NewClient, ferry_sandbox: Sandbox, new_booking: Callable[[], str], fault: str
-) -> None:
+def test_reading_back(new_client, ferry_sandbox, new_booking, fault):
     ferry = new_client(deadline=2 * DEADLINE)
     details = {"seconds": 20} if fault == "delay_before" else {}
 
-    def once() -> object:
+    def once():
         ferry_sandbox.faults.clear()
         booking_id = new_booking()
         ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
@@ -143,21 +119,19 @@ def test_reading_back(
     threads_end()
 
 
-def timed(call: Callable[[], object]) -> Any:
+def timed(call):
     outcome = UnderWay(call).outcome()
     return outcome.seconds, outcome.error
 
 
-def test_an_effect_that_is_never_seen(new_client: NewClient, ferry_sandbox: Sandbox) -> None:
+def test_an_effect_that_is_never_seen(new_client, ferry_sandbox):
     ferry = new_client(deadline=2 * DEADLINE)
     ferry_sandbox.faults.add("cut_before", "bookings.confirm", times=None)
     error = in_time(lambda: confirm(ferry), 2 * DEADLINE, is_sent=True)
     assert type(error) is OutcomeUnknownError
 
 
-def test_what_is_in_time_is_not_disturbed(
-    new_client: NewClient, ferry_sandbox: Sandbox, booking_id: str
-) -> None:
+def test_what_is_in_time_is_not_disturbed(new_client, ferry_sandbox, booking_id):
     ferry = new_client(deadline=20)
     assert read(ferry)
     assert ferry.bookings.confirm(booking_id).booking_id == booking_id
@@ -174,12 +148,8 @@ TOO_LARGE = 2**46
 @pytest.mark.parametrize("with_journal", [False, True])
 @pytest.mark.parametrize("http_client", [None, httpx.Client])
 def test_where_no_thread_can_be_started_a_call_with_a_deadline_is_not_sent(
-    ferry_sandbox: Sandbox,
-    booking_id: str,
-    journal: Journal,
-    http_client: type[httpx.Client] | None,
-    with_journal: bool,
-) -> None:
+    ferry_sandbox, booking_id, journal, http_client, with_journal
+):
     with ExitStack() as stack:
         ferry = stack.enter_context(
             Ferry(
@@ -204,20 +174,16 @@ def test_where_no_thread_can_be_started_a_call_with_a_deadline_is_not_sent(
 
 
 def test_where_no_thread_can_be_started_an_async_write_is_on_record_all_the_same(
-    ferry_sandbox: Sandbox,
-    booking_id: str,
-    journal: Journal,
-    portal: BlockingPortal,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    ferry_sandbox, booking_id, journal, portal, monkeypatch
+):
     start = threading.Thread.start
 
-    def refuse(thread: threading.Thread) -> None:
+    def refuse(thread):
         if thread.name == "ferry_sdk call":
             raise RuntimeError("can't create new thread at interpreter shutdown")
         start(thread)
 
-    async def confirm_it() -> str:
+    async def confirm_it():
         async with AsyncFerry(
             ferry_sandbox.token, base_url=ferry_sandbox.base_url, deadline=20, journal=journal
         ) as ferry:
@@ -246,18 +212,12 @@ def late():
 """
 
 
-def test_at_the_end_of_the_interpreter_a_call_is_made_or_not_sent(
-    ferry_sandbox: Sandbox, booking_id: str
-) -> None:
+def test_at_the_end_of_the_interpreter_a_call_is_made_or_not_sent(ferry_sandbox, booking_id):
     program = AT_THE_END.format(
         token=ferry_sandbox.token, base_url=ferry_sandbox.base_url, booking_id=booking_id
     )
     ended = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=50,
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=50
     )
     assert not ended.stderr
     confirmed = "done" if ferry_sandbox.counters.requests["bookings.confirm"] else "not_sent"

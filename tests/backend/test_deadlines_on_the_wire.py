@@ -1,13 +1,10 @@
 """A deadline holds wherever on the wire a call stands still, and tells sent from not sent."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 import threading
 from contextlib import ExitStack
 from itertools import product
-from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
@@ -30,34 +27,24 @@ from tests.backend.hurry import (
 )
 from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
-from tests.transport.scripted import Connection, Service, hang, in_turn, read_request, serve
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ferry_sdk import Ferry
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
-    from tests.transport.scripted import Script
-
-    NewClient = Callable[..., Ferry]
+from tests.transport.scripted import Service, hang, in_turn, read_request, serve
 
 pytestmark = pytest.mark.usefixtures("warm")
 
 
 @pytest.fixture
-def client_at(any_clients: Clients) -> Callable[..., Ferry]:
+def client_at(any_clients):
     """Makes clients with a deadline for a service elsewhere."""
 
-    def made(url: str, **settings: Any) -> Ferry:
-        given: dict[str, Any] = {"deadline": DEADLINE, "timeout": 30, "allow_http": True}
+    def made(url, **settings):
+        given = {"deadline": DEADLINE, "timeout": 30, "allow_http": True}
         return any_clients("t", base_url=url, **given | settings)
 
     return made
 
 
 @pytest.fixture
-def overrun() -> Iterator[Service]:
+def overrun():
     """A service at which no connection comes about before it takes some."""
     with ExitStack() as stack:
         service = stack.enter_context(Service(serve, listening=False))
@@ -69,10 +56,10 @@ def overrun() -> Iterator[Service]:
         yield service
 
 
-def trickled(start: bytes, piece: bytes, every: float = 0.05) -> Script:
+def trickled(start, piece, every=0.05):
     """A reply that never comes to its end."""
 
-    def trickle(connection: Connection) -> None:
+    def trickle(connection):
         connection.request()
         connection.socket.sendall(start)
         while not connection.service.stopped.wait(every):
@@ -108,9 +95,7 @@ REPLIES = {
         short=4,
     ),
 )
-def test_a_reply_that_does_not_come_to_its_end(
-    client_at: NewClient, script: Script, call: Callable[..., object]
-) -> None:
+def test_a_reply_that_does_not_come_to_its_end(client_at, script, call):
     with Service(script) as service:
         ferry = client_at(service.url, max_retries=0)
         is_right(call, in_time(lambda: call(ferry), is_sent=True), "unknown")
@@ -118,8 +103,8 @@ def test_a_reply_that_does_not_come_to_its_end(
 
 
 @pytest.mark.parametrize("script", mostly_long(REPLIES.values()))
-def test_a_second_reply_that_does_not_come_to_its_end(client_at: NewClient, script: Script) -> None:
-    def answered(connection: Connection) -> None:
+def test_a_second_reply_that_does_not_come_to_its_end(client_at, script):
+    def answered(connection):
         connection.request()
         connection.send("200 OK", b"[]")
 
@@ -133,9 +118,7 @@ def test_a_second_reply_that_does_not_come_to_its_end(client_at: NewClient, scri
 
 
 @every_call
-def test_a_connection_that_does_not_come_about(
-    client_at: NewClient, overrun: Service, call: Callable[..., object]
-) -> None:
+def test_a_connection_that_does_not_come_about(client_at, overrun, call):
     ferry, others = client_at(overrun.url), connections_to(overrun.url)
     is_right(call, in_time(lambda: call(ferry)), "not_sent")
     overrun.accept()  # late: what was given up must not be sent now
@@ -146,18 +129,14 @@ def test_a_connection_that_does_not_come_about(
 
 
 @every_call
-def test_a_handshake_of_tls_that_does_not_come_to_its_end(
-    client_at: NewClient, call: Callable[..., object]
-) -> None:
+def test_a_handshake_of_tls_that_does_not_come_to_its_end(client_at, call):
     with Service(hang) as service:
         ferry = client_at(service.secure_url)
         is_right(call, in_time(lambda: call(ferry)), "not_sent")
         threads_end()
 
 
-def test_a_wait_for_a_connection_of_the_pool(
-    any_clients: Clients, ferry_sandbox: Sandbox, booking_id: str
-) -> None:
+def test_a_wait_for_a_connection_of_the_pool(any_clients, ferry_sandbox, booking_id):
     kind = httpx.AsyncClient if any_clients.is_async else httpx.Client
     http_client = kind(limits=httpx.Limits(max_connections=1))
     ferry = any_clients(
@@ -182,9 +161,7 @@ def test_a_wait_for_a_connection_of_the_pool(
         http_client.close()
 
 
-def test_a_late_service_with_tls_is_not_sent_what_was_given_up(
-    any_clients: Clients,
-) -> None:
+def test_a_late_service_with_tls_is_not_sent_what_was_given_up(any_clients):
     authority = trustme.CA()
     good = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(good)
@@ -193,7 +170,7 @@ def test_a_late_service_with_tls_is_not_sent_what_was_given_up(
 
     give_up = threading.Event()
 
-    def late(connection: Connection) -> None:
+    def late(connection):
         give_up.wait(20)
         connection.secure(good)
         serve(connection)

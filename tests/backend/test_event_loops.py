@@ -1,12 +1,9 @@
 """One async client on one event loop after another, and on several at a time."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import sys
 import weakref
-from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
@@ -17,13 +14,6 @@ from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from anyio.from_thread import BlockingPortal
-
-    from ferry_sdk.sandbox import Sandbox
-
 pytestmark = [
     pytest.mark.own_http_client(reason="a caller's own client is of one event loop"),
     # asyncio complains of a loop that ended before its connections; the client closes them itself.
@@ -32,7 +22,7 @@ pytestmark = [
 
 
 @pytest.fixture
-def ferry(ferry_sandbox: Sandbox) -> Iterator[AsyncFerry]:
+def ferry(ferry_sandbox):
     made = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     yield made
     asyncio.run(made.aclose())
@@ -40,15 +30,15 @@ def ferry(ferry_sandbox: Sandbox) -> Iterator[AsyncFerry]:
     gc.collect()  # what was not closed complains in this test
 
 
-def on_asyncio(work: Callable[[], Any]) -> Any:
+def on_asyncio(work):
     return asyncio.run(work())
 
 
-def on_trio(work: Callable[[], Any]) -> Any:
+def on_trio(work):
     return trio.run(work)
 
 
-async def journey(ferry: AsyncFerry) -> int:
+async def journey(ferry):
     """Calls of both protocols; how many records they gave."""
     rest = await ferry.catalogue.vehicle_types()
     mcp = await ferry.mcp.countries()
@@ -65,9 +55,7 @@ async def journey(ferry: AsyncFerry) -> int:
     ],
     ids=["asyncio thrice", "trio after asyncio", "asyncio after trio", "trio twice"],
 )
-def test_one_loop_after_the_other(
-    ferry: AsyncFerry, ferry_sandbox: Sandbox, loops: tuple[Callable[..., Any], ...]
-) -> None:
+def test_one_loop_after_the_other(ferry, ferry_sandbox, loops):
     counts = {run(lambda: journey(ferry)) for run in loops}
     assert len(counts) == 1
     assert ferry_sandbox.counters.requests["catalogue.vehicle_types"] == len(loops)
@@ -75,9 +63,7 @@ def test_one_loop_after_the_other(
     gc.collect()
 
 
-def test_a_connection_serves_its_own_loop_again(
-    ferry: AsyncFerry, ferry_sandbox: Sandbox, asyncio_portal: BlockingPortal
-) -> None:
+def test_a_connection_serves_its_own_loop_again(ferry, ferry_sandbox, asyncio_portal):
     asyncio_portal.call(journey, ferry)
     first = ferry_sandbox.counters.connections
     asyncio.run(journey(ferry))
@@ -88,14 +74,14 @@ def test_a_connection_serves_its_own_loop_again(
     asyncio_portal.call(ferry.aclose)
 
 
-def test_loops_in_threads_at_the_same_time(ferry: AsyncFerry) -> None:
-    async def crowd() -> list[int]:
+def test_loops_in_threads_at_the_same_time(ferry):
+    async def crowd():
         return await asyncio.gather(*[journey(ferry) for _ in range(5)])
 
-    async def trio_crowd() -> list[int]:
-        counts: list[int] = []
+    async def trio_crowd():
+        counts = []
 
-        async def one() -> None:
+        async def one():
             counts.append(await journey(ferry))
 
         async with trio.open_nursery() as nursery:
@@ -109,11 +95,11 @@ def test_loops_in_threads_at_the_same_time(ferry: AsyncFerry) -> None:
     assert len({count for call in calls for count in call.value()}) == 1
 
 
-def test_many_short_loops_in_many_threads(ferry: AsyncFerry) -> None:
-    async def one() -> int:
+def test_many_short_loops_in_many_threads(ferry):
+    async def one():
         return len(await ferry.catalogue.vehicle_types())
 
-    def several() -> set[int]:
+    def several():
         return {asyncio.run(one()) for _ in range(10)}
 
     before = sys.getswitchinterval()
@@ -126,8 +112,8 @@ def test_many_short_loops_in_many_threads(ferry: AsyncFerry) -> None:
 
 
 def test_a_handshake_that_another_loop_makes_is_not_waited_for_in_vain(
-    ferry: AsyncFerry, ferry_sandbox: Sandbox, asyncio_portal: BlockingPortal
-) -> None:
+    ferry, ferry_sandbox, asyncio_portal
+):
     hold = Hold(ferry_sandbox, "mcp.initialize")
     slow = asyncio_portal.start_task_soon(ferry.mcp.countries)
     eventually(lambda: hold.held)
@@ -138,10 +124,10 @@ def test_a_handshake_that_another_loop_makes_is_not_waited_for_in_vain(
 
 
 @pytest.mark.parametrize("run", mostly_long([on_asyncio, on_trio]))
-def test_ended_loops_are_forgotten(ferry: AsyncFerry, run: Callable[..., Any]) -> None:
-    loops: list[weakref.ref[Any]] = []
+def test_ended_loops_are_forgotten(ferry, run):
+    loops = []
 
-    async def call() -> None:
+    async def call():
         loops.append(
             weakref.ref(
                 asyncio.get_running_loop()
@@ -161,9 +147,7 @@ def test_ended_loops_are_forgotten(ferry: AsyncFerry, run: Callable[..., Any]) -
 
 
 @pytest.mark.parametrize("run", mostly_long([on_asyncio, on_trio]))
-def test_the_connections_of_ended_loops_are_closed(
-    ferry: AsyncFerry, ferry_sandbox: Sandbox, run: Callable[..., Any]
-) -> None:
+def test_the_connections_of_ended_loops_are_closed(ferry, ferry_sandbox, run):
     for _ in range(5):
         run(lambda: journey(ferry))
     gc.collect()
@@ -173,9 +157,7 @@ def test_the_connections_of_ended_loops_are_closed(
     assert not connections_to(ferry_sandbox.base_url)
 
 
-def test_closed_on_one_loop_it_is_closed_on_all(
-    ferry: AsyncFerry, ferry_sandbox: Sandbox, asyncio_portal: BlockingPortal
-) -> None:
+def test_closed_on_one_loop_it_is_closed_on_all(ferry, ferry_sandbox, asyncio_portal):
     asyncio_portal.call(journey, ferry)
     assert connections_to(ferry_sandbox.base_url)
     trio.run(ferry.aclose)
@@ -185,13 +167,11 @@ def test_closed_on_one_loop_it_is_closed_on_all(
 
 
 @pytest.mark.parametrize("run", mostly_long([on_asyncio, on_trio]))
-def test_a_loop_of_which_a_call_is_cut_off_leaves_the_client_whole(
-    ferry: AsyncFerry, ferry_sandbox: Sandbox, run: Callable[..., Any]
-) -> None:
+def test_a_loop_of_which_a_call_is_cut_off_leaves_the_client_whole(ferry, ferry_sandbox, run):
     # The program leaves its loop while a task still holds the client's lock.
     hold = Hold(ferry_sandbox, "mcp.initialize")
 
-    async def leave() -> None:
+    async def leave():
         if run is on_asyncio:
             task = asyncio.ensure_future(ferry.mcp.countries())
             while not hold.held:  # noqa: ASYNC110 -- another thread counts

@@ -8,22 +8,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
-from typing_extensions import Self
 
 import ferry_sdk
 from tests.support.operations import OPERATIONS, arguments
 from tests.support.tiers import mostly_long
 from tests.support.trip import booked, search_arguments
 from tests.transport.scripted import Service, serve
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ferry_sdk import Ferry
-    from ferry_sdk.sandbox import Sandbox
 
 PROGRAM = Path(__file__).with_name("first_calls.py")
 INTERRUPTED = Path(__file__).with_name("interrupted_first_call.py")
@@ -52,7 +44,7 @@ LOST = ("lose_reply", "truncate", "request_timeout_after", "html_page", "not_jso
 class Program:
     """A new process with one client, which makes the calls that it is asked for."""
 
-    def __init__(self, kind: str, sandbox: Sandbox, folder: Path) -> None:
+    def __init__(self, kind, sandbox, folder):
         self.sandbox = sandbox
         self._process = subprocess.Popen(
             [
@@ -69,13 +61,13 @@ class Program:
         )
         self.errors: set[str | None] = set()
 
-    def __enter__(self) -> Self:
+    def __enter__(self):
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self._process.communicate()
 
-    def call(self, name: str, given: dict[str, Any], **options: Any) -> None:
+    def call(self, name, given, **options):
         """Make a call, which loads nothing."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
@@ -87,7 +79,7 @@ class Program:
         self.errors.add(answer["error"])
 
 
-def calls(ferry: Ferry, folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def calls(ferry, folder):
     """Every operation, each with arguments that make a good call."""
     for name in OPERATIONS:
         given = arguments(name, folder)
@@ -115,13 +107,8 @@ def calls(ferry: Ferry, folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     mostly_long([*((kind, False) for kind in KINDS), ("sync", True), ("asyncio", True)]),
 )
 def test_no_call_of_a_new_process_loads_a_module(
-    kind: str,
-    is_full: bool,
-    ferry: Ferry,
-    ferry_sandbox: Sandbox,
-    tmp_path: Path,
-    record_property: Callable[[str, object], None],
-) -> None:
+    kind, is_full, ferry, ferry_sandbox, tmp_path, record_property
+):
     made = 0
     with Program(kind, ferry_sandbox, tmp_path) as program:
         for index, (name, given) in enumerate(calls(ferry, tmp_path)):
@@ -137,7 +124,7 @@ def test_no_call_of_a_new_process_loads_a_module(
     record_property("calls of a new process", made)
 
 
-def interrupted_first_calls(kind: str, *values: object) -> list[dict[str, Any]]:
+def interrupted_first_calls(kind, *values):
     """What became of new processes whose first call was interrupted."""
     with Service(serve) as service:
         ended = subprocess.run(
@@ -149,7 +136,7 @@ def interrupted_first_calls(kind: str, *values: object) -> list[dict[str, Any]]:
     return [json.loads(line) for line in ended.stdout.splitlines()]
 
 
-def judge(results: list[dict[str, Any]]) -> int:
+def judge(results):
     """See that each process works on; return how many were interrupted."""
     for result in results:
         assert result["first"] in {"done", "interrupted", "KeyboardInterrupt()"}, result
@@ -161,9 +148,7 @@ def judge(results: list[dict[str, Any]]) -> int:
 @pytest.mark.timeout(600)  # a process for each line
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="it forks new processes")
 @pytest.mark.parametrize("step", mostly_long([61, 1], ids=str))
-def test_a_first_call_that_is_interrupted_at_any_line_can_be_made_again(
-    step: int, record_property: Callable[[str, object], None]
-) -> None:
+def test_a_first_call_that_is_interrupted_at_any_line_can_be_made_again(step, record_property):
     lines = judge(interrupted_first_calls("lines", step))
     assert lines > 150 / step
     record_property("lines at which a first call was interrupted", lines)
@@ -172,9 +157,7 @@ def test_a_first_call_that_is_interrupted_at_any_line_can_be_made_again(
 @pytest.mark.long
 @pytest.mark.timeout(1800)  # a new process for each signal
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="it forks new processes")
-def test_a_first_call_that_a_signal_interrupts_can_be_made_again(
-    record_property: Callable[[str, object], None],
-) -> None:
+def test_a_first_call_that_a_signal_interrupts_can_be_made_again(record_property):
     signals = 0
     for begin in range(0, 2000, 160):
         seconds = [milliseconds / 1000 + 1e-4 for milliseconds in range(begin, begin + 160, 20)]
@@ -212,7 +195,7 @@ asyncio.run(main())
 
 
 @pytest.mark.parametrize("kind", ["policy", "no threads"])
-def test_a_first_call_needs_no_other_event_loop_of_the_program_and_no_thread(kind: str) -> None:
+def test_a_first_call_needs_no_other_event_loop_of_the_program_and_no_thread(kind):
     with Service(serve) as service:
         ended = subprocess.run(
             [sys.executable, "-c", AWKWARD, service.url, kind],
@@ -224,7 +207,7 @@ def test_a_first_call_needs_no_other_event_loop_of_the_program_and_no_thread(kin
         assert service.asked == ["GET /api/port"]
 
 
-def late_imports(tree: ast.AST) -> Iterator[int]:
+def late_imports(tree):
     """The lines of imports within functions that an interruption could end half-way."""
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -234,7 +217,7 @@ def late_imports(tree: ast.AST) -> Iterator[int]:
                     yield node.lineno
 
 
-def test_what_a_call_imports_late_no_signal_interrupts() -> None:
+def test_what_a_call_imports_late_no_signal_interrupts():
     package = Path(ferry_sdk.__file__).parent
     late = {
         f"{path.relative_to(package)}:{line}"

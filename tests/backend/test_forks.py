@@ -1,12 +1,9 @@
 """One client in a process and in the children that are forked from it."""
 
-from __future__ import annotations
-
 import asyncio
 import multiprocessing
 import pickle
 from concurrent.futures import ProcessPoolExecutor
-from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
@@ -19,13 +16,6 @@ from tests.backend.gathering import UnderWay, eventually
 from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from anyio.from_thread import BlockingPortal
-
-    from ferry_sdk.sandbox import Sandbox
-
 pytestmark = [
     pytest.mark.own_http_client(reason="a caller's own client is of one process"),
     # To fork beside other threads is what these tests are about.
@@ -34,7 +24,7 @@ pytestmark = [
 
 
 @pytest.fixture(params=["asyncio", "trio"])
-def on_a_loop(request: pytest.FixtureRequest) -> Callable[[Callable[[], Any]], Any]:
+def on_a_loop(request):
     """Runs what is async on a loop of its own."""
     if request.param == "trio":
         return trio.run
@@ -42,20 +32,20 @@ def on_a_loop(request: pytest.FixtureRequest) -> Callable[[Callable[[], Any]], A
 
 
 @pytest.fixture
-def aferry(ferry_sandbox: Sandbox) -> Iterator[AsyncFerry]:
+def aferry(ferry_sandbox):
     made = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     yield made
     asyncio.run(made.aclose())
 
 
-def closing(ferry: Ferry) -> int:
+def closing(ferry):
     """Calls, after which the client is closed."""
     count = calls(ferry)
     ferry.close()
     return count
 
 
-def test_both_go_on_each_on_connections_of_its_own(ferry: Ferry, ferry_sandbox: Sandbox) -> None:
+def test_both_go_on_each_on_connections_of_its_own(ferry, ferry_sandbox):
     before = calls(ferry)
     connections = ferry_sandbox.counters.connections
     mine = connections_to(ferry_sandbox.base_url)
@@ -66,9 +56,7 @@ def test_both_go_on_each_on_connections_of_its_own(ferry: Ferry, ferry_sandbox: 
     assert ferry_sandbox.counters.connections == connections + 1
 
 
-def test_a_child_that_closes_the_client_closes_it_for_itself(
-    ferry: Ferry, ferry_sandbox: Sandbox
-) -> None:
+def test_a_child_that_closes_the_client_closes_it_for_itself(ferry, ferry_sandbox):
     before = calls(ferry)
     connections = ferry_sandbox.counters.connections
     for _ in range(3):
@@ -77,12 +65,10 @@ def test_a_child_that_closes_the_client_closes_it_for_itself(
     assert ferry_sandbox.counters.connections == connections + 3
 
 
-def test_several_children_and_the_parent_call_at_the_same_time(
-    ferry: Ferry, ferry_sandbox: Sandbox
-) -> None:
+def test_several_children_and_the_parent_call_at_the_same_time(ferry, ferry_sandbox):
     expected = 5 * calls(ferry)
 
-    def five() -> int:
+    def five():
         return sum(calls(ferry) for _ in range(5))
 
     forked = [Child(five) for _ in range(4)]
@@ -91,10 +77,10 @@ def test_several_children_and_the_parent_call_at_the_same_time(
     assert five() == expected
 
 
-def test_a_child_of_a_child_goes_on(ferry: Ferry) -> None:
+def test_a_child_of_a_child_goes_on(ferry):
     expected = calls(ferry)
 
-    def child() -> tuple[int, int, int]:
+    def child():
         before = calls(ferry)
         return before, Child(lambda: closing(ferry)).result(), calls(ferry)
 
@@ -102,19 +88,17 @@ def test_a_child_of_a_child_goes_on(ferry: Ferry) -> None:
     assert calls(ferry) == expected
 
 
-def test_a_client_that_was_never_used_is_used_first_by_a_child(ferry: Ferry) -> None:
+def test_a_client_that_was_never_used_is_used_first_by_a_child(ferry):
     assert Child(lambda: calls(ferry)).result() == calls(ferry)
 
 
-def test_a_view_made_before_the_fork_goes_on(ferry: Ferry) -> None:
+def test_a_view_made_before_the_fork_goes_on(ferry):
     view = ferry.with_options(language="fr", deadline=20)
     expected = calls(view)
     assert Child(lambda: calls(view)).result() == expected
 
 
-def test_a_fork_while_calls_are_in_flight(
-    ferry: Ferry, ferry_sandbox: Sandbox, booking_id: str
-) -> None:
+def test_a_fork_while_calls_are_in_flight(ferry, ferry_sandbox, booking_id):
     hold = Hold(ferry_sandbox, "bookings.confirm")
     slow = UnderWay(lambda: ferry.bookings.confirm(booking_id))
     eventually(lambda: hold.held)
@@ -125,9 +109,7 @@ def test_a_fork_while_calls_are_in_flight(
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 
-def test_a_fork_while_another_thread_has_the_lock_of_the_session(
-    ferry: Ferry, ferry_sandbox: Sandbox
-) -> None:
+def test_a_fork_while_another_thread_has_the_lock_of_the_session(ferry, ferry_sandbox):
     hold = Hold(ferry_sandbox, "mcp.initialize")
     slow = UnderWay(ferry.mcp.countries)
     eventually(lambda: hold.held)
@@ -136,17 +118,17 @@ def test_a_fork_while_another_thread_has_the_lock_of_the_session(
     assert slow.value() == ferry.mcp.countries()
 
 
-def test_a_fork_while_another_thread_asks_for_a_token(ferry_sandbox: Sandbox) -> None:
-    asked: list[UnderWay] = []
+def test_a_fork_while_another_thread_asks_for_a_token(ferry_sandbox):
+    asked = []
 
-    def token() -> str:
+    def token():
         eventually(lambda: asked)
         return ferry_sandbox.token
 
     with Ferry(token, base_url=ferry_sandbox.base_url) as ferry:
         slow = UnderWay(lambda: calls(ferry))
 
-        def child() -> int:
+        def child():
             asked.append(slow)
             return calls(ferry)
 
@@ -155,14 +137,12 @@ def test_a_fork_while_another_thread_asks_for_a_token(ferry_sandbox: Sandbox) ->
         assert slow.value() == calls(ferry)
 
 
-def test_a_child_does_not_join_a_call_that_ended_with_the_fork(
-    ferry: Ferry, ferry_sandbox: Sandbox, booking_id: str
-) -> None:
+def test_a_child_does_not_join_a_call_that_ended_with_the_fork(ferry, ferry_sandbox, booking_id):
     hold = Hold(ferry_sandbox, "bookings.confirm", replies=True)
     slow = UnderWay(lambda: ferry.bookings.confirm(booking_id))
     eventually(lambda: hold.held)
 
-    def again() -> str:
+    def again():
         try:
             ferry.bookings.confirm(booking_id)
         except FerryError as error:
@@ -174,16 +154,11 @@ def test_a_child_does_not_join_a_call_that_ended_with_the_fork(
     assert slow.value().booking_id == booking_id
 
 
-def test_an_async_client_goes_on_in_both(
-    aferry: AsyncFerry,
-    ferry_sandbox: Sandbox,
-    on_a_loop: Callable[[Callable[[], Any]], Any],
-    asyncio_portal: BlockingPortal,
-) -> None:
+def test_an_async_client_goes_on_in_both(aferry, ferry_sandbox, on_a_loop, asyncio_portal):
     expected = asyncio_portal.call(async_calls, aferry)
     connections = ferry_sandbox.counters.connections
 
-    async def closed() -> int:
+    async def closed():
         count = await async_calls(aferry)
         await aferry.aclose()
         return count
@@ -197,8 +172,8 @@ def test_an_async_client_goes_on_in_both(
 
 
 def test_a_child_that_closes_does_not_cut_what_is_in_flight(
-    ferry: Ferry, aferry: AsyncFerry, ferry_sandbox: Sandbox, asyncio_portal: BlockingPortal
-) -> None:
+    ferry, aferry, ferry_sandbox, asyncio_portal
+):
     hold = Hold(ferry_sandbox, "catalogue.vehicle_types", times=2)
     slow = [
         UnderWay(ferry.catalogue.vehicle_types),
@@ -206,7 +181,7 @@ def test_a_child_that_closes_does_not_cut_what_is_in_flight(
     ]
     eventually(lambda: hold.held == 2)
 
-    def close() -> None:
+    def close():
         ferry.close()
         asyncio.run(aferry.aclose())
 
@@ -218,7 +193,7 @@ def test_a_child_that_closes_does_not_cut_what_is_in_flight(
     asyncio_portal.call(aferry.aclose)
 
 
-def test_multiprocessing_forks_a_client_too(ferry: Ferry, ferry_sandbox: Sandbox) -> None:
+def test_multiprocessing_forks_a_client_too(ferry, ferry_sandbox):
     expected = calls(ferry)
     connections = ferry_sandbox.counters.connections
     context = multiprocessing.get_context("fork")
@@ -238,8 +213,8 @@ def test_multiprocessing_forks_a_client_too(ferry: Ferry, ferry_sandbox: Sandbox
 @pytest.mark.parametrize("kind", mostly_long(["sync", "async"]))
 @pytest.mark.parametrize("start", mostly_long(["fork", "spawn", "forkserver"], short=2))
 def test_another_process_recovers_what_this_one_does_not_know(
-    ferry: Ferry, ferry_sandbox: Sandbox, booking_id: str, start: str, kind: str
-) -> None:
+    ferry, ferry_sandbox, booking_id, start, kind
+):
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     ferry_sandbox.faults.add("server_error", "bookings.get", times=None)
     with pytest.raises(OutcomeUnknownError) as raised:
@@ -255,6 +230,6 @@ def test_another_process_recovers_what_this_one_does_not_know(
     assert len(ferry_sandbox.counters.effects) == 1
 
 
-def test_a_client_is_not_sent_to_another_process(ferry: Ferry) -> None:
+def test_a_client_is_not_sent_to_another_process(ferry):
     with pytest.raises(TypeError):
         pickle.dumps(ferry)

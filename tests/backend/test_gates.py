@@ -1,9 +1,5 @@
 """Nothing that a caller or the service says puts a header or an address of its own on the wire."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 import httpx
 import pytest
 
@@ -13,24 +9,17 @@ from tests.support import operations
 from tests.support.cases import case
 from tests.support.exchanges import URL, caught, client_of
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.both import Clients
-
 
 @pytest.mark.parametrize(
     "bad", ["a\r\nx-admin: 1", "tok\u010den", "a\nb", "", " ", b"bytes", 7, None]
 )
 @pytest.mark.parametrize("which", ["token", "organisation_token"])
-def test_a_function_cannot_bring_a_header_of_its_own(
-    clients: Clients, bad: Any, which: str
-) -> None:
-    tokens: dict[str, Any] = {"token": TOKEN, "organisation_token": ORGANISATION}
+def test_a_function_cannot_bring_a_header_of_its_own(clients, bad, which):
+    tokens = {"token": TOKEN, "organisation_token": ORGANISATION}
     tokens[which] = lambda: bad
-    asked: list[httpx.Request] = []
+    asked = []
 
-    def service(request: httpx.Request) -> httpx.Response:
+    def service(request):
         asked.append(request)
         return httpx.Response(404)
 
@@ -48,9 +37,7 @@ def test_a_function_cannot_bring_a_header_of_its_own(
 @pytest.mark.parametrize(
     "bad", ["a\r\nx-admin: 1", "caf\xe9", "\u010d\u010a", "a\x00b", "a\tb", " "]
 )
-def test_no_way_to_give_a_header_lets_one_through_that_breaks_out(
-    clients: Clients, bad: str
-) -> None:
+def test_no_way_to_give_a_header_lets_one_through_that_breaks_out(clients, bad):
     ferry = client_of(clients, lambda _: httpx.Response(404))
     for name, value in [
         ("language", bad),
@@ -73,12 +60,10 @@ def test_no_way_to_give_a_header_lets_one_through_that_breaks_out(
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_no_redirect_is_followed_by_any_operation(
-    clients: Clients, tmp_path: Path, status: int
-) -> None:
-    asked: list[httpx.URL] = []
+def test_no_redirect_is_followed_by_any_operation(clients, tmp_path, status):
+    asked = []
 
-    def service(request: httpx.Request) -> httpx.Response:
+    def service(request):
         asked.append(request.url)
         return httpx.Response(status, headers={"location": "https://evil.example/"})
 

@@ -11,7 +11,6 @@ import weakref
 from collections import deque
 from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Any
 
 import anyio
 import httpx
@@ -24,11 +23,6 @@ from ferry_sdk._transport import single_flight
 from tests.backend.descriptors import descriptors
 from tests.backend.gathering import eventually
 from tests.support.tiers import LONG
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk.sandbox import Sandbox
 
 pytestmark = LONG
 
@@ -55,13 +49,13 @@ class Use:
     threads: int
 
 
-def used() -> Use:
+def used():
     gc.collect()
     gc.collect()
     return Use(sys.getallocatedblocks(), len(descriptors()), threading.active_count())
 
 
-def has_not_grown(before: Use, spare: int = SPARE) -> None:
+def has_not_grown(before, spare=SPARE):
     """Check that what is left is no more than a few caches, whatever the number of calls."""
     eventually(lambda: threading.active_count() <= before.threads)
     eventually(lambda: len(descriptors()) <= before.descriptors + 2)
@@ -69,7 +63,7 @@ def has_not_grown(before: Use, spare: int = SPARE) -> None:
     assert not single_flight._shared_calls
 
 
-async def forget_timers() -> None:
+async def forget_timers():
     """Let every event loop drop its cancelled timers, of which it keeps up to a hundred.
 
     It drops them when there are many; how many it holds at one moment is chance.
@@ -82,22 +76,22 @@ async def forget_timers() -> None:
         await anyio.to_thread.run_sync(event.wait)
 
 
-def _running_loops() -> list[asyncio.BaseEventLoop]:
+def _running_loops():
     found = [known for known in gc.get_objects() if isinstance(known, asyncio.BaseEventLoop)]
     return [loop for loop in found if loop.is_running()]
 
 
-def _fill_with_cancelled_timers(loop: asyncio.AbstractEventLoop, dropped: threading.Event) -> None:
+def _fill_with_cancelled_timers(loop, dropped):
     for _ in range(1_000):
         loop.call_later(60, int).cancel()
     loop.call_soon(dropped.set)  # the loop looks at its timers before it comes to this
 
 
-def on_asyncio(work: Callable[[], Any]) -> None:
+def on_asyncio(work):
     asyncio.run(work())
 
 
-def service(request: httpx.Request) -> httpx.Response:
+def service(request):
     """Ports for those who ask, and trouble of every kind for everyone else."""
     match request.url.path:
         case "/api/port":
@@ -112,7 +106,7 @@ def service(request: httpx.Request) -> httpx.Response:
             return httpx.Response(404, json={"error": True, "code": "NO", "message": "no"})
 
 
-def failing(ferry: Any, index: int) -> Any:
+def failing(ferry, index):
     """A call that fails, in one of several ways."""
     match index % 5:
         case 0:
@@ -128,13 +122,13 @@ def failing(ferry: Any, index: int) -> Any:
 
 
 @pytest.fixture(autouse=True)
-def few_ids(monkeypatch: pytest.MonkeyPatch, ferry_sandbox: Sandbox) -> None:
+def few_ids(monkeypatch, ferry_sandbox):
     """Remember few ids and requests, so that no memory fills up while it is counted."""
     monkeypatch.setattr(recent_ids, "_most", 8)
     monkeypatch.setattr(ferry_sandbox.request_log, "_entries", deque(maxlen=8))
 
 
-def test_ten_thousand_calls() -> None:
+def test_ten_thousand_calls():
     with httpx.Client(transport=httpx.MockTransport(service)) as http_client:
         ferry = Ferry("t", base_url=URL, http_client=http_client)
         for _ in range(WARM_UP):
@@ -146,17 +140,17 @@ def test_ten_thousand_calls() -> None:
 
 
 @pytest.mark.parametrize("run", [on_asyncio, trio.run], ids=["asyncio", "trio"])
-def test_three_thousand_calls_of_tasks(run: Callable[..., Any]) -> None:
-    async def calls(ferry: AsyncFerry, count: int) -> None:
+def test_three_thousand_calls_of_tasks(run):
+    async def calls(ferry, count):
         for _ in range(count):
             await ferry.catalogue.ports()
 
-    async def crowd(ferry: AsyncFerry, count: int) -> None:
+    async def crowd(ferry, count):
         async with anyio.create_task_group() as group:
             for _ in range(10):
                 group.start_soon(calls, ferry, count // 10)
 
-    async def main() -> None:
+    async def main():
         transport = httpx.MockTransport(service)
         async with httpx.AsyncClient(transport=transport) as http_client:
             ferry = AsyncFerry("t", base_url=URL, http_client=http_client)
@@ -169,11 +163,11 @@ def test_three_thousand_calls_of_tasks(run: Callable[..., Any]) -> None:
     run(main)
 
 
-def test_two_thousand_calls_that_fail() -> None:
+def test_two_thousand_calls_that_fail():
     with httpx.Client(transport=httpx.MockTransport(service)) as http_client:
         ferry = Ferry("t", base_url=URL, http_client=http_client, max_retries=0)
 
-        def calls(count: int) -> None:
+        def calls(count):
             for index in range(count):
                 with pytest.raises(FerryError):
                     failing(ferry.with_options(deadline=0.001 if index % 5 == 3 else None), index)
@@ -185,14 +179,14 @@ def test_two_thousand_calls_that_fail() -> None:
 
 
 @pytest.mark.parametrize("run", [on_asyncio, trio.run], ids=["asyncio", "trio"])
-def test_a_thousand_calls_of_tasks_that_fail(run: Callable[..., Any]) -> None:
-    async def calls(ferry: AsyncFerry, count: int) -> None:
+def test_a_thousand_calls_of_tasks_that_fail(run):
+    async def calls(ferry, count):
         for index in range(count):
             deadline = 0.001 if index % 5 == 3 else None
             with pytest.raises(FerryError):
                 await failing(ferry.with_options(deadline=deadline), index)
 
-    async def main() -> None:
+    async def main():
         transport = httpx.MockTransport(service)
         async with httpx.AsyncClient(transport=transport) as http_client:
             ferry = AsyncFerry("t", base_url=URL, http_client=http_client, max_retries=0)
@@ -206,8 +200,8 @@ def test_a_thousand_calls_of_tasks_that_fail(run: Callable[..., Any]) -> None:
     run(main)
 
 
-def test_calls_over_sockets(ferry: Ferry, ferry_sandbox: Sandbox) -> None:
-    def calls(count: int) -> None:
+def test_calls_over_sockets(ferry, ferry_sandbox):
+    def calls(count):
         for index in range(count):
             ferry.catalogue.vehicle_types()
             if index % 5 == 0:
@@ -221,10 +215,8 @@ def test_calls_over_sockets(ferry: Ferry, ferry_sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("run", [on_asyncio, trio.run], ids=["asyncio", "trio"])
-def test_calls_of_tasks_over_sockets(
-    async_ferry: AsyncFerry, ferry_sandbox: Sandbox, run: Callable[..., Any]
-) -> None:
-    async def calls(count: int) -> int:
+def test_calls_of_tasks_over_sockets(async_ferry, ferry_sandbox, run):
+    async def calls(count):
         """Give the number of pauses in which the pool may have closed its connection."""
         pauses, last = 0, monotonic()
         for index in range(count):
@@ -235,7 +227,7 @@ def test_calls_of_tasks_over_sockets(
                 await async_ferry.mcp.countries()
         return pauses
 
-    async def main() -> None:
+    async def main():
         async with async_ferry:
             await calls(WARM_UP)
             await forget_timers()
@@ -250,7 +242,7 @@ def test_calls_of_tasks_over_sockets(
     run(main)
 
 
-def test_calls_with_a_deadline_leave_no_thread(ferry: Ferry, ferry_sandbox: Sandbox) -> None:
+def test_calls_with_a_deadline_leave_no_thread(ferry, ferry_sandbox):
     hurried = ferry.with_options(deadline=20)
     for _ in range(50):
         hurried.catalogue.vehicle_types()
@@ -261,12 +253,10 @@ def test_calls_with_a_deadline_leave_no_thread(ferry: Ferry, ferry_sandbox: Sand
     assert ferry_sandbox.counters.connections == connections
 
 
-def test_calls_whose_connection_is_cut_leave_nothing_open(
-    ferry: Ferry, ferry_sandbox: Sandbox
-) -> None:
+def test_calls_whose_connection_is_cut_leave_nothing_open(ferry, ferry_sandbox):
     ferry_sandbox.faults.add("cut_before", "catalogue.vehicle_types", times=None)
 
-    def calls(count: int) -> None:
+    def calls(count):
         hurried = ferry.with_options(max_retries=0)
         for _ in range(count):
             with pytest.raises(FerryError):
@@ -278,8 +268,8 @@ def test_calls_whose_connection_is_cut_leave_nothing_open(
     has_not_grown(before)
 
 
-def test_clients_that_come_and_go_leave_nothing(ferry_sandbox: Sandbox) -> None:
-    def clients(count: int) -> None:
+def test_clients_that_come_and_go_leave_nothing(ferry_sandbox):
+    def clients(count):
         for _ in range(count):
             with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
                 ferry.catalogue.vehicle_types()
@@ -290,8 +280,8 @@ def test_clients_that_come_and_go_leave_nothing(ferry_sandbox: Sandbox) -> None:
     has_not_grown(before)
 
 
-def test_async_clients_that_come_and_go_leave_nothing(ferry_sandbox: Sandbox) -> None:
-    async def clients(count: int) -> None:
+def test_async_clients_that_come_and_go_leave_nothing(ferry_sandbox):
+    async def clients(count):
         for _ in range(count):
             async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
                 await ferry.catalogue.vehicle_types()
@@ -305,10 +295,10 @@ def test_async_clients_that_come_and_go_leave_nothing(ferry_sandbox: Sandbox) ->
 # asyncio complains of a loop that ended before its connections; the client closes them itself.
 @pytest.mark.filterwarnings("ignore:unclosed transport:ResourceWarning")
 @pytest.mark.own_http_client(reason="a caller's own client is of one event loop")
-def test_a_client_used_by_many_loops_leaves_nothing(ferry_sandbox: Sandbox) -> None:
+def test_a_client_used_by_many_loops_leaves_nothing(ferry_sandbox):
     ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
 
-    def loops(count: int) -> None:
+    def loops(count):
         for _ in range(count):
             asyncio.run(_call(ferry))
 
@@ -320,11 +310,11 @@ def test_a_client_used_by_many_loops_leaves_nothing(ferry_sandbox: Sandbox) -> N
     gc.collect()
 
 
-async def _call(ferry: AsyncFerry) -> None:
+async def _call(ferry):
     await ferry.catalogue.vehicle_types()
 
 
-def test_errors_that_are_dropped_leave_nothing(ferry_sandbox: Sandbox) -> None:
+def test_errors_that_are_dropped_leave_nothing(ferry_sandbox):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, deadline=0.3) as ferry:
         ferry_sandbox.faults.add("cut_before", "bookings.confirm", times=None)
         references = []
@@ -334,7 +324,7 @@ def test_errors_that_are_dropped_leave_nothing(ferry_sandbox: Sandbox) -> None:
             except OutcomeUnknownError as error:
                 references.append(weakref.ref(error))
 
-        def are_gone() -> bool:
+        def are_gone():
             gc.collect()
             return all(reference() is None for reference in references)
 
@@ -342,7 +332,7 @@ def test_errors_that_are_dropped_leave_nothing(ferry_sandbox: Sandbox) -> None:
         assert len(references) == 3
 
 
-def test_a_large_reply_is_let_go() -> None:
+def test_a_large_reply_is_let_go():
     large = httpx.Response(200, json=[{"code": "A", "name": "n" * 100_000, "country": "c"}])
     with httpx.Client(transport=httpx.MockTransport(lambda _: large)) as http_client:
         ferry = Ferry("t", base_url=URL, http_client=http_client)

@@ -20,7 +20,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from anyio.from_thread import start_blocking_portal
@@ -42,12 +41,6 @@ from tests.support.samples import BOOKING
 from tests.support.tiers import LONG
 from tests.transport.scripted import Service, answer_to
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-    from types import FrameType
-
-    from tests.transport.scripted import Connection
-
 PACKAGE = str(Path(ferry_sdk.__file__).parent)
 TRACED = (PACKAGE, threading.__file__, concurrent.futures.__path__[0])
 FINALIZERS = {"__del__", "drop"}
@@ -60,7 +53,7 @@ ENDINGS = {
     "done before": {"not_sent"},
 }
 """What becomes of a write, and the states that prove that this call did nothing."""
-CALLS: dict[str, Callable[[Any], Any]] = {
+CALLS = {
     "create": lambda ferry: ferry.bookings.create(
         availabilities=[{"availability_id": "a", "tariff_id": "t", "place_id": "p"}],
         passengers=[{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
@@ -82,9 +75,7 @@ class Interruption:
         where: File and line at which it was raised; None if the call ended before.
     """
 
-    def __init__(
-        self, number: int, kind: type[BaseException], files: tuple[str, ...] = TRACED
-    ) -> None:
+    def __init__(self, number, kind, files=TRACED):
         self._files = files
         self._left = number
         self._kind = kind
@@ -92,22 +83,22 @@ class Interruption:
         self._met: set[tuple[str, int]] = set()
         self.where: tuple[str, int] | None = None
 
-    def left(self) -> None:
+    def left(self):
         """Count from now on: the first byte of a request leaves."""
         self._counts = True
 
-    def __enter__(self) -> None:
+    def __enter__(self):
         sys.settrace(self._of_call)
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         sys.settrace(None)
 
-    def _of_call(self, frame: FrameType, *_: object) -> Any:
+    def _of_call(self, frame, *_):
         code = frame.f_code
         is_ours = code.co_filename.startswith(self._files) and code.co_name not in FINALIZERS
         return self._of_line if is_ours else None
 
-    def _of_line(self, frame: FrameType, event: str, arg: object) -> Any:
+    def _of_line(self, frame, event, arg):
         del arg
         if event == "line" and self._counts and self.where is None:
             line = frame.f_code.co_filename, frame.f_lineno
@@ -132,11 +123,9 @@ class Course:
     deadline: float | None
     kind: type[BaseException]
 
-    def run(
-        self, step: int, patch: pytest.MonkeyPatch, log: pytest.LogCaptureFixture
-    ) -> set[tuple[str, int]]:
+    def run(self, step, patch, log):
         """Interrupt at every so many lines, and return at which."""
-        lines: set[tuple[str, int]] = set()
+        lines = set()
         gateway = Gateway(self.ending)
         not_sent = 0
         with Service(gateway) as service, Journal("sqlite://") as journal:
@@ -161,11 +150,9 @@ class Course:
         return lines
 
     @contextmanager
-    def _caller(
-        self, url: str, noting: Noting | None
-    ) -> Generator[Callable[[Interruption], object]]:
+    def _caller(self, url, noting):
         """Give what makes the call: by one client, whatever an earlier interruption left of it."""
-        options: Any = {"base_url": url, "journal": noting, "deadline": self.deadline}
+        options = {"base_url": url, "journal": noting, "deadline": self.deadline}
         if self.client == "sync":
             with Ferry("t", max_retries=0, **options) as ferry:
                 yield lambda interruption: self._made(ferry, interruption)
@@ -175,7 +162,7 @@ class Course:
             yield lambda interruption: portal.call(self._awaited, later, interruption)
             portal.call(later.aclose)
 
-    def _made(self, ferry: Ferry, interruption: Interruption) -> object:
+    def _made(self, ferry, interruption):
         try:
             with interruption:
                 return CALLS[self.call](ferry)
@@ -184,7 +171,7 @@ class Course:
         finally:
             eventually(lambda: no_slot_is_taken(ferry))
 
-    async def _awaited(self, ferry: AsyncFerry, interruption: Interruption) -> object:
+    async def _awaited(self, ferry, interruption):
         try:
             with interruption:
                 return await CALLS[self.call](ferry)
@@ -194,14 +181,7 @@ class Course:
             while not no_slot_is_taken(ferry):  # noqa: ASYNC110 -- until it is collected
                 await asyncio.sleep(0.01)
 
-    def _judge(
-        self,
-        result: object,
-        log: pytest.LogCaptureFixture,
-        interruption: Interruption,
-        states: set[str],
-        has_left: bool,
-    ) -> None:
+    def _judge(self, result, log, interruption, states, has_left):
         where = interruption.where
         outcomes = {"unknown"} | ENDINGS[self.ending]
         if self.call == "guarded":
@@ -222,9 +202,7 @@ class Course:
             replaced = result.__context__
             assert is_told or isinstance(replaced, OutcomeUnknownError | AlreadyDoneError), where
 
-    def _judge_and_settle(
-        self, journal: Journal, noting: Noting, interruption: Interruption
-    ) -> set[str]:
+    def _judge_and_settle(self, journal, noting, interruption):
         """See what is on record of a write, and let it be made again; return the states."""
         states = {*noting.states}
         possible = STATES | ENDINGS[self.ending]
@@ -239,7 +217,7 @@ class Course:
         return states
 
 
-def without_frames(error: BaseException) -> BaseException:
+def without_frames(error):
     """The error and those it came of, without the frames that hold what they worked with."""
     error.__traceback__ = None
     for other in (error.__context__, error.__cause__):
@@ -255,11 +233,11 @@ class Gateway:
         is_done: Whether the booking is confirmed.
     """
 
-    def __init__(self, ending: str) -> None:
+    def __init__(self, ending):
         self._ending = ending
         self.is_done = False
 
-    def __call__(self, connection: Connection) -> None:
+    def __call__(self, connection):
         """Answer the requests of a connection."""
         while (asked := connection.request()) is not None:
             if asked.startswith("POST"):
@@ -275,10 +253,10 @@ class Gateway:
             connection.send("200 OK", answer_to(asked))
 
 
-def leaving(tell: Callable[[], None]) -> Callable[[SendGuard], None]:
+def leaving(tell):
     original = SendGuard._check_may_send
 
-    def leaves(self: SendGuard) -> None:
+    def leaves(self):
         getattr(original, "original", original)(self)
         tell()
 
@@ -286,7 +264,7 @@ def leaving(tell: Callable[[], None]) -> Callable[[SendGuard], None]:
     return leaves
 
 
-def no_slot_is_taken(ferry: Ferry | AsyncFerry) -> bool:
+def no_slot_is_taken(ferry):
     """Whether all places of the pool are free, once what was interrupted is collected."""
     slots = next(iter(ferry._transport.shared._resources.values())).client._slots
     return not slots._taken or not (gc.collect(), slots._taken)[1]
@@ -322,7 +300,7 @@ SAMPLED = (
 )
 
 
-def named(course: Course) -> str:
+def named(course):
     """What the test of a course is called."""
     journal = "journal" if course.has_journal else "no journal"
     deadline = "deadline" if course.deadline else "no deadline"
@@ -343,12 +321,8 @@ def named(course: Course) -> str:
     ],
 )
 def test_an_interruption_at_any_line_leaves_the_write_on_record(
-    course: Course,
-    step: int,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    record_property: Callable[[str, object], None],
-) -> None:
+    course, step, monkeypatch, caplog, record_property
+):
     monkeypatch.setattr("ferry_sdk._engine.retry._poll_delay", lambda _: 0.0)
     gc.freeze()  # so that what an interruption left is collected quickly
     try:

@@ -1,7 +1,5 @@
 """Ctrl-C in the middle of a write: it is on record, and what became of it is found."""
 
-from __future__ import annotations
-
 import concurrent.futures
 import gc
 import logging
@@ -10,7 +8,6 @@ import signal
 import threading
 import time
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -23,28 +20,20 @@ from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
 from tests.transport.scripted import Service, hang, in_turn, read_bytes, serve
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
-
-    from ferry_sdk.journal import Journal
-    from ferry_sdk.sandbox import Sandbox
-    from ferry_sdk.types import EndState, Intent
-
 
 @pytest.fixture(params=[None, 20], ids=["no deadline", "deadline"])
-def deadline(request: pytest.FixtureRequest) -> float | None:
+def deadline(request):
     """With a deadline a request is made in a thread of its own."""
-    given: float | None = request.param
-    return given
+    return request.param
 
 
 @pytest.fixture
-def noting(journal: Journal) -> Noting:
+def noting(journal):
     return Noting(journal)
 
 
 @pytest.fixture
-def noted(ferry_sandbox: Sandbox, noting: Noting, deadline: float | None) -> Iterator[Ferry]:
+def noted(ferry_sandbox, noting, deadline):
     with Ferry(
         ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=noting, deadline=deadline
     ) as made:
@@ -52,17 +41,17 @@ def noted(ferry_sandbox: Sandbox, noting: Noting, deadline: float | None) -> Ite
 
 
 @contextmanager
-def interrupted(when: Callable[[], object]) -> Generator[None]:
+def interrupted(when):
     """The block, which Ctrl-C ends at that moment."""
     assert threading.current_thread() is threading.main_thread()
     is_over, is_interrupted = threading.Event(), threading.Event()
 
-    def interrupt(_: int, __: object) -> None:
+    def interrupt(_, __):
         if not is_interrupted.is_set():
             is_interrupted.set()
             raise KeyboardInterrupt
 
-    def press() -> None:
+    def press():
         eventually(lambda: is_over.is_set() or when())
         while not is_over.is_set():
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
@@ -80,23 +69,17 @@ def interrupted(when: Callable[[], object]) -> Generator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def warnings_of(caplog: pytest.LogCaptureFixture) -> list[str]:
+def warnings_of(caplog):
     return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
 
 
 @pytest.mark.parametrize("protocol", ["REST", "MCP"])
 @pytest.mark.parametrize("done", [False, True], ids=["not done yet", "done"])
 def test_a_write_is_on_record_and_settled_later(
-    noted: Ferry,
-    ferry_sandbox: Sandbox,
-    journal: Journal,
-    booking_id: str,
-    caplog: pytest.LogCaptureFixture,
-    done: bool,
-    protocol: str,
-) -> None:
+    noted, ferry_sandbox, journal, booking_id, caplog, done, protocol
+):
     name = "bookings.confirm" if protocol == "REST" else "mcp.confirm_booking"
-    method: Any = noted.bookings.confirm if protocol == "REST" else noted.mcp.confirm_booking
+    method = noted.bookings.confirm if protocol == "REST" else noted.mcp.confirm_booking
     hold = Hold(ferry_sandbox, name, replies=done)
     with interrupted(lambda: hold.held):
         method(booking_id)
@@ -111,9 +94,7 @@ def test_a_write_is_on_record_and_settled_later(
     assert ferry_sandbox.counters.requests[name] == 1
 
 
-def test_the_next_call_does_not_get_the_reply_of_the_last(
-    noted: Ferry, ferry_sandbox: Sandbox, new_booking: Callable[[], str]
-) -> None:
+def test_the_next_call_does_not_get_the_reply_of_the_last(noted, ferry_sandbox, new_booking):
     first, second = new_booking(), new_booking()
     hold = Hold(ferry_sandbox, "bookings.confirm", replies=True)
     with interrupted(lambda: hold.held):
@@ -126,9 +107,7 @@ def test_the_next_call_does_not_get_the_reply_of_the_last(
 
 # The socket of a TLS handshake that is interrupted is known to nobody yet.
 @pytest.mark.filterwarnings("ignore:unclosed <ssl.SSLSocket:ResourceWarning")
-def test_before_the_first_byte_it_is_on_record_as_not_sent(
-    noting: Noting, deadline: float | None, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_before_the_first_byte_it_is_on_record_as_not_sent(noting, deadline, caplog):
     # Nobody answers the handshake of TLS, so no request can have left.
     with (
         Service(in_turn(read_bytes(1), hang)) as service,
@@ -141,8 +120,8 @@ def test_before_the_first_byte_it_is_on_record_as_not_sent(
 
 
 def test_a_handshake_of_mcp_that_is_interrupted_leaves_the_write_not_sent(
-    noted: Ferry, ferry_sandbox: Sandbox, noting: Noting, booking_id: str
-) -> None:
+    noted, ferry_sandbox, noting, booking_id
+):
     hold = Hold(ferry_sandbox, "mcp.initialize")
     with interrupted(lambda: hold.held):
         noted.mcp.confirm_booking(booking_id)
@@ -151,12 +130,8 @@ def test_a_handshake_of_mcp_that_is_interrupted_leaves_the_write_not_sent(
 
 
 def test_a_pause_that_is_interrupted_leaves_the_write_not_sent(
-    noted: Ferry,
-    ferry_sandbox: Sandbox,
-    noting: Noting,
-    booking_id: str,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+    noted, ferry_sandbox, noting, booking_id, caplog
+):
     caplog.set_level(logging.INFO, "ferry_sdk")
     ferry_sandbox.faults.add("rate_limited", "bookings.confirm", retry_after=15)
     with interrupted(lambda: "next attempt" in caplog.text):
@@ -165,9 +140,7 @@ def test_a_pause_that_is_interrupted_leaves_the_write_not_sent(
     assert noted.bookings.confirm(booking_id).booking_id == booking_id
 
 
-def test_one_who_joined_is_interrupted_alone(
-    noted: Ferry, ferry_sandbox: Sandbox, noting: Noting, booking_id: str, joined: list[object]
-) -> None:
+def test_one_who_joined_is_interrupted_alone(noted, ferry_sandbox, noting, booking_id, joined):
     hold = Hold(ferry_sandbox, "bookings.confirm")
     leader = UnderWay(lambda: noted.bookings.confirm(booking_id))
     eventually(lambda: hold.held)
@@ -181,12 +154,12 @@ def test_one_who_joined_is_interrupted_alone(
 
 
 def test_those_who_joined_one_that_is_interrupted_read_back(
-    noted: Ferry, ferry_sandbox: Sandbox, booking_id: str, joined: list[object]
-) -> None:
+    noted, ferry_sandbox, booking_id, joined
+):
     hold = Hold(ferry_sandbox, "bookings.confirm")
-    followers: list[UnderWay] = []
+    followers = []
 
-    def join() -> list[object]:
+    def join():
         if hold.held and not followers:
             followers.append(UnderWay(lambda: noted.bookings.confirm(booking_id)))
         return joined
@@ -201,26 +174,26 @@ def test_those_who_joined_one_that_is_interrupted_read_back(
 class Counting:
     """A recorder that counts the writes that begin."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.begun = 0
 
-    def begin(self, intent: Intent) -> str:
+    def begin(self, intent):
         del intent
         self.begun += 1
         return str(self.begun)
 
-    def end(self, entry_id: str, state: EndState) -> None:
+    def end(self, entry_id, state):
         """Accept any outcome."""
 
 
-def call_threads() -> set[str]:
+def call_threads():
     """The threads of calls that have not ended."""
     return {"ferry_sdk call"} & {thread.name for thread in threading.enumerate()}
 
 
 def test_an_interruption_at_any_line_of_a_threads_start_leaves_no_thread_and_repeats_nothing(
-    record_property: Callable[[str, object], None],
-) -> None:
+    record_property,
+):
     recorder = Counting()
     files = (threading.__file__, concurrent.futures.__path__[0], runtime_threads.__file__)
     with (
@@ -229,7 +202,7 @@ def test_an_interruption_at_any_line_of_a_threads_start_leaves_no_thread_and_rep
     ):
         ferry.bookings.confirm("b-1")
 
-        def interrupt_each_line() -> int:
+        def interrupt_each_line():
             number = 0
             while True:
                 interruption = Interruption(number, KeyboardInterrupt, files)
@@ -254,13 +227,11 @@ def test_an_interruption_at_any_line_of_a_threads_start_leaves_no_thread_and_rep
 # What was being connected is closed by the collector, which says so.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("signals", mostly_long([300, 10_000], ids=str))
-def test_signals_at_any_moment_leave_no_thread_and_repeat_nothing(
-    signals: int, record_property: Callable[[str, object], None]
-) -> None:
+def test_signals_at_any_moment_leave_no_thread_and_repeat_nothing(signals, record_property):
     recorder = Counting()
     is_armed = False
 
-    def interrupt(*_: object) -> None:
+    def interrupt(*_):
         nonlocal is_armed
         if is_armed:
             is_armed = False

@@ -1,28 +1,19 @@
 """A reply is read up to a bound, unpacked once, and never unpacked for the sake of its size."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import threading
 import tracemalloc
 import zlib
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk import Ferry, FerryError, OutcomeUnknownError, UnexpectedResponseError
+from ferry_sdk import FerryError, OutcomeUnknownError, UnexpectedResponseError
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import LONG, UnderWay, eventually
 from tests.support.trip import PASSENGERS
-from tests.transport.scripted import Connection, Service, in_turn, serve
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from tests.support.both import Clients
-    from tests.transport.scripted import Script
+from tests.transport.scripted import Service, in_turn, serve
 
 # Who leaves a body in the middle leaves generators of httpcore's to the collector; trio says so.
 pytestmark = pytest.mark.filterwarnings("ignore:Async generator 'http:ResourceWarning")
@@ -31,20 +22,20 @@ BOUND = 200_000
 
 
 @cache
-def bomb() -> bytes:
+def bomb():
     """Return what unpacks to 100 MB; packing it takes a while."""
     return gzip.compress(b" " * 100_000_000)
 
 
 @pytest.fixture(autouse=True)
-def bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def bound(monkeypatch):
     monkeypatch.setattr("ferry_sdk._transport.exchange.LARGEST_REPLY", BOUND)
 
 
-def replied(body: bytes, *headers: str, status: str = "200 OK") -> Script:
+def replied(body, *headers, status="200 OK"):
     """A reply, whole."""
 
-    def reply(connection: Connection) -> None:
+    def reply(connection):
         connection.request()
         named = [
             f"HTTP/1.1 {status}",
@@ -57,10 +48,10 @@ def replied(body: bytes, *headers: str, status: str = "200 OK") -> Script:
     return reply
 
 
-def chunked(pieces: Iterator[bytes], *headers: str) -> Script:
+def chunked(pieces, *headers):
     """A reply without an end known beforehand."""
 
-    def reply(connection: Connection) -> None:
+    def reply(connection):
         connection.request()
         head = ["HTTP/1.1 200 OK", "transfer-encoding: chunked", *headers, "", ""]
         connection.socket.sendall("\r\n".join(head).encode())
@@ -72,7 +63,7 @@ def chunked(pieces: Iterator[bytes], *headers: str) -> Script:
     return reply
 
 
-def without_end(piece: bytes) -> Iterator[bytes]:
+def without_end(piece):
     """The same again and again."""
     while True:
         yield piece
@@ -93,17 +84,17 @@ LARGE = {
 large_replies = pytest.mark.parametrize("large", LARGE.values(), ids=LARGE)
 
 
-def create(ferry: Ferry) -> object:
-    selection: Any = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
+def create(ferry):
+    selection = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
     return ferry.bookings.create(availabilities=[selection], passengers=PASSENGERS[:1])
 
 
-def client_of(clients: Clients, service: Service) -> Ferry:
+def client_of(clients, service):
     return clients("t", base_url=service.url, max_retries=0, deadline=20)
 
 
 @large_replies
-def test_a_reading_of_it_is_refused(any_clients: Clients, large: Callable[[], Script]) -> None:
+def test_a_reading_of_it_is_refused(any_clients, large):
     with Service(large(), serve) as service:
         ferry = client_of(any_clients, service)
         error = UnderWay(ferry.catalogue.ports).error()
@@ -116,9 +107,7 @@ def test_a_reading_of_it_is_refused(any_clients: Clients, large: Callable[[], Sc
 
 
 @large_replies
-def test_a_write_with_such_a_reply_is_unknown(
-    any_clients: Clients, large: Callable[[], Script]
-) -> None:
+def test_a_write_with_such_a_reply_is_unknown(any_clients, large):
     with Service(large()) as service:
         ferry = client_of(any_clients, service)
         error = UnderWay(lambda: create(ferry)).error()
@@ -126,7 +115,7 @@ def test_a_write_with_such_a_reply_is_unknown(
         assert service.asked == ["POST /api/booking"]
 
 
-def test_a_write_with_such_a_reply_is_read_back(any_clients: Clients) -> None:
+def test_a_write_with_such_a_reply_is_read_back(any_clients):
     with Service(replied(bomb(), PACKED), serve) as service:
         ferry = client_of(any_clients, service)
         assert ferry.bookings.confirm("b-1").read_back
@@ -143,7 +132,7 @@ def test_a_write_with_such_a_reply_is_read_back(any_clients: Clients) -> None:
     ],
     ids=["comments", "one event", "packed stream", "packed JSON"],
 )
-def test_a_reply_of_mcp_is_bounded_too(any_clients: Clients, script: Callable[[], Script]) -> None:
+def test_a_reply_of_mcp_is_bounded_too(any_clients, script):
     with Service(script()) as service:
         ferry = client_of(any_clients, service)
         error = UnderWay(ferry.mcp.countries).error()
@@ -151,7 +140,7 @@ def test_a_reply_of_mcp_is_bounded_too(any_clients: Clients, script: Callable[[]
         assert f"{BOUND}" in str(error)
 
 
-def test_a_voucher_is_bounded_too(any_clients: Clients, tmp_path: Any) -> None:
+def test_a_voucher_is_bounded_too(any_clients, tmp_path):
     with Service(serve) as service:
         url = json.dumps({"url": f"{service.url}/v.pdf"}).encode()
         service._scripts = [in_turn(replied(url), replied(bomb(), PACKED))]
@@ -172,9 +161,7 @@ def test_a_voucher_is_bounded_too(any_clients: Clients, tmp_path: Any) -> None:
     ],
     ids=["bomb", "bombs", "plain"],
 )
-def test_it_does_not_take_the_memory_of_its_content(
-    any_clients: Clients, script: Callable[[], Script]
-) -> None:
+def test_it_does_not_take_the_memory_of_its_content(any_clients, script):
     with Service(in_turn(replied(b"[]"), script())) as service:
         ferry = client_of(any_clients, service)
         ferry.catalogue.ports()
@@ -187,7 +174,7 @@ def test_it_does_not_take_the_memory_of_its_content(
 
 
 @pytest.mark.parametrize("deadline", [None, 20])
-def test_a_reply_up_to_the_bound_is_read(any_clients: Clients, deadline: Any) -> None:
+def test_a_reply_up_to_the_bound_is_read(any_clients, deadline):
     room = BOUND - len(json.dumps([{"code": "A", "name": "", "country": "c"}]))
     port = {"code": "A", "name": "n" * room, "country": "c"}
     body = json.dumps([port]).encode()
@@ -210,7 +197,7 @@ TWICE = gzip.compress(gzip.compress(b"[]"))
         ("content-encoding: gzip,gzip",),
     ],
 )
-def test_a_reply_packed_twice_is_refused(any_clients: Clients, headers: tuple[str, ...]) -> None:
+def test_a_reply_packed_twice_is_refused(any_clients, headers):
     with Service(replied(TWICE, *headers)) as service:
         ferry = client_of(any_clients, service)
         error = UnderWay(ferry.catalogue.ports).error()
@@ -231,9 +218,7 @@ def test_a_reply_packed_twice_is_refused(any_clients: Clients, headers: tuple[st
     ],
     ids=["no gzip", "cut", "cut short", "brotli", "zstd", "of nobody's"],
 )
-def test_a_packing_that_cannot_be_undone_is_typed(
-    any_clients: Clients, body: bytes, packing: str
-) -> None:
+def test_a_packing_that_cannot_be_undone_is_typed(any_clients, body, packing):
     with Service(replied(body, f"content-encoding: {packing}")) as service:
         ferry = client_of(any_clients, service)
         outcome = UnderWay(ferry.catalogue.ports).outcome()
@@ -245,14 +230,14 @@ def test_a_packing_that_cannot_be_undone_is_typed(
         assert type(create_error) is OutcomeUnknownError
 
 
-def test_a_packed_reply_in_many_pieces_is_read(any_clients: Clients) -> None:
+def test_a_packed_reply_in_many_pieces_is_read(any_clients):
     body = gzip.compress(json.dumps([{"code": "A", "name": "n", "country": "c"}]).encode())
     pieces = [body[index : index + 1] for index in range(len(body))]
     with Service(chunked(iter([*pieces, b""]), JSON, PACKED)) as service:
         assert client_of(any_clients, service).catalogue.ports()[0].code == "A"
 
 
-def test_packed_members_in_a_row_are_one_reply(any_clients: Clients) -> None:
+def test_packed_members_in_a_row_are_one_reply(any_clients):
     body = gzip.compress(b'[{"code": "A", "name": "n",') + gzip.compress(b' "country": "c"}]')
     with Service(replied(body, PACKED)) as service:
         outcome = UnderWay(client_of(any_clients, service).catalogue.ports).outcome()
@@ -262,12 +247,11 @@ def test_packed_members_in_a_row_are_one_reply(any_clients: Clients) -> None:
             assert type(outcome.error) is UnexpectedResponseError
 
 
-def test_no_thread_is_left(any_clients: Clients) -> None:
+def test_no_thread_is_left(any_clients):
     with Service(replied(bomb(), PACKED)) as service:
         ferry = client_of(any_clients, service)
         for _ in range(3):
             assert UnderWay(ferry.catalogue.ports).error()
         eventually(
-            lambda: not [one for one in threading.enumerate() if one.name == "ferry_sdk call"],
-            LONG,
+            lambda: not [one for one in threading.enumerate() if one.name == "ferry_sdk call"], LONG
         )

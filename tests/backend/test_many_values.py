@@ -1,13 +1,10 @@
 """A reply's JSON is bounded before it becomes objects, and long reading stops nobody else."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import threading
 import time
 import tracemalloc
-from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
@@ -20,21 +17,17 @@ from ferry_sdk._engine.requests import is_in_worker_thread
 from ferry_sdk._protocols.json_body import decode_json
 from tests.engine.replies import good, scripted_driver
 from tests.support.samples import BOOKING
-from tests.transport.scripted import Connection, Service, serve
-
-if TYPE_CHECKING:
-    from tests.support.both import Clients
-    from tests.transport.scripted import Script
+from tests.transport.scripted import Service, serve
 
 LISTS = b"[" + b"[]," * 5_000_000 + b"[]]"
 OBJECTS = b"[" + b'{"a":0},' * 2_100_000 + b"{}]"
 MANY = {"lists": LISTS, "objects": OBJECTS, "numbers": b"[" + b"0," * 4_100_000 + b"0]"}
 
 
-def packed(content: bytes, status: str = "200 OK") -> Script:
+def packed(content, status="200 OK"):
     body = gzip.compress(content, 1)
 
-    def reply(connection: Connection) -> None:
+    def reply(connection):
         connection.request()
         head = f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\n"
         head += f"content-encoding: gzip\r\ncontent-length: {len(body)}\r\n\r\n"
@@ -44,7 +37,7 @@ def packed(content: bytes, status: str = "200 OK") -> Script:
 
 
 @pytest.mark.parametrize("content", MANY.values(), ids=MANY)
-def test_more_values_than_are_read_never_become_objects(content: bytes) -> None:
+def test_more_values_than_are_read_never_become_objects(content):
     tracemalloc.start()
     try:
         with pytest.raises(UnexpectedResponseError, match="JSON values"):
@@ -54,20 +47,20 @@ def test_more_values_than_are_read_never_become_objects(content: bytes) -> None:
         tracemalloc.stop()
 
 
-def test_a_text_of_mcp_is_bounded_as_well() -> None:
+def test_a_text_of_mcp_is_bounded_as_well():
     text = {"content": [{"type": "text", "text": LISTS.decode()}]}
     with pytest.raises(UnexpectedResponseError, match="JSON values"):
         decode_json(json.dumps(text).encode())
 
 
-def test_a_write_with_such_a_reply_is_read_back(clients: Clients) -> None:
+def test_a_write_with_such_a_reply_is_read_back(clients):
     with Service(packed(LISTS, "201 Created"), serve) as service:
         ferry = clients("t", base_url=service.url, max_retries=0, deadline=20)
         assert ferry.bookings.confirm("b-1").read_back
         assert len(service.asked) == 2
 
 
-def test_a_reading_of_such_a_reply_says_what_it_was(clients: Clients) -> None:
+def test_a_reading_of_such_a_reply_says_what_it_was(clients):
     with Service(packed(LISTS)) as service:
         ferry = clients("t", base_url=service.url, max_retries=0, deadline=20)
         with pytest.raises(UnexpectedResponseError, match="JSON values") as info:
@@ -76,10 +69,8 @@ def test_a_reading_of_such_a_reply_says_what_it_was(clients: Clients) -> None:
 
 
 @pytest.mark.parametrize("name", ["bookings.create", "bookings.get", "mcp.create_booking"])
-def test_memory_that_runs_out_while_a_reply_is_read_is_a_reply_lost(
-    monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    def full(*_: object, **__: object) -> Any:
+def test_memory_that_runs_out_while_a_reply_is_read_is_a_reply_lost(monkeypatch, name):
+    def full(*_, **__):
         raise MemoryError
 
     monkeypatch.setattr("ferry_sdk._protocols.json_body.from_json", full)
@@ -90,10 +81,8 @@ def test_memory_that_runs_out_while_a_reply_is_read_is_a_reply_lost(
     assert info.value.outcome == "unknown"
 
 
-def test_memory_that_runs_out_while_a_reply_comes_in_is_a_reply_lost(
-    clients: Clients, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> Any:
+def test_memory_that_runs_out_while_a_reply_comes_in_is_a_reply_lost(clients, monkeypatch):
+    def full(*_):
         raise MemoryError
 
     with Service(packed(b"{}"), serve) as service:
@@ -105,12 +94,12 @@ def test_memory_that_runs_out_while_a_reply_comes_in_is_a_reply_lost(
         assert len(service.asked) == 1
 
 
-def long_list(number: int = 60_000) -> bytes:
+def long_list(number=60_000):
     ports = [{"code": f"P{each:05}", "name": "Port", "country": "IT"} for each in range(number)]
     return json.dumps(ports).encode()
 
 
-def test_a_long_reply_is_read_aside_and_a_short_one_is_not() -> None:
+def test_a_long_reply_is_read_aside_and_a_short_one_is_not():
     for content, effects in ((long_list(), 1), (long_list(10), 0)):
         driver = scripted_driver(good(json.loads(content)))
         found = driver.raw("catalogue.ports", deadline=9.0).parse()
@@ -120,13 +109,11 @@ def test_a_long_reply_is_read_aside_and_a_short_one_is_not() -> None:
         assert len(found) > 9
 
 
-def test_a_thread_without_a_deadline_reads_a_long_reply_itself(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_thread_without_a_deadline_reads_a_long_reply_itself(monkeypatch):
     """Nobody waits for its turn, so the reply is decoded in the quickest way."""
-    threads: list[int] = []
+    threads = []
 
-    def note(*args: Any, **options: Any) -> Any:
+    def note(*args, **options):
         threads.append(threading.get_ident())
         return from_json(*args, **options)
 
@@ -136,13 +123,13 @@ def test_a_thread_without_a_deadline_reads_a_long_reply_itself(
     assert threads == [threading.get_ident()]
 
 
-def test_a_long_reply_leaves_the_event_loop_to_others() -> None:
+def test_a_long_reply_leaves_the_event_loop_to_others():
     """What reads it lets others in, at every record: they do not wait for all of it."""
     content = long_list()
     assert len(content) > LONG_REPLY
-    threads: list[bool] = []
+    threads = []
 
-    def note(text: str) -> float:
+    def note(text):
         threads.append(is_in_worker_thread.get())
         return float(text)
 
@@ -150,12 +137,12 @@ def test_a_long_reply_leaves_the_event_loop_to_others() -> None:
         patch.setattr("ferry_sdk._protocols.json_body._parse_number", note)
         patch.setattr("ferry_sdk._protocols.json_body._pass_through", _slow_at_the_first(threads))
 
-        async def main() -> int:
+        async def main():
             async with AsyncFerry("t", base_url=service.url) as ferry:
                 turns = 0
                 async with anyio.create_task_group() as group:
 
-                    async def tick() -> None:
+                    async def tick():
                         nonlocal turns
                         while True:
                             await anyio.sleep(0.001)
@@ -171,10 +158,10 @@ def test_a_long_reply_leaves_the_event_loop_to_others() -> None:
     assert all(threads)
 
 
-def _slow_at_the_first(threads: list[bool]) -> Any:
+def _slow_at_the_first(threads):
     """Gives an object as it is; at the first of all it takes its time, as many would."""
 
-    def same(members: object) -> object:
+    def same(members):
         if not threads:
             threads.append(is_in_worker_thread.get())
             time.sleep(0.3)
@@ -184,18 +171,16 @@ def _slow_at_the_first(threads: list[bool]) -> Any:
 
 
 @pytest.mark.parametrize("name", ["bookings.create", "catalogue.ports"])
-def test_the_deadline_holds_while_a_reply_is_read(
-    clients: Clients, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_the_deadline_holds_while_a_reply_is_read(clients, monkeypatch, name):
     go_on = threading.Event()
 
-    def slow(members: object) -> object:
+    def slow(members):
         go_on.wait(20)
         return members
 
     monkeypatch.setattr("ferry_sdk._protocols.json_body._pass_through", slow)
     with Service(packed(long_list())) as service:
-        ferry: Ferry = clients("t", base_url=service.url, max_retries=0, deadline=0.2)
+        ferry = clients("t", base_url=service.url, max_retries=0, deadline=0.2)
         try:
             with pytest.raises((OutcomeUnknownError, TimeoutError)) as info:
                 getattr(getattr(ferry, name.partition(".")[0]), name.partition(".")[2])(
@@ -207,7 +192,7 @@ def test_the_deadline_holds_while_a_reply_is_read(
             go_on.set()
 
 
-def _arguments(name: str) -> dict[str, Any]:
+def _arguments(name):
     if name == "catalogue.ports":
         return {}
     selection = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}

@@ -1,22 +1,15 @@
 """A status below 200 answers no request: over every HTTP client such a reply counts as lost."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 import pytest
 
 from ferry_sdk import OutcomeUnknownError
-from tests.transport.scripted import Connection, Service, serve
+from tests.transport.scripted import Service, serve
 
-if TYPE_CHECKING:
-    from tests.support.both import Clients
-
-SELECTION: Any = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
-PASSENGER: Any = {"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}
+SELECTION = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
+PASSENGER = {"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}
 
 
-def switching(connection: Connection) -> None:
+def switching(connection):
     """The request is read, so that it may have been done, and then something else begins."""
     connection.request()
     connection.socket.sendall(
@@ -24,7 +17,7 @@ def switching(connection: Connection) -> None:
     )
 
 
-def test_a_write_is_unknown(any_clients: Clients) -> None:
+def test_a_write_is_unknown(any_clients):
     with Service(switching) as service:
         ferry = any_clients("t", base_url=service.url, max_retries=0, deadline=10)
         with pytest.raises(OutcomeUnknownError):
@@ -32,7 +25,7 @@ def test_a_write_is_unknown(any_clients: Clients) -> None:
         assert service.asked == ["POST /api/booking"]
 
 
-def test_a_write_is_read_back(any_clients: Clients) -> None:
+def test_a_write_is_read_back(any_clients):
     with Service(switching, serve) as service:
         ferry = any_clients("t", base_url=service.url, max_retries=0, deadline=10)
         assert ferry.bookings.confirm("b-1").read_back

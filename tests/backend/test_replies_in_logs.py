@@ -1,21 +1,14 @@
 """What a reply holds is in no log and in no text of an error, however broken the reply is."""
 
-from __future__ import annotations
-
 import json
 import logging
 import pickle
 import traceback
-from typing import TYPE_CHECKING
 
 import pytest
 
 from ferry_sdk import FerryError
-from tests.transport.scripted import Connection, Service
-
-if TYPE_CHECKING:
-    from tests.support.both import Clients
-    from tests.transport.scripted import Script
+from tests.transport.scripted import Service
 
 # Who leaves a body in the middle leaves generators of httpcore's to the collector; trio says so.
 pytestmark = pytest.mark.filterwarnings("ignore:Async generator 'http:ResourceWarning")
@@ -40,15 +33,15 @@ BROKEN = {
 }
 
 
-def replied(raw: bytes) -> Script:
-    def reply(connection: Connection) -> None:
+def replied(raw):
+    def reply(connection):
         connection.request()
         connection.socket.sendall(raw)
 
     return reply
 
 
-def assert_nobody(error: FerryError, log: str) -> None:
+def assert_nobody(error, log):
     shown = f"{error} {error!r} {''.join(traceback.format_exception(error))} {log}"
     shown += pickle.dumps(error, 0).decode("latin-1")
     assert not [name for name in NAMES if name in shown]
@@ -57,9 +50,7 @@ def assert_nobody(error: FerryError, log: str) -> None:
 @pytest.mark.usefixtures("look_once")
 @pytest.mark.parametrize("raw", BROKEN.values(), ids=BROKEN)
 @pytest.mark.parametrize("name", ["get", "confirm"])
-def test_a_reply_shows_nobody(
-    any_clients: Clients, caplog: pytest.LogCaptureFixture, raw: bytes, name: str
-) -> None:
+def test_a_reply_shows_nobody(any_clients, caplog, raw, name):
     caplog.set_level(logging.DEBUG)
     with Service(replied(raw)) as service:
         ferry = any_clients("t", base_url=service.url, max_retries=0, deadline=20)

@@ -7,7 +7,6 @@ import ssl
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Any
 
 import httpcore
 import pytest
@@ -16,15 +15,10 @@ from ferry_sdk import ConfigurationError, UnexpectedResponseError
 from ferry_sdk._transport.http11 import Connections
 from ferry_sdk._transport.http11.client import prepare_request
 
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from tests.support.both import Clients
-
 pytestmark = pytest.mark.own_http_client(reason="they are requests of the library's own clients")
 
 LIMITS = (20.0, 20.0, 20.0, 20.0)
-TRACED: Any = {"trace": lambda *_: None}
+TRACED = {"trace": lambda *_: None}
 
 
 class Notes(ThreadingHTTPServer):
@@ -32,13 +26,13 @@ class Notes(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, host: str) -> None:
+    def __init__(self, host):
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         super().__init__((host, 0), Noting)
         self.targets: list[str] = []
         self.headers: list[list[tuple[str, str]]] = []
 
-    def values(self, name: str) -> list[str]:
+    def values(self, name):
         """The values of a header in the last request."""
         return [value for key, value in self.headers[-1] if key.lower() == name]
 
@@ -49,7 +43,7 @@ class Noting(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: Notes
 
-    def do_GET(self) -> None:
+    def do_GET(self):
         self.server.targets.append(self.path)
         self.server.headers.append(self.headers.items())
         self.rfile.read(int(self.headers.get("content-length", 0)))
@@ -61,15 +55,15 @@ class Noting(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def do_POST(self) -> None:
+    def do_POST(self):
         self.do_GET()
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, *_):
         """Say nothing."""
 
 
 @contextmanager
-def noting(host: str = "127.0.0.1") -> Generator[Notes]:
+def noting(host="127.0.0.1"):
     with Notes(host) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
@@ -81,27 +75,27 @@ def noting(host: str = "127.0.0.1") -> Generator[Notes]:
 
 
 @pytest.fixture
-def names_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def names_of_this_machine(monkeypatch):
     """Every name leads to this machine."""
     ask = socket.getaddrinfo
 
-    def here(host: Any, *args: Any, **options: Any) -> Any:
+    def here(host, *args, **options):
         return ask("127.0.0.1" if b"example" in host.encode() else host, *args, **options)
 
-    def here_too(host: Any, *args: Any, **options: Any) -> Any:
+    def here_too(host, *args, **options):
         return here(host.decode() if isinstance(host, bytes) else host, *args, **options)
 
     monkeypatch.setattr(socket, "getaddrinfo", here_too)
 
 
-def head(url: str) -> list[bytes]:
+def head(url):
     """The lines of the head of a request."""
     request = prepare_request("GET", url, timeout=LIMITS, extensions=TRACED)
     return request.encode().split(b"\r\n")
 
 
 @pytest.mark.parametrize("prefix", ["", "/v2/ferries", "/caf%C3%A9/a%2Fb", "/café au lait"])
-def test_a_path_of_the_address_comes_first(any_clients: Clients, prefix: str) -> None:
+def test_a_path_of_the_address_comes_first(any_clients, prefix):
     with noting() as server:
         url = f"http://127.0.0.1:{server.server_port}{prefix.replace(' ', '%20')}"
         any_clients("t", base_url=url).catalogue.ports()
@@ -110,7 +104,7 @@ def test_a_path_of_the_address_comes_first(any_clients: Clients, prefix: str) ->
         assert server.values("host") == [f"127.0.0.1:{server.server_port}"]
 
 
-def test_an_id_stays_one_segment(any_clients: Clients) -> None:
+def test_an_id_stays_one_segment(any_clients):
     with noting() as server:
         ferry = any_clients("t", base_url=f"http://127.0.0.1:{server.server_port}")
         with pytest.raises(UnexpectedResponseError):
@@ -121,14 +115,14 @@ def test_an_id_stays_one_segment(any_clients: Clients) -> None:
 
 @pytest.mark.usefixtures("names_of_this_machine")
 @pytest.mark.parametrize("host", ["bücher.example", "BÜCHER.Example", "xn--bcher-kva.example"])
-def test_a_host_of_any_letters_is_reached(any_clients: Clients, host: str) -> None:
+def test_a_host_of_any_letters_is_reached(any_clients, host):
     with noting() as server:
         url = f"http://{host}:{server.server_port}"
         any_clients("t", base_url=url, allow_http=True).catalogue.ports()
         assert server.values("host") == [f"xn--bcher-kva.example:{server.server_port}"]
 
 
-def test_an_address_of_ipv6_is_reached(any_clients: Clients) -> None:
+def test_an_address_of_ipv6_is_reached(any_clients):
     try:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
@@ -139,7 +133,7 @@ def test_an_address_of_ipv6_is_reached(any_clients: Clients) -> None:
         assert server.values("host") == [f"[::1]:{server.server_port}"]
 
 
-def test_a_cookie_is_not_kept(any_clients: Clients) -> None:
+def test_a_cookie_is_not_kept(any_clients):
     with noting() as server:
         ferry = any_clients("t", base_url=f"http://127.0.0.1:{server.server_port}")
         for _ in range(3):
@@ -147,7 +141,7 @@ def test_a_cookie_is_not_kept(any_clients: Clients) -> None:
             assert not server.values("cookie")
 
 
-def test_every_header_comes_once(any_clients: Clients) -> None:
+def test_every_header_comes_once(any_clients):
     with noting() as server:
         url = f"http://127.0.0.1:{server.server_port}"
         ferry = any_clients("t", base_url=url, default_headers={"X-Team": "a"}, language="fr")
@@ -158,7 +152,7 @@ def test_every_header_comes_once(any_clients: Clients) -> None:
         assert "content-length" not in names
 
 
-def test_a_post_without_a_body_says_so() -> None:
+def test_a_post_without_a_body_says_so():
     with noting() as server:
         client = Connections(ssl.create_default_context)
         url = f"http://127.0.0.1:{server.server_port}/a?b=c%20d&e=/"
@@ -186,7 +180,7 @@ def test_a_post_without_a_body_says_so() -> None:
         ("https://faß.example/", b"xn--fa-hia.example"),
     ],
 )
-def test_a_host_is_named_without_its_default_port(url: str, host: bytes) -> None:
+def test_a_host_is_named_without_its_default_port(url, host):
     assert head(url)[1] == b"Host: " + host
 
 
@@ -201,17 +195,17 @@ def test_a_host_is_named_without_its_default_port(url: str, host: bytes) -> None
         ("/a#part", b"/a"),
     ],
 )
-def test_what_is_encoded_is_not_encoded_again(rest: str, target: bytes) -> None:
+def test_what_is_encoded_is_not_encoded_again(rest, target):
     assert head(f"https://ferry.example{rest}")[0] == b"GET %b HTTP/1.1" % target
 
 
 @pytest.mark.parametrize("url", ["ftp://ferry.example/", "//ferry.example/", "/api", "https:///a"])
-def test_an_address_that_is_none_is_refused(url: str) -> None:
+def test_an_address_that_is_none_is_refused(url):
     with pytest.raises(httpcore.UnsupportedProtocol):
         prepare_request("GET", url, timeout=LIMITS, extensions=TRACED)
 
 
-def test_a_host_that_cannot_be_named_is_refused(any_clients: Clients) -> None:
+def test_a_host_that_cannot_be_named_is_refused(any_clients):
     with pytest.raises(ConfigurationError) as caught:
         any_clients("t", base_url=f"https://{'ü' * 80}.example").catalogue.ports()
     assert caught.value.outcome == "not_sent"

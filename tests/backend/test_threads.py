@@ -1,38 +1,28 @@
 """Threads share one client: reads and writes of both protocols, views, one handshake."""
 
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING
 
 import pytest
 
 from ferry_sdk import Ferry, NotFoundError, correlation
 from tests.backend.gathering import at_once
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ferry_sdk.sandbox import Sandbox
-
 THREADS = 16
 
 
 @pytest.fixture(autouse=True)
-def _quick_switches() -> Iterator[None]:
+def _quick_switches():
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     yield
     sys.setswitchinterval(before)
 
 
-def test_reads_and_writes_of_both_protocols(
-    new_client: Callable[..., Ferry], ferry_sandbox: Sandbox, new_booking: Callable[[], str]
-) -> None:
+def test_reads_and_writes_of_both_protocols(new_client, ferry_sandbox, new_booking):
     ferry = new_client()
     bookings = [new_booking() for _ in range(THREADS)]
 
-    def journey(index: int, booking_id: str) -> None:
+    def journey(index, booking_id):
         assert ferry.catalogue.vehicle_types()
         confirm = ferry.bookings.confirm if index % 2 else ferry.mcp.confirm_booking
         confirmation = confirm(booking_id)
@@ -59,18 +49,14 @@ def test_reads_and_writes_of_both_protocols(
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 1
 
 
-def test_threads_that_begin_together_make_one_handshake(
-    new_client: Callable[..., Ferry], ferry_sandbox: Sandbox
-) -> None:
+def test_threads_that_begin_together_make_one_handshake(new_client, ferry_sandbox):
     ferry = new_client()
     calls = at_once(*[ferry.mcp.countries] * THREADS)
     assert len({len(call.value()) for call in calls}) == 1
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 1
 
 
-def test_a_session_that_ends_is_renewed_once_for_all(
-    new_client: Callable[..., Ferry], ferry_sandbox: Sandbox
-) -> None:
+def test_a_session_that_ends_is_renewed_once_for_all(new_client, ferry_sandbox):
     ferry = new_client()
     ferry.mcp.countries()
     ferry_sandbox._sessions.clear()
@@ -79,12 +65,10 @@ def test_a_session_that_ends_is_renewed_once_for_all(
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 2
 
 
-def test_views_made_in_threads_keep_to_themselves(
-    new_client: Callable[..., Ferry], ferry_sandbox: Sandbox
-) -> None:
+def test_views_made_in_threads_keep_to_themselves(new_client, ferry_sandbox):
     ferry = new_client()
 
-    def named(index: int) -> str:
+    def named(index):
         view = ferry.with_options(correlation_id=f"view-{index}", deadline=20)
         with pytest.raises(NotFoundError) as raised:
             view.tickets.get("none")
@@ -94,8 +78,8 @@ def test_views_made_in_threads_keep_to_themselves(
     assert [call.value() for call in calls] == [f"view-{index}" for index in range(THREADS)]
 
 
-def test_a_correlation_is_a_threads_own(ferry_sandbox: Sandbox) -> None:
-    def named(index: int, ferry: Ferry) -> str:
+def test_a_correlation_is_a_threads_own(ferry_sandbox):
+    def named(index, ferry):
         with correlation(f"thread-{index}"), pytest.raises(NotFoundError) as raised:
             ferry.tickets.get("none")
         return str(raised.value.correlation_id)
@@ -107,7 +91,7 @@ def test_a_correlation_is_a_threads_own(ferry_sandbox: Sandbox) -> None:
 
 
 @pytest.mark.own_http_client(reason="it is about the pool that the client makes")
-def test_threads_that_make_the_first_call_share_the_pool(ferry_sandbox: Sandbox) -> None:
+def test_threads_that_make_the_first_call_share_the_pool(ferry_sandbox):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         for _ in range(3):
             calls = at_once(*[ferry.catalogue.vehicle_types] * THREADS)

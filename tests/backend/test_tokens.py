@@ -1,14 +1,11 @@
 """A token of a function is renewed once for all who meet its end; a file's is read with care."""
 
-from __future__ import annotations
-
 import os
 import select
 import sys
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import anyio
 import httpx
@@ -19,14 +16,6 @@ from ferry_sdk._engine.token_file import FileToken
 from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.support.exchanges import client_of
 from tests.support.tiers import mostly_long
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from anyio.from_thread import BlockingPortal
-
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
 
 CROWD = 50
 
@@ -39,7 +28,7 @@ class Tokens:
         most: How many asked at the same time at most.
     """
 
-    def __init__(self, good: str, *, is_first_good: bool = False) -> None:
+    def __init__(self, good, *, is_first_good=False):
         self._good = good
         self._is_first_good = is_first_good
         self._lock = threading.Lock()
@@ -47,45 +36,43 @@ class Tokens:
         self.asked = 0
         self.most = 0
 
-    def __call__(self) -> str:
+    def __call__(self):
         self._begin()
         time.sleep(0.05)
         return self._end()
 
-    async def awaited(self) -> str:
+    async def awaited(self):
         self._begin()
         await anyio.sleep(0.05)
         return self._end()
 
-    def _begin(self) -> None:
+    def _begin(self):
         with self._lock:
             self.asked += 1
             self._asking += 1
             self.most = max(self.most, self._asking)
             self._number = self.asked
 
-    def _end(self) -> str:
+    def _end(self):
         with self._lock:
             self._asking -= 1
             return self._good if self._is_first_good or self._number > 1 else "expired"
 
 
-def rest(ferry: Any) -> Any:
+def rest(ferry):
     return ferry.catalogue.vehicle_types()
 
 
-def mcp(ferry: Any) -> Any:
+def mcp(ferry):
     return ferry.mcp.countries()
 
 
-def mixed(ferry: Any) -> Any:
+def mixed(ferry):
     return rest(ferry) if threading.get_ident() // 64 % 2 else mcp(ferry)
 
 
 @pytest.mark.parametrize("call", mostly_long([mixed, rest, mcp]))
-def test_a_crowd_makes_one_renewal(
-    any_clients: Clients, ferry_sandbox: Sandbox, call: Callable[..., Any]
-) -> None:
+def test_a_crowd_makes_one_renewal(any_clients, ferry_sandbox, call):
     tokens = Tokens(ferry_sandbox.token)
     ferry = any_clients(tokens, base_url=ferry_sandbox.base_url)
     calls = at_once(*[lambda: call(ferry)] * CROWD)
@@ -96,15 +83,15 @@ def test_a_crowd_makes_one_renewal(
     assert tokens.asked == 2
 
 
-def test_a_crowd_of_tasks_makes_one_renewal(ferry_sandbox: Sandbox, portal: BlockingPortal) -> None:
+def test_a_crowd_of_tasks_makes_one_renewal(ferry_sandbox, portal):
     tokens = Tokens(ferry_sandbox.token)
     ferry = AsyncFerry(tokens.awaited, base_url=ferry_sandbox.base_url)
-    counts: list[int] = []
+    counts = []
 
-    async def one(call: Callable[..., Any]) -> None:
+    async def one(call):
         counts.append(len(await call(ferry)))
 
-    async def crowd() -> None:
+    async def crowd():
         async with anyio.create_task_group() as group:
             for index in range(CROWD):
                 group.start_soon(one, mcp if index % 2 else rest)
@@ -115,17 +102,17 @@ def test_a_crowd_of_tasks_makes_one_renewal(ferry_sandbox: Sandbox, portal: Bloc
     assert tokens.asked == 2
 
 
-def test_tokens_that_end_again_and_again_are_renewed_once_each(any_clients: Clients) -> None:
-    given: list[str] = []
+def test_tokens_that_end_again_and_again_are_renewed_once_each(any_clients):
+    given = []
 
-    def token() -> str:
+    def token():
         time.sleep(0.05)
         given.append(f"token-{len(given)}")
         return given[-1]
 
-    ended: set[str] = set()
+    ended = set()
 
-    def service(request: httpx.Request) -> httpx.Response:
+    def service(request):
         is_ended = request.headers["authorization"].removeprefix("Bearer ") in ended
         return httpx.Response(401) if is_ended else httpx.Response(200, json=[])
 
@@ -137,9 +124,7 @@ def test_tokens_that_end_again_and_again_are_renewed_once_each(any_clients: Clie
         ended.add(given[-1])
 
 
-def test_views_and_both_protocols_share_a_renewal(
-    any_clients: Clients, ferry_sandbox: Sandbox
-) -> None:
+def test_views_and_both_protocols_share_a_renewal(any_clients, ferry_sandbox):
     tokens = Tokens(ferry_sandbox.token)
     ferry = any_clients(tokens, base_url=ferry_sandbox.base_url)
     views = [ferry.with_options(language=language) for language in ("fr", "it", "es")]
@@ -148,9 +133,7 @@ def test_views_and_both_protocols_share_a_renewal(
     assert tokens.asked == 2
 
 
-def test_a_write_is_resent_once_with_the_new_token(
-    any_clients: Clients, ferry_sandbox: Sandbox, booking_id: str
-) -> None:
+def test_a_write_is_resent_once_with_the_new_token(any_clients, ferry_sandbox, booking_id):
     tokens = Tokens(ferry_sandbox.token)
     ferry = any_clients(tokens, base_url=ferry_sandbox.base_url)
     assert ferry.bookings.confirm(booking_id).booking_id == booking_id
@@ -158,9 +141,7 @@ def test_a_write_is_resent_once_with_the_new_token(
     assert len(ferry_sandbox.counters.effects) == 1
 
 
-def test_a_new_token_that_is_refused_too_ends_the_call(
-    any_clients: Clients, ferry_sandbox: Sandbox
-) -> None:
+def test_a_new_token_that_is_refused_too_ends_the_call(any_clients, ferry_sandbox):
     tokens = Tokens("expired")
     ferry = any_clients(tokens, base_url=ferry_sandbox.base_url)
     calls = at_once(*[lambda: rest(ferry)] * 10)
@@ -171,12 +152,10 @@ def test_a_new_token_that_is_refused_too_ends_the_call(
     assert tokens.asked <= 11
 
 
-def test_a_function_that_fails_fails_its_call_and_no_other(
-    any_clients: Clients, ferry_sandbox: Sandbox
-) -> None:
-    asked: list[int] = []
+def test_a_function_that_fails_fails_its_call_and_no_other(any_clients, ferry_sandbox):
+    asked = []
 
-    def token() -> str:
+    def token():
         asked.append(1)
         if len(asked) == 1:
             time.sleep(0.1)
@@ -191,7 +170,7 @@ def test_a_function_that_fails_fails_its_call_and_no_other(
     assert len(asked) == 2
 
 
-def test_a_client_of_its_own_has_a_token_of_its_own(ferry_sandbox: Sandbox) -> None:
+def test_a_client_of_its_own_has_a_token_of_its_own(ferry_sandbox):
     tokens = Tokens(ferry_sandbox.token, is_first_good=True)
     for _ in range(2):
         with Ferry(tokens, base_url=ferry_sandbox.base_url) as ferry:
@@ -203,7 +182,7 @@ def test_a_client_of_its_own_has_a_token_of_its_own(ferry_sandbox: Sandbox) -> N
 # ---- files ------------------------------------------------------------------------------------
 
 
-def test_a_token_of_a_file_is_read_again(tmp_path: Path) -> None:
+def test_a_token_of_a_file_is_read_again(tmp_path):
     file = tmp_path / "token"
     file.write_text("\ufeffone\n", "utf-8")
     give = FileToken(file)
@@ -213,7 +192,7 @@ def test_a_token_of_a_file_is_read_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
-def test_a_token_that_comes_through_a_pipe_is_read_once(tmp_path: Path) -> None:
+def test_a_token_that_comes_through_a_pipe_is_read_once(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = os.open(pipe, os.O_RDWR)
@@ -228,7 +207,7 @@ def test_a_token_that_comes_through_a_pipe_is_read_once(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
 @pytest.mark.parametrize("kind", ["device", "pipe", "folder", "huge", "NUL", "binary", "missing"])
-def test_what_holds_no_token_is_refused_at_once(tmp_path: Path, kind: str) -> None:
+def test_what_holds_no_token_is_refused_at_once(tmp_path, kind):
     file = tmp_path / "token"
     if kind == "device":
         file = Path("/dev/zero")
@@ -249,9 +228,7 @@ def test_what_holds_no_token_is_refused_at_once(tmp_path: Path, kind: str) -> No
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
-def test_a_pipe_that_nothing_comes_through_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_pipe_that_nothing_comes_through_is_given_up(tmp_path, monkeypatch):
     monkeypatch.setattr("ferry_sdk._engine.files._READ_TIMEOUT", 0.05)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

@@ -1,9 +1,5 @@
 """Callers who ask for the same change at once make one request, and hear the same."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError, RateLimitError
@@ -11,22 +7,12 @@ from tests.backend.gathering import LONG, UnderWay, at_once, eventually
 from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from anyio.from_thread import BlockingPortal
-
-    from ferry_sdk.sandbox import Sandbox
-
-    NewClient = Callable[..., Ferry]
-    SingleFlight = Callable[..., list[UnderWay]]
-
 
 @pytest.fixture
-def together(ferry_sandbox: Sandbox, joined: list[object]) -> SingleFlight:
+def together(ferry_sandbox, joined):
     """Makes calls of which the first is answered only when all others have joined it."""
 
-    def made(operation: str, first: Callable[[], object], *others: Any) -> list[UnderWay]:
+    def made(operation, first, *others):
         hold = Hold(ferry_sandbox, operation)
         leader = UnderWay(first)
         eventually(lambda: hold.held)
@@ -38,7 +24,7 @@ def together(ferry_sandbox: Sandbox, joined: list[object]) -> SingleFlight:
     return made
 
 
-def requests_of(sandbox: Sandbox, what: str) -> int:
+def requests_of(sandbox, what):
     """How many requests of either protocol."""
     counted = sandbox.counters.requests
     names = {
@@ -48,11 +34,11 @@ def requests_of(sandbox: Sandbox, what: str) -> int:
     return sum(counted[name] for name in names)
 
 
-def by_rest(ferry: Ferry, booking_id: str) -> Any:
+def by_rest(ferry, booking_id):
     return ferry.bookings.confirm(booking_id)
 
 
-def by_mcp(ferry: Ferry, booking_id: str) -> Any:
+def by_mcp(ferry, booking_id):
     return ferry.mcp.confirm_booking(booking_id)
 
 
@@ -63,14 +49,8 @@ def by_mcp(ferry: Ferry, booking_id: str) -> Any:
     ids=["REST", "MCP", "REST then MCP", "MCP then REST"],
 )
 def test_two_callers_make_one_request(
-    new_client: NewClient,
-    ferry_sandbox: Sandbox,
-    booking_id: str,
-    second: str,
-    first_by: Callable[..., Any],
-    second_by: Callable[..., Any],
-    together: SingleFlight,
-) -> None:
+    new_client, ferry_sandbox, booking_id, second, first_by, second_by, together
+):
     one = new_client()
     other = {
         "same client": lambda: one,
@@ -87,12 +67,7 @@ def test_two_callers_make_one_request(
     assert len(ferry_sandbox.counters.effects) == 1
 
 
-def test_a_crowd_makes_one_request(
-    new_client: NewClient,
-    ferry_sandbox: Sandbox,
-    booking_id: str,
-    together: SingleFlight,
-) -> None:
+def test_a_crowd_makes_one_request(new_client, ferry_sandbox, booking_id, together):
     ferry = new_client()
     calls = together("bookings.confirm", *[lambda: by_rest(ferry, booking_id)] * 22)
     assert {call.value() for call in calls} == {calls[0].value()}
@@ -100,11 +75,8 @@ def test_a_crowd_makes_one_request(
 
 
 def test_a_ticket_is_cancelled_once_for_both_protocols(
-    new_client: NewClient,
-    ferry_sandbox: Sandbox,
-    booking_id: str,
-    together: SingleFlight,
-) -> None:
+    new_client, ferry_sandbox, booking_id, together
+):
     ferry = new_client()
     ticket_id = ferry.bookings.confirm(booking_id).ticket_id
     leader, follower = together(
@@ -118,17 +90,12 @@ def test_a_ticket_is_cancelled_once_for_both_protocols(
 
 @pytest.mark.parametrize("kind", ["sync and async", "two loops"])
 def test_callers_of_different_kinds_make_one_request(
-    ferry_sandbox: Sandbox,
-    booking_id: str,
-    asyncio_portal: BlockingPortal,
-    trio_portal: BlockingPortal,
-    kind: str,
-    together: SingleFlight,
-) -> None:
+    ferry_sandbox, booking_id, asyncio_portal, trio_portal, kind, together
+):
     settings = {"token": ferry_sandbox.token, "base_url": ferry_sandbox.base_url}
     ferry, aferry = Ferry(**settings), AsyncFerry(**settings)
 
-    def by_portal(portal: BlockingPortal) -> Any:
+    def by_portal(portal):
         return portal.call(aferry.bookings.confirm, booking_id)
 
     first, second = {
@@ -157,15 +124,7 @@ def test_callers_of_different_kinds_make_one_request(
         ("cut_before", {}, OutcomeUnknownError),
     ],
 )
-def test_both_get_the_error(
-    new_client: NewClient,
-    ferry_sandbox: Sandbox,
-    booking_id: str,
-    fault: str,
-    details: Any,
-    kind: type[FerryError],
-    together: SingleFlight,
-) -> None:
+def test_both_get_the_error(new_client, ferry_sandbox, booking_id, fault, details, kind, together):
     ferry = new_client(deadline=4)
     ferry_sandbox.faults.add(fault, "bookings.confirm", **details)
     leader, follower = together("bookings.confirm", *[lambda: by_rest(ferry, booking_id)] * 2)
@@ -179,11 +138,8 @@ def test_both_get_the_error(
 
 @pytest.mark.usefixtures("look_once")
 def test_the_error_of_one_who_joined_names_the_request_that_was_sent(
-    new_client: NewClient,
-    ferry_sandbox: Sandbox,
-    booking_id: str,
-    together: SingleFlight,
-) -> None:
+    new_client, ferry_sandbox, booking_id, together
+):
     leading = new_client().with_options(correlation_id="sent")
     joining = new_client().with_options(correlation_id="joined")
     ferry_sandbox.faults.add("cut_before", "bookings.confirm")
@@ -199,11 +155,8 @@ def test_the_error_of_one_who_joined_names_the_request_that_was_sent(
 
 
 def test_what_one_does_to_an_error_does_not_reach_the_other(
-    new_client: NewClient,
-    ferry_sandbox: Sandbox,
-    new_booking: Callable[[], str],
-    together: SingleFlight,
-) -> None:
+    new_client, ferry_sandbox, new_booking, together
+):
     ferry = new_client()
     booking_id = new_booking()
     ferry.bookings.confirm(booking_id)
@@ -213,9 +166,7 @@ def test_what_one_does_to_an_error_does_not_reach_the_other(
     assert theirs.attempts
 
 
-def test_different_bookings_do_not_wait_for_each_other(
-    new_client: NewClient, ferry_sandbox: Sandbox, new_booking: Callable[[], str]
-) -> None:
+def test_different_bookings_do_not_wait_for_each_other(new_client, ferry_sandbox, new_booking):
     slow, quick = new_booking(), new_booking()
     ferry = new_client()
     hold = Hold(ferry_sandbox, "bookings.confirm")
@@ -228,9 +179,7 @@ def test_different_bookings_do_not_wait_for_each_other(
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 2
 
 
-def test_different_tokens_do_not_share(
-    new_client: NewClient, ferry_sandbox: Sandbox, booking_id: str
-) -> None:
+def test_different_tokens_do_not_share(new_client, ferry_sandbox, booking_id):
     ferry = new_client()
     stranger = new_client(ferry_sandbox.read_only_token)
     hold = Hold(ferry_sandbox, "bookings.confirm")
@@ -243,22 +192,18 @@ def test_different_tokens_do_not_share(
     assert leader.value().booking_id == booking_id
 
 
-def test_a_token_of_any_callable_thing_can_write(
-    new_client: NewClient, ferry_sandbox: Sandbox, booking_id: str
-) -> None:
+def test_a_token_of_any_callable_thing_can_write(new_client, ferry_sandbox, booking_id):
     class Tokens:
         __hash__ = None  # type: ignore[assignment] -- as a dataclass has it
 
-        def __call__(self) -> str:
+        def __call__(self):
             return ferry_sandbox.token
 
     assert by_rest(new_client(Tokens()), booking_id).booking_id == booking_id
 
 
 @pytest.mark.usefixtures("look_once")
-def test_after_it_is_over_a_call_is_a_new_request(
-    new_client: NewClient, ferry_sandbox: Sandbox, booking_id: str
-) -> None:
+def test_after_it_is_over_a_call_is_a_new_request(new_client, ferry_sandbox, booking_id):
     ferry = new_client()
     ferry_sandbox.faults.add("cut_before", "bookings.confirm")
     ferry_sandbox.faults.add("server_error", "bookings.get", times=None)
@@ -269,9 +214,7 @@ def test_after_it_is_over_a_call_is_a_new_request(
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 2
 
 
-def test_one_who_joined_has_a_deadline_of_its_own(
-    new_client: NewClient, ferry_sandbox: Sandbox, booking_id: str
-) -> None:
+def test_one_who_joined_has_a_deadline_of_its_own(new_client, ferry_sandbox, booking_id):
     ferry = new_client()
     hurried = ferry.with_options(deadline=0.4)
     hold = Hold(ferry_sandbox, "bookings.confirm")
@@ -287,12 +230,8 @@ def test_one_who_joined_has_a_deadline_of_its_own(
 
 @pytest.mark.parametrize("done", [True, False], ids=["done", "not done yet"])
 def test_when_the_leader_is_cancelled_the_other_reads_back(
-    portal: BlockingPortal,
-    ferry_sandbox: Sandbox,
-    booking_id: str,
-    joined: list[object],
-    done: bool,
-) -> None:
+    portal, ferry_sandbox, booking_id, joined, done
+):
     ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     hold = Hold(ferry_sandbox, "bookings.confirm", replies=done)
     leader = portal.start_task_soon(ferry.bookings.confirm, booking_id)
@@ -311,8 +250,8 @@ def test_when_the_leader_is_cancelled_the_other_reads_back(
 
 
 def test_when_one_who_joined_is_cancelled_the_leader_goes_on(
-    portal: BlockingPortal, ferry_sandbox: Sandbox, booking_id: str, joined: list[object]
-) -> None:
+    portal, ferry_sandbox, booking_id, joined
+):
     ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     hold = Hold(ferry_sandbox, "bookings.confirm")
     leader = portal.start_task_soon(ferry.bookings.confirm, booking_id)

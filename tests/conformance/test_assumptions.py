@@ -1,7 +1,5 @@
 """The page of assumptions and the list in the code say the same."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -10,7 +10,6 @@ import time
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
@@ -29,9 +28,6 @@ from ferry_sdk.conformance.steps import perform
 from ferry_sdk.sandbox import Sandbox
 from tests.support.tiers import LONG
 from tests.support.trip import NOW
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 BY_WRITES = {one.id for one in ASSUMPTIONS if one.probe == WRITES}
 MOST_REQUESTS = 40
@@ -248,34 +244,29 @@ class Signals:
         seconds: How long the second comes after the first; None: there is no second.
     """
 
-    def __init__(
-        self,
-        count_requests: Callable[[], int],
-        lines: int | None = None,
-        seconds: float | None = None,
-    ) -> None:
+    def __init__(self, count_requests, lines=None, seconds=None):
         self.lines, self.seconds = lines, seconds
         self._count_requests = count_requests
         self._met: set[tuple[str, int, int]] = set()
 
-    def __enter__(self) -> None:
+    def __enter__(self):
         self._handler = signal.signal(signal.SIGALRM, self._interrupt)
         sys.settrace(self._of_call)
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, self._handler)
         sys.settrace(None)
 
     @property
-    def are_over(self) -> bool:
+    def are_over(self):
         """Whether all were raised."""
         return self.lines is None and self.seconds is None
 
-    def _of_call(self, frame: Any, *_: object) -> Any:
+    def _of_call(self, frame, *_):
         return self._at_line if frame.f_code.co_filename.startswith(CHECK) else None
 
-    def _at_line(self, frame: Any, event: str, arg: object) -> Any:
+    def _at_line(self, frame, event, arg):
         del arg
         line = frame.f_code.co_filename, frame.f_lineno, self._count_requests()
         if event == "line" and self.lines is not None and line not in self._met:
@@ -288,13 +279,13 @@ class Signals:
                 raise KeyboardInterrupt
         return self._at_line
 
-    def _interrupt(self, *_: object) -> None:
+    def _interrupt(self, *_):
         if self.seconds is not None:
             self.seconds = None
             raise KeyboardInterrupt
 
 
-def is_named_if_it_is_left(ferry, sandbox, choice, signals, caplog) -> bool:
+def is_named_if_it_is_left(ferry, sandbox, choice, signals, caplog):
     """Make a booking and cancel it under signals; return whether there was one for each."""
     check = _Check(ferry, None)
     caplog.clear()

@@ -1,7 +1,5 @@
 """A service that differs in one assumption is seen to differ in that one alone."""
 
-from __future__ import annotations
-
 import json
 from datetime import date
 from typing import get_args

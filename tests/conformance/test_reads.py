@@ -1,7 +1,5 @@
 """What a check with reads finds of the local service."""
 
-from __future__ import annotations
-
 import json
 
 import anyio

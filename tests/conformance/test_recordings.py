@@ -1,7 +1,5 @@
 """A recording has no token and nothing of a traveller."""
 
-from __future__ import annotations
-
 import errno
 import json
 import logging

@@ -1,7 +1,5 @@
 """Fixtures: the delays of the flow, which most tests let pass in virtual time."""
 
-from __future__ import annotations
-
 import pytest
 
 

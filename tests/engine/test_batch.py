@@ -1,7 +1,5 @@
 """Flows that make calls, and steps that give items, run by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from ferry_sdk import ConnectionFailedError

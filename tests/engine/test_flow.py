@@ -1,445 +1,508 @@
-"""What a call does about each failure is decided without any I/O, by the safety table."""
+"""A call that is interrupted, and one that others share."""
 
-from __future__ import annotations
-
+import asyncio
 import logging
-from dataclasses import dataclass, replace
-from itertools import product
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from functools import partial
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ferry_sdk import (
-    SAFETY,
-    APIError,
+    AlreadyDoneError,
+    Booking,
+    BookingConfirmation,
+    BookingConfirmError,
     ConflictError,
     ConnectionFailedError,
     FerryError,
-    InvalidInputError,
-    NotFoundError,
+    OutcomeEvent,
     OutcomeUnknownError,
-    RateLimitError,
-    ReadOnlyError,
+    PermissionDeniedError,
     RequestTimeoutError,
-    ServerError,
-    UnexpectedResponseError,
-    __version__,
 )
 from ferry_sdk._engine.context import Context, Session
-from ferry_sdk._engine.flow import run
-from ferry_sdk._engine.http import Reply
-from ferry_sdk.types import Attempt
-from tests.engine.replies import (
-    booking,
-    good,
-    pool_full,
-    refused,
-    reply,
-    reset,
-    scripted_driver,
-    timed_out,
-    undecodable,
-)
-from tests.support.cases import case
-from tests.support.driven import SETTINGS
+from ferry_sdk._engine.effects import Exclusive, Send, SingleFlight
+from ferry_sdk._engine.flow import report_interruption, run
+from ferry_sdk._engine.settings import Secret
+from ferry_sdk.hooks import build_hooks
+from tests.engine.interleaved import Interleaved
+from tests.engine.recorder import Notes
+from tests.engine.replies import Script, booking, good, refused, reply, reset, scripted_driver
+from tests.support.driven import SETTINGS, Driver
 from tests.support.operations import OPERATIONS, described
 from tests.support.samples import BOOKING_CONFIRMATION, BOOKING_CREATED
 from tests.support.tables import each
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+STOPS = (KeyboardInterrupt, SystemExit, asyncio.CancelledError, RuntimeError)
+CREATING = (refused(), good(BOOKING_CREATED))
+CONFIRMING = (
+    refused(),
+    reset(),
+    good(booking("issuance_due", "Pending")),
+    good(booking("ticketed", "Issued")),
+)
+COURSES = {
+    "bookings.create": (
+        CREATING,
+        [
+            *(("RunBlocking", None), ("CallUser", "not_sent"), ("Send", "unknown")),
+            *(("Sleep", "not_sent"), ("Send", "unknown"), ("RunBlocking", "open")),
+        ],
+    ),
+    "bookings.confirm": (
+        CONFIRMING,
+        [
+            *(("RunBlocking", None), ("CallUser", "not_sent"), ("Send", "unknown")),
+            *(("Sleep", "not_sent"), ("Send", "unknown"), ("Send", "unknown")),
+            *(("Sleep", "unknown"), ("Send", "unknown"), ("RunBlocking", "open")),
+        ],
+    ),
+}
+"""Of each write: what is said to it, and each effect with the state it leaves when ended there."""
+every_step = each(
+    ("name", "number"),
+    [(name, number) for name, (_, effects) in COURSES.items() for number in range(len(effects))],
+)
+every_stop = each("stop", STOPS)
 
-WAITS = ("bookings.wait", "tickets.wait_pdf")
-"""They outlive failures, and have tests of their own."""
 
-READS = [name for name in OPERATIONS if SAFETY[name].is_read]
-WRITES = [name for name in OPERATIONS if not SAFETY[name].is_read]
-FOR_EXAMPLE = ("catalogue.ports", "bookings.confirm", "mcp.ports", "mcp.confirm_booking")
-NOT_FOUND = reply(404)
-"""Ends every call at once, whatever its protocol."""
+class Stopped(Driver):
+    """Raises instead of performing one of the effects.
 
-
-@dataclass(frozen=True)
-class Row:
-    """A failure and what the contract says about it.
-
-    Attributes:
-        failure: A reply, or what makes a failure of the network.
-        read_again: Whether a read is sent again.
-        write_again: Whether a write is.
-        kind: The error of a read that is not, or that ends with it.
-        write_kind: The error of a write that is not sent again.
-        wait: The exact wait before the next attempt; None is the backoff's.
+    Args:
+        number: Which one; turns and company do not count.
+        stop: What is raised.
+        sayings: What is said to the requests before.
     """
 
-    failure: Reply | Callable[[], FerryError]
-    read_again: bool
-    write_again: bool
-    kind: type[FerryError]
-    write_kind: type[FerryError]
-    wait: float | None = None
+    def __init__(self, number, stop, replies):
+        super().__init__(Script(*replies), Session(stage="bare"))
+        self._number = number
+        self._stop = stop
+        self.seen = []
 
-    def made(self):
-        return self.failure if isinstance(self.failure, Reply) else self.failure()
-
-    def again(self, name):
-        return self.read_again if SAFETY[name].is_read else self.write_again
-
-    def error_of(self, name):
-        return self.kind if SAFETY[name].is_read else self.write_kind
-
-
-UNKNOWN = OutcomeUnknownError
-TABLE = {
-    "refused": Row(refused, True, True, ConnectionFailedError, ConnectionFailedError),
-    "pool full": Row(pool_full, True, True, RequestTimeoutError, RequestTimeoutError),
-    "429": Row(reply(429), True, True, RateLimitError, RateLimitError),
-    "429 after 7": Row(
-        reply(429, retry_after="7"), True, True, RateLimitError, RateLimitError, 7.0
-    ),
-    "429 now": Row(reply(429, retry_after="0"), True, True, RateLimitError, RateLimitError, 0.0),
-    "429 after 60": Row(
-        reply(429, retry_after="60"), True, True, RateLimitError, RateLimitError, 60.0
-    ),
-    "429 after 61": Row(reply(429, retry_after="61"), False, False, RateLimitError, RateLimitError),
-    "reset": Row(reset, True, False, ConnectionFailedError, UNKNOWN),
-    "time-out": Row(timed_out, True, False, RequestTimeoutError, UNKNOWN),
-    "408": Row(reply(408), True, False, APIError, UNKNOWN),
-    "500": Row(reply(500), True, False, ServerError, UNKNOWN),
-    "503 after 3": Row(reply(503, retry_after="3"), True, False, ServerError, UNKNOWN, 3.0),
-    "503 after 61": Row(reply(503, retry_after="61"), False, False, ServerError, UNKNOWN),
-    "599": Row(reply(599), True, False, ServerError, UNKNOWN),
-    "no JSON": Row(reply(200), True, False, UnexpectedResponseError, UNKNOWN),
-    "undecodable": Row(undecodable, True, False, UnexpectedResponseError, UNKNOWN),
-    "redirect": Row(reply(302), False, False, UnexpectedResponseError, UnexpectedResponseError),
-    "401": Row(reply(401), False, False, APIError, APIError),
-    "404": Row(NOT_FOUND, False, False, NotFoundError, NotFoundError),
-    "409": Row(reply(409), False, False, ConflictError, ConflictError),
-}
-every_row = each("row", TABLE.values(), ids=TABLE)
+    def perform(self, effect):
+        """Perform it, or stop."""
+        if not isinstance(effect, Exclusive | SingleFlight):
+            self.seen.append(type(effect).__name__)
+            if len(self.seen) == self._number + 1:
+                if isinstance(effect, Send):
+                    effect.is_handed_over = True
+                raise self._stop
+        return super().perform(effect)
 
 
-@every_row
-def test_a_failure_is_repeated_as_the_contract_says(row):
-    for name in OPERATIONS:
-        if name in WAITS:
-            continue
-        with case(name):
-            driver = scripted_driver(row.made(), then=NOT_FOUND)
-            error = driver.error(FerryError, name)
-            tried = [attempt for attempt in error.attempts if attempt.operation == name]
-            assert len(tried) == (2 if row.again(name) else 1)
-            assert len(error.attempts) == len(driver.requests)
-            if row.again(name):
-                assert type(error) is NotFoundError
-                (wait,) = driver.waits
-                assert wait == row.wait if row.wait is not None else 0 <= wait <= 0.5
-            else:
-                assert isinstance(error, row.error_of(name))
-                assert driver.waits == []
+def stop_at(name, number, stop):
+    """Interrupt a call at one of its effects; return the driver and the journal."""
+    notes = Notes()
+    driver = Stopped(number, stop, COURSES[name][0])
+    error = driver.error(
+        type(stop),
+        described(name),
+        journal=notes,
+        token=Secret(lambda: "token"),
+        correlation_id="c-1",
+    )
+    assert error is stop
+    return driver, notes
 
 
-@each("name", WRITES)
-@each("row", [row for row in TABLE.values() if row.write_kind is UNKNOWN])
-def test_only_what_a_read_shows_is_read_back(name, row):
-    driver = scripted_driver(row.made(), then=NOT_FOUND)
-    error = driver.error(OutcomeUnknownError, name)
-    reads = [attempt.operation for attempt in error.attempts][1:]
-    assert reads == [proof.read for proof in SAFETY[name].confirmed_by][-1:]
+@every_stop
+@every_step
+def test_a_write_that_is_interrupted_is_on_record_as_what_is_known(name, number, stop):
+    kind, state = COURSES[name][1][number]
+    if state == "open" and issubclass(stop, Exception):
+        return  # see below: a recorder that fails does not take the result away
+    driver, notes = stop_at(name, number, stop())
+    assert driver.seen[number] == kind
+    assert notes.states == ({} if state is None else {"entry-1": state})
+    ends = ["RunBlocking"] if state not in (None, "open") else []
+    assert driver.seen[number + 1 :] == ends
 
 
-@every_row
-def test_no_more_attempts_than_allowed_follow_the_first(row):
-    for name, max_retries in product(FOR_EXAMPLE, [0, 1, 3]):
-        with case(name, max_retries):
-            count = max_retries + 1 if row.again(name) else 1
-            driver = scripted_driver(*(row.made() for _ in range(count)), then=NOT_FOUND)
-            error = driver.error(FerryError, name, max_retries=max_retries)
-            assert isinstance(error, row.error_of(name))
-            tried = [attempt for attempt in error.attempts if attempt.operation == name]
-            assert len(tried) == count
-            assert len(driver.waits) == count - 1
+@every_step
+def test_an_interruption_is_told_where_the_write_may_have_happened(name, number, caplog):
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, "ferry_sdk"):
+        stop_at(name, number, KeyboardInterrupt())
+    told = [record.getMessage() for record in caplog.records]
+    what = {
+        "unknown": "was interrupted and may have happened",
+        "open": "was done when it was interrupted",
+    }.get(COURSES[name][1][number][1] or "")
+    assert told == ([f"{name} {what} (correlation id c-1)"] if what else [])
 
 
-@every_row
-@each("name", FOR_EXAMPLE)
-def test_an_error_says_what_became_of_the_call(name, row):
-    driver = scripted_driver(row.made(), then=NOT_FOUND)
-    error = driver.error(FerryError, name, max_retries=0, correlation_id="c-1")
-    failure = row.made()
-    if isinstance(failure, Reply):
-        refusal = 400 <= failure.status_code < 500 and failure.status_code != 408
-        assert error.outcome == ("rejected" if refusal else "unknown")
-        assert error.attempts[0].status_code == failure.status_code
-    else:
-        assert error.outcome == failure.outcome
-        assert error.attempts[0].sent == (failure.outcome != "not_sent")
-    assert error.operation == name
-    assert error.correlation_id == "c-1"
+def test_a_write_that_is_interrupted_after_its_reply_was_done(caplog):
+    driver = scripted_driver(good(BOOKING_CREATED))
+    operation = described("bookings.create")
+    context = Context.start(SETTINGS, driver.session, operation.name, correlation_id="c-1")
+    driver.walk(run(operation, context))
+    report_interruption(operation, context)  # as a transport does until the caller has the result
+    (told,) = caplog.messages
+    assert told == "bookings.create was done when it was interrupted (correlation id c-1)"
 
 
-def test_different_failures_count_together():
-    driver = scripted_driver(refused(), reply(429, retry_after="2"), timed_out())
-    error = driver.error(OutcomeUnknownError, "bookings.create")
-    problems = [attempt.problem for attempt in error.attempts]
-    assert problems == ["ConnectionFailedError", "RateLimitError", "RequestTimeoutError"]
-    assert [attempt.sent for attempt in error.attempts] == [False, True, True]
-    assert driver.waits[1] == 2.0
+def test_a_refusal_whose_record_is_interrupted_names_its_call():
+    driver = Stopped(2, KeyboardInterrupt(), [reply(422)])
+    error = driver.error(
+        KeyboardInterrupt, described("bookings.create"), journal=Notes(), correlation_id="c-1"
+    )
+    refusal = error.__context__
+    assert isinstance(refusal, FerryError)
+    assert (refusal.operation, refusal.correlation_id) == ("bookings.create", "c-1")
 
 
-def test_attempts_of_a_call_carry_one_correlation_id_and_calls_their_own():
-    seen = []
-    for _ in range(2):
-        driver = scripted_driver(reply(503), reply(503), NOT_FOUND)
-        error = driver.error(NotFoundError, "catalogue.ports")
-        ids = {request.headers["x-client-correlation-id"] for request in driver.requests}
-        assert ids == {error.correlation_id}
-        seen.append(error.correlation_id)
-    assert seen[0] != seen[1]
+@each("name", COURSES)
+def test_a_recorder_that_fails_after_the_write_does_not_take_the_result_away(name, caplog):
+    caplog.clear()
+    replies, effects = COURSES[name]
+    notes = Notes()
+    driver = Stopped(len(effects) - 1, RuntimeError("a recorder's own"), replies)
+    driver.raw(name, journal=notes, token=Secret(lambda: "token"))
+    assert notes.states == {"entry-1": "open"}
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
 
 
-@each("name", WRITES)
-def test_a_client_that_only_reads_sends_no_write(name):
-    driver = scripted_driver()
-    error = driver.error(ReadOnlyError, name, read_only=True)
-    assert (error.operation, error.outcome) == (name, "not_sent")
-    assert error.attempts == ()
-    assert driver.effects == []
+@each("name", COURSES)
+def test_the_courses_are_whole(name):
+    replies, effects = COURSES[name]
+    driver = Stopped(-1, KeyboardInterrupt(), replies)
+    notes = Notes()
+    driver.raw(name, journal=notes, token=Secret(lambda: "token"))
+    assert driver.seen == [kind for kind, _ in effects]
+    assert notes.states == {"entry-1": "done"}
 
 
-@each("name", READS)
-def test_a_client_that_only_reads_sends_reads(name):
-    driver = scripted_driver(NOT_FOUND)
-    driver.error(NotFoundError, name, read_only=True)
-    assert len(driver.requests) == 1
+@every_step
+def test_a_flow_that_is_given_up_leaves_its_entry_open(name, number):
+    notes = Notes()
+    driver = Stopped(number, GeneratorExit(), COURSES[name][0])
+    driver.error(GeneratorExit, name, journal=notes, token=Secret(lambda: "token"))
+    begun = COURSES[name][1][number][1] is not None
+    assert notes.states == ({"entry-1": "open"} if begun else {})
 
 
-@each("name", OPERATIONS)
-def test_what_is_no_failure_of_the_service_passes_through_unchanged(name):
-    for stop in (KeyboardInterrupt(), RuntimeError()):
-        driver = scripted_driver(stop)
-        error = driver.error(type(stop), name)
-        assert error is stop
+@each("name", ["bookings.create", "mcp.create_booking"])
+def test_a_second_refresh_that_is_interrupted_leaves_the_write_not_sent(name):
+    notes = Notes()
+    driver = Stopped(3, KeyboardInterrupt(), [reply(401)])
+    driver.error(KeyboardInterrupt, name, journal=notes, token=Secret(lambda: "token"))
+    assert driver.seen == ["RunBlocking", "CallUser", "Send", "CallUser", "RunBlocking"]
+    assert notes.states == {"entry-1": "not_sent"}
 
 
-@each("name", OPERATIONS)
-def test_a_call_that_is_given_up_asks_for_nothing_more(name):
-    steps = scripted_driver().steps(described(name), SETTINGS)
-    next(steps)
-    steps.close()
-    assert list(steps) == []
+def test_a_guard_that_is_interrupted_leaves_nothing_on_record():
+    notes = Notes()
+    driver = Stopped(0, KeyboardInterrupt(), [])
+    driver.error(KeyboardInterrupt, described("bookings.confirm", expect_total=1), journal=notes)
+    assert notes.states == {}
 
 
-# What results and errors tell of the attempts that were made
+def test_a_read_that_is_interrupted_says_nothing(caplog):
+    with caplog.at_level(logging.WARNING, "ferry_sdk"), pytest.raises(KeyboardInterrupt):
+        Stopped(0, KeyboardInterrupt(), []).raw("catalogue.ports")
+    assert caplog.records == []
+
+
+@each(
+    ("is_handed_over", "is_followed", "is_sent", "state"),
+    [
+        (False, False, False, "not_sent"),
+        (True, False, False, "unknown"),
+        (True, False, True, "unknown"),
+        (True, True, False, "not_sent"),
+        (True, True, True, "unknown"),
+    ],
+)
+@each("name", COURSES)
+def test_a_request_that_was_interrupted_before_it_left_is_not_sent(
+    name, is_handed_over, is_followed, is_sent, state
+):
+    def connecting(_):
+        effect = last_of(driver)
+        effect.is_handed_over = is_handed_over
+        effect.is_followed, effect.is_sent = is_followed, is_sent
+        raise KeyboardInterrupt
+
+    driver, notes = scripted_driver(refused(), connecting), Notes()
+    driver.error(KeyboardInterrupt, name, journal=notes)
+    assert notes.states == {"entry-1": state}
+
+
+def test_a_look_that_was_interrupted_before_it_left_changes_no_doubt():
+    def connecting(_):
+        last_of(driver).is_followed = True
+        raise KeyboardInterrupt
+
+    driver, notes = scripted_driver(reset(), connecting), Notes()
+    driver.error(KeyboardInterrupt, "bookings.confirm", journal=notes)
+    assert notes.states == {"entry-1": "unknown"}
+
+
+@each("status", [409, 422])
+@every_stop
+def test_a_refused_write_is_rejected_when_the_read_after_it_is_interrupted(status, stop, caplog):
+    notes, events = Notes(), list[OutcomeEvent]()
+    driver = Stopped(2, stop(), [reply(status)])
+    with caplog.at_level(logging.WARNING, "ferry_sdk"), pytest.raises(stop):
+        driver.raw(
+            described("bookings.confirm"),
+            journal=notes,
+            hooks=build_hooks({"outcome": [events.append]}, may_be_async=False),
+        )
+    assert driver.seen[:3] == ["RunBlocking", "Send", "Send"]
+    assert notes.states == {"entry-1": "rejected"}
+    assert [event.outcome for event in events] == ["rejected"]
+    assert caplog.records == []
+
+
+def last_of(driver):
+    """The exchange that is under way."""
+    (*_, effect) = driver.effects
+    assert isinstance(effect, Send)
+    return effect
+
+
+def test_validators_are_built_before_a_write_is_sent(monkeypatch):
+    driver, built = scripted_driver(good(BOOKING_CONFIRMATION)), list[tuple[str, bool]]()
+
+    def note(model):
+        built.append((model.__name__, any(isinstance(one, Send) for one in driver.effects)))
+
+    for model in (BookingConfirmation, Booking):
+        monkeypatch.setattr(model, "__pydantic_complete__", False)
+        monkeypatch.setattr(model, "model_rebuild", partial(note, model))
+    driver.raw("bookings.confirm")
+    assert built == [("BookingConfirmation", False), ("Booking", False)]
+    assert any(isinstance(one, Send) for one in driver.effects)
+
+
+# Callers who ask for the same change at once share one request, and what becomes of it
 
 
 CONFIRMED = BOOKING_CONFIRMATION | {"booking_id": "b-1"}
+SHARED = (
+    "bookings.confirm",
+    "bookings.cancel",
+    "tickets.cancel",
+    "tickets.mark_paid",
+    "mcp.confirm_booking",
+    "mcp.cancel_ticket",
+)
+seeds = st.integers(0, 10**6)
 
 
-def reports_waits(driver, attempts):
-    """Whether the attempts record exactly the waits of the driver."""
-    return [attempt.waited for attempt in attempts if attempt.waited] == [
-        seconds for seconds in driver.waits if seconds
+def at_once(driver, settings, seed, *operations, ahead=2):
+    """What calls give or fail with that are all so many effects ahead before any ends."""
+    together = Interleaved(driver, seed)
+    courses = [together.course(driver.steps(operation, settings)) for operation in operations]
+    for course in courses * ahead:
+        next(course)
+    return together.outcomes(*courses)
+
+
+def writes(driver):
+    return [
+        request.url
+        for request in driver.requests
+        if request.method == "POST" and "cancel-fee" not in request.url
     ]
 
 
-def test_a_success_after_failures_has_all_attempts_and_the_time_they_took():
-    driver = scripted_driver(
-        reply(429, retry_after="5"),
-        reply(503, retry_after="1", x_request_id="r-1"),
-        reply(200, {"ports": []}, x_request_id="r-2"),
-    )
-    raw = driver.raw("catalogue.ports")
-    assert list(raw.parse()) == []
-    assert raw.attempts == (
-        Attempt(True, 429, None, "RateLimitError", 5.0, "catalogue.ports"),
-        Attempt(True, 503, "r-1", "ServerError", 1.0, "catalogue.ports"),
-        Attempt(True, 200, "r-2", None, 0.0, "catalogue.ports"),
-    )
-    assert raw.elapsed == pytest.approx(3 * 0.25 + 6)
+@given(seed=seeds, callers=st.integers(2, 5), over_mcp=st.booleans())
+def test_one_request_confirms_for_all(seed, callers, over_mcp):
+    names = ["mcp.confirm_booking" if over_mcp else "bookings.confirm"]
+    names += ["bookings.confirm"] * (callers - 1)
+    notes = Notes()
+    driver = scripted_driver(good(CONFIRMED))
+    settings = replace(SETTINGS, journal=notes)
+    outcomes = at_once(driver, settings, seed, *(described(name) for name in names))
+    assert [raw.parse().ticket_id for raw in outcomes] == ["t-1"] * callers
+    assert len(driver.requests) == 1
+    assert notes.states == {"entry-1": "done"}
 
 
-def test_an_error_has_all_attempts():
-    driver = scripted_driver(refused(), timed_out(), reply(200, x_request_id="r-3"))
-    error = driver.error(FerryError, "catalogue.ports")
-    problems = [(attempt.sent, attempt.problem) for attempt in error.attempts]
-    assert problems == [
-        (False, "ConnectionFailedError"),
-        (True, "RequestTimeoutError"),
-        (True, "UnexpectedResponseError"),
+@given(seed=seeds)
+def test_all_are_told_of_a_failure_each_by_an_error_of_their_own(seed):
+    api_error = {"error": True, "code": "BOOKING_CONFIRM_ERROR", "message": "No"}
+    driver = scripted_driver(reply(409, api_error), good(booking()))
+    outcomes = at_once(driver, SETTINGS, seed, *[described("bookings.confirm")] * 3)
+    assert {type(error) for error in outcomes} == {BookingConfirmError}
+    assert len({id(error) for error in outcomes}) == 3
+    assert {error.operation for error in outcomes} == {"bookings.confirm"}
+    assert {error.outcome for error in outcomes} == {"rejected"}
+    assert [len(error.attempts) for error in outcomes] == [2, 2, 2]
+    sent = driver.requests[0].headers["x-client-correlation-id"]
+    assert {error.correlation_id for error in outcomes} == {sent}
+
+
+@given(seed=seeds)
+def test_all_who_ask_for_what_is_there_already_are_told_so(seed):
+    driver = scripted_driver(reply(409), good(booking("ticketed", "Issued")))
+    notes = Notes()
+    settings = replace(SETTINGS, journal=notes)
+    outcomes = at_once(driver, settings, seed, *[described("bookings.confirm")] * 3)
+    assert {type(error) for error in outcomes} == {AlreadyDoneError}
+    assert len({id(error) for error in outcomes}) == 3
+    assert {(error.outcome, error.result.ticket_id) for error in outcomes} == {("rejected", "t-1")}
+    assert {type(error.__cause__) for error in outcomes} == {ConflictError}
+    assert notes.states == {"entry-1": "rejected"}
+    assert len(driver.requests) == 2
+
+
+@given(seed=seeds)
+def test_one_look_after_the_other_is_enough_for_all(seed):
+    driver = scripted_driver(reset(), good(booking()), good(booking("ticketed", "Issued")))
+    outcomes = at_once(driver, SETTINGS, seed, *[described("bookings.confirm")] * 3)
+    assert all(raw.parse().read_back for raw in outcomes)
+    assert len(driver.requests) == 3
+
+
+@given(seed=seeds)
+def test_an_unknown_outcome_is_the_same_for_all(seed):
+    driver = scripted_driver(reset(), reply(404))
+    settings = replace(SETTINGS, journal=Notes())
+    outcomes = at_once(driver, settings, seed, *[described("bookings.confirm")] * 3)
+    assert {type(error) for error in outcomes} == {OutcomeUnknownError}
+    assert {error.entry_id for error in outcomes} == {"entry-1"}
+    assert [len(error.attempts) for error in outcomes] == [2, 2, 2]
+    assert len(driver.requests) == 2
+
+
+@given(seed=seeds)
+def test_each_has_a_guard_of_its_own_and_one_request_is_sent(seed):
+    def answer(request):
+        return good(booking() if request.method == "GET" else CONFIRMED)(request)
+
+    driver = scripted_driver(then=answer)
+    outcomes = at_once(
+        driver,
+        SETTINGS,
+        seed,
+        described("bookings.confirm", expect_total="148.18"),
+        described("bookings.confirm", expect_total="1"),
+        described("bookings.confirm", expect_total="148.18"),
+        ahead=1,
+    )
+    assert [type(outcome).__name__ for outcome in outcomes] == [
+        "RawResponse",
+        "PriceChangedError",
+        "RawResponse",
     ]
-    assert error.attempts[-1].request_id == "r-3"
-    assert reports_waits(driver, error.attempts)
+    assert 1 <= len(writes(driver)) <= 2
 
 
-def test_an_answer_that_is_not_of_its_kind_tells_which_reply_it_was():
-    driver = scripted_driver(then=reply(200, {"ports": 7}, x_request_id="r-1"))
-    error = driver.error(FerryError, "bookings.get", max_retries=0)
-    (attempt,) = error.attempts
-    assert (attempt.status_code, attempt.request_id) == (200, "r-1")
+@each(
+    ("first", "second"),
+    [
+        (described("bookings.confirm"), described("bookings.confirm", booking_id="b-2")),
+        (described("bookings.confirm"), described("bookings.cancel")),
+        (
+            described("tickets.mark_paid"),
+            described("tickets.mark_paid", external_payment_ref="pay-2"),
+        ),
+    ],
+)
+def test_other_changes_have_requests_of_their_own(first, second):
+    driver = scripted_driver(then=reply(403))
+    outcomes = at_once(driver, SETTINGS, 0, first, second)
+    assert {type(outcome) for outcome in outcomes} == {PermissionDeniedError}
+    assert len(driver.requests) == 2
 
 
-@each("name", ["bookings.confirm", "mcp.confirm_booking"])
-def test_a_write_read_back_has_the_looks_as_well(name):
-    driver = scripted_driver(
-        reset(),
-        reply(503, x_request_id="r-1"),
-        good(booking("issuance_due", "Pending"), x_request_id="r-2"),
-        good(booking("ticketed", "Issued"), x_request_id="r-3"),
+@given(seed=seeds)
+def test_two_creations_make_two_bookings(seed):
+    driver = scripted_driver(then=good(BOOKING_CREATED))
+    at_once(driver, SETTINGS, seed, *[described("bookings.create")] * 2, ahead=1)
+    assert len(driver.requests) == 2
+
+
+def key(operation, settings=SETTINGS):
+    steps = scripted_driver().steps(operation, settings)
+    effect = next(steps)
+    steps.close()
+    return effect.key if isinstance(effect, SingleFlight) else None
+
+
+@each("name", [name for name in OPERATIONS if name not in SHARED])
+def test_only_changes_of_what_is_there_are_shared(name):
+    assert key(described(name)) is None
+
+
+@each("name", SHARED)
+def test_what_is_shared_is_shared_by_address_token_and_content(name):
+    operation = described(name)
+    assert key(operation) == key(described(name))
+    assert key(operation) != key(operation, replace(SETTINGS, base_url="https://other.test"))
+    other = Secret("another-token")
+    assert key(operation) != key(
+        operation, replace(SETTINGS, token=other, organisation_token=other)
     )
-    raw = driver.raw(name)
-    assert [(a.operation, a.status_code, a.request_id) for a in raw.attempts] == [
-        (name, None, None),
-        ("bookings.get", 503, "r-1"),
-        ("bookings.get", 200, "r-2"),
-        ("bookings.get", 200, "r-3"),
-    ]
-    assert reports_waits(driver, raw.attempts)
-    assert raw.elapsed == pytest.approx(driver.now - 1000)
+    assert "test-token" not in repr(next(scripted_driver().steps(operation, SETTINGS)))
 
 
-def test_a_guarded_write_has_the_read_before_it_as_well():
-    driver = scripted_driver(reset(), good(booking()), refused(), good(CONFIRMED))
-    raw = driver.raw(described("bookings.confirm", expect_total="148.18"))
-    assert [(attempt.operation, attempt.sent) for attempt in raw.attempts] == [
-        ("bookings.get", True),
-        ("bookings.get", True),
-        ("bookings.confirm", False),
-        ("bookings.confirm", True),
-    ]
-    assert reports_waits(driver, raw.attempts)
-    assert raw.elapsed == pytest.approx(driver.now - 1000)
+def test_a_token_function_need_not_be_hashable():
+    class Tokens:
+        __hash__ = None
+
+        def __call__(self):
+            return "token"
+
+    hash(key(described("bookings.confirm"), replace(SETTINGS, token=Secret(Tokens()))))
 
 
-def test_a_wait_has_all_its_looks_and_the_time_they_took():
-    driver = scripted_driver(
-        reset(),
-        good(booking("payment_due")),
-        reply(503),
-        good(booking("in_progress")),
-        good(booking("ticketed")),
+@given(seed=seeds, is_seen=st.booleans(), after=st.integers(1, 3))
+def test_who_joined_one_that_was_interrupted_reads_back(seed, is_seen, after):
+    shown = booking("ticketed", "Issued") if is_seen else booking("payment_due", "Pending")
+    driver = scripted_driver(then=good(shown))
+    together = Interleaved(driver, seed)
+    flier, joined = (
+        together.course(driver.steps(described("bookings.confirm"), SETTINGS)) for _ in range(2)
     )
-    raw = driver.raw("bookings.wait")
-    assert [attempt.problem for attempt in raw.attempts] == [
-        "ConnectionFailedError",
-        None,
-        "ServerError",
-        None,
-        None,
-    ]
-    assert {attempt.operation for attempt in raw.attempts} == {"bookings.wait"}
-    assert reports_waits(driver, raw.attempts)
-    assert raw.elapsed == pytest.approx(driver.now - 1000)
+    for _ in range(2):
+        next(flier)
+    for _ in range(after):
+        next(joined)
+    with pytest.raises(KeyboardInterrupt):
+        flier.throw(KeyboardInterrupt())
+    (outcome,) = together.outcomes(joined)
+    if is_seen:
+        assert outcome.parse().read_back
+    else:
+        assert isinstance(outcome, OutcomeUnknownError)
+        assert outcome.subject == {"booking_id": "b-1"}
+        assert outcome.last_seen.stage == "payment_due"
+    assert "POST" not in {request.method for request in driver.requests} or after == 1
 
 
-def test_attempts_are_logged_and_what_is_tried_again_is_told(caplog):
-    driver = scripted_driver(reply(429, retry_after="5"), reply(503), good({"ports": []}))
-    with caplog.at_level(logging.DEBUG, "ferry_sdk"):
-        raw = driver.raw("catalogue.ports")
-    told = [(record.levelname, record.getMessage()) for record in caplog.records]
-    attempts = [words for level, words in told if level == "DEBUG"]
-    assert len(attempts) == len(raw.attempts) == 3
-    assert "429" in attempts[0]
-    again = [words for level, words in told if level == "INFO"]
-    assert again[0].startswith(
-        "catalogue.ports failed (RateLimitError, HTTP 429), next attempt in 5.00 s"
-    )
-    assert len(again) == 2
-    assert all(f"(correlation id {raw.correlation_id})" in words for _, words in told)
+@given(seed=seeds)
+def test_who_comes_later_makes_a_request_of_their_own(seed):
+    driver = scripted_driver(then=good(CONFIRMED))
+    for _ in range(2):
+        at_once(driver, SETTINGS, seed, *[described("bookings.confirm")] * 2)
+    assert len(driver.requests) == 2
 
 
-def test_a_code_that_is_a_sentence_is_not_logged(caplog):
-    for code, logged in (("TOO_BUSY", ", TOO_BUSY"), ("Ada Reyes sails already", "")):
-        driver = scripted_driver(reply(503, {"code": code, "message": "-"}), good({"ports": []}))
-        with caplog.at_level(logging.DEBUG, "ferry_sdk"):
-            driver.raw("catalogue.ports")
-        assert f"catalogue.ports failed (ServerError, HTTP 503{logged}), next" in caplog.text
-    assert "Reyes" not in caplog.text
+@each("name", SHARED)
+def test_who_joined_and_has_no_time_left_does_not_know(name):
+    driver = scripted_driver()
+    steps = driver.steps(described(name), replace(SETTINGS, deadline=5.0))
+    assert next(steps).until == 1005.0
+    driver.now = 1005.0
+    with pytest.raises(OutcomeUnknownError) as info:
+        steps.throw(RequestTimeoutError("the deadline has passed", outcome="unknown"))
+    assert info.value.subject
+    assert info.value.attempts == ()
+    assert driver.requests == []
 
 
-class Unreadable:
-    """An answer that raises an error which knows of no request."""
-
-    def read(self, value):
-        raise InvalidInputError("out of range", field="value")
-
-
-def test_an_error_raised_while_a_reply_is_read_does_not_say_that_nothing_was_sent():
-    operation = replace(described("bookings.create"), answer=Unreadable())
-    error = scripted_driver(good({})).error(OutcomeUnknownError, operation)
-    assert isinstance(error.__cause__, InvalidInputError)
-    assert [attempt.sent for attempt in error.attempts] == [True]
-
-
-def test_a_token_in_the_words_of_a_failure_is_hidden():
-    words = "the proxy does not know test-token"
-    with pytest.raises(ConnectionFailedError, match=r"does not know \[hidden\]"):
-        scripted_driver(ConnectionFailedError(words)).raw(
-            described("catalogue.ports"), max_retries=0
-        )
-
-
-@each(("name", "body"), [("catalogue.ports", {"ports": []}), ("bookings.create", BOOKING_CREATED)])
-def test_the_attempt_of_a_success_is_recorded_where_somebody_looks(name, body):
-    for is_raw in (True, False):
-        driver = scripted_driver(good(body, x_request_id="r-1"))
-        context = Context.start(SETTINGS, driver.session, name, is_raw=is_raw)
-        result = driver.walk(run(described(name), context))
-        assert len(context.state.attempts) == is_raw
-        # One who joins the call may look later.
-        assert [attempt.request_id for attempt in result.raw().attempts] == ["r-1"]
-
-
-# What every request of a call carries
-
-
-@each("name", OPERATIONS)
-def test_every_request_carries_what_the_settings_say(name):
-    driver = scripted_driver(then=reply(404))
-    driver.error(
-        FerryError,
-        described(name),
-        language="fr",
-        client_version="7",
-        correlation_id="c-1",
-        headers={"x-team": "harbour"},
-    )
-    (request,) = driver.requests
-    carried = {key.lower(): value for key, value in request.headers.items()}
-    assert carried["accept-language"] == "fr"
-    assert carried["x-client-version"] == "7"
-    assert carried["x-client-correlation-id"] == "c-1"
-    assert carried["x-team"] == "harbour"
-    assert carried["user-agent"] == f"ferry_sdk/{__version__}"
-
-
-@each("name", OPERATIONS)
-def test_what_the_settings_leave_open_is_not_carried(name):
-    driver = scripted_driver(then=reply(404))
-    error = driver.error(FerryError, name)
-    carried = {key.lower(): value for key, value in driver.requests[0].headers.items()}
-    assert not {"accept-language", "x-client-version"} & carried.keys()
-    assert carried["x-client-correlation-id"] == error.correlation_id
-
-
-def test_what_a_call_is_made_with_shows_no_headers_and_no_tokens():
-    context = Context.start(replace(SETTINGS, headers={"x-team": "harbour"}), Session(), "a call")
-    context.state.sent_tokens.append("a-token-that-was-sent")
-    assert "harbour" not in repr(context)
-    assert "a-token-that-was-sent" not in repr(context)
-
-
-def test_guards_attempts_and_looks_carry_the_same():
-    driver = scripted_driver(
-        reply(503),
-        good(booking()),
-        reply(429),
-        reset(),
-        good(booking()),
-        good(booking("ticketed", "Issued")),
-    )
-    raw = driver.raw(described("bookings.confirm", expect_total="148.18"), language="fr")
-    assert len(driver.requests) == 6
-    assert {request.headers["Accept-Language"] for request in driver.requests} == {"fr"}
-    ids = {request.headers["x-client-correlation-id"] for request in driver.requests}
-    assert ids == {raw.correlation_id}
+@each("name", SHARED)
+def test_who_joined_one_that_sent_nothing_has_sent_nothing(name):
+    steps = scripted_driver().steps(described(name), SETTINGS)
+    next(steps)
+    with pytest.raises(ConnectionFailedError) as info:
+        steps.throw(refused())
+    assert info.value.outcome == "not_sent"

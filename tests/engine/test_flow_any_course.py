@@ -1,7 +1,5 @@
 """Whatever comes from outside, a call ends in its result or a FerryError, and writes once."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 

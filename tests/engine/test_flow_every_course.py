@@ -1,10 +1,7 @@
 """Every course that a write can take: at most one effect, and a truthful outcome."""
 
-from __future__ import annotations
-
 import logging
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import anyio
 import pytest
@@ -16,12 +13,6 @@ from tests.engine.courses import BEGAN, Cancelled, Course
 from tests.engine.kinds import kinds
 from tests.engine.writes import ANSWERS
 from tests.support.tiers import LONG, mostly_long
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Note = Callable[[str, object], None]
-    Stop = type[BaseException]
 
 WRITES = [name for name in ANSWERS if name != "mcp.call_tool"]
 NAMED = {

@@ -1,7 +1,5 @@
 """An answer together with how it came: status, headers, ids, time, attempts."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

@@ -1,7 +1,5 @@
 """No traveller is named by what an error shows, in whatever spelling the service names them."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """What a client is told, where from, and what of it goes over the wire."""
 
-from __future__ import annotations
-
 import anyio
 import anyio.lowlevel
 import httpx

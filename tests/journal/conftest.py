@@ -1,7 +1,5 @@
 """Fixtures: a database of each kind, empty for every test, and a journal in it."""
 
-from __future__ import annotations
-
 import multiprocessing
 
 import pytest

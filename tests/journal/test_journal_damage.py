@@ -1,7 +1,5 @@
 """A damaged journal: no write is sent twice, and every other entry is listed."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 

@@ -1,7 +1,5 @@
 """The databases a journal is kept in: their addresses, tables, options and failures."""
 
-from __future__ import annotations
-
 import sqlite3
 import traceback
 from datetime import timedelta, timezone

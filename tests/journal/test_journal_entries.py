@@ -1,7 +1,5 @@
 """Entries from their beginning to their end: who may say what, and what stands."""
 
-from __future__ import annotations
-
 import copy
 import math
 import pickle

@@ -1,7 +1,5 @@
 """The modes of a journal's files: they are their owner's alone, whatever the umask."""
 
-from __future__ import annotations
-
 import os
 import stat
 

@@ -1,7 +1,5 @@
 """Ctrl-C, or memory that runs out, at every line of the journal: it can be used afterwards."""
 
-from __future__ import annotations
-
 import sqlite3
 import sys
 from functools import partial

@@ -1,7 +1,5 @@
 """The key that fingerprints are made with: given, of the environment, or the journal's own."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

@@ -4,8 +4,6 @@ Whatever the service did is on record, nothing else is on record as done, and wh
 back is settled by reading it back.
 """
 
-from __future__ import annotations
-
 import random
 import time
 from dataclasses import replace

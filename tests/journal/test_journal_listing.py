@@ -1,7 +1,5 @@
 """What `entries` returns: the filters, the order and the pages."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta, timezone
 
 import pytest

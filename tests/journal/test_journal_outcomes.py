@@ -1,7 +1,5 @@
 """What the entries of a client's writes name: bookings, tickets, status and code."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from functools import wraps

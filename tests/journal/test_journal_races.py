@@ -1,7 +1,5 @@
 """Many at once: processes and threads that begin, end and settle the same writes."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYetError
 from threading import Barrier

@@ -1,7 +1,5 @@
 """Nothing of a traveller's at rest, and nothing secret in a log, an error or a repr."""
 
-from __future__ import annotations
-
 import gc
 import logging
 import traceback

@@ -1,11 +1,10 @@
 """What is said where an extra is not installed."""
 
-from __future__ import annotations
-
-import subprocess
 import sys
 
 import pytest
+
+from tests.support.processes import run
 
 WITHOUT = """
 import sys
@@ -22,11 +21,6 @@ except Exception as error:
     [
         (
             "sqlalchemy",
-            "import ferry_sdk.journal",
-            'ModuleNotFoundError the journal requires an extra: pip install "ferry-sdk[journal]"',
-        ),
-        (
-            "sqlalchemy",
             "from ferry_sdk.journal import Journal",
             'ModuleNotFoundError the journal requires an extra: pip install "ferry-sdk[journal]"',
         ),
@@ -35,29 +29,15 @@ except Exception as error:
             "from ferry_sdk.journal import Journal; Journal('postgresql://u:tr0ub4dor@h/db')",
             "ConfigurationError a journal in PostgreSQL requires an extra: ",
         ),
+        (
+            "psycopg",
+            "from ferry_sdk.journal import Journal; print(Journal('sqlite://').unresolved())",
+            "()\n",
+        ),
     ],
 )
-def test_the_extra_is_named(missing, statement, said):
+def test_the_extra_is_named_where_it_is_needed(missing, statement, said):
     program = WITHOUT.format(missing=missing, statement=statement)
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
+    done = run([sys.executable, "-c", program], new=missing == "sqlalchemy")
     assert done.stdout.startswith(said)
     assert "tr0ub4dor" not in done.stdout
-
-
-def test_sqlite_needs_no_psycopg():
-    statement = "from ferry_sdk.journal import Journal; print(Journal('sqlite://').unresolved())"
-    program = WITHOUT.format(missing="psycopg", statement=statement)
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "()\n"
-
-
-def test_the_core_does_not_load_the_journal():
-    program = "import sys, ferry_sdk; ferry_sdk.Ferry; print('sqlalchemy' in sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "False\n"

@@ -1,10 +1,7 @@
 """HTML of records: escaped, and no more than the repr shows."""
 
-from __future__ import annotations
-
 import base64
 import re
-import subprocess
 import sys
 from datetime import timedelta
 from html import unescape
@@ -27,6 +24,7 @@ from ferry_sdk import (
 )
 from ferry_sdk.models import CancellationFee, Tariff
 from tests.support import samples
+from tests.support.processes import run
 from tests.support.tables import each
 from tests.support.trip import found
 
@@ -253,9 +251,7 @@ from ferry_sdk import Port, Records
 assert not [name for name in sys.modules if name.startswith("ferry_sdk.notebook")]
 print(Records([Port(code="A", name="<b>", country="X")])._repr_html_())
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
+    done = run([sys.executable, "-c", program])
     assert "<b>" in unescape(done.stdout)
     assert "&lt;b&gt;" in done.stdout
 

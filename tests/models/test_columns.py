@@ -1,7 +1,5 @@
 """Lists validated by columns are identical to records validated by pydantic."""
 
-from __future__ import annotations
-
 import copy
 import json
 import pickle

@@ -1,8 +1,5 @@
 """Records as frames: the rows, the columns and their dtypes."""
 
-from __future__ import annotations
-
-import subprocess
 import sys
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
@@ -11,6 +8,7 @@ import pytest
 
 from ferry_sdk import Availability, InvalidInputError, Port, Records, ScheduledDeparture
 from tests.support import samples
+from tests.support.processes import run
 from tests.support.summer import search, stopped
 
 SOLD_ALONE = {**samples.TARIFF, "roundtrip_locked": False}
@@ -157,8 +155,6 @@ try:
 except ModuleNotFoundError as error:
     print(error)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
+    done = run([sys.executable, "-c", program])
     assert 'pip install "ferry-sdk[notebook]"' in done.stdout
     assert "pandas" in done.stdout

@@ -1,14 +1,11 @@
 """Lists with unreadable records: none is lost, and the others are still parsed."""
 
-from __future__ import annotations
-
 import copy
 import gc
 import json
 import logging
 import os
 import pickle
-import subprocess
 import sys
 import threading
 from collections.abc import Sequence
@@ -25,6 +22,7 @@ from ferry_sdk._protocols.json_body import decode_json
 from ferry_sdk.models import bulk
 from tests.support import samples
 from tests.support.exchanges import caught
+from tests.support.processes import run
 from tests.support.summer import search, stopped
 from tests.support.tables import each
 from tests.support.tiers import examples
@@ -477,7 +475,5 @@ def fork_while_creating():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_child_forked_in_the_middle_makes_its_own():
     script = "from tests.models.test_records import fork_while_creating as run; run()"
-    ran = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=30, check=False
-    )
+    ran = run([sys.executable, "-c", script])
     assert ran.returncode == 0, ran.stderr

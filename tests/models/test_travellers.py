@@ -1,7 +1,5 @@
 """Travellers: one list for a search and its booking, and what cannot be true of a party."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from datetime import date, datetime, timedelta, timezone

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from ferry_sdk import Ferry, InvalidInputError
+from ferry_sdk import InvalidInputError
 from ferry_sdk.models import CancellationFee, SearchPassenger, Selection, Traveller
 from tests.support.tables import each
 from tests.support.trip import DAY
 
-if TYPE_CHECKING:
-    from ferry_sdk.sandbox import Sandbox
-
-ADA: Any = {"type": "Adult", "first_name": "Ada", "last_name": "Reyes", "gender": "F", "age": 34}
-SEARCHED: Any = [{"type": "Adult", "gender": "Female", "age": 34}]
+ADA = {"type": "Adult", "first_name": "Ada", "last_name": "Reyes", "gender": "F", "age": 34}
+SEARCHED = [{"type": "Adult", "gender": "Female", "age": 34}]
 
 
 @each(
@@ -31,11 +28,11 @@ SEARCHED: Any = [{"type": "Adult", "gender": "Female", "age": 34}]
         (CancellationFee, {"penalty_amount": -1, "refund_amount": True, "currency": 1}),
     ],
 )
-def test_the_errors_of_an_input_are_json(model: type, value: object) -> None:
+def test_the_errors_of_an_input_are_json(model, value):
     """A web framework answers with them, and shows an exception in them as an empty object."""
     with pytest.raises(ValidationError) as caught:
         TypeAdapter(model).validate_python(value)
-    errors: Any = caught.value.errors(include_url=False)
+    errors = caught.value.errors(include_url=False)
     json.dumps(errors)
     assert not any(
         isinstance(one, Exception) for row in errors for one in row.get("ctx", {}).values()
@@ -43,7 +40,7 @@ def test_the_errors_of_an_input_are_json(model: type, value: object) -> None:
     assert not any(row["msg"].startswith("Value error, ") for row in errors)
 
 
-def test_a_trip_in_place_of_its_selection_names_select(both: Ferry) -> None:
+def test_a_trip_in_place_of_its_selection_names_select(both):
     trips = both.trips.search("Tarifa", "MATNG", on=DAY, passengers=SEARCHED)
     wrong: Any
     for wrong, field in (
@@ -58,15 +55,15 @@ def test_a_trip_in_place_of_its_selection_names_select(both: Ferry) -> None:
         assert (caught.value.field, caught.value.outcome) == (field, "not_sent")
 
 
-def test_a_name_in_place_of_the_vehicle_of_one_call_names_find(both: Ferry) -> None:
+def test_a_name_in_place_of_the_vehicle_of_one_call_names_find(both):
     trip = both.trips.search("Tarifa", "MATNG", on=DAY, passengers=SEARCHED)[0]
-    golf: Any = "golf"
+    golf = "golf"
     with pytest.raises(InvalidInputError, match=r"vehicles\.find\('golf'\)\[0\]\.booking\(\)"):
         both.bookings.create(availabilities=trip.select(), passengers=[ADA], vehicle=golf)
 
 
-def test_trips_take_the_name_of_a_vehicle(both: Ferry, ferry_sandbox: Sandbox) -> None:
-    def search(vehicle: Any, **more: Any) -> Any:
+def test_trips_take_the_name_of_a_vehicle(both, ferry_sandbox):
+    def search(vehicle, **more):
         return both.trips.search("Tarifa", "MATNG", on=DAY, passengers=SEARCHED, vehicle=vehicle)
 
     by_name, by_code = search("golf"), search("VOLKSWAGEN__GOLF")

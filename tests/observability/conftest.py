@@ -1,34 +1,21 @@
 """Fixtures: clients of every kind whose hooks keep what they are told, and a booking to change."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 import pytest
 
 from tests.observability.event_log import EventLog
 from tests.support.trip import booked
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk import Ferry
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
-
 
 @pytest.fixture
-def event_log() -> EventLog:
+def event_log():
     return EventLog()
 
 
 @pytest.fixture
-def make_client(
-    any_clients: Clients, ferry_sandbox: Sandbox, event_log: EventLog
-) -> Callable[..., Ferry]:
+def make_client(any_clients, ferry_sandbox, event_log):
     """Make clients of the local service with the hooks of the log, async ones for `AsyncFerry`."""
 
-    def make(token: Any = None, **settings: Any) -> Ferry:
+    def make(token=None, **settings):
         hooks = event_log.ahooks if any_clients.is_async else event_log.hooks
         return any_clients(
             token or ferry_sandbox.token,
@@ -41,6 +28,6 @@ def make_client(
 
 
 @pytest.fixture
-def booking_id(ferry: Ferry) -> str:
+def booking_id(ferry):
     """A booking that is not yet confirmed."""
     return booked(ferry).booking_id

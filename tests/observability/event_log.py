@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 import anyio.lowlevel
 
 from ferry_sdk import OutcomeEvent, RequestEvent, ResponseEvent, RetryEvent
-
-if TYPE_CHECKING:
-    from ferry_sdk import EventHooks
 
 NAMES = ("request", "response", "retry", "outcome")
 
@@ -22,44 +19,42 @@ class EventLog:
         events: All of them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.events: list[Any] = []
 
     @property
-    def hooks(self) -> EventHooks:
+    def hooks(self):
         """Hooks for either client."""
-        hooks: Any = {name: [self.events.append] for name in NAMES}
-        return hooks
+        return {name: [self.events.append] for name in NAMES}
 
     @property
-    def ahooks(self) -> EventHooks:
+    def ahooks(self):
         """Hooks for an `AsyncFerry`, which lets others run meanwhile."""
-        hooks: Any = {name: [self._note] for name in NAMES}
-        return hooks
+        return {name: [self._note] for name in NAMES}
 
-    async def _note(self, event: object) -> None:
+    async def _note(self, event):
         await anyio.lowlevel.checkpoint()
         self.events.append(event)
 
     @property
-    def kinds(self) -> list[str]:
+    def kinds(self):
         """Which events, in order."""
         return [type(event).__name__.removesuffix("Event").lower() for event in self.events]
 
     @property
-    def requests(self) -> list[RequestEvent]:
+    def requests(self):
         return [event for event in self.events if isinstance(event, RequestEvent)]
 
     @property
-    def responses(self) -> list[ResponseEvent]:
+    def responses(self):
         return [event for event in self.events if isinstance(event, ResponseEvent)]
 
     @property
-    def retries(self) -> list[RetryEvent]:
+    def retries(self):
         return [event for event in self.events if isinstance(event, RetryEvent)]
 
     @property
-    def outcome(self) -> OutcomeEvent:
+    def outcome(self):
         """The only outcome there is."""
         (outcome,) = [event for event in self.events if isinstance(event, OutcomeEvent)]
         return outcome

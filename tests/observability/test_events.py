@@ -1,12 +1,9 @@
 """What hooks are told of calls that go well and of calls that do not, over real connections."""
 
-from __future__ import annotations
-
 import re
 import time
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import anyio
@@ -25,22 +22,13 @@ from ferry_sdk import (
 from ferry_sdk._protocols.rest import Rest
 from tests.backend.gathering import at_once, eventually
 from tests.backend.stopping import by_scope
-from tests.observability.event_log import NAMES, EventLog
+from tests.observability.event_log import NAMES
 from tests.support.hold import Hold
 from tests.support.operations import OPERATIONS, described
 from tests.support.tables import each
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-    from ferry_sdk.sandbox import Sandbox
-
-    NewFerry = Callable[..., Ferry]
-
-
-def test_a_call_is_a_request_a_response_and_an_outcome(
-    make_client: NewFerry, event_log: EventLog, ferry_sandbox: Sandbox
-) -> None:
+def test_a_call_is_a_request_a_response_and_an_outcome(make_client, event_log, ferry_sandbox):
     with correlation("order-4711"):
         make_client().catalogue.ports()
     request, response, outcome = event_log.events
@@ -60,18 +48,14 @@ def test_a_call_is_a_request_a_response_and_an_outcome(
     assert [attempt.request_id for attempt in outcome.attempts] == [response.request_id]
 
 
-def test_the_seconds_of_an_exchange_leave_out_those_of_the_hooks(
-    event_log: EventLog, ferry_sandbox: Sandbox
-) -> None:
-    hooks: Any = {**event_log.hooks, "request": [lambda _: time.sleep(0.3)]}
+def test_the_seconds_of_an_exchange_leave_out_those_of_the_hooks(event_log, ferry_sandbox):
+    hooks = {**event_log.hooks, "request": [lambda _: time.sleep(0.3)]}
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=hooks) as ferry:
         ferry.catalogue.ports()
     assert event_log.outcome.seconds - event_log.responses[0].seconds >= 0.3
 
 
-def test_a_retry_is_told_between_the_attempts(
-    make_client: NewFerry, event_log: EventLog, ferry_sandbox: Sandbox
-) -> None:
+def test_a_retry_is_told_between_the_attempts(make_client, event_log, ferry_sandbox):
     ferry_sandbox.faults.add("rate_limited", "catalogue.ports", retry_after=0)
     ferry_sandbox.faults.add("cut_before", "catalogue.ports")
     make_client().catalogue.ports()
@@ -92,8 +76,8 @@ def test_a_retry_is_told_between_the_attempts(
 
 
 def test_a_lost_reply_and_its_reading_back_are_one_call(
-    make_client: NewFerry, event_log: EventLog, ferry_sandbox: Sandbox, booking_id: str
-) -> None:
+    make_client, event_log, ferry_sandbox, booking_id
+):
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     ferry_sandbox.faults.add("server_error", "bookings.get")
     assert make_client().bookings.confirm(booking_id).read_back
@@ -110,8 +94,8 @@ def test_a_lost_reply_and_its_reading_back_are_one_call(
 
 @pytest.mark.usefixtures("look_once")
 def test_what_cannot_be_known_is_unknown_and_recovering_is_a_call_of_its_own(
-    make_client: NewFerry, event_log: EventLog, ferry_sandbox: Sandbox, booking_id: str
-) -> None:
+    make_client, event_log, ferry_sandbox, booking_id
+):
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     ferry_sandbox.faults.add("server_error", "bookings.get", times=None)
     ferry = make_client()
@@ -134,9 +118,7 @@ def test_what_cannot_be_known_is_unknown_and_recovering_is_a_call_of_its_own(
 
 
 @pytest.mark.parametrize("protocol", ["rest", "mcp"])
-def test_a_token_that_is_renewed_makes_a_retry(
-    make_client: NewFerry, event_log: EventLog, ferry_sandbox: Sandbox, protocol: str
-) -> None:
+def test_a_token_that_is_renewed_makes_a_retry(make_client, event_log, ferry_sandbox, protocol):
     tokens = iter(["stale", ferry_sandbox.token])
     ferry = make_client(lambda: next(tokens))
     assert ferry.catalogue.ports() if protocol == "rest" else ferry.mcp.countries()
@@ -146,9 +128,7 @@ def test_a_token_that_is_renewed_makes_a_retry(
     assert event_log.outcome.outcome == "done"
 
 
-def test_the_handshake_of_mcp_is_told_as_what_it_is(
-    make_client: NewFerry, event_log: EventLog
-) -> None:
+def test_the_handshake_of_mcp_is_told_as_what_it_is(make_client, event_log):
     make_client().mcp.countries()
     assert [(one.protocol, one.rpc_method, one.route) for one in event_log.requests] == [
         ("MCP", "initialize", "/mcp"),
@@ -158,9 +138,7 @@ def test_the_handshake_of_mcp_is_told_as_what_it_is(
     assert event_log.outcome.call.operation == "mcp.countries"
 
 
-def test_a_deadline_ends_the_exchange_and_the_call(
-    make_client: NewFerry, event_log: EventLog, ferry_sandbox: Sandbox
-) -> None:
+def test_a_deadline_ends_the_exchange_and_the_call(make_client, event_log, ferry_sandbox):
     ferry = make_client()
     ferry.catalogue.ports()  # the first call of a process imports what calls need
     event_log.events.clear()
@@ -173,18 +151,14 @@ def test_a_deadline_ends_the_exchange_and_the_call(
     assert event_log.outcome.outcome == "unknown"
 
 
-def test_a_call_that_is_refused_before_the_wire_has_an_outcome_only(
-    make_client: NewFerry, event_log: EventLog
-) -> None:
+def test_a_call_that_is_refused_before_the_wire_has_an_outcome_only(make_client, event_log):
     with pytest.raises(ReadOnlyError):
         make_client(read_only=True).bookings.confirm("b-1")
     assert event_log.kinds == ["outcome"]
     assert (event_log.outcome.outcome, event_log.outcome.problem) == ("not_sent", "ReadOnlyError")
 
 
-def test_a_wait_is_one_call(
-    make_client: NewFerry, event_log: EventLog, ferry_sandbox: Sandbox, booking_id: str
-) -> None:
+def test_a_wait_is_one_call(make_client, event_log, ferry_sandbox, booking_id):
     ferry_sandbox.faults.add("server_error", "bookings.get")
     ferry = make_client()
     ferry.bookings.wait(booking_id, until="payment_due", deadline=20)
@@ -192,9 +166,7 @@ def test_a_wait_is_one_call(
     assert event_log.outcome.call.operation == "bookings.wait"
 
 
-def test_looking_again_is_no_retry(
-    make_client: NewFerry, event_log: EventLog, booking_id: str
-) -> None:
+def test_looking_again_is_no_retry(make_client, event_log, booking_id):
     with pytest.raises(RequestTimeoutError):
         make_client().bookings.wait(booking_id, until="ticketed", deadline=0.6)
     assert len(event_log.requests) > 1
@@ -202,8 +174,8 @@ def test_looking_again_is_no_retry(
 
 
 def test_two_who_ask_for_the_same_have_an_outcome_each(
-    event_log: EventLog, ferry_sandbox: Sandbox, booking_id: str, joined: list[object]
-) -> None:
+    event_log, ferry_sandbox, booking_id, joined
+):
     hold = Hold(ferry_sandbox, "bookings.confirm", replies=True)
     with Ferry(
         ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=event_log.hooks
@@ -221,27 +193,16 @@ def test_two_who_ask_for_the_same_have_an_outcome_each(
 @pytest.mark.parametrize("loop", ["asyncio", "trio"])
 @pytest.mark.parametrize(
     ("done", "call", "outcome"),
-    [
-        (False, "confirm", "unknown"),
-        (True, "confirm", "unknown"),
-        (False, "guard", "not_sent"),
-    ],
+    [(False, "confirm", "unknown"), (True, "confirm", "unknown"), (False, "guard", "not_sent")],
 )
 def test_a_cancelled_call_ends_its_exchange_and_tells_its_outcome(
-    request: pytest.FixtureRequest,
-    event_log: EventLog,
-    ferry_sandbox: Sandbox,
-    booking_id: str,
-    loop: str,
-    done: bool,
-    call: str,
-    outcome: str,
-) -> None:
+    request, event_log, ferry_sandbox, booking_id, loop, done, call, outcome
+):
     name = "bookings.confirm" if call == "confirm" else "bookings.get"
     hold = Hold(ferry_sandbox, name, replies=done)
     expected = {} if call == "confirm" else {"expect_total": 1}
 
-    async def main() -> None:
+    async def main():
         async with AsyncFerry(
             ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=event_log.ahooks
         ) as ferry:
@@ -257,16 +218,11 @@ def test_a_cancelled_call_ends_its_exchange_and_tells_its_outcome(
 
 @pytest.mark.parametrize("loop", ["asyncio", "trio"])
 def test_one_who_joined_a_request_and_is_cancelled_does_not_know(
-    request: pytest.FixtureRequest,
-    event_log: EventLog,
-    ferry_sandbox: Sandbox,
-    booking_id: str,
-    joined: list[object],
-    loop: str,
-) -> None:
+    request, event_log, ferry_sandbox, booking_id, joined, loop
+):
     hold = Hold(ferry_sandbox, "bookings.confirm", replies=True)
 
-    async def main() -> None:
+    async def main():
         async with (
             AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as first,
             AsyncFerry(
@@ -285,9 +241,7 @@ def test_one_who_joined_a_request_and_is_cancelled_does_not_know(
     assert event_log.outcome.outcome == "unknown"
 
 
-def test_views_and_raw_responses_tell_the_same_hooks(
-    make_client: NewFerry, event_log: EventLog
-) -> None:
+def test_views_and_raw_responses_tell_the_same_hooks(make_client, event_log):
     ferry = make_client()
     ferry.with_options(deadline=20).catalogue.ports()
     raw = ferry.with_raw_response.catalogue.ports()
@@ -296,8 +250,8 @@ def test_views_and_raw_responses_tell_the_same_hooks(
 
 
 def test_a_voucher_is_fetched_under_no_address_of_its_own(
-    make_client: NewFerry, event_log: EventLog, booking_id: str, tmp_path: Any
-) -> None:
+    make_client, event_log, booking_id, tmp_path
+):
     ferry = make_client()
     ticket_id = ferry.bookings.confirm(booking_id).ticket_id
     event_log.events.clear()
@@ -305,9 +259,7 @@ def test_a_voucher_is_fetched_under_no_address_of_its_own(
     assert [one.route for one in event_log.requests] == ["/api/ticket/{id}/pdf", "/{voucher}"]
 
 
-def test_no_event_names_an_id_a_token_or_a_traveller(
-    make_client: NewFerry, event_log: EventLog, ferry_sandbox: Sandbox
-) -> None:
+def test_no_event_names_an_id_a_token_or_a_traveller(make_client, event_log, ferry_sandbox):
     ferry = make_client()
     for call in (
         ferry.tickets.get,
@@ -329,7 +281,7 @@ def test_no_event_names_an_id_a_token_or_a_traveller(
 
 
 @each("name", OPERATIONS)
-def test_no_route_shows_an_id(name: str) -> None:
+def test_no_route_shows_an_id(name):
     call = described(name).call
     if isinstance(call, Rest):
         assert not re.search(r"\b[a-z]-1\b", call.route)
@@ -344,22 +296,22 @@ def test_no_route_shows_an_id(name: str) -> None:
     ("hooks", "named"),
     [({"ask": [print]}, "ask"), ({"request": ["f"]}, "request"), ({"retry": print}, "retry")],
 )
-def test_hooks_that_cannot_work_are_refused(kind: Any, hooks: Any, named: str) -> None:
+def test_hooks_that_cannot_work_are_refused(kind, hooks, named):
     with pytest.raises(ConfigurationError, match=named):
         kind("t", base_url="https://ferry.example", event_hooks=hooks)
 
 
 @each("name", NAMES)
-def test_an_async_hook_needs_the_async_client(name: str) -> None:
-    async def hook(_: object) -> None: ...
+def test_an_async_hook_needs_the_async_client(name):
+    async def hook(_): ...
 
-    hooks: Any = {name: [hook]}
+    hooks = {name: [hook]}
     with pytest.raises(ConfigurationError, match="AsyncFerry"):
         Ferry("t", base_url="https://ferry.example", event_hooks=hooks)
     AsyncFerry("t", base_url="https://ferry.example", event_hooks=hooks)
 
 
-def test_no_hooks_are_no_hooks() -> None:
+def test_no_hooks_are_no_hooks():
     for hooks in (None, {}, {"request": []}):
-        ferry: Any = Ferry("t", base_url="https://ferry.example", event_hooks=hooks)
+        ferry = Ferry("t", base_url="https://ferry.example", event_hooks=hooks)
         assert ferry._transport.settings.hooks is None

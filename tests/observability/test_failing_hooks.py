@@ -1,10 +1,7 @@
 """A hook that raises, hangs or is cut short changes nothing of what becomes of a call."""
 
-from __future__ import annotations
-
 import logging
 import traceback
-from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.lowlevel
@@ -12,25 +9,15 @@ import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, RequestTimeoutError
 from ferry_sdk.journal import Journal
-from tests.observability.event_log import NAMES, EventLog
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from anyio.from_thread import BlockingPortal
-
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
+from tests.observability.event_log import NAMES
 
 
 @pytest.fixture(params=["asyncio", "trio"])
-def portal(request: pytest.FixtureRequest) -> BlockingPortal:
-    made: BlockingPortal = request.getfixturevalue(f"{request.param}_portal")
-    return made
+def portal(request):
+    return request.getfixturevalue(f"{request.param}_portal")
 
 
-def warnings_of(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:
+def warnings_of(caplog):
     return [
         record
         for record in caplog.records
@@ -42,11 +29,11 @@ class OutOfOrderError(Exception):
     """What no library raises."""
 
 
-def failing(_: object) -> None:
+def failing(_):
     raise OutOfOrderError("the monitoring is down")
 
 
-async def afailing(_: object) -> None:
+async def afailing(_):
     await anyio.lowlevel.checkpoint()
     raise OutOfOrderError("the monitoring is down")
 
@@ -54,17 +41,12 @@ async def afailing(_: object) -> None:
 @pytest.mark.parametrize("kind", [OutOfOrderError, StopIteration, RequestTimeoutError])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_failing_hook_costs_no_confirmation(
-    make_client: Callable[..., Ferry],
-    event_log: EventLog,
-    ferry_sandbox: Sandbox,
-    booking_id: str,
-    name: str,
-    kind: type[Exception],
-) -> None:
-    def hook(_: object) -> None:
+    make_client, event_log, ferry_sandbox, booking_id, name, kind
+):
+    def hook(_):
         raise kind("no")
 
-    hooks: Any = {**event_log.hooks, name: [hook, event_log.events.append]}
+    hooks = {**event_log.hooks, name: [hook, event_log.events.append]}
     ferry_sandbox.counters.reset()
     ferry_sandbox.faults.add("rate_limited", "bookings.confirm", retry_after=0)
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
@@ -75,11 +57,7 @@ def test_a_failing_hook_costs_no_confirmation(
     ]
 
 
-def test_a_failing_hook_is_told_of_loudly_once(
-    any_clients: Clients,
-    make_client: Callable[..., Ferry],
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_a_failing_hook_is_told_of_loudly_once(any_clients, make_client, caplog):
     caplog.set_level(logging.DEBUG)
     hook = afailing if any_clients.is_async else failing
     ferry = make_client(event_hooks={"request": [hook], "outcome": [hook]})
@@ -96,16 +74,11 @@ def test_a_failing_hook_is_told_of_loudly_once(
 
 
 def test_an_async_hook_that_hangs_is_left_after_a_while(
-    portal: BlockingPortal,
-    ferry_sandbox: Sandbox,
-    caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
-    booking_id: str,
-    event_log: EventLog,
-) -> None:
+    portal, ferry_sandbox, caplog, monkeypatch, booking_id, event_log
+):
     monkeypatch.setattr("ferry_sdk._engine.hook_runner.LONGEST", 0.1)
 
-    async def main() -> Any:
+    async def main():
         async with AsyncFerry(
             ferry_sandbox.token,
             base_url=ferry_sandbox.base_url,
@@ -124,9 +97,7 @@ def test_an_async_hook_that_hangs_is_left_after_a_while(
     assert "RequestTimeoutError" in record.getMessage()
 
 
-def test_an_awaitable_of_a_plain_function_is_told_of_by_the_sync_client(
-    ferry_sandbox: Sandbox, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_an_awaitable_of_a_plain_function_is_told_of_by_the_sync_client(ferry_sandbox, caplog):
     with Ferry(
         ferry_sandbox.token,
         base_url=ferry_sandbox.base_url,
@@ -146,32 +117,24 @@ def test_an_awaitable_of_a_plain_function_is_told_of_by_the_sync_client(
     ],
 )
 def test_a_write_that_is_cancelled_in_a_hook_is_on_record_as_what_it_is(
-    portal: BlockingPortal,
-    ferry_sandbox: Sandbox,
-    caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    booking_id: str,
-    name: str,
-    state: str,
-    said: str | None,
-) -> None:
+    portal, ferry_sandbox, caplog, monkeypatch, tmp_path, booking_id, name, state, said
+):
     monkeypatch.setattr("ferry_sdk._engine.hook_runner.LONGEST", 20.0)
-    ended: list[str] = []
+    ended = []
 
     class Noting(Journal):
-        def end(self, entry_id: str, state: Any) -> None:
+        def end(self, entry_id, state):
             super().end(entry_id, state)
             ended.append(state)
 
-    async def main(journal: Journal) -> None:
+    async def main(journal):
         with anyio.CancelScope() as scope:
 
-            async def hook(_: object) -> None:
+            async def hook(_):
                 scope.cancel()
                 await anyio.sleep(15)
 
-            hooks: Any = {name: [hook]}
+            hooks = {name: [hook]}
             ferry = AsyncFerry(
                 ferry_sandbox.token,
                 base_url=ferry_sandbox.base_url,
@@ -192,11 +155,11 @@ def test_a_write_that_is_cancelled_in_a_hook_is_on_record_as_what_it_is(
     assert all(str(said) in words for words in warned)
 
 
-def test_an_interruption_in_a_hook_goes_on(ferry_sandbox: Sandbox, event_log: EventLog) -> None:
-    def interrupted(_: object) -> None:
+def test_an_interruption_in_a_hook_goes_on(ferry_sandbox, event_log):
+    def interrupted(_):
         raise KeyboardInterrupt
 
-    hooks: Any = {**event_log.hooks, "request": [event_log.events.append, interrupted]}
+    hooks = {**event_log.hooks, "request": [event_log.events.append, interrupted]}
     with (
         Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=hooks) as ferry,
         pytest.raises(KeyboardInterrupt),

@@ -1,7 +1,5 @@
 """Every record that the library logs is documented, and those of a call carry its id."""
 
-from __future__ import annotations
-
 import ast
 import logging
 import os
@@ -10,20 +8,11 @@ import sys
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import ferry_sdk
 from ferry_sdk import FerryError, correlation
 from tests.support import processes
 from tests.support.trip import PASSENGERS, booked
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    import pytest
-
-    from ferry_sdk import Ferry
-    from ferry_sdk.sandbox import Sandbox
 
 HOME = Path(ferry_sdk.__file__).parent
 PAGE = Path(__file__).parents[2] / "docs" / "observability.md"
@@ -38,7 +27,7 @@ DOCUMENTED = {
 
 
 @cache
-def calls() -> list[tuple[Path, ast.Call]]:
+def calls():
     """Every call in the library."""
     return [
         (path, node)
@@ -48,7 +37,7 @@ def calls() -> list[tuple[Path, ast.Call]]:
     ]
 
 
-def logger_calls() -> Iterator[tuple[Path, ast.Call]]:
+def logger_calls():
     """Every call of a logger's method in the library."""
     for path, node in calls():
         if isinstance(node.func, ast.Attribute):
@@ -58,7 +47,7 @@ def logger_calls() -> Iterator[tuple[Path, ast.Call]]:
                 yield path, node
 
 
-def levels_of(call: ast.Call) -> set[str]:
+def levels_of(call):
     """The levels that a call may log at."""
     name = ast.unparse(call.func).rpartition(".")[2].upper()
     if name != "LOG":
@@ -66,8 +55,8 @@ def levels_of(call: ast.Call) -> set[str]:
     return {level for level in LEVELS if f"logging.{level}" in ast.unparse(call.args[0])}
 
 
-def test_the_documented_records_are_those_that_are_logged() -> None:
-    logged: set[tuple[str, str]] = set()
+def test_the_documented_records_are_those_that_are_logged():
+    logged = set()
     for path, call in logger_calls():
         template = call.args[1 if ast.unparse(call.func).endswith(".log") else 0]
         assert isinstance(template, ast.Constant), f"{path}: a template that is not plain"
@@ -76,7 +65,7 @@ def test_the_documented_records_are_those_that_are_logged() -> None:
     assert len(logged) == 24
 
 
-def test_all_is_logged_to_one_logger_and_no_root() -> None:
+def test_all_is_logged_to_one_logger_and_no_root():
     names = {
         ast.unparse(node.args[0]) if node.args else ""
         for _, node in calls()
@@ -104,7 +93,7 @@ with Sandbox() as sandbox:
 """
 
 
-def test_the_environment_prints_the_records_once() -> None:
+def test_the_environment_prints_the_records_once():
     line = "DEBUG ferry_sdk: catalogue.ports: HTTP 200, request id "
     for level, before, lines in (
         ("debug", "pass", 2),
@@ -128,20 +117,17 @@ def test_the_environment_prints_the_records_once() -> None:
     assert ended.stdout == "FERRY_LOG: expected debug or info\n"
 
 
-def fields(template: str) -> int:
+def fields(template):
     return len(re.findall(r"%(?:s|d|\.2f)", template))
 
 
 def test_a_trip_with_faults_logs_what_is_documented_and_its_id(
-    make_client: Callable[..., Ferry],
-    ferry_sandbox: Sandbox,
-    ferry: Ferry,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+    make_client, ferry_sandbox, ferry, caplog
+):
     booking_id = booked(ferry).booking_id
     caplog.set_level(logging.DEBUG, "ferry_sdk")
     caplog.clear()
-    tokens: Any = iter(["canary-stale-token", ferry_sandbox.token])
+    tokens = iter(["canary-stale-token", ferry_sandbox.token])
     client = make_client(lambda: next(tokens), event_hooks={"retry": [lambda _: 1 / 0]})
     with correlation("order-4711"):
         ferry_sandbox.faults.add("server_error", "catalogue.ports", times=2)

@@ -1,29 +1,16 @@
 """The spans of calls and attempts, by the in-memory exporter, over real connections."""
 
-from __future__ import annotations
-
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import anyio
 import pytest
 
 from ferry_sdk import AsyncFerry, FerryError, correlation, otel
+from tests.support.processes import run
 from tests.support.trip import PASSENGERS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from anyio.from_thread import BlockingPortal
-    from opentelemetry.sdk.trace import ReadableSpan
-
-    from ferry_sdk import Ferry
-    from ferry_sdk.sandbox import Sandbox
-    from tests.observability.event_log import EventLog
 
 
 class Spans:
@@ -33,7 +20,7 @@ class Spans:
         provider: Makes tracers.
     """
 
-    def __init__(self) -> None:
+    def __init__(self):
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import SimpleSpanProcessor
         from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -44,15 +31,15 @@ class Spans:
         self.tracer = self.provider.get_tracer("a program")
 
     @property
-    def all(self) -> list[ReadableSpan]:
+    def all(self):
         """By their beginning."""
         return sorted(self._exporter.get_finished_spans(), key=lambda one: one.start_time or 0)
 
     @property
-    def calls(self) -> list[ReadableSpan]:
+    def calls(self):
         return [span for span in self.all if "ferry.outcome" in (span.attributes or {})]
 
-    def below(self, parent: ReadableSpan) -> list[ReadableSpan]:
+    def below(self, parent):
         """The spans of which this is the parent."""
         return [
             span
@@ -60,7 +47,7 @@ class Spans:
             if span.parent is not None and span.parent.span_id == parent.context.span_id
         ]
 
-    def one_call(self) -> tuple[ReadableSpan, list[ReadableSpan]]:
+    def one_call(self):
         """The only call, and its attempts; nothing else was exported."""
         (call,) = self.calls
         attempts = self.below(call)
@@ -69,24 +56,22 @@ class Spans:
 
 
 @pytest.fixture
-def spans() -> Spans:
+def spans():
     return Spans()
 
 
 @pytest.fixture
-def make_traced_client(make_client: Callable[..., Ferry], spans: Spans) -> Callable[..., Ferry]:
+def make_traced_client(make_client, spans):
     """Makes clients that make spans."""
 
-    def made(token: Any = None, **settings: Any) -> Ferry:
+    def made(token=None, **settings):
         hooks = otel.event_hooks(tracer_provider=spans.provider)
         return make_client(token, **{"event_hooks": hooks, **settings})
 
     return made
 
 
-def test_a_call_and_its_attempt(
-    make_traced_client: Callable[..., Ferry], spans: Spans, ferry_sandbox: Sandbox
-) -> None:
+def test_a_call_and_its_attempt(make_traced_client, spans, ferry_sandbox):
     ferry = make_traced_client()
     with correlation("order-4711"), suppress(FerryError):
         ferry.bookings.get("b-4711")
@@ -121,9 +106,7 @@ def test_a_call_and_its_attempt(
     assert times == sorted(times, key=lambda one: one or 0)
 
 
-def test_a_call_that_goes_well_has_no_error(
-    make_traced_client: Callable[..., Ferry], spans: Spans
-) -> None:
+def test_a_call_that_goes_well_has_no_error(make_traced_client, spans):
     make_traced_client().catalogue.ports()
     call, (attempt,) = spans.one_call()
     for span in (call, attempt):
@@ -133,8 +116,8 @@ def test_a_call_that_goes_well_has_no_error(
 
 
 def test_a_lost_reply_is_a_call_with_every_attempt_below_it(
-    make_traced_client: Callable[..., Ferry], spans: Spans, ferry_sandbox: Sandbox, booking_id: str
-) -> None:
+    make_traced_client, spans, ferry_sandbox, booking_id
+):
     ferry_sandbox.faults.add("rate_limited", "bookings.confirm", retry_after=0)
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     ferry_sandbox.faults.add("server_error", "bookings.get")
@@ -142,7 +125,7 @@ def test_a_lost_reply_is_a_call_with_every_attempt_below_it(
     call, attempts = spans.one_call()
     confirm, get = "POST /api/booking/confirm", "GET /api/booking/{id}"
     assert [span.name for span in attempts] == [confirm, confirm, get, get]
-    known: list[Any] = [span.attributes for span in attempts]
+    known = [span.attributes for span in attempts]
     assert [one.get("http.request.resend_count") for one in known] == [None, 1, None, 1]
     assert {one["ferry.correlation_id"] for one in (*known, call.attributes)} == {
         known[0]["ferry.correlation_id"]
@@ -158,20 +141,18 @@ def test_a_lost_reply_is_a_call_with_every_attempt_below_it(
     assert call.attributes["ferry.outcome"] == "done"
     assert call.attributes["ferry.read_back"] is True
     assert call.status.status_code.name == "UNSET"
-    retries: list[Any] = [event.attributes for event in call.events if event.name == "ferry.retry"]
+    retries = [event.attributes for event in call.events if event.name == "ferry.retry"]
     assert [(one["ferry.operation"], one["error.type"]) for one in retries] == [
         ("bookings.confirm", "RateLimitError"),
         ("bookings.get", "ServerError"),
     ]
 
 
-def test_the_handshake_of_mcp_is_below_the_call(
-    make_traced_client: Callable[..., Ferry], spans: Spans
-) -> None:
+def test_the_handshake_of_mcp_is_below_the_call(make_traced_client, spans):
     make_traced_client().mcp.countries()
     call, attempts = spans.one_call()
     assert call.name == "mcp.countries"
-    known: list[Any] = [span.attributes for span in attempts]
+    known = [span.attributes for span in attempts]
     assert [one["mcp.method.name"] for one in known] == [
         "initialize",
         "notifications/initialized",
@@ -179,9 +160,7 @@ def test_the_handshake_of_mcp_is_below_the_call(
     ]
 
 
-def test_a_call_that_never_left_is_a_span_alone(
-    make_traced_client: Callable[..., Ferry], spans: Spans
-) -> None:
+def test_a_call_that_never_left_is_a_span_alone(make_traced_client, spans):
     with pytest.raises(FerryError):
         make_traced_client(read_only=True).bookings.confirm("b-1")
     call, attempts = spans.one_call()
@@ -192,7 +171,7 @@ def test_a_call_that_never_left_is_a_span_alone(
 # ---- whose child it is ------------------------------------------------------------------------
 
 
-def assert_each_below_its_own(spans: Spans, count: int) -> None:
+def assert_each_below_its_own(spans, count):
     """Every span of the program's has one call below it, and that its one attempt."""
     mine = [span for span in spans.all if span.name.startswith("request ")]
     assert len(mine) == count
@@ -205,18 +184,13 @@ def assert_each_below_its_own(spans: Spans, count: int) -> None:
 
 
 @pytest.mark.parametrize("deadline", [None, 20])
-def test_the_parent_is_what_is_current_in_the_callers_thread(
-    spans: Spans, ferry_sandbox: Sandbox, ferry: Ferry, deadline: float | None
-) -> None:
+def test_the_parent_is_what_is_current_in_the_callers_thread(spans, ferry_sandbox, ferry, deadline):
     hooks = otel.event_hooks(tracer_provider=spans.provider)
     with type(ferry)(
-        ferry_sandbox.token,
-        base_url=ferry_sandbox.base_url,
-        event_hooks=hooks,
-        deadline=deadline,
+        ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=hooks, deadline=deadline
     ) as client:
 
-        def work(number: int) -> None:
+        def work(number):
             name = f"request {number}"
             with spans.tracer.start_as_current_span(name), correlation(name):
                 client.catalogue.ports()
@@ -227,19 +201,17 @@ def test_the_parent_is_what_is_current_in_the_callers_thread(
 
 
 @pytest.mark.parametrize("loop", ["asyncio", "trio"])
-def test_the_parent_is_what_is_current_in_the_callers_task(
-    request: pytest.FixtureRequest, spans: Spans, ferry_sandbox: Sandbox, loop: str
-) -> None:
-    portal: BlockingPortal = request.getfixturevalue(f"{loop}_portal")
+def test_the_parent_is_what_is_current_in_the_callers_task(request, spans, ferry_sandbox, loop):
+    portal = request.getfixturevalue(f"{loop}_portal")
 
-    async def main() -> None:
+    async def main():
         async with AsyncFerry(
             ferry_sandbox.token,
             base_url=ferry_sandbox.base_url,
             event_hooks=otel.event_hooks(tracer_provider=spans.provider),
         ) as ferry:
 
-            async def work(number: int) -> None:
+            async def work(number):
                 name = f"request {number}"
                 with spans.tracer.start_as_current_span(name), correlation(name):
                     await ferry.catalogue.ports()
@@ -255,9 +227,7 @@ def test_the_parent_is_what_is_current_in_the_callers_task(
 # ---- the rest ---------------------------------------------------------------------------------
 
 
-def test_no_span_shows_an_id_a_token_or_a_traveller(
-    make_traced_client: Callable[..., Ferry], spans: Spans, ferry_sandbox: Sandbox
-) -> None:
+def test_no_span_shows_an_id_a_token_or_a_traveller(make_traced_client, spans, ferry_sandbox):
     ferry = make_traced_client()
     for call in (ferry.tickets.get, ferry.tickets.cancel, ferry.mcp.view_ticket):
         with suppress(FerryError):
@@ -274,7 +244,7 @@ def test_no_span_shows_an_id_a_token_or_a_traveller(
         assert canary not in text
 
 
-def test_the_extra_is_named_where_it_is_missing() -> None:
+def test_the_extra_is_named_where_it_is_missing():
     program = """
 import sys
 sys.modules["opentelemetry"] = None
@@ -285,29 +255,25 @@ try:
 except ModuleNotFoundError as error:
     print(error)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
+    done = run([sys.executable, "-c", program])
     assert 'pip install "ferry-sdk[otel]"' in done.stdout
 
 
-def test_the_core_loads_no_opentelemetry() -> None:
+def test_the_core_loads_no_opentelemetry():
     program = """
 import sys
 from ferry_sdk import Ferry
 Ferry("t", base_url="https://ferry.example", event_hooks={"request": [print]})
 print([name for name in sys.modules if name.startswith("opentelemetry")])
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
+    done = run([sys.executable, "-c", program], new=True)
     assert done.stdout == "[]\n"
 
 
 def test_own_hooks_receive_the_events_too_and_no_span_of_a_call_that_has_ended_is_kept(
-    make_client: Callable[..., Ferry], spans: Spans, event_log: EventLog
-) -> None:
-    hooks: Any = otel.event_hooks(event_log.hooks, tracer_provider=spans.provider)
+    make_client, spans, event_log
+):
+    hooks = otel.event_hooks(event_log.hooks, tracer_provider=spans.provider)
     make_client(event_hooks=hooks).catalogue.ports()
     assert event_log.kinds == ["request", "response", "outcome"]
     assert len(spans.all) == 2

@@ -1,9 +1,5 @@
 """The services and clients of the tests of planning."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 import pytest
 
 from ferry_sdk.planning import catalogues
@@ -13,20 +9,14 @@ from tests.conftest import clients_of
 from tests.support.routes import know_routes
 from tests.support.trip import NOW
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ferry_sdk import Ferry
-    from tests.support.both import Clients
-
 
 @pytest.fixture(autouse=True)
-def _without_routes(request: pytest.FixtureRequest) -> Iterator[None]:
+def _without_routes(request):
     """No test finds the catalogues of an earlier service, only those of its module's readers."""
     if "reader" in request.fixturenames:
         yield
         return
-    caches: list[dict[Any, Any]] = [catalogues._graphs, catalogues._indexes, catalogues._vehicles]
+    caches = [catalogues._graphs, catalogues._indexes, catalogues._vehicles]
     kept = [dict(one) for one in caches]
     clear_cache()
     yield
@@ -35,24 +25,23 @@ def _without_routes(request: pytest.FixtureRequest) -> Iterator[None]:
         cache.update(entries)
 
 
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
+@pytest.fixture(scope="session")
+def sandbox():
     """A service for tests that only read, and change nothing of it."""
     with Sandbox(now=NOW) as sandbox:
-        clear_cache()
         yield sandbox
 
 
 @pytest.fixture(scope="module", params=["sync", "asyncio"])
-def reader(request: pytest.FixtureRequest, sandbox: Sandbox) -> Iterator[Ferry]:
-    """A client of that service, sync and async, whose catalogues are read once."""
+def reader(request, sandbox):
+    """A client of that service, sync and async, whose catalogues are read once for all modules."""
     made = clients_of(request)
-    clients: Clients = next(made)
+    clients = next(made)
     yield clients(sandbox.token, base_url=sandbox.base_url)
     next(made, None)
 
 
 @pytest.fixture
-def with_routes(ferry_sandbox: Sandbox, _without_routes: None) -> None:
+def with_routes(ferry_sandbox, _without_routes):
     """The client knows the routes of the test's own service already."""
     know_routes(ferry_sandbox)

@@ -1,22 +1,16 @@
 """The cheapest fare of every day."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
-from ferry_sdk import CalendarDay, InvalidInputError, SearchPassengerDict
+from ferry_sdk import CalendarDay, InvalidInputError
 
-if TYPE_CHECKING:
-    from ferry_sdk import Ferry
-
-ADULT: list[SearchPassengerDict] = [{"type": "Adult", "gender": "Female", "age": 34}]
+ADULT = [{"type": "Adult", "gender": "Female", "age": 34}]
 JUNE = (date(2050, 6, 1), date(2050, 6, 30))
 
 
-def test_every_day_has_its_cheapest_fare(reader: Ferry) -> None:
+def test_every_day_has_its_cheapest_fare(reader):
     calendar = reader.trips.calendar("Genoa", "Tunis", start=JUNE[0], end=JUNE[1], passengers=ADULT)
     assert [*calendar] == [JUNE[0] + timedelta(days) for days in range(30)]
     assert calendar.report.calls == 60
@@ -39,7 +33,7 @@ def test_every_day_has_its_cheapest_fare(reader: Ferry) -> None:
     assert repr(calendar) == f"<PriceCalendar {route}: 30 days, {len(prices)} with sailings>"
 
 
-def test_a_calendar_without_sailings_has_no_cheapest_day(reader: Ferry) -> None:
+def test_a_calendar_without_sailings_has_no_cheapest_day(reader):
     calendar = reader.trips.calendar(
         "Genoa", "Tunis", start="2051-01-10", end="2051-01-11", passengers=ADULT
     )
@@ -47,7 +41,7 @@ def test_a_calendar_without_sailings_has_no_cheapest_day(reader: Ferry) -> None:
     assert "nothing sails" in calendar._repr_html_()
 
 
-def test_days_that_are_over_are_not_asked(reader: Ferry) -> None:
+def test_days_that_are_over_are_not_asked(reader):
     calendar = reader.trips.calendar(
         "Genoa", "Tunis", start="2020-01-01", end="2020-01-03", passengers=ADULT
     )
@@ -55,7 +49,7 @@ def test_days_that_are_over_are_not_asked(reader: Ferry) -> None:
     assert calendar.report.calls == 0
 
 
-def test_a_calendar_becomes_a_frame_and_a_table(reader: Ferry) -> None:
+def test_a_calendar_becomes_a_frame_and_a_table(reader):
     calendar = reader.trips.calendar(
         "Genoa", "Tunis", start=JUNE[0], end=JUNE[1], passengers=ADULT, max_calls=20
     )
@@ -74,7 +68,7 @@ def test_a_calendar_becomes_a_frame_and_a_table(reader: Ferry) -> None:
     assert str(calendar.cheapest.price if calendar.cheapest else None) in html
 
 
-def test_the_last_day_is_not_before_the_first(reader: Ferry) -> None:
+def test_the_last_day_is_not_before_the_first(reader):
     with pytest.raises(InvalidInputError) as refused:
         reader.trips.calendar("Genoa", "Tunis", start=JUNE[1], end=JUNE[0], passengers=ADULT)
     assert refused.value.field == "end"

@@ -1,21 +1,16 @@
 """Two sailings that meet in a port: all that the wait allows are found, and nothing else."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ferry_sdk import (
     AvailabilityError,
-    Ferry,
     InvalidInputError,
     RequestTimeoutError,
-    SearchPassengerDict,
     ServerError,
     UnknownPlaceError,
 )
@@ -23,11 +18,7 @@ from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
 from ferry_sdk.planning.trips import SearchReport
 from tests.support.exchanges import client_of, refusing_field
 
-if TYPE_CHECKING:
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
-
-ADULT: list[SearchPassengerDict] = [{"type": "Adult", "gender": "Female", "age": 34}]
+ADULT = [{"type": "Adult", "gender": "Female", "age": 34}]
 DAY = date(2050, 6, 6)
 FROM, TO = "Barcelona", "Tunis"
 """No company sails from the one to the other; ships of several companies meet in three ports."""
@@ -36,21 +27,21 @@ Found = set[tuple[datetime, datetime, str, str, Decimal]]
 
 
 @pytest.fixture
-def ferry(clients: Clients, ferry_sandbox: Sandbox, with_routes: None) -> Ferry:
+def ferry(clients, ferry_sandbox, with_routes):
     return clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
 
 
-def shown(itineraries: Any) -> Found:
+def shown(itineraries):
     return {
         (one.depart_at, one.arrive_at, *(leg.outward.company.id for leg in one.legs), one.price)
         for one in itineraries
     }
 
 
-def pairs_of_searches(ferry: Ferry, shortest: timedelta, longest: timedelta) -> Found:
+def pairs_of_searches(ferry, shortest, longest):
     """Return what one finds with a search for each leg and day, by comparing every two trips."""
     ports = {route.arrive_code for route in ferry.routes.find(FROM)}
-    both: Found = set()
+    both = set()
     for port in ports & {route.depart_code for route in ferry.routes.find(None, TO)}:
         firsts = ferry.trips.search(FROM, port, on=DAY, passengers=ADULT)
         days = [DAY + timedelta(days) for days in range(6)]
@@ -72,12 +63,10 @@ def pairs_of_searches(ferry: Ferry, shortest: timedelta, longest: timedelta) -> 
     return both
 
 
-def test_a_second_leg_that_is_too_slow_leaves_the_others(
-    ferry: Ferry, ferry_sandbox: Sandbox
-) -> None:
+def test_a_second_leg_that_is_too_slow_leaves_the_others(ferry, ferry_sandbox):
     every = ferry.trips.connections(FROM, TO, on=DAY, passengers=ADULT, max_calls=20)
     slow = every[0].legs[1].companies[0]
-    delay: Any = {"times": None, "company": slow, "seconds": 60}
+    delay = {"times": None, "company": slow, "seconds": 60}
     ferry_sandbox.faults.add("delay_before", "availability.search", **delay)
     for patience in (0.5, 1.5, 6.0, 20.0):  # a longer one on a busy machine
         found = ferry.trips.connections(
@@ -91,7 +80,7 @@ def test_a_second_leg_that_is_too_slow_leaves_the_others(
 
 
 @pytest.mark.parametrize("hours", [(2, 24), (0, 72), (4, 4.5)])
-def test_all_that_meet_in_time_are_found(reader: Ferry, hours: tuple[float, float]) -> None:
+def test_all_that_meet_in_time_are_found(reader, hours):
     wait = hours[0] * HOUR, hours[1] * HOUR
     found = reader.trips.connections(FROM, TO, on=DAY, passengers=ADULT, wait=wait, max_calls=200)
     assert shown(found) == pairs_of_searches(reader, *wait)
@@ -107,7 +96,7 @@ def test_all_that_meet_in_time_are_found(reader: Ferry, hours: tuple[float, floa
     assert pickle.loads(pickle.dumps(found[0])) == found[0]
 
 
-def test_each_leg_is_a_booking_of_its_own(ferry: Ferry) -> None:
+def test_each_leg_is_a_booking_of_its_own(ferry):
     found = ferry.trips.connections(FROM, TO, on=DAY, passengers=ADULT, max_calls=20)
     totals = [
         ferry.bookings.create(
@@ -119,7 +108,7 @@ def test_each_leg_is_a_booking_of_its_own(ferry: Ferry) -> None:
     assert sum(totals) == found[0].price == found[0].prices[str(found[0].currency)]
 
 
-def test_the_ports_to_change_in_can_be_named(reader: Ferry) -> None:
+def test_the_ports_to_change_in_can_be_named(reader):
     found = reader.trips.connections(FROM, TO, on=DAY, passengers=ADULT, via=["Gênes"])
     assert {one.via.code for one in found} == {"ITGOA"}
     assert {"ITGOA"} == {
@@ -133,7 +122,7 @@ def test_the_ports_to_change_in_can_be_named(reader: Ferry) -> None:
     assert unknown.value.field == "via[1]"
 
 
-def test_the_nearest_ports_are_asked_first_and_the_rest_is_named(reader: Ferry) -> None:
+def test_the_nearest_ports_are_asked_first_and_the_rest_is_named(reader):
     whole = reader.trips.connections(FROM, TO, on=DAY, passengers=ADULT, max_calls=200)
     for most in (1, 3, whole.report.calls - 1):
         part = reader.trips.connections(
@@ -154,7 +143,7 @@ def test_the_nearest_ports_are_asked_first_and_the_rest_is_named(reader: Ferry) 
     assert first.arrive_code == min(durations, key=lambda code: durations[code])
 
 
-def test_only_the_companies_that_are_asked_for_are_asked(reader: Ferry) -> None:
+def test_only_the_companies_that_are_asked_for_are_asked(reader):
     found = reader.trips.connections(
         FROM, TO, on=DAY, passengers=ADULT, companies=["grimaldi"], wait=(2 * HOUR, 48 * HOUR)
     )
@@ -162,7 +151,7 @@ def test_only_the_companies_that_are_asked_for_are_asked(reader: Ferry) -> None:
     assert {one.companies for one in found} == {("GRIMALDI",)}
 
 
-def test_a_company_that_fails_takes_no_other_with_it(ferry: Ferry, ferry_sandbox: Sandbox) -> None:
+def test_a_company_that_fails_takes_no_other_with_it(ferry, ferry_sandbox):
     ferry_sandbox.faults.add("server_error", "availability.search", times=1)
     found = ferry.trips.connections(FROM, TO, on=DAY, passengers=ADULT, concurrency=1)
     assert len(found.report.failed) == 1
@@ -172,7 +161,7 @@ def test_a_company_that_fails_takes_no_other_with_it(ferry: Ferry, ferry_sandbox
         ferry.trips.connections(FROM, TO, on=DAY, passengers=ADULT)
 
 
-def test_places_that_no_two_routes_join_have_no_route(reader: Ferry) -> None:
+def test_places_that_no_two_routes_join_have_no_route(reader):
     found = reader.trips.connections("Heraklion", "Cairnryan", on=DAY, passengers=ADULT)
     assert (len(found), found.report.calls, found.report.has_route) == (0, 0, False)
     assert repr(found) in found._repr_html_() or "no company sails" in repr(found)
@@ -196,15 +185,15 @@ def test_places_that_no_two_routes_join_have_no_route(reader: Ferry) -> None:
         ("passengers", []),
     ],
 )
-def test_an_invalid_argument_is_named(reader: Ferry, field: str, value: object) -> None:
-    arguments: dict[str, Any] = {"on": DAY, "passengers": ADULT}
+def test_an_invalid_argument_is_named(reader, field, value):
+    arguments = {"on": DAY, "passengers": ADULT}
     arguments[field.partition("[")[0]] = value
     with pytest.raises(InvalidInputError) as invalid:
         reader.trips.connections(FROM, TO, **arguments)
     assert invalid.value.field == field
 
 
-def test_a_refusal_names_the_argument_as_the_caller_wrote_it(reader: Ferry) -> None:
+def test_a_refusal_names_the_argument_as_the_caller_wrote_it(reader):
     for wrong, field in (
         ({"on": date(2020, 1, 1)}, "on"),
         ({"vehicle": {"code": "NO__SUCH"}}, "vehicle.code"),
@@ -215,22 +204,20 @@ def test_a_refusal_names_the_argument_as_the_caller_wrote_it(reader: Ferry) -> N
         assert refused.value.field == field
 
 
-def test_a_refused_port_of_the_second_leg_is_the_destination(
-    clients: Clients, ferry_sandbox: Sandbox, with_routes: None
-) -> None:
+def test_a_refused_port_of_the_second_leg_is_the_destination(clients, ferry_sandbox, with_routes):
     service = refusing_field("arrive_code", unless=b"ESBCN")
     ferry = client_of(clients, service, ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     report = ferry.trips.connections(FROM, TO, on=DAY, passengers=ADULT).report
     assert {one.error.field for one in report.failed} == {"destination"}
 
 
-def test_the_nearest_port_is_searched_to_its_end_first(reader: Ferry) -> None:
+def test_the_nearest_port_is_searched_to_its_end_first(reader):
     found = reader.trips.connections(FROM, TO, on=DAY, passengers=ADULT, concurrency=1, max_calls=3)
     assert len(found) == 1
     assert {one.arrive_code for one in found.report.answered} == {"ITGOA", "TNLGN"}
 
 
-def test_itineraries_of_two_currencies_have_no_single_price(reader: Ferry) -> None:
+def test_itineraries_of_two_currencies_have_no_single_price(reader):
     found = reader.trips.connections(FROM, TO, on=DAY, passengers=ADULT)
     first, second = found[0].legs
     tariff = first.fares[0].tariffs[0].model_copy(update={"currency": "TND"})
@@ -244,6 +231,6 @@ def test_itineraries_of_two_currencies_have_no_single_price(reader: Ferry) -> No
     assert "bound to wait" in again._repr_html_()
 
 
-def test_the_last_days_of_the_calendar_are_days(reader: Ferry) -> None:
+def test_the_last_days_of_the_calendar_are_days(reader):
     for day in ("9999-12-31", "9999-12-30"):
         assert reader.trips.connections(FROM, TO, on=day, passengers=ADULT).report.calls > 0

@@ -1,24 +1,18 @@
 """What notebooks and `print` show of trips, calendars, bookings and what was found."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
 
 from ferry_sdk.planning.connections import Itinerary
 from tests.models.test_cards import parse_html
 from tests.support.trip import DAY
 
-if TYPE_CHECKING:
-    from ferry_sdk import Ferry
-
-SEARCHED: Any = [{"type": "Adult", "gender": "Female", "age": 34}]
-ADA: Any = {"type": "Adult", "first_name": "Ada", "last_name": "Reyes", "gender": "F", "age": 34}
+SEARCHED = [{"type": "Adult", "gender": "Female", "age": 34}]
+ADA = {"type": "Adult", "first_name": "Ada", "last_name": "Reyes", "gender": "F", "age": 34}
 
 
-def test_a_card_of_a_trip_shows_its_ways_and_tells_its_fares_apart(reader: Ferry) -> None:
+def test_a_card_of_a_trip_shows_its_ways_and_tells_its_fares_apart(reader):
     trip = reader.trips.search(
         "Tarifa", "MATNG", on=DAY, back=DAY + timedelta(7), passengers=SEARCHED
     )[0]
@@ -38,7 +32,7 @@ def test_a_card_of_a_trip_shows_its_ways_and_tells_its_fares_apart(reader: Ferry
     assert f"{first.kind}, {first.amount:.2f} EUR ({parts}), until " in rows[0]
 
 
-def test_a_card_of_a_trip_one_way_has_one_price_for_each_fare(reader: Ferry) -> None:
+def test_a_card_of_a_trip_one_way_has_one_price_for_each_fare(reader):
     trip = reader.trips.search("Tarifa", "MATNG", on=DAY, passengers=SEARCHED)[0]
     texts = parse_html(trip._repr_html_()).texts
     assert "one way" in texts
@@ -47,8 +41,8 @@ def test_a_card_of_a_trip_one_way_has_one_price_for_each_fare(reader: Ferry) -> 
     assert f"single, {trip.price:.2f} EUR, until " in repr(trip.fares[0])
 
 
-def test_a_table_of_trips_has_a_column_for_the_way_back_if_there_is_one(reader: Ferry) -> None:
-    days: dict[str, Any] = {"on": DAY, "passengers": SEARCHED}
+def test_a_table_of_trips_has_a_column_for_the_way_back_if_there_is_one(reader):
+    days = {"on": DAY, "passengers": SEARCHED}
     one_way = reader.trips.search("Tarifa", "MATNG", **days)
     both_ways = reader.trips.search("Tarifa", "MATNG", back=DAY + timedelta(7), **days)
     for trips, heads in [(one_way, 0), (both_ways, 1)]:
@@ -58,7 +52,7 @@ def test_a_table_of_trips_has_a_column_for_the_way_back_if_there_is_one(reader: 
         assert shown.texts.count("-") == 0
 
 
-def test_a_card_of_an_itinerary_shows_both_sailings_and_the_wait(reader: Ferry) -> None:
+def test_a_card_of_an_itinerary_shows_both_sailings_and_the_wait(reader):
     found = reader.trips.connections("Barcelona", "Tunis", on=DAY, passengers=SEARCHED)[0]
     texts = parse_html(found._repr_html_()).texts
     first, second = (leg.outward for leg in found.legs)
@@ -76,7 +70,7 @@ def test_a_card_of_an_itinerary_shows_both_sailings_and_the_wait(reader: Ferry) 
     assert any("no company is bound to wait" in text for text in texts)
 
 
-def test_prices_of_trips_print_with_the_decimals_of_their_currency(reader: Ferry) -> None:
+def test_prices_of_trips_print_with_the_decimals_of_their_currency(reader):
     trip = reader.trips.search("Tarifa", "MATNG", on=DAY, passengers=SEARCHED)[0]
     found = reader.trips.connections("Barcelona", "Tunis", on=DAY, passengers=SEARCHED)[0]
     for amount, currency, shown in [
@@ -96,7 +90,7 @@ def test_prices_of_trips_print_with_the_decimals_of_their_currency(reader: Ferry
         assert f"{itinerary.price}" == f"{2 * Decimal(shown)}"
 
 
-def test_a_card_of_a_calendar_names_its_route_and_marks_the_cheapest_day(reader: Ferry) -> None:
+def test_a_card_of_a_calendar_names_its_route_and_marks_the_cheapest_day(reader):
     days = reader.trips.calendar(
         "ITGOA", "Palermo", start=DAY, end=DAY + timedelta(6), passengers=SEARCHED
     )
@@ -111,8 +105,8 @@ def test_a_card_of_a_calendar_names_its_route_and_marks_the_cheapest_day(reader:
     assert repr(days).startswith("<PriceCalendar Genoa → Palermo: 7 days, ")
 
 
-def test_what_was_found_is_a_tuple_that_shows_as_a_table(reader: Ferry) -> None:
-    found: dict[str, Any] = {
+def test_what_was_found_is_a_tuple_that_shows_as_a_table(reader):
+    found = {
         "ITGOA": reader.places.find("Genua"),
         "VOLKSWAGEN__GOLF": reader.vehicles.find("golf"),
         "Genoa": reader.routes.find("Genoa"),
@@ -127,26 +121,26 @@ def test_what_was_found_is_a_tuple_that_shows_as_a_table(reader: Ferry) -> None:
     }
     route = found["Genoa"][0]
     assert ", ".join(route.companies) in parse_html(found["Genoa"]._repr_html_()).texts
-    nothing: Any = reader.vehicles.find("qqqqqqqq")
+    nothing = reader.vehicles.find("qqqqqqqq")
     assert parse_html(nothing._repr_html_()).texts == ["Nothing found."]
-    every: Any = reader.routes.find()
+    every = reader.routes.find()
     assert f"{len(every) - 30} more of {len(every)}." in every._repr_html_()
 
 
-def test_a_port_has_one_spelling(reader: Ferry) -> None:
+def test_a_port_has_one_spelling(reader):
     names = {one.code: one.name for one in reader.catalogue.ports()}
     assert {one.code: one.name for one in reader.mcp.ports() if one.code in names} == names
     for route in reader.routes.find("ITGOA"):
         assert (route.depart_name, route.arrive_name) == ("Genoa", names[route.arrive_code])
 
 
-def test_a_column_without_any_value_is_left_out(reader: Ferry) -> None:
+def test_a_column_without_any_value_is_left_out(reader):
     texts = parse_html(reader.catalogue.ports()._repr_html_() or "").texts
     assert texts[:3] == ["code", "name", "country"]
     assert "country_code" not in texts
 
 
-def test_print_shows_a_booking_in_a_few_lines(both: Ferry) -> None:
+def test_print_shows_a_booking_in_a_few_lines(both):
     trip = both.trips.search(
         "Tarifa",
         "MATNG",

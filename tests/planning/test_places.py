@@ -1,26 +1,11 @@
 """Ports are found by the names that people write, and never by a guess."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferry_sdk import (
-    AmbiguousPlaceError,
-    InvalidInputError,
-    Port,
-    ServerError,
-    UnknownPlaceError,
-)
+from ferry_sdk import AmbiguousPlaceError, InvalidInputError, Port, ServerError, UnknownPlaceError
 from ferry_sdk.planning.names import PlaceIndex, country_codes, fold
-
-if TYPE_CHECKING:
-    from ferry_sdk import Ferry
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
 
 FOUND = {
     "ITGOA": "ITGOA",
@@ -53,19 +38,15 @@ FOUND = {
     "L'Île-Rousse": "FRILR",
 }
 AMBIGUOUS = {"Tanger": {"MAPTM", "MATNG"}, "Porto": {"FRPVO", "ITPTO"}}
-MISSPELLED = {
-    "Marsilia": "FRMRS",
-    "Civitavechia": "ITCVV",
-    "Igumenitsa": "GRIGO",
-}
+MISSPELLED = {"Marsilia": "FRMRS", "Civitavechia": "ITCVV", "Igumenitsa": "GRIGO"}
 
 
-def test_names_in_six_languages_are_found(reader: Ferry) -> None:
+def test_names_in_six_languages_are_found(reader):
     found = {name: reader.places.get(name).code for name in FOUND}
     assert found == FOUND
 
 
-def test_a_name_may_be_followed_by_its_country(reader: Ferry) -> None:
+def test_a_name_may_be_followed_by_its_country(reader):
     for name in ("Genoa, Italy", "Genova, IT", "gênes,italy"):
         assert reader.places.get(name).code == "ITGOA"
     for name in ("Genoa, Greece", ", Italy"):
@@ -75,7 +56,7 @@ def test_a_name_may_be_followed_by_its_country(reader: Ferry) -> None:
         reader.places.get("Tangier, Morocco")
 
 
-def test_an_ambiguous_name_is_refused_with_its_candidates(reader: Ferry) -> None:
+def test_an_ambiguous_name_is_refused_with_its_candidates(reader):
     for name, codes in AMBIGUOUS.items():
         with pytest.raises(AmbiguousPlaceError) as refused:
             reader.places.get(name)
@@ -83,20 +64,20 @@ def test_an_ambiguous_name_is_refused_with_its_candidates(reader: Ferry) -> None
         assert refused.value.field == "text"
 
 
-def test_a_misspelled_name_is_refused_with_what_it_may_have_meant(reader: Ferry) -> None:
+def test_a_misspelled_name_is_refused_with_what_it_may_have_meant(reader):
     for name, code in MISSPELLED.items():
         with pytest.raises(UnknownPlaceError) as refused:
             reader.places.get(name)
         assert refused.value.suggestions[0].code == code, name
 
 
-def test_a_name_like_no_other_is_refused_without_suggestions(reader: Ferry) -> None:
+def test_a_name_like_no_other_is_refused_without_suggestions(reader):
     with pytest.raises(UnknownPlaceError, match="no port is called 'Xyzzyqq'") as refused:
         reader.places.get("Xyzzyqq")
     assert refused.value.suggestions == ()
 
 
-def test_find_gives_the_best_first_and_no_more_than_asked(reader: Ferry) -> None:
+def test_find_gives_the_best_first_and_no_more_than_asked(reader):
     matches = reader.places.find("Tanger", limit=1)
     assert matches[0].reason == "part of a name"
     assert len(matches) == 1
@@ -106,25 +87,23 @@ def test_find_gives_the_best_first_and_no_more_than_asked(reader: Ferry) -> None
     assert reader.places.find("Marsilia")[0].port.name == "Marseille"
 
 
-def test_a_port_has_the_code_of_its_country(reader: Ferry) -> None:
+def test_a_port_has_the_code_of_its_country(reader):
     assert reader.places.get("Genoa").country_code == "IT"
     assert reader.places.find("Tunis")[0].port.country_code == "TN"
 
 
-def test_names_are_in_the_language_of_the_client(reader: Ferry) -> None:
+def test_names_are_in_the_language_of_the_client(reader):
     assert reader.with_options(language="fr").places.get("Genoa").name == "Gênes"
 
 
 @pytest.mark.parametrize("text", ["", "  ", None, 7])
-def test_a_text_is_expected(reader: Ferry, text: object) -> None:
+def test_a_text_is_expected(reader, text):
     with pytest.raises(InvalidInputError) as refused:
         reader.places.get(text)  # type: ignore[arg-type]  # what a program may pass
     assert refused.value.field == "text"
 
 
-def test_cities_that_cannot_be_read_are_read_the_next_time(
-    clients: Clients, ferry_sandbox: Sandbox
-) -> None:
+def test_cities_that_cannot_be_read_are_read_the_next_time(clients, ferry_sandbox):
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
     ferry_sandbox.faults.add("server_error", "mcp.ports")
     with pytest.raises(UnknownPlaceError):
@@ -132,9 +111,7 @@ def test_cities_that_cannot_be_read_are_read_the_next_time(
     assert ferry.places.get("Lübeck").code == "DETRV"
 
 
-def test_without_the_ports_the_error_of_the_service_is_raised(
-    clients: Clients, ferry_sandbox: Sandbox
-) -> None:
+def test_without_the_ports_the_error_of_the_service_is_raised(clients, ferry_sandbox):
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
     ferry_sandbox.faults.add("server_error", "catalogue.ports", times=None)
     with pytest.raises(ServerError):
@@ -142,12 +119,12 @@ def test_without_the_ports_the_error_of_the_service_is_raised(
 
 
 @given(st.text())
-def test_folding_twice_changes_nothing(text: str) -> None:
+def test_folding_twice_changes_nothing(text):
     assert fold(fold(text)) == fold(text)
 
 
 @given(st.text(min_size=1), st.lists(st.text(min_size=1), max_size=5))
-def test_any_text_is_found_or_refused(text: str, names: list[str]) -> None:
+def test_any_text_is_found_or_refused(text, names):
     index = PlaceIndex()
     index.add_ports(
         Port(code=f"C{number}", name=name, country="") for number, name in enumerate(names)
@@ -159,14 +136,14 @@ def test_any_text_is_found_or_refused(text: str, names: list[str]) -> None:
     assert port in index.ports.values()
 
 
-def test_a_code_that_is_no_locode_gets_its_country_from_the_catalogue(reader: Ferry) -> None:
+def test_a_code_that_is_no_locode_gets_its_country_from_the_catalogue(reader):
     codes = country_codes(reader.mcp.countries())
     assert codes(Port(code="PMO1", name="Palermo", country="Italy")) == "IT"
     assert codes(Port(code="PMO1", name="Palermo", country="Italie")) == "IT"
     assert codes(Port(code="XXABC", name="Nowhere", country="Nowhere")) is None
 
 
-def test_a_name_that_is_just_similar_enough_is_found() -> None:
+def test_a_name_that_is_just_similar_enough_is_found():
     index = PlaceIndex()
     index.add_ports([Port(code="XXABC", name="Abcdezzzfghizzzz", country="")])
     (match,) = index.find("abcdefghi", 1)  # nine of twenty-five letters twice: 0.72

@@ -1,31 +1,22 @@
 """A search that is interrupted, cancelled or closed leaves nothing running."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
 import threading
 from contextlib import suppress
 from datetime import date
-from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
 
-from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, FerryError, Rate, SearchPassengerDict
+from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, FerryError, Rate
 from ferry_sdk._runtime.threads import start_thread_or_run
 from ferry_sdk.planning import catalogues
 from tests.support.hold import Hold
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
-
-ADULT: list[SearchPassengerDict] = [{"type": "Adult", "gender": "Female", "age": 34}]
-STRAIT: dict[str, Any] = {
+ADULT = [{"type": "Adult", "gender": "Female", "age": 34}]
+STRAIT = {
     "origin": "Algeciras",
     "destination": "Tangier Med",
     "on": date(2050, 6, 6),
@@ -44,12 +35,12 @@ class TokenError(Exception):
     """An error of the user's own."""
 
 
-def calls() -> list[threading.Thread]:
+def calls():
     return [thread for thread in threading.enumerate() if thread.name == "ferry_sdk call"]
 
 
-def when_held(hold: Hold, do: Callable[[], object]) -> threading.Thread:
-    def wait() -> None:
+def when_held(hold, do):
+    def wait():
         while hold.held < 4:
             threading.Event().wait(0.005)
         do()
@@ -61,9 +52,7 @@ def when_held(hold: Hold, do: Callable[[], object]) -> threading.Thread:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not wake a wait for a signal")
 @pytest.mark.parametrize("is_warm", [False, True], ids=["new connections", "open connections"])
-def test_an_interrupted_search_leaves_no_thread_running(
-    ferry_sandbox: Sandbox, *, is_warm: bool
-) -> None:
+def test_an_interrupted_search_leaves_no_thread_running(ferry_sandbox, *, is_warm):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         if is_warm:
             ferry.trips.search(**STRAIT)
@@ -77,12 +66,10 @@ def test_an_interrupted_search_leaves_no_thread_running(
         assert ferry.trips.search(**STRAIT).report.is_complete
 
 
-def test_searches_that_wait_for_a_turn_send_nothing_after_an_interruption(
-    ferry_sandbox: Sandbox,
-) -> None:
+def test_searches_that_wait_for_a_turn_send_nothing_after_an_interruption(ferry_sandbox):
     rate = Rate("1/minute")
 
-    def interrupt(event: object) -> None:
+    def interrupt(event):
         while len(rate._queue()._others) < 3:
             threading.Event().wait(0.005)
         raise KeyboardInterrupt
@@ -101,8 +88,8 @@ def test_searches_that_wait_for_a_turn_send_nothing_after_an_interruption(
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_a_cancelled_search_leaves_no_task_running(ferry_sandbox: Sandbox, backend: str) -> None:
-    async def main() -> None:
+def test_a_cancelled_search_leaves_no_task_running(ferry_sandbox, backend):
+    async def main():
         async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
             hold = Hold(ferry_sandbox, "availability.search", times=4)
             async with anyio.create_task_group() as group:
@@ -119,7 +106,7 @@ def test_a_cancelled_search_leaves_no_task_running(ferry_sandbox: Sandbox, backe
     anyio.run(main, backend=backend)
 
 
-def test_a_client_that_is_closed_ends_its_search(clients: Clients, ferry_sandbox: Sandbox) -> None:
+def test_a_client_that_is_closed_ends_its_search(clients, ferry_sandbox):
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     hold = Hold(ferry_sandbox, "availability.search", times=4)
     thread = when_held(hold, ferry.close)
@@ -131,12 +118,10 @@ def test_a_client_that_is_closed_ends_its_search(clients: Clients, ferry_sandbox
         ferry.trips.search(**STRAIT)
 
 
-def test_an_error_of_the_token_function_stops_the_search(
-    clients: Clients, ferry_sandbox: Sandbox
-) -> None:
-    asked: list[int] = []
+def test_an_error_of_the_token_function_stops_the_search(clients, ferry_sandbox):
+    asked = []
 
-    def token() -> str:
+    def token():
         asked.append(1)
         if len(asked) > 1:
             raise TokenError
@@ -152,12 +137,10 @@ def test_an_error_of_the_token_function_stops_the_search(
     assert calls() == []
 
 
-def test_a_batch_needs_no_more_threads_than_calls_at_a_time(
-    ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    started: list[object] = []
+def test_a_batch_needs_no_more_threads_than_calls_at_a_time(ferry_sandbox, monkeypatch):
+    started = []
 
-    def start(work: Any, **options: Any) -> Any:
+    def start(work, **options):
         started.append(work)
         return start_thread_or_run(work, **options)
 
@@ -176,7 +159,7 @@ def test_a_batch_needs_no_more_threads_than_calls_at_a_time(
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-def test_a_forked_process_knows_the_routes(ferry_sandbox: Sandbox) -> None:
+def test_a_forked_process_knows_the_routes(ferry_sandbox):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         assert ferry.trips.search(**STRAIT)
         ferry_sandbox.faults.add("server_error", "catalogue.*", times=None)

@@ -1,43 +1,30 @@
 """Trips as the companies answer, on both clients."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import threading
 from datetime import date
-from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
 
-from ferry_sdk import AsyncFerry, Ferry, SearchPassengerDict, ServerError
+from ferry_sdk import AsyncFerry, Ferry, ServerError
 from tests.support.hold import Hold
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk.sandbox import Sandbox
-
-ADULT: list[SearchPassengerDict] = [{"type": "Adult", "gender": "Female", "age": 34}]
+ADULT = [{"type": "Adult", "gender": "Female", "age": 34}]
 ON = date(2050, 6, 6)
-STRAIT: dict[str, Any] = {
-    "origin": "Algeciras",
-    "destination": "Tangier Med",
-    "on": ON,
-    "passengers": ADULT,
-}
+STRAIT = {"origin": "Algeciras", "destination": "Tangier Med", "on": ON, "passengers": ADULT}
 pytestmark = pytest.mark.usefixtures("with_routes")
 RUNNERS = [asyncio.run, trio.run]
 
 
-def wait_until_nothing_runs() -> None:
+def wait_until_nothing_runs():
     """A call that is not stopped waits for a held request longer than a test may last."""
     while any(thread.name == "ferry_sdk call" for thread in threading.enumerate()):
         threading.Event().wait(0.01)
 
 
-def test_a_stream_gives_what_a_search_gives(ferry_sandbox: Sandbox) -> None:
+def test_a_stream_gives_what_a_search_gives(ferry_sandbox):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         found = ferry.trips.search(**STRAIT)
         stream = ferry.trips.stream(**STRAIT)
@@ -49,7 +36,7 @@ def test_a_stream_gives_what_a_search_gives(ferry_sandbox: Sandbox) -> None:
         assert stream.report.is_complete
 
 
-def test_a_trip_comes_before_the_last_company_has_answered(ferry_sandbox: Sandbox) -> None:
+def test_a_trip_comes_before_the_last_company_has_answered(ferry_sandbox):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         hold = Hold(ferry_sandbox, "availability.search")
         stream = ferry.trips.stream(**STRAIT)
@@ -62,7 +49,7 @@ def test_a_trip_comes_before_the_last_company_has_answered(ferry_sandbox: Sandbo
         assert len(stream.report.answered) == stream.report.calls
 
 
-def test_a_stream_ends_where_a_company_is_slower_than_the_patience(ferry_sandbox: Sandbox) -> None:
+def test_a_stream_ends_where_a_company_is_slower_than_the_patience(ferry_sandbox):
     ferry_sandbox.faults.add(
         "delay_before", "availability.search", times=None, company="BALEARIA", seconds=60
     )
@@ -76,7 +63,7 @@ def test_a_stream_ends_where_a_company_is_slower_than_the_patience(ferry_sandbox
         assert len(stream.report.answered) == 3
 
 
-def test_a_stream_that_is_closed_leaves_nothing_running(ferry_sandbox: Sandbox) -> None:
+def test_a_stream_that_is_closed_leaves_nothing_running(ferry_sandbox):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         hold = Hold(ferry_sandbox, "availability.search")
         with ferry.trips.stream(**STRAIT) as stream:
@@ -88,7 +75,7 @@ def test_a_stream_that_is_closed_leaves_nothing_running(ferry_sandbox: Sandbox) 
         hold.release()
 
 
-def test_a_stream_that_is_no_longer_used_leaves_nothing_running(ferry_sandbox: Sandbox) -> None:
+def test_a_stream_that_is_no_longer_used_leaves_nothing_running(ferry_sandbox):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         hold = Hold(ferry_sandbox, "availability.search")
         for trip in ferry.trips.stream(**STRAIT):
@@ -99,7 +86,7 @@ def test_a_stream_that_is_no_longer_used_leaves_nothing_running(ferry_sandbox: S
         hold.release()
 
 
-def test_the_error_of_a_stream_is_raised_by_its_iteration(ferry_sandbox: Sandbox) -> None:
+def test_the_error_of_a_stream_is_raised_by_its_iteration(ferry_sandbox):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0) as ferry:
         ferry_sandbox.faults.add("server_error", "availability.search", times=None)
         stream = ferry.trips.stream(**STRAIT)
@@ -107,7 +94,7 @@ def test_the_error_of_a_stream_is_raised_by_its_iteration(ferry_sandbox: Sandbox
             next(stream)
 
 
-def test_a_stream_that_is_closed_early_is_not_complete(ferry_sandbox: Sandbox) -> None:
+def test_a_stream_that_is_closed_early_is_not_complete(ferry_sandbox):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         with ferry.trips.stream(**STRAIT, concurrency=2) as stream:
             next(stream)
@@ -119,10 +106,8 @@ def test_a_stream_that_is_closed_early_is_not_complete(ferry_sandbox: Sandbox) -
 
 
 @pytest.mark.parametrize("run", RUNNERS)
-def test_an_async_stream_gives_what_a_search_gives(
-    ferry_sandbox: Sandbox, run: Callable[..., Any]
-) -> None:
-    async def main() -> None:
+def test_an_async_stream_gives_what_a_search_gives(ferry_sandbox, run):
+    async def main():
         async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
             found = await ferry.trips.search(**STRAIT)
             stream = ferry.trips.stream(**STRAIT)
@@ -134,10 +119,8 @@ def test_an_async_stream_gives_what_a_search_gives(
 
 
 @pytest.mark.parametrize("run", RUNNERS)
-def test_an_async_stream_that_is_closed_leaves_nothing_running(
-    ferry_sandbox: Sandbox, run: Callable[..., Any]
-) -> None:
-    async def main() -> None:
+def test_an_async_stream_that_is_closed_leaves_nothing_running(ferry_sandbox, run):
+    async def main():
         async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
             hold = Hold(ferry_sandbox, "availability.search")
             async with ferry.trips.stream(**STRAIT) as stream:
@@ -149,8 +132,8 @@ def test_an_async_stream_that_is_closed_leaves_nothing_running(
     run(main) if run is trio.run else run(main())
 
 
-def test_a_cancelled_search_leaves_nothing_running(ferry_sandbox: Sandbox) -> None:
-    async def main() -> None:
+def test_a_cancelled_search_leaves_nothing_running(ferry_sandbox):
+    async def main():
         async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
             hold = Hold(ferry_sandbox, "availability.search", times=4)
             task = asyncio.create_task(ferry.trips.search(**STRAIT))

@@ -1,7 +1,5 @@
 """Two places and a date: every company that sails is asked, and none is left out silently."""
 
-from __future__ import annotations
-
 import pickle
 import threading
 import time
@@ -9,7 +7,6 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -23,9 +20,7 @@ from ferry_sdk import (
     NoSailingsError,
     Port,
     RequestTimeoutError,
-    SearchPassengerDict,
     ServerError,
-    Trip,
     TripSearch,
     UnexpectedResponseError,
     UnknownPlaceError,
@@ -35,11 +30,7 @@ from tests.support.exchanges import client_of, refusing_field
 from tests.support.hold import Hold
 from tests.support.trip import search_arguments
 
-if TYPE_CHECKING:
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
-
-ADULT: list[SearchPassengerDict] = [{"type": "Adult", "gender": "Female", "age": 34}]
+ADULT = [{"type": "Adult", "gender": "Female", "age": 34}]
 GNV_SAILS = date(2050, 6, 6)
 """A day on which GNV sails from Genoa to Tunis, and CTN does not."""
 NONE_SAILS = date(2050, 6, 8)
@@ -48,15 +39,15 @@ STRAIT = {"origin": "Algeciras", "destination": "Tangier Med", "on": GNV_SAILS}
 
 
 @pytest.fixture
-def ferry(clients: Clients, ferry_sandbox: Sandbox, with_routes: None) -> Ferry:
+def ferry(clients, ferry_sandbox, with_routes):
     return clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
 
 
-def companies(searches: Any) -> set[str]:
+def companies(searches):
     return {one.company for one in searches}
 
 
-def test_two_names_and_a_date_become_a_booking(ferry: Ferry) -> None:
+def test_two_names_and_a_date_become_a_booking(ferry):
     trips = ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)
     booking = ferry.bookings.create(
         availabilities=trips[0].select(),
@@ -66,14 +57,14 @@ def test_two_names_and_a_date_become_a_booking(ferry: Ferry) -> None:
     assert ferry.bookings.confirm(booking.booking_id, expect_total=trips[0].price)
 
 
-def test_the_same_place_twice_is_refused(reader: Ferry) -> None:
+def test_the_same_place_twice_is_refused(reader):
     with pytest.raises(InvalidInputError) as refused:
         reader.trips.search("Genoa", "ITGOA", on=GNV_SAILS, passengers=ADULT)
     assert refused.value.field == "destination"
 
 
 @pytest.mark.parametrize("kind", ["Presale", "Option", "Ticket"])
-def test_a_fare_that_is_no_ticket_is_booked_as_what_it_is(ferry: Ferry, kind: str) -> None:
+def test_a_fare_that_is_no_ticket_is_booked_as_what_it_is(ferry, kind):
     trips = ferry.trips.search(
         "Tarifa", "Tangier (city)", on=GNV_SAILS, passengers=ADULT, reservation_type=None
     )
@@ -86,7 +77,7 @@ def test_a_fare_that_is_no_ticket_is_booked_as_what_it_is(ferry: Ferry, kind: st
     assert ferry.bookings.confirm(booking.booking_id, expect_total=fare.amount)
 
 
-def test_trips_are_filtered_to_tickets(reader: Ferry) -> None:
+def test_trips_are_filtered_to_tickets(reader):
     trips = reader.trips.search(
         "Tarifa", "Tangier (city)", on=GNV_SAILS, passengers=ADULT, reservation_type=None
     )
@@ -102,7 +93,7 @@ def test_trips_are_filtered_to_tickets(reader: Ferry) -> None:
     assert refused.value.field == "reservation_type"
 
 
-def test_a_trip_without_such_a_fare_is_left_out(reader: Ferry) -> None:
+def test_a_trip_without_such_a_fare_is_left_out(reader):
     trips = reader.trips.search(
         "Tarifa", "Tangier (city)", on=GNV_SAILS, passengers=ADULT, reservation_type=None
     )
@@ -112,7 +103,7 @@ def test_a_trip_without_such_a_fare_is_left_out(reader: Ferry) -> None:
     assert kept.left_out == 1
 
 
-def test_every_company_that_sails_is_asked_once(reader: Ferry) -> None:
+def test_every_company_that_sails_is_asked_once(reader):
     report = reader.trips.search(**STRAIT, passengers=ADULT).report
     (route,) = reader.routes.find("Algeciras", "Tangier Med")
     assert sorted(one.company for one in report.asked) == sorted(route.companies)
@@ -121,14 +112,14 @@ def test_every_company_that_sails_is_asked_once(reader: Ferry) -> None:
     assert report.seconds > 0
 
 
-def test_a_company_for_which_nothing_sails_is_named(reader: Ferry) -> None:
+def test_a_company_for_which_nothing_sails_is_named(reader):
     found = reader.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)
     assert companies(found.report.answered) == {"GNV"}
     assert companies(found.report.nothing) == {"CTN"}
     assert found.report.is_complete
 
 
-def test_trips_are_sorted_by_price_then_departure(reader: Ferry) -> None:
+def test_trips_are_sorted_by_price_then_departure(reader):
     trips = reader.trips.search(**STRAIT, passengers=ADULT)
     assert isinstance(trips, TripSearch)
     assert [*trips] == sorted(trips, key=lambda trip: (trip.price, trip.depart_at))
@@ -141,7 +132,7 @@ def test_trips_are_sorted_by_price_then_departure(reader: Ferry) -> None:
         trips.best(by="mood")  # type: ignore[arg-type]  # what a program may pass
 
 
-def test_a_one_way_trip_has_no_locked_fare(reader: Ferry) -> None:
+def test_a_one_way_trip_has_no_locked_fare(reader):
     for trip in reader.trips.search("Genoa", "Palermo", on=GNV_SAILS, flexible=3, passengers=ADULT):
         assert trip.fares
         for fare in trip.fares:
@@ -151,7 +142,7 @@ def test_a_one_way_trip_has_no_locked_fare(reader: Ferry) -> None:
         assert trip.price == min(fare.amount for fare in trip.fares)
 
 
-def test_fares_of_a_return_trip_are_sums_that_can_be_booked_together(reader: Ferry) -> None:
+def test_fares_of_a_return_trip_are_sums_that_can_be_booked_together(reader):
     trips = reader.trips.search(
         "Genoa",
         "Palermo",
@@ -175,7 +166,7 @@ def test_fares_of_a_return_trip_are_sums_that_can_be_booked_together(reader: Fer
                 assert trip.outward.company.id == trip.back.company.id
 
 
-def test_a_return_trip_may_be_of_two_companies(ferry: Ferry) -> None:
+def test_a_return_trip_may_be_of_two_companies(ferry):
     trips = ferry.trips.search(
         "Genoa",
         "Tunis",
@@ -193,7 +184,7 @@ def test_a_return_trip_may_be_of_two_companies(ferry: Ferry) -> None:
     assert booking.total_price == mixed.price
 
 
-def test_the_way_back_may_be_of_a_company_that_does_not_sail_out_on_the_day(ferry: Ferry) -> None:
+def test_the_way_back_may_be_of_a_company_that_does_not_sail_out_on_the_day(ferry):
     out = date(2050, 11, 7)  # GNV only
     back = date(2050, 11, 21)  # CTN only
     trips = ferry.trips.search("Genoa", "Tunis", on=out, back=back, passengers=ADULT)
@@ -210,9 +201,7 @@ def test_the_way_back_may_be_of_a_company_that_does_not_sail_out_on_the_day(ferr
 
 
 @pytest.mark.parametrize("days", range(7))
-def test_a_flexible_return_trip_is_found_where_the_ways_sail_on_other_weekdays(
-    reader: Ferry, days: int
-) -> None:
+def test_a_flexible_return_trip_is_found_where_the_ways_sail_on_other_weekdays(reader, days):
     out, back = date(2050, 11, 7) + timedelta(days), date(2050, 11, 21) + timedelta(days)
     trips = reader.trips.search("Genoa", "Palermo", on=out, back=back, flexible=3, passengers=ADULT)
     assert trips
@@ -222,13 +211,13 @@ def test_a_flexible_return_trip_is_found_where_the_ways_sail_on_other_weekdays(
         assert abs(trip.back.depart_at.date() - back) <= timedelta(3)
 
 
-def test_no_way_back_is_asked_alone_where_nothing_sails_out(reader: Ferry) -> None:
+def test_no_way_back_is_asked_alone_where_nothing_sails_out(reader):
     out, back = date(2050, 11, 8), date(2050, 11, 22)
     report = reader.trips.search("Genoa", "Tunis", on=out, back=back, passengers=ADULT).report
     assert len(report.nothing) == report.calls == 2
 
 
-def test_a_fare_and_places_can_be_chosen(reader: Ferry) -> None:
+def test_a_fare_and_places_can_be_chosen(reader):
     trip = reader.trips.search(
         "Genoa",
         "Palermo",
@@ -251,7 +240,7 @@ def test_a_fare_and_places_can_be_chosen(reader: Ferry) -> None:
     assert refused.value.field == "fare"
 
 
-def test_neighbouring_days_are_asked_only_where_the_day_has_nothing(reader: Ferry) -> None:
+def test_neighbouring_days_are_asked_only_where_the_day_has_nothing(reader):
     found = reader.trips.search("Genoa", "Tunis", on=GNV_SAILS, flexible=2, passengers=ADULT)
     assert {one.day for one in found.report.asked} == {GNV_SAILS}
     found = reader.trips.search("Genoa", "Tunis", on=NONE_SAILS, flexible=1, passengers=ADULT)
@@ -260,7 +249,7 @@ def test_neighbouring_days_are_asked_only_where_the_day_has_nothing(reader: Ferr
     assert {trip.depart_at.date() for trip in found} == days - {NONE_SAILS}
 
 
-def test_nothing_sails_is_an_empty_result_and_no_error(reader: Ferry) -> None:
+def test_nothing_sails_is_an_empty_result_and_no_error(reader):
     winter = reader.trips.search("Genoa", "Tunis", on="2051-01-10", passengers=ADULT)
     assert [*winter] == []
     assert winter.best() is None
@@ -270,9 +259,7 @@ def test_nothing_sails_is_an_empty_result_and_no_error(reader: Ferry) -> None:
     assert nowhere.report.calls == 0
 
 
-def test_a_route_that_does_not_exist_reads_different_from_a_day_without_sailings(
-    reader: Ferry,
-) -> None:
+def test_a_route_that_does_not_exist_reads_different_from_a_day_without_sailings(reader):
     for destination, has_route in (("Tunis", True), ("Stockholm", False)):
         ends, day = ("Genoa", destination), date(2051, 1, 10)
         trips = reader.trips.search(*ends, on=day, passengers=ADULT)
@@ -283,14 +270,14 @@ def test_a_route_that_does_not_exist_reads_different_from_a_day_without_sailings
                 assert ("no company sails" not in text.lower()) == has_route, text
 
 
-def test_max_calls_bounds_the_searches_and_names_the_others(reader: Ferry) -> None:
+def test_max_calls_bounds_the_searches_and_names_the_others(reader):
     found = reader.trips.search(**STRAIT, passengers=ADULT, max_calls=1)
     assert found.report.calls == 1
     assert len(found.report.not_asked) == 3
     assert not found.report.is_complete
 
 
-def test_companies_that_are_named_are_asked_alone(reader: Ferry) -> None:
+def test_companies_that_are_named_are_asked_alone(reader):
     for name in ("GNV", "gnv", reader.mcp.companies()[0].id or ""):
         found = reader.trips.search(
             "Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT, companies=[name]
@@ -298,7 +285,7 @@ def test_companies_that_are_named_are_asked_alone(reader: Ferry) -> None:
         assert companies(found.report.asked) == {"GNV"}
 
 
-def test_what_a_search_has_found_is_asked_first(ferry: Ferry) -> None:
+def test_what_a_search_has_found_is_asked_first(ferry):
     ferry.trips.search("Genoa", "Tunis", on=date(2050, 6, 2), passengers=ADULT)
     found = ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT, max_calls=1)
     assert companies(found.report.asked) == {"CTN"}, "CTN has sailed on the day before"
@@ -323,16 +310,14 @@ def test_what_a_search_has_found_is_asked_first(ferry: Ferry) -> None:
         ("vehicle.code", {"vehicle": {"code": 7}}),
     ],
 )
-def test_a_wrong_argument_is_refused_by_its_name(
-    reader: Ferry, field: str, arguments: dict[str, Any]
-) -> None:
-    good: dict[str, Any] = {"origin": "Genoa", "destination": "Tunis", "on": GNV_SAILS}
+def test_a_wrong_argument_is_refused_by_its_name(reader, field, arguments):
+    good = {"origin": "Genoa", "destination": "Tunis", "on": GNV_SAILS}
     with pytest.raises(InvalidInputError) as refused:
         reader.trips.search(**(good | {"passengers": ADULT} | arguments))
     assert refused.value.field == field
 
 
-def test_names_of_places_are_never_guessed(reader: Ferry) -> None:
+def test_names_of_places_are_never_guessed(reader):
     with pytest.raises(AmbiguousPlaceError) as ambiguous:
         reader.trips.search("Algeciras", "Tanger", on=GNV_SAILS, passengers=ADULT)
     assert ambiguous.value.field == "destination"
@@ -341,9 +326,7 @@ def test_names_of_places_are_never_guessed(reader: Ferry) -> None:
     assert unknown.value.field == "origin"
 
 
-def test_a_company_that_fails_is_named_and_takes_no_other_with_it(
-    ferry: Ferry, ferry_sandbox: Sandbox
-) -> None:
+def test_a_company_that_fails_is_named_and_takes_no_other_with_it(ferry, ferry_sandbox):
     ferry_sandbox.faults.add("server_error", "availability.search", times=None, company="GNV")
     found = ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, flexible=1, passengers=ADULT)
     assert companies(found.report.failed) == {"GNV"}
@@ -352,7 +335,7 @@ def test_a_company_that_fails_is_named_and_takes_no_other_with_it(
     assert not found.report.is_complete
 
 
-def test_a_company_that_answers_nonsense_is_named(ferry: Ferry, ferry_sandbox: Sandbox) -> None:
+def test_a_company_that_answers_nonsense_is_named(ferry, ferry_sandbox):
     ferry_sandbox.faults.add("not_json", "availability.search", times=None, company="GNV")
     report = ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT).report
     (failed,) = report.failed
@@ -360,21 +343,19 @@ def test_a_company_that_answers_nonsense_is_named(ferry: Ferry, ferry_sandbox: S
     assert isinstance(failed.error, UnexpectedResponseError)
 
 
-def test_where_every_company_fails_the_first_error_is_raised(
-    ferry: Ferry, ferry_sandbox: Sandbox
-) -> None:
+def test_where_every_company_fails_the_first_error_is_raised(ferry, ferry_sandbox):
     ferry_sandbox.faults.add("server_error", "availability.search", times=None)
     with pytest.raises(ServerError):
         ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)
 
 
-def test_a_wrong_token_is_reported_at_once(clients: Clients, ferry_sandbox: Sandbox) -> None:
+def test_a_wrong_token_is_reported_at_once(clients, ferry_sandbox):
     ferry = clients("wrong", base_url=ferry_sandbox.base_url)
     with pytest.raises(AuthenticationError):
         ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)
 
 
-def search_by_a_deadline(ferry: Ferry, *, answered: int, **options: Any) -> TripSearch:
+def search_by_a_deadline(ferry, *, answered, **options):
     """Search with a deadline, a longer one where a busy machine answered too few searches."""
     for deadline in (0.3, 1.5, 6.0, 20.0):
         found = ferry.with_options(deadline=deadline).trips.search(
@@ -385,7 +366,7 @@ def search_by_a_deadline(ferry: Ferry, *, answered: int, **options: Any) -> Trip
     return found
 
 
-def test_a_deadline_gives_what_has_answered_by_then(ferry: Ferry, ferry_sandbox: Sandbox) -> None:
+def test_a_deadline_gives_what_has_answered_by_then(ferry, ferry_sandbox):
     ferry_sandbox.faults.add(
         "delay_before", "availability.search", times=None, company="BALEARIA", seconds=60
     )
@@ -396,9 +377,7 @@ def test_a_deadline_gives_what_has_answered_by_then(ferry: Ferry, ferry_sandbox:
     assert found
 
 
-def test_a_company_that_is_slower_than_the_patience_fails_alone(
-    ferry: Ferry, ferry_sandbox: Sandbox
-) -> None:
+def test_a_company_that_is_slower_than_the_patience_fails_alone(ferry, ferry_sandbox):
     ferry_sandbox.faults.add(
         "delay_before", "availability.search", times=None, company="BALEARIA", seconds=60
     )
@@ -406,7 +385,7 @@ def test_a_company_that_is_slower_than_the_patience_fails_alone(
     ends, began = ("Algeciras", "Tangier Med"), time.monotonic()
     for call, when in ((ferry.trips.search, day), (ferry.trips.calendar, days)):
         for patience in (0.3, 1.5, 6.0, 20.0):  # a longer one on a busy machine
-            arguments: Any = {**when, "passengers": ADULT, "patience": patience}
+            arguments = {**when, "passengers": ADULT, "patience": patience}
             with suppress(RequestTimeoutError):  # raised if no company has answered by then
                 found = call(*ends, **arguments)
                 if len(found.report.answered) == 3:
@@ -416,7 +395,7 @@ def test_a_company_that_is_slower_than_the_patience_fails_alone(
         assert isinstance(failed.error, RequestTimeoutError), call
         assert len(found.report.answered) == 3, call
     assert time.monotonic() - began < 60, "the deadline of the client is longer"
-    patient: Any = {"passengers": ADULT, "patience": 60}
+    patient = {"passengers": ADULT, "patience": 60}
     with pytest.raises(RequestTimeoutError):  # patience does not extend the deadline
         ferry.with_options(deadline=0.3).trips.search(
             *ends, on=GNV_SAILS, companies=["BALEARIA"], **patient
@@ -429,17 +408,13 @@ def test_a_company_that_is_slower_than_the_patience_fails_alone(
             assert refused.value.field == "patience", (name, wrong)
 
 
-def test_a_deadline_is_raised_where_nothing_has_answered(
-    ferry: Ferry, ferry_sandbox: Sandbox
-) -> None:
+def test_a_deadline_is_raised_where_nothing_has_answered(ferry, ferry_sandbox):
     ferry_sandbox.faults.add("delay_before", "availability.search", times=None, seconds=60)
     with pytest.raises(RequestTimeoutError):
         ferry.with_options(deadline=0.3).trips.search(**STRAIT, passengers=ADULT)
 
 
-def test_searches_that_a_deadline_left_no_time_for_are_named(
-    ferry: Ferry, ferry_sandbox: Sandbox
-) -> None:
+def test_searches_that_a_deadline_left_no_time_for_are_named(ferry, ferry_sandbox):
     ferry_sandbox.faults.add(
         "delay_before", "availability.search", times=None, company="AML", seconds=60
     )
@@ -451,11 +426,11 @@ def test_searches_that_a_deadline_left_no_time_for_are_named(
     assert companies(found.report.not_asked) == {"BALEARIA"}
 
 
-def test_no_more_searches_are_under_way_than_allowed(ferry: Ferry, ferry_sandbox: Sandbox) -> None:
+def test_no_more_searches_are_under_way_than_allowed(ferry, ferry_sandbox):
     hold = Hold(ferry_sandbox, "availability.search", times=4)
-    found: list[TripSearch] = []
+    found = []
 
-    def search() -> None:
+    def search():
         found.append(ferry.trips.search(**STRAIT, passengers=ADULT, concurrency=2))
 
     thread = threading.Thread(target=search)
@@ -468,9 +443,7 @@ def test_no_more_searches_are_under_way_than_allowed(ferry: Ferry, ferry_sandbox
     assert found[0].report.calls == 4
 
 
-def test_without_mcp_the_companies_have_to_be_named(
-    clients: Clients, ferry_sandbox: Sandbox
-) -> None:
+def test_without_mcp_the_companies_have_to_be_named(clients, ferry_sandbox):
     ferry_sandbox.mcp.set(is_absent=True)
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     with pytest.raises(InvalidInputError) as refused:
@@ -481,13 +454,13 @@ def test_without_mcp_the_companies_have_to_be_named(
     assert (found[0].outward_company, found[0].back_company) == ("GNV", None)
 
 
-def test_no_sailings_is_an_error_of_its_own(reader: Ferry) -> None:
+def test_no_sailings_is_an_error_of_its_own(reader):
     arguments = search_arguments(company="GNV", depart="ITGOA", arrive="TNLGN")
     with pytest.raises(NoSailingsError):
         reader.availability.search(**(arguments | {"out_at": NONE_SAILS}))
 
 
-def test_a_refused_search_names_the_argument_that_is_wrong(reader: Ferry) -> None:
+def test_a_refused_search_names_the_argument_that_is_wrong(reader):
     past, vehicle = date(2020, 1, 1), {"code": "NO__SUCH"}
     for search in (reader.availability.search, reader.mcp.search_availability):
         for wrong, field in (
@@ -505,10 +478,8 @@ def test_a_refused_search_names_the_argument_that_is_wrong(reader: Ferry) -> Non
     assert unknown.value.field in {"provider_id", "journey_ids[0]"}
 
 
-def test_a_refused_search_of_trips_names_its_own_argument(
-    both: Ferry, ferry_sandbox: Sandbox
-) -> None:
-    wanted: Any = {"passengers": ADULT, "companies": ["gnv", "NOBODY"]}
+def test_a_refused_search_of_trips_names_its_own_argument(both, ferry_sandbox):
+    wanted = {"passengers": ADULT, "companies": ["gnv", "NOBODY"]}
     report = both.trips.search("Genoa", "Tunis", on=GNV_SAILS, **wanted).report
     assert [one.error.field for one in report.failed] == ["companies[1]"]
     one_company = wanted | {"companies": ["GNV"]}
@@ -518,10 +489,7 @@ def test_a_refused_search_of_trips_names_its_own_argument(
     past = date(2040, 5, 6)  # for the service
     for search, field in (
         (lambda: both.trips.search("Genoa", "Tunis", on=past, **one_company), "on"),
-        (
-            lambda: both.trips.search("Genoa", "Tunis", on=past, back=GNV_SAILS, **one_company),
-            "on",
-        ),
+        (lambda: both.trips.search("Genoa", "Tunis", on=past, back=GNV_SAILS, **one_company), "on"),
         (
             lambda: both.trips.calendar("Genoa", "Tunis", start=past, end=past, **one_company),
             "start",
@@ -532,9 +500,7 @@ def test_a_refused_search_of_trips_names_its_own_argument(
         assert refused.value.field == field
 
 
-def test_a_refused_place_is_named_as_the_caller_wrote_it(
-    clients: Clients, ferry_sandbox: Sandbox
-) -> None:
+def test_a_refused_place_is_named_as_the_caller_wrote_it(clients, ferry_sandbox):
     for field, argument in (("depart_code", "origin"), ("arrive_code", "destination")):
         service = refusing_field(field, unless=b"nothing")
         ferry = client_of(clients, service, ferry_sandbox.token, base_url=ferry_sandbox.base_url)
@@ -543,8 +509,8 @@ def test_a_refused_place_is_named_as_the_caller_wrote_it(
         assert refused.value.field == argument
 
 
-def test_a_trip_shows_the_price_with_the_cheapest_place(ferry: Ferry) -> None:
-    trip: Trip = ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)[0]
+def test_a_trip_shows_the_price_with_the_cheapest_place(ferry):
+    trip = ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)[0]
     cabin = next(place for place in trip.outward.places if place.type != "Seat")
     booking = ferry.bookings.create(
         availabilities=trip.select(places=[cabin]),
@@ -553,14 +519,14 @@ def test_a_trip_shows_the_price_with_the_cheapest_place(ferry: Ferry) -> None:
     assert booking.total_price > trip.price > Decimal(0)
 
 
-def test_a_search_shows_a_table_in_a_notebook(reader: Ferry) -> None:
+def test_a_search_shows_a_table_in_a_notebook(reader):
     trips = reader.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)
     html = trips._repr_html_()
     assert "GNV" in html
     assert str(trips[0].price) in html
 
 
-def test_a_search_has_a_frame(reader: Ferry) -> None:
+def test_a_search_has_a_frame(reader):
     trips = reader.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)
     frame = trips.to_frame()
     assert frame["price"].tolist() == [trip.price for trip in trips]
@@ -578,7 +544,7 @@ def test_a_search_has_a_frame(reader: Ferry) -> None:
     assert trips.to_frame(by="tariff", money="float")["tariff_amount"].dtype == "float64"
 
 
-def test_arguments_may_be_iterators_and_a_moment(reader: Ferry) -> None:
+def test_arguments_may_be_iterators_and_a_moment(reader):
     found = reader.trips.search(
         "Genoa",
         "Tunis",
@@ -591,30 +557,30 @@ def test_arguments_may_be_iterators_and_a_moment(reader: Ferry) -> None:
 
 
 @pytest.mark.parametrize("given", [7, {"GNV": 1}, b"GNV", iter(())])
-def test_companies_are_a_list(reader: Ferry, given: Any) -> None:
+def test_companies_are_a_list(reader, given):
     with pytest.raises(InvalidInputError) as refused:
         reader.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT, companies=given)
     assert refused.value.field == "companies"
 
 
-def test_a_port_of_another_language_is_the_same_port(reader: Ferry) -> None:
+def test_a_port_of_another_language_is_the_same_port(reader):
     port = reader.with_options(language="fr").places.get("Gênes")
     assert reader.trips.search(port, "Tunis", on=GNV_SAILS, passengers=ADULT)
 
 
-def test_a_port_that_the_service_does_not_have_is_refused(reader: Ferry) -> None:
+def test_a_port_that_the_service_does_not_have_is_refused(reader):
     port = Port(code="XXXXX", name="Genoa", country="Italy")
     with pytest.raises(UnknownPlaceError) as refused:
         reader.trips.search("Genoa", port, on=GNV_SAILS, passengers=ADULT)
     assert refused.value.field == "destination"
 
 
-def test_a_client_that_only_reads_plans_trips(clients: Clients, sandbox: Sandbox) -> None:
+def test_a_client_that_only_reads_plans_trips(clients, sandbox):
     ferry = clients(sandbox.token, base_url=sandbox.base_url, read_only=True)
     assert ferry.trips.search("ITGOA", "TNLGN", on=GNV_SAILS, passengers=ADULT)
 
 
-def test_max_calls_holds_over_all_days(reader: Ferry) -> None:
+def test_max_calls_holds_over_all_days(reader):
     found = reader.trips.search(
         "Genoa", "Tunis", on=NONE_SAILS, flexible=3, passengers=ADULT, max_calls=5
     )
@@ -624,15 +590,15 @@ def test_max_calls_holds_over_all_days(reader: Ferry) -> None:
     assert max(days) == 1, "the nearest days are asked first"
 
 
-def test_days_beyond_the_last_date_are_left_out(reader: Ferry) -> None:
+def test_days_beyond_the_last_date_are_left_out(reader):
     found = reader.trips.search("Genoa", "Tunis", on=date.max, flexible=1, passengers=ADULT)
     assert {one.day for one in found.report.asked} == {date.max, date.max - timedelta(1)}
 
 
 def test_hooks_see_every_search_with_the_correlation_id_of_the_caller(
-    clients: Clients, ferry_sandbox: Sandbox, with_routes: None
-) -> None:
-    seen: list[tuple[str, str]] = []
+    clients, ferry_sandbox, with_routes
+):
+    seen = []
     ferry = clients(
         ferry_sandbox.token,
         base_url=ferry_sandbox.base_url,
@@ -649,3 +615,119 @@ def test_hooks_see_every_search_with_the_correlation_id_of_the_caller(
         ferry.trips.search(**STRAIT, passengers=ADULT, concurrency=1)
         [*ferry.trips.stream(**STRAIT, passengers=ADULT)]
     assert seen == [("availability.search", "of-the-block")] * 8
+
+
+# Who looks for a ticket finds tickets only; what is left out is counted
+
+
+ENDS = ("Tarifa", "Tangier (city)")
+LATER = date(2050, 6, 6)
+"""There are tickets, presales and options."""
+SOON = date(2050, 5, 10)
+"""It is too late for presales, which end 14 days before."""
+TYPES = ("TICKET", "PRESALE", "OPTION")
+
+
+def kinds(trips):
+    return {fare.reservation_type for trip in trips for fare in trip.fares}
+
+
+def shown(trips):
+    return [(one.depart_at, one.price, len(one.fares)) for one in trips]
+
+
+def test_the_cheapest_trip_is_a_ticket_where_a_presale_is_cheaper(reader):
+    every = reader.trips.search(*ENDS, on=LATER, passengers=ADULT, reservation_type=None)
+    assert kinds(every) == {*TYPES}
+    assert every[0].fares[0].reservation_type == "PRESALE"
+    found = reader.trips.search(*ENDS, on=LATER, passengers=ADULT)
+    assert found[0].price > every[0].price
+    assert every[0].select()[0].reservation_type == "PRESALE"
+    assert found[0].select()[0].reservation_type is None, "it is booked as a ticket"
+    assert found.best() == found[0]
+    for kind in TYPES:
+        asked = reader.trips.search(*ENDS, on=LATER, passengers=ADULT, reservation_type=kind)
+        assert kinds(asked) == {kind}
+        assert shown(asked) == shown(every.filter(reservation_type=kind)), kind
+        assert asked.left_out == 0
+
+
+def test_trips_without_such_a_fare_are_left_out_and_counted(reader):
+    every = reader.trips.search(*ENDS, on=SOON, passengers=ADULT, reservation_type=None)
+    for back, count in ((None, len(every)), (LATER, None)):
+        found = reader.trips.search(
+            *ENDS, on=SOON, back=back, passengers=ADULT, reservation_type="PRESALE"
+        )
+        assert not found
+        assert found.left_out == found.report.left_out > 0
+        assert count in (None, found.left_out)
+        assert f", {found.left_out} left out by reservation_type>" in repr(found)
+        assert f"left out: {found.left_out}." in found._repr_html_()
+        assert "Nothing sails" not in found._repr_html_()
+    assert every.left_out == 0
+    assert "left out" not in repr(every)
+    assert every.filter(reservation_type="PRESALE").left_out == len(every)
+
+
+def test_a_day_without_such_a_fare_gives_way_to_its_neighbours(reader):
+    found = reader.trips.search(
+        *ENDS, on="2050-05-16", flexible=2, passengers=ADULT, reservation_type="PRESALE"
+    )
+    assert {trip.depart_at.date() for trip in found} == {date(2050, 5, 17), date(2050, 5, 18)}
+    assert found.left_out > 0
+
+
+def test_the_prices_of_a_calendar_are_those_of_tickets(reader):
+    days = {"start": "2050-05-16", "end": "2050-05-19", "passengers": ADULT}
+    tickets = reader.trips.calendar(*ENDS, **days)
+    every = reader.trips.calendar(*ENDS, **days, reservation_type=None)
+    presales = reader.trips.calendar(*ENDS, **days, reservation_type="PRESALE")
+    first, last = date(2050, 5, 16), date(2050, 5, 19)
+    assert every[last].price == presales[last].price != tickets[last].price
+    assert every[first].price == tickets[first].price
+    assert presales[first].price is None
+    assert presales.left_out >= tickets[first].sailings > 0
+    assert tickets.left_out == 0
+    assert f"{presales.left_out} left out" in repr(presales)
+    assert f"left out: {presales.left_out}." in presales._repr_html_()
+
+
+def test_a_connection_consists_of_tickets(reader):
+    ends = ("Barcelona", "Tunis")
+    for kind in TYPES:
+        found = reader.trips.connections(*ends, on=LATER, passengers=ADULT, reservation_type=kind)
+        assert [kinds(one.legs) for one in found] == [{kind}] * 3, kind
+    default = reader.trips.connections(*ends, on=LATER, passengers=ADULT)
+    assert kinds(default[0].legs) == {"TICKET"}
+    none = reader.trips.connections(*ends, on=SOON, passengers=ADULT, reservation_type="PRESALE")
+    assert not none
+    assert none.left_out > 0
+    assert f"{none.left_out} left out" in repr(none)
+    assert f"left out: {none.left_out}." in none._repr_html_()
+
+
+def test_a_stream_gives_tickets_and_counts_the_others(sandbox):
+    with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+        stream = ferry.trips.stream(*ENDS, on=LATER, passengers=ADULT)
+        trips = [*stream]
+        assert kinds(trips) == {"TICKET"}
+        assert stream.left_out == 0
+        presales = ferry.trips.stream(*ENDS, on=SOON, passengers=ADULT, reservation_type="PRESALE")
+        assert [*presales] == []
+        assert presales.left_out > 0
+        assert f"{presales.left_out} left out" in repr(presales)
+
+
+def test_another_type_is_refused(reader):
+    days = {"start": LATER, "end": LATER}
+    for wrong in ("Ticket", "", 1, ["TICKET"]):
+        arguments = {"passengers": ADULT, "reservation_type": wrong}
+        for call, when in (
+            (reader.trips.search, {"on": LATER}),
+            (reader.trips.stream, {"on": LATER}),
+            (reader.trips.connections, {"on": LATER}),
+            (reader.trips.calendar, days),
+        ):
+            with pytest.raises(InvalidInputError) as refused:
+                call(*ENDS, **when, **arguments)
+            assert refused.value.field == "reservation_type", (call, wrong)

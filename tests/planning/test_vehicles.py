@@ -1,17 +1,8 @@
 """A car is found by its name, with the codes for a search and for a booking."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from ferry_sdk import ServerError
-
-if TYPE_CHECKING:
-    from ferry_sdk import Ferry
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
 
 
 @pytest.mark.parametrize(
@@ -25,11 +16,11 @@ if TYPE_CHECKING:
         ("VW Golf", "VOLKSWAGEN__GOLF"),
     ],
 )
-def test_a_car_is_found_by_its_name(reader: Ferry, text: str, code: str) -> None:
+def test_a_car_is_found_by_its_name(reader, text, code):
     assert reader.vehicles.find(text)[0].model.code == code
 
 
-def test_a_match_gives_the_code_for_the_search_and_the_one_for_the_booking(reader: Ferry) -> None:
+def test_a_match_gives_the_code_for_the_search_and_the_one_for_the_booking(reader):
     golf = reader.vehicles.find("golf", limit=1)[0]
     assert golf.query.code == "VOLKSWAGEN__GOLF"
     vehicle = golf.booking(identification="GE 123 AB")
@@ -37,11 +28,11 @@ def test_a_match_gives_the_code_for_the_search_and_the_one_for_the_booking(reade
     assert (vehicle.vehicule_code, vehicle.identification) == ("VOLKSWAGEN__GOLF", "GE 123 AB")
 
 
-def test_no_car_of_that_name_is_an_empty_result(reader: Ferry) -> None:
+def test_no_car_of_that_name_is_an_empty_result(reader):
     assert reader.vehicles.find("xyzzyqq") == ()
 
 
-def test_the_catalogue_is_read_once(clients: Clients, ferry_sandbox: Sandbox) -> None:
+def test_the_catalogue_is_read_once(clients, ferry_sandbox):
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
     ferry_sandbox.faults.add("server_error", "mcp.vehicle_data")
     with pytest.raises(ServerError):

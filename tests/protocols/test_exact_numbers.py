@@ -1,7 +1,5 @@
 """Money is exact to the digits on the wire, however many there are, in either protocol."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from contextvars import copy_context

@@ -3,8 +3,6 @@
 The last part is about those that the local service makes, through real sockets.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 

@@ -1,7 +1,5 @@
 """The MCP session: opened once, renewed in time, named only where it should be."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Event streams: whatever pieces they come in, our reply is found, and nothing waited for."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """What the service refuses becomes one class for both protocols, and is told from a lost reply."""
 
-from __future__ import annotations
-
 import json
 import time
 from email.utils import formatdate

@@ -1,7 +1,5 @@
 """A voucher's file comes whole or not at all, and the token stays at home."""
 
-from __future__ import annotations
-
 import errno
 import os
 import pickle

@@ -1,21 +1,14 @@
 """A Redis server, and rates that share it in virtual time."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tests.rate.simulation import World
 from tests.rate.virtual_redis import VirtualRedis
 from tests.support.redis_server import RedisServer, binary
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 @pytest.fixture(scope="session")
-def redis() -> Iterator[RedisServer]:
+def redis():
     program = binary()
     if program is None:
         pytest.skip("Redis is not installed: there is no redis-server")
@@ -24,18 +17,18 @@ def redis() -> Iterator[RedisServer]:
 
 
 @pytest.fixture
-def url(redis: RedisServer) -> str:
+def url(redis):
     """The address of an empty storage."""
     redis.restart()
     return redis.url
 
 
 @pytest.fixture
-def world() -> World:
+def world():
     return World()
 
 
 @pytest.fixture
-def virtual_redis(world: World, url: str) -> VirtualRedis:
+def virtual_redis(world, url):
     """A Redis in the same data centre."""
     return VirtualRedis(world, url, delay=lambda: world.random.uniform(0.0002, 0.003))

@@ -8,14 +8,9 @@ from collections.abc import Callable
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count
-from typing import TYPE_CHECKING, Any
 
 from ferry_sdk._engine.effects import RunBlocking, Sleep
 from ferry_sdk._engine.limiter import RateRequest
-
-if TYPE_CHECKING:
-    from ferry_sdk import Rate
-    from ferry_sdk._engine.effects import Effect
 
 
 class Loop:
@@ -25,7 +20,7 @@ class Loop:
         latency: The most seconds by which it wakes late.
     """
 
-    def __init__(self, latency: float = 0.0) -> None:
+    def __init__(self, latency=0.0):
         self.latency = latency
         self.free_at = 0.0
 
@@ -33,9 +28,7 @@ class Loop:
 RunBlockingFunction = Callable[[Callable[[], object], Callable[[BaseException | None], None]], None]
 
 
-def _run_at_once(
-    function: Callable[[], object], end: Callable[[BaseException | None], None]
-) -> None:
+def _run_at_once(function, end):
     try:
         function()
     except BaseException as error:  # noqa: BLE001 -- a test looks at it
@@ -53,7 +46,7 @@ class World:
         run_blocking: Calls a function that blocks, and then another one with its error.
     """
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.now = 1000.0
         self.left: list[tuple[float, str]] = []
         self.run_blocking: RunBlockingFunction = _run_at_once
@@ -62,35 +55,35 @@ class World:
         self._numbers = count()
 
     @property
-    def moments(self) -> list[float]:
+    def moments(self):
         return [moment for moment, _ in self.left]
 
     @property
-    def names(self) -> list[str]:
+    def names(self):
         return [name for _, name in self.left]
 
     @property
-    def most(self) -> int:
+    def most(self):
         """The most requests that left within any second."""
         moments = self.moments
         return max(bisect_left(moments, at + 1) - index for index, at in enumerate(moments))
 
     @property
-    def mean(self) -> float:
+    def mean(self):
         """Requests a second, from the first to the last."""
         return (len(self.left) - 1) / (self.moments[-1] - self.moments[0])
 
-    def clock(self) -> float:
+    def clock(self):
         return self.now
 
-    def at(self, moment: float, work: Callable[[], None], loop: Loop) -> None:
+    def at(self, moment, work, loop):
         heappush(self._events, (moment, next(self._numbers), loop, work))
 
-    def call_at(self, moment: float, work: Callable[[], None]) -> None:
+    def call_at(self, moment, work):
         """Do something that no loop delays."""
         self.at(moment, work, Loop())
 
-    def run(self, until: float = float("inf")) -> None:
+    def run(self, until=float("inf")):
         """Do what is due until then, or until nothing is left."""
         while self._events and self._events[0][0] <= until:
             moment, _, loop, work = heappop(self._events)
@@ -100,15 +93,15 @@ class World:
                 self.now = moment
                 work()
 
-    def send(self, rate: Rate, name: str, loop: Loop, **request: Any) -> Waiting:
+    def send(self, rate, name, loop, **request):
         """Begin to wait for a turn."""
         return Waiting(self, rate, name, loop, RateRequest(clock=self.clock, **request))
 
-    def saturate(self, rate: Rate, loop: Loop, seconds: float, name: str = "a search") -> None:
+    def saturate(self, rate, loop, seconds, name="a search"):
         """Have 20 requests wait all the time; each takes a third of a second."""
         until = self.now + seconds
 
-        def send() -> None:
+        def send():
             if self.now < until:
                 waiting = self.send(rate, name, loop)
                 waiting.then = lambda: self.at(self.now + 0.3, send, loop)
@@ -116,7 +109,7 @@ class World:
         for _ in range(20):
             self.at(self.now, send, loop)
 
-    def latency(self, loop: Loop) -> float:
+    def latency(self, loop):
         return self.random.uniform(0, loop.latency)
 
 
@@ -128,9 +121,7 @@ class Waiting:
         then: Called when it leaves.
     """
 
-    def __init__(
-        self, world: World, rate: Rate, name: str, loop: Loop, request: RateRequest
-    ) -> None:
+    def __init__(self, world, rate, name, loop, request):
         self.error: BaseException | None = None
         self.then: Callable[[], object] = lambda: None
         self._world, self._name, self._loop = world, name, loop
@@ -138,15 +129,15 @@ class Waiting:
         self._sleeps = 0
         world.at(world.now, partial(self._go_on, 0), loop)
 
-    def stop(self, error: BaseException) -> None:
+    def stop(self, error):
         """Cancel it now, wherever it is."""
         self._advance(partial(self._steps.throw, error))
 
-    def _go_on(self, sleep: int) -> None:
+    def _go_on(self, sleep):
         if sleep == self._sleeps:  # else it was woken, or has ended, before that
             self._advance(partial(next, self._steps))
 
-    def _advance(self, step: Callable[[], Effect[Any]]) -> None:
+    def _advance(self, step):
         self._sleeps += 1
         try:
             effect = step()
@@ -162,15 +153,15 @@ class Waiting:
             assert isinstance(effect, Sleep)
             self._sleep(effect)
 
-    def _end_blocking(self, error: BaseException | None) -> None:
+    def _end_blocking(self, error):
         self._advance(partial(self._steps.throw, error) if error else partial(next, self._steps))
 
-    def _sleep(self, effect: Sleep) -> None:
+    def _sleep(self, effect):
         world, loop = self._world, self._loop
         go_on = partial(self._go_on, self._sleeps)
         world.at(world.now + effect.seconds + world.latency(loop), go_on, loop)
 
-        def wake() -> None:
+        def wake():
             world.at(world.now + world.latency(loop), go_on, loop)
 
         assert effect.signal is not None

@@ -1,10 +1,7 @@
 """What a rate takes, shows and hands on to another process."""
 
-from __future__ import annotations
-
 import pickle
 import sys
-from typing import Any
 
 import pytest
 
@@ -29,7 +26,7 @@ from tests.support.tables import each
         ("storage", {"rate": "50/second", "storage": 6379}),
     ],
 )
-def test_an_argument_that_makes_no_sense_is_named(field: str, arguments: dict[str, Any]) -> None:
+def test_an_argument_that_makes_no_sense_is_named(field, arguments):
     with pytest.raises(InvalidInputError) as caught:
         Rate(**arguments)
     assert caught.value.field == field
@@ -38,20 +35,18 @@ def test_an_argument_that_makes_no_sense_is_named(field: str, arguments: dict[st
 @pytest.mark.parametrize(
     ("missing", "storage"), [("pyrate_limiter", None), ("redis", "redis://localhost")]
 )
-def test_a_missing_extra_is_named(
-    missing: str, storage: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_extra_is_named(missing, storage, monkeypatch):
     monkeypatch.setitem(sys.modules, missing, None)
     monkeypatch.delitem(sys.modules, "ferry_sdk.rate.redis_schedule", raising=False)
     with pytest.raises(ConfigurationError, match=r"ferry-sdk\[rate\]"):
         Rate("50/second", storage=storage)
 
 
-def test_a_pickle_has_the_same_rate_and_storage() -> None:
+def test_a_pickle_has_the_same_rate_and_storage():
     rate = Rate("600/minute", burst=3, storage="redis://:secret@localhost/2")
     assert pickle.dumps(pickle.loads(pickle.dumps(rate))) == pickle.dumps(rate)
 
 
-def test_a_repr_shows_no_password_of_the_storage() -> None:
+def test_a_repr_shows_no_password_of_the_storage():
     rate = Rate("600/minute", burst=3, storage="redis://user:secret@localhost/2")
     assert repr(rate) == "Rate('600/minute', burst=3, storage='redis://…')"

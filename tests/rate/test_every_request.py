@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -26,20 +25,14 @@ from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox.http.conventions import Conventions
 from tests.support.trip import DAY, TRAVELLERS, booked
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
-
 
 @pytest.fixture
-def requests(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def requests(monkeypatch):
     """The path of every request that the local service got, those that it does not count too."""
-    paths: list[str] = []
+    paths = []
     answer = Conventions.__call__
 
-    async def note(self: Conventions, scope: Any, receive: Any, send: Any) -> None:
+    async def note(self, scope, receive, send):
         paths.append(scope["path"])
         await answer(self, scope, receive, send)
 
@@ -48,7 +41,7 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture
-def journal() -> Iterator[Journal]:
+def journal():
     with Journal("sqlite://") as made:
         yield made
 
@@ -61,75 +54,75 @@ class Counting:
         first: The same, of those that go before all others.
     """
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.asked: list[str] = []
         self.first: list[str] = []
 
-    def acquire(self, operation: str) -> None:
+    def acquire(self, operation):
         self.asked.append(operation)
         if current_request.get().goes_first:
             self.first.append(operation)
 
 
 class AsyncCounting(Counting):
-    async def acquire(self, operation: str) -> None:  # type: ignore[override]  # the form for async clients
+    async def acquire(self, operation):  # type: ignore[override]  # the form for async clients
         super().acquire(operation)
 
 
 class Refusing:
     """Lets nothing go."""
 
-    def acquire(self, operation: str) -> None:
+    def acquire(self, operation):
         raise LookupError(operation)
 
 
 class Blocking:
     """Lets nothing go, and does not say so."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.ends = threading.Event()
 
-    def acquire(self, operation: str) -> None:
+    def acquire(self, operation):
         self.ends.wait()
 
 
-def read(ferry: Ferry, sandbox: Sandbox) -> None:
+def read(ferry, sandbox):
     ferry.catalogue.ports()
 
 
-def retry(ferry: Ferry, sandbox: Sandbox) -> None:
+def retry(ferry, sandbox):
     sandbox.faults.add("server_error", "catalogue.ports", times=2)
     ferry.catalogue.ports()
 
 
-def resend(ferry: Ferry, sandbox: Sandbox) -> None:
+def resend(ferry, sandbox):
     sandbox.faults.add("unauthorized", "catalogue.ports")
     ferry.catalogue.ports()
 
 
-def handshake(ferry: Ferry, sandbox: Sandbox) -> None:
+def handshake(ferry, sandbox):
     ferry.mcp.ports()
 
 
-def new_session(ferry: Ferry, sandbox: Sandbox) -> None:
+def new_session(ferry, sandbox):
     ferry.mcp.ports()
     sandbox.faults.add("session_expired", "mcp.ports")
     ferry.mcp.ports()
 
 
-def guard(ferry: Ferry, sandbox: Sandbox) -> None:
+def guard(ferry, sandbox):
     booking = booked(ferry)
     total = ferry.bookings.get(booking.booking_id).total_price
     ferry.bookings.confirm(booking.booking_id, expect_total=total)
 
 
-def read_back(ferry: Ferry, sandbox: Sandbox) -> None:
+def read_back(ferry, sandbox):
     booking = booked(ferry)
     sandbox.faults.add("lose_reply", "bookings.confirm")
     assert ferry.bookings.confirm(booking.booking_id).read_back
 
 
-def recover(ferry: Ferry, sandbox: Sandbox) -> None:
+def recover(ferry, sandbox):
     booking = booked(ferry)
     sandbox.faults.add("lose_reply", "bookings.confirm")
     sandbox.faults.add("not_json", "bookings.get", times=None)
@@ -139,22 +132,22 @@ def recover(ferry: Ferry, sandbox: Sandbox) -> None:
     assert ferry.recover(unknown.value).read_back
 
 
-def wait(ferry: Ferry, sandbox: Sandbox) -> None:
+def wait(ferry, sandbox):
     booking = booked(ferry)
     ferry.bookings.wait(booking.booking_id, until="payment_due", deadline=30)
 
 
-def voucher(ferry: Ferry, sandbox: Sandbox) -> None:
+def voucher(ferry, sandbox):
     ticket_id = ferry.bookings.confirm(booked(ferry).booking_id).ticket_id
     with TemporaryDirectory() as folder:
         ferry.tickets.save_pdf(ticket_id, Path(folder) / "voucher.pdf")
 
 
-def batch(ferry: Ferry, sandbox: Sandbox) -> None:
+def batch(ferry, sandbox):
     ferry.trips.search("Marseille", "Tunis", on=DAY, passengers=TRAVELLERS)
 
 
-KINDS: dict[Callable[[Ferry, Sandbox], None], list[str]] = {
+KINDS = {
     read: ["catalogue.ports"],
     retry: ["catalogue.ports"] * 3,
     resend: ["catalogue.ports"] * 2,
@@ -173,11 +166,8 @@ KINDS: dict[Callable[[Ferry, Sandbox], None], list[str]] = {
 @pytest.mark.usefixtures("look_once")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_limiter_is_asked_as_often_as_the_service(
-    kind: Callable[[Ferry, Sandbox], None],
-    mostly_sync_clients: Clients,
-    ferry_sandbox: Sandbox,
-    requests: list[str],
-) -> None:
+    kind, mostly_sync_clients, ferry_sandbox, requests
+):
     clients = mostly_sync_clients
     limiter = AsyncCounting() if clients.is_async else Counting()
     ferry = clients(lambda: ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=limiter)
@@ -186,7 +176,7 @@ def test_a_limiter_is_asked_as_often_as_the_service(
     assert limiter.asked[-len(KINDS[kind]) :] == KINDS[kind]
 
 
-def test_read_backs_and_handshakes_go_first(clients: Clients, ferry_sandbox: Sandbox) -> None:
+def test_read_backs_and_handshakes_go_first(clients, ferry_sandbox):
     limiter = Counting()
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=limiter)
     for kind in (read, guard, read_back, handshake):
@@ -194,9 +184,7 @@ def test_read_backs_and_handshakes_go_first(clients: Clients, ferry_sandbox: San
     assert limiter.first == ["bookings.get", "mcp.ports", "mcp.ports"]
 
 
-def test_what_a_limiter_raises_reaches_the_caller_and_nothing_leaves(
-    clients: Clients, ferry_sandbox: Sandbox
-) -> None:
+def test_what_a_limiter_raises_reaches_the_caller_and_nothing_leaves(clients, ferry_sandbox):
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=Refusing())
     for call in (ferry.catalogue.ports, ferry.mcp.ports, partial(ferry.bookings.cancel, "b-1")):
         with pytest.raises(LookupError):
@@ -205,10 +193,10 @@ def test_what_a_limiter_raises_reaches_the_caller_and_nothing_leaves(
 
 
 def test_a_limiter_that_raises_leaves_the_outcome_of_a_lost_write_unknown(
-    clients: Clients, ferry_sandbox: Sandbox, journal: Journal
-) -> None:
+    clients, ferry_sandbox, journal
+):
     class Later(Counting):
-        def acquire(self, operation: str) -> None:
+        def acquire(self, operation):
             if operation == "bookings.get":
                 raise LookupError(operation)
 
@@ -227,11 +215,9 @@ def test_a_limiter_that_raises_leaves_the_outcome_of_a_lost_write_unknown(
     assert [entry.state for entry in journal.unresolved()] == ["unknown"]
 
 
-def test_a_write_that_waits_until_its_deadline_is_not_sent(
-    clients: Clients, ferry_sandbox: Sandbox, journal: Journal
-) -> None:
+def test_a_write_that_waits_until_its_deadline_is_not_sent(clients, ferry_sandbox, journal):
     limiter = Blocking()
-    settings: Any = {"base_url": ferry_sandbox.base_url, "limiter": limiter, "journal": journal}
+    settings = {"base_url": ferry_sandbox.base_url, "limiter": limiter, "journal": journal}
     ferry = clients(ferry_sandbox.token, deadline=0.3, **settings)
     try:
         with pytest.raises(RequestTimeoutError) as late:
@@ -244,11 +230,9 @@ def test_a_write_that_waits_until_its_deadline_is_not_sent(
     assert not ferry_sandbox.counters.connections
 
 
-def test_a_write_that_is_interrupted_in_the_line_is_not_sent(
-    ferry_sandbox: Sandbox, journal: Journal
-) -> None:
+def test_a_write_that_is_interrupted_in_the_line_is_not_sent(ferry_sandbox, journal):
     class Interrupted:
-        def acquire(self, operation: str) -> None:
+        def acquire(self, operation):
             raise KeyboardInterrupt
 
     with (
@@ -265,7 +249,7 @@ def test_a_write_that_is_interrupted_in_the_line_is_not_sent(
     assert not ferry_sandbox.counters.connections
 
 
-def test_a_deadline_ends_the_wait_for_a_rate(clients: Clients, ferry_sandbox: Sandbox) -> None:
+def test_a_deadline_ends_the_wait_for_a_rate(clients, ferry_sandbox):
     rate = Rate("1/minute")
     rate.acquire("the only turn of this minute")
     ferry = clients(
@@ -277,13 +261,13 @@ def test_a_deadline_ends_the_wait_for_a_rate(clients: Clients, ferry_sandbox: Sa
     assert not ferry_sandbox.counters.connections
 
 
-def test_a_limiter_of_ones_own_can_ask_a_rate(clients: Clients, ferry_sandbox: Sandbox) -> None:
+def test_a_limiter_of_ones_own_can_ask_a_rate(clients, ferry_sandbox):
     class Two(Rate):
-        def acquire(self, operation: str) -> None:
+        def acquire(self, operation):
             asked.append(operation)
             super().acquire(operation)
 
-    asked: list[str] = []
+    asked = []
     rate = Two("1/minute")
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=rate)
     ferry.catalogue.ports()
@@ -294,14 +278,14 @@ def test_a_limiter_of_ones_own_can_ask_a_rate(clients: Clients, ferry_sandbox: S
 
 
 @pytest.mark.parametrize("limiter", [object(), Counting, "50/second", AsyncCounting()])
-def test_a_client_takes_no_limiter_that_it_cannot_ask(limiter: Any) -> None:
+def test_a_client_takes_no_limiter_that_it_cannot_ask(limiter):
     with pytest.raises(ConfigurationError, match="limiter: "):
         Ferry("token", base_url="https://ferry.example", limiter=limiter)
 
 
-def test_an_awaitable_is_not_awaited_by_threads(ferry_sandbox: Sandbox) -> None:
+def test_an_awaitable_is_not_awaited_by_threads(ferry_sandbox):
     class Hidden:
-        def acquire(self, operation: str) -> object:
+        def acquire(self, operation):
             return AsyncCounting().acquire(operation)
 
     with (
@@ -311,14 +295,14 @@ def test_an_awaitable_is_not_awaited_by_threads(ferry_sandbox: Sandbox) -> None:
         ferry.catalogue.ports()
 
 
-def test_a_hundred_tasks_can_wait_for_a_limiter_that_blocks(ferry_sandbox: Sandbox) -> None:
+def test_a_hundred_tasks_can_wait_for_a_limiter_that_blocks(ferry_sandbox):
     class Together(Counting):
-        def acquire(self, operation: str) -> None:
+        def acquire(self, operation):
             barrier.wait()
 
     barrier = threading.Barrier(100)
 
-    async def search_together() -> None:
+    async def search_together():
         async with AsyncFerry(
             ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=Together()
         ) as ferry:
@@ -327,12 +311,10 @@ def test_a_hundred_tasks_can_wait_for_a_limiter_that_blocks(ferry_sandbox: Sandb
     asyncio.run(search_together())
 
 
-def test_a_task_that_is_cancelled_in_the_line_takes_no_turn_and_no_connection(
-    ferry_sandbox: Sandbox,
-) -> None:
+def test_a_task_that_is_cancelled_in_the_line_takes_no_turn_and_no_connection(ferry_sandbox):
     rate = Rate("10/second")
 
-    async def search_and_stop() -> None:
+    async def search_and_stop():
         async with AsyncFerry(
             ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=rate
         ) as ferry:
@@ -351,7 +333,7 @@ def test_a_task_that_is_cancelled_in_the_line_takes_no_turn_and_no_connection(
     assert ferry_sandbox.counters.connections <= 11
 
 
-def test_closing_the_client_ends_the_wait(clients: Clients, ferry_sandbox: Sandbox) -> None:
+def test_closing_the_client_ends_the_wait(clients, ferry_sandbox):
     rate = Rate("1/minute")
     rate.acquire("the only turn of this minute")
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=rate)

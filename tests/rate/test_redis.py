@@ -19,11 +19,9 @@ from tests.support.tiers import LONG
 
 if TYPE_CHECKING:
     from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
-    from tests.support.redis_server import RedisServer
 
 
-def turns(rate: Rate, count: int) -> list[float]:
+def turns(rate, count):
     """Reserve turns."""
     schedule = rate._queue().schedule
     reserved = []
@@ -34,7 +32,7 @@ def turns(rate: Rate, count: int) -> list[float]:
     return reserved
 
 
-def test_rates_of_the_same_storage_have_different_turns(url: str) -> None:
+def test_rates_of_the_same_storage_have_different_turns(url):
     rate = Rate("30/minute", storage=url)
     other = pickle.loads(pickle.dumps(rate))
     reserved = sorted(turns(rate, 3) + turns(other, 3) + turns(rate, 3))
@@ -43,13 +41,13 @@ def test_rates_of_the_same_storage_have_different_turns(url: str) -> None:
     assert all(pause > 1.9 for pause in pauses)
 
 
-def test_rates_that_differ_do_not_share_their_turns(url: str) -> None:
+def test_rates_that_differ_do_not_share_their_turns(url):
     turns(Rate("1/minute", storage=url), 3)
     (turn,) = turns(Rate("2/minute", storage=url), 1)
     assert turn <= time.monotonic()
 
 
-def test_a_turn_far_ahead_is_free_for_a_read_back_of_another_process(url: str) -> None:
+def test_a_turn_far_ahead_is_free_for_a_read_back_of_another_process(url):
     rate, other = Rate("1/minute", storage=url), Rate("1/minute", storage=url)
     (before,) = turns(rate, 1)
     _, is_reserved = rate._queue().schedule.reserve(time.monotonic, is_urgent=False)
@@ -58,11 +56,11 @@ def test_a_turn_far_ahead_is_free_for_a_read_back_of_another_process(url: str) -
     assert turn - before == pytest.approx(61.8, abs=1)
 
 
-def test_nobody_is_left_without_turns_after_a_pause_of_the_storage(url: str) -> None:
+def test_nobody_is_left_without_turns_after_a_pause_of_the_storage(url):
     rates = [Rate("50/second", storage=url) for _ in range(3)]
     stop = threading.Event()
 
-    def saturate(rate: Rate) -> None:
+    def saturate(rate):
         while not stop.is_set():
             rate.acquire("a search")
 
@@ -82,9 +80,7 @@ def test_nobody_is_left_without_turns_after_a_pause_of_the_storage(url: str) -> 
             other.result()
 
 
-def test_calls_go_on_after_a_restart_of_the_storage(
-    clients: Clients, ferry_sandbox: Sandbox, redis: RedisServer
-) -> None:
+def test_calls_go_on_after_a_restart_of_the_storage(clients, ferry_sandbox, redis):
     rate = Rate("600/minute", storage=redis.url)
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=rate)
     ferry.catalogue.ports()
@@ -92,9 +88,7 @@ def test_calls_go_on_after_a_restart_of_the_storage(
     ferry.catalogue.ports()
 
 
-def test_a_storage_that_does_not_answer_is_an_error_and_nothing_leaves(
-    clients: Clients, ferry_sandbox: Sandbox
-) -> None:
+def test_a_storage_that_does_not_answer_is_an_error_and_nothing_leaves(clients, ferry_sandbox):
     rate = Rate("50/second", storage="redis://user:secret@127.0.0.1:9")
     ferry = clients(
         ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=rate, max_retries=0
@@ -109,7 +103,7 @@ def test_a_storage_that_does_not_answer_is_an_error_and_nothing_leaves(
         Rate("50/second", storage="redis://no..domain").acquire("a search")
 
 
-def search(address: tuple[str, str], rate: Rate, count: int) -> None:
+def search(address, rate, count):
     """Ask for the ports, one after another, in a process of a pool."""
     token, base_url = address
     with Ferry(token, base_url=base_url, limiter=rate) as ferry:

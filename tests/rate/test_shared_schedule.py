@@ -1,20 +1,12 @@
 """Processes that share a rate over Redis, in virtual time: its clock, its delays, its failures."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.rate.simulation import Loop, World
+from tests.rate.simulation import Loop
 from tests.support.tiers import mostly_long
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.rate.virtual_redis import VirtualRedis
 
 PROCESSES = 8
 
@@ -22,9 +14,7 @@ PROCESSES = 8
 @pytest.mark.parametrize(
     ("text", "limit"), mostly_long([("50/second", 50), ("1200/minute", 20), ("5/second", 5)])
 )
-def test_the_rate_is_used_and_kept_in_every_second(
-    world: World, virtual_redis: VirtualRedis, text: str, limit: int
-) -> None:
+def test_the_rate_is_used_and_kept_in_every_second(world, virtual_redis, text, limit):
     for rate in virtual_redis.share(text, 4):
         world.saturate(rate, Loop(latency=0.008), seconds=20)
     world.run()
@@ -32,9 +22,7 @@ def test_the_rate_is_used_and_kept_in_every_second(
     assert world.most <= limit + 1
 
 
-def test_a_process_far_from_the_storage_has_its_share(
-    world: World, virtual_redis: VirtualRedis
-) -> None:
+def test_a_process_far_from_the_storage_has_its_share(world, virtual_redis):
     virtual_redis.delay = lambda: 0.05
     for rate in virtual_redis.share("50/second", 2):
         world.saturate(rate, Loop(latency=0.008), seconds=20)
@@ -42,9 +30,7 @@ def test_a_process_far_from_the_storage_has_its_share(
     assert world.mean >= 0.5 * 50 / 3
 
 
-def test_a_read_back_passes_what_waits_in_other_processes(
-    world: World, virtual_redis: VirtualRedis
-) -> None:
+def test_a_read_back_passes_what_waits_in_other_processes(world, virtual_redis):
     loop = Loop()
     rates = virtual_redis.share("30/minute", 4)  # two seconds a turn
     for rate in rates:
@@ -57,38 +43,38 @@ def test_a_read_back_passes_what_waits_in_other_processes(
     assert world.names[before] == "read-back"
 
 
-def pause(redis: VirtualRedis, world: World) -> None:
+def pause(redis, world):
     redis.paused_until = world.now + 2.5
 
 
-def slow_down(redis: VirtualRedis, world: World) -> None:
+def slow_down(redis, world):
     before = redis.delay
     redis.delay = lambda: before() + (world.random.random() < 0.1) * world.random.uniform(0, 0.5)
 
 
-def answer_from_afar(redis: VirtualRedis, _: World) -> None:
+def answer_from_afar(redis, _):
     redis.delay = lambda: 0.06
 
 
-def step(seconds: float) -> Callable[[VirtualRedis, World], None]:
-    def change(redis: VirtualRedis, _: World) -> None:
+def step(seconds):
+    def change(redis, _):
         redis.ahead += seconds
 
     return change
 
 
-def lose(redis: VirtualRedis, _: World) -> None:
+def lose(redis, _):
     redis.client.flushall()
 
 
-def fail_over(seconds: float) -> Callable[[VirtualRedis, World], None]:
+def fail_over(seconds):
     """Go on with a replica that is a second behind, and whose clock differs."""
 
-    def change(redis: VirtualRedis, world: World) -> None:
+    def change(redis, world):
         (key,) = redis.client.keys()
         old = redis.client.hgetall(key)
 
-        def replace() -> None:
+        def replace():
             for name, value in old.items():
                 redis.client.hset(key, name, value)
             redis.ahead += seconds
@@ -98,7 +84,7 @@ def fail_over(seconds: float) -> Callable[[VirtualRedis, World], None]:
     return change
 
 
-DISTURBANCES: dict[str, list[tuple[float, Callable[[VirtualRedis, World], None]]]] = {
+DISTURBANCES = {
     "everything": [(3, pause), (4, step(2)), (5.4, step(-5)), (7, lose), (9, fail_over(0.7))],
     "undisturbed": [],
     "pauses": [(at, pause) for at in (3, 9, 15)],
@@ -115,8 +101,8 @@ DISTURBANCES: dict[str, list[tuple[float, Callable[[VirtualRedis, World], None]]
 
 @pytest.mark.parametrize("name", mostly_long(DISTURBANCES))
 def test_no_disturbance_of_the_storage_exceeds_the_limit_or_starves_a_process(
-    world: World, virtual_redis: VirtualRedis, name: str
-) -> None:
+    world, virtual_redis, name
+):
     began, seconds = world.now, 20
     for number, rate in enumerate(virtual_redis.share("50/second", PROCESSES)):
         world.saturate(rate, Loop(latency=0.005), seconds=seconds, name=f"{number}")

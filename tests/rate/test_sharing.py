@@ -1,22 +1,16 @@
 """One rate for threads, tasks, event loops and the processes of a fork."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
 
 from ferry_sdk import AsyncFerry, Ferry, Rate
 from tests.support.processes import run
-
-if TYPE_CHECKING:
-    from ferry_sdk.sandbox import Sandbox
 
 EACH = 10
 
@@ -39,15 +33,15 @@ os._exit(0)
 """
 
 
-def test_threads_and_event_loops_share_a_rate(ferry_sandbox: Sandbox) -> None:
+def test_threads_and_event_loops_share_a_rate(ferry_sandbox):
     rate = Rate("50/second")
     token, base_url = ferry_sandbox.token, ferry_sandbox.base_url
 
-    async def search_in_tasks() -> None:
+    async def search_in_tasks():
         async with AsyncFerry(token, base_url=base_url, limiter=rate) as ferry:
             await asyncio.gather(*(ferry.catalogue.vehicle_types() for _ in range(EACH)))
 
-    async def search_in_trio() -> None:
+    async def search_in_trio():
         async with (
             AsyncFerry(token, base_url=base_url, limiter=rate) as ferry,
             trio.open_nursery() as nursery,
@@ -69,12 +63,12 @@ def test_threads_and_event_loops_share_a_rate(ferry_sandbox: Sandbox) -> None:
     assert time.monotonic() - began >= (4 * EACH - 1) / 50
 
 
-def test_a_thread_sleeps_until_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_thread_sleeps_until_its_turn(monkeypatch):
     rate, waits = Rate("5/second"), 0
     queue = rate._queue()
     take = queue.take
 
-    def count(*arguments: Any) -> float | None:
+    def count(*arguments):
         nonlocal waits
         waits += 1
         return take(*arguments)
@@ -86,6 +80,6 @@ def test_a_thread_sleeps_until_its_turn(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
-def test_a_forked_process_has_a_queue_of_its_own() -> None:
+def test_a_forked_process_has_a_queue_of_its_own():
     ended = run([sys.executable, "-W", "ignore", "-c", FORKING])
     assert ended.stdout == "0 1\n", ended.stderr

@@ -1,39 +1,32 @@
 """The rate that requests leave with, and who is next, in virtual time."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
 from ferry_sdk import ConnectionFailedError, Rate, RequestTimeoutError
-from tests.rate.simulation import Loop, World
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from tests.rate.simulation import Loop
 
 
 @pytest.fixture
-def rate() -> Rate:
+def rate():
     return Rate("50/second")
 
 
 @pytest.fixture
-def loop() -> Loop:
+def loop():
     return Loop()
 
 
 @pytest.mark.parametrize(
     ("text", "limit"), [("50/second", 50), ("1200/minute", 20), ("5/second", 5)]
 )
-def test_the_rate_is_used_and_kept_in_every_second(world: World, text: str, limit: int) -> None:
+def test_the_rate_is_used_and_kept_in_every_second(world, text, limit):
     world.saturate(Rate(text), Loop(latency=0.008), seconds=20)
     world.run()
     assert world.mean >= 0.93 * limit
     assert world.most <= limit
 
 
-def test_a_fast_rate_is_used_although_every_wake_up_is_late(world: World) -> None:
+def test_a_fast_rate_is_used_although_every_wake_up_is_late(world):
     rate, loop = Rate("1000/second"), Loop(latency=0.001)
     for number in range(3000):
         world.send(rate, f"{number}", loop)
@@ -42,9 +35,7 @@ def test_a_fast_rate_is_used_although_every_wake_up_is_late(world: World) -> Non
     assert world.most <= 1000
 
 
-def test_a_stalled_loop_does_not_send_afterwards_what_it_could_not_send(
-    world: World, rate: Rate
-) -> None:
+def test_a_stalled_loop_does_not_send_afterwards_what_it_could_not_send(world, rate):
     loop = Loop(latency=0.002)
     world.saturate(rate, loop, seconds=20)
     stalls = 10
@@ -57,7 +48,7 @@ def test_a_stalled_loop_does_not_send_afterwards_what_it_could_not_send(
 
 
 @pytest.mark.parametrize("after", [0.0, 5.0])
-def test_a_burst_leaves_at_once_after_a_pause(world: World, loop: Loop, after: float) -> None:
+def test_a_burst_leaves_at_once_after_a_pause(world, loop, after):
     rate = Rate("10/second", burst=4)
     world.now += after
     for number in range(6):
@@ -68,9 +59,7 @@ def test_a_burst_leaves_at_once_after_a_pause(world: World, loop: Loop, after: f
     ]  # fmt: skip
 
 
-def test_requests_leave_in_the_order_in_which_they_came(
-    world: World, rate: Rate, loop: Loop
-) -> None:
+def test_requests_leave_in_the_order_in_which_they_came(world, rate, loop):
     names = [f"{number}" for number in range(30)]
     for name in names:
         world.send(rate, name, loop)
@@ -78,7 +67,7 @@ def test_requests_leave_in_the_order_in_which_they_came(
     assert world.names == names
 
 
-def test_a_read_back_takes_the_next_turn(world: World, rate: Rate, loop: Loop) -> None:
+def test_a_read_back_takes_the_next_turn(world, rate, loop):
     for number in range(30):
         world.send(rate, f"{number}", loop)
     world.run(world.now + 0.2)
@@ -90,9 +79,7 @@ def test_a_read_back_takes_the_next_turn(world: World, rate: Rate, loop: Loop) -
     assert world.mean >= 0.96 * 50  # no turn is lost
 
 
-def test_a_turn_of_a_request_that_is_cancelled_is_the_next_ones(
-    world: World, rate: Rate, loop: Loop
-) -> None:
+def test_a_turn_of_a_request_that_is_cancelled_is_the_next_ones(world, rate, loop):
     waiting = [world.send(rate, f"{number}", loop) for number in range(20)]
     world.run(world.now + 0.1)
     gone = waiting[len(world.left) : 15]
@@ -104,7 +91,7 @@ def test_a_turn_of_a_request_that_is_cancelled_is_the_next_ones(
     assert world.mean >= 0.96 * 50
 
 
-def test_a_deadline_ends_the_wait_and_no_turn_is_lost(world: World, rate: Rate, loop: Loop) -> None:
+def test_a_deadline_ends_the_wait_and_no_turn_is_lost(world, rate, loop):
     until = world.now + 0.25
     waiting = [
         world.send(rate, f"{number}", loop, until=until if number % 2 else None)
@@ -120,9 +107,7 @@ def test_a_deadline_ends_the_wait_and_no_turn_is_lost(world: World, rate: Rate, 
     assert world.mean >= 0.96 * 50
 
 
-def test_a_loop_that_never_wakes_does_not_hold_up_the_others(
-    world: World, rate: Rate, loop: Loop
-) -> None:
+def test_a_loop_that_never_wakes_does_not_hold_up_the_others(world, rate, loop):
     ended = Loop()
     for number in range(3):
         world.send(rate, f"ended {number}", ended)
@@ -133,7 +118,7 @@ def test_a_loop_that_never_wakes_does_not_hold_up_the_others(
     assert [name for name in world.names if "ended" not in name] == ["0", "1", "2"]
 
 
-def test_a_loop_that_wakes_again_has_its_turns(world: World, rate: Rate, loop: Loop) -> None:
+def test_a_loop_that_wakes_again_has_its_turns(world, rate, loop):
     stalled = Loop()
     for number in range(3):
         world.send(rate, f"stalled {number}", stalled)
@@ -145,13 +130,11 @@ def test_a_loop_that_wakes_again_has_its_turns(world: World, rate: Rate, loop: L
     assert world.most <= 50
 
 
-def test_the_storage_is_asked_once_for_all_that_wait_while_it_fails(
-    world: World, loop: Loop, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_storage_is_asked_once_for_all_that_wait_while_it_fails(world, loop, monkeypatch):
     rate = Rate("50/second")
-    asked: list[float] = []
+    asked = []
 
-    def fail(clock: Callable[[], float], *, is_urgent: bool) -> tuple[float, bool]:
+    def fail(clock, *, is_urgent):
         asked.append(clock())
         raise ConnectionFailedError("the storage failed")
 
@@ -167,7 +150,7 @@ def test_the_storage_is_asked_once_for_all_that_wait_while_it_fails(
     assert world.names == ["afterwards"]
 
 
-def test_a_request_that_does_not_look_again_is_passed_within_two_seconds(rate: Rate) -> None:
+def test_a_request_that_does_not_look_again_is_passed_within_two_seconds(rate):
     queue = rate._queue()
     stalled, waiting = (queue.join(0.0, goes_first=False) for _ in range(2))
     assert queue.take(stalled, 0.0) == 0.0

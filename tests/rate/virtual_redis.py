@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from redis import Redis
 
 from ferry_sdk import Rate
 from ferry_sdk.rate import redis_schedule
 from ferry_sdk.rate.redis_schedule import RedisSchedule
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.rate.simulation import World
 
 
 class VirtualRedis:
@@ -26,7 +21,7 @@ class VirtualRedis:
         delay: Seconds that a request takes, and its answer; called for each.
     """
 
-    def __init__(self, world: World, url: str, delay: Callable[[], float]) -> None:
+    def __init__(self, world, url, delay):
         self.ahead = 0.0
         self.paused_until = 0.0
         self.delay = delay
@@ -38,7 +33,7 @@ class VirtualRedis:
         self._script = self.client.register_script(text)
         self._task: _Task | None = None
 
-    def share(self, text: str, processes: int) -> list[Rate]:
+    def share(self, text, processes):
         """Return the rates of several processes."""
         rates = [Rate(text, storage="redis://nowhere") for _ in range(processes)]
         for rate in rates:
@@ -47,16 +42,14 @@ class VirtualRedis:
             schedule._run = self._ask
         return rates
 
-    def _ask(self, keys: list[str], args: tuple[int, ...]) -> Any:
+    def _ask(self, keys, args):
         assert self._task is not None
         return self._task.wait_for((keys, args))
 
-    def _run_blocking(
-        self, function: Callable[[], object], end: Callable[[BaseException | None], None]
-    ) -> None:
+    def _run_blocking(self, function, end):
         task = _Task(function)
 
-        def go_on(answer: object = None) -> None:
+        def go_on(answer=None):
             self._task = task
             request = task.go_on(answer)
             if request is None:
@@ -65,7 +58,7 @@ class VirtualRedis:
             arrival = max(self._world.now + self.delay(), self.paused_until)
             self._world.call_at(arrival, lambda: answer_to(request))
 
-        def answer_to(request: tuple[list[str], tuple[int, ...]]) -> None:
+        def answer_to(request):
             if self._world.now < self.paused_until:  # it was paused on the way
                 self._world.call_at(self.paused_until, lambda: answer_to(request))
                 return
@@ -80,7 +73,7 @@ class VirtualRedis:
 class _Task:
     """A function in a thread of its own, which runs while the world stands still."""
 
-    def __init__(self, function: Callable[[], object]) -> None:
+    def __init__(self, function):
         self.error: BaseException | None = None
         self._function = function
         self._request: Any = None
@@ -88,20 +81,20 @@ class _Task:
         self._runs, self._stands = threading.Semaphore(0), threading.Semaphore(0)
         threading.Thread(target=self._run, daemon=True).start()
 
-    def go_on(self, answer: object) -> Any:
+    def go_on(self, answer):
         """Return what it waits for; None if it has ended."""
         self._request, self._answer = None, answer
         self._runs.release()
         self._stands.acquire()
         return self._request
 
-    def wait_for(self, request: object) -> object:
+    def wait_for(self, request):
         self._request = request
         self._stands.release()
         self._runs.acquire()
         return self._answer
 
-    def _run(self) -> None:
+    def _run(self):
         self._runs.acquire()
         try:
             self._function()

@@ -1,7 +1,5 @@
 """Fixtures: the local service in a summer that stands still, and what is exchanged with it."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.summer import stopped

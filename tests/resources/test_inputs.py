@@ -1,7 +1,5 @@
 """Inputs, as models or dicts: validated before sending, and not repeated in errors."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The five tools and six catalogues of the MCP endpoint: requests and results."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

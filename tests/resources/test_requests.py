@@ -1,7 +1,5 @@
 """`ferry.request` calls any path with everything that a call has."""
 
-from __future__ import annotations
-
 import json
 
 import httpx

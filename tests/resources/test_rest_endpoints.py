@@ -1,7 +1,5 @@
 """The fifteen REST endpoints: requests and results."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta, timezone

@@ -1,7 +1,5 @@
 """An offer is stored as JSON by one web request, and booked by another."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Fixtures of the tests of the local service."""
 
-from __future__ import annotations
-
 import httpx
 import pytest
 from offline_service import OfflineService

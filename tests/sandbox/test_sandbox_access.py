@@ -3,8 +3,6 @@
 Another address of loopback, 127.0.0.2, stands for the other machine.
 """
 
-from __future__ import annotations
-
 import socket
 
 import httpx

@@ -1,7 +1,5 @@
 """What goes wrong in business: refusals, lost places, late failures, changes by the company."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 import httpx

@@ -1,7 +1,5 @@
 """The example of a container: it names options that exist, and is healthy where it listens."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The controls over HTTP."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta, timezone
 
 import pytest

@@ -1,7 +1,5 @@
 """Faults: requesting them, when they occur, and their effect on a connection."""
 
-from __future__ import annotations
-
 import email.utils
 import json
 import socket

@@ -1,7 +1,5 @@
 """`/mcp` of the local service: the protocol, sessions, and every shape of a reply."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

@@ -1,7 +1,5 @@
 """The document describes what the service takes and answers, and nothing else."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """The pytest plugin, in separate pytest runs."""
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -1,7 +1,5 @@
 """Profiles: each value changes what it is about and nothing else, and the client copes with all."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from typing import get_args

@@ -1,7 +1,5 @@
 """What happened: the log of requests, the list of bookings and the page of the controls."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

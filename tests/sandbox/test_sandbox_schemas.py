@@ -1,7 +1,5 @@
 """The schemas in `tools/list` accept exactly what the tools accept."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

@@ -1,7 +1,5 @@
 """The state file: what a restart of the local service keeps."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sqlite3

@@ -1,9 +1,6 @@
 """Scans of the local service into a folder of the test's own."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,27 +9,20 @@ from tests.scan.season import LONE, SIZE, new_scan
 from tests.support.routes import know_routes
 from tests.support.tiers import mostly_long
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from ferry_sdk.sandbox import Sandbox
-    from ferry_sdk.scan import FareScan
-
 
 @pytest.fixture(autouse=True)
-def _known_routes(request: pytest.FixtureRequest) -> None:
+def _known_routes(request):
     if "ferry_sandbox" in request.fixturenames:
         know_routes(request.getfixturevalue("ferry_sandbox"))
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     return tmp_path / "fares"
 
 
 @pytest.fixture
-def scan(folder: Path) -> FareScan:
+def scan(folder):
     """Sixty searches in two parts: two companies, fifteen days, two parties."""
     made = new_scan(folder)
     assert (made._request.part_size, SIZE, len(LONE.passengers)) == (30, 60, 1)
@@ -40,7 +30,7 @@ def scan(folder: Path) -> FareScan:
 
 
 @pytest.fixture(params=mostly_long([AsyncFerry, Ferry]))
-def make_client(request: pytest.FixtureRequest, ferry_sandbox: Sandbox) -> Callable[[], Any]:
+def make_client(request, ferry_sandbox):
     """Make a client of either kind, which retries nothing."""
     return partial(
         request.param, ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0

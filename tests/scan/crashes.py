@@ -25,16 +25,12 @@ from datetime import date, timedelta
 from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from benchmarks._payload import search_answer
 from ferry_sdk import AsyncFerry, Rate, Route
 from ferry_sdk.scan import FareScan, Party
 from tests.scan.season import rows_of
 from tests.support.redis_server import RedisServer, binary
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 WORKERS = 4
 PART = 20
@@ -67,7 +63,7 @@ class CountingService:
     sent: list[tuple[float, str, int]] = field(default_factory=list)
     base_url: str = ""
 
-    def add(self, head: str, body: bytes) -> None:
+    def add(self, head, body):
         asked = json.loads(body)
         request = asked["request"]
         names = ("company", "out_journey_id", "out_at")
@@ -79,7 +75,7 @@ class CountingService:
         )
         self.sent.append((time.monotonic(), f"{key}/{len(asked['passengers'])}", worker))
 
-    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def answer(self, reader, writer):
         content = search_answer(2)
         head = (
             f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(content)}"
@@ -103,7 +99,7 @@ class CountingService:
             writer.close()
 
     @contextmanager
-    def run(self) -> Iterator[None]:
+    def run(self):
         """Serve in a thread for the block."""
         loop = asyncio.new_event_loop()
         server = loop.run_until_complete(asyncio.start_server(self.answer, "127.0.0.1", 0))
@@ -124,11 +120,11 @@ class CountingService:
             loop.close()
 
 
-def new_scan(folder: Path, searches: int) -> FareScan:
+def new_scan(folder, searches):
     companies = tuple(f"C{number}" for number in range(COMPANIES))
     days = searches // COMPANIES // PARTIES
     first = date(2050, 6, 1)
-    adult: dict[str, Any] = {"type": "Adult", "gender": "Female", "age": 34}
+    adult = {"type": "Adult", "gender": "Female", "age": 34}
     scan = FareScan(
         folder,
         routes=[Route("J", "ITGOA", "TNLGN", "Genoa", "Tunis", companies, timedelta(hours=24))],
@@ -140,12 +136,12 @@ def new_scan(folder: Path, searches: int) -> FareScan:
     return scan
 
 
-def make_client() -> AsyncFerry:
+def make_client():
     rate = Rate(f"{os.environ['RATE']}/second", storage=os.environ["STORAGE"])
     return AsyncFerry("token", limiter=rate, default_headers={WORKER: str(os.getpid())})
 
 
-def run_scan(executor: str, folder: Path, searches: int) -> None:
+def run_scan(executor, folder, searches):
     """Run the scan; a broken pool is replaced by another one."""
     scan = new_scan(folder, searches)
     context = get_context("forkserver")  # the next pool has imported everything already
@@ -154,7 +150,7 @@ def run_scan(executor: str, folder: Path, searches: int) -> None:
         if executor == "dask":
             from distributed import Client, LocalCluster
 
-            options: dict[str, Any] = {"dashboard_address": None, "threads_per_worker": 1}
+            options = {"dashboard_address": None, "threads_per_worker": 1}
             with LocalCluster(n_workers=WORKERS, **options) as cluster, Client(cluster) as client:
                 scan.run(make_client, executor=client.get_executor(), workers=WORKERS)
         else:
@@ -184,9 +180,7 @@ class Outcome:
     seconds: float
 
 
-def kill_in_the_middle(
-    executor: str, killed: str, *, searches: int, rate: int, storage: str
-) -> Outcome:
+def kill_in_the_middle(executor, killed, *, searches, rate, storage):
     """Run a scan, kill a process by SIGKILL when half of the searches were asked, go on."""
     service = CountingService()
     with tempfile.TemporaryDirectory() as home, service.run():
@@ -201,9 +195,9 @@ def kill_in_the_middle(
             "FOLDER": str(folder),
             "PYTHONPATH": str(ROOT),
         }
-        groups: list[int] = []
+        groups = []
 
-        def begin() -> subprocess.Popen[bytes]:
+        def begin():
             process = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
             groups.append(process.pid)
             return process
@@ -234,12 +228,12 @@ def kill_in_the_middle(
         return outcome(service, folder, pause)
 
 
-def widest_pause(service: CountingService) -> float:
+def widest_pause(service):
     moments = sorted(moment for moment, _, _ in service.sent)
     return max(after - before for before, after in pairwise(moments))
 
 
-def outcome(service: CountingService, folder: Path, pause: float) -> Outcome:
+def outcome(service, folder, pause):
     moments = sorted(moment for moment, _, _ in service.sent)
     asked = Counter(key for _, key, _ in service.sent)
     rows = rows_of(folder)
@@ -258,7 +252,7 @@ def outcome(service: CountingService, folder: Path, pause: float) -> Outcome:
     return Outcome(len(found), len(moments) - len(asked), most, mean, seconds)
 
 
-def main() -> None:
+def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("executor", choices=["pool", "dask"])
     parser.add_argument("killed", choices=["worker", "process", "run"])

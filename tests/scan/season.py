@@ -1,18 +1,12 @@
 """A short season: what is scanned, and what is in its folder."""
 
-from __future__ import annotations
-
 from collections import Counter
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
 from ferry_sdk.scan import FareScan, Party
 from tests.support.trip import DAY, TRAVELLERS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LONE = Party("lone", TRAVELLERS[:1])
 PAIR = Party("pair", TRAVELLERS)
@@ -20,8 +14,8 @@ DAYS = [DAY + timedelta(days) for days in range(15)]
 SIZE = 60
 
 
-def new_scan(folder: Path, **more: Any) -> FareScan:
-    arguments: dict[str, Any] = {
+def new_scan(folder, **more):
+    arguments = {
         "routes": [("Genoa", "Tunis")],
         "dates": (DAYS[0], DAYS[-1]),
         "parties": [LONE, PAIR],
@@ -30,20 +24,20 @@ def new_scan(folder: Path, **more: Any) -> FareScan:
     return FareScan(folder, **{**arguments, **more})
 
 
-def rows_of(folder: Path) -> list[dict[str, Any]]:
+def rows_of(folder):
     """The rows of every part, each read for itself."""
     parts = sorted(folder.glob("*.parquet"))
     return [row for part in parts for row in pq.ParquetFile(part).read().to_pylist()]
 
 
-def check_rows(folder: Path, *, size: int = SIZE) -> list[dict[str, Any]]:
+def check_rows(folder, *, size=SIZE):
     """The rows; every search is there, and no fare is there twice."""
     rows = rows_of(folder)
     assert len({row["search"] for row in rows}) == size
     names = ("search", "status", "sailing_id", "tariff_type", "price", "expires_at")
     counts = Counter(tuple(row[name] for name in names) for row in rows)
     assert set(counts.values()) == {1}
-    of_search: dict[str, set[str]] = {}
+    of_search = {}
     for row in rows:
         of_search.setdefault(row["search"], set()).add(row["status"])
     assert all(len(found) == 1 for found in of_search.values())

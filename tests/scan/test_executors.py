@@ -5,31 +5,24 @@ from __future__ import annotations
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from ferry_sdk import AuthenticationError, InvalidInputError
 from tests.scan.season import SIZE, check_rows
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from ferry_sdk.sandbox import Sandbox
-    from ferry_sdk.scan import FareScan
-
 
 class Executor(ThreadPoolExecutor):
     """Threads that know the most tasks that were under way, and may lose one of them."""
 
-    def __init__(self, *, lost: int | None = None) -> None:
+    def __init__(self, *, lost=None):
         super().__init__(4)
         self.tasks: list[Future[Any]] = []
         self.most = 0
         self.lost = lost
 
-    def submit(self, *work: Any, **more: Any) -> Future[Any]:
+    def submit(self, *work, **more):
         future = super().submit(*work, **more)
         self.tasks.append(future)
         if len(self.tasks) == self.lost:
@@ -40,9 +33,7 @@ class Executor(ThreadPoolExecutor):
         return future
 
 
-def test_an_executor_gets_a_part_a_task_and_no_more_than_it_has_workers(
-    scan: FareScan, make_client: Callable[[], Any], folder: Path
-) -> None:
+def test_an_executor_gets_a_part_a_task_and_no_more_than_it_has_workers(scan, make_client, folder):
     with Executor() as executor:
         assert scan.run(make_client, executor=executor, workers=1).is_complete
     assert (len(executor.tasks), executor.most) == (2, 1)
@@ -51,8 +42,8 @@ def test_an_executor_gets_a_part_a_task_and_no_more_than_it_has_workers(
 
 
 def test_a_worker_that_is_killed_ends_the_run_and_the_next_goes_on(
-    scan: FareScan, make_client: Callable[[], Any], ferry_sandbox: Sandbox, folder: Path
-) -> None:
+    scan, make_client, ferry_sandbox, folder
+):
     with (
         Executor(lost=1) as executor,
         pytest.raises(BrokenProcessPool, match="run the scan again with a new executor"),
@@ -64,16 +55,12 @@ def test_a_worker_that_is_killed_ends_the_run_and_the_next_goes_on(
     check_rows(folder)
 
 
-def test_an_error_that_all_searches_meet_comes_out_of_a_worker(
-    scan: FareScan, make_client: partial[Any]
-) -> None:
+def test_an_error_that_all_searches_meet_comes_out_of_a_worker(scan, make_client):
     with Executor() as executor, pytest.raises(AuthenticationError):
         scan.run(partial(make_client.func, "other", **make_client.keywords), executor=executor)
 
 
-def test_an_executor_needs_a_function_that_makes_a_client(
-    scan: FareScan, make_client: Callable[[], Any]
-) -> None:
+def test_an_executor_needs_a_function_that_makes_a_client(scan, make_client):
     with Executor() as executor, pytest.raises(InvalidInputError) as caught:
         scan.run(make_client(), executor=executor)
     assert caught.value.field == "client"

@@ -29,7 +29,7 @@ from tests.support.tiers import LONG
 from tests.support.trip import NOW
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from ferry_sdk.scan import FareScan
@@ -38,14 +38,14 @@ FIRST, SECOND = "part-00000.parquet", "part-00001.parquet"
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[Sandbox]:
+def service():
     with Sandbox(now=NOW) as sandbox:
         know_routes(sandbox)
         yield sandbox
 
 
 @pytest.fixture(scope="module")
-def known(service: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def known(service, tmp_path_factory):
     """A folder that is complete."""
     folder = tmp_path_factory.mktemp("known")
     assert new_scan(folder).run(partial(AsyncFerry, service.token, base_url=service.base_url)).done
@@ -53,22 +53,20 @@ def known(service: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def make_client(service: Sandbox) -> Callable[..., AsyncFerry]:
+def make_client(service):
     know_routes(service)
     return partial(AsyncFerry, service.token, base_url=service.base_url)
 
 
 @pytest.fixture
-def complete(scan: FareScan, folder: Path, known: Path) -> FareScan:
+def complete(scan, folder, known):
     """A scan whose folder is complete."""
     copytree(known, folder)
     return scan
 
 
 @pytest.mark.parametrize("left", [0, 1, 300, -1])
-def test_a_truncated_part_is_asked_again(
-    complete: FareScan, make_client: Callable[[], Any], folder: Path, left: int
-) -> None:
+def test_a_truncated_part_is_asked_again(complete, make_client, folder, left):
     content = (folder / FIRST).read_bytes()
     (folder / FIRST).write_bytes(content[:left])
     assert complete.report.not_asked == SIZE / 2
@@ -76,7 +74,7 @@ def test_a_truncated_part_is_asked_again(
     check_rows(folder)
 
 
-def test_a_flipped_bit_anywhere_in_a_part_is_noticed(complete: FareScan, folder: Path) -> None:
+def test_a_flipped_bit_anywhere_in_a_part_is_noticed(complete, folder):
     content = (folder / FIRST).read_bytes()
     for position in range(0, len(content), 13):
         damaged = bytearray(content)
@@ -89,8 +87,8 @@ def test_a_flipped_bit_anywhere_in_a_part_is_noticed(complete: FareScan, folder:
 
 
 def test_a_part_with_damaged_pages_and_failed_searches_is_asked_again(
-    scan: FareScan, make_client: Callable[[], Any], service: Sandbox, folder: Path
-) -> None:
+    scan, make_client, service, folder
+):
     service.faults.add("server_error", "availability.search", times=7)
     assert scan.run(partial(make_client, max_retries=0)).failed == 7
     content = bytearray((folder / FIRST).read_bytes())
@@ -102,15 +100,13 @@ def test_a_part_with_damaged_pages_and_failed_searches_is_asked_again(
     check_rows(folder)
 
 
-def test_the_file_of_a_killed_process_is_removed(
-    complete: FareScan, make_client: Callable[[], Any], folder: Path
-) -> None:
+def test_the_file_of_a_killed_process_is_removed(complete, make_client, folder):
     (folder / f"{storage._TEMPORARY}1").write_bytes(b"PAR1")
     complete.run(make_client)
     assert sorted(file.name for file in folder.iterdir()) == [".lock", FIRST, SECOND, "scan.json"]
 
 
-def test_a_worker_that_outlives_its_run_replaces_nothing(complete: FareScan, folder: Path) -> None:
+def test_a_worker_that_outlives_its_run_replaces_nothing(complete, folder):
     scan, searches = complete._searches()
     part = Part(folder / FIRST, scan, searches.part(0), "earlier")
     before = part.path.read_bytes()
@@ -129,9 +125,7 @@ def test_a_worker_that_outlives_its_run_replaces_nothing(complete: FareScan, fol
         ("part_size", 20),
     ],
 )
-def test_the_folder_of_another_scan_is_an_error(
-    complete: FareScan, make_client: Callable[[], Any], folder: Path, name: str, value: object
-) -> None:
+def test_the_folder_of_another_scan_is_an_error(complete, make_client, folder, name, value):
     other = new_scan(folder, **{name: value})
     for use in (lambda: other.run(make_client), lambda: other.report, other.to_frame):
         with pytest.raises(InvalidInputError, match=f"with other {name}; use another folder"):
@@ -139,9 +133,7 @@ def test_the_folder_of_another_scan_is_an_error(
     assert complete.report.is_complete
 
 
-def test_the_folder_of_another_service_is_an_error(
-    complete: FareScan, make_client: Callable[..., Any]
-) -> None:
+def test_the_folder_of_another_service_is_an_error(complete, make_client):
     with pytest.raises(
         InvalidInputError,
         match=r"it holds a scan of http://127.*, not of http://127\.0\.0\.1:9; .* Sandbox\(port=",
@@ -149,9 +141,7 @@ def test_the_folder_of_another_service_is_an_error(
         complete.run(lambda: make_client(base_url="http://127.0.0.1:9"))
 
 
-def test_a_part_of_another_scan_is_an_error(
-    complete: FareScan, make_client: Callable[[], Any], folder: Path, tmp_path: Path
-) -> None:
+def test_a_part_of_another_scan_is_an_error(complete, make_client, folder, tmp_path):
     other = new_scan(tmp_path / "other", companies=["GNV"])
     other.run(make_client)
     before = (tmp_path / "other" / FIRST).read_bytes()
@@ -164,9 +154,7 @@ def test_a_part_of_another_scan_is_an_error(
         _ = complete.report
 
 
-def test_another_format_is_an_error(
-    complete: FareScan, make_client: Callable[[], Any], folder: Path, monkeypatch: Any
-) -> None:
+def test_another_format_is_an_error(complete, make_client, folder, monkeypatch):
     monkeypatch.setattr("ferry_sdk.scan.parts.FORMAT", 3)
     with pytest.raises(InvalidInputError, match="of another scan or format, written by ferry_sdk"):
         complete.run(make_client)
@@ -176,9 +164,7 @@ def test_another_format_is_an_error(
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"\xff", b'{"format": 1'])
-def test_a_manifest_that_cannot_be_read_is_an_error(
-    complete: FareScan, make_client: Callable[[], Any], folder: Path, content: bytes
-) -> None:
+def test_a_manifest_that_cannot_be_read_is_an_error(complete, make_client, folder, content):
     (folder / "scan.json").write_bytes(content)
     with pytest.raises(InvalidInputError, match=r"scan\.json cannot be read"):
         complete.run(make_client)
@@ -186,7 +172,7 @@ def test_a_manifest_that_cannot_be_read_is_an_error(
 
 DEEP = b"[" * 100_000 + b"]" * 100_000
 
-TAMPERED: dict[str, list[object]] = {
+TAMPERED = {
     "format": [None, "2", 1e400],
     "library": [None, 1],
     "scan": [None, 7, ["x"]],
@@ -201,9 +187,7 @@ TAMPERED: dict[str, list[object]] = {
 """Values of the manifest that another program wrote; None: the member is missing."""
 
 
-def test_a_tampered_manifest_is_an_error_that_says_what_to_do(
-    complete: FareScan, make_client: Callable[[], Any], folder: Path
-) -> None:
+def test_a_tampered_manifest_is_an_error_that_says_what_to_do(complete, make_client, folder):
     manifest = json.loads((folder / "scan.json").read_bytes())
     for name, values in TAMPERED.items():
         for value in values:
@@ -224,9 +208,7 @@ def test_a_tampered_manifest_is_an_error_that_says_what_to_do(
                 assert caught.value.field == "folder", (name, value)
 
 
-def test_a_tampered_part_is_asked_again(
-    complete: FareScan, make_client: Callable[[], Any], folder: Path
-) -> None:
+def test_a_tampered_part_is_asked_again(complete, make_client, folder):
     content = (folder / FIRST).read_bytes()
     report = b'{"size": %d, ' % (SIZE // 2)
     changes = [
@@ -251,9 +233,7 @@ def test_a_tampered_part_is_asked_again(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no named pipes")
-def test_a_pipe_in_place_of_a_file_does_not_block(
-    complete: FareScan, make_client: Callable[[], Any], folder: Path
-) -> None:
+def test_a_pipe_in_place_of_a_file_does_not_block(complete, make_client, folder):
     for name, problem in (
         ("scan.json", "scan.json cannot be read; use another folder"),
         (".lock", ".lock is not a file; use another folder"),
@@ -273,21 +253,17 @@ def test_a_pipe_in_place_of_a_file_does_not_block(
     check_rows(folder)
 
 
-def test_parts_without_a_manifest_are_an_error(
-    complete: FareScan, make_client: Callable[[], Any], folder: Path
-) -> None:
+def test_parts_without_a_manifest_are_an_error(complete, make_client, folder):
     (folder / "scan.json").unlink()
     with pytest.raises(InvalidInputError, match="there are parts, but no"):
         complete.run(make_client)
 
 
-def test_a_full_disk_leaves_whole_parts(
-    scan: FareScan, make_client: Callable[[], Any], folder: Path, monkeypatch: Any
-) -> None:
+def test_a_full_disk_leaves_whole_parts(scan, make_client, folder, monkeypatch):
     # The manifest, its folder, the first part and its folder fit.
-    synced: list[int] = []
+    synced = []
 
-    def fsync(descriptor: int) -> None:
+    def fsync(descriptor):
         synced.append(descriptor)
         if len(synced) > 4:
             raise OSError(errno.ENOSPC, "No space left on device")
@@ -304,9 +280,7 @@ def test_a_full_disk_leaves_whole_parts(
     check_rows(folder)
 
 
-def test_two_scans_do_not_share_a_folder(
-    scan: FareScan, make_client: Callable[[], Any], folder: Path
-) -> None:
+def test_two_scans_do_not_share_a_folder(scan, make_client, folder):
     with (
         storage.lock(folder),
         pytest.raises(InvalidInputError, match="another thread scans into this folder"),
@@ -340,7 +314,7 @@ def test_two_processes_do_not_share_a_folder(
     assert scan.run(make_client).is_complete
 
 
-def test_a_path_that_can_be_no_folder_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+def test_a_path_that_can_be_no_folder_is_refused_before_anything_is_asked(tmp_path):
     file = tmp_path / "file"
     file.write_text("")
     for wrong in ("a\0b", "a" * 300, file, ""):
@@ -361,15 +335,13 @@ def test_the_first_block_of_the_page_runs_twice(tmp_path: Path) -> None:
         assert moved.now(run_block(moved, tmp_path)) == moved.source
 
 
-def test_a_file_that_a_worker_of_a_killed_process_renames_is_passed_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_a_worker_of_a_killed_process_renames_is_passed_over(tmp_path, monkeypatch):
     monkeypatch.setattr(storage.Path, "glob", lambda self, _: [self / ".tmp-renamed"])
     with storage.lock(tmp_path):
         assert (tmp_path / ".lock").is_file()
 
 
-def test_a_manifest_can_be_read_by_people(tmp_path: Path) -> None:
-    manifest: Any = {"asked": {"parties": ["Zoë"]}}
+def test_a_manifest_can_be_read_by_people(tmp_path):
+    manifest = {"asked": {"parties": ["Zoë"]}}
     storage.write_manifest(tmp_path, manifest)
     assert "Zoë" in (tmp_path / "scan.json").read_text(encoding="utf-8")

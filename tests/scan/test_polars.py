@@ -31,7 +31,7 @@ def test_polars_reads_the_folder(
     )
     (block,) = blocks
     monkeypatch.chdir(folder.parent)
-    space: dict[str, Any] = {}
+    space = {}
     exec(block, space)  # noqa: S102 -- the page's own
     rows = [row for row in check_rows(folder, size=SIZE) if row["status"] == "answered"]
     expected = {

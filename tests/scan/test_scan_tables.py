@@ -1,10 +1,7 @@
 """The rows of an answer."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta, timezone
 from decimal import Context, Decimal, localcontext
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,22 +13,17 @@ from ferry_sdk.scan.tables import Answer, Rows
 from tests.scan.season import DAYS, LONE
 from tests.support.trip import NOW, found
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ferry_sdk import Availability
-
 SEARCH = Search(CompanyRoute("FRMRS", "TNLGN", "1", "CTN"), DAYS[0], LONE)
 KEY = f'["FRMRS", "TNLGN", "1", "CTN", "{DAYS[0]}", "lone"]'
 
 
 @pytest.fixture(scope="module")
-def sailing() -> Iterator[Availability]:
+def sailing():
     with Sandbox(now=NOW) as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
         yield found(ferry)
 
 
-def rows(answer: Answer) -> list[dict[str, object]]:
+def rows(answer):
     made = Rows()
     made.add(answer)
     return made.table().to_pylist()
@@ -52,7 +44,7 @@ def rows(answer: Answer) -> list[dict[str, object]]:
         ("0E+5000", "answered"),
     ],
 )
-def test_no_price_is_rounded(sailing: Availability, amount: str, status: str) -> None:
+def test_no_price_is_rounded(sailing, amount, status):
     tariff = sailing.tariffs[0].model_copy(update={"amount": Decimal(amount)})
     changed = sailing.model_copy(update={"tariffs": (tariff,)})
     (row,) = rows(Answer(SEARCH, NOW, Records([changed])))
@@ -60,13 +52,13 @@ def test_no_price_is_rounded(sailing: Availability, amount: str, status: str) ->
     assert row["price"] == (Decimal(amount) if status == "answered" else None)
 
 
-def test_a_price_does_not_depend_on_the_decimal_context(sailing: Availability) -> None:
+def test_a_price_does_not_depend_on_the_decimal_context(sailing):
     with localcontext(Context(prec=3)):
         first, *_ = rows(Answer(SEARCH, NOW, Records([sailing])))
     assert first["price"] == sailing.tariffs[0].amount
 
 
-def test_a_moment_without_a_year_in_utc_is_a_row(sailing: Availability) -> None:
+def test_a_moment_without_a_year_in_utc_is_a_row(sailing):
     late = datetime.max.replace(tzinfo=timezone(timedelta(hours=-1)))
     tariff = sailing.tariffs[0].model_copy(update={"expiration_date": late})
     for change in ({"arrive_at": late}, {"tariffs": (tariff,)}):
@@ -75,7 +67,7 @@ def test_a_moment_without_a_year_in_utc_is_a_row(sailing: Availability) -> None:
         assert (row["status"], row["reason"]) == ("unreadable", reason)
 
 
-def test_a_fare_that_is_not_valid_one_way_is_left_out(sailing: Availability) -> None:
+def test_a_fare_that_is_not_valid_one_way_is_left_out(sailing):
     locked = sailing.tariffs[0].model_copy(update={"roundtrip_locked": True})
     without_fare = sailing.model_copy(update={"tariffs": (locked,)})
     without_place = sailing.model_copy(update={"places": ()})
@@ -83,7 +75,7 @@ def test_a_fare_that_is_not_valid_one_way_is_left_out(sailing: Availability) -> 
     assert (row["status"], row["price"]) == ("nothing", None)
 
 
-def test_a_sailing_that_cannot_be_read_has_a_row(sailing: Availability) -> None:
+def test_a_sailing_that_cannot_be_read_has_a_row(sailing):
     lost = Unreadable(1, "tariffs[0].amount", "expected a number", raw={})
     *_, row = rows(Answer(SEARCH, NOW, Records([sailing], [lost])))
     (only,) = rows(Answer(SEARCH, NOW, Records([], [lost])))
@@ -93,14 +85,14 @@ def test_a_sailing_that_cannot_be_read_has_a_row(sailing: Availability) -> None:
     assert row["status"] == "answered"
 
 
-def test_a_search_that_finds_no_sailing_is_answered(sailing: Availability) -> None:
+def test_a_search_that_finds_no_sailing_is_answered(sailing):
     error = NoSailingsError("nothing", status_code=404)
     for answer in (Answer(SEARCH, NOW, error=error), Answer(SEARCH, NOW)):
         (row,) = rows(answer)
         assert (row["status"], row["search"]) == ("nothing", KEY)
 
 
-def test_searches_whose_ids_contain_separators_have_different_keys() -> None:
+def test_searches_whose_ids_contain_separators_have_different_keys():
     for separator in ("/", '", "', "\\"):
         first, second = (
             Search(CompanyRoute("FRMRS", "TNLGN", *ends), DAYS[0], LONE)
@@ -109,7 +101,7 @@ def test_searches_whose_ids_contain_separators_have_different_keys() -> None:
         assert first.key != second.key, separator
 
 
-def test_a_row_has_the_moments_of_its_sailing(sailing: Availability) -> None:
+def test_a_row_has_the_moments_of_its_sailing(sailing):
     first, *_ = rows(Answer(SEARCH, NOW, Records([sailing])))
     assert first["depart_at"] == sailing.depart_at
     assert first["arrive_local"] == sailing.arrive_at.replace(tzinfo=None)

@@ -1,7 +1,5 @@
 """A scan asks every search once, and its folder holds the answers."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -14,7 +12,6 @@ from decimal import Decimal
 from functools import partial
 from importlib import reload
 from io import StringIO
-from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -32,26 +29,18 @@ from ferry_sdk import (
     Traveller,
 )
 from ferry_sdk import scan as package
-from ferry_sdk.scan import FareScan, Party
+from ferry_sdk.scan import Party
 from ferry_sdk.scan.progress import show_progress
 from ferry_sdk.scan.report import ScanReport
 from tests.scan.season import DAYS, LONE, PAIR, SIZE, check_rows, new_scan, rows_of
 from tests.support.trip import TRAVELLERS
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
-    from ferry_sdk.sandbox import Sandbox
-
-
-def searches(sandbox: Sandbox) -> int:
+def searches(sandbox):
     return sandbox.counters.requests["availability.search"]
 
 
-def test_a_scan_finds_what_a_calendar_finds(
-    scan: FareScan, make_client: Callable[[], Any], ferry_sandbox: Sandbox, folder: Path
-) -> None:
+def test_a_scan_finds_what_a_calendar_finds(scan, make_client, ferry_sandbox, folder):
     report = scan.run(make_client)
     assert searches(ferry_sandbox) == report.size == report.done == SIZE
     rows = check_rows(folder)
@@ -69,9 +58,7 @@ def test_a_scan_finds_what_a_calendar_finds(
             assert len({row["sailing_id"] for row in fares}) == one.sailings
 
 
-def test_money_is_exact_and_moments_have_a_zone(
-    scan: FareScan, make_client: Callable[[], Any], folder: Path
-) -> None:
+def test_money_is_exact_and_moments_have_a_zone(scan, make_client, folder):
     scan.run(make_client)
     schema = pq.read_schema(folder / "part-00000.parquet")
     kinds = {name: str(schema.field(name).type) for name in schema.names}
@@ -95,17 +82,13 @@ def test_money_is_exact_and_moments_have_a_zone(
             scan.to_frame(**option)
 
 
-def test_the_size_is_known_before_a_search_is_sent(
-    scan: FareScan, make_client: Callable[[], Any], ferry_sandbox: Sandbox, folder: Path
-) -> None:
+def test_the_size_is_known_before_a_search_is_sent(scan, make_client, ferry_sandbox, folder):
     assert scan.plan(make_client) == scan.size == scan.report.not_asked == SIZE
     assert searches(ferry_sandbox) == 0
     assert not folder.exists()
 
 
-def test_the_size_is_read_with_the_settings_of_the_environment(
-    scan: FareScan, ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_size_is_read_with_the_settings_of_the_environment(scan, ferry_sandbox, monkeypatch):
     with pytest.raises(ConfigurationError, match=r"plan\(client\).*FERRY_TOKEN"):
         _ = scan.size
     monkeypatch.setenv("FERRY_TOKEN", ferry_sandbox.token)
@@ -114,23 +97,21 @@ def test_the_size_is_read_with_the_settings_of_the_environment(
     assert searches(ferry_sandbox) == 0
 
 
-def test_routes_of_a_client_need_no_catalogue(ferry_sandbox: Sandbox, folder: Path) -> None:
+def test_routes_of_a_client_need_no_catalogue(ferry_sandbox, folder):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         routes = ferry.routes.find("Genoa", "Tunis")
     assert new_scan(folder, routes=routes).size == SIZE
     assert new_scan(folder, routes=routes, companies=["GNV"]).size == SIZE / 2
 
 
-def test_every_route_can_be_scanned(make_client: Callable[[], Any], folder: Path) -> None:
+def test_every_route_can_be_scanned(make_client, folder):
     everything = new_scan(folder, routes="all", dates=(DAYS[0], DAYS[0]), parties=[LONE])
     with Ferry(*make_client.args, base_url=make_client.keywords["base_url"]) as ferry:
         sailings = sum(len(route.companies) for route in ferry.routes.find())
     assert everything.plan(make_client) == sailings > 400
 
 
-def test_what_is_there_is_not_asked_again(
-    scan: FareScan, make_client: Callable[[], Any], ferry_sandbox: Sandbox, folder: Path
-) -> None:
+def test_what_is_there_is_not_asked_again(scan, make_client, ferry_sandbox, folder):
     first = scan.run(make_client)
     again = new_scan(folder)
     assert again.size == SIZE
@@ -143,9 +124,7 @@ def test_what_is_there_is_not_asked_again(
     check_rows(folder)
 
 
-def test_a_failed_search_is_noted_and_repeated(
-    scan: FareScan, make_client: Callable[[], Any], ferry_sandbox: Sandbox, folder: Path
-) -> None:
+def test_a_failed_search_is_noted_and_repeated(scan, make_client, ferry_sandbox, folder):
     ferry_sandbox.faults.add("server_error", "availability.search", times=7, after=3)
     report = scan.run(make_client)
     assert (report.failed, report.done, report.is_complete) == (7, SIZE - 7, False)
@@ -163,9 +142,7 @@ def test_a_failed_search_is_noted_and_repeated(
     assert report.answered == len({row["search"] for row in rows_of(folder)}) - len(empty)
 
 
-def test_one_journey_between_two_pairs_of_ports_is_two_searches(
-    make_client: Callable[[], Any], ferry_sandbox: Sandbox, folder: Path
-) -> None:
+def test_one_journey_between_two_pairs_of_ports_is_two_searches(make_client, ferry_sandbox, folder):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         (there,) = ferry.routes.find("Genoa", "Tunis")
     ends = {"depart_code": there.arrive_code, "arrive_code": there.depart_code}
@@ -184,9 +161,7 @@ def test_one_journey_between_two_pairs_of_ports_is_two_searches(
         _ = new_scan(folder, routes=[there, there], companies=["GNV"]).report
 
 
-def test_an_invalid_token_ends_the_scan(
-    scan: FareScan, ferry_sandbox: Sandbox, folder: Path
-) -> None:
+def test_an_invalid_token_ends_the_scan(scan, ferry_sandbox, folder):
     other = partial(AsyncFerry, "other", base_url=ferry_sandbox.base_url)
     with pytest.raises(AuthenticationError):
         scan.run(other, concurrency=4)
@@ -196,14 +171,12 @@ def test_an_invalid_token_ends_the_scan(
     check_rows(folder)
 
 
-def test_what_a_token_function_raises_is_not_in_the_manifest(
-    ferry_sandbox: Sandbox, folder: Path
-) -> None:
+def test_what_a_token_function_raises_is_not_in_the_manifest(ferry_sandbox, folder):
     scan = new_scan(folder, routes=[("ITGOA", "TNLGN")])
 
-    asked: list[object] = []
+    asked = []
 
-    def token() -> str:
+    def token():
         asked.append(None)
         if len(asked) > 1:  # the first one reads the routes
             raise ValueError("the secret is 1234")
@@ -214,9 +187,7 @@ def test_what_a_token_function_raises_is_not_in_the_manifest(
     assert '"error": "ValueError"' in (folder / "scan.json").read_text("utf-8")
 
 
-def test_a_service_that_cannot_be_reached_ends_the_scan(
-    ferry_sandbox: Sandbox, make_client: Callable[[], Any], folder: Path
-) -> None:
+def test_a_service_that_cannot_be_reached_ends_the_scan(ferry_sandbox, make_client, folder):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         scan = new_scan(folder, routes=ferry.routes.find("Genoa", "Tunis"))
     ferry_sandbox.stop()
@@ -227,12 +198,10 @@ def test_a_service_that_cannot_be_reached_ends_the_scan(
 
 @pytest.mark.own_http_client(reason="a caller's own client is of one event loop")
 @pytest.mark.skipif(os.name != "posix", reason="a process cannot send itself Ctrl-C")
-def test_ctrl_c_keeps_the_answers_and_says_how_to_go_on(
-    scan: FareScan, ferry_sandbox: Sandbox, folder: Path
-) -> None:
-    sent: list[object] = []
+def test_ctrl_c_keeps_the_answers_and_says_how_to_go_on(scan, ferry_sandbox, folder):
+    sent = []
 
-    def interrupt(event: object) -> None:
+    def interrupt(event):
         sent.append(event)
         if len(sent) == 40:
             os.kill(os.getpid(), signal.SIGINT)
@@ -254,14 +223,14 @@ def test_ctrl_c_keeps_the_answers_and_says_how_to_go_on(
 @pytest.mark.skipif(os.name != "posix", reason="a process cannot send itself Ctrl-C")
 @pytest.mark.parametrize("are_routes_known", [True, False], ids=["searches", "catalogues"])
 def test_threads_that_wait_for_a_turn_send_nothing_after_ctrl_c(
-    ferry_sandbox: Sandbox, folder: Path, *, are_routes_known: bool
-) -> None:
+    ferry_sandbox, folder, *, are_routes_known
+):
     ends = ("ITGOA", "TNLGN") if are_routes_known else ("Genoa", "Tunis")
     scan = new_scan(folder, routes=[ends])
     rate = Rate("1/minute")
     before = sum(ferry_sandbox.counters.requests.values())
 
-    def interrupt() -> None:
+    def interrupt():
         while len(rate._queue()._others) < 4:  # the first request has been answered
             threading.Event().wait(0.005)
         os.kill(os.getpid(), signal.SIGINT)
@@ -283,10 +252,8 @@ def test_threads_that_wait_for_a_turn_send_nothing_after_ctrl_c(
 
 
 @pytest.mark.own_http_client(reason="a caller's own client is of one event loop")
-def test_a_scan_runs_where_an_event_loop_runs_already(
-    scan: FareScan, ferry_sandbox: Sandbox, folder: Path
-) -> None:
-    async def cell() -> None:
+def test_a_scan_runs_where_an_event_loop_runs_already(scan, ferry_sandbox, folder):
+    async def cell():
         async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
             assert scan.run(ferry).is_complete
             assert len(await ferry.catalogue.ports()) > 0
@@ -314,26 +281,26 @@ def test_a_scan_runs_where_an_event_loop_runs_already(
         ("part_size", 101),
     ],
 )
-def test_an_invalid_argument_is_named(folder: Path, field: str, value: object) -> None:
+def test_an_invalid_argument_is_named(folder, field, value):
     with pytest.raises(InvalidInputError) as caught:
         new_scan(folder, **{field: value})
     assert caught.value.field == field
     assert not folder.exists()
 
 
-def test_a_file_is_not_a_folder(tmp_path: Path) -> None:
+def test_a_file_is_not_a_folder(tmp_path):
     (tmp_path / "fares").write_bytes(b"")
     with pytest.raises(InvalidInputError, match="folder: expected a folder"):
         new_scan(tmp_path / "fares")
 
 
-def test_a_party_takes_no_name_of_a_traveller() -> None:
+def test_a_party_takes_no_name_of_a_traveller():
     with pytest.raises(InvalidInputError) as caught:
         Party("pair", [{**TRAVELLERS[0], "first_name": "Marguerite"}])
     assert caught.value.field == "passengers[0].first_name"
 
 
-def test_a_party_has_records_and_the_ages_of_each_day() -> None:
+def test_a_party_has_records_and_the_ages_of_each_day():
     party = Party("pair", TRAVELLERS)
     assert [type(one) for one in party.passengers] == [SearchPassenger] * len(TRAVELLERS)
     people = [Traveller(gender="Female", birth_date=date(2000, 7, 1))]
@@ -344,7 +311,7 @@ def test_a_party_has_records_and_the_ages_of_each_day() -> None:
     assert [one["age"] for one in asked["passengers_on_last_day"]] == [50]
 
 
-def test_a_party_is_measured_on_the_days_of_the_scan_only(folder: Path) -> None:
+def test_a_party_is_measured_on_the_days_of_the_scan_only(folder):
     unborn = Traveller(gender="Female", birth_date=DAYS[0] + timedelta(1))
     party = Party("soon", [{"type": "Adult", "gender": "Male", "age": 34}, unborn])
     new_scan(folder, parties=[party], dates=(DAYS[1], DAYS[1]))
@@ -356,14 +323,12 @@ def test_a_party_is_measured_on_the_days_of_the_scan_only(folder: Path) -> None:
     assert caught.value.field == "passengers"
 
 
-def test_a_route_that_nobody_sails_is_an_error(
-    make_client: Callable[[], Any], folder: Path
-) -> None:
+def test_a_route_that_nobody_sails_is_an_error(make_client, folder):
     with pytest.raises(InvalidInputError, match="no company sails from ESTRF to ITGOA"):
         new_scan(folder, routes=[("ESTRF", "ITGOA")]).run(make_client)
 
 
-def test_a_service_that_names_no_company_wants_one(folder: Path) -> None:
+def test_a_service_that_names_no_company_wants_one(folder):
     unknown = Route("1", "ITGOA", "TNLGN", "Genoa", "Tunis", (), timedelta(hours=1))
     with pytest.raises(InvalidInputError) as caught:
         new_scan(folder, routes=[unknown])
@@ -372,14 +337,12 @@ def test_a_service_that_names_no_company_wants_one(folder: Path) -> None:
 
 
 class Terminal(StringIO):
-    def isatty(self) -> bool:
+    def isatty(self):
         return True
 
 
 @pytest.mark.parametrize(("stream", "is_shown"), [(StringIO(), False), (Terminal(), True)])
-def test_progress_is_shown_on_a_terminal_only(
-    monkeypatch: pytest.MonkeyPatch, stream: StringIO, is_shown: bool
-) -> None:
+def test_progress_is_shown_on_a_terminal_only(monkeypatch, stream, is_shown):
     monkeypatch.setattr("sys.stderr", stream)
     reports = [ScanReport(60, 30, 10, 5), ScanReport(60)]
     with show_progress(lambda: reports[-1]) as show:
@@ -388,7 +351,7 @@ def test_progress_is_shown_on_a_terminal_only(
     assert ("45/60" in stream.getvalue(), "5 failed" in stream.getvalue()) == (is_shown,) * 2
 
 
-def test_the_package_without_pyarrow_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_package_without_pyarrow_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ModuleNotFoundError, match=r'pip install "ferry-sdk\[scan\]"'):
         reload(package)

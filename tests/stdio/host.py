@@ -5,22 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import TYPE_CHECKING, Any
 
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.types import ElicitResult
 
 from tests.support.processes import launch_command
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import ExitStack
-    from pathlib import Path
-
-    from anyio.from_thread import BlockingPortal
-
-    from ferry_sdk.sandbox import Sandbox
 
 MODES = {"modern": "auto", "legacy": "legacy"}
 VERSIONS = {"modern": "2026-07-28", "legacy": "2025-11-25"}
@@ -35,12 +25,12 @@ NOT_AN_APPROVAL = {
 }
 
 
-def command(*options: str) -> list[str]:
+def command(*options):
     """Return the command that starts the server."""
     return [sys.executable, "-m", "ferry_sdk", "mcp", "--tools", "all", *options]
 
 
-def environment(sandbox: Sandbox) -> dict[str, str]:
+def environment(sandbox):
     """Return the environment of the server: that of the tests, so that it has the same day."""
     named = {"FERRY_TOKEN": sandbox.token, "FERRY_BASE_URL": sandbox.base_url}
     return {**os.environ, **named}
@@ -56,19 +46,19 @@ class Person:
             question, whatever its name.
     """
 
-    def __init__(self, answer: ElicitResult | Callable[[], ElicitResult] = YES) -> None:
+    def __init__(self, answer=YES):
         self.shown: list[str] = []
         self.boxes: list[str] = []
         self.answer = answer
 
-    async def __call__(self, _context: Any, params: Any) -> ElicitResult:
+    async def __call__(self, _context, params):
         self.shown.append(params.message)
         (box,) = params.requested_schema["properties"]
         self.boxes.append(box)
         return named(self.answer() if callable(self.answer) else self.answer, box)
 
 
-def named(answer: ElicitResult, box: str) -> ElicitResult:
+def named(answer, box):
     """Return the answer to the question whose checkbox has this name."""
     content = {
         box if name == "approve" else name: one for name, one in (answer.content or {}).items()
@@ -83,34 +73,34 @@ class Host:
         client: The official client; its methods are awaited through `wait`.
     """
 
-    def __init__(self, portal: BlockingPortal, client: Client, errors: Path) -> None:
+    def __init__(self, portal, client, errors):
         self.client = client
         self._portal = portal
         self._errors = errors
 
     @property
-    def stderr(self) -> str:
+    def stderr(self):
         return self._errors.read_text("utf-8")
 
-    def wait(self, method: Callable[..., Any], *arguments: Any) -> Any:
+    def wait(self, method, *arguments):
         return self._portal.call(method, *arguments)
 
-    def start_call(self, name: str, arguments: dict[str, Any]) -> Any:
+    def start_call(self, name, arguments):
         """Start a call, and return it as a future."""
         return self._portal.start_task_soon(self.client.call_tool, name, arguments)
 
-    def tools(self) -> dict[str, Any]:
+    def tools(self):
         return {tool.name: tool for tool in self.wait(self.client.list_tools).tools}
 
-    def call(self, name: str, arguments: dict[str, Any] | None = None) -> dict[str, Any]:
+    def call(self, name, arguments=None):
         """Return a tool's answer, as the toolkit gives it."""
         return answer_of(self.wait(self.client.call_tool, name, arguments or {}))
 
 
-def answer_of(result: Any) -> dict[str, Any]:
+def answer_of(result):
     """Return the answer in a result; assert that its text and its structure are equal."""
     (block,) = result.content
-    answer: dict[str, Any] = json.loads(block.text)
+    answer = json.loads(block.text)
     assert result.is_error is ("error" in answer)
     assert result.structured_content == (None if result.is_error else answer)
     return answer
@@ -119,19 +109,11 @@ def answer_of(result: Any) -> dict[str, Any]:
 class Hosts:
     """Start hosts of one protocol version, and end them."""
 
-    def __init__(
-        self, portal: BlockingPortal, sandbox: Sandbox, era: str, folder: Path, stack: ExitStack
-    ) -> None:
+    def __init__(self, portal, sandbox, era, folder, stack):
         self.era = era
         self._portal, self._sandbox, self._folder, self._stack = portal, sandbox, folder, stack
 
-    def __call__(
-        self,
-        person: Person | None = None,
-        *options: str,
-        run: list[str] | None = None,
-        env: dict[str, str] | None = None,
-    ) -> Host:
+    def __call__(self, person=None, *options, run=None, env=None):
         """Start a host; it declares elicitation if there is a person to ask."""
         started = run or command(*options)
         found = environment(self._sandbox) if env is None else env

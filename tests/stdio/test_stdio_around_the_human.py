@@ -1,7 +1,5 @@
 """If the host can ask a person, no write is sent without that person's approval."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from decimal import Decimal
 
@@ -166,11 +164,7 @@ class TestRounds:
         async def send():
             responses = {} if answer is None else {"input_responses": {"approval": answer}}
             return await host.client.session.call_tool(
-                name,
-                arguments,
-                request_state=state,
-                allow_input_required=True,
-                **responses,
+                name, arguments, request_state=state, allow_input_required=True, **responses
             )
 
         return send

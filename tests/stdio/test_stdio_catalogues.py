@@ -1,7 +1,5 @@
 """The catalogues as resources."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime, timezone
 

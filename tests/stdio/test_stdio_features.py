@@ -1,7 +1,5 @@
 """What the protocol has besides tools: errors by its codes, progress, prompts and completions."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest
@@ -12,12 +10,7 @@ from ferry_sdk.journal import Journal
 from tests.agents.agent import TRAVELLERS, result_of
 from tests.stdio.host import Person, answer_of
 
-BOOK = {
-    "origin": "Dover",
-    "destination": "Calais",
-    "on": "2050-06-06",
-    "travellers": "two adults",
-}
+BOOK = {"origin": "Dover", "destination": "Calais", "on": "2050-06-06", "travellers": "two adults"}
 
 
 def code_of(call):

@@ -1,7 +1,5 @@
 """A whole booking over stdio, in both protocol versions: approved, declined, and with codes."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 import pytest

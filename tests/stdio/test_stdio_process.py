@@ -1,7 +1,5 @@
 """The server as a process: its output, its shutdown, and concurrent calls."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess
@@ -249,9 +247,7 @@ except ValueError:
     message = "B1 %s\\nERROR ferry_sdk: forged"
     logging.getLogger("ferry_sdk").exception(message, "\\x1b[2J\\x9b\\u202e")
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, check=True, text=True, timeout=30
-    )
+    done = run([sys.executable, "-c", code])
     record = r"B1 \x1b[2J\x9b\u202e ERROR ferry_sdk: forged (ValueError)"
     assert done.stderr == f"ERROR ferry_sdk: {record}\n"
 

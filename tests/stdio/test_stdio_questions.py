@@ -1,17 +1,16 @@
-"""Questions whose answer comes with another call."""
-
-from __future__ import annotations
+"""What a person is asked by a host, and whether the host can ask."""
 
 import re
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
+from types import SimpleNamespace
 
 import pytest
-from mcp.types import ElicitResult
+from mcp.types import ClientCapabilities, ElicitResult
 
 from ferry_sdk.agents import ApprovalRequest
 from ferry_sdk.agents.policy.state import State
-from ferry_sdk.agents.stdio.elicitation import Questions, parse_answer
+from ferry_sdk.agents.stdio.elicitation import Questions, can_ask, parse_answer
 
 CALL = ("bookings_cancel", {"booking_id": "b1", "max_penalty": "5.00"})
 
@@ -125,3 +124,24 @@ def test_a_checkbox_is_for_one_approval_and_one_server():
 )
 def test_an_approval_is_one_ticked_box(action, content, expected):
     assert parse_answer(ElicitResult(action=action, content=content), "mine") is expected
+
+
+# Whether a host can ask a person, by what it declares
+
+
+@pytest.mark.parametrize(
+    ("declared", "expected"),
+    [
+        (None, False),
+        ({}, False),
+        ({"sampling": {}}, False),
+        ({"elicitation": {}}, True),
+        ({"elicitation": {"form": {}}}, True),
+        ({"elicitation": {"form": {}, "url": {}}}, True),
+        ({"elicitation": {"url": {}}}, False),
+    ],
+)
+def test_a_host_can_ask_if_it_shows_forms(declared, expected):
+    capabilities = None if declared is None else ClientCapabilities.model_validate(declared)
+    context = SimpleNamespace(session=SimpleNamespace(client_capabilities=capabilities))
+    assert can_ask(context) is expected

@@ -1,7 +1,5 @@
 """Rules for a booking server over stdio, one after the other."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

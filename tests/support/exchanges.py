@@ -9,6 +9,8 @@ import pytest
 
 from ferry_sdk import FerryError
 
+from .wire import TLS
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -62,7 +64,9 @@ def refusing_field(field: str, *, unless: bytes) -> Callable[[httpx.Request], ht
             error = {"error": True, "code": "AVAILABILITY_ERROR", "field": field}
             return httpx.Response(400, json=error)
         headers = {**request.headers, "accept-encoding": "identity"}
-        reply = httpx.request(request.method, request.url, headers=headers, content=request.content)
+        reply = httpx.request(
+            request.method, request.url, headers=headers, content=request.content, verify=TLS
+        )
         return httpx.Response(reply.status_code, headers=reply.headers, content=reply.content)
 
     return answer

@@ -12,12 +12,9 @@ from tests.support.injected import LIBRARIES
 from tests.support.trip import PASSENGERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from anyio.from_thread import BlockingPortal
+    from collections.abc import Callable
 
     from ferry_sdk import Ferry, RawResponse
-    from tests.transport.scripted import Service
 
 _SOON = 0.2
 """Seconds after which a client gives up what is to hang."""
@@ -48,13 +45,15 @@ class Call:
 READ = Call("GET /api/port", lambda ferry: ferry.with_raw_response.catalogue.ports())
 
 
-def creation(**passenger: Any) -> Call:
-    """A write of whom it books."""
+def creation(availability_id="a-1"):
+    """A write of what it books."""
     return Call(
         "POST /api/booking",
         lambda ferry: ferry.with_raw_response.bookings.create(
-            availabilities=[{"availability_id": "a-1", "tariff_id": "t-1", "place_id": "p-1"}],
-            passengers=[{**PASSENGERS[0], **passenger}],
+            availabilities=[
+                {"availability_id": availability_id, "tariff_id": "t-1", "place_id": "p-1"}
+            ],
+            passengers=PASSENGERS[:1],
         ),
         is_write=True,
     )
@@ -72,7 +71,7 @@ CONFIRM = Call(
 class Caller:
     """Makes clients on top of an HTTP client of one library, sync or on one event loop."""
 
-    def __init__(self, library: str, portal: BlockingPortal | None, trusted: Any) -> None:
+    def __init__(self, library, portal, trusted):
         self.library: Any = LIBRARIES[library]
         self.is_async = portal is not None
         self._clients = Clients(portal)
@@ -80,15 +79,7 @@ class Caller:
         self._https: list[Any] = []
         self.tries = 0
 
-    def ferry(
-        self,
-        url: str,
-        *,
-        second: Callable[[], object] | None = None,
-        hangs: Sequence[str] = (),
-        timeout: float = _LATE,
-        **options: Any,
-    ) -> Ferry:
+    def ferry(self, url, *, second=None, hangs=(), timeout=_LATE, **options):
         """A client of the service there, on an HTTP client with these options.
 
         Args:
@@ -99,14 +90,14 @@ class Caller:
             options: What the HTTP client is made with.
         """
 
-        def noted(request: Any) -> None:
+        def noted(request):
             self.tries += 1
             if self.tries == 1:
                 self.hurry(request, dict.fromkeys(hangs, _SOON))
             if self.tries == 2 and second is not None:
                 second()
 
-        async def noted_async(request: object) -> None:
+        async def noted_async(request):
             noted(request)
 
         kind = self.library.AsyncClient if self.is_async else self.library.Client
@@ -122,16 +113,16 @@ class Caller:
             max_retries=2,
         )
 
-    def hurry(self, request: Any, limits: dict[str, float]) -> None:
+    def hurry(self, request, limits):
         """Change the seconds that parts of a request may take."""
         request.extensions["timeout"].update(limits)
 
-    def transport(self, **options: Any) -> Any:
+    def transport(self, **options):
         """A transport as the HTTP client makes its own."""
         kind = self.library.AsyncHTTPTransport if self.is_async else self.library.HTTPTransport
         return kind(**{"verify": self._trusted} | options)
 
-    def close(self) -> None:
+    def close(self):
         """Close what was made."""
         self._clients.close()
         for http_client in self._https:
@@ -141,12 +132,12 @@ class Caller:
                 http_client.close()
 
 
-def sent(attempts: Sequence[Any]) -> list[bool]:
+def sent(attempts):
     """Whether each attempt says that it may have arrived."""
     return [attempt.sent for attempt in attempts]
 
 
-def is_tried_again(caller: Caller, call: Call, ferry: Ferry, service: Service) -> None:
+def is_tried_again(caller, call, ferry, service):
     """Check that what cannot have arrived is said not to have, and that any call goes on."""
     raw = call.make(ferry)
     *unsent, last = sent(raw.attempts)
@@ -157,7 +148,7 @@ def is_tried_again(caller: Caller, call: Call, ferry: Ferry, service: Service) -
     assert service.asked == [call.line]
 
 
-def is_never_sent(caller: Caller, call: Call, ferry: Ferry, *kinds: type[FerryError]) -> None:
+def is_never_sent(caller, call, ferry, *kinds):
     """Check that what cannot arrive is tried as often as a read would be, and said so."""
     error = failure(call, ferry)
     assert type(error) in kinds
@@ -167,9 +158,7 @@ def is_never_sent(caller: Caller, call: Call, ferry: Ferry, *kinds: type[FerryEr
     assert caller.tries == 3
 
 
-def is_sent_once(
-    caller: Caller, call: Call, ferry: Ferry, service: Service, *, seen: int = 0
-) -> None:
+def is_sent_once(caller, call, ferry, service, *, seen=0):
     """Check that what may have arrived is said to have: a read goes on, a write does not.
 
     Args:
@@ -195,7 +184,7 @@ def is_sent_once(
         assert caller.tries == 1
 
 
-def failure(call: Call, ferry: Ferry) -> FerryError:
+def failure(call, ferry):
     """The error that the call ends with."""
     try:
         call.make(ferry)

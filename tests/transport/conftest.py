@@ -1,62 +1,54 @@
 """Fixtures: every kind of HTTP client, every kind of call, certificates to trust or not."""
 
-from __future__ import annotations
-
 import ssl
-from typing import TYPE_CHECKING
 
 import pytest
 import trustme
 
 from tests.support.injected import LIBRARIES
 from tests.support.tiers import mostly_long
-from tests.transport.calls import CONFIRM, CREATE, READ, Call, Caller
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from tests.transport.calls import CONFIRM, CREATE, READ, Caller
 
 
 @pytest.fixture(scope="session")
-def authority() -> trustme.CA:
+def authority():
     return trustme.CA()
 
 
 @pytest.fixture(scope="session")
-def trusted(authority: trustme.CA) -> ssl.SSLContext:
+def trusted(authority):
     """What a client trusts the service by."""
     context = ssl.create_default_context()
     authority.configure_trust(context)
     return context
 
 
-def of_a_server(authority: trustme.CA, name: str) -> ssl.SSLContext:
+def of_a_server(authority, name):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert(name).configure_cert(context)
     return context
 
 
 @pytest.fixture(scope="session")
-def good(authority: trustme.CA) -> ssl.SSLContext:
+def good(authority):
     """TLS of a service that is trusted."""
     return of_a_server(authority, "localhost")
 
 
 @pytest.fixture(scope="session")
-def misnamed(authority: trustme.CA) -> ssl.SSLContext:
+def misnamed(authority):
     """TLS of another service."""
     return of_a_server(authority, "elsewhere.example")
 
 
 @pytest.fixture(scope="session")
-def untrusted() -> ssl.SSLContext:
+def untrusted():
     """TLS of a service that only an unknown authority vouches for."""
     return of_a_server(trustme.CA(), "localhost")
 
 
 @pytest.fixture(params=mostly_long(["sync", "asyncio", "trio"], short=2))
-def caller(
-    request: pytest.FixtureRequest, library: str, trusted: ssl.SSLContext
-) -> Iterator[Caller]:
+def caller(request, library, trusted):
     loop = request.param
     portal = None if loop == "sync" else request.getfixturevalue(f"{loop}_portal")
     made = Caller(library, portal, trusted)
@@ -65,17 +57,13 @@ def caller(
 
 
 @pytest.fixture(params=mostly_long(LIBRARIES))
-def library(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
+def library(request):
+    return request.param
 
 
-@pytest.fixture(
-    params=[pytest.param(READ, id="read"), pytest.param(CREATE, id="create")],
-)
-def call(request: pytest.FixtureRequest) -> Call:
-    made: Call = request.param
-    return made
+@pytest.fixture(params=[pytest.param(READ, id="read"), pytest.param(CREATE, id="create")])
+def call(request):
+    return request.param
 
 
 @pytest.fixture(
@@ -83,8 +71,7 @@ def call(request: pytest.FixtureRequest) -> Call:
         pytest.param(READ, id="read"),
         pytest.param(CREATE, id="create"),
         pytest.param(CONFIRM, id="confirm"),
-    ],
+    ]
 )
-def any_call(request: pytest.FixtureRequest) -> Call:
-    made: Call = request.param
-    return made
+def any_call(request):
+    return request.param

@@ -7,22 +7,13 @@ import socket
 import struct
 import threading
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Any
-
-from typing_extensions import Self
 
 from tests.support import samples
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Callable
-
-    Script = Callable[["Connection"], None]
 
 _LONG = 20.0
 """Seconds after which nothing of a test can be right any more."""
 
-_ANSWERS: dict[str, Any] = {
+_ANSWERS = {
     "GET /api/port": {"ports": []},
     "POST /api/booking": samples.BOOKING_CREATED,
     "POST /api/booking/confirm": samples.BOOKING_CONFIRMATION,
@@ -40,7 +31,7 @@ class Service:
         stopped: Set when the service is closed: what hangs may end.
     """
 
-    def __init__(self, *scripts: Script, listening: bool = True, backlog: int = 16) -> None:
+    def __init__(self, *scripts, listening=True, backlog=16):
         self.asked: list[str] = []
         self.tunnels: list[str] = []
         self.heard = 0
@@ -56,44 +47,44 @@ class Service:
         if listening:
             self.listen()
 
-    def listen(self) -> None:
+    def listen(self):
         """Let connections come."""
         self._listener.listen(self._backlog)
         self.accept()
 
-    def accept(self) -> None:
+    def accept(self):
         """Take the connections that come."""
         self._start(self._accepting)
 
-    def refuse(self) -> None:
+    def refuse(self):
         """Let no more connections come."""
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
 
     @property
-    def listener(self) -> socket.socket:
+    def listener(self):
         """What is connected with."""
         return self._listener
 
     @property
-    def accepted(self) -> int:
+    def accepted(self):
         """How many connections it has taken."""
         return len(self._connections)
 
     @property
-    def url(self) -> str:
+    def url(self):
         """Its address without TLS."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
-    def secure_url(self) -> str:
+    def secure_url(self):
         """Its address with TLS."""
         return f"https://localhost:{self.port}"
 
-    def __enter__(self) -> Self:
+    def __enter__(self):
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self.stopped.set()
         self.refuse()
         for connection in self._connections:
@@ -102,12 +93,12 @@ class Service:
             thread.join(_LONG)
         self._open.close()
 
-    def _start(self, target: Callable[..., None], *arguments: object) -> None:
+    def _start(self, target, *arguments):
         thread = threading.Thread(target=target, args=arguments, daemon=True)
         self._threads.append(thread)
         thread.start()
 
-    def _accepting(self) -> None:
+    def _accepting(self):
         with suppress(OSError):
             while not self.stopped.is_set():
                 accepted, _ = self._listener.accept()
@@ -117,7 +108,7 @@ class Service:
                 self._start(self._follow, script, connection)
 
     @staticmethod
-    def _follow(script: Script, connection: Connection) -> None:
+    def _follow(script, connection):
         with suppress(OSError):
             script(connection)
         connection.close()
@@ -131,19 +122,19 @@ class Connection:
         socket: The socket, of TLS once it was secured.
     """
 
-    def __init__(self, service: Service, accepted: socket.socket) -> None:
+    def __init__(self, service, accepted):
         accepted.settimeout(_LONG)
         self.service = service
         self.socket = accepted
         self._unread = b""
 
-    def receive(self, most: int = 65536) -> bytes:
+    def receive(self, most=65536):
         """Some bytes of the client's; none when it has closed."""
         received = self.socket.recv(most)
         self.service.heard += len(received)
         return received
 
-    def request(self) -> str | None:
+    def request(self):
         """Read a request whole; None where the client closes instead."""
         head = self._until(b"\r\n\r\n")
         if head is None:
@@ -169,29 +160,29 @@ class Connection:
         (self.service.tunnels if method == b"CONNECT" else self.service.asked).append(line)
         return line
 
-    def send(self, status: str, body: bytes = b"", *, length: int | None = None) -> None:
+    def send(self, status, body=b"", *, length=None):
         """Send a reply; a length that is not the body's can be said."""
         size = len(body) if length is None else length
         head = b"HTTP/1.1 %b\r\ncontent-length: %d\r\n" % (status.encode(), size)
         # In one piece, as a second one waits until the first is acknowledged.
         self.socket.sendall(head + b"content-type: application/json\r\n\r\n" + body)
 
-    def secure(self, context: ssl.SSLContext) -> None:
+    def secure(self, context):
         """Go on with TLS."""
         self.socket = context.wrap_socket(self.socket, server_side=True)
 
-    def reset(self) -> None:
+    def reset(self):
         """Close with a reset."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.socket.close()
 
-    def close(self) -> None:
+    def close(self):
         """Close in order."""
         with suppress(OSError):
             self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()
 
-    def _until(self, end: bytes) -> bytes | None:
+    def _until(self, end):
         while end not in self._unread:
             received = self.receive()
             if not received:
@@ -201,62 +192,62 @@ class Connection:
         return found
 
 
-def answer_to(line: str) -> bytes:
+def answer_to(line):
     """The body of the reply to a request."""
     return json.dumps(_ANSWERS[line]).encode()
 
 
-def serve(connection: Connection) -> None:
+def serve(connection):
     """Answer everything."""
     while line := connection.request():
         connection.send("200 OK", answer_to(line))
 
 
-def serve_once(connection: Connection) -> None:
+def serve_once(connection):
     """Answer one request and close, unannounced."""
     connection.send("200 OK", answer_to(connection.request() or ""))
 
 
-def hang(connection: Connection) -> None:
+def hang(connection):
     """Say nothing."""
     connection.service.stopped.wait(_LONG)
 
 
-def cut(connection: Connection) -> None:
+def cut(connection):
     """Close at once."""
     connection.close()
 
 
-def in_turn(*scripts: Script) -> Script:
+def in_turn(*scripts):
     """One script after the other on the same connection."""
 
-    def followed(connection: Connection) -> None:
+    def followed(connection):
         for script in scripts:
             script(connection)
 
     return followed
 
 
-def over_tls(context: ssl.SSLContext, script: Script = serve) -> Script:
+def over_tls(context, script=serve):
     """The script behind a handshake."""
     return in_turn(lambda connection: connection.secure(context), script)
 
 
-def read_request(connection: Connection) -> None:
+def read_request(connection):
     """Read a request and leave it unanswered."""
     connection.request()
 
 
-def read_bytes(count: int) -> Script:
+def read_bytes(count):
     """Read the first bytes of a request and no more."""
 
-    def read(connection: Connection) -> None:
+    def read(connection):
         for _ in range(count):
             connection.receive(1)
 
     return read
 
 
-def reset(connection: Connection) -> None:
+def reset(connection):
     """Close with a reset."""
     connection.reset()

@@ -1,43 +1,22 @@
 """HTTP/2: a stream that was begun was sent, whatever became of the connection."""
 
-from __future__ import annotations
-
 import ssl
 import threading
 import time
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from h2.errors import ErrorCodes
 
 from ferry_sdk import FerryError, OutcomeUnknownError
-from tests.transport.calls import (
-    ABANDONED_BODY,
-    CREATE,
-    READ,
-    Call,
-    Caller,
-    is_sent_once,
-    is_tried_again,
-    sent,
-)
+from tests.transport.calls import ABANDONED_BODY, CREATE, READ, is_sent_once, is_tried_again, sent
 from tests.transport.http2_peer import Peer, over_http2
 from tests.transport.scripted import Service, over_tls
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import trustme
-
-    from ferry_sdk import Ferry
-
-    Follow = Callable[[Peer], object]
 
 pytestmark = pytest.mark.filterwarnings(ABANDONED_BODY)
 
 
 @pytest.fixture(scope="session")
-def many(authority: trustme.CA) -> ssl.SSLContext:
+def many(authority):
     """TLS of a service that speaks HTTP/2."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(context)
@@ -45,11 +24,11 @@ def many(authority: trustme.CA) -> ssl.SSLContext:
     return context
 
 
-def together(ferry: Ferry, *calls: Call) -> list[Any]:
+def together(ferry, *calls):
     """What the calls end with, made at the same time."""
-    ends: list[Any] = []
+    ends = []
 
-    def made(call: Call) -> None:
+    def made(call):
         try:
             ends.append(call.make(ferry))
         except FerryError as error:
@@ -63,30 +42,28 @@ def together(ferry: Ferry, *calls: Call) -> list[Any]:
     return ends
 
 
-def test_an_answer(caller: Caller, any_call: Call, many: ssl.SSLContext) -> None:
+def test_an_answer(caller, any_call, many):
     with Service(over_http2(many)) as service:
         raw = any_call.make(caller.ferry(service.secure_url, http2=True))
         assert sent(raw.attempts) == [True]
         assert service.asked == [any_call.line]
 
 
-def test_no_handshake(
-    caller: Caller, any_call: Call, many: ssl.SSLContext, untrusted: ssl.SSLContext
-) -> None:
+def test_no_handshake(caller, any_call, many, untrusted):
     with Service(over_tls(untrusted), over_http2(many)) as service:
         ferry = caller.ferry(service.secure_url, http2=True)
         is_tried_again(caller, any_call, ferry, service)
 
 
-def reset_by(code: ErrorCodes) -> Follow:
-    def refused(peer: Peer) -> None:
+def reset_by(code):
+    def refused(peer):
         peer.refuse(peer.request() or 0, code)
         peer.serve()
 
     return refused
 
 
-def cut_when_whole(peer: Peer) -> None:
+def cut_when_whole(peer):
     peer.request()
 
 
@@ -101,18 +78,14 @@ def cut_when_whole(peer: Peer) -> None:
         pytest.param(lambda peer: peer.go_away(0), 0, id="sent away at once"),
     ],
 )
-def test_a_stream(
-    caller: Caller, any_call: Call, fault: Follow, seen: int, many: ssl.SSLContext
-) -> None:
+def test_a_stream(caller, any_call, fault, seen, many):
     with Service(over_http2(many, fault), over_http2(many)) as service:
         ferry = caller.ferry(service.secure_url, http2=True)
         is_sent_once(caller, any_call, ferry, service, seen=seen)
 
 
-def test_a_stream_that_was_promised_not_to_be_looked_at_moves_on(
-    caller: Caller, any_call: Call, many: ssl.SSLContext
-) -> None:
-    def sent_away(peer: Peer) -> None:
+def test_a_stream_that_was_promised_not_to_be_looked_at_moves_on(caller, any_call, many):
+    def sent_away(peer):
         first = peer.request() or 0
         peer.answer(first)
         peer.request()
@@ -127,8 +100,8 @@ def test_a_stream_that_was_promised_not_to_be_looked_at_moves_on(
         assert service.asked == [READ.line, any_call.line]
 
 
-def test_a_connection_that_is_cut_under_two_streams(caller: Caller, many: ssl.SSLContext) -> None:
-    def cut_under_both(peer: Peer) -> None:
+def test_a_connection_that_is_cut_under_two_streams(caller, many):
+    def cut_under_both(peer):
         peer.answer(peer.request() or 0)
         peer.request()
         peer.request()
@@ -142,10 +115,8 @@ def test_a_connection_that_is_cut_under_two_streams(caller: Caller, many: ssl.SS
         assert service.asked == [READ.line, CREATE.line, CREATE.line]
 
 
-def test_of_two_streams_the_one_that_was_promised_not_to_be_looked_at_moves_on(
-    caller: Caller, many: ssl.SSLContext
-) -> None:
-    def one_sent_away(peer: Peer) -> None:
+def test_of_two_streams_the_one_that_was_promised_not_to_be_looked_at_moves_on(caller, many):
+    def one_sent_away(peer):
         peer.answer(peer.request() or 0)
         first, _ = peer.request() or 0, peer.request()
         peer.answer(first)
@@ -160,10 +131,8 @@ def test_of_two_streams_the_one_that_was_promised_not_to_be_looked_at_moves_on(
         assert service.asked == [READ.line, CREATE.line, CREATE.line]
 
 
-def test_a_stream_that_waits_for_its_turn_on_a_connection_that_is_cut(
-    caller: Caller, many: ssl.SSLContext
-) -> None:
-    def one_at_a_time(peer: Peer) -> None:
+def test_a_stream_that_waits_for_its_turn_on_a_connection_that_is_cut(caller, many):
+    def one_at_a_time(peer):
         peer.allow(1)
         peer.answer(peer.request() or 0)
         peer.request()

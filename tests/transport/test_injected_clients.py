@@ -1,8 +1,5 @@
 """A run with `--http-client` does what it says, and one without leaves the clients alone."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import httpx
@@ -10,26 +7,19 @@ import pytest
 
 from tests.support.injected import LIBRARIES, Injection
 
-if TYPE_CHECKING:
-    from ferry_sdk import Ferry
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
 
-
-def kind_of(name: str, clients: Clients) -> Any:
+def kind_of(name, clients):
     """The class of what a run with that library gives such clients."""
-    library: Any = LIBRARIES[name]
+    library = LIBRARIES[name]
     return library.AsyncClient if clients.is_async else library.Client
 
 
-def given(ferry: Any) -> Any:
+def given(ferry):
     """The HTTP client that it was given; None: it makes its own."""
     return ferry._transport.shared._given
 
 
-def test_clients_are_given_one_of_the_library_that_the_run_names(
-    clients: Clients, both: Ferry, pytestconfig: pytest.Config
-) -> None:
+def test_clients_are_given_one_of_the_library_that_the_run_names(clients, both, pytestconfig):
     name = pytestconfig.getoption("--http-client")
     kind = kind_of(name, clients) if name else None
     assert isinstance(given(both), kind or type(None))
@@ -37,14 +27,14 @@ def test_clients_are_given_one_of_the_library_that_the_run_names(
 
 
 @pytest.mark.own_http_client(reason="this is the mark's own test")
-def test_a_marked_test_has_clients_as_they_are(both: Ferry) -> None:
+def test_a_marked_test_has_clients_as_they_are(both):
     assert given(both) is None
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_calls_go_through_what_is_injected_and_it_is_closed_with_its_client(
-    name: str, clients: Clients, ferry_sandbox: Sandbox
-) -> None:
+    name, clients, ferry_sandbox
+):
     kind = kind_of(name, clients)
     close = "aclose" if clients.is_async else "close"
     with (

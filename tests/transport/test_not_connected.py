@@ -1,28 +1,15 @@
 """A request whose connection does not come about was not sent, and any call is tried again."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 import pytest
 
 from ferry_sdk import ConfigurationError, ConnectionFailedError, RequestTimeoutError
 from tests.backend.gathering import eventually
-from tests.transport.calls import (
-    CREATE,
-    READ,
-    Call,
-    Caller,
-    failure,
-    is_never_sent,
-    is_tried_again,
-    sent,
-)
+from tests.transport.calls import CREATE, READ, failure, is_never_sent, is_tried_again, sent
 from tests.transport.scripted import (
-    Connection,
     Service,
     answer_to,
     cut,
@@ -34,38 +21,33 @@ from tests.transport.scripted import (
     serve,
 )
 
-if TYPE_CHECKING:
-    import ssl
 
-    from tests.transport.scripted import Script
-
-
-def test_a_refused_connection(caller: Caller, any_call: Call) -> None:
+def test_a_refused_connection(caller, any_call):
     with Service(serve, listening=False) as service:
         ferry = caller.ferry(service.url, second=service.listen)
         is_tried_again(caller, any_call, ferry, service)
 
 
-def test_a_connection_that_is_refused_for_ever(caller: Caller, any_call: Call) -> None:
+def test_a_connection_that_is_refused_for_ever(caller, any_call):
     with Service(serve, listening=False) as service:
         ferry = caller.ferry(service.url)
         is_never_sent(caller, any_call, ferry, ConnectionFailedError)
 
 
-def test_a_name_that_is_not_found(caller: Caller, call: Call) -> None:
+def test_a_name_that_is_not_found(caller, call):
     # Asking for it may take longer than is given.
     ferry = caller.ferry("http://ferry.invalid", timeout=1)
     is_never_sent(caller, call, ferry, ConnectionFailedError, RequestTimeoutError)
 
 
-def test_a_name_that_cannot_be_one(caller: Caller, call: Call) -> None:
+def test_a_name_that_cannot_be_one(caller, call):
     error = failure(call, caller.ferry(f"http://{'a' * 64}.example"))
     assert isinstance(error, ConfigurationError | ConnectionFailedError)
     assert error.outcome == "not_sent"
     assert not any(sent(error.attempts))
 
 
-def test_a_connection_that_is_not_taken_in_time(caller: Caller, call: Call) -> None:
+def test_a_connection_that_is_not_taken_in_time(caller, call):
     with Service(serve, listening=False) as service, ExitStack() as opened:
         service.listener.listen(0)
         for _ in range(4):  # where one waits to be taken, the next ones get no answer
@@ -73,7 +55,7 @@ def test_a_connection_that_is_not_taken_in_time(caller: Caller, call: Call) -> N
             waiting.setblocking(False)
             waiting.connect_ex(("127.0.0.1", service.port))
 
-        def accept() -> None:
+        def accept():
             service.accept()
             eventually(lambda: service.accepted)  # there is room for one more
 
@@ -82,19 +64,13 @@ def test_a_connection_that_is_not_taken_in_time(caller: Caller, call: Call) -> N
 
 
 @pytest.mark.parametrize("fault", ["untrusted", "misnamed"])
-def test_a_certificate_that_is_refused(
-    caller: Caller,
-    any_call: Call,
-    fault: str,
-    good: ssl.SSLContext,
-    request: pytest.FixtureRequest,
-) -> None:
-    bad: ssl.SSLContext = request.getfixturevalue(fault)
+def test_a_certificate_that_is_refused(caller, any_call, fault, good, request):
+    bad = request.getfixturevalue(fault)
     with Service(over_tls(bad), over_tls(good)) as service:
         is_tried_again(caller, any_call, caller.ferry(service.secure_url), service)
 
 
-def plain_text(connection: Connection) -> None:
+def plain_text(connection):
     connection.send("400 Bad Request")
 
 
@@ -106,20 +82,20 @@ def plain_text(connection: Connection) -> None:
         pytest.param(plain_text, id="is answered in plain text"),
     ],
 )
-def test_a_handshake_that(caller: Caller, call: Call, fault: Script, good: ssl.SSLContext) -> None:
+def test_a_handshake_that(caller, call, fault, good):
     with Service(fault, over_tls(good)) as service:
         is_tried_again(caller, call, caller.ferry(service.secure_url), service)
 
 
-def test_a_handshake_that_hangs(caller: Caller, call: Call, good: ssl.SSLContext) -> None:
+def test_a_handshake_that_hangs(caller, call, good):
     with Service(hang, over_tls(good)) as service:
         is_tried_again(caller, call, caller.ferry(service.secure_url, hangs=["connect"]), service)
 
 
-def test_a_pool_that_is_full(caller: Caller, call: Call) -> None:
+def test_a_pool_that_is_full(caller, call):
     taken, freed = threading.Event(), threading.Event()
 
-    def kept(connection: Connection) -> None:
+    def kept(connection):
         read_request(connection)
         taken.set()
         freed.wait(20)
@@ -138,7 +114,7 @@ def test_a_pool_that_is_full(caller: Caller, call: Call) -> None:
         holder.join()
 
 
-def test_a_pool_that_stays_full(caller: Caller) -> None:
+def test_a_pool_that_stays_full(caller):
     with Service(serve) as service:
         limits = caller.library.Limits(max_connections=0)
         ferry = caller.ferry(service.url, limits=limits, timeout=0.1)

@@ -1,12 +1,9 @@
 """Which HTTP client the library makes for itself, where it leads, whom it trusts, what it loads."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 from contextlib import suppress
 from functools import wraps
-from typing import TYPE_CHECKING, Any
 
 import httpcore
 import httpx
@@ -21,21 +18,13 @@ from tests.transport.calls import CREATE, READ
 from tests.transport.scripted import Service, in_turn, over_tls, serve
 from tests.transport.test_proxies import tunnel
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from ferry_sdk import Ferry
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
-
 pytestmark = pytest.mark.own_http_client(reason="it is about the client that the library makes")
 
 SECRET = "s3cret"
 
 
 @pytest.fixture(autouse=True)
-def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def _plain_environment(monkeypatch):
     for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "ssl_cert_dir"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
@@ -43,19 +32,19 @@ def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def authority() -> trustme.CA:
+def authority():
     return trustme.CA()
 
 
 @pytest.fixture(scope="module")
-def good(authority: trustme.CA) -> ssl.SSLContext:
+def good(authority):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(context)
     return context
 
 
 @pytest.fixture
-def trusted(authority: trustme.CA, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def trusted(authority, tmp_path, monkeypatch):
     authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
 
@@ -64,9 +53,7 @@ def trusted(authority: trustme.CA, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])
-def test_the_environments_proxy_is_used_for_http(
-    clients: Clients, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_the_environments_proxy_is_used_for_http(clients, monkeypatch, name):
     with Service(serve) as proxy:
         monkeypatch.setenv(name, f"127.0.0.1:{proxy.port}")
         ferry = clients("t", base_url="http://ferry.example", allow_http=True)
@@ -76,9 +63,7 @@ def test_the_environments_proxy_is_used_for_http(
 
 @pytest.mark.usefixtures("trusted")
 @pytest.mark.parametrize("name", ["HTTPS_PROXY", "ALL_PROXY"])
-def test_the_environments_proxy_is_asked_for_a_tunnel(
-    clients: Clients, monkeypatch: pytest.MonkeyPatch, name: str, good: ssl.SSLContext
-) -> None:
+def test_the_environments_proxy_is_asked_for_a_tunnel(clients, monkeypatch, name, good):
     with Service(in_turn(tunnel, over_tls(good))) as proxy:
         monkeypatch.setenv(name, proxy.url)
         READ.make(clients("t", base_url="https://localhost"))
@@ -88,9 +73,7 @@ def test_the_environments_proxy_is_asked_for_a_tunnel(
 
 @pytest.mark.parametrize("untrusted_by", ["127.0.0.1", "*", "elsewhere.example,127.0.0.1"])
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "ALL_PROXY"])
-def test_no_proxy_is_respected(
-    clients: Clients, monkeypatch: pytest.MonkeyPatch, name: str, untrusted_by: str
-) -> None:
+def test_no_proxy_is_respected(clients, monkeypatch, name, untrusted_by):
     with Service(serve) as service, Service(serve) as proxy:
         monkeypatch.setenv(name, proxy.url)
         monkeypatch.setenv("NO_PROXY", untrusted_by)
@@ -101,9 +84,7 @@ def test_no_proxy_is_respected(
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.9.9.9", "[::1]", "x.localhost"])
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])
-def test_plain_http_to_this_machine_passes_through_no_proxy(
-    clients: Clients, monkeypatch: pytest.MonkeyPatch, name: str, host: str
-) -> None:
+def test_plain_http_to_this_machine_passes_through_no_proxy(clients, monkeypatch, name, host):
     with Service(serve) as service, Service(serve) as proxy:
         monkeypatch.setenv(name, proxy.url)
         url = f"http://{host}:{service.port}"
@@ -116,8 +97,8 @@ def test_plain_http_to_this_machine_passes_through_no_proxy(
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 @pytest.mark.parametrize("name", ["NOTHING", "HTTP_PROXY"])
 def test_plain_http_is_not_sent_where_localhost_is_another_machine(
-    clients: Clients, monkeypatch: pytest.MonkeyPatch, host: str, name: str
-) -> None:
+    clients, monkeypatch, host, name
+):
     monkeypatch.setenv(name, "http://127.0.0.1:9")
     with Service(serve) as service:
         url = f"http://{host}:{service.port}"
@@ -133,9 +114,7 @@ def test_plain_http_is_not_sent_where_localhost_is_another_machine(
             READ.make(clients("t", base_url=url, allow_http=True))
 
 
-def test_a_proxy_for_the_other_scheme_is_not_used(
-    clients: Clients, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_proxy_for_the_other_scheme_is_not_used(clients, monkeypatch):
     with Service(serve) as service, Service(serve) as proxy:
         monkeypatch.setenv("HTTPS_PROXY", proxy.url)
         READ.make(clients("t", base_url=service.url))
@@ -144,9 +123,7 @@ def test_a_proxy_for_the_other_scheme_is_not_used(
 
 
 @pytest.mark.parametrize("rest", ["ftp://ada:{}@h:1", "http://ada:{}@h:p", "none://{}"])
-def test_a_proxy_that_is_none_is_refused_and_not_shown(
-    clients: Clients, monkeypatch: pytest.MonkeyPatch, rest: str
-) -> None:
+def test_a_proxy_that_is_none_is_refused_and_not_shown(clients, monkeypatch, rest):
     monkeypatch.setenv("ALL_PROXY", rest.format(SECRET))
     with pytest.raises(ConfigurationError, match="a proxy that cannot be used") as caught:
         READ.make(clients("t", base_url="https://ferry.example"))
@@ -159,16 +136,14 @@ def test_a_proxy_that_is_none_is_refused_and_not_shown(
 
 
 @pytest.mark.usefixtures("trusted")
-def test_the_environments_authority_is_trusted(clients: Clients, good: ssl.SSLContext) -> None:
+def test_the_environments_authority_is_trusted(clients, good):
     with Service(over_tls(good)) as service:
         READ.make(clients("t", base_url=service.secure_url))
         assert service.asked == [READ.line]
 
 
 @pytest.mark.usefixtures("trusted")
-def test_the_environments_authority_is_read_when_a_client_is_made(
-    clients: Clients, good: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_environments_authority_is_read_when_a_client_is_made(clients, good, monkeypatch):
     with Service(over_tls(good)) as service:
         early = clients("t", base_url=service.secure_url, max_retries=0)
         monkeypatch.delenv("SSL_CERT_FILE")
@@ -180,14 +155,7 @@ def test_the_environments_authority_is_read_when_a_client_is_made(
 
 
 @pytest.mark.parametrize("through", ["nothing", "a proxy"])
-def test_a_renewed_authority_is_seen(
-    clients: Clients,
-    authority: trustme.CA,
-    good: ssl.SSLContext,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    through: str,
-) -> None:
+def test_a_renewed_authority_is_seen(clients, authority, good, tmp_path, monkeypatch, through):
     file = tmp_path / "authority.pem"
     trustme.CA().cert_pem.write_to_path(str(file))
     monkeypatch.setenv("SSL_CERT_FILE", str(file))
@@ -204,13 +172,11 @@ def test_a_renewed_authority_is_seen(
 
 
 @pytest.mark.usefixtures("trusted")
-def test_the_authorities_are_read_once_for_all_connections(
-    clients: Clients, good: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[object] = []
+def test_the_authorities_are_read_once_for_all_connections(clients, good, monkeypatch):
+    read = []
     create = ssl.create_default_context
 
-    def counted(**options: Any) -> ssl.SSLContext:
+    def counted(**options):
         read.append(options)
         return create(**options)
 
@@ -222,13 +188,7 @@ def test_the_authorities_are_read_once_for_all_connections(
 
 
 @pytest.mark.parametrize("setting", ["SSL_CERT_FILE", "SSL_CERT_DIR", "none"])
-def test_an_authority_that_is_not_trusted_is_refused(
-    clients: Clients,
-    good: ssl.SSLContext,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    setting: str,
-) -> None:
+def test_an_authority_that_is_not_trusted_is_refused(clients, good, tmp_path, monkeypatch, setting):
     other = tmp_path / "other.pem"
     trustme.CA().cert_pem.write_to_path(str(other))
     if setting != "none":
@@ -243,12 +203,8 @@ def test_an_authority_that_is_not_trusted_is_refused(
 @pytest.mark.parametrize("through", ["nothing", "a proxy"])
 @pytest.mark.parametrize("content", [None, "no certificate"], ids=["missing", "nonsense"])
 def test_certificates_that_cannot_be_read_are_named_and_nothing_is_sent(
-    clients: Clients,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    content: str | None,
-    through: str,
-) -> None:
+    clients, tmp_path, monkeypatch, content, through
+):
     file = tmp_path / "authority.pem"
     if content is not None:
         file.write_text(content)
@@ -263,7 +219,7 @@ def test_certificates_that_cannot_be_read_are_named_and_nothing_is_sent(
 
 
 @pytest.mark.usefixtures("trusted")
-def test_a_certificate_of_another_name_is_refused(clients: Clients, good: ssl.SSLContext) -> None:
+def test_a_certificate_of_another_name_is_refused(clients, good):
     with Service(over_tls(good)) as service:
         url = service.secure_url.replace("localhost", "127.0.0.1")
         with pytest.raises(ConnectionFailedError, match="IP address mismatch"):
@@ -277,27 +233,27 @@ def test_a_certificate_of_another_name_is_refused(clients: Clients, good: ssl.SS
 class Wrapper:
     """Looks like what it wraps, as the wrappers of tracers do."""
 
-    def __init__(self, wrapped: Any, seen: list[str]) -> None:
+    def __init__(self, wrapped, seen):
         self.wrapped, self.seen = wrapped, seen
 
     @property  # type: ignore[misc]  # a wrapper shows another class than its own
-    def __class__(self) -> Any:
+    def __class__(self):
         return type(self.wrapped)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         return getattr(self.wrapped, name)
 
-    def __get__(self, instance: Any, owner: Any) -> Any:
+    def __get__(self, instance, owner):
         return Wrapper(self.wrapped.__get__(instance, owner), self.seen) if instance else self
 
-    def __call__(self, *args: Any, **options: Any) -> Any:
+    def __call__(self, *args, **options):
         self.seen.append("call")
         return self.wrapped(*args, **options)
 
 
-def as_a_function(wrapped: Any, seen: list[str]) -> Callable[..., Any]:
+def as_a_function(wrapped, seen):
     @wraps(wrapped)
-    def call(*args: Any, **options: Any) -> Any:
+    def call(*args, **options):
         seen.append("call")
         return wrapped(*args, **options)
 
@@ -320,15 +276,11 @@ WAYS = {
 @pytest.mark.parametrize("wrapper", [as_a_function, Wrapper])
 @pytest.mark.parametrize("way", WAYS)
 def test_calls_go_through_what_was_put_into_httpx(
-    clients: Clients,
-    ferry_sandbox: Sandbox,
-    monkeypatch: pytest.MonkeyPatch,
-    way: str,
-    wrapper: Callable[..., Any],
-) -> None:
+    clients, ferry_sandbox, monkeypatch, way, wrapper
+):
     if way == "pool" and httpx.__name__ != "httpx":
         return  # another library's
-    seen: list[str] = []
+    seen = []
     module, kind, method = WAYS[way][clients.is_async]
     owner = getattr(module, kind)
     monkeypatch.setattr(owner, method, wrapper(vars(owner)[method], seen))
@@ -339,13 +291,13 @@ def test_calls_go_through_what_was_put_into_httpx(
 
 
 def test_calls_go_through_a_class_that_was_put_in_the_place_of_httpxs(
-    clients: Clients, ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made: list[str] = []
+    clients, ferry_sandbox, monkeypatch
+):
+    made = []
     name = "AsyncClient" if clients.is_async else "Client"
 
     class Traced(getattr(httpx, name)):  # type: ignore[misc]  # the base is known when it runs
-        def __init__(self, **options: Any) -> None:
+        def __init__(self, **options):
             made.append(name)
             super().__init__(**options)
 
@@ -354,9 +306,7 @@ def test_calls_go_through_a_class_that_was_put_in_the_place_of_httpxs(
     assert made == [name]
 
 
-def test_nothing_goes_through_httpx_that_is_as_it_was(
-    clients: Clients, ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_goes_through_httpx_that_is_as_it_was(clients, ferry_sandbox, monkeypatch):
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     assert ferry.catalogue.ports()
     for way in WAYS.values():
@@ -386,18 +336,16 @@ asyncio.run(search())
 """
 
 
-def test_a_client_that_makes_no_call_loads_little() -> None:
+def test_a_client_that_makes_no_call_loads_little():
     assert not {"httpx", "httpcore", "tenacity", "aiohttp", "certifi"} & loaded_after(MADE)
 
 
 @pytest.mark.parametrize(
     "program", [SEARCHED, pytest.param(SEARCHED_ASYNC, marks=LONG)], ids=["sync", "async"]
 )
-def test_a_search_loads_no_httpx(ferry: Ferry, ferry_sandbox: Sandbox, program: str) -> None:
+def test_a_search_loads_no_httpx(ferry, ferry_sandbox, program):
     statement = program.format(
-        token=ferry_sandbox.token,
-        base_url=ferry_sandbox.base_url,
-        arguments=search_arguments(),
+        token=ferry_sandbox.token, base_url=ferry_sandbox.base_url, arguments=search_arguments()
     )
     loaded = loaded_after(statement)
     assert "ferry_sdk._transport.http11.client" in loaded

@@ -1,57 +1,41 @@
 """A transport of the caller's own may tell less than the truth, and never makes us say more."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 import pytest
 
 from ferry_sdk import ConnectionFailedError, OutcomeUnknownError
-from tests.transport.calls import (
-    ABANDONED_BODY,
-    CREATE,
-    Call,
-    Caller,
-    failure,
-    is_never_sent,
-    is_sent_once,
-    sent,
-)
-from tests.transport.scripted import Connection, Service, cut, in_turn, read_request, serve
+from tests.transport.calls import ABANDONED_BODY, CREATE, failure, is_never_sent, is_sent_once, sent
+from tests.transport.scripted import Service, cut, in_turn, read_request, serve
 
 pytestmark = pytest.mark.filterwarnings(ABANDONED_BODY)
-
-if TYPE_CHECKING:
-    import ssl
 
 
 class Wrapped:
     """A transport around one of the library's own, sync and async."""
 
-    def __init__(self, inner: Any) -> None:
+    def __init__(self, inner):
         self.inner = inner
 
-    def handle_request(self, request: Any) -> Any:
+    def handle_request(self, request):
         return self.inner.handle_request(request)
 
-    async def handle_async_request(self, request: Any) -> Any:
+    async def handle_async_request(self, request):
         return await self.inner.handle_async_request(request)
 
-    def close(self) -> None:
+    def close(self):
         self.inner.close()
 
-    async def aclose(self) -> None:
+    async def aclose(self):
         await self.inner.aclose()
 
 
 class Silent(Wrapped):
     """Tells nothing of what it does."""
 
-    def handle_request(self, request: Any) -> Any:
+    def handle_request(self, request):
         request.extensions.pop("trace", None)
         return super().handle_request(request)
 
-    async def handle_async_request(self, request: Any) -> Any:
+    async def handle_async_request(self, request):
         request.extensions.pop("trace", None)
         return await super().handle_async_request(request)
 
@@ -59,34 +43,32 @@ class Silent(Wrapped):
 class Insistent(Wrapped):
     """Sends again by itself, once, and asks nobody."""
 
-    def handle_request(self, request: Any) -> Any:
+    def handle_request(self, request):
         try:
             return super().handle_request(request)
         except Exception:  # noqa: BLE001 -- that is what such transports do
             return super().handle_request(request)
 
-    async def handle_async_request(self, request: Any) -> Any:
+    async def handle_async_request(self, request):
         try:
             return await super().handle_async_request(request)
         except Exception:  # noqa: BLE001 -- that is what such transports do
             return await super().handle_async_request(request)
 
 
-def test_a_silent_one_that_loses_the_reply(caller: Caller, any_call: Call) -> None:
+def test_a_silent_one_that_loses_the_reply(caller, any_call):
     with Service(in_turn(read_request, cut), serve) as service:
         ferry = caller.ferry(service.url, transport=Silent(caller.transport()))
         is_sent_once(caller, any_call, ferry, service, seen=1)
 
 
-def test_a_silent_one_that_is_refused(caller: Caller, call: Call) -> None:
+def test_a_silent_one_that_is_refused(caller, call):
     with Service(serve, listening=False) as service:
         ferry = caller.ferry(service.url, transport=Silent(caller.transport()))
         is_never_sent(caller, call, ferry, ConnectionFailedError)
 
 
-def test_a_silent_one_whose_proxy_hangs_up_may_have_sent_it(
-    caller: Caller, good: ssl.SSLContext
-) -> None:
+def test_a_silent_one_whose_proxy_hangs_up_may_have_sent_it(caller, good):
     with Service(in_turn(read_request, cut)) as service:
         transport = Silent(caller.transport(proxy=service.url))
         ferry = caller.ferry("https://localhost", transport=transport)
@@ -95,11 +77,11 @@ def test_a_silent_one_whose_proxy_hangs_up_may_have_sent_it(
         assert sent(error.attempts) == [True]
 
 
-def refuse_from_now_on(connection: Connection) -> None:
+def refuse_from_now_on(connection):
     connection.service.refuse()
 
 
-def test_an_insistent_one_that_sends_first_and_is_refused_then(caller: Caller) -> None:
+def test_an_insistent_one_that_sends_first_and_is_refused_then(caller):
     with Service(in_turn(read_request, refuse_from_now_on, cut)) as service:
         ferry = caller.ferry(service.url, transport=Insistent(caller.transport()))
         error = failure(CREATE, ferry)
@@ -109,7 +91,7 @@ def test_an_insistent_one_that_sends_first_and_is_refused_then(caller: Caller) -
         assert service.asked == [CREATE.line]
 
 
-def test_an_insistent_one_that_is_refused_twice(caller: Caller, call: Call) -> None:
+def test_an_insistent_one_that_is_refused_twice(caller, call):
     with Service(serve, listening=False) as service:
         ferry = caller.ferry(service.url, transport=Insistent(caller.transport()))
         is_never_sent(caller, call, ferry, ConnectionFailedError)

@@ -1,14 +1,9 @@
 """What a proxy is asked for a tunnel is not the request; what goes through the tunnel is."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
-from tests.transport.calls import ABANDONED_BODY, Call, Caller, is_sent_once, is_tried_again
+from tests.transport.calls import ABANDONED_BODY, is_sent_once, is_tried_again
 from tests.transport.scripted import (
-    Connection,
     Service,
     cut,
     hang,
@@ -20,25 +15,20 @@ from tests.transport.scripted import (
     serve,
 )
 
-if TYPE_CHECKING:
-    import ssl
-
-    from tests.transport.scripted import Script
-
 pytestmark = pytest.mark.filterwarnings(ABANDONED_BODY)
 
 
-def tunnel(connection: Connection) -> None:
+def tunnel(connection):
     """Be the proxy that connects, and from now on what it connects with."""
     connection.request()
     connection.socket.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
 
 
-def refusal(status: str) -> Script:
+def refusal(status):
     return in_turn(read_request, lambda connection: connection.send(status))
 
 
-def half_an_answer(connection: Connection) -> None:
+def half_an_answer(connection):
     connection.socket.sendall(b"HTTP/1.1 200 Conn")
 
 
@@ -56,7 +46,7 @@ NO_TUNNEL = [
 
 
 @pytest.mark.parametrize("fault", NO_TUNNEL)
-def test_no_tunnel(caller: Caller, call: Call, fault: Script, good: ssl.SSLContext) -> None:
+def test_no_tunnel(caller, call, fault, good):
     with Service(fault, in_turn(tunnel, over_tls(good))) as service:
         ferry = caller.ferry("https://localhost", proxy=service.url)
         is_tried_again(caller, call, ferry, service)
@@ -70,24 +60,20 @@ def test_no_tunnel(caller: Caller, call: Call, fault: Script, good: ssl.SSLConte
         pytest.param(in_turn(tunnel, hang), id="a handshake that hangs"),
     ],
 )
-def test_no_tunnel_in_time(caller: Caller, call: Call, fault: Script, good: ssl.SSLContext) -> None:
+def test_no_tunnel_in_time(caller, call, fault, good):
     with Service(fault, in_turn(tunnel, over_tls(good))) as service:
         ferry = caller.ferry("https://localhost", proxy=service.url, hangs=["connect", "read"])
         is_tried_again(caller, call, ferry, service)
 
 
-def test_a_tunnel_to_somebody_else(
-    caller: Caller, any_call: Call, good: ssl.SSLContext, untrusted: ssl.SSLContext
-) -> None:
+def test_a_tunnel_to_somebody_else(caller, any_call, good, untrusted):
     with Service(in_turn(tunnel, over_tls(untrusted)), in_turn(tunnel, over_tls(good))) as service:
         ferry = caller.ferry("https://localhost", proxy=service.url)
         is_tried_again(caller, any_call, ferry, service)
 
 
 @pytest.mark.parametrize("kind", ["tunnel", "forward"])
-def test_a_proxy_that_is_not_there(
-    caller: Caller, any_call: Call, kind: str, good: ssl.SSLContext
-) -> None:
+def test_a_proxy_that_is_not_there(caller, any_call, kind, good):
     url, then = {
         "tunnel": ("https://localhost", in_turn(tunnel, over_tls(good))),
         "forward": ("http://ferry.example", serve),
@@ -104,9 +90,7 @@ def test_a_proxy_that_is_not_there(
         pytest.param(in_turn(read_request, cut), 1, id="after the request"),
     ],
 )
-def test_a_tunnel_that_is_cut(
-    caller: Caller, any_call: Call, fault: Script, seen: int, good: ssl.SSLContext
-) -> None:
+def test_a_tunnel_that_is_cut(caller, any_call, fault, seen, good):
     cut_off, whole = over_tls(good, fault), over_tls(good)
     with Service(in_turn(tunnel, cut_off), in_turn(tunnel, whole)) as service:
         ferry = caller.ferry("https://localhost", proxy=service.url)
@@ -123,9 +107,7 @@ def test_a_tunnel_that_is_cut(
         pytest.param(in_turn(refusal("502 Bad Gateway"), serve), 1, id="by the proxy's own word"),
     ],
 )
-def test_a_forwarded_request_that_is_cut(
-    caller: Caller, any_call: Call, fault: Script, seen: int
-) -> None:
+def test_a_forwarded_request_that_is_cut(caller, any_call, fault, seen):
     with Service(fault, serve) as service:
         ferry = caller.ferry("http://ferry.example", proxy=service.url)
         is_sent_once(caller, any_call, ferry, service, seen=seen)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,12 +11,6 @@ from ferry_sdk._transport.tls import context_of
 from tests.support.tiers import mostly_long
 from tests.transport.calls import Caller
 from tests.transport.conftest import *  # noqa: F403 -- fixtures
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Iterator
-
-    from anyio.from_thread import BlockingPortal
 
 READERS = {"llhttp": replies.LlhttpReader, "h11": replies.H11Reader}
 
@@ -29,7 +22,7 @@ class Requests:
         hurried: The seconds of the next request that are others than it says.
     """
 
-    def __init__(self, *, verify: Any, event_hooks: Any, limits: Any = 200) -> None:
+    def __init__(self, *, verify, event_hooks, limits=200):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(client, "MOST_CONNECTIONS", limits)
             super().__init__(verify)  # type: ignore[call-arg]  # the other base takes it
@@ -40,7 +33,7 @@ class Requests:
 class HookedConnections(Requests, Connections):
     """For threads."""
 
-    def send(self, request: Any, **options: Any) -> Any:
+    def send(self, request, **options):
         for hook in self.hooks:
             hook(self)
         return super().send(request._replace(**self.hurried), **options)
@@ -49,7 +42,7 @@ class HookedConnections(Requests, Connections):
 class HookedAsyncConnections(Requests, AsyncConnections):
     """For tasks."""
 
-    async def send(self, request: Any, **options: Any) -> Any:
+    async def send(self, request, **options):
         for hook in self.hooks:
             await hook(self)
         return await super().send(request._replace(**self.hurried), **options)
@@ -58,7 +51,7 @@ class HookedAsyncConnections(Requests, AsyncConnections):
 class OwnCaller(Caller):
     """Makes clients on top of the library's own connections."""
 
-    def __init__(self, portal: BlockingPortal | None, trusted: ssl.SSLContext) -> None:
+    def __init__(self, portal, trusted):
         super().__init__("httpx", portal, trusted)
         self.library = SimpleNamespace(
             Client=HookedConnections,
@@ -66,24 +59,22 @@ class OwnCaller(Caller):
             Limits=lambda max_connections: max_connections,
         )
 
-    def ferry(self, url: str, *, verify: bool = True, **options: Any) -> Any:
+    def ferry(self, url, *, verify=True, **options):
         context = self._trusted if verify else context_of(verify=False, paths=None)  # type: ignore[arg-type]  # unused
         return super().ferry(url, verify=lambda: context, **options)
 
-    def hurry(self, request: Any, limits: dict[str, float]) -> None:
+    def hurry(self, request, limits):
         request.hurried = limits
 
 
 @pytest.fixture(params=mostly_long(READERS))
-def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def reader(request, monkeypatch):
     monkeypatch.setattr(replies, "new_reader", READERS[request.param])
     return request.param
 
 
 @pytest.fixture(params=mostly_long(["sync", "asyncio", "trio"], short=2))
-def caller(
-    request: pytest.FixtureRequest, trusted: ssl.SSLContext, reader: str
-) -> Iterator[OwnCaller]:
+def caller(request, trusted, reader):
     loop = request.param
     portal = None if loop == "sync" else request.getfixturevalue(f"{loop}_portal")
     made = OwnCaller(portal, trusted)

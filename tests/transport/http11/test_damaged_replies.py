@@ -5,22 +5,14 @@ difference goes the other way: it skips an empty line between an interim and the
 9112 lets a server do before a request. Nothing of the reply changes by it.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
-from typing import TYPE_CHECKING, Any
 
 import httpcore
 import pytest
 
 from ferry_sdk._transport.http11.replies import H11Reader, LlhttpReader
 from tests.support.tiers import mostly_long
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk._transport.http11.replies import Reader
 
 BODIES = (b'{"ports": []}', b'{"name": "%b"}' % (b"x" * 150), b"", b"[]\r\n")
 STATUSES = (b"200 OK", b"201 Created", b"204 No Content", b"304 Not Modified", b"409", b"500 ")
@@ -38,7 +30,7 @@ INSERTED = (
 )
 
 
-def reply(dice: random.Random) -> bytes:
+def reply(dice):
     """A reply of any form."""
     body = dice.choice(BODIES)
     headers = [*dice.sample(HEADERS, dice.randrange(4))]
@@ -61,7 +53,7 @@ def reply(dice: random.Random) -> bytes:
     return first + b"\r\n".join([version + b" " + status, *headers, b"", body])
 
 
-def damaged(raw: bytes, dice: random.Random) -> bytes:
+def damaged(raw, dice):
     """The reply with a few faults, many of them where a line ends."""
     for _ in range(dice.choice([0, 1, 1, 1, 2, 2, 3, 5])):
         place = dice.randrange(len(raw) + 1)
@@ -69,7 +61,7 @@ def damaged(raw: bytes, dice: random.Random) -> bytes:
         if ends and dice.random() < 0.5:
             place = dice.choice(ends) + dice.randrange(3)
         head, rest = raw[:place], raw[place:]
-        faults: list[Callable[[], bytes]] = [
+        faults = [
             lambda head=head, rest=rest: head + dice.choice(INSERTED) + rest,
             lambda head=head, rest=rest: head + dice.choice(INSERTED) + rest,
             lambda head=head, rest=rest: head + rest[dice.randrange(1, 4) :],
@@ -82,7 +74,7 @@ def damaged(raw: bytes, dice: random.Random) -> bytes:
     return raw
 
 
-def outcome(kind: type[Reader], pieces: list[bytes]) -> tuple[Any, ...] | str:
+def outcome(kind, pieces):
     """What a reader makes of a reply; the reason if it refuses it."""
     reader = kind()
     body = b""
@@ -101,11 +93,9 @@ def outcome(kind: type[Reader], pieces: list[bytes]) -> tuple[Any, ...] | str:
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("replies", mostly_long([4_000, 100_000], ids=str))
-def test_what_h11_refuses_is_refused(
-    replies: int, record_property: Callable[[str, object], None]
-) -> None:
+def test_what_h11_refuses_is_refused(replies, record_property):
     dice = random.Random(replies)  # noqa: S311 -- no secret
-    counts: Counter[str] = Counter()
+    counts = Counter()
     for _ in range(replies):
         raw = damaged(reply(dice), dice)
         cuts = sorted(dice.randrange(len(raw) + 1) for _ in range(dice.choice([0, 0, 1, 3])))

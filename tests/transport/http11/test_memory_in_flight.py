@@ -1,7 +1,5 @@
 """The memory of calls in flight, most of which wait for a connection."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import sys
@@ -18,7 +16,7 @@ MOST = 10_000 if sys.version_info >= (3, 11) else 15_000
 """Bytes of a call; before 3.11 the frame of a generator takes more than twice as much."""
 
 
-async def held(base_url: str) -> float:
+async def held(base_url):
     """The bytes that Python holds at the peak, for each call."""
     arguments = bookings()
     unlimited = Timeout(connect=None, read=None, write=None, pool=None)
@@ -34,6 +32,6 @@ async def held(base_url: str) -> float:
 
 
 @pytest.mark.own_http_client(reason="it measures the library's own client")
-def test_a_create_takes_ten_kilobytes_with_a_thousand_in_flight() -> None:
+def test_a_create_takes_ten_kilobytes_with_a_thousand_in_flight():
     with Service(FEW) as service:
         assert asyncio.run(held(service.base_url)) < MOST

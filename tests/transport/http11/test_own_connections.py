@@ -1,11 +1,8 @@
 """Connections on asyncio: used again only while nothing is wrong with them, with one timer each."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 import threading
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,7 +13,6 @@ from tests.backend.descriptors import connections_to
 from tests.support.trip import PASSENGERS
 from tests.transport.calls import CREATE, READ
 from tests.transport.scripted import (
-    Connection,
     Service,
     answer_to,
     cut,
@@ -28,43 +24,35 @@ from tests.transport.scripted import (
     serve,
 )
 
-if TYPE_CHECKING:
-    import ssl
-
-    from ferry_sdk.sandbox import Sandbox
-    from tests.transport.scripted import Script
-
 pytestmark = pytest.mark.own_http_client(reason="they are the connections of the library's own")
 
 CHOICE = [{"availability_id": "a-1", "tariff_id": "t-1", "place_id": "p-1"}]
 
 
 @pytest.fixture(autouse=True)
-def _trusted(trusted: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
+def _trusted(trusted, monkeypatch):
     monkeypatch.setattr(default_client, "context_of", lambda _: trusted)
 
 
-def create(ferry: AsyncFerry) -> Any:
+def create(ferry):
     return ferry.bookings.create(availabilities=CHOICE, passengers=[PASSENGERS[0]])
 
 
 @pytest.mark.parametrize("end", [cut, reset], ids=["closed", "reset"])
 @pytest.mark.parametrize("is_secure", [False, True], ids=["plain", "tls"])
-def test_a_connection_that_ended_while_the_loop_was_busy_is_not_used_again(
-    end: Script, is_secure: bool, good: ssl.SSLContext
-) -> None:
+def test_a_connection_that_ended_while_the_loop_was_busy_is_not_used_again(end, is_secure, good):
     read, ended = threading.Event(), threading.Event()
 
-    def once(connection: Connection) -> None:
+    def once(connection):
         connection.send("200 OK", answer_to(connection.request() or ""))
         read.wait(20)
         end(connection)
         ended.set()
 
-    def with_tls(script: Script) -> Script:
+    def with_tls(script):
         return over_tls(good, script) if is_secure else script
 
-    async def calls(service: Service) -> None:
+    async def calls(service):
         url = service.secure_url if is_secure else service.url
         async with AsyncFerry("t", base_url=url, max_retries=0) as ferry:
             await ferry.catalogue.ports()
@@ -77,11 +65,11 @@ def test_a_connection_that_ended_while_the_loop_was_busy_is_not_used_again(
         assert service.asked == [READ.line, CREATE.line]
 
 
-def half_a_head(connection: Connection) -> None:
+def half_a_head(connection):
     connection.socket.sendall(b"HTTP/1.1 200 OK\r\ncontent-le")
 
 
-def half_a_body(connection: Connection) -> None:
+def half_a_body(connection):
     connection.send("200 OK", b'{"po', length=100)
 
 
@@ -94,21 +82,21 @@ def half_a_body(connection: Connection) -> None:
         pytest.param(half_a_body, id="in the body"),
     ],
 )
-def test_a_cancelled_call_leaves_no_connection(until: Any, good: ssl.SSLContext) -> None:
+def test_a_cancelled_call_leaves_no_connection(until, good):
     arrived = threading.Event()
 
-    def tell(connection: Connection) -> None:
+    def tell(connection):
         arrived.set()
         hang(connection)
 
     if until is hang:
-        first: Script = tell
+        first = tell
     elif until == "tls":
         first = over_tls(good, in_turn(read_request, tell))
     else:
         first = over_tls(good, in_turn(read_request, until, tell))
 
-    async def calls(service: Service) -> None:
+    async def calls(service):
         async with AsyncFerry("t", base_url=service.secure_url, max_retries=0) as ferry:
             task = asyncio.create_task(ferry.catalogue.ports())
             assert await asyncio.to_thread(arrived.wait, 20)
@@ -122,19 +110,17 @@ def test_a_cancelled_call_leaves_no_connection(until: Any, good: ssl.SSLContext)
         asyncio.run(calls(service))
 
 
-def test_calls_on_open_connections_make_no_timer(
-    ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_calls_on_open_connections_make_no_timer(ferry_sandbox, monkeypatch):
     monkeypatch.setattr(pool, "KEPT_FOR", 60.0)
 
-    async def work() -> list[float]:
-        made: list[float] = []
+    async def work():
+        made = []
         async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
             await asyncio.gather(*(ferry.catalogue.ports() for _ in range(4)))
             loop = asyncio.get_running_loop()
             call_at = loop.call_at
 
-            def counted(when: float, *arguments: Any, **options: Any) -> asyncio.TimerHandle:
+            def counted(when, *arguments, **options):
                 made.append(when)
                 return call_at(when, *arguments, **options)
 
@@ -146,18 +132,18 @@ def test_calls_on_open_connections_make_no_timer(
     assert asyncio.run(work()) == []
 
 
-def test_data_that_arrived_in_time_is_read_after_its_time() -> None:
+def test_data_that_arrived_in_time_is_read_after_its_time():
     """The loop was busy so long that data and timer are due in the same iteration."""
     read, sent = threading.Event(), threading.Event()
 
-    def late(connection: Connection) -> None:
+    def late(connection):
         line = connection.request() or ""
         read.wait(20)
         connection.send("200 OK", answer_to(line))
         sent.set()
         hang(connection)
 
-    async def calls(url: str) -> None:
+    async def calls(url):
         async with AsyncFerry("t", base_url=url, max_retries=0, timeout=0.3) as ferry:
             call = asyncio.create_task(ferry.catalogue.ports())
             while not service.asked:  # noqa: ASYNC110 -- a thread reads it
@@ -171,20 +157,18 @@ def test_data_that_arrived_in_time_is_read_after_its_time() -> None:
         asyncio.run(calls(service.url))
 
 
-def test_the_next_address_of_a_host_is_tried_before_the_first_one_has_failed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_next_address_of_a_host_is_tried_before_the_first_one_has_failed(monkeypatch):
     unreachable = "127.0.0.9"
 
-    async def calls(service: Service) -> None:
-        loop: Any = asyncio.get_running_loop()
+    async def calls(service):
+        loop = asyncio.get_running_loop()
         connect = loop.sock_connect
 
-        async def look_up(_: str, port: int, **__: Any) -> list[Any]:
+        async def look_up(_, port, **__):
             found = [(host, port) for host in (unreachable, "127.0.0.1")]
             return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", address) for address in found]
 
-        async def connect_or_wait(sock: socket.socket, address: tuple[str, int]) -> None:
+        async def connect_or_wait(sock, address):
             if address[0] == unreachable:
                 await asyncio.Event().wait()
             await connect(sock, address)
@@ -199,17 +183,15 @@ def test_the_next_address_of_a_host_is_tried_before_the_first_one_has_failed(
         asyncio.run(calls(service))
 
 
-def test_a_call_that_is_cancelled_when_it_has_connected_leaves_no_connection(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_call_that_is_cancelled_when_it_has_connected_leaves_no_connection(monkeypatch):
     connect = asyncio_stream._connect
 
-    async def calls(service: Service) -> None:
-        async def look_up(*_: Any, **__: Any) -> list[Any]:
+    async def calls(service):
+        async def look_up(*_, **__):
             hosts = ("127.0.0.1", "127.0.0.2")
             return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, 0)) for host in hosts]
 
-        async def connect_and_cancel(address: tuple[str, int]) -> Any:
+        async def connect_and_cancel(address):
             stream = await connect(address)
             task.cancel()
             return stream

@@ -1,5 +1,3 @@
 """The tests of httpx with the library's own clients."""
 
-from __future__ import annotations
-
 from tests.transport.test_cut_connections import *  # noqa: F403 -- the same tests, of other clients

@@ -1,44 +1,27 @@
 """Replies in all forms of HTTP/1.1 are read correctly, by either parser."""
 
-from __future__ import annotations
-
 import asyncio
 import ssl
 import threading
-from typing import TYPE_CHECKING, Any
 
 import httpcore
 import pytest
 
 from ferry_sdk._transport.http11 import AsyncConnections, Connections
-from tests.transport.scripted import (
-    Connection,
-    Service,
-    cut,
-    hang,
-    in_turn,
-    over_tls,
-    read_request,
-    serve,
-)
-
-if TYPE_CHECKING:
-    from tests.transport.scripted import Script
+from tests.transport.scripted import Service, cut, hang, in_turn, over_tls, read_request, serve
 
 pytestmark = pytest.mark.usefixtures("reader")
 
 
-def reply_with(*parts: bytes) -> Script:
-    def reply(connection: Connection) -> None:
+def reply_with(*parts):
+    def reply(connection):
         for part in parts:
             connection.socket.sendall(part)
 
     return reply
 
 
-def of_threads(
-    url: str, limit: float, content: bytes | None = None, *, calls: int = 1, is_read: bool = True
-) -> tuple[Any, bytes]:
+def of_threads(url, limit, content=None, *, calls=1, is_read=True):
     """The last reply of some calls, and its body as far as it is read."""
     client = Connections(ssl.create_default_context)
     try:
@@ -60,15 +43,13 @@ def of_threads(
     return reply, body
 
 
-def of_tasks(
-    url: str, limit: float, content: bytes | None = None, *, calls: int = 1, is_read: bool = True
-) -> tuple[Any, bytes]:
+def of_tasks(url, limit, content=None, *, calls=1, is_read=True):
     """The same, by a task."""
 
-    async def trace(*_: object) -> None:
+    async def trace(*_):
         """Ignore a step."""
 
-    async def make_calls() -> tuple[Any, bytes]:
+    async def make_calls():
         client = AsyncConnections(ssl.create_default_context)
         try:
             for _ in range(calls):
@@ -92,15 +73,14 @@ def of_tasks(
 
 
 @pytest.fixture(params=[of_threads, of_tasks])
-def ask(request: pytest.FixtureRequest) -> Any:
+def ask(request):
     return request.param
 
 
-def exchange(ask: Any, *scripts: Script, limit: float = 20) -> tuple[Any, bytes]:
+def exchange(ask, *scripts, limit=20):
     """The reply that a service gives, and its body."""
     with Service(in_turn(read_request, *scripts)) as service:
-        answer: tuple[Any, bytes] = ask(service.url, limit, None)
-        return answer
+        return ask(service.url, limit, None)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +131,7 @@ def exchange(ask: Any, *scripts: Script, limit: float = 20) -> tuple[Any, bytes]
         "after others",
     ],
 )
-def test_a_body(ask: Any, parts: tuple[bytes, ...], body: bytes) -> None:
+def test_a_body(ask, parts, body):
     reply, found = exchange(ask, reply_with(*parts), cut)
     assert reply.status_code in {200, 204, 304}
     assert found == body
@@ -159,7 +139,7 @@ def test_a_body(ask: Any, parts: tuple[bytes, ...], body: bytes) -> None:
     assert "x-late" not in reply.headers
 
 
-def test_headers(ask: Any) -> None:
+def test_headers(ask):
     long = b"x" * 90_000
     head = b"HTTP/1.1 200 OK\r\nX-Two: a\r\nx-two: b \t\r\n"
     head += b"X-Long: %b\r\nx-old: caf\xe9\r\nx-new: %b\r\n"
@@ -201,21 +181,21 @@ CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
         ),
     ],
 )
-def test_an_incomplete_reply_is_refused(ask: Any, scripts: tuple[Script, ...]) -> None:
+def test_an_incomplete_reply_is_refused(ask, scripts):
     with pytest.raises((httpcore.RemoteProtocolError, httpcore.ReadError)):
         exchange(ask, *scripts)
 
 
 @pytest.mark.parametrize("part", [b"", b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc"])
-def test_a_reply_that_stalls_times_out(ask: Any, part: bytes) -> None:
+def test_a_reply_that_stalls_times_out(ask, part):
     with pytest.raises(httpcore.ReadTimeout):
         exchange(ask, reply_with(part), hang, limit=0.2)
 
 
-def test_a_reply_that_comes_byte_by_byte_does_not_time_out(ask: Any) -> None:
+def test_a_reply_that_comes_byte_by_byte_does_not_time_out(ask):
     pause = threading.Event()
 
-    def trickle(connection: Connection) -> None:
+    def trickle(connection):
         for byte in b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc":
             connection.socket.sendall(bytes([byte]))
             pause.wait(0.02)
@@ -224,18 +204,12 @@ def test_a_reply_that_comes_byte_by_byte_does_not_time_out(ask: Any) -> None:
 
 
 @pytest.mark.parametrize("is_secure", [False, True], ids=["plain", "tls"])
-def test_a_large_body_is_written_completely(
-    ask: Any,
-    is_secure: bool,
-    good: ssl.SSLContext,
-    trusted: ssl.SSLContext,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_large_body_is_written_completely(ask, is_secure, good, trusted, monkeypatch):
     monkeypatch.setattr(ssl, "create_default_context", lambda: trusted)
     content = bytes(range(256)) * 40_000
     received = bytearray()
 
-    def receive_all(connection: Connection) -> None:
+    def receive_all(connection):
         while not received.endswith(content):
             received.extend(connection.socket.recv(65536))
             if len(received) > 2 * len(content):
@@ -250,9 +224,7 @@ def test_a_large_body_is_written_completely(
 
 
 @pytest.mark.parametrize(("is_read", "connections"), [(True, 1), (False, 2)])
-def test_a_connection_is_used_again_only_after_its_reply_was_read(
-    ask: Any, is_read: bool, connections: int
-) -> None:
+def test_a_connection_is_used_again_only_after_its_reply_was_read(ask, is_read, connections):
     whole = reply_with(b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc")
     twice = in_turn(read_request, whole, read_request, whole)
     with Service(twice, twice) as service:

@@ -1,0 +1,792 @@
+"""What a call does about each failure, how often it is made, and what its deadline ends."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ferry_sdk import (
+    SAFETY,
+    APIError,
+    ConflictError,
+    ConnectionFailedError,
+    FerryError,
+    InvalidInputError,
+    NotFoundError,
+    OutcomeUnknownError,
+    RateLimitError,
+    ReadOnlyError,
+    RequestTimeoutError,
+    ServerError,
+    UnexpectedResponseError,
+    __version__,
+)
+from ferry_sdk._engine.context import Context, Session
+from ferry_sdk._engine.effects import CallUser, Exclusive, Send, SingleFlight
+from ferry_sdk._engine.flow import run
+from ferry_sdk._engine.http import Reply, Timeout
+from ferry_sdk._engine.settings import Secret
+from ferry_sdk.types import Attempt
+from tests.engine.replies import (
+    booking,
+    good,
+    pool_full,
+    refused,
+    reply,
+    reset,
+    scripted_driver,
+    timed_out,
+    undecodable,
+)
+from tests.engine.writes import SHOWN
+from tests.support.cases import case
+from tests.support.driven import SETTINGS, Driven, replied
+from tests.support.mcp_samples import TICKET as MCP_TICKET
+from tests.support.operations import OPERATIONS, described
+from tests.support.samples import BOOKING_CONFIRMATION, BOOKING_CREATED
+from tests.support.tables import each
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+WAITS = ("bookings.wait", "tickets.wait_pdf")
+"""They outlive failures, and have tests of their own."""
+
+READS = [name for name in OPERATIONS if SAFETY[name].is_read]
+WRITES = [name for name in OPERATIONS if not SAFETY[name].is_read]
+FOR_EXAMPLE = ("catalogue.ports", "bookings.confirm", "mcp.ports", "mcp.confirm_booking")
+NOT_FOUND = reply(404)
+"""Ends every call at once, whatever its protocol."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A failure and what the contract says about it.
+
+    Attributes:
+        failure: A reply, or what makes a failure of the network.
+        read_again: Whether a read is sent again.
+        write_again: Whether a write is.
+        kind: The error of a read that is not, or that ends with it.
+        write_kind: The error of a write that is not sent again.
+        wait: The exact wait before the next attempt; None is the backoff's.
+    """
+
+    failure: Reply | Callable[[], FerryError]
+    read_again: bool
+    write_again: bool
+    kind: type[FerryError]
+    write_kind: type[FerryError]
+    wait: float | None = None
+
+    def made(self):
+        return self.failure if isinstance(self.failure, Reply) else self.failure()
+
+    def again(self, name):
+        return self.read_again if SAFETY[name].is_read else self.write_again
+
+    def error_of(self, name):
+        return self.kind if SAFETY[name].is_read else self.write_kind
+
+
+UNKNOWN = OutcomeUnknownError
+TABLE = {
+    "refused": Row(refused, True, True, ConnectionFailedError, ConnectionFailedError),
+    "pool full": Row(pool_full, True, True, RequestTimeoutError, RequestTimeoutError),
+    "429": Row(reply(429), True, True, RateLimitError, RateLimitError),
+    "429 after 7": Row(
+        reply(429, retry_after="7"), True, True, RateLimitError, RateLimitError, 7.0
+    ),
+    "429 now": Row(reply(429, retry_after="0"), True, True, RateLimitError, RateLimitError, 0.0),
+    "429 after 60": Row(
+        reply(429, retry_after="60"), True, True, RateLimitError, RateLimitError, 60.0
+    ),
+    "429 after 61": Row(reply(429, retry_after="61"), False, False, RateLimitError, RateLimitError),
+    "reset": Row(reset, True, False, ConnectionFailedError, UNKNOWN),
+    "time-out": Row(timed_out, True, False, RequestTimeoutError, UNKNOWN),
+    "408": Row(reply(408), True, False, APIError, UNKNOWN),
+    "500": Row(reply(500), True, False, ServerError, UNKNOWN),
+    "503 after 3": Row(reply(503, retry_after="3"), True, False, ServerError, UNKNOWN, 3.0),
+    "503 after 61": Row(reply(503, retry_after="61"), False, False, ServerError, UNKNOWN),
+    "599": Row(reply(599), True, False, ServerError, UNKNOWN),
+    "no JSON": Row(reply(200), True, False, UnexpectedResponseError, UNKNOWN),
+    "undecodable": Row(undecodable, True, False, UnexpectedResponseError, UNKNOWN),
+    "redirect": Row(reply(302), False, False, UnexpectedResponseError, UnexpectedResponseError),
+    "401": Row(reply(401), False, False, APIError, APIError),
+    "404": Row(NOT_FOUND, False, False, NotFoundError, NotFoundError),
+    "409": Row(reply(409), False, False, ConflictError, ConflictError),
+}
+every_row = each("row", TABLE.values(), ids=TABLE)
+
+
+@every_row
+def test_a_failure_is_repeated_as_the_contract_says(row):
+    for name in OPERATIONS:
+        if name in WAITS:
+            continue
+        with case(name):
+            driver = scripted_driver(row.made(), then=NOT_FOUND)
+            error = driver.error(FerryError, name)
+            tried = [attempt for attempt in error.attempts if attempt.operation == name]
+            assert len(tried) == (2 if row.again(name) else 1)
+            assert len(error.attempts) == len(driver.requests)
+            if row.again(name):
+                assert type(error) is NotFoundError
+                (wait,) = driver.waits
+                assert wait == row.wait if row.wait is not None else 0 <= wait <= 0.5
+            else:
+                assert isinstance(error, row.error_of(name))
+                assert driver.waits == []
+
+
+@each("name", WRITES)
+@each("row", [row for row in TABLE.values() if row.write_kind is UNKNOWN])
+def test_only_what_a_read_shows_is_read_back(name, row):
+    driver = scripted_driver(row.made(), then=NOT_FOUND)
+    error = driver.error(OutcomeUnknownError, name)
+    reads = [attempt.operation for attempt in error.attempts][1:]
+    assert reads == [proof.read for proof in SAFETY[name].confirmed_by][-1:]
+
+
+@every_row
+def test_no_more_attempts_than_allowed_follow_the_first(row):
+    for name, max_retries in product(FOR_EXAMPLE, [0, 1, 3]):
+        with case(name, max_retries):
+            count = max_retries + 1 if row.again(name) else 1
+            driver = scripted_driver(*(row.made() for _ in range(count)), then=NOT_FOUND)
+            error = driver.error(FerryError, name, max_retries=max_retries)
+            assert isinstance(error, row.error_of(name))
+            tried = [attempt for attempt in error.attempts if attempt.operation == name]
+            assert len(tried) == count
+            assert len(driver.waits) == count - 1
+
+
+@every_row
+@each("name", FOR_EXAMPLE)
+def test_an_error_says_what_became_of_the_call(name, row):
+    driver = scripted_driver(row.made(), then=NOT_FOUND)
+    error = driver.error(FerryError, name, max_retries=0, correlation_id="c-1")
+    failure = row.made()
+    if isinstance(failure, Reply):
+        refusal = 400 <= failure.status_code < 500 and failure.status_code != 408
+        assert error.outcome == ("rejected" if refusal else "unknown")
+        assert error.attempts[0].status_code == failure.status_code
+    else:
+        assert error.outcome == failure.outcome
+        assert error.attempts[0].sent == (failure.outcome != "not_sent")
+    assert error.operation == name
+    assert error.correlation_id == "c-1"
+
+
+def test_different_failures_count_together():
+    driver = scripted_driver(refused(), reply(429, retry_after="2"), timed_out())
+    error = driver.error(OutcomeUnknownError, "bookings.create")
+    problems = [attempt.problem for attempt in error.attempts]
+    assert problems == ["ConnectionFailedError", "RateLimitError", "RequestTimeoutError"]
+    assert [attempt.sent for attempt in error.attempts] == [False, True, True]
+    assert driver.waits[1] == 2.0
+
+
+def test_attempts_of_a_call_carry_one_correlation_id_and_calls_their_own():
+    seen = []
+    for _ in range(2):
+        driver = scripted_driver(reply(503), reply(503), NOT_FOUND)
+        error = driver.error(NotFoundError, "catalogue.ports")
+        ids = {request.headers["x-client-correlation-id"] for request in driver.requests}
+        assert ids == {error.correlation_id}
+        seen.append(error.correlation_id)
+    assert seen[0] != seen[1]
+
+
+@each("name", WRITES)
+def test_a_client_that_only_reads_sends_no_write(name):
+    driver = scripted_driver()
+    error = driver.error(ReadOnlyError, name, read_only=True)
+    assert (error.operation, error.outcome) == (name, "not_sent")
+    assert error.attempts == ()
+    assert driver.effects == []
+
+
+@each("name", READS)
+def test_a_client_that_only_reads_sends_reads(name):
+    driver = scripted_driver(NOT_FOUND)
+    driver.error(NotFoundError, name, read_only=True)
+    assert len(driver.requests) == 1
+
+
+@each("name", OPERATIONS)
+def test_what_is_no_failure_of_the_service_passes_through_unchanged(name):
+    for stop in (KeyboardInterrupt(), RuntimeError()):
+        driver = scripted_driver(stop)
+        error = driver.error(type(stop), name)
+        assert error is stop
+
+
+@each("name", OPERATIONS)
+def test_a_call_that_is_given_up_asks_for_nothing_more(name):
+    steps = scripted_driver().steps(described(name), SETTINGS)
+    next(steps)
+    steps.close()
+    assert list(steps) == []
+
+
+# What results and errors tell of the attempts that were made
+
+
+CONFIRMED = BOOKING_CONFIRMATION | {"booking_id": "b-1"}
+
+
+def reports_waits(driver, attempts):
+    """Whether the attempts record exactly the waits of the driver."""
+    return [attempt.waited for attempt in attempts if attempt.waited] == [
+        seconds for seconds in driver.waits if seconds
+    ]
+
+
+def test_a_success_after_failures_has_all_attempts_and_the_time_they_took():
+    driver = scripted_driver(
+        reply(429, retry_after="5"),
+        reply(503, retry_after="1", x_request_id="r-1"),
+        reply(200, {"ports": []}, x_request_id="r-2"),
+    )
+    raw = driver.raw("catalogue.ports")
+    assert list(raw.parse()) == []
+    assert raw.attempts == (
+        Attempt(True, 429, None, "RateLimitError", 5.0, "catalogue.ports"),
+        Attempt(True, 503, "r-1", "ServerError", 1.0, "catalogue.ports"),
+        Attempt(True, 200, "r-2", None, 0.0, "catalogue.ports"),
+    )
+    assert raw.elapsed == pytest.approx(3 * 0.25 + 6)
+
+
+def test_an_error_has_all_attempts():
+    driver = scripted_driver(refused(), timed_out(), reply(200, x_request_id="r-3"))
+    error = driver.error(FerryError, "catalogue.ports")
+    problems = [(attempt.sent, attempt.problem) for attempt in error.attempts]
+    assert problems == [
+        (False, "ConnectionFailedError"),
+        (True, "RequestTimeoutError"),
+        (True, "UnexpectedResponseError"),
+    ]
+    assert error.attempts[-1].request_id == "r-3"
+    assert reports_waits(driver, error.attempts)
+
+
+def test_an_answer_that_is_not_of_its_kind_tells_which_reply_it_was():
+    driver = scripted_driver(then=reply(200, {"ports": 7}, x_request_id="r-1"))
+    error = driver.error(FerryError, "bookings.get", max_retries=0)
+    (attempt,) = error.attempts
+    assert (attempt.status_code, attempt.request_id) == (200, "r-1")
+
+
+@each("name", ["bookings.confirm", "mcp.confirm_booking"])
+def test_a_write_read_back_has_the_looks_as_well(name):
+    driver = scripted_driver(
+        reset(),
+        reply(503, x_request_id="r-1"),
+        good(booking("issuance_due", "Pending"), x_request_id="r-2"),
+        good(booking("ticketed", "Issued"), x_request_id="r-3"),
+    )
+    raw = driver.raw(name)
+    assert [(a.operation, a.status_code, a.request_id) for a in raw.attempts] == [
+        (name, None, None),
+        ("bookings.get", 503, "r-1"),
+        ("bookings.get", 200, "r-2"),
+        ("bookings.get", 200, "r-3"),
+    ]
+    assert reports_waits(driver, raw.attempts)
+    assert raw.elapsed == pytest.approx(driver.now - 1000)
+
+
+def test_a_guarded_write_has_the_read_before_it_as_well():
+    driver = scripted_driver(reset(), good(booking()), refused(), good(CONFIRMED))
+    raw = driver.raw(described("bookings.confirm", expect_total="148.18"))
+    assert [(attempt.operation, attempt.sent) for attempt in raw.attempts] == [
+        ("bookings.get", True),
+        ("bookings.get", True),
+        ("bookings.confirm", False),
+        ("bookings.confirm", True),
+    ]
+    assert reports_waits(driver, raw.attempts)
+    assert raw.elapsed == pytest.approx(driver.now - 1000)
+
+
+def test_a_wait_has_all_its_looks_and_the_time_they_took():
+    driver = scripted_driver(
+        reset(),
+        good(booking("payment_due")),
+        reply(503),
+        good(booking("in_progress")),
+        good(booking("ticketed")),
+    )
+    raw = driver.raw("bookings.wait")
+    assert [attempt.problem for attempt in raw.attempts] == [
+        "ConnectionFailedError",
+        None,
+        "ServerError",
+        None,
+        None,
+    ]
+    assert {attempt.operation for attempt in raw.attempts} == {"bookings.wait"}
+    assert reports_waits(driver, raw.attempts)
+    assert raw.elapsed == pytest.approx(driver.now - 1000)
+
+
+def test_attempts_are_logged_and_what_is_tried_again_is_told(caplog):
+    driver = scripted_driver(reply(429, retry_after="5"), reply(503), good({"ports": []}))
+    with caplog.at_level(logging.DEBUG, "ferry_sdk"):
+        raw = driver.raw("catalogue.ports")
+    told = [(record.levelname, record.getMessage()) for record in caplog.records]
+    attempts = [words for level, words in told if level == "DEBUG"]
+    assert len(attempts) == len(raw.attempts) == 3
+    assert "429" in attempts[0]
+    again = [words for level, words in told if level == "INFO"]
+    assert again[0].startswith(
+        "catalogue.ports failed (RateLimitError, HTTP 429), next attempt in 5.00 s"
+    )
+    assert len(again) == 2
+    assert all(f"(correlation id {raw.correlation_id})" in words for _, words in told)
+
+
+def test_a_code_that_is_a_sentence_is_not_logged(caplog):
+    for code, logged in (("TOO_BUSY", ", TOO_BUSY"), ("Ada Reyes sails already", "")):
+        driver = scripted_driver(reply(503, {"code": code, "message": "-"}), good({"ports": []}))
+        with caplog.at_level(logging.DEBUG, "ferry_sdk"):
+            driver.raw("catalogue.ports")
+        assert f"catalogue.ports failed (ServerError, HTTP 503{logged}), next" in caplog.text
+    assert "Reyes" not in caplog.text
+
+
+class Unreadable:
+    """An answer that raises an error which knows of no request."""
+
+    def read(self, value):
+        raise InvalidInputError("out of range", field="value")
+
+
+def test_an_error_raised_while_a_reply_is_read_does_not_say_that_nothing_was_sent():
+    operation = replace(described("bookings.create"), answer=Unreadable())
+    error = scripted_driver(good({})).error(OutcomeUnknownError, operation)
+    assert isinstance(error.__cause__, InvalidInputError)
+    assert [attempt.sent for attempt in error.attempts] == [True]
+
+
+def test_a_token_in_the_words_of_a_failure_is_hidden():
+    words = "the proxy does not know test-token"
+    with pytest.raises(ConnectionFailedError, match=r"does not know \[hidden\]"):
+        scripted_driver(ConnectionFailedError(words)).raw(
+            described("catalogue.ports"), max_retries=0
+        )
+
+
+@each(("name", "body"), [("catalogue.ports", {"ports": []}), ("bookings.create", BOOKING_CREATED)])
+def test_the_attempt_of_a_success_is_recorded_where_somebody_looks(name, body):
+    for is_raw in (True, False):
+        driver = scripted_driver(good(body, x_request_id="r-1"))
+        context = Context.start(SETTINGS, driver.session, name, is_raw=is_raw)
+        result = driver.walk(run(described(name), context))
+        assert len(context.state.attempts) == is_raw
+        # One who joins the call may look later.
+        assert [attempt.request_id for attempt in result.raw().attempts] == ["r-1"]
+
+
+# What every request of a call carries
+
+
+@each("name", OPERATIONS)
+def test_every_request_carries_what_the_settings_say(name):
+    driver = scripted_driver(then=reply(404))
+    driver.error(
+        FerryError,
+        described(name),
+        language="fr",
+        client_version="7",
+        correlation_id="c-1",
+        headers={"x-team": "harbour"},
+    )
+    (request,) = driver.requests
+    carried = {key.lower(): value for key, value in request.headers.items()}
+    assert carried["accept-language"] == "fr"
+    assert carried["x-client-version"] == "7"
+    assert carried["x-client-correlation-id"] == "c-1"
+    assert carried["x-team"] == "harbour"
+    assert carried["user-agent"] == f"ferry_sdk/{__version__}"
+
+
+@each("name", OPERATIONS)
+def test_what_the_settings_leave_open_is_not_carried(name):
+    driver = scripted_driver(then=reply(404))
+    error = driver.error(FerryError, name)
+    carried = {key.lower(): value for key, value in driver.requests[0].headers.items()}
+    assert not {"accept-language", "x-client-version"} & carried.keys()
+    assert carried["x-client-correlation-id"] == error.correlation_id
+
+
+def test_what_a_call_is_made_with_shows_no_headers_and_no_tokens():
+    context = Context.start(replace(SETTINGS, headers={"x-team": "harbour"}), Session(), "a call")
+    context.state.sent_tokens.append("a-token-that-was-sent")
+    assert "harbour" not in repr(context)
+    assert "a-token-that-was-sent" not in repr(context)
+
+
+def test_guards_attempts_and_looks_carry_the_same():
+    driver = scripted_driver(
+        reply(503),
+        good(booking()),
+        reply(429),
+        reset(),
+        good(booking()),
+        good(booking("ticketed", "Issued")),
+    )
+    raw = driver.raw(described("bookings.confirm", expect_total="148.18"), language="fr")
+    assert len(driver.requests) == 6
+    assert {request.headers["Accept-Language"] for request in driver.requests} == {"fr"}
+    ids = {request.headers["x-client-correlation-id"] for request in driver.requests}
+    assert ids == {raw.correlation_id}
+
+
+# When an attempt is followed by another: full jitter, Retry-After, and their bounds
+
+
+DATE = "Wed, 01 Mar 2028 08:00:00 GMT"
+PORTS = described("catalogue.ports")
+
+
+def test_waits_are_full_jitter_that_doubles_up_to_eight_seconds(monkeypatch):
+    bounds = []
+
+    def uniform(low, high):
+        bounds.append((low, high))
+        return high / 2
+
+    monkeypatch.setattr("tenacity.wait.random.uniform", uniform)
+    driver = scripted_driver(then=reply(503))
+    driver.error(ServerError, PORTS, max_retries=7)
+    assert bounds[:7] == [(0, high) for high in (0.5, 1, 2, 4, 8, 8, 8)]
+    assert driver.waits == [0.25, 0.5, 1, 2, 4, 4, 4]
+
+
+def test_waits_differ_from_call_to_call():
+    waits = set()
+    for _ in range(20):
+        driver = scripted_driver(reset(), NOT_FOUND)
+        driver.error(NotFoundError, PORTS)
+        waits |= {*driver.waits}
+    assert len(waits) > 10
+
+
+def test_many_retries_wait_no_longer_than_eight_seconds_each():
+    driver = scripted_driver(then=reply(503))
+    driver.error(ServerError, PORTS, max_retries=2000)
+    assert len(driver.requests) == 2001
+    assert max(driver.waits) <= 8
+
+
+@each(
+    ("asked", "date", "wait"),
+    [
+        ("0", DATE, 0.0),
+        ("7", DATE, 7.0),
+        ("1.5", DATE, 1.5),
+        (" 7 ", DATE, 7.0),
+        ("Wed, 01 Mar 2028 08:00:09 GMT", DATE, 9.0),
+        ("Wed, 01 Mar 2028 09:00:09 +0100", DATE, 9.0),
+        ("Wednesday, 01-Mar-28 08:00:09 GMT", DATE, 9.0),
+        ("Wed Mar  1 08:00:09 2028", DATE, 9.0),
+        ("Wed, 01 Mar 2028 07:59:00 GMT", DATE, 0.0),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", None, 0.0),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", "yesterday", 0.0),
+    ],
+)
+@each("name", ["bookings.create", "catalogue.ports", "mcp.create_booking"])
+def test_retry_after_is_waited_for_exactly(name, asked, date, wait):
+    headers = {"retry_after": asked} | ({} if date is None else {"date": date})
+    driver = scripted_driver(reply(429, **headers), NOT_FOUND)
+    driver.error(NotFoundError, name)
+    assert driver.waits == [wait]
+
+
+@each("asked", ["", "soon", "-1", "٣", "1e3", "Wed,", "31 Feb"])
+def test_a_retry_after_that_cannot_be_read_leaves_the_backoff(asked):
+    driver = scripted_driver(reply(429, retry_after=asked, date=DATE), NOT_FOUND)
+    error = driver.error(NotFoundError, PORTS)
+    (wait,) = driver.waits
+    assert 0 <= wait <= 0.5
+    assert error.attempts[0].waited == wait
+
+
+@each(
+    ("asked", "seconds"),
+    [
+        ("60.1", 60.1),
+        ("86400", 86400.0),
+        ("Wed, 01 Mar 2028 08:01:01 GMT", 61.0),
+        ("9" * 400, float("inf")),
+    ],
+)
+@each("status", [429, 503])
+def test_without_a_deadline_no_more_than_a_minute_is_waited_for(asked, seconds, status):
+    driver = scripted_driver(reply(status, retry_after=asked, date=DATE))
+    error = driver.error((RateLimitError, ServerError), PORTS)
+    assert error.retry_after == seconds
+    assert driver.waits == []
+
+
+@each(
+    ("deadline", "asked", "is_waited_for"),
+    [
+        (10, "9", True),
+        (10, "9.75", True),
+        (10, "9.8", False),
+        (200, "180", True),
+        (0.5, "1", False),
+    ],
+)
+@each("name", ["bookings.create", "bookings.confirm", "catalogue.ports"])
+def test_with_a_deadline_what_is_left_of_it_bounds_the_wait(name, deadline, asked, is_waited_for):
+    driver = scripted_driver(reply(429, retry_after=asked), NOT_FOUND)
+    with pytest.raises(Exception) as info:  # noqa: PT011 -- which one depends on the deadline
+        driver.raw(name, deadline=deadline)
+    assert driver.waits == ([float(asked)] if is_waited_for else [])
+    if not is_waited_for:
+        assert isinstance(info.value, RateLimitError)
+        assert info.value.retry_after == float(asked)
+        assert driver.now == 1000.25
+
+
+def test_a_backoff_beyond_the_deadline_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr("tenacity.wait.random.uniform", lambda _, high: high)
+    driver = scripted_driver(then=reply(503))
+    driver.error(ServerError, PORTS, max_retries=9, deadline=3.0)
+    assert driver.waits == [0.5, 1]
+    assert driver.now < 1003
+
+
+def test_a_rate_limit_without_a_time_is_outlived_in_the_last_second(monkeypatch):
+    monkeypatch.setattr("tenacity.wait.random.uniform", lambda _, high: high / 10)
+    driver = scripted_driver(reply(429), NOT_FOUND)
+    driver.error(NotFoundError, PORTS, deadline=0.75)
+
+
+@given(
+    asked=st.lists(st.floats(0, 120).map(lambda value: round(value, 3)), max_size=6),
+    deadline=st.none() | st.floats(0.1, 200),
+    max_retries=st.integers(0, 5),
+)
+def test_whatever_is_asked_the_waits_are_within_bounds(asked, deadline, max_retries):
+    replies = [reply(429, retry_after=f"{value:.3f}") for value in asked]
+    driver = scripted_driver(*replies, then=NOT_FOUND)
+    with pytest.raises(Exception):  # noqa: B017, PT011 -- the end does not matter here
+        driver.raw("bookings.create", deadline=deadline, max_retries=max_retries)
+    assert len(driver.requests) <= max_retries + 1
+    if deadline is None:
+        assert max(driver.waits, default=0.0) <= 60
+    else:
+        assert driver.now <= 1000 + deadline + 1e-6
+
+
+# A deadline is over everything that a call does: attempts, waits, turns, guards, read-backs
+
+
+READ_BACK = ("bookings.confirm", "mcp.confirm_booking")
+ENDS = dict.fromkeys(SHOWN, 1007 - 7 / 4) | {"bookings.wait": 1060.0, "tickets.wait_pdf": 1060.0}
+"""When the first exchange of 7 seconds' deadline is over, where it is not those 7 seconds."""
+
+
+@each("name", OPERATIONS)
+def test_every_exchange_is_over_by_the_deadline(name):
+    driver = scripted_driver(then=reply(404))
+    driver.error(FerryError, name, deadline=7.0)
+    sent = [effect for effect in driver.effects if isinstance(effect, Send)]
+    assert [effect.until for effect in sent] == [ENDS.get(name, 1007.0)]
+
+
+@each("name", OPERATIONS)
+def test_without_a_deadline_an_exchange_has_only_its_time_outs(name):
+    driver = scripted_driver(then=reply(404))
+    driver.error(FerryError, name, timeout=Timeout(1, 2, 3, 4))
+    sent = next(effect for effect in driver.effects if isinstance(effect, Send))
+    if name not in ("bookings.wait", "tickets.wait_pdf"):
+        assert (sent.until, sent.timeout) == (None, Timeout(1, 2, 3, 4))
+
+
+@each(
+    ("timeout", "seen"),
+    [
+        (Timeout(1, 2, 3, 4), Timeout(1, 2, 2.5, 2.5)),
+        (Timeout(None, None, None, None), Timeout(2.5, 2.5, 2.5, 2.5)),
+        (Timeout(0.5, None, 0.5, None), Timeout(0.5, 2.5, 0.5, 2.5)),
+    ],
+)
+def test_no_time_out_lasts_longer_than_the_deadline(timeout, seen):
+    driver = scripted_driver(reply(404))
+    driver.error(FerryError, "catalogue.ports", deadline=2.5, timeout=timeout)
+    (sent,) = [effect for effect in driver.effects if isinstance(effect, Send)]
+    assert sent.timeout == seen
+
+
+def test_time_outs_shrink_from_attempt_to_attempt():
+    driver = scripted_driver(reply(429, retry_after="4"), reply(404))
+    driver.error(FerryError, "catalogue.ports", deadline=10.0)
+    first, second = [effect for effect in driver.effects if isinstance(effect, Send)]
+    assert first.timeout.read == 10.0
+    assert second.timeout.read == 5.75
+    assert first.until == second.until == 1010.0
+
+
+@each("name", [name for name in OPERATIONS if "wait" not in name])
+@each("failure", [refused, reset], ids=["not sent", "lost"])
+def test_failures_for_ever_end_at_the_deadline(name, failure):
+    driver = scripted_driver(*(failure() for _ in range(400)))
+    driver.error(FerryError, name, deadline=5.0, max_retries=10_000)
+    assert driver.now <= 1005.0
+    assert driver.effects
+
+
+@each(
+    ("name", "kind", "outcome"),
+    [
+        ("catalogue.ports", RequestTimeoutError, "unknown"),
+        ("bookings.create", OutcomeUnknownError, "unknown"),
+        ("bookings.confirm", OutcomeUnknownError, "unknown"),
+        ("mcp.cancel_ticket", OutcomeUnknownError, "unknown"),
+    ],
+)
+def test_an_exchange_that_is_cut_by_the_deadline_may_have_happened(name, kind, outcome):
+    driver = scripted_driver()
+    error = driver.error(kind, name, deadline=0.2)
+    assert error.outcome == outcome
+    assert error.attempts[0].sent
+    assert driver.now <= 1000.2
+
+
+def test_a_deadline_that_ends_before_the_write_leaves_it_not_sent():
+    driver = scripted_driver(reply(429, retry_after="0.75"))
+    with pytest.raises(RequestTimeoutError, match="deadline") as info:
+        driver.raw("bookings.create", deadline=1.0)
+    assert info.value.outcome == "not_sent"
+    assert [attempt.sent for attempt in info.value.attempts] == [True, False]
+    assert len(driver.requests) == 1
+
+
+def test_a_guard_uses_up_the_deadline_of_its_write():
+    driver = scripted_driver(good(booking()))
+    driver.latency = 1.0
+    error = driver.error(
+        RequestTimeoutError, described("bookings.confirm", expect_total="148.18"), deadline=1.0
+    )
+    assert error.outcome == "not_sent"
+    assert driver.paths == ["/api/booking/b-1"]
+
+
+def test_a_guard_that_is_cut_by_the_deadline_leaves_the_write_not_sent():
+    driver = scripted_driver()
+    error = driver.error(
+        RequestTimeoutError, described("bookings.confirm", expect_total="148.18"), deadline=0.2
+    )
+    assert error.outcome == "not_sent"
+    assert driver.paths == ["/api/booking/b-1"]
+
+
+@each("name", READ_BACK)
+def test_a_write_is_read_back_until_the_deadline(name):
+    driver = scripted_driver(reset(), then=good(booking("payment_due", "Pending")))
+    driver.error(OutcomeUnknownError, name, deadline=100.0)
+    assert 1099 < driver.now <= 1100
+    ends = [effect.until for effect in driver.effects if isinstance(effect, Send)]
+    assert ends == [1095.0] + [1100.0] * (len(ends) - 1)
+
+
+@each(("deadline", "reserve"), [(100.0, 5.0), (20.0, 5.0), (8.0, 2.0), (1.0, 0.25)])
+@each("name", SHOWN)
+def test_a_reply_that_does_not_come_is_given_up_in_time_to_read_back(name, deadline, reserve):
+    def too_late(_):
+        driver.now = 1000 + deadline - reserve
+        raise timed_out()
+
+    driver = scripted_driver(too_late, good(SHOWN[name]))
+    driver.latency = 0.01
+    assert driver.raw(name, deadline=deadline).parse().read_back
+    first, _ = [effect for effect in driver.effects if isinstance(effect, Send)]
+    assert first.until == 1000 + deadline - reserve
+
+
+@each("name", READ_BACK)
+def test_what_is_kept_for_reading_back_is_a_part_of_what_is_left(name):
+    driver = scripted_driver(reply(429, retry_after="5.75"), reply(404))
+    driver.error(NotFoundError, name, deadline=10.0)
+    first, second = [effect for effect in driver.effects if isinstance(effect, Send)]
+    assert (first.until, second.until) == (1007.5, 1009.0)
+    assert second.timeout.read == 3.0
+
+
+@each("name", READ_BACK)
+def test_a_write_that_took_the_whole_deadline_is_not_read_back(name):
+    def too_late(_):
+        driver.now = 1002.0
+        raise timed_out()
+
+    driver = scripted_driver(too_late)
+    error = driver.error(OutcomeUnknownError, name, deadline=2.0)
+    assert len(driver.requests) == len(error.attempts) == 1
+
+
+@each("name", READ_BACK)
+def test_a_look_that_is_cut_by_the_deadline_ends_the_call(name):
+    driver = scripted_driver(timed_out(), then=good(booking("ticketed", "Issued")))
+    driver.latency = 2.0
+    driver.error(OutcomeUnknownError, name, deadline=3.0)
+    assert driver.now == 1003.0
+    assert len(driver.requests) == 2
+
+
+def test_turns_questions_and_company_end_at_the_deadline():
+    driver = Driven(
+        replied(result={"protocolVersion": "2025-11-25"}),
+        replied(result={"structuredContent": MCP_TICKET | {"id": "t-1"}}),
+    )
+    driver.raw("mcp.view_ticket", token=Secret(lambda: "t"), deadline=9.0)
+    confirming = scripted_driver(reply(404))
+    confirming.error(FerryError, "bookings.confirm", deadline=9.0)
+    effects = driver.effects + confirming.effects
+    assert {type(effect) for effect in effects} == {CallUser, Exclusive, Send, SingleFlight}
+    assert {effect.until for effect in effects} == {1009.0, 1009 - 9 / 4}
+
+
+@each("name", ["bookings.create", "mcp.create_booking", "catalogue.ports"])
+def test_a_token_that_comes_too_late_ends_the_call_as_not_sent(name):
+    def too_late():
+        driver.now += 5
+        raise RequestTimeoutError("the deadline has passed")
+
+    driver = scripted_driver()
+    error = driver.error(RequestTimeoutError, name, token=Secret(too_late), deadline=5.0)
+    assert error.outcome == "not_sent"
+    assert driver.requests == []
+    assert driver.now == 1005.0
+
+
+@each("failure", [refused(), reply(429, retry_after="100"), reset()])
+def test_a_deadline_ends_with_what_happened_rather_than_with_itself(failure, monkeypatch):
+    monkeypatch.setattr("tenacity.wait.random.uniform", lambda _, high: high)
+    driver = scripted_driver(then=failure)
+    driver.error(
+        (ConnectionFailedError, RateLimitError),
+        described("catalogue.ports"),
+        deadline=0.26,
+        max_retries=5,
+    )
+    assert driver.now <= 1000.26
+
+
+def test_a_wait_has_its_own_deadline_before_the_clients():
+    driver = scripted_driver(then=good(booking("payment_due")))
+    driver.error(RequestTimeoutError, described("bookings.wait", deadline=60), deadline=1.0)
+    assert 1059 < driver.now <= 1060

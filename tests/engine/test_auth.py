@@ -1,0 +1,265 @@
+"""A token that a function gives: asked once, and once more after a 401."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ferry_sdk import (
+    AuthenticationError,
+    BookingConfirmation,
+    ConfigurationError,
+    ConnectionFailedError,
+    FerryError,
+    NotFoundError,
+    OutcomeUnknownError,
+    PermissionDeniedError,
+)
+from ferry_sdk._engine.effects import CallUser
+from ferry_sdk._engine.settings import Secret
+from tests.engine.interleaved import Interleaved
+from tests.engine.replies import booking, good, refused, reply, reset, scripted_driver
+from tests.support.driven import SETTINGS, Driven, in_turn, replied
+from tests.support.mcp_samples import TICKET as MCP_TICKET
+from tests.support.operations import OPERATIONS, described
+from tests.support.samples import BOOKING_CONFIRMATION
+from tests.support.tables import each
+
+NOT_FOUND = reply(404)
+REFUSED = reply(401, www_authenticate="Bearer")
+
+
+class Tokens:
+    """A caller's function: gives token after token, or fails."""
+
+    def __init__(self, *given):
+        self._left = list(given)
+        self.asked = 0
+
+    def __call__(self):
+        self.asked += 1
+        given = self._left.pop(0) if self._left else f"token-{self.asked}"
+        if isinstance(given, BaseException):
+            raise given
+        return given
+
+
+def bearer_tokens(driver):
+    """The tokens of the requests, in order."""
+    return [request.headers["Authorization"].removeprefix("Bearer ") for request in driver.requests]
+
+
+def secrets_of(name, tokens):
+    paying = name == "tickets.mark_paid"
+    return {"organisation_token" if paying else "token": Secret(tokens)}
+
+
+@each("name", OPERATIONS)
+def test_one_refresh_and_one_resend_follow_a_401(name):
+    tokens = Tokens()
+    driver = scripted_driver(REFUSED, NOT_FOUND)
+    error = driver.error(NotFoundError, name, max_retries=0, **secrets_of(name, tokens))
+    assert bearer_tokens(driver) == ["token-1", "token-2"]
+    assert tokens.asked == 2
+    assert [attempt.status_code for attempt in error.attempts] == [401, 404]
+    assert driver.waits == []
+
+
+@each("name", OPERATIONS)
+def test_a_second_401_is_final(name):
+    tokens = Tokens()
+    driver = scripted_driver(REFUSED, REFUSED)
+    error = driver.error(AuthenticationError, name, **secrets_of(name, tokens))
+    assert tokens.asked == 2
+    assert error.outcome == "rejected"
+    assert error.www_authenticate == "Bearer"
+
+
+@each("name", OPERATIONS)
+def test_a_token_that_is_a_text_is_sent_once(name):
+    driver = scripted_driver(REFUSED)
+    driver.error(AuthenticationError, name)
+    assert len(driver.requests) == 1
+
+
+def test_other_refusals_ask_for_no_new_token():
+    for status in (400, 402, 403, 404, 407, 422):
+        tokens = Tokens()
+        driver = scripted_driver(reply(status))
+        driver.error(FerryError, "bookings.create", token=Secret(tokens))
+        assert tokens.asked == 1
+
+
+def test_the_function_is_asked_before_the_first_call_only():
+    tokens = Tokens()
+    settings = {"token": Secret(tokens)}
+    driver = scripted_driver(then=good([]))
+    for _ in range(3):
+        driver.raw("catalogue.ports", **settings)
+        driver.raw("mcp.ports", **settings)
+    assert tokens.asked == 1
+    assert set(bearer_tokens(driver)) == {"token-1"}
+
+
+def test_a_renewed_token_is_kept_for_the_next_call():
+    settings = {"token": Secret(Tokens())}
+    driver = scripted_driver(REFUSED, then=good([]))
+    for _ in range(2):
+        driver.raw("catalogue.ports", **settings)
+    assert bearer_tokens(driver) == ["token-1", "token-2", "token-2"]
+
+
+@each("name", ["catalogue.ports", "bookings.create", "bookings.confirm"])
+def test_the_refresh_counts_as_no_retry(name):
+    driver = scripted_driver(refused(), REFUSED, refused(), refused())
+    error = driver.error(
+        ConnectionFailedError, described(name), token=Secret(Tokens()), max_retries=2
+    )
+    assert [attempt.sent for attempt in error.attempts] == [False, True, False, False]
+    assert len(driver.waits) == 2
+
+
+def test_each_token_is_renewed_by_its_own_function():
+    plain, organisation = Tokens(), Tokens()
+    settings = {"token": Secret(plain), "organisation_token": Secret(organisation)}
+    driver = scripted_driver(REFUSED, reset(), REFUSED, NOT_FOUND)
+    driver.error(OutcomeUnknownError, "tickets.mark_paid", **settings)
+    assert (organisation.asked, plain.asked) == (2, 2)
+    assert driver.paths == ["/api/ticket/t-1/mark-paid"] * 2 + ["/api/ticket/t-1"] * 2
+
+
+def test_a_token_refused_while_reading_back_is_renewed():
+    tokens = Tokens()
+    driver = scripted_driver(REFUSED, reset(), REFUSED, good(booking("ticketed", "Issued")))
+    raw = driver.raw("bookings.confirm", token=Secret(tokens))
+    assert raw.parse().read_back
+    assert bearer_tokens(driver) == ["token-1", "token-2", "token-2", "token-3"]
+
+
+def test_a_token_refused_by_a_guards_read_is_renewed():
+    driver = scripted_driver(REFUSED, good(booking()), REFUSED, good(BOOKING_CONFIRMATION))
+    raw = driver.raw(described("bookings.confirm", expect_total="148.18"), token=Secret(Tokens()))
+    assert isinstance(raw.parse(), BookingConfirmation)
+    assert bearer_tokens(driver) == ["token-1", "token-2", "token-2", "token-3"]
+
+
+def test_a_token_refused_at_the_handshake_is_renewed():
+    driver = Driven(
+        in_turn(replied(401), replied(session="s-1", result={"protocolVersion": "2025-11-25"})),
+        in_turn(replied(401), replied(result={"structuredContent": MCP_TICKET | {"id": "t-1"}})),
+    )
+    tokens = Tokens()
+    driver.error(AuthenticationError, "mcp.view_ticket", token=Secret(tokens))
+    assert driver.methods[0] == "initialize"
+    assert tokens.asked == 2
+    raw = driver.raw("mcp.view_ticket", token=Secret(tokens))
+    assert raw.parse().id == "t-1"
+
+
+@each("given", ["", " ", "a\r\nb: c", "té", 7, None, b"token"])
+@each("name", ["bookings.create", "mcp.create_booking", "catalogue.ports"])
+def test_a_token_that_cannot_stand_in_a_header_is_named_and_nothing_is_sent(name, given):
+    driver = scripted_driver()
+    with pytest.raises(ConfigurationError, match="token: expected printable ASCII") as info:
+        driver.raw(name, token=Secret(Tokens(given)))
+    assert info.value.outcome == "not_sent"
+    assert driver.requests == []
+
+
+def test_a_renewed_token_that_cannot_stand_in_a_header_ends_the_call():
+    secret = Secret(Tokens("good", "b\nad", "better"))
+    driver = scripted_driver(REFUSED, REFUSED, good([]))
+    error = driver.error(ConfigurationError, "catalogue.ports", token=secret)
+    assert [attempt.status_code for attempt in error.attempts] == [401]
+    driver.raw("catalogue.ports", token=secret)
+    assert bearer_tokens(driver) == ["good", "good", "better"]
+
+
+@each("name", ["catalogue.ports", "bookings.create", "bookings.confirm"])
+@each("replies", [[], [REFUSED]], ids=["first", "refresh"])
+def test_what_the_function_raises_goes_to_the_caller(name, replies):
+    trouble = LookupError("the vault is closed")
+    tokens = Tokens(*["token-1"] * len(replies), trouble)
+    driver = scripted_driver(*replies)
+    error = driver.error(LookupError, name, token=Secret(tokens))
+    assert error is trouble
+    assert len(driver.requests) == len(replies)
+
+
+def test_after_a_failed_refresh_the_next_call_asks_again():
+    secret = Secret(Tokens("old", LookupError(), "new"))
+    driver = scripted_driver(REFUSED, REFUSED, good([]))
+    driver.error(LookupError, "catalogue.ports", token=secret)
+    driver.raw("catalogue.ports", token=secret)
+    assert bearer_tokens(driver) == ["old", "old", "new"]
+
+
+def only(good_token):
+    """A service that takes one token, and answers by either protocol."""
+
+    def answer(request):
+        if request.headers["Authorization"] != f"Bearer {good_token}":
+            return REFUSED
+        return good([])(request)
+
+    return answer
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    names=st.lists(
+        st.sampled_from(["catalogue.ports", "mcp.ports", "catalogue.journeys"]),
+        min_size=2,
+        max_size=5,
+    ),
+    is_first=st.booleans(),
+)
+def test_calls_at_the_same_time_ask_once(seed, names, is_first):
+    tokens = Tokens(*([] if is_first else ["token-0"]), "fresh")
+    secret = Secret(tokens)
+    driver = scripted_driver(then=only("fresh"))
+    settings = replace(SETTINGS, token=secret)
+    if not is_first:
+        secret.current = tokens()
+    asked_before = tokens.asked
+    together = Interleaved(driver, seed)
+    outcomes = together.outcomes(
+        *(together.course(driver.steps(described(name), settings)) for name in names)
+    )
+    assert [raw.status_code for raw in outcomes] == [200] * len(names)
+    assert tokens.asked == asked_before + 1
+    assert len([effect for effect in driver.effects if isinstance(effect, CallUser)]) == 1
+    refusals = [token for token in bearer_tokens(driver) if token == "token-0"]
+    assert len(refusals) <= len(names)
+
+
+@given(seed=st.integers(0, 10**6))
+def test_a_refresh_that_fails_is_made_by_the_next_in_turn(seed):
+    tokens = Tokens(LookupError("closed"), "fresh")
+    driver = scripted_driver(then=only("fresh"))
+    settings = replace(SETTINGS, token=Secret(tokens))
+    together = Interleaved(driver, seed)
+    outcomes = together.outcomes(
+        *(
+            together.course(driver.steps(described(name), settings))
+            for name in ("catalogue.ports", "catalogue.journeys", "mcp.ports")
+        )
+    )
+    assert sorted(type(outcome).__name__ for outcome in outcomes) == [
+        "LookupError",
+        "RawResponse",
+        "RawResponse",
+    ]
+    assert tokens.asked == 2
+
+
+@each("name", ["catalogue.ports", "bookings.create", "mcp.create_booking"])
+def test_no_token_of_the_client_is_in_a_message_of_the_service(name):
+    words = "token-1, token-2 and organisation-token may not"
+    driver = scripted_driver(
+        REFUSED, reply(403, {"message": words, "code": words}, www_authenticate=words)
+    )
+    error = driver.error(PermissionDeniedError, name, token=Secret(Tokens()))
+    for text in (str(error), error.message, error.code, error.www_authenticate, repr(error)):
+        assert "[hidden], [hidden] and [hidden] may not" in str(text)

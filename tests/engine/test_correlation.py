@@ -1,0 +1,188 @@
+"""The ids of calls, and replies that belong to another call, booking or ticket."""
+
+import logging
+import random
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ferry_sdk import OutcomeUnknownError, UnexpectedResponseError
+from ferry_sdk._engine.correlation import RecentIds, next_correlation_id
+from tests.backend.children import Child
+from tests.backend.gathering import at_once
+from tests.engine.replies import booking, good, reply, scripted_driver
+from tests.engine.writes import ANSWERS, SHOWN, every_shown, every_write
+from tests.support.operations import described
+from tests.support.samples import TICKET
+from tests.support.tables import each
+
+MANY = 100_000
+
+
+def new_ids(count):
+    return [next_correlation_id() for _ in range(count)]
+
+
+def test_an_id_is_a_random_uuid():
+    for text in new_ids(100):
+        uuid = UUID(text)
+        assert str(uuid) == text
+        assert uuid.version == 4
+
+
+def test_no_two_of_many_threads_are_alike():
+    ids = [one.value() for one in at_once(*[lambda: new_ids(MANY // 20)] * 20)]
+    assert len({text for some in ids for text in some}) == MANY
+
+
+# The children use nothing that a thread of the parent may hold.
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+def test_no_two_of_many_children_are_alike():
+    new_ids(1)
+
+    def grandchildren():
+        return new_ids(50) + Child(lambda: new_ids(50)).result()
+
+    children = [Child(grandchildren) for _ in range(20)]
+    ids = [text for child in children for text in child.result()] + new_ids(50)
+    assert len(set(ids)) == len(ids) == 20 * 100 + 50
+
+
+def test_a_seed_does_not_repeat_them():
+    state = random.getstate()
+    try:
+        random.seed(7)
+        first, seeded = new_ids(10), random.getstate()
+        random.seed(7)
+        again = new_ids(10)
+        assert not set(first) & set(again)
+        assert random.getstate() == seeded, "the program's own dice were thrown"
+    finally:
+        random.setstate(state)
+
+
+# A reply to something else counts as lost: of another booking, another ticket, another call
+
+
+NAMES = {
+    "bookings.confirm": "booking_id",
+    "bookings.cancel": "booking_id",
+    "tickets.cancel": "ticket_id",
+    "tickets.mark_paid": "ticket_id",
+    "mcp.confirm_booking": "booking_id",
+    "mcp.cancel_ticket": "ticket_id",
+}
+READS = {
+    "bookings.get": (booking(), "booking_id"),
+    "tickets.get": (TICKET, "id"),
+    "tickets.pdf": ({"url": None, "ticket_id": "t-1"}, "ticket_id"),
+    "mcp.view_ticket": (TICKET, "id"),
+}
+HEADER = "x_client_correlation_id"
+
+
+@every_shown
+def test_a_reply_that_names_another_booking_counts_as_lost(name):
+    other = ANSWERS[name] | {NAMES[name]: "another"}
+    driver = scripted_driver(good(other), good(SHOWN[name]))
+    result = driver.raw(name).parse()
+    assert result.read_back
+    assert getattr(result, NAMES[name]) in {"b-1", "t-1"}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+@given(other=st.text(min_size=1))
+def test_whatever_else_it_names_it_is_not_the_effect(name, other):
+    if other in {"b-1", "t-1"}:
+        return
+    driver = scripted_driver(then=good(ANSWERS[name] | {NAMES[name]: other}))
+    error = driver.error(OutcomeUnknownError, name, deadline=2.0)
+    assert error.last_seen is None, "it was somebody else's"
+    first, *later = driver.requests
+    tool = b'"cancel_ticket"' if first.rpc_method else b"nothing"
+    assert later
+    assert not [one for one in later if one.url == first.url and tool in (one.content or tool)]
+
+
+@every_shown
+def test_the_state_of_another_booking_shows_no_effect(name):
+    member = "booking_id" if "booking_id" in SHOWN[name] else "id"
+    driver = scripted_driver(reply(503), then=good(SHOWN[name] | {member: "another"}))
+    driver.error(OutcomeUnknownError, name, deadline=2.0)
+
+
+@each("name", READS)
+def test_a_read_that_gives_another_one_is_made_again(name):
+    found, member = READS[name]
+    mine = found if name == "bookings.get" else {**found, member: "t-1"}
+    driver = scripted_driver(good(mine | {member: "another"}), good(mine))
+    driver.raw(name)
+    assert len(driver.requests) == 2
+    driver = scripted_driver(then=good(mine | {member: "another"}))
+    error = driver.error(UnexpectedResponseError, name)
+    assert error.field == member
+    assert error.body is None
+    assert len(driver.requests) == 3
+    assert "another_" not in str(error)
+
+
+def test_a_tool_that_is_called_by_its_name_is_held_to_its_argument():
+    operation = described("mcp.call_tool", name="confirm_booking", arguments={"id": "b-1"})
+    driver = scripted_driver(good(ANSWERS["bookings.confirm"] | {"booking_id": "b-2"}))
+    driver.error(OutcomeUnknownError, operation)
+    assert scripted_driver(good(ANSWERS["bookings.confirm"])).raw(operation).parse()
+    assert scripted_driver(good({"status": "confirmed"})).raw(operation).parse()
+
+
+@every_write
+def test_a_reply_to_another_call_of_this_process_counts_as_lost(name):
+    scripted_driver(good([])).raw("catalogue.ports", correlation_id="call-A")
+    lost = good(ANSWERS[name], **{HEADER: "call-A"})
+    driver = scripted_driver(lost, then=good(SHOWN.get(name), **{HEADER: "call-B"}))
+    if name in SHOWN:
+        assert driver.raw(name, correlation_id="call-B").parse().read_back
+    else:
+        with pytest.raises(OutcomeUnknownError):
+            driver.raw(name, correlation_id="call-B")
+        assert len(driver.requests) == 1
+
+
+@each("status", [200, 401, 404, 409, 429, 503])
+def test_so_does_a_refusal_of_another_call(status):
+    scripted_driver(good([])).raw("catalogue.ports", correlation_id="call-A")
+    driver = scripted_driver(reply(status, {"error": True, "code": "NO"}, **{HEADER: "call-A"}))
+    with pytest.raises(OutcomeUnknownError):
+        driver.raw("bookings.create", correlation_id="call-B")
+
+
+def test_a_read_whose_reply_was_another_calls_is_made_again():
+    scripted_driver(good([])).raw("catalogue.ports", correlation_id="call-A")
+    driver = scripted_driver(good([], **{HEADER: "call-A"}), good([], **{HEADER: "call-B"}))
+    assert driver.raw("catalogue.ports", correlation_id="call-B").parse().unreadable == ()
+    assert len(driver.requests) == 2
+
+
+def test_an_id_of_no_call_here_is_logged_once_and_no_more(caplog):
+    driver = scripted_driver(then=good([], **{HEADER: "a gateway's own"}))
+    for _ in range(3):
+        driver.raw("catalogue.ports")
+    (record,) = [one for one in caplog.records if one.levelno >= logging.WARNING]
+    assert "another correlation id" in record.getMessage()
+    assert "gateway's own" not in record.getMessage()
+
+
+def test_a_reply_that_names_no_call_is_taken():
+    driver = scripted_driver(good(ANSWERS["bookings.confirm"], **{HEADER: ""}))
+    assert not driver.raw("bookings.confirm").parse().read_back
+
+
+@given(st.lists(st.text(), max_size=60))
+def test_the_ids_of_recent_calls_are_known_and_no_more_than_a_bounded_number(names):
+    recent = RecentIds(most=10)
+    for name in names:
+        recent.add(name)
+    distinct = [*dict.fromkeys(reversed(names))]
+    assert all(name in recent for name in distinct[:10])
+    assert sum(name in recent for name in distinct) <= 20

@@ -1,0 +1,727 @@
+"""What a write reads before it leaves, and what the journal keeps of it."""
+
+from __future__ import annotations
+
+import json
+import logging
+from decimal import Decimal
+
+import pytest
+
+from ferry_sdk import (
+    SAFETY,
+    AlreadyDoneError,
+    AuthenticationError,
+    BadRequestError,
+    Booking,
+    BookingConfirmation,
+    ConflictError,
+    ConnectionFailedError,
+    FerryError,
+    InvalidInputError,
+    JournalError,
+    NotFoundError,
+    OutcomeUnknownError,
+    PenaltyExceededError,
+    PriceChangedError,
+    RequestTimeoutError,
+    ServerError,
+    Ticket,
+    UnexpectedResponseError,
+    UnresolvedWriteError,
+)
+from ferry_sdk._engine.context import Session
+from ferry_sdk._engine.effects import RunBlocking, Send
+from ferry_sdk._engine.settings import Secret
+from ferry_sdk.types import OutcomeDetails
+from tests.engine.recorder import Notes, entry, kinds
+from tests.engine.replies import (
+    Script,
+    booking,
+    good,
+    refused,
+    reply,
+    reset,
+    scripted_driver,
+    ticket,
+    timed_out,
+    undecodable,
+)
+from tests.engine.writes import ANSWERS, SHOWN, every_shown, every_write
+from tests.support.driven import Driver
+from tests.support.operations import OPERATIONS, described
+from tests.support.samples import (
+    BOOKING_CANCELLATION,
+    BOOKING_CONFIRMATION,
+    BOOKING_CREATED,
+    CANCELLATION_FEE,
+    TICKET_CANCELLATION,
+)
+from tests.support.tables import each
+from tests.support.trip import PASSENGERS
+
+AFTER = {
+    "bookings.confirm": booking("ticketed", "Issued"),
+    "bookings.cancel": booking("voided", "Canceled"),
+    "tickets.cancel": ticket("Canceled"),
+}
+"""Of each guarded write: what shows that it is done."""
+CANCELLED_FEE = CANCELLATION_FEE | {"ticket_status": "Canceled", "penalty_amount": 999}
+GUARDED = {
+    "bookings.confirm": ("expect_total", "/api/booking/b-1"),
+    "bookings.cancel": ("max_penalty", "/api/booking/cancel-fee"),
+    "tickets.cancel": ("max_penalty", "/api/booking/cancel-fee"),
+}
+"""Of each guarded write: the guard's argument, and what is read first."""
+
+
+READ = {
+    "bookings.confirm": booking(),
+    "bookings.cancel": CANCELLATION_FEE,
+    "tickets.cancel": CANCELLATION_FEE,
+}
+"""Of each guarded write: what is read first."""
+GUARDED_ANSWERS = {
+    "bookings.confirm": BOOKING_CONFIRMATION,
+    "bookings.cancel": BOOKING_CANCELLATION,
+    "tickets.cancel": TICKET_CANCELLATION,
+}
+
+
+def describe_guarded(name, amount=50):
+    return described(name, **{GUARDED[name][0]: amount})
+
+
+@each("expected", [Decimal("148.18"), "148.18", "148.180", "1.4818e2"])
+def test_a_total_as_expected_lets_the_confirmation_leave(expected):
+    driver = scripted_driver(good(booking()), good(BOOKING_CONFIRMATION))
+    result = driver.raw(describe_guarded("bookings.confirm", expected)).parse()
+    assert not result.read_back
+    assert driver.paths == ["/api/booking/b-1", "/api/booking/confirm"]
+
+
+def test_a_whole_total_may_be_an_int():
+    driver = scripted_driver(good(booking(total_price=148)), good(BOOKING_CONFIRMATION))
+    assert driver.raw(describe_guarded("bookings.confirm", 148)).parse()
+
+
+@each("expected", ["148.17", "148.19", Decimal(148), 0, "-148.18"])
+def test_any_other_total_holds_the_confirmation_back(expected):
+    driver = scripted_driver(good(booking(currency="Tnd")))
+    error = driver.error(PriceChangedError, describe_guarded("bookings.confirm", expected))
+    assert (error.expected, error.found) == (Decimal(expected), Decimal("148.18"))
+    assert (error.currency, error.outcome, error.operation) == (
+        "TND",
+        "not_sent",
+        "bookings.confirm",
+    )
+    assert driver.paths == ["/api/booking/b-1"]
+
+
+def test_a_cent_of_a_great_sum_is_noticed():
+    driver = scripted_driver(good(booking(total_price=1e15)), good(BOOKING_CONFIRMATION))
+    driver.error(PriceChangedError, describe_guarded("bookings.confirm", "1000000000000000.01"))
+
+
+def test_a_currency_is_the_same_in_any_case():
+    for currency in ("EUR", "eur", "Eur"):
+        for name, answer in GUARDED_ANSWERS.items():
+            driver = scripted_driver(good(READ[name] | {"currency": "Eur"}), good(answer))
+            amount = "148.18" if name == "bookings.confirm" else 50
+            operation = described(name, **{GUARDED[name][0]: amount, "currency": currency})
+            assert driver.raw(operation).parse()
+
+
+def test_the_same_number_in_another_currency_holds_the_write_back():
+    driver = scripted_driver(good(booking(currency="Kwd")))
+    price = driver.error(
+        PriceChangedError, described("bookings.confirm", expect_total="148.18", currency="eur")
+    )
+    assert (price.currency, price.expected_currency) == ("KWD", "EUR")
+    assert str(price) == "the booking costs 148.180 KWD, expected 148.18 EUR"
+    for name in ("bookings.cancel", "tickets.cancel"):
+        for amounts in ({"max_penalty": 50}, {"min_refund": 100}):
+            driver = scripted_driver(good(CANCELLATION_FEE | {"currency": "Kwd"}))
+            fee = driver.error(PenaltyExceededError, described(name, **amounts, currency="EUR"))
+            error = fee
+            assert (error.currency, error.expected_currency) == ("KWD", "EUR")
+            assert (error.penalty, error.refund) == (Decimal("48.13"), Decimal("100.05"))
+            assert "KWD" in str(error)
+            assert "EUR" in str(error)
+            assert (error.outcome, len(driver.requests)) == ("not_sent", 1)
+
+
+def test_a_currency_without_an_amount_is_refused_at_once():
+    for name in GUARDED:
+        with pytest.raises(InvalidInputError) as info:
+            described(name, currency="EUR")
+        assert info.value.field == "currency"
+
+
+def test_less_paid_back_holds_the_cancellation_back():
+    for name in ("bookings.cancel", "tickets.cancel"):
+        driver = scripted_driver(good(CANCELLATION_FEE))
+        error = driver.error(
+            PenaltyExceededError, described(name, max_penalty=50, min_refund="100.06")
+        )
+        assert (error.limit, error.min_refund) == (Decimal(50), Decimal("100.06"))
+        assert (error.refund, error.currency, error.expected_currency) == (
+            Decimal("100.05"),
+            "EUR",
+            "EUR",
+        )
+        assert str(error) == "the cancellation pays back 100.05 EUR, expected at least 100.06 EUR"
+        driver = scripted_driver(good(CANCELLATION_FEE), good(GUARDED_ANSWERS[name]))
+        result = driver.raw(described(name, min_refund="100.05")).parse()
+        assert result.previewed is not None
+
+
+def test_nothing_is_sent_for_what_the_guard_shows_to_be_done():
+    """A total, a fee and a currency that another guard would refuse do not matter."""
+    for name, after in AFTER.items():
+        first = [] if name == "bookings.confirm" else [good(CANCELLED_FEE)]
+        driver, notes = scripted_driver(*first, good(after)), Notes()
+        operation = described(name, **{GUARDED[name][0]: 1, "currency": "USD"})
+        error = driver.error(AlreadyDoneError, operation, journal=notes)
+        assert (error.outcome, error.operation, error.__cause__) == ("not_sent", name, None)
+        assert error.result.read_back
+        assert isinstance(error.last_seen, Booking | Ticket)
+        assert notes.states == {"entry-1": "not_sent"}
+        assert len(driver.requests) == len(first) + 1
+
+
+def test_a_fee_of_a_cancelled_ticket_shows_nothing_of_a_booking():
+    """The fee names the status of one ticket, and the booking has another one."""
+    fee = CANCELLATION_FEE | {"ticket_status": "Canceled"}
+    half = booking("partially_voided", "Canceled", "Issued")
+    for seen in (good(half), reply(404), reset()):
+        driver = scripted_driver(good(fee), seen, good(BOOKING_CANCELLATION))
+        result = driver.raw(describe_guarded("bookings.cancel"), max_retries=0).parse()
+        assert not result.read_back
+        assert len(driver.requests) == 3
+
+
+def test_a_fee_that_is_refused_for_what_is_cancelled_is_looked_into():
+    for name in ("bookings.cancel", "tickets.cancel"):
+        driver = scripted_driver(reply(409), good(AFTER[name]))
+        error = driver.error(AlreadyDoneError, describe_guarded(name))
+        assert error.outcome == "not_sent"
+        for seen in (good(CANCELLATION_FEE), reply(404)):
+            driver = scripted_driver(reply(409), seen)
+            refused = driver.error(ConflictError, describe_guarded(name), max_retries=0)
+            assert refused.operation == name
+            assert len(driver.requests) == 2
+
+
+def test_an_id_that_a_read_or_a_write_is_refused_for_is_the_argument():
+    refusal = reply(400, {"error": True, "code": "BAD_ID", "message": "no id", "field": "id"})
+    for name, argument in (("bookings.cancel", "booking_id"), ("tickets.cancel", "ticket_id")):
+        driver = scripted_driver(refusal, reply(404))
+        refused = driver.error(BadRequestError, describe_guarded(name))
+        assert refused.field == argument
+    for name, argument in (("bookings.confirm", "booking_id"), ("bookings.cancel_fee", "id")):
+        driver = scripted_driver(refusal, reply(404))
+        refused = driver.error(BadRequestError, name)
+        assert refused.field == argument
+
+
+def test_an_earlier_attempt_that_the_guard_shows_to_be_done_is_settled():
+    notes = Notes(api_error=UnresolvedWriteError(entry("bookings.confirm")))
+    after = AFTER["bookings.confirm"]
+    driver = scripted_driver(good(after), good(after))
+    result = driver.raw(describe_guarded("bookings.confirm", 1), journal=notes).parse()
+    assert result.read_back
+    assert notes.states == {"entry-7": "done"}
+
+
+@each("amount", [148.18, True, "", "many", "NaN", "Infinity", [], {}])
+@each("name", GUARDED)
+def test_an_amount_that_is_no_money_is_refused_at_once(name, amount):
+    with pytest.raises(InvalidInputError) as info:
+        describe_guarded(name, amount)
+    assert info.value.field == GUARDED[name][0]
+
+
+@each("name", GUARDED)
+def test_without_a_guard_nothing_is_read_first(name):
+    driver = scripted_driver(reply(403))
+    driver.error(FerryError, described(name, **{GUARDED[name][0]: None}))
+    assert driver.paths != [GUARDED[name][1]]
+
+
+@each(
+    ("failure", "kind", "outcome"),
+    [
+        (refused, ConnectionFailedError, "not_sent"),
+        (reset, ConnectionFailedError, "not_sent"),
+        (timed_out, RequestTimeoutError, "not_sent"),
+        (undecodable, UnexpectedResponseError, "not_sent"),
+        (lambda: reply(500), ServerError, "not_sent"),
+        (lambda: reply(408), FerryError, "not_sent"),
+        (lambda: reply(200), UnexpectedResponseError, "not_sent"),
+        (lambda: reply(302), UnexpectedResponseError, "not_sent"),
+        (lambda: reply(404), NotFoundError, "rejected"),
+        (lambda: reply(401), AuthenticationError, "rejected"),
+    ],
+)
+@each("name", GUARDED)
+def test_a_guard_that_cannot_be_read_holds_the_write_back(name, failure, kind, outcome):
+    driver = scripted_driver(*(failure() for _ in range(3)))
+    error = driver.error(kind, describe_guarded(name))
+    assert not isinstance(error, OutcomeUnknownError)
+    assert (error.outcome, error.operation) == (outcome, name)
+    assert set(driver.paths) == {GUARDED[name][1]}
+
+
+@each("limit", [Decimal("48.13"), "48.14", 49, "1e9"])
+@each(
+    ("name", "answer"),
+    [("bookings.cancel", BOOKING_CANCELLATION), ("tickets.cancel", TICKET_CANCELLATION)],
+)
+def test_a_penalty_within_the_limit_lets_the_cancellation_leave(name, answer, limit):
+    driver = scripted_driver(good(CANCELLATION_FEE), good(answer))
+    result = driver.raw(describe_guarded(name, limit)).parse()
+    assert result.previewed.penalty_amount == Decimal("48.13")
+    assert not result.read_back
+    assert len(driver.requests) == 2
+
+
+@each("limit", [Decimal("48.12"), 48, 0, "-1"])
+@each("name", ["bookings.cancel", "tickets.cancel"])
+def test_a_higher_penalty_holds_the_cancellation_back(name, limit):
+    driver = scripted_driver(good(CANCELLATION_FEE))
+    error = driver.error(PenaltyExceededError, describe_guarded(name, limit))
+    assert (error.limit, error.penalty, error.currency) == (Decimal(limit), Decimal("48.13"), "EUR")
+    assert (error.outcome, error.operation) == ("not_sent", name)
+    assert len(driver.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("refund", "shortfall"),
+    [("100.05", "0"), ("90.05", "10.00"), ("100.04", "0.01"), ("101", "-0.95")],
+)
+def test_a_refund_is_compared_with_the_preview(refund, shortfall, caplog):
+    cancelled = BOOKING_CANCELLATION | {"refund_amount": float(refund)}
+    driver = scripted_driver(good(CANCELLATION_FEE), good(cancelled))
+    with caplog.at_level(logging.WARNING, "ferry_sdk"):
+        result = driver.raw(describe_guarded("bookings.cancel")).parse()
+    assert result.refund_shortfall == Decimal(shortfall)
+    warned = [record.getMessage() for record in caplog.records]
+    assert len(warned) == (1 if Decimal(shortfall) > 0 else 0)
+    assert all("less than was previewed" in words and "EUR" in words for words in warned)
+
+
+def test_a_cancellation_without_preview_knows_no_shortfall():
+    driver = scripted_driver(good(BOOKING_CANCELLATION))
+    result = driver.raw("bookings.cancel").parse()
+    assert (result.previewed, result.refund_shortfall) == (None, None)
+
+
+@each(
+    ("name", "after"),
+    [("bookings.cancel", booking("voided", "Canceled")), ("tickets.cancel", ticket("Canceled"))],
+)
+def test_a_guarded_cancellation_that_is_read_back_keeps_its_preview(name, after, caplog):
+    driver = scripted_driver(good(CANCELLATION_FEE), reset(), good(after))
+    with caplog.at_level(logging.WARNING, "ferry_sdk"):
+        result = driver.raw(describe_guarded(name)).parse()
+    assert result.read_back
+    assert result.previewed.refund_amount == Decimal("100.05")
+    assert getattr(result, "refund_shortfall", None) is None
+    assert caplog.records == []
+
+
+# What a flow puts on record: the intent before a byte leaves, the outcome after
+
+
+READS = [name for name in OPERATIONS if SAFETY[name].is_read]
+
+
+def test_every_write_is_tested_here():
+    assert ANSWERS.keys() == {*OPERATIONS} - {*READS}
+    assert SHOWN.keys() == {name for name, row in SAFETY.items() if row.confirmed_by}
+
+
+@every_write
+def test_the_intent_is_on_record_before_the_first_byte_and_the_outcome_after(name):
+    notes = Notes()
+    driver = scripted_driver(good(ANSWERS[name]))
+    driver.raw(name, journal=notes)
+    assert kinds(driver) == [RunBlocking, Send, RunBlocking]
+    assert notes.states == {"entry-1": "done"}
+
+
+@every_write
+def test_an_intent_says_what_is_about_to_be_done(name):
+    notes = Notes()
+    driver = scripted_driver(good(ANSWERS[name]))
+    driver.raw(name, journal=notes, correlation_id="c-1")
+    (intent,) = notes.intents.values()
+    write = described(name).write
+    assert write is not None
+    assert (intent.operation, intent.effect) == (name, SAFETY[name].effect)
+    assert intent.method == "POST"
+    assert intent.path.startswith(driver.paths[0])
+    assert (intent.subject, intent.correlation_id) == (write.subject, "c-1")
+    assert json.loads(intent.identity)
+    assert "identity" not in repr(intent)
+
+
+def test_a_booking_is_the_same_in_both_protocols_whoever_travels_is_in_its_identity_alone():
+    notes = Notes()
+    for name in ("bookings.create", "mcp.create_booking"):
+        scripted_driver(good(BOOKING_CREATED)).raw(name, journal=notes)
+    first, second = notes.intents.values()
+    assert first.identity == second.identity
+    assert first.effect == second.effect
+    family = str(PASSENGERS[0]["last_name"])
+    assert family in first.identity.decode()
+    for intent in (first, second):
+        assert family not in repr(intent)
+        assert family not in intent.path
+        assert not intent.subject
+
+
+@each(
+    "calls",
+    [
+        [("bookings.confirm", {}), ("mcp.confirm_booking", {})],
+        [("tickets.cancel", {}), ("mcp.cancel_ticket", {})],
+        [("tickets.mark_paid", {}), ("tickets.mark_paid", {"booking_id": "b-1"})],
+        [
+            ("mcp.call_tool", {"arguments": {"colour": "blue", "deck": 3}}),
+            ("mcp.call_tool", {"arguments": {"deck": 3, "colour": "blue"}}),
+        ],
+    ],
+)
+def test_the_same_change_has_the_same_identity(calls):
+    notes = Notes()
+    for name, changes in calls:
+        driver = scripted_driver(good(ANSWERS[name]))
+        driver.raw(described(name, **changes), journal=notes)
+    first, second = notes.intents.values()
+    assert (first.identity, first.effect) == (second.identity, second.effect)
+
+
+def test_other_changes_are_others():
+    notes = Notes()
+    changes = [
+        ("bookings.confirm", {}),
+        ("bookings.confirm", {"booking_id": "b-2"}),
+        ("bookings.cancel", {}),
+        ("tickets.mark_paid", {}),
+        ("tickets.mark_paid", {"external_payment_ref": "pay-2"}),
+        ("tickets.mark_paid", {"ticket_id": "t-2"}),
+        ("bookings.create", {}),
+        ("bookings.create", {"passengers": PASSENGERS[:1]}),
+        ("mcp.call_tool", {}),
+    ]
+    for name, given in changes:
+        driver = scripted_driver(good(ANSWERS[name] | given))
+        driver.raw(described(name, **given), journal=notes)
+    known = {(intent.effect, intent.identity) for intent in notes.intents.values()}
+    assert len(known) == len(changes)
+
+
+@each(
+    ("replies", "state"),
+    [
+        ([refused] * 3, "not_sent"),
+        ([lambda: reply(429)] * 3, "rejected"),
+        ([lambda: reply(429, retry_after="61")], "rejected"),
+        ([refused, refused, lambda: reply(404)], "rejected"),
+        ([lambda: reply(401)], "rejected"),
+        ([lambda: reply(409), lambda: reply(404)], "rejected"),
+        ([lambda: reply(302)], "unknown"),
+        ([reset, lambda: reply(404)], "unknown"),
+        ([lambda: reply(503), lambda: reply(401)], "unknown"),
+        ([lambda: reply(200, {}), lambda: reply(404)], "unknown"),
+    ],
+)
+@every_shown
+def test_every_ending_is_put_on_record_as_what_it_was(name, replies, state):
+    notes = Notes()
+    driver = scripted_driver(*(make_reply() for make_reply in replies))
+    error = driver.error(FerryError, name, journal=notes)
+    assert error.outcome == state
+    assert notes.states == {"entry-1": state}
+    assert kinds(driver)[0] == kinds(driver)[-1] == RunBlocking
+
+
+@each(
+    ("code", "kept"),
+    [
+        ("BOOKING_CREATE_ERROR", "BOOKING_CREATE_ERROR"),
+        ("NO_ROOM.2", "NO_ROOM.2"),
+        (PASSENGERS[0]["last_name"], None),
+        (f"{PASSENGERS[0]['last_name']}_IS_TAKEN", None),
+        ("no place for Ferrandini", None),
+    ],
+)
+def test_the_code_of_a_rejection_is_kept_unless_it_may_be_a_name(code, kept):
+    notes = Notes()
+    driver = scripted_driver(reply(409, {"code": code, "message": code}))
+    driver.error(FerryError, "bookings.create", journal=notes)
+    assert notes.details == {"entry-1": OutcomeDetails(status_code=409, code=kept)}
+
+
+@every_write
+def test_an_unknown_outcome_names_its_entry(name):
+    driver = scripted_driver(reset(), then=reply(404))
+    error = driver.error(OutcomeUnknownError, name, journal=Notes())
+    assert error.entry_id == "entry-1"
+    error = scripted_driver(reset(), then=reply(404)).error(OutcomeUnknownError, name)
+    assert error.entry_id is None
+
+
+@every_shown
+def test_what_is_read_back_is_done(name):
+    notes = Notes()
+    driver = scripted_driver(reset(), reply(503), good(SHOWN[name]))
+    driver.raw(name, journal=notes)
+    assert notes.states == {"entry-1": "done"}
+
+
+def test_attempts_of_one_write_are_one_entry():
+    notes = Notes()
+    driver = scripted_driver(refused(), reply(401), reply(429), good(BOOKING_CREATED))
+    driver.raw("bookings.create", journal=notes, token=Secret(lambda: "token"))
+    assert notes.states == {"entry-1": "done"}
+
+
+@each("name", READS)
+def test_a_read_is_put_on_no_record(name):
+    notes = Notes()
+    driver = scripted_driver(then=reply(404))
+    driver.error(FerryError, name, journal=notes)
+    assert notes.states == {}
+
+
+@every_write
+def test_a_write_that_is_refused_before_the_wire_is_put_on_no_record(name):
+    notes = Notes()
+    scripted_driver().error(FerryError, name, journal=notes, read_only=True)
+    assert notes.states == {}
+
+
+@each(
+    ("name", "guard", "before"),
+    [
+        ("bookings.confirm", {"expect_total": 1}, booking()),
+        ("bookings.cancel", {"max_penalty": 1}, CANCELLATION_FEE),
+        ("tickets.cancel", {"max_penalty": 1}, CANCELLATION_FEE),
+    ],
+)
+def test_a_guard_says_no_before_anything_is_on_record(name, guard, before):
+    notes = Notes()
+    driver = scripted_driver(good(before))
+    driver.error(FerryError, described(name, **guard), journal=notes)
+    assert notes.states == {}
+    assert kinds(driver) == [Send]
+
+
+def test_a_payment_without_a_token_is_put_on_no_record_as_open():
+    notes = Notes()
+    scripted_driver().error(
+        FerryError, described("tickets.mark_paid"), journal=notes, organisation_token=None
+    )
+    assert set(notes.states.values()) <= {"not_sent"}
+
+
+def test_without_a_journal_nothing_is_consulted():
+    driver = scripted_driver(good(BOOKING_CONFIRMATION))
+    answer = driver.raw("bookings.confirm").parse()
+    assert isinstance(answer, BookingConfirmation)
+    assert kinds(driver) == [Send]
+
+
+@each("journal", [None, Notes()], ids=["none", "one"])
+@each("arguments", [{1: "a", "b": 2}, {None: 1, "b": 2}, {True: 1, "b": 2}])
+def test_a_tool_may_have_arguments_of_any_key_that_json_takes(journal, arguments):
+    operation = described("mcp.call_tool", arguments=arguments)
+    assert scripted_driver(good(1)).raw(operation, journal=journal).parse() == 1
+    scripted_driver(reset()).error(OutcomeUnknownError, operation, journal=journal)
+
+
+@each(
+    ("state", "is_unresolved"),
+    [("open", True), ("unknown", True), ("done", False), ("rejected", False), ("not_sent", False)],
+)
+def test_an_entry_is_unresolved_while_nobody_knows(state, is_unresolved):
+    assert entry("bookings.create", state).is_unresolved is is_unresolved
+
+
+# A journal that refuses, fails or is late, and a write whose twin is unresolved
+
+
+@every_write
+def test_a_write_that_the_journal_does_not_take_is_not_sent(name):
+    trouble = JournalError("the disk is full")
+    driver = scripted_driver()
+    error = driver.error(JournalError, name, journal=Notes(api_error=trouble))
+    assert error is trouble
+    assert (error.outcome, error.operation) == ("not_sent", name)
+    assert kinds(driver) == [RunBlocking]
+
+
+@every_write
+def test_an_outcome_that_the_journal_does_not_take_is_logged_and_the_result_given(name, caplog):
+    caplog.clear()
+    notes = Notes(failure=JournalError("the disk is full"))
+    driver = scripted_driver(good(ANSWERS[name]))
+    assert driver.raw(name, journal=notes).parse()
+    assert notes.states == {"entry-1": "open"}
+    (record,) = [record for record in caplog.records if record.levelno >= logging.ERROR]
+    assert "entry-1" in record.getMessage()
+    assert "the disk is full" in record.getMessage()
+
+
+@every_write
+def test_an_error_comes_through_a_journal_that_fails(name, caplog):
+    caplog.clear()
+    notes = Notes(failure=JournalError("the disk is full"))
+    error = scripted_driver(reply(403)).error(FerryError, name, journal=notes)
+    assert error.outcome == "rejected"
+    assert any(record.levelno == logging.ERROR for record in caplog.records)
+
+
+@each("name", [name for name in ANSWERS if name not in SHOWN])
+def test_what_no_read_shows_is_refused_while_its_twin_is_unresolved(name):
+    twin = UnresolvedWriteError(entry(name, "open"))
+    driver = scripted_driver()
+    error = driver.error(UnresolvedWriteError, name, journal=Notes(api_error=twin))
+    assert error.entry.id == "entry-7"
+    assert (error.outcome, error.operation) == ("not_sent", name)
+    assert kinds(driver) == [RunBlocking]
+
+
+@every_shown
+def test_a_twin_whose_effect_is_seen_is_settled_and_gives_the_result(name):
+    notes = Notes(api_error=UnresolvedWriteError(entry(name)))
+    driver = scripted_driver(reset(), good(SHOWN[name]))
+    result = driver.raw(name, journal=notes).parse()
+    assert result.read_back
+    assert notes.states == {"entry-7": "done"}
+    assert kinds(driver) == [RunBlocking, Send, Send, RunBlocking]
+    assert not any("confirm" in path or "cancel" in path for path in driver.paths)
+
+
+@every_shown
+@each("answer", [reply(404), reply(401), None])
+def test_a_twin_whose_effect_is_not_seen_keeps_the_write_back(name, answer):
+    notes = Notes(api_error=UnresolvedWriteError(entry(name)))
+    is_booking = "stage" in SHOWN[name]
+    unseen = good(booking("payment_due", "Pending") if is_booking else ticket("Pending"))
+    driver = scripted_driver(answer or unseen)
+    error = driver.error(UnresolvedWriteError, name, journal=notes)
+    assert error.outcome == "not_sent"
+    assert notes.states == {}
+    assert kinds(driver) == [RunBlocking, Send]
+    assert len(error.attempts) == 1
+
+
+def test_a_twin_that_is_settled_keeps_what_was_previewed():
+    notes = Notes(api_error=UnresolvedWriteError(entry("bookings.cancel")))
+    driver = scripted_driver(good(CANCELLATION_FEE), good(SHOWN["bookings.cancel"]))
+    operation = described("bookings.cancel", max_penalty=50)
+    result = driver.raw(operation, journal=notes).parse()
+    assert result.previewed is not None
+
+
+class Slow(Notes):
+    """Takes its time, by the driver's clock.
+
+    Attributes:
+        driver: Whose clock.
+    """
+
+    driver: Driver
+
+    def begin(self, intent):
+        self.driver.now += 5
+        return super().begin(intent)
+
+
+@every_write
+def test_an_intent_that_is_on_record_too_late_is_taken_back_and_nothing_sent(name):
+    notes, driver = Slow(), scripted_driver()
+    notes.driver = driver
+    error = driver.error(RequestTimeoutError, name, journal=notes, deadline=5.0)
+    assert error.outcome == "not_sent"
+    assert notes.states == {"entry-1": "not_sent"}
+    assert driver.requests == []
+
+
+@every_write
+def test_a_journal_that_does_not_answer_in_time_keeps_the_write_back(name):
+    late = RequestTimeoutError("the deadline has passed")
+    error = scripted_driver().error(
+        RequestTimeoutError, described(name), journal=Notes(api_error=late)
+    )
+    assert error.outcome == "not_sent"
+
+
+@every_write
+def test_a_journal_that_hears_an_outcome_too_late_takes_no_result_away(name, caplog):
+    caplog.clear()
+    notes = Notes(failure=RequestTimeoutError("the deadline has passed"))
+    assert scripted_driver(good(ANSWERS[name])).raw(name, journal=notes).parse()
+    assert any(record.levelno == logging.ERROR for record in caplog.records)
+
+
+@every_write
+def test_the_journal_is_waited_for_until_the_deadline(name):
+    driver = scripted_driver(good(ANSWERS[name]))
+    driver.raw(name, journal=Notes(), deadline=5.0)
+    consulted = [effect for effect in driver.effects if isinstance(effect, RunBlocking)]
+    assert [effect.until for effect in consulted] == [1005.0, 1005.0]
+
+
+class Leaving(Driver):
+    """Leaves the first consultation, which goes on unheard.
+
+    Args:
+        stop: What is raised instead of its outcome.
+
+    Attributes:
+        unheard: The consultation that was left.
+    """
+
+    def __init__(self, stop):
+        super().__init__(Script(), Session(stage="bare"))
+        self._stop = stop
+        self.unheard = None
+
+    def perform(self, effect):
+        """Perform it, but for the first consultation."""
+        if isinstance(effect, RunBlocking) and self.unheard is None:
+            self.unheard = effect
+            self.consulting(effect)
+            raise self._stop
+        return super().perform(effect)
+
+    def consulting(self, effect):
+        """What the consultation does before it is left."""
+
+
+class LeavingLate(Leaving):
+    """Leaves it when it has just been done."""
+
+    def consulting(self, effect):
+        """Do it."""
+        effect.function()
+
+
+@each("stop", [RequestTimeoutError("the deadline has passed"), KeyboardInterrupt()])
+@each("kind", [Leaving, LeavingLate])
+@every_write
+def test_an_intent_that_nobody_waits_for_is_taken_back(name, kind, stop):
+    notes, driver = Notes(), kind(stop)
+    error = driver.error(type(stop), name, journal=notes)
+    assert error is stop
+    if kind is Leaving:
+        assert notes.states == {}
+        assert driver.unheard is not None
+        driver.unheard.function()
+    assert notes.states == {"entry-1": "not_sent"}
+    assert driver.requests == []

@@ -1,0 +1,28 @@
+"""Fixtures of the effect test."""
+
+import gc
+
+import pytest
+
+from tests.system.effects.world import World
+
+
+@pytest.fixture(scope="session")
+def world():
+    with World() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def no_leftovers():
+    """Collect what earlier tests left, whose warnings would count as a schedule's own.
+
+    What remains of them is frozen, so that it is not looked through after every schedule.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture
+def retry_at_once():
+    """A call waits between attempts as long as it does for users: the service comes back later."""

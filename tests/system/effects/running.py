@@ -1,0 +1,215 @@
+"""One schedule run against the world, by either client, to its very end."""
+
+import asyncio
+import gc
+import pickle
+import sys
+import threading
+import time
+import warnings
+from contextlib import contextmanager
+from functools import partial
+
+from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError
+from ferry_sdk._engine.http import RawResponse
+
+from .calling import CALLS, GUARDED
+from .evidence import Evidence, Outcome
+from .notebook import Notebook
+from .passages import correlation_of, operation_of
+
+_AGES = 60.0
+
+
+def run(world, schedule):
+    """Run a schedule, to its very end."""
+    evidence = Evidence(world.prepare(schedule.operation, is_repeated=schedule.is_repeated))
+    with note_log(evidence.noise):
+        if schedule.is_async:
+            asyncio.run(_Run(world, schedule, evidence).arun())
+        else:
+            _Run(world, schedule, evidence).run()
+        gc.collect()
+    evidence.effects = world.sandbox.counters.effects
+    return evidence
+
+
+class _Run:
+    def __init__(self, world, schedule, evidence):
+        self.world = world
+        self.schedule = schedule
+        self.evidence = evidence
+        self.call = (GUARDED if schedule.is_guarded else CALLS)[schedule.operation]
+        self.notebook = Notebook(self._has_left) if schedule.is_recorded else None
+
+    def run(self):
+        with Ferry(**self._settings(), base_url=self.world.proxy.base_url) as ferry:
+            view = self._view(ferry)
+            if self.schedule.is_warm:
+                self._warm(ferry.with_options(deadline=None, timeout=None))
+            self._go_wrong()
+            barrier = threading.Barrier(self.schedule.callers)
+
+            def make():
+                barrier.wait()
+                outcome = _measure(partial(self.call, view, self.evidence.subject))
+                self.evidence.outcomes.append(outcome)
+
+            threads = [threading.Thread(target=make) for _ in range(self.schedule.callers - 1)]
+            for thread in threads:
+                thread.start()
+            make()
+            for thread in threads:
+                thread.join()
+            self._count()
+            for error in self._unknown():
+                outcome = _measure(partial(self._recover, ferry, error))
+                self.evidence.recovered.append(outcome)
+            self._close_books()
+
+    async def arun(self):
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, how: self.evidence.noise.append(f"loop: {how}"))
+        async with AsyncFerry(**self._settings(), base_url=self.world.proxy.base_url) as ferry:
+            view = self._view(ferry)
+            if self.schedule.is_warm:
+                await self._warm(ferry.with_options(deadline=None, timeout=None))
+            self._go_wrong()
+            calls = (
+                _measure_async(partial(self.call, view, self.evidence.subject))
+                for _ in range(self.schedule.callers)
+            )
+            self.evidence.outcomes.extend(await asyncio.gather(*calls))
+            await asyncio.to_thread(self._count)
+            for error in self._unknown():
+                outcome = await _measure_async(partial(self._recover, ferry, error))
+                self.evidence.recovered.append(outcome)
+            self._close_books()
+        for _ in range(3):
+            await asyncio.sleep(0)
+        for task in asyncio.all_tasks() - {asyncio.current_task()}:
+            self.evidence.noise.append(f"task left behind: {task}")
+
+    def _settings(self):
+        schedule, sandbox = self.schedule, self.world.sandbox
+        settings = {
+            "token": sandbox.token,
+            "organisation_token": sandbox.organisation_token,
+            "max_retries": schedule.max_retries,
+            "journal": self.notebook,
+        }
+        if schedule.token != "text":
+            for name in ("token", "organisation_token"):
+                tokens = [settings[name]] if schedule.token == "function" else ["stale-token"]
+                settings[name] = _give_in_turn([*tokens, settings[name]])
+        return settings if schedule.by_view else settings | self._times()
+
+    def _times(self):
+        times = {"deadline": self.schedule.deadline}
+        return (
+            times if self.schedule.timeout is None else times | {"timeout": self.schedule.timeout}
+        )
+
+    def _view(self, ferry):
+        view = ferry.with_options(**self._times()) if self.schedule.by_view else ferry
+        return view.with_raw_response if self.schedule.is_raw else view
+
+    def _warm(self, ferry):
+        return ferry.mcp.list_tools() if self.schedule.is_mcp else ferry.catalogue.vehicle_types()
+
+    def _go_wrong(self):
+        """From here on it counts."""
+        proxy = self.world.proxy
+        proxy.settle()
+        self.warm_passages = len(proxy.passages)
+        self.warm_connections = proxy.accepted
+        for trouble in self.schedule.troubles:
+            self.world.sandbox.faults.add(
+                trouble.kind,
+                trouble.operation,
+                after=trouble.after,
+                times=trouble.times,
+                **trouble.details,
+            )
+        for harm in self.schedule.harms:
+            proxy.order(harm)
+
+    def _has_left(self, correlation_id, operation):
+        return any(
+            (correlation_of(one), operation_of(one)) == (correlation_id, operation)
+            for one in self.world.proxy.passages
+        )
+
+    def _close_books(self):
+        if self.notebook is not None:
+            late = (f"on record when it had left: {one}" for one in self.notebook.too_late)
+            self.evidence.noise.extend(late)
+            self.evidence.records_after = self.notebook.states()
+
+    def _count(self):
+        """What came about, once nothing is on its way; then all is well again."""
+        world, evidence = self.world, self.evidence
+        if not world.proxy.settle():
+            evidence.noise.append("the proxy never came to rest")
+        world.calm()
+        evidence.passages = world.proxy.passages[self.warm_passages :]
+        evidence.accepted = world.proxy.accepted - self.warm_connections
+        if self.notebook is not None:
+            evidence.records = self.notebook.states()
+
+    def _unknown(self):
+        errors = [outcome.error for outcome in self.evidence.outcomes]
+        return [error for error in errors if isinstance(error, OutcomeUnknownError)]
+
+    def _recover(self, ferry, error):
+        if not self.schedule.is_pickled:
+            return ferry.with_options(deadline=_AGES, timeout=_AGES).recover(error)
+        again = pickle.loads(pickle.dumps(error))
+        if not self.schedule.is_async:
+            return self.world.direct.recover(again)
+        return asyncio.to_thread(self.world.direct.recover, again)
+
+
+def _give_in_turn(tokens):
+    return lambda: tokens.pop(0) if len(tokens) > 1 else tokens[0]
+
+
+def _measure(call):
+    began = time.perf_counter()
+    try:
+        given = call()
+    except BaseException as error:  # noqa: BLE001 -- whatever it is, it is evidence
+        return _outcome(time.perf_counter() - began, error=error)
+    return _outcome(time.perf_counter() - began, given)
+
+
+async def _measure_async(call):
+    began = time.perf_counter()
+    try:
+        given = await call()
+    except BaseException as error:  # noqa: BLE001 -- whatever it is, it is evidence
+        return _outcome(time.perf_counter() - began, error=error)
+    return _outcome(time.perf_counter() - began, given)
+
+
+def _outcome(seconds, given=None, *, error=None):
+    if isinstance(given, RawResponse):
+        return Outcome(given.parse(), None, seconds, given.attempts)
+    return Outcome(given, error, seconds, error.attempts if isinstance(error, FerryError) else None)
+
+
+@contextmanager
+def note_log(noise):
+    """Write down what goes wrong where nobody can catch it."""
+    hooks = sys.unraisablehook, threading.excepthook
+    sys.unraisablehook = lambda what: noise.append(
+        f"unraisable: {what.exc_value!r} {what.object!r}"
+    )
+    threading.excepthook = lambda what: noise.append(f"thread: {what.exc_value!r}")
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+        noise.extend(f"warning: {one.message}" for one in caught)
+    finally:
+        sys.unraisablehook, threading.excepthook = hooks

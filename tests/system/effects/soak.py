@@ -1,0 +1,109 @@
+"""Thousands of schedules, or of runs against the hostile server, on four processes."""
+
+import argparse
+import logging
+import multiprocessing
+import secrets
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from itertools import product
+
+from tests.system.hostile import exploring as hostile
+from tests.system.hostile.running import Stage
+
+from .exploring import explore
+from .schedules import GROUPS
+from .world import World
+
+_PROCESSES = 4
+_PORTION = 10
+_SEEDS = 100_000
+_APART = 1_000_000
+
+_world = World()
+_stage = Stage()
+
+Portion = tuple[tuple[str, ...], bool, range]
+
+
+def main():
+    """Run as much as the command line says; 1 if a promise was broken."""
+    parser = argparse.ArgumentParser(prog="scripts/soak", description=__doc__)
+    parser.add_argument("schedules", nargs="?", type=int, default=5000, help="how many")
+    parser.add_argument("number", nargs="?", type=int, help="the seed, as --seed")
+    parser.add_argument("--seed", type=int, help="the same seed makes the same schedules or runs")
+    parser.add_argument("--hostile", type=int, metavar="RUNS", help="runs, in place of schedules")
+    arguments = parser.parse_args()
+    given = (arguments.seed, arguments.number, secrets.randbelow(_SEEDS))
+    seed = next(one for one in given if one is not None)
+    if arguments.hostile is not None:
+        _say(f"{arguments.hostile} runs against the hostile server, seed {seed}")
+        return _soak(_open_stage, _explore_stage, _numbers(arguments.hostile, seed), "runs")
+    _say(f"{arguments.schedules} schedules, seed {seed}")
+    return _soak(_open_world, _explore_world, portions(arguments.schedules, seed), "schedules")
+
+
+def _soak(opened, run, dealt, what):
+    """Run every portion and print what broke a promise; 1 if something did."""
+    began, ran, broken = time.monotonic(), 0, 0
+    processes = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(_PROCESSES, processes, opened) as pool:
+        waiting = [pool.submit(run, portion) for portion in dealt]
+        for number, done in enumerate(as_completed(waiting), 1):
+            count, findings = done.result()
+            ran += count
+            broken += len(findings)
+            for finding in findings:
+                _say(f"\n{finding}\n")
+            if number % 20 == 0:
+                _say(f"{ran} run, {broken} of them broke a promise")
+    spent = time.monotonic() - began
+    _say(f"{ran} {what} run in {spent:.0f} s, {broken} of them broke a promise")
+    return 1 if broken else 0
+
+
+def _say(words):
+    sys.stdout.write(f"{words}\n")
+    sys.stdout.flush()
+
+
+def portions(schedules, seed):
+    """The schedules, dealt out evenly to every group of calls and either client."""
+    kinds = [*product(GROUPS, (False, True))]
+    dealt = []
+    for index, (group, is_async) in enumerate(kinds):
+        share = schedules // len(kinds) + (index < schedules % len(kinds))
+        first = (seed * len(kinds) + index) * _APART
+        for begin in range(0, share, _PORTION):
+            numbers = range(first + begin, first + min(begin + _PORTION, share))
+            dealt.append((group, is_async, numbers))
+    return sorted(dealt, key=lambda portion: portion[2].start % _APART)
+
+
+def _numbers(runs, seed):
+    """The numbers of the runs, from the seed on."""
+    end = seed + runs
+    return [range(begin, min(begin + _PORTION, end)) for begin in range(seed, end, _PORTION)]
+
+
+def _open_world():
+    logging.disable()  # what the client says of replies that were spoilt to order
+    _world.__enter__()  # it lasts as long as the process
+
+
+def _explore_world(portion):
+    group, is_async, numbers = portion
+    return explore(_world, group, numbers, is_async=is_async)
+
+
+def _open_stage():
+    _stage.__enter__()  # it lasts as long as the process
+
+
+def _explore_stage(numbers):
+    return hostile.explore(_stage, numbers)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,237 @@
+"""What a run needs beforehand: a traveller, bookings, a journal; and what is counted after it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ferry_sdk.journal import Journal
+from tests.system.effects.calling import CALLS, GUARDED
+from tests.system.effects.schedules import EFFECTS
+
+from .evidence import Outcome
+
+TOKENS = ("tkn-Zq81hostile", "org-Zq82hostile")
+_NAMES = (
+    ("Zoë", "Quarrington-Ünsal"),
+    ("Noëlle", "O'Cañary"),
+    ("Qi", "Xø"),
+    ("Straße", "Ğüvenoğlu"),
+    ("ANNELIESE", "van der Qvist"),
+)
+_OF_SAMPLES = ("Marguerite", "Okonkwo", "AB1234567")
+_UNCONFIRMED = {"bookings.confirm", "mcp.confirm_booking", "tickets.mark_paid"}
+_OF_BOOKING = {"bookings.confirm", "bookings.cancel", "bookings.get", "mcp.confirm_booking"}
+WELL = {"deadline": 4.0, "timeout": 4.0, "max_retries": 2}
+"""The options of a call that nothing happens to."""
+_SOON = 1.0
+"""Seconds within which an outcome that came too late for its call is on record."""
+_numbers = count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a call is about, as `tests.system.effects.calling` wants it.
+
+    Attributes:
+        sailing: What makes a booking.
+        booking_id: A booking.
+        ticket_id: Its ticket.
+        total: What it costs.
+    """
+
+    sailing: dict[str, Any]
+    booking_id: str
+    ticket_id: str
+    total: Any = "148.18"
+
+
+class NotedJournal(Journal):
+    """A journal that remembers which entry is of which call."""
+
+    def __init__(self):
+        self._folder = TemporaryDirectory()
+        super().__init__(f"sqlite:///{self._folder.name}/journal.db")
+        self._entries: dict[str, str] = {}
+
+    def begin(self, intent):
+        """Put an intent on record."""
+        entry_id = super().begin(intent)
+        self._entries[intent.correlation_id] = entry_id
+        return entry_id
+
+    def close(self):
+        """Close it, and have nothing left of it."""
+        super().close()
+        self._folder.cleanup()
+
+    def state_of(self, correlation_id):
+        """How a call that is over stands on record; ``none`` where it does not."""
+        until = time.monotonic() + _SOON
+        state = self._state_of(correlation_id)
+        while state == "open" and time.monotonic() < until:
+            time.sleep(0.01)
+            state = self._state_of(correlation_id)
+        return state
+
+    def _state_of(self, correlation_id):
+        if correlation_id in self._entries:
+            return self.entry(self._entries[correlation_id]).state
+        unresolved = [one for one in self.unresolved() if one.correlation_id == correlation_id]
+        return unresolved[0].state if unresolved else "none"
+
+
+class Preparation:
+    """Prepares the calls of a run, and counts what came of them.
+
+    Args:
+        server: What they are made to.
+        evidence: What is known of the run.
+
+    Attributes:
+        settings: Those of the client.
+    """
+
+    def __init__(self, server, evidence):
+        self._server = server
+        self._evidence = evidence
+        self._journal = NotedJournal() if evidence.run.has_journal else None
+        self._subjects: list[Subject] = []
+        dice = Random(evidence.run.number)  # noqa: S311 -- no secret is drawn
+        first, last = dice.choice(_NAMES)
+        self._document = f"QX{next(_numbers)}Z"
+        self._traveller = {
+            "type": "Adult",
+            "first_name": first,
+            "last_name": last,
+            "birth_date": "1987-11-23",
+            "email": f"{self._document.lower()}@mail.example",
+        }
+        told = (f"{first} {last}", last, first, f"{self._document}-0", "23.11.1987", "1987-11-23")
+        server.reset(dice.choice(told))
+        documents = [f"{self._document}-{number}" for number in range(len(evidence.run.calls))]
+        evidence.secrets = (*TOKENS, *_OF_SAMPLES, first, last, "23.11.1987", *documents)
+        evidence.secrets += (self._traveller["birth_date"], self._traveller["email"])
+        token, organisation_token = TOKENS
+        self.settings: dict[str, Any] = {
+            "token": token,
+            "organisation_token": organisation_token,
+            "base_url": server.base_url,
+            "journal": self._journal,
+        }
+
+    def begin(self, call, ferry):
+        """Prepare a call; what will become of it, and what makes it."""
+        number = len(self._subjects)
+        booking = self._server.service.book(is_confirmed=call.operation not in _UNCONFIRMED)
+        selection = {"availability_id": "av-1", "tariff_id": "tar-1", "place_id": "pl-1"}
+        traveller = self._traveller | {"doc_number": f"{self._document}-{number}"}
+        sailing = {"availabilities": [selection], "passengers": [traveller]}
+        subject = Subject(sailing, booking.booking_id, booking.ticket_id)
+        about = _subject_of(call.operation, subject)
+        outcome = Outcome(
+            call,
+            f"call-{next(_numbers)}",
+            (EFFECTS.get(call.operation, ""), about or traveller["doc_number"]),
+            about,
+        )
+        self._subjects.append(subject)
+        self._evidence.outcomes.append(outcome)
+        self._server.begin(outcome.correlation_id, call.strokes)
+        view = ferry.with_options(**call.options, correlation_id=outcome.correlation_id)
+        function = (GUARDED if call.is_guarded else CALLS)[call.operation]
+        return outcome, partial(function, view, subject)
+
+    def count(self):
+        """See what came of every call, once nothing is on its way."""
+        for outcome in self._evidence.outcomes:
+            outcome.exchanges = self._server.of_call(outcome.correlation_id)
+            outcome.effects = self._effects(outcome)
+            outcome.effects_after = len(outcome.effects)
+            if self._journal is not None and outcome.call.operation in EFFECTS:
+                outcome.state = self._journal.state_of(outcome.correlation_id)
+
+    def again(self, ferry):
+        """Writes that did not end well, and what makes each once more, if that may be done."""
+        for outcome, subject in zip(self._evidence.outcomes, self._subjects, strict=True):
+            operation = outcome.call.operation
+            may_be_made = not outcome.effects or outcome.state in {"open", "unknown", "not_sent"}
+            if outcome.error is not None and operation in EFFECTS and may_be_made:
+                name = f"{outcome.correlation_id}-again"
+                yield (
+                    outcome,
+                    partial(
+                        CALLS[operation], ferry.with_options(**WELL, correlation_id=name), subject
+                    ),
+                )
+                outcome.effects_after = len(self._effects(outcome))
+
+    def close(self):
+        """Close the journal."""
+        if self._journal is not None:
+            self._journal.close()
+
+    def _effects(self, outcome):
+        return [one for one in self._server.service.effects if one.intent == outcome.intent]
+
+
+def _subject_of(operation, subject):
+    """The id of what a call is about; empty where it makes one or reads a list."""
+    if operation in _OF_BOOKING:
+        return subject.booking_id
+    return subject.ticket_id if "ticket" in operation else ""
+
+
+def interruptible(server, call, interrupt):
+    """Have a call that begins now interrupted when it says so."""
+    when = call.interrupt
+    server.on_event = lambda _: None
+    if when is None:
+        return
+    timer = threading.Timer(when.seconds, interrupt)
+    timer.daemon = True
+    events = []
+
+    def on_event(event):
+        events.append(event)
+        if events.count(when.event) == 1 and event == when.event:
+            timer.start()
+
+    server.on_event = on_event
+    on_event("start")
+
+
+class _Log(logging.Handler):
+    """Keeps what is logged, but for what HTTP libraries say of the replies that they read."""
+
+    def __init__(self):
+        super().__init__(logging.DEBUG)
+        self.lines: list[str] = []
+        self.setFormatter(logging.Formatter())
+
+    def emit(self, record):
+        """Keep a line and its traceback."""
+        if not record.getMessage().startswith("receive_response_headers"):
+            self.lines.append(self.format(record))
+
+
+@contextmanager
+def capture_log():
+    """Everything that is logged in the block."""
+    log, root = _Log(), logging.getLogger()
+    level = root.level
+    root.addHandler(log)
+    root.setLevel(logging.DEBUG)
+    try:
+        yield log.lines
+    finally:
+        root.setLevel(level)
+        root.removeHandler(log)

@@ -1,0 +1,175 @@
+"""What a reply is made of: a right one, and the pieces in which any reply leaves."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from random import Random
+
+Header = tuple[str, "str | bytes"]
+
+
+class End(Enum):
+    """How a connection ends before its time."""
+
+    CLOSE = "close"
+    RESET = "reset"
+
+
+Step = bytes | float | End
+"""Bytes to send, seconds to wait, or an end of the connection."""
+
+Truth = Literal["done", "lost", "refused", "turned away", "contradiction"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of reply.
+
+    Attributes:
+        truth: What it says of a write. ``done``: it may be read as a success, so the write was
+            done. ``lost``: nothing can be known from it. ``refused``: it was not done.
+            ``turned away``: it was not looked at, and may be sent again. ``contradiction``: a
+            refusal of what may have been done.
+        steps: The pieces that leave.
+        protocol: Which protocol it belongs to; empty for both.
+        cut: Where reading the request ends: ``accept``, ``head``, ``body``; None: nowhere.
+    """
+
+    truth: Truth
+    steps: Callable[[Reply], Iterable[Step]]
+    protocol: Literal["", "rest", "mcp"] = ""
+    cut: Literal["accept", "head", "body"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The right reply, and what another may be made of.
+
+    Attributes:
+        status: The HTTP status.
+        value: Its content.
+        other: What would be the right content of another booking's reply.
+        message_id: The id of the JSON-RPC request; None where it is none.
+        correlation_id: The id of the call.
+        earlier: The id of another call of this process.
+        traveller: What names a traveller.
+        token: The token that came with the request.
+        dice: Where the kinds draw from.
+        is_result: Whether the content is the result of JSON-RPC itself, and no tool's.
+        headers: What the right reply carries besides.
+    """
+
+    status: int
+    value: Any
+    other: Any
+    message_id: Any
+    correlation_id: str
+    earlier: str
+    traveller: str
+    token: str
+    dice: Random
+    is_result: bool = False
+    headers: tuple[Header, ...] = ()
+
+    def message(self, **members):
+        """A JSON-RPC message that answers the request."""
+        return encode({"jsonrpc": "2.0", "id": self.message_id, **members})
+
+    def body(self, value=None):
+        """The body of the right reply, or of one with another content."""
+        content = self.value if value is None else value
+        if self.message_id is None:
+            return encode(content)
+        if self.is_result:
+            return self.message(result=content)
+        texts = [{"type": "text", "text": json.dumps(content)}]
+        return self.message(result={"content": texts, "isError": False})
+
+    def refusal(self, message, code=-32602):
+        """The body of a refusal, in either protocol."""
+        if self.message_id is None:
+            return encode({"error": True, "code": "BOOKING_CONFIRM_ERROR", "message": message})
+        return self.message(error={"code": code, "message": message})
+
+    def head(
+        self,
+        *headers,
+        status=None,
+        length=None,
+        content_type="application/json",
+        correlation_id=None,
+    ):
+        """Status line and headers; without a length where it is None."""
+        named = [
+            ("x-client-correlation-id", correlation_id or self.correlation_id),
+            ("x-request-id", f"r-{self.correlation_id}"),
+            *self.headers,
+            *headers,
+        ]
+        if content_type is not None:
+            named.append(("content-type", content_type))
+        if length is not None:
+            named.append(("content-length", str(length)))
+        lines = [f"HTTP/1.1 {self.status if status is None else status} Whatever".encode()]
+        lines += [name.encode() + b": " + _raw(text) for name, text in named]
+        return b"\r\n".join([*lines, b"", b""])
+
+    def http(self, body=None, *headers, **head):
+        """A whole reply, with its right length if nothing else is said."""
+        content = self.body() if body is None else body
+        return self.head(*headers, **{"length": len(content), **head}) + content
+
+    def stream(self, *events):
+        """The head of an event stream that ends with its connection, and events of it."""
+        return self.head(content_type="text/event-stream") + b"".join(events)
+
+
+def encode(value):
+    """JSON."""
+    return json.dumps(value).encode()
+
+
+def event(data):
+    """An event of a stream."""
+    return b"event: message\ndata: " + data + b"\n\n"
+
+
+def chunks_of(body, size=100):
+    """A body in chunks, with its end."""
+    pieces = [body[at : at + size] for at in range(0, len(body), size)]
+    return b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in [*pieces, b""])
+
+
+def trickle(data, pieces, seconds):
+    """The bytes in so many pieces, with a wait before each."""
+    size = -(-len(data) // pieces)
+    for at in range(0, len(data), size):
+        yield seconds
+        yield data[at : at + size]
+
+
+@cache
+def bomb():
+    """Sixty thousand bytes that become sixty million, each of which starts or ends a list."""
+    packer = zlib.compressobj(9, wbits=31)
+    piece = b"[]," * 350_000
+    compress = [packer.compress(b"["), *(packer.compress(piece) for _ in range(58))]
+    return b"".join([*compress, packer.compress(b"[]]"), packer.flush()])
+
+
+def compress(data):
+    """Packed by gzip."""
+    return gzip.compress(data, mtime=0)
+
+
+def _raw(text):
+    return text if isinstance(text, bytes) else text.encode()

@@ -1,0 +1,290 @@
+"""A hostile server on plain sockets: it does what is asked of it and answers as it is told to."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING
+
+from .kinds import Stroke
+from .replies import End, Reply, encode
+from .service import Service, ServiceCall, parse_call
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+_PATIENCE = 10.0
+_AT_ONCE = struct.pack("ii", 1, 0)
+_OPENED = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "serverInfo": {"name": "hostile", "version": "1"},
+}
+
+
+@dataclass(slots=True)
+class Exchange:
+    """A request of which at least its first line was read.
+
+    Attributes:
+        stroke: What it met.
+        correlation_id: Of which call it is; where it was cut too early, the last that began.
+        request: What it asked for, as far as can be told.
+        is_done: Whether a write was done because of it.
+    """
+
+    stroke: Stroke
+    correlation_id: str
+    request: ServiceCall
+    is_done: bool = False
+
+    @property
+    def is_refused(self):
+        """Whether the server refused it."""
+        return self.stroke.kind.truth in {"refused", "turned away", "contradiction"}
+
+    @property
+    def is_turned_away(self):
+        """Whether the server said that the request may be sent again."""
+        return self.stroke.kind.truth == "turned away"
+
+
+class HostileServer:
+    """Answers on loopback until its block ends.
+
+    Attributes:
+        base_url: Its address.
+        service: What it keeps.
+        strokes: What the next requests meet, one after the other; then all is well.
+        exchanges: What came in.
+        call: The correlation id of the call under way.
+        earlier: The correlation id of the call before it.
+        traveller: What names a traveller.
+        on_event: Is told ``request`` and ``reply`` when a request was read, and answered.
+    """
+
+    def __init__(self):
+        self.service = Service()
+        self.strokes: list[Stroke] = []
+        self.exchanges: list[Exchange] = []
+        self.call = self.earlier = self.traveller = ""
+        self.on_event: Callable[[str], None] = lambda _: None
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.base_url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self._lock = threading.Lock()
+        self._links: dict[socket.socket, threading.Thread] = {}
+        self._over = threading.Event()
+        self._has_session = False
+        self._together = threading.Barrier(1)
+
+    def __enter__(self):
+        threading.Thread(target=self._accept, name="hostile server", daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.hang_up()
+        self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+    def reset(self, traveller):
+        """Forget what was, for another client."""
+        self.hang_up()
+        self.service = Service()
+        self.strokes, self.exchanges = [], []
+        self.traveller = traveller
+        self._has_session = False
+        self.gather(1)
+
+    def begin(self, call, strokes=()):
+        """Say which call is made from now on, and what its requests meet."""
+        self.call, self.earlier = call, self.call
+        self.strokes = list(strokes)
+
+    def hang_up(self):
+        """End every connection; what came by one has been read when this returns."""
+        # It is accepted after all that wait to be accepted.
+        with socket.create_connection(self._listener.getsockname()) as last, suppress(OSError):
+            last.shutdown(socket.SHUT_WR)
+            last.recv(1)
+        with self._lock:
+            links, self._links = self._links, {}
+            self._over.set()
+            self._over = threading.Event()
+        for link in links:
+            with suppress(OSError):
+                link.shutdown(socket.SHUT_RDWR)
+        for thread in links.values():
+            thread.join(_PATIENCE)
+
+    def gather(self, requests):
+        """Answer a read of the ports only when so many have come, none of them answered yet."""
+        self._together.abort()
+        self._together = threading.Barrier(requests)
+
+    def of_call(self, call):
+        """The exchanges of a call."""
+        return [one for one in [*self.exchanges] if one.correlation_id == call]
+
+    def _accept(self):
+        with suppress(OSError):
+            while True:
+                link, _ = self._listener.accept()
+                link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                link.settimeout(_PATIENCE)
+                threading.Thread(target=self._serve, args=(link,), daemon=True).start()
+
+    def _serve(self, link):
+        with self._lock:
+            self._links[link] = threading.current_thread()
+            connection = _Connection(link, self._over)
+        try:
+            with link, suppress(OSError, EOFError, threading.BrokenBarrierError):
+                if self.strokes and self.strokes[0].kind.cut == "accept":
+                    connection.end(reset="reset" in self.strokes.pop(0).name)
+                    return
+                while self._answers_one(connection):
+                    pass
+        finally:
+            with self._lock:
+                self._links.pop(link, None)
+
+    def _answers_one(self, connection):
+        """Read a request and answer it; whether the connection lasts."""
+        method, path, _ = connection.read_to(b"\r\n").decode("latin-1").split(" ", 2)
+        stroke = self._stroke(path)
+        exchange = Exchange(stroke, self.call, parse_call(method, path, b""))
+        self.exchanges.append(exchange)
+        headers = {}
+        body = b""
+        if stroke.kind.cut != "head":
+            headers = _headers(connection.read_to(b"\r\n\r\n"))
+            exchange.correlation_id = headers["x-client-correlation-id"]
+        if stroke.kind.cut is None:
+            body = connection.read(int(headers.get("content-length", 0)))
+            self._perform(exchange, parse_call(method, path, body))
+        self.on_event("request")
+        if exchange.request.operation == "catalogue.ports":
+            self._together.wait(_PATIENCE)
+        lasts = connection.give(self._steps(exchange, headers))
+        self.on_event("reply")
+        return lasts
+
+    def _stroke(self, path):
+        """What a request meets; a handshake goes well."""
+        if path == "/mcp" and not self._has_session:
+            return Stroke()
+        with self._lock:
+            while self.strokes:
+                stroke = self.strokes.pop(0)
+                if stroke.kind.cut != "accept":  # its connection stands already
+                    return stroke
+        return Stroke()
+
+    def _perform(self, exchange, request):
+        exchange.request = request
+        if request.effect is not None and exchange.stroke.does():
+            exchange.is_done = True
+            self.service.perform(request, exchange.correlation_id)
+
+    def _steps(self, exchange, headers):
+        request = exchange.request
+        if request.operation == "mcp.notifications/initialized":
+            self._has_session = True
+            return [b"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n"]
+        if exchange.stroke.name == "a session that is not known":
+            self._has_session = False
+        kind = exchange.stroke.kind
+        if kind.protocol == "mcp" and not request.is_mcp:
+            kind = Stroke().kind
+        return kind.steps(self._reply(exchange, headers))
+
+    def _reply(self, exchange, headers):
+        request = exchange.request
+        result = _result(request)
+        status, value = (200, result) if result else self.service.answer(request)
+        other = self.service.book(is_confirmed=True)
+        return Reply(
+            status,
+            value,
+            result or self.service.answer(request, other)[1],
+            request.message_id,
+            exchange.correlation_id,
+            self.earlier,
+            self.traveller,
+            headers.get("authorization", "").removeprefix("Bearer "),
+            Random(exchange.stroke.seed),  # noqa: S311 -- no secret is drawn
+            result is not None,
+            (("mcp-session-id", "s-1"),) if result is _OPENED else (),
+        )
+
+
+class _Connection:
+    """A connection, and what has come by it that is not read yet."""
+
+    def __init__(self, link, over):
+        self._link = link
+        self._over = over
+        self._data = bytearray()
+
+    def read_to(self, marker):
+        """What comes before the marker, which is left out."""
+        while marker not in self._data:
+            self._receive()
+        found, _, self._data = self._data.partition(marker)
+        return bytes(found)
+
+    def read(self, size):
+        """So many bytes."""
+        while len(self._data) < size:
+            self._receive()
+        found, self._data = self._data[:size], self._data[size:]
+        return bytes(found)
+
+    def _receive(self):
+        data = self._link.recv(65_536)
+        if not data:
+            raise EOFError
+        self._data += data
+
+    def give(self, steps):
+        """Take the steps; whether the connection lasts."""
+        for step in steps:
+            match step:
+                case End():
+                    self.end(reset=step is End.RESET)
+                    return False
+                case float():
+                    if self._over.wait(step):
+                        return False
+                case bytes():
+                    self._link.sendall(step)
+        return True
+
+    def end(self, *, reset):
+        """End it before its time."""
+        if reset:
+            self._link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+        self._link.close()
+
+
+def _headers(head):
+    lines = (line.partition(":") for line in head.decode("latin-1").split("\r\n"))
+    return {name.lower(): value.strip() for name, _, value in lines}
+
+
+def _result(request):
+    """The result of JSON-RPC where no tool is called; None where one is, and for REST."""
+    match request.operation:
+        case "mcp.initialize":
+            return _OPENED
+        case "mcp.tools/list":
+            return {"tools": []}
+        case "mcp.resources/read":
+            ports = encode([{"code": "FRMRS", "name": "Marseille", "country": "France"}])
+            return {"contents": [{"uri": "x", "text": ports.decode()}]}
+    return None

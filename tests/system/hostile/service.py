@@ -1,0 +1,193 @@
+"""A small service that keeps bookings and counts what was done to them."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from tests.support import samples
+from tests.system.effects.schedules import EFFECTS
+
+_BY_ADDRESS = {
+    ("POST", "/api/booking"): "bookings.create",
+    ("POST", "/api/booking/confirm"): "bookings.confirm",
+    ("POST", "/api/booking/cancel"): "bookings.cancel",
+    ("POST", "/api/booking/cancel-fee"): "bookings.cancel_fee",
+    ("POST", "/api/ticket/cancel"): "tickets.cancel",
+    ("POST", "/api/availability"): "availability.search",
+    ("GET", "/api/port"): "catalogue.ports",
+}
+_CREATED = {"bookings.create", "bookings.confirm", "bookings.cancel", "tickets.cancel"}
+_PORTS = [{"code": "FRMRS", "name": "Marseille", "country": "France"}]
+_numbers = count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceCall:
+    """What a request asks for.
+
+    Attributes:
+        operation: The operation's public name; "mcp.?" where its body has not come.
+        subject: The id of the booking or ticket it names; empty where it names none.
+        document: The document number of the first passenger of a booking to be made.
+        message_id: The id of the JSON-RPC request; None where it is none.
+    """
+
+    operation: str
+    subject: str = ""
+    document: str = ""
+    message_id: Any = None
+
+    @property
+    def effect(self):
+        """What it does, by the name of the operation of REST; None for a read."""
+        return EFFECTS.get(self.operation)
+
+    @property
+    def is_mcp(self):
+        """Whether it came by the other protocol."""
+        return self.operation.startswith("mcp.")
+
+
+def parse_call(method, path, body):
+    """What a request asks for, as far as it has come."""
+    if path == "/mcp":
+        return _parse_mcp_call(body)
+    parts = path.split("/")
+    if path.endswith("/mark-paid"):
+        return ServiceCall("tickets.mark_paid", parts[3])
+    if method == "GET" and len(parts) == 4:
+        return ServiceCall("bookings.get" if parts[2] == "booking" else "tickets.get", parts[3])
+    return _call_on(_BY_ADDRESS[method, path], _members(body))
+
+
+def _parse_mcp_call(body):
+    message = _members(body)
+    params = message.get("params", {})
+    if not message:
+        return ServiceCall("mcp.?")
+    if message["method"] != "tools/call":
+        return ServiceCall(f"mcp.{message['method']}", message_id=message.get("id"))
+    return _call_on(f"mcp.{params['name']}", params["arguments"], message["id"])
+
+
+def _call_on(operation, arguments, message_id=None):
+    subject = arguments.get("booking_id") or arguments.get("ticket_id") or arguments.get("id", "")
+    travellers = arguments.get("passengers") or [{}]
+    return ServiceCall(operation, subject, travellers[0].get("doc_number", ""), message_id)
+
+
+def _members(body):
+    try:
+        value = json.loads(body)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+@dataclass(slots=True)
+class Booking:
+    """A booking of one ticket.
+
+    Attributes:
+        booking_id: Its id.
+        ticket_id: Its ticket's.
+        stage: The booking's stage.
+        status: The ticket's status.
+        payment: The booking's payment status.
+    """
+
+    booking_id: str
+    ticket_id: str
+    stage: str = "payment_due"
+    status: str = "Blocked"
+    payment: str = "unpaid"
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Something that was done.
+
+    Attributes:
+        intent: What makes two of them the same.
+        booking_id: To which booking.
+        correlation_id: In which call.
+    """
+
+    intent: tuple[str, str]
+    booking_id: str
+    correlation_id: str
+
+
+class Service:
+    """Keeps bookings.
+
+    Attributes:
+        effects: What was done, in order.
+    """
+
+    def __init__(self):
+        self.effects: list[Effect] = []
+        self._bookings: dict[str, Booking] = {}
+        self._lock = threading.Lock()
+
+    def book(self, *, is_confirmed):
+        """A new booking, which counts as no effect."""
+        number = next(_numbers)
+        booking = Booking(f"bo-{number}", f"ti-{number}")
+        if is_confirmed:
+            booking.stage, booking.status, booking.payment = "ticketed", "Issued", "paid"
+        self._bookings[booking.booking_id] = self._bookings[booking.ticket_id] = booking
+        return booking
+
+    def perform(self, request, correlation_id):
+        """Do what a request asks for."""
+        with self._lock:
+            booking = self._bookings.get(request.subject) or self.book(is_confirmed=False)
+            match request.effect:
+                case "bookings.confirm":
+                    booking.stage, booking.status, booking.payment = "ticketed", "Issued", "paid"
+                case "bookings.cancel" | "tickets.cancel":
+                    booking.stage, booking.status = "voided", "Canceled"
+                case "tickets.mark_paid":
+                    booking.payment = "paid"
+                case "bookings.create":
+                    self._bookings[request.document] = booking
+            intent = (request.effect or "", request.subject or request.document)
+            self.effects.append(Effect(intent, booking.booking_id, correlation_id))
+
+    def answer(self, request, booking=None):
+        """Status and content of the reply that says that it is done.
+
+        Args:
+            request: What was asked.
+            booking: The booking that it is said of; None: the one that was asked for.
+        """
+        name = request.effect or request.operation
+        about = booking or self._bookings.get(request.subject or request.document)
+        status = 201 if name in _CREATED else 200
+        return status, _content(name, about or self.book(is_confirmed=False))
+
+
+def _content(operation, it):
+    ids = {"booking_id": it.booking_id, "booking_reference": f"R{it.booking_id}"}
+    ticket = {**samples.TICKET, "id": it.ticket_id, "status": it.status}
+    named = {"booking_id": it.booking_id, "ticket_id": it.ticket_id}
+    stands = {"stage": it.stage, "payment_status": it.payment, "tickets": [ticket]}
+    contents = {
+        "bookings.create": {**samples.BOOKING_CREATED, **ids},
+        "bookings.confirm": {**samples.BOOKING_CONFIRMATION, **named},
+        "bookings.cancel": {**samples.BOOKING_CANCELLATION, "booking_id": it.booking_id},
+        "bookings.cancel_fee": samples.CANCELLATION_FEE,
+        "tickets.cancel": {"ticket_id": it.ticket_id, "status": "cancelled"},
+        "tickets.mark_paid": {"ticket_id": it.ticket_id, "payment_status": "paid"},
+        "bookings.get": {**samples.BOOKING, **ids, **stands},
+        "tickets.get": ticket,
+        "mcp.view_ticket": ticket,
+        "availability.search": [samples.AVAILABILITY],
+        "catalogue.ports": {"ports": _PORTS},
+    }
+    return contents.get(operation, _PORTS)

@@ -1,0 +1,29 @@
+"""Runs against a server that answers in every wrong way; each prints how it is made again."""
+
+import pytest
+
+from tests.support.tiers import mostly_long
+from tests.system.hostile.exploring import explore
+from tests.system.hostile.kinds import KINDS
+from tests.system.hostile.running import Stage
+
+EACH = 10
+RUNS = 300
+
+
+@pytest.fixture(scope="module")
+def stage():
+    with Stage() as opened:
+        yield opened
+
+
+def test_there_are_many_kinds_of_hostile_replies():
+    assert len(KINDS) >= 100
+
+
+@pytest.mark.own_http_client("a run has an HTTP client of the kind that it names")
+@pytest.mark.parametrize("first", mostly_long(range(0, RUNS, EACH), short=1, ids=str))
+def test_no_reply_makes_the_client_break_a_promise(stage, record_property, first):
+    ran, findings = explore(stage, range(first, first + EACH))
+    record_property("runs against the hostile server", ran)
+    assert not findings, "\n".join(map(str, findings))
