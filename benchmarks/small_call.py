@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ._measure import Effort
 
 BAR: Final = Bar(1.0)
+READ_BAR: Final = Bar(0.45)
 CREATE_BAR: Final = Bar(0.6)
 
 
@@ -26,20 +27,22 @@ def measure(effort: Effort) -> list[Line]:
         with opened("fee", clients, service.base_url) as calls:
             contenders = {name: timed(call, effort.of(30, 2)) for name, call in calls.items()}
             figures = in_turn(contenders, rounds=effort.of(31))
-        creates = _creates(service.base_url, effort)
+        cpu = [
+            _cpu("fee", "bookings.cancel_fee", READ_BAR, service.base_url, effort),
+            _cpu("create", "bookings.create", CREATE_BAR, service.base_url, effort),
+        ]
     what = "bookings.cancel_fee"
     read = compared(figures, what, "µs", BAR, ours="ferry", to="httpx", floor="http_client")
-    return [read, creates]
+    return [read, *cpu]
 
 
-def _creates(base_url: str, effort: Effort) -> Line:
-    with opened("create", ("ferry", "httpx"), base_url) as calls:
+def _cpu(kind: str, what: str, bar: Bar, base_url: str, effort: Effort) -> Line:
+    with opened(kind, ("ferry", "httpx"), base_url) as calls:
         contenders = {
             name: timed(call, effort.of(30, 2), clock=process_time) for name, call in calls.items()
         }
         figures = in_turn(contenders, rounds=effort.of(31))
-    what = "CPU of bookings.create"
-    return compared(figures, what, "µs", CREATE_BAR, ours="ferry", to="httpx")
+    return compared(figures, f"CPU of {what}", "µs", bar, ours="ferry", to="httpx")
 
 
 if __name__ == "__main__":

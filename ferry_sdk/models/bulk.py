@@ -90,9 +90,10 @@ class Columns(Generic[ModelT]):
         Raises:
             NotUniformError: A value has another type than its field.
         """
-        kinds: set[tuple[str, ...]] = {*map(tuple, records)}
-        if len(kinds) == 1:
-            return self._validate_group(kinds.pop(), records)
+        # A dict has a name once, so as many of these names as there can be are in the same order.
+        first: tuple[str, ...] = tuple(records[0]) if records else ()
+        if records and [*chain.from_iterable(records)] == [*first] * len(records):
+            return self._validate_group(first, records)
         names_of = [*map(tuple, records)]
         groups: dict[tuple[str, ...], list[Members]] = {}
         for names, record in zip(names_of, records, strict=True):
