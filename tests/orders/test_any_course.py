@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferry_sdk._engine.settings import Secret, Settings
-from ferry_sdk.errors import FerryError, JournalError, OrderError
+from ferry_sdk.errors import FerryError, JournalError, OrderError, PriceChangedError
 from ferry_sdk.orders import calls, order, steps
 from ferry_sdk.orders.progress import Progress, load
 from ferry_sdk.resources.bookings import BookingsGroup
@@ -129,6 +129,8 @@ def check(world: World, journey: Journey, outcome: Any, where: object) -> None:
         if entry.state == "done" and one is not None:
             is_cancellation = entry.operation == "bookings.cancel"
             assert one.cancelled if is_cancellation else one.confirmed, where
+    if isinstance(outcome, PriceChangedError):  # nothing was confirmed
+        assert not world.journal.load_orders(only_unfinished=True), where
     known = stands(outcome)
     if world.is_in_doubt and not isinstance(outcome, str):
         assert known is not None, where
@@ -168,7 +170,7 @@ def resumed(world: World, journey: Journey, where: object) -> None:
             known = stands(outcome)
             if unfinished:
                 assert known is not None, where
-                assert known.state == "unknown", where
+                assert known.state == outcome.cause.outcome == "unknown", where
             if world.late:
                 world.come()
                 continue
@@ -319,6 +321,7 @@ def test_resuming_ends_what_was_not_sent_or_is_seen() -> None:
         assert known is not None, (name, course)
         assert known.state == state, (name, course)
         assert not world.journal.load_orders(only_unfinished=True), (name, course)
+        assert not world.journal.unresolved, (name, course)
 
 
 def test_two_programs_cannot_resume_one_order() -> None:
