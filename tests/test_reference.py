@@ -242,7 +242,7 @@ FOUND = {
     "Django": "web-servers/",
     "Celery": "web-servers/",
     "cron": "web-servers/",
-    "webhooks": "web-servers/",
+    "webhooks": "after-the-sale/",
     "idempotency": "lost-replies/",
     "retry": "retries/",
     "timeout": "retries/",
