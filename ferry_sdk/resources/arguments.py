@@ -206,7 +206,7 @@ def _party(
     party = [  # a dict is recognised first, because `isinstance` of a model is slow
         drop_none(**vars(value))
         if not isinstance(value, dict) and isinstance(value, Traveller)
-        else values_of(Passenger, value, "passengers", index)
+        else values_of(Passenger, value, "passengers", index)  # pyright: ignore[reportUnknownArgumentType]
         for index, value in enumerate(listed)
     ]
     days = [one["depart_at"].date() for one in chosen if "depart_at" in one]
@@ -348,12 +348,15 @@ def optional(value: object, argument: str) -> str | None:
 def values_of(model: type[Input], value: object, argument: str, index: int | None = None) -> Values:
     """Validate an input, a model or a dict, and return its fields that are not None."""
     values: Values | None = None
+    # `cast` would be a call, and pyright knows no type of a dict's values that is not written.
     if isinstance(value, dict):
         try:
-            values = _shape_of(model)(value)
+            values = _shape_of(model)(value)  # pyright: ignore[reportUnknownArgumentType]
         except ValidationError:
             values = None
-    return drop_none(**vars(_parse(model, value, argument, index))) if values is None else values
+    if values is not None:
+        return values
+    return drop_none(**vars(_parse(model, value, argument, index)))  # pyright: ignore[reportUnknownArgumentType]
 
 
 @cache

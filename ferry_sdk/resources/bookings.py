@@ -165,7 +165,7 @@ class BookingsGroup(Resource):
         Interface: GET /api/booking/{id}.
 
         Args:
-            booking_id: The booking's id, as `create` returned it.
+            booking_id: The booking.
 
         Returns:
             The booking with all its tickets, its stage and its possible actions.
@@ -269,10 +269,10 @@ class BookingsGroup(Resource):
     def cancel_fee(self, id: str) -> Operation[CancellationFee]:  # noqa: A002 -- the wire's name
         """Return what cancelling a booking or a ticket now would cost. Nothing is changed.
 
-        It is the same call as `tickets.cancel_fee`. Interface: POST /api/booking/cancel-fee.
+        Interface: POST /api/booking/cancel-fee.
 
         Args:
-            id: The id of a booking, for all its tickets, or of one ticket.
+            id: The id of a booking or a ticket.
 
         Returns:
             Penalty and refund in `currency`.

@@ -200,10 +200,11 @@ def test_descriptions_are_for_a_model_and_use_tool_names():
     assert "`bookings_get` lists all" in json.dumps(result)
 
 
-def test_an_undocumented_argument_uses_the_description_of_another_tool():
-    assert "booking_id" not in parse_docstring(BookingsGroup.get).fields
-    schema = TOOLS["bookings_get"].definition(approval=False, call=repr).input_schema
-    assert schema["properties"]["booking_id"]["description"] == "The booking."
+def test_every_argument_of_a_tool_is_described():
+    for name, tool in TOOLS.items():
+        schema = tool.definition(approval=False, call=repr).input_schema
+        for argument, shape in schema["properties"].items():
+            assert shape["description"] != f"{argument.replace('_', ' ').capitalize()}.", name
 
 
 def test_docstrings_are_parsed_by_section():

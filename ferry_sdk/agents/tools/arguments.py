@@ -120,7 +120,6 @@ CODE: Final[Any] = (
 
 def model_of(
     describe: Callable[..., Any],
-    defaults: Mapping[str, str],
     *,
     is_list: bool = False,
     has_detail: bool = True,
@@ -131,7 +130,6 @@ def model_of(
 
     Args:
         describe: A method or a class with a signature and a docstring.
-        defaults: Describe the arguments that the docstring does not.
         is_list: Whether the result is a list, of which the caller chooses records.
         has_detail: Whether the caller chooses how much of the result is shown.
         without: Arguments that are left out.
@@ -139,7 +137,7 @@ def model_of(
     """
     hints = get_type_hints(describe, include_extras=True)
     parameters = inspect.signature(describe).parameters
-    descriptions = {**defaults, **parse_docstring(describe).fields}
+    descriptions = parse_docstring(describe).fields
     fields: dict[str, Any] = {}
     for name, parameter in parameters.items():
         if name in _APPROVED or name in without or name == "self":

@@ -203,10 +203,8 @@ class Tool:
 
     @cached_property
     def _model(self) -> type[BaseModel]:
-        others = (parse_docstring(tool.describe).fields for tool in TOOLS.values())
         return model_of(
             self.describe,
-            {name: text for one in others for name, text in one.items()},
             # A full view shows the travellers.
             is_list=get_origin(self._result) is Records,
             has_detail=self.is_read and not self._by_handle and has_full_view(self._result),
