@@ -105,9 +105,7 @@ def sums(amounts: Iterable[tuple[str | None, Decimal | None]]) -> Mapping[str, D
     for currency, amount in amounts:
         if currency is not None and amount is not None:
             found.setdefault(currency, []).append(amount)
-    return MappingProxyType(
-        {currency: price_of(some, currency) for currency, some in found.items()}
-    )
+    return MappingProxyType({code: price_of(some, code) for code, some in found.items()})
 
 
 @dataclass(slots=True)
