@@ -324,6 +324,18 @@ def test_resuming_ends_what_was_not_sent_or_is_seen() -> None:
         assert not world.journal.unresolved, (name, course)
 
 
+def test_a_confirmation_that_is_resumed_at_another_price_is_over() -> None:
+    (journey,) = (one for one in JOURNEYS if one.name == "confirm 2, keep")
+    world, _ = play(journey, ("done", "done", "not_sent"))
+    assert world.journal.load_orders(only_unfinished=True)
+    world.calm()
+    for sold in world.sold.values():
+        sold.total += 5
+    assert isinstance(resume(world), PriceChangedError)
+    assert not world.journal.load_orders(only_unfinished=True)
+    assert {sold.state for sold in world.sold.values()} == {"held"}
+
+
 def test_two_programs_cannot_resume_one_order() -> None:
     (journey,) = (one for one in JOURNEYS if one.name == "confirm 2, keep")
     world, _ = play(journey, ("done", "done", "not_sent"))
