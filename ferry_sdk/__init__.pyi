@@ -1,135 +1,135 @@
 # scripts/api-map writes this file from the table in `__init__.py`.
 
-from ferry_sdk._runtime.version import __version__
-from ferry_sdk.errors import AlreadyDoneError
-from ferry_sdk.errors import AmbiguousPlaceError
-from ferry_sdk.errors import APIError
-from ferry_sdk.errors import AuthenticationError
-from ferry_sdk.errors import AvailabilityError
-from ferry_sdk.errors import BadRequestError
-from ferry_sdk.errors import BookingConfirmError
-from ferry_sdk.errors import BookingCreateError
-from ferry_sdk.errors import ConfigurationError
-from ferry_sdk.errors import ConflictError
-from ferry_sdk.errors import ConnectionFailedError
-from ferry_sdk.errors import FerryError
-from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.errors import JournalError
-from ferry_sdk.errors import NoSailingsError
-from ferry_sdk.errors import NotFoundError
-from ferry_sdk.errors import OrderError
-from ferry_sdk.errors import OutcomeUnknownError
-from ferry_sdk.errors import PenaltyExceededError
-from ferry_sdk.errors import PermissionDeniedError
-from ferry_sdk.errors import PriceChangedError
-from ferry_sdk.errors import RateLimitError
-from ferry_sdk.errors import ReadOnlyError
-from ferry_sdk.errors import RequestTimeoutError
-from ferry_sdk.errors import ServerError
-from ferry_sdk.errors import TicketCancelError
-from ferry_sdk.errors import TicketNotFoundError
-from ferry_sdk.errors import TicketViewError
-from ferry_sdk.errors import TransportError
-from ferry_sdk.errors import UnexpectedResponseError
-from ferry_sdk.errors import UnknownPlaceError
-from ferry_sdk.errors import UnprocessableEntityError
-from ferry_sdk.errors import UnresolvedWriteError
-from ferry_sdk.errors import VoucherNotReadyError
-from ferry_sdk.models import ActionType
-from ferry_sdk.models import AgeBands
-from ferry_sdk.models import Availability
-from ferry_sdk.models import Booking
-from ferry_sdk.models import BookingCancellation
-from ferry_sdk.models import BookingConfirmation
-from ferry_sdk.models import BookingCreated
-from ferry_sdk.models import CancellationFee
-from ferry_sdk.models import Company
-from ferry_sdk.models import Contact
-from ferry_sdk.models import ContactDict
-from ferry_sdk.models import Country
-from ferry_sdk.models import Departure
-from ferry_sdk.models import Direction
-from ferry_sdk.models import Gender
-from ferry_sdk.models import Journey
-from ferry_sdk.models import McpPort
-from ferry_sdk.models import NextAction
-from ferry_sdk.models import Passenger
-from ferry_sdk.models import PassengerDict
-from ferry_sdk.models import PassengerType
-from ferry_sdk.models import PaymentRecorded
-from ferry_sdk.models import PaymentStatus
-from ferry_sdk.models import Place
-from ferry_sdk.models import PlaceGender
-from ferry_sdk.models import PlaceType
-from ferry_sdk.models import PlaceUse
-from ferry_sdk.models import Port
-from ferry_sdk.models import PossibleAction
-from ferry_sdk.models import Pricing
+from ferry_sdk._runtime.version import __version__ as __version__
+from ferry_sdk.errors import AlreadyDoneError as AlreadyDoneError
+from ferry_sdk.errors import AmbiguousPlaceError as AmbiguousPlaceError
+from ferry_sdk.errors import APIError as APIError
+from ferry_sdk.errors import AuthenticationError as AuthenticationError
+from ferry_sdk.errors import AvailabilityError as AvailabilityError
+from ferry_sdk.errors import BadRequestError as BadRequestError
+from ferry_sdk.errors import BookingConfirmError as BookingConfirmError
+from ferry_sdk.errors import BookingCreateError as BookingCreateError
+from ferry_sdk.errors import ConfigurationError as ConfigurationError
+from ferry_sdk.errors import ConflictError as ConflictError
+from ferry_sdk.errors import ConnectionFailedError as ConnectionFailedError
+from ferry_sdk.errors import FerryError as FerryError
+from ferry_sdk.errors import InvalidInputError as InvalidInputError
+from ferry_sdk.errors import JournalError as JournalError
+from ferry_sdk.errors import NoSailingsError as NoSailingsError
+from ferry_sdk.errors import NotFoundError as NotFoundError
+from ferry_sdk.errors import OrderError as OrderError
+from ferry_sdk.errors import OutcomeUnknownError as OutcomeUnknownError
+from ferry_sdk.errors import PenaltyExceededError as PenaltyExceededError
+from ferry_sdk.errors import PermissionDeniedError as PermissionDeniedError
+from ferry_sdk.errors import PriceChangedError as PriceChangedError
+from ferry_sdk.errors import RateLimitError as RateLimitError
+from ferry_sdk.errors import ReadOnlyError as ReadOnlyError
+from ferry_sdk.errors import RequestTimeoutError as RequestTimeoutError
+from ferry_sdk.errors import ServerError as ServerError
+from ferry_sdk.errors import TicketCancelError as TicketCancelError
+from ferry_sdk.errors import TicketNotFoundError as TicketNotFoundError
+from ferry_sdk.errors import TicketViewError as TicketViewError
+from ferry_sdk.errors import TransportError as TransportError
+from ferry_sdk.errors import UnexpectedResponseError as UnexpectedResponseError
+from ferry_sdk.errors import UnknownPlaceError as UnknownPlaceError
+from ferry_sdk.errors import UnprocessableEntityError as UnprocessableEntityError
+from ferry_sdk.errors import UnresolvedWriteError as UnresolvedWriteError
+from ferry_sdk.errors import VoucherNotReadyError as VoucherNotReadyError
+from ferry_sdk.models import ActionType as ActionType
+from ferry_sdk.models import AgeBands as AgeBands
+from ferry_sdk.models import Availability as Availability
+from ferry_sdk.models import Booking as Booking
+from ferry_sdk.models import BookingCancellation as BookingCancellation
+from ferry_sdk.models import BookingConfirmation as BookingConfirmation
+from ferry_sdk.models import BookingCreated as BookingCreated
+from ferry_sdk.models import CancellationFee as CancellationFee
+from ferry_sdk.models import Company as Company
+from ferry_sdk.models import Contact as Contact
+from ferry_sdk.models import ContactDict as ContactDict
+from ferry_sdk.models import Country as Country
+from ferry_sdk.models import Departure as Departure
+from ferry_sdk.models import Direction as Direction
+from ferry_sdk.models import Gender as Gender
+from ferry_sdk.models import Journey as Journey
+from ferry_sdk.models import McpPort as McpPort
+from ferry_sdk.models import NextAction as NextAction
+from ferry_sdk.models import Passenger as Passenger
+from ferry_sdk.models import PassengerDict as PassengerDict
+from ferry_sdk.models import PassengerType as PassengerType
+from ferry_sdk.models import PaymentRecorded as PaymentRecorded
+from ferry_sdk.models import PaymentStatus as PaymentStatus
+from ferry_sdk.models import Place as Place
+from ferry_sdk.models import PlaceGender as PlaceGender
+from ferry_sdk.models import PlaceType as PlaceType
+from ferry_sdk.models import PlaceUse as PlaceUse
+from ferry_sdk.models import Port as Port
+from ferry_sdk.models import PossibleAction as PossibleAction
+from ferry_sdk.models import Pricing as Pricing
 from ferry_sdk.models import Records
-from ferry_sdk.models import ReservationType
-from ferry_sdk.models import ScheduledDeparture
-from ferry_sdk.models import SearchPassenger
-from ferry_sdk.models import SearchPassengerDict
-from ferry_sdk.models import Selection
-from ferry_sdk.models import SelectionDict
-from ferry_sdk.models import Stage
-from ferry_sdk.models import Tariff
-from ferry_sdk.models import TariffType
-from ferry_sdk.models import Ticket
-from ferry_sdk.models import TicketCancellation
-from ferry_sdk.models import TicketDirection
-from ferry_sdk.models import TicketPassenger
-from ferry_sdk.models import TicketStatus
-from ferry_sdk.models import TicketVehicle
-from ferry_sdk.models import Traveller
-from ferry_sdk.models import TravellerDict
-from ferry_sdk.models import TravellerProblem
-from ferry_sdk.models import Travellers
-from ferry_sdk.models import Unreadable
-from ferry_sdk.models import Vehicle
-from ferry_sdk.models import VehicleBrand
-from ferry_sdk.models import VehicleDict
-from ferry_sdk.models import VehicleModel
-from ferry_sdk.models import VehicleQuery
-from ferry_sdk.models import VehicleQueryDict
-from ferry_sdk.models import VehicleType
-from ferry_sdk.models import Voucher
-from ferry_sdk.types import Attempt
-from ferry_sdk.types import JournalEntry
-from ferry_sdk.types import RateLimiter
-from ferry_sdk.types import RequestDigest
-from ferry_sdk.hooks import CallInfo
-from ferry_sdk.hooks import ConnectionsEvent
-from ferry_sdk.hooks import EventHooks
-from ferry_sdk.hooks import LimiterEvent
-from ferry_sdk.hooks import OutcomeEvent
-from ferry_sdk.hooks import RequestEvent
-from ferry_sdk.hooks import ResponseEvent
-from ferry_sdk.hooks import RetryEvent
-from ferry_sdk.safety import Proof
-from ferry_sdk.safety import SAFETY
-from ferry_sdk.safety import Safety
-from ferry_sdk._engine.correlation import correlation
-from ferry_sdk._engine.http import RawResponse
-from ferry_sdk._engine.http import Timeout
-from ferry_sdk.client import AsyncFerry
-from ferry_sdk.client import Ferry
-from ferry_sdk.planning.calendar import CalendarDay
-from ferry_sdk.planning.calendar import PriceCalendar
-from ferry_sdk.planning.connections import ConnectionSearch
-from ferry_sdk.planning.connections import Itinerary
-from ferry_sdk.planning.names import PlaceMatch
-from ferry_sdk.planning.routes import Route
-from ferry_sdk.planning.streams import AsyncTripStream
-from ferry_sdk.planning.streams import TripStream
-from ferry_sdk.planning.trips import AskedSearch
-from ferry_sdk.planning.trips import FailedSearch
-from ferry_sdk.planning.trips import Fare
-from ferry_sdk.planning.trips import SearchReport
-from ferry_sdk.planning.trips import Trip
-from ferry_sdk.planning.trips import TripSearch
-from ferry_sdk.planning.vehicles import VehicleMatch
-from ferry_sdk.rate.limiter import Rate
+from ferry_sdk.models import ReservationType as ReservationType
+from ferry_sdk.models import ScheduledDeparture as ScheduledDeparture
+from ferry_sdk.models import SearchPassenger as SearchPassenger
+from ferry_sdk.models import SearchPassengerDict as SearchPassengerDict
+from ferry_sdk.models import Selection as Selection
+from ferry_sdk.models import SelectionDict as SelectionDict
+from ferry_sdk.models import Stage as Stage
+from ferry_sdk.models import Tariff as Tariff
+from ferry_sdk.models import TariffType as TariffType
+from ferry_sdk.models import Ticket as Ticket
+from ferry_sdk.models import TicketCancellation as TicketCancellation
+from ferry_sdk.models import TicketDirection as TicketDirection
+from ferry_sdk.models import TicketPassenger as TicketPassenger
+from ferry_sdk.models import TicketStatus as TicketStatus
+from ferry_sdk.models import TicketVehicle as TicketVehicle
+from ferry_sdk.models import Traveller as Traveller
+from ferry_sdk.models import TravellerDict as TravellerDict
+from ferry_sdk.models import TravellerProblem as TravellerProblem
+from ferry_sdk.models import Travellers as Travellers
+from ferry_sdk.models import Unreadable as Unreadable
+from ferry_sdk.models import Vehicle as Vehicle
+from ferry_sdk.models import VehicleBrand as VehicleBrand
+from ferry_sdk.models import VehicleDict as VehicleDict
+from ferry_sdk.models import VehicleModel as VehicleModel
+from ferry_sdk.models import VehicleQuery as VehicleQuery
+from ferry_sdk.models import VehicleQueryDict as VehicleQueryDict
+from ferry_sdk.models import VehicleType as VehicleType
+from ferry_sdk.models import Voucher as Voucher
+from ferry_sdk.types import Attempt as Attempt
+from ferry_sdk.types import JournalEntry as JournalEntry
+from ferry_sdk.types import RateLimiter as RateLimiter
+from ferry_sdk.types import RequestDigest as RequestDigest
+from ferry_sdk.hooks import CallInfo as CallInfo
+from ferry_sdk.hooks import ConnectionsEvent as ConnectionsEvent
+from ferry_sdk.hooks import EventHooks as EventHooks
+from ferry_sdk.hooks import LimiterEvent as LimiterEvent
+from ferry_sdk.hooks import OutcomeEvent as OutcomeEvent
+from ferry_sdk.hooks import RequestEvent as RequestEvent
+from ferry_sdk.hooks import ResponseEvent as ResponseEvent
+from ferry_sdk.hooks import RetryEvent as RetryEvent
+from ferry_sdk.safety import Proof as Proof
+from ferry_sdk.safety import SAFETY as SAFETY
+from ferry_sdk.safety import Safety as Safety
+from ferry_sdk._engine.correlation import correlation as correlation
+from ferry_sdk._engine.http import RawResponse as RawResponse
+from ferry_sdk._engine.http import Timeout as Timeout
+from ferry_sdk.client import AsyncFerry as AsyncFerry
+from ferry_sdk.client import Ferry as Ferry
+from ferry_sdk.planning.calendar import CalendarDay as CalendarDay
+from ferry_sdk.planning.calendar import PriceCalendar as PriceCalendar
+from ferry_sdk.planning.connections import ConnectionSearch as ConnectionSearch
+from ferry_sdk.planning.connections import Itinerary as Itinerary
+from ferry_sdk.planning.names import PlaceMatch as PlaceMatch
+from ferry_sdk.planning.routes import Route as Route
+from ferry_sdk.planning.streams import AsyncTripStream as AsyncTripStream
+from ferry_sdk.planning.streams import TripStream as TripStream
+from ferry_sdk.planning.trips import AskedSearch as AskedSearch
+from ferry_sdk.planning.trips import FailedSearch as FailedSearch
+from ferry_sdk.planning.trips import Fare as Fare
+from ferry_sdk.planning.trips import SearchReport as SearchReport
+from ferry_sdk.planning.trips import Trip as Trip
+from ferry_sdk.planning.trips import TripSearch as TripSearch
+from ferry_sdk.planning.vehicles import VehicleMatch as VehicleMatch
+from ferry_sdk.rate.limiter import Rate as Rate
 
 __all__ = [
     "APIError",

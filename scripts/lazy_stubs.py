@@ -11,6 +11,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("ferry_sdk", "ferry_sdk.models", "ferry_sdk.sandbox")
+HIDDEN = {"Records"}
+"""Names that Jedi does not find in a stub: in a session it then asks a list for its records."""
 HEAD = "# scripts/api-map writes this file from the table in `__init__.py`.\n\n"
 
 
@@ -30,10 +32,12 @@ def folder_of(package: str) -> Path:
 
 
 def stub(package: str) -> str:
-    """Return the stub of a package."""
+    """Return the stub of a package; Jedi finds a name in it only if it is imported with `as`."""
     homes = modules(package)
     imports = "".join(
-        f"from {module} import {name}\n" for module, names in homes.items() for name in names
+        f"from {module} import {name}" + ("\n" if name in HIDDEN else f" as {name}\n")
+        for module, names in homes.items()
+        for name in names
     )
     every_name = sorted(name for names in homes.values() for name in names)
     listed = "".join(f'    "{name}",\n' for name in every_name)

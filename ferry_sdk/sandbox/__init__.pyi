@@ -1,20 +1,20 @@
 # scripts/api-map writes this file from the table in `__init__.py`.
 
-from ferry_sdk.sandbox.clock import Clock
-from ferry_sdk.sandbox.counters import Counters
-from ferry_sdk.sandbox.counters import Effect
-from ferry_sdk.sandbox.faults.fault import Fault
-from ferry_sdk.sandbox.faults.faults import Faults
-from ferry_sdk.sandbox.faults.kinds import FaultKind
-from ferry_sdk.sandbox.faults.mcp_options import McpOptions
-from ferry_sdk.sandbox.faults.mcp_options import McpSwitches
-from ferry_sdk.sandbox.profile import Profile
-from ferry_sdk.sandbox.request_log import LoggedRequest
-from ferry_sdk.sandbox.request_log import RequestLog
-from ferry_sdk.sandbox.requests.errors import InvalidOrderError
-from ferry_sdk.sandbox.server import AsyncSandbox
-from ferry_sdk.sandbox.server import Sandbox
-from ferry_sdk.sandbox.server import serve
+from ferry_sdk.sandbox.clock import Clock as Clock
+from ferry_sdk.sandbox.counters import Counters as Counters
+from ferry_sdk.sandbox.counters import Effect as Effect
+from ferry_sdk.sandbox.faults.fault import Fault as Fault
+from ferry_sdk.sandbox.faults.faults import Faults as Faults
+from ferry_sdk.sandbox.faults.kinds import FaultKind as FaultKind
+from ferry_sdk.sandbox.faults.mcp_options import McpOptions as McpOptions
+from ferry_sdk.sandbox.faults.mcp_options import McpSwitches as McpSwitches
+from ferry_sdk.sandbox.profile import Profile as Profile
+from ferry_sdk.sandbox.request_log import LoggedRequest as LoggedRequest
+from ferry_sdk.sandbox.request_log import RequestLog as RequestLog
+from ferry_sdk.sandbox.requests.errors import InvalidOrderError as InvalidOrderError
+from ferry_sdk.sandbox.server import AsyncSandbox as AsyncSandbox
+from ferry_sdk.sandbox.server import Sandbox as Sandbox
+from ferry_sdk.sandbox.server import serve as serve
 
 __all__ = [
     "AsyncSandbox",

@@ -182,7 +182,7 @@ def test_every_text_argument_has_a_type():
 
     describe.__annotations__ = {"greeting": str}
     with pytest.raises(LookupError, match="add greeting to KINDS"):
-        model_of(describe, {})
+        model_of(describe)
 
 
 @given(name=st.text(min_size=1, max_size=70))
