@@ -170,9 +170,8 @@ class Progress:
         doing = index, action, self.parts[index].state
         batch.add(index, operation, journal=_StepRecorder(self, doing), **self._deadline())
         (answer,) = yield from all_answers(batch)
-        error = answer.error
-        if error is None or isinstance(error, AlreadyDoneError):
-            error = None
+        error = None if isinstance(answer.error, AlreadyDoneError) else answer.error
+        if error is None:
             self._set(index, state=_EFFECTS[action], error=None, expires_at=None)
             if isinstance(answer.value, BookingCreated):
                 self.see(index, answer.value)
@@ -259,8 +258,9 @@ class Progress:
         else:
             self._set(index, state=before)
         if outcome == "rejected" and entry is not None:
-            named = f"HTTP {entry.status_code}, {entry.code}"
-            self.rejection = index, action, f"{entry.operation} was refused ({named})"
+            refusal = f"was refused (HTTP {entry.status_code}, {entry.code})"
+            what = refusal if entry.status_code else "has not happened"
+            self.rejection = index, action, f"{entry.operation} {what}"
         self.entry_id = self.plan.doing = None
 
     def note_refusal(self) -> None:

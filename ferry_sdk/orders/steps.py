@@ -166,7 +166,7 @@ def resume(progress: Progress, record: OrderRecord) -> Flow[Order]:
     progress.entry_id = plan.doing = None
     progress.note_refusal()
     if plan.step is None:
-        if plan.problem is not None:
+        if plan.problem is not None and progress.order.state != "confirmed":
             raise OrderError(progress.order, _cause_on_record(progress))
         return progress.order
     yield from progress.save()  # from now on, no other program can go on with the order

@@ -211,7 +211,25 @@ def test_a_change_whose_old_booking_cannot_be_cancelled_says_that_both_stand(des
         )
     assert raised.value.order.state == "partial"
     assert states(raised.value.order) == ["confirmed", "confirmed"]
-    assert raised.value.cause is raised.value.order.parts[1].error
+    order = raised.value.order
+    assert raised.value.cause is order.parts[1].error
+    with pytest.raises(OrderError, match="ConflictError, HTTP 409"):
+        desk.run(orders.resume, order.id)
+    desk.ferry.bookings.cancel(order.parts[1].booking_id)
+    assert desk.run(orders.resume, order.id).state == "confirmed"
+
+
+def test_a_confirmation_that_a_person_settles_as_not_done_is_named(desk) -> None:
+    order = desk.hold()
+    desk.sandbox.faults.add("cut_before", "bookings.confirm")
+    with pytest.raises(OrderError) as raised:
+        desk.run(orders.confirm, order, expect_totals=order.totals)
+    assert raised.value.outcome == "unknown"
+    (entry,) = desk.journal.unresolved()
+    desk.journal.settle(entry, happened=False)
+    with pytest.raises(OrderError, match="confirm has not happened") as raised:
+        desk.run(orders.resume, order.id)
+    assert raised.value.order.state == "cancelled"
 
 
 @pytest.mark.parametrize("reads", range(4))
