@@ -36,7 +36,13 @@ def read_booking(
 ) -> Operation[Booking]:
     """Return the read of a booking, or a poll of it."""
     call = Rest.get("booking", booking_id)
-    return Operation(call, Record(Booking, booking_id=booking_id), row, wait=wait)
+    return Operation(
+        call,
+        Record(Booking, booking_id=booking_id),
+        row,
+        wait=wait,
+        argument_names={"id": "booking_id"},
+    )
 
 
 def _read_operation(proof: Proof, identifier: str) -> Operation[Booking] | Operation[Ticket]:

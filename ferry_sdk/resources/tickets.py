@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import Final
 
 from ferry_sdk._engine.operation import Operation, Write
 from ferry_sdk._engine.parsing import Passthrough, Record
@@ -27,6 +28,9 @@ from ferry_sdk.resources.conditions import voucher_available
 from ferry_sdk.resources.guards import penalty_guard
 from ferry_sdk.resources.read_back import read_back
 from ferry_sdk.safety import SAFETY
+
+_NAMES: Final = {"id": "ticket_id"}
+"""The argument of a call that names its ticket in the path."""
 
 
 class TicketsGroup(Resource):
@@ -53,6 +57,7 @@ class TicketsGroup(Resource):
             Rest.get("ticket", identifier(ticket_id, "ticket_id")),
             Record(Ticket, id=ticket_id),
             SAFETY["tickets.get"],
+            argument_names=_NAMES,
         )
 
     @method
@@ -153,6 +158,7 @@ class TicketsGroup(Resource):
             Rest.get("ticket", identifier(ticket_id, "ticket_id"), "pdf"),
             Record(Voucher, ticket_id=ticket_id),
             SAFETY["tickets.pdf"],
+            argument_names=_NAMES,
         )
 
     @method
@@ -187,6 +193,7 @@ class TicketsGroup(Resource):
             Record(Voucher, ticket_id=ticket_id),
             SAFETY["tickets.wait_pdf"],
             wait=voucher_available(seconds(deadline, "deadline"), on_progress),
+            argument_names=_NAMES,
         )
 
     @method
@@ -216,6 +223,7 @@ class TicketsGroup(Resource):
             VoucherFile(identifier(ticket_id, "ticket_id"), file_path(path, "path")),
             Passthrough[Path](),
             SAFETY["tickets.save_pdf"],
+            argument_names=_NAMES,
         )
 
     @method
@@ -241,6 +249,7 @@ class TicketsGroup(Resource):
             VoucherFile(identifier(ticket_id, "ticket_id")),
             Passthrough[bytes](),
             SAFETY["tickets.read_pdf"],
+            argument_names=_NAMES,
         )
 
     @method
@@ -302,4 +311,5 @@ class TicketsGroup(Resource):
             Record(PaymentRecorded, ticket_id=ticket_id),
             row,
             Write({**body, "ticket_id": ticket_id}, subject, read_back(row, subject)),
+            argument_names=_NAMES,
         )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 
 import pytest
 
@@ -10,6 +12,8 @@ pytest.importorskip("sqlalchemy", reason="the extra journal is not installed")
 
 from ferry_sdk import OrderError, orders
 from ferry_sdk.journal import Journal
+from tests.cli.commands import COMMAND, environment
+from tests.support import processes
 from tests.support.trip import DAY, PASSENGERS, found
 
 pytestmark = pytest.mark.usefixtures("look_once")
@@ -45,9 +49,9 @@ def test_orders_are_listed_shown_and_resumed(cli, ferry, ferry_sandbox, journal,
     assert held.id not in listed
     resumed = cli("orders", "resume", order.id, "--journal", url, code=5)
     assert "unknown" in resumed.out
-    assert "settle journal entry" in resumed.err
-
     (entry,) = journal.unresolved()
+    assert f"run `ferry journal settle {entry.id}`" in resumed.err
+
     journal.settle(entry, happened=False)
     assert "cancelled" in cli("orders", "resume", order.id, "--journal", url, code=4).out
     assert ferry.bookings.get(order.parts[0].booking_id).stage == "voided"
@@ -91,3 +95,35 @@ def test_a_booking_is_changed_after_one_question(cli, ferry, ferry_sandbox, url,
     failed = cli(*command, code=4)
     assert ferry.bookings.get(new["booking_id"]).stage == "ticketed"
     assert "CONFLICT" in failed.err
+
+
+@pytest.mark.parametrize("write", ["create", "confirm", "cancel"])
+def test_an_interrupted_change_names_its_order(
+    cli, ferry, ferry_sandbox, booked, order, journal, url, tmp_path, write
+):
+    ferry.bookings.confirm(booked)
+    before = len(ferry_sandbox.counters.effects)
+    ferry_sandbox.faults.add("delay_after", f"bookings.{write}", seconds=30)
+    with processes.start(
+        [*COMMAND, "change", booked, "--from", str(order), "--yes", "--journal", url],
+        cwd=tmp_path,
+        env=environment(ferry_sandbox),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        while not any(
+            one.operation == f"bookings.{write}" for one in ferry_sandbox.counters.effects[before:]
+        ):
+            assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        _, output = process.communicate(timeout=30)
+    assert process.returncode == 130, output
+    (left,) = orders.unfinished(journal=journal)
+    assert f"interrupted; the change is order {left.id}" in output
+    assert f"run `ferry orders resume {left.id}`" in output
+
+    seen = write != "create"
+    resumed = cli("orders", "resume", left.id, "--journal", url, code=0 if seen else 5)
+    assert ("confirmed" if seen else "unknown") in resumed.out
+    assert [one.operation for one in journal.unresolved()] == ([] if seen else ["bookings.create"])

@@ -20,6 +20,7 @@ if sys.platform == "win32":
 
 from ferry_sdk.cli.app import COMMANDS
 from ferry_sdk.journal import Journal
+from ferry_sdk.orders import unfinished
 from tests.cli.terminals import terminal
 from tests.support.summer import DAY, stopped
 from tests.support.trip import DAY as LATER
@@ -227,6 +228,35 @@ def test_book_makes_two_bookings_of_a_connection(ferry_sandbox, ferry, tmp_path)
         assert booking.stage == "payment_due"
         assert f"{booking.total_price:.2f} EUR" in shown
         assert f"ferry confirm {booking.booking_id}" in shown
+
+    ferry_sandbox.faults.add("lose_reply", "bookings.create", after=1)
+    with terminal(ferry_sandbox, tmp_path, "book", *words) as person:
+        shown = " ".join(book(person, 5).split())
+    with Journal(f"sqlite:///{tmp_path / 'desk.db'}") as journal:
+        (left,) = unfinished(journal=journal)
+    assert f"run `ferry orders resume {left.id}`" in shown
+
+
+def test_a_birthday_between_two_sailings_is_refused_before_anything_is_sent(
+    ferry_sandbox, ferry, tmp_path
+):
+    passengers = [{"type": "Adult", "gender": "Female", "age": 34}]
+    found = ferry.trips.connections("Barcelona", "Tunis", on=LATER, passengers=passengers)
+    first, second = (leg.depart_at.date() for leg in found[0].legs)
+    assert first < second
+    birthday = second.replace(year=second.year - 35)
+    words = ["Barcelona", "Tunis", "--on", f"{LATER}", "--changes", "1", "--adult", "34F"]
+    with terminal(
+        ferry_sandbox, tmp_path, "book", *words, "--journal", "sqlite:///desk.db"
+    ) as person:
+        asked = ["Which connection (", "Which fare (", "Which place from ", "First name"]
+        while person.child.expect_exact(asked) < len(asked) - 1:
+            person.answer("1")
+        person.answer("Ada", "Reyes", f"{birthday}", "", "", "")
+        person.expect("Book both?")
+        person.answer("y")
+        assert "not the age of the birth date on the day of travel" in person.finish(3)
+    assert not ferry_sandbox.counters.effects
 
 
 @LONG

@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 
 from ferry_sdk import (
+    APIError,
     AvailabilityError,
     BookingCancellation,
     BookingConfirmation,
@@ -549,3 +550,27 @@ class TestIdentifiers:
             with pytest.raises(InvalidInputError) as caught:
                 both.catalogue.departures("GNV", journey_ids=journeys)
             assert caught.value.field == field
+
+    def test_an_unknown_id_is_named_as_the_argument(self, both, tmp_path):
+        tickets = both.tickets
+        for call, more in [
+            (tickets.get, {}),
+            (tickets.pdf, {}),
+            (tickets.wait_pdf, {"deadline": 5}),
+            (tickets.save_pdf, {"path": tmp_path / "ticket.pdf"}),
+            (tickets.read_pdf, {}),
+            (tickets.mark_paid, {"external_payment_ref": "pi_1"}),
+            (tickets.cancel, {}),
+        ]:
+            with pytest.raises(APIError) as refused:
+                call("none", **more)
+            assert refused.value.field == "ticket_id", call
+        for call, more in [
+            (both.bookings.get, {}),
+            (both.bookings.wait, {"until": "ticketed", "deadline": 5}),
+            (both.bookings.confirm, {"expect_total": 1, "currency": "EUR"}),
+            (both.bookings.cancel, {}),
+        ]:
+            with pytest.raises(APIError) as refused:
+                call("none", **more)
+            assert refused.value.field == "booking_id", call

@@ -92,7 +92,7 @@ def book(
         ask_consent("Book both?" if len(choices) > 1 else "Book it?", yes=yes)
         if record is not None and len(choices) > 1:
             with show_progress("Booking"):
-                held = hold_order(ferry, order, choices, record.journal)
+                held = hold_order(ferry, order, choices, record)
             _print_held(held, as_json=as_json)
             return
         with show_progress("Booking"):

@@ -23,7 +23,7 @@ from ferry_sdk.cli.terminal.options import (
     TokenFile,
     Yes,
     open_client,
-    open_journal,
+    open_command_journal,
 )
 from ferry_sdk.cli.terminal.output import error_console, print_facts, print_json, show_progress
 from ferry_sdk.cli.terminal.prompts import ask_consent, is_interactive
@@ -51,7 +51,7 @@ def change(
     if (from_file is None or not yes) and not is_interactive():
         raise typer.BadParameter("no terminal to ask on: pass a file, and --yes")
     with (
-        open_journal(journal, may_be_new=True) as record,
+        open_command_journal(journal) as record,
         open_client(base_url, token_file) as ferry,
     ):
         with show_progress("Reading the booking"):

@@ -17,7 +17,6 @@ from ferry_sdk.cli.terminal.errors import report_output_failure
 from ferry_sdk.cli.terminal.options import (
     AsJson,
     BaseUrl,
-    CommandRecorder,
     OptionalJournalUrl,
     TokenFile,
     Yes,
@@ -47,6 +46,7 @@ from ferry_sdk.resources.read_back import read_back
 from ferry_sdk.safety import SAFETY
 
 if TYPE_CHECKING:
+    from ferry_sdk.cli.terminal.command_journal import CommandJournal
     from ferry_sdk.client import Ferry
 
 
@@ -132,10 +132,10 @@ def result_shown_by(record: Booking | Ticket, operation: str, some_id: str) -> A
 
 
 def settle_earlier(
-    ferry: Ferry, recorder: CommandRecorder | None, operation: str, some_id: str
+    ferry: Ferry, recorder: CommandJournal | None, operation: str, some_id: str
 ) -> None:
     """Record as done the same writes that the journal has as unresolved."""
-    for entry in () if recorder is None else recorder.journal.unresolved():
+    for entry in () if recorder is None else recorder.unresolved():
         row = SAFETY.get(entry.operation)
         is_same = row is not None and row.effect == SAFETY[operation].effect
         if is_same and some_id in entry.subject.values():

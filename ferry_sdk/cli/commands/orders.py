@@ -8,13 +8,14 @@ import typer
 
 from ferry_sdk import orders
 from ferry_sdk._runtime.money import money
-from ferry_sdk.cli.terminal.errors import exit_code_of, report_errors
+from ferry_sdk.cli.terminal.errors import exit_code_of, next_step, report_errors
 from ferry_sdk.cli.terminal.options import (
     AsJson,
     BaseUrl,
     JournalUrl,
     TokenFile,
     open_client,
+    open_command_journal,
     open_journal,
 )
 from ferry_sdk.cli.terminal.output import (
@@ -66,8 +67,9 @@ def resume_order(
     outcome is still unknown.
     """
     failure: OrderError | None = None
+    todo = ""
     with (
-        open_journal(journal) as record,
+        open_command_journal(journal, may_be_new=False) as record,
         open_client(base_url, token_file) as ferry,
         show_progress("Reading"),
     ):
@@ -75,9 +77,12 @@ def resume_order(
             order = orders.resume(ferry, order_id, journal=record)
         except OrderError as error:
             order, failure = error.order, error
+            for entry in (one.entry for one in record.load_orders(order.id)):
+                if order.state == "unknown" and entry is not None:
+                    todo = f"; {next_step(entry.operation, entry.id)}, then resume again"
     _print(order, as_json=as_json)
     if failure is not None:
-        warn(str(failure.cause))
+        warn(f"{failure.cause}{todo}")
         raise typer.Exit(exit_code_of(failure))
 
 

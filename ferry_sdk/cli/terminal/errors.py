@@ -33,7 +33,7 @@ from ferry_sdk.errors import (
     UnresolvedWriteError,
 )
 from ferry_sdk.safety import SAFETY
-from ferry_sdk.types import JournalEntry
+from ferry_sdk.types import JournalEntry, OrderRecord
 
 
 class Exit(IntEnum):
@@ -74,11 +74,22 @@ class OutputError(Exception):
 
 
 class WriteInterruptedError(KeyboardInterrupt):
-    """An interruption left a write in the journal that is done, or that may have happened."""
+    """An interruption left a write or an order in the journal that is done, or may have happened.
 
-    def __init__(self, entry: JournalEntry) -> None:
-        super().__init__(f"interrupted; {entry.operation} is journal entry {entry.id}")
-        self.entry = entry
+    Attributes:
+        hint: What the user can do.
+        fields: Its fields for programs.
+    """
+
+    def __init__(self, written: JournalEntry | OrderRecord) -> None:
+        if isinstance(written, OrderRecord):
+            super().__init__(f"interrupted; the {written.kind} is order {written.id}")
+            self.hint = _hint_at_order(written)
+            self.fields: dict[str, object] = {"order_id": written.id}
+        else:
+            super().__init__(f"interrupted; {written.operation} is journal entry {written.id}")
+            self.hint = _hint_at_entry(written)
+            self.fields = _entry_fields(written)
 
 
 @contextmanager
@@ -131,7 +142,7 @@ def report_errors(command: Callable[..., None]) -> Callable[..., None]:
             if isinstance(error, OutputError):
                 as_json, hint = False, "do not repeat it; run `ferry show`"
             elif isinstance(error, WriteInterruptedError):
-                about, hint = _entry_fields(error.entry), _hint_at_entry(error.entry)
+                about, hint = error.fields, error.hint
             elif isinstance(error, KeyboardInterrupt) and (left := _left_by(error)) is not None:
                 code, message = Exit.UNKNOWN, f"{text}: {left}"
         else:
@@ -218,6 +229,12 @@ def _hint_at_entry(entry: JournalEntry) -> str:
     if entry.is_unresolved:
         return f"{_DO_NOT_REPEAT}, {next_step(entry.operation, entry.id)}"
     return f"it happened; do not repeat it, run `ferry journal show {entry.id}`"
+
+
+def _hint_at_order(order: OrderRecord) -> str:
+    if order.is_finished:
+        return f"its step has ended; do not repeat it, run `ferry orders show {order.id}`"
+    return f"{_DO_NOT_REPEAT}, run `ferry orders resume {order.id}`"
 
 
 def _hint_at_unknown(error: FerryError) -> str:

@@ -10,7 +10,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import date, timedelta
 from decimal import Decimal, InvalidOperation
 from functools import wraps
@@ -27,19 +27,14 @@ from ferry_sdk.cli.terminal.output import error_console, printable, warn
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import FerryError, InvalidInputError, JournalError
 from ferry_sdk.models.base import path_of
-from ferry_sdk.types import (
-    EndState,
-    Intent,
-    JournalEntry,
-    OutcomeDetails,
-    RateLimiter,
-    Recorder,
-)
+from ferry_sdk.types import RateLimiter, Recorder
 
 if TYPE_CHECKING:
+    from ferry_sdk.cli.terminal.command_journal import CommandJournal
     from ferry_sdk.journal import Journal
 
 T = TypeVar("T")
+J = TypeVar("J", bound="Journal")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 BaseUrl = Annotated[
@@ -104,70 +99,57 @@ def open_client(
         error_console().file.flush()
 
 
-def open_journal(url: str, *, may_be_new: bool = False) -> Journal:
-    """Open a journal; a new one, if it may be new, is a warning.
+def open_journal(url: str) -> Journal:
+    """Open a journal.
 
     Raises:
         InvalidInputError: The URL is invalid, or its file does not exist.
         ModuleNotFoundError: The extra is not installed.
     """
     from ferry_sdk.journal import Journal  # noqa: PLC0415 -- an extra
+
+    return _checked(Journal(url), url, may_be_new=False)
+
+
+@contextmanager
+def open_command_journal(
+    url: str, *, may_be_new: bool = True
+) -> Generator[CommandJournal, None, None]:
+    """Open the journal of a command that writes; a new one, if it may be new, is a warning.
+
+    Raises:
+        InvalidInputError: The URL is invalid, or its file does not exist.
+        ModuleNotFoundError: The extra is not installed.
+        WriteInterruptedError: The command was interrupted, and its write may have happened.
+    """
+    from ferry_sdk.cli.terminal.command_journal import CommandJournal  # noqa: PLC0415 -- an extra
+
+    with _checked(CommandJournal(url), url, may_be_new=may_be_new) as journal:
+        try:
+            yield journal
+        except KeyboardInterrupt:
+            with suppress(JournalError):  # the write still counts as interrupted
+                written = journal.possible_write()
+                if written is not None:
+                    raise WriteInterruptedError(written) from None
+            raise
+
+
+def open_recorder(url: str | None) -> AbstractContextManager[CommandJournal | None]:
+    """Open the journal of a command that writes, if it has one."""
+    return nullcontext() if url is None else open_command_journal(url)
+
+
+def _checked(journal: J, url: str, *, may_be_new: bool) -> J:
+    """Return a journal whose file exists, or may be new."""
     from ferry_sdk.journal.engines import missing_file  # noqa: PLC0415 -- an extra
 
-    journal = Journal(url)
     missing = missing_file(url)
     if missing is not None:
         if not may_be_new:
             raise InvalidInputError(f"there is no file {missing}", field="journal")
         warn(f"the journal {missing} is new: it knows no earlier write")
     return journal
-
-
-class CommandRecorder:
-    """The journal of a command, which finds what the command put on record."""
-
-    def __init__(self, journal: Journal) -> None:
-        self.journal: Journal = journal
-        self._correlation_id: str | None = None
-
-    def begin(self, intent: Intent) -> str:
-        """Record that a write begins."""
-        # Noted first: an interruption of `begin` may leave an entry.
-        self._correlation_id = intent.correlation_id
-        return self.journal.begin(intent)
-
-    def end(self, entry_id: str, state: EndState, details: OutcomeDetails | None = None) -> None:
-        """Record the outcome of a write."""
-        self.journal.end(entry_id, state, details)
-
-    def possible_write(self) -> JournalEntry | None:
-        """Return the command's write, if it is done or may have happened."""
-        if self._correlation_id is None:
-            return None
-        written = self.journal.entries(correlation_id=self._correlation_id)
-        return next((one for one in written if one.is_unresolved or one.state == "done"), None)
-
-
-@contextmanager
-def open_recorder(url: str | None) -> Generator[CommandRecorder | None, None, None]:
-    """Open the journal of a command that writes, if it has one.
-
-    Raises:
-        WriteInterruptedError: The command was interrupted, and its write may have happened.
-    """
-    if url is None:
-        yield None
-        return
-    with open_journal(url, may_be_new=True) as journal:
-        recorder = CommandRecorder(journal)
-        try:
-            yield recorder
-        except KeyboardInterrupt:
-            with suppress(JournalError):  # the write still counts as interrupted
-                entry = recorder.possible_write()
-                if entry is not None:
-                    raise WriteInterruptedError(entry) from None
-            raise
 
 
 def _cache_folder() -> Path | None:

@@ -1,0 +1,35 @@
+"""The journal of a command that writes."""
+
+from __future__ import annotations
+
+from ferry_sdk.journal import Journal
+from ferry_sdk.types import Intent, JournalEntry, OrderRecord
+
+
+class CommandJournal(Journal):
+    """A journal that finds what the command put on record."""
+
+    _correlation_id: str | None = None
+    _order_id: str | None = None
+
+    def begin(self, intent: Intent, order: OrderRecord | None = None) -> str:
+        """Record that a write begins."""
+        # Noted first: an interruption of `begin` may leave an entry.
+        self._correlation_id = intent.correlation_id
+        if order is not None:
+            self._order_id = order.id
+        return super().begin(intent, order)
+
+    def save_order(self, order: OrderRecord) -> None:
+        """Save an order."""
+        self._order_id = order.id
+        super().save_order(order)
+
+    def possible_write(self) -> JournalEntry | OrderRecord | None:
+        """Return the command's order, or its write if it is done or may have happened."""
+        if self._order_id is not None:
+            return next(iter(self.load_orders(self._order_id)), None)
+        if self._correlation_id is None:
+            return None
+        written = self.entries(correlation_id=self._correlation_id)
+        return next((one for one in written if one.is_unresolved or one.state == "done"), None)
