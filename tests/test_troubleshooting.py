@@ -26,16 +26,18 @@ QUOTED = re.findall(
 )
 WITHOUT_EXTRAS = """
 import sys
-from ferry_sdk import Records
+from ferry_sdk import ConfigurationError, Records
 from ferry_sdk.__main__ import main
 
-for gone in ("mcp", "opentelemetry", "pandas", "pyarrow", "sqlalchemy", "starlette", "typer"):
+for gone in ("mcp", "opentelemetry", "pandas", "pyarrow", "pyrate_limiter", "sqlalchemy",
+             "starlette", "typer"):
     sys.modules[gone] = None
 sys.argv[1:] = ["ports"]
 for use in (
     lambda: exec("from ferry_sdk.agents.stdio import *"),
     lambda: exec("from ferry_sdk.journal import *"),
     lambda: exec("from ferry_sdk.otel import *"),
+    lambda: exec("from ferry_sdk import Rate; Rate('1/second')"),
     lambda: exec("from ferry_sdk.sandbox import *"),
     lambda: exec("from ferry_sdk.scan import *"),
     Records([]).to_frame,
@@ -43,7 +45,7 @@ for use in (
 ):
     try:
         use()
-    except (ImportError, SystemExit) as error:
+    except (ConfigurationError, ImportError, SystemExit) as error:
         print(error)
 """
 NO_DATABASE = "the journal cannot be used: OperationalError, no connection or one that broke"
@@ -155,7 +157,10 @@ def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
     yield message(lambda: ports(token="another"))
     yield message(lambda: ports("rate_limited"))
     yield message(lambda: search(on="2020-01-01"))
-    yield message(lambda: ferry.bookings.get("no-such-booking"))
+    for booking_call in (ferry.bookings.get, ferry.bookings.confirm, ferry.bookings.cancel):
+        yield message(lambda call=booking_call: call("no-such-booking"))
+    for ticket_call in (ferry.tickets.get, ferry.tickets.cancel):
+        yield message(lambda call=ticket_call: call("no-such-ticket"))
 
     yield message(lambda: search("Genoaa", "Tunis"))
     yield message(lambda: search(destination="Tangier"))
@@ -166,6 +171,9 @@ def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
         "availabilities": search()[0].select(),
         "passengers": [{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
     }
+    named = [{"type": "Adult", "first_name": "Searched", "last_name": "Reyes"}]
+    asked = {**order, "passengers": named, "vehicle": {"code": "CAR"}}
+    yield message(lambda: ferry.bookings.create(**asked))
     booking_id = ferry.bookings.create(**order).booking_id
     yield message(lambda: ferry.bookings.confirm(booking_id, expect_total=49.9))  # type: ignore[arg-type]  # the mistake
     yield message(lambda: ferry.bookings.confirm(booking_id, expect_total="1.00"))
@@ -174,6 +182,7 @@ def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
     yield message(lambda: ferry.bookings.confirm(booking_id))
     yield message(lambda: ferry.bookings.cancel(booking_id, max_penalty=0))
     yield message(lambda: client(read_only=True).bookings.cancel(booking_id))
+    yield message(lambda: client(read_only=True).with_options(read_only=False))
     with Journal("sqlite://") as journal:
         recorded = client(journal=journal)
         sandbox.faults.add("cut_before", "bookings.create")

@@ -258,8 +258,8 @@ class Progress:
         else:
             self._set(index, state=before)
         if outcome == "rejected" and entry is not None:
-            refusal = f"was refused (HTTP {entry.status_code}, {entry.code})"
-            what = refusal if entry.status_code else "has not happened"
+            reason = f"was refused (HTTP {entry.status_code}, {entry.code})"
+            what = reason if entry.status_code else "has not happened"
             self.rejection = index, action, f"{entry.operation} {what}"
         self.entry_id = self.plan.doing = None
 
