@@ -99,8 +99,8 @@ def open_client(
         error_console().file.flush()
 
 
-def open_journal(url: str) -> Journal:
-    """Open a journal.
+def open_journal(url: str, *, may_be_new: bool = False) -> Journal:
+    """Open a journal; a new one, if it may be new, is a warning.
 
     Raises:
         InvalidInputError: The URL is invalid, or its file does not exist.
@@ -108,14 +108,14 @@ def open_journal(url: str) -> Journal:
     """
     from ferry_sdk.journal import Journal  # noqa: PLC0415 -- an extra
 
-    return _checked(Journal(url), url, may_be_new=False)
+    return _checked(Journal(url), url, may_be_new=may_be_new)
 
 
 @contextmanager
 def open_command_journal(
     url: str, *, may_be_new: bool = True
 ) -> Generator[CommandJournal, None, None]:
-    """Open the journal of a command that writes; a new one, if it may be new, is a warning.
+    """Open the journal of a command that writes, as `open_journal` does.
 
     Raises:
         InvalidInputError: The URL is invalid, or its file does not exist.
