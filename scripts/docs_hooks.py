@@ -37,6 +37,8 @@ PROGRAM = re.compile(r"^\[[^\]]+\]\((?:\.\./)+(examples/(\w+\.py))(?:#(\w+))?\)$
 """A line that links to a program, or to a part of one: the site shows the program there."""
 LIST = re.compile(r"^\[[^\]]+\]\(\.\./ferry_sdk/(\S+)\)$", re.MULTILINE)
 """A line that links to a list in the source: the site shows the list there."""
+CHANGELOG = "[CHANGELOG.md](../CHANGELOG.md)"
+"""A line that links to the list of changes: the site shows the list there."""
 TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
 ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
 CELL = re.compile(r"<t[dh]\b[^>]*>(.*?)</t[dh]>", re.DOTALL)
@@ -74,6 +76,7 @@ def pages_of(item: StructureItem) -> Iterator[Page]:
 def on_page_markdown(text: str, page: Page, **_: object) -> str:
     """Put the programs into a page, describe it, and keep it with its docstrings."""
     text = LIST.sub(lambda found: LISTS[found[1]](), PROGRAM.sub(program, text))
+    text = text.replace(CHANGELOG, '--8<-- "CHANGELOG.md"')
     snippets = Markdown(
         extensions=[SnippetExtension(base_path=[str(ROOT)], check_paths=True)]
     ).preprocessors["snippet"]

@@ -63,8 +63,13 @@ def test_a_block_to_save_has_one_meaning_and_a_use():
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_block_of_a_package_that_is_not_installed_compiles(page):
     for title, source in NOT_INSTALLED.findall(page.read_text("utf-8")):
-        if "--8<--" not in source:
-            compile(source, f"{page.name}: {title}", "exec")
+        compile(source, f"{page.name}: {title}", "exec")
+
+
+def test_a_page_shows_no_directive_where_its_source_is_read():
+    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
+        text = page.read_text("utf-8")
+        assert not re.search(r'^ *(-+8<-+|=== ")', text, re.MULTILINE), page
 
 
 def test_no_block_is_overlooked():

@@ -115,7 +115,7 @@ def open_journal(url: str, *, may_be_new: bool = False) -> Journal:
 def open_command_journal(
     url: str, *, may_be_new: bool = True
 ) -> Generator[CommandJournal, None, None]:
-    """Open the journal of a command that writes; a new one, if it may be new, is a warning.
+    """Open the journal of a command that writes, as `open_journal` does.
 
     Raises:
         InvalidInputError: The URL is invalid, or its file does not exist.
