@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 DIRECTIVE = re.compile(r"^::: ferry_sdk\.(\S+)\n(?: +.*\n?)*", re.MULTILINE)
 """A name whose docstring the reference shows, and its options."""
-FIRST_SENTENCE = re.compile(r"^# .+\n+([A-Z`].+?\.)(?=\s|$)", re.MULTILINE)
+FIRST_SENTENCE = re.compile(r"^# .+\n+([A-Z`].+?)(?:\.(?=\s|$)|:$)", re.MULTILINE)
 LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 PROGRAM = re.compile(r"^\[[^\]]+\]\((?:\.\./)+(examples/(\w+\.py))(?:#(\w+))?\)$", re.MULTILINE)
 """A line that links to a program, or to a part of one: the site shows the program there."""
@@ -131,7 +131,7 @@ LISTS: dict[str, Callable[[], str]] = {
 def first_sentence(text: str) -> str:
     """Return what a page says of itself first, without links; empty if it is no sentence."""
     found = FIRST_SENTENCE.search(LINK.sub(r"\1", text))
-    return found[1] if found else ""
+    return f"{found[1]}." if found else ""
 
 
 def on_page_content(html: str, page: Page, **_: object) -> str:
