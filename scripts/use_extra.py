@@ -43,7 +43,8 @@ def benchmarks() -> None:
 
 def cli() -> None:
     """Run the command line, as far as it goes without a service."""
-    import_all("ferry_sdk.cli", "ferry_sdk.cli.demo")  # the journey wants the local service
+    # The journey wants the local service, and a command's journal the extra of the journal.
+    import_all("ferry_sdk.cli", "ferry_sdk.cli.demo", "ferry_sdk.cli.terminal.command_journal")
     command = [sys.executable, "-I", "-m", "ferry_sdk", "--help"]
     if "search" not in subprocess.run(command, check=True, capture_output=True, text=True).stdout:  # noqa: S603 -- this interpreter
         sys.exit("The command line does not show its commands.")

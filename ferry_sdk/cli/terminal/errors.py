@@ -84,7 +84,7 @@ class WriteInterruptedError(KeyboardInterrupt):
     def __init__(self, written: JournalEntry | OrderRecord) -> None:
         if isinstance(written, OrderRecord):
             super().__init__(f"interrupted; the {written.kind} is order {written.id}")
-            self.hint = _hint_at_order(written)
+            self.hint: str = _hint_at_order(written)
             self.fields: dict[str, object] = {"order_id": written.id}
         else:
             super().__init__(f"interrupted; {written.operation} is journal entry {written.id}")
