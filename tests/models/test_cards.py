@@ -4,6 +4,7 @@ import base64
 import re
 import sys
 from datetime import timedelta
+from decimal import Decimal
 from html import unescape
 from html.parser import HTMLParser
 from unicodedata import category
@@ -15,6 +16,7 @@ from ferry_sdk import (
     AsyncFerry,
     Availability,
     Booking,
+    BookingCancellation,
     BookingCreated,
     Ferry,
     Port,
@@ -205,6 +207,21 @@ def test_a_booking_tells_its_stage_and_what_to_do_next():
     names = [action.name for action in booking.next_actions()]
     assert names
     assert [text for text in texts if text in names] == names
+
+
+def test_a_cancellation_tells_its_amounts_and_those_of_its_preview():
+    fee = CancellationFee.model_validate({**samples.CANCELLATION_FEE, "penalty_amount": "48.1"})
+    done = BookingCancellation(
+        booking_id="b-1", status="cancelled", refund_amount=Decimal(100), previewed=fee
+    )
+    texts = parse_html(done._repr_html_()).texts
+    for name, amount in [
+        ("refund_amount", "100.00 EUR"),
+        ("previewed penalty_amount", "48.10 EUR"),
+        ("previewed refund_amount", "100.05 EUR"),
+    ]:
+        assert texts[texts.index(name) + 1] == amount
+    assert not [text for text in texts if "Decimal" in text]
 
 
 def test_a_sailing_tells_its_tariffs_and_places():

@@ -198,9 +198,12 @@ def _columns(rows: Sequence[Mapping[str, object]]) -> Markup:
 
 
 def _fields(record: Model) -> Iterator[tuple[str, object]]:
-    currency: str | None = getattr(record, "currency", None)
+    fee: Model | None = getattr(record, "previewed", None)
+    currency: str | None = getattr(fee or record, "currency", None)
     for name, value in record.__repr_args__():
-        if name is not None:
+        if fee is not None and value is fee:
+            yield from ((f"previewed {part}", shown) for part, shown in _fields(fee))
+        elif name is not None:
             yield name, money(value, currency) if isinstance(value, Decimal) and currency else value
 
 
