@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -405,14 +406,31 @@ class Journal:
 
 def _guard(work: Callable[[], T]) -> T:
     """Use the database, and turn its failures into `JournalError`."""
+    handled = sys.exc_info()[1]
     try:
         return work()
     except (FerryError, MemoryError, orders.DuplicateWriteError):
         raise
     except Exception as error:  # noqa: BLE001 -- damaged data can fail in any way
         problem = describe(error)
+        interrupt = _replaced_interrupt(error, handled)
     # Outside `except`, so that the database's error is not attached.
-    raise JournalError(f"the journal cannot be used: {problem}")
+    raise interrupt or JournalError(f"the journal cannot be used: {problem}")
+
+
+def _replaced_interrupt(
+    error: BaseException | None, handled: BaseException | None
+) -> BaseException | None:
+    """Return the Ctrl-C or the SystemExit of a signal handler that an error replaced.
+
+    psycopg and SQLAlchemy clean up after an interrupted statement; if that fails, only their error
+    leaves them. What the caller was handling before is not theirs.
+    """
+    while error is not None and error is not handled:
+        if not isinstance(error, Exception):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def _require(entry: JournalEntry | None, field: str) -> JournalEntry:

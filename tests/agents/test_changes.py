@@ -401,6 +401,19 @@ def test_a_refused_change_counts_neither_as_spent_nor_as_a_penalty(
     assert made.get("error", {}).get("code") == ("spend_limit" if answer else None)
 
 
+def test_the_new_booking_of_a_change_counts_as_spent_after_it_is_cancelled(
+    toolkit_of: Callable[..., Any], settings: dict[str, Any]
+) -> None:
+    toolkit = toolkit_of(**settings, spend_limit={"EUR": 40})
+    named = {"booking_id": ticketed(toolkit)}
+    offer = offers(toolkit)[0]
+    changed = result_of(toolkit.call("bookings_change", {**named, "offer": offer["offer"]}))
+    result_of(toolkit.call("bookings_cancel", {"booking_id": changed["booking_id"]}))
+    wanted = {"offer": offer["offer"], "passengers": [ADA]}
+    refused = error(toolkit.call("bookings_create", wanted), "spend_limit")
+    assert Decimal(refused["spent"]) > Decimal(offer["price"]), "with the first booking"
+
+
 def test_a_change_is_approved_by_a_code(
     toolkit_of: Callable[..., Any], settings: dict[str, Any]
 ) -> None:

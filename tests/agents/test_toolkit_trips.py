@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import re
 import time
-from contextlib import suppress
-from datetime import date, timedelta
+from contextlib import nullcontext
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk import Ferry
+from ferry_sdk import Ferry, InvalidInputError, RequestTimeoutError
 from ferry_sdk.agents.policy.known_ids import KnownIds
 from ferry_sdk.agents.policy.state import State
-from ferry_sdk.agents.policy.trip_answers import find
+from ferry_sdk.agents.policy.trip_answers import check_days, find
 from ferry_sdk.planning.catalogues import clear_cache
-from ferry_sdk.planning.trips import SearchReport, TripSearch
+from ferry_sdk.planning.trips import AskedSearch, FailedSearch, SearchReport, TripSearch
 from tests.agents.agent import PASSENGERS, TRAVELLERS, approve_all, error, result_of, runner_of
 from tests.support.routes import know_routes
 from tests.support.tiers import LONG
@@ -168,6 +168,10 @@ def test_a_vehicle_that_is_not_certain_gives_candidates(
         assert codes >= candidates, name
         assert bool(codes) == bool(candidates), name
     assert ferry_sandbox.counters.requests["availability.search"] == 0
+
+
+def test_one_vehicle_with_a_part_of_the_name_is_taken(toolkit: Any) -> None:
+    assert trips(toolkit, vehicle="golf")["vehicle"] == {"code": "CAR"}
 
 
 def test_a_service_without_mcp_takes_the_code_of_a_vehicle(
@@ -370,6 +374,36 @@ def test_a_toolkit_that_only_reads_finds_trips(toolkit_of: Callable[..., Any]) -
     assert names[:2] == ["trips_find", "places_find"]
 
 
+def answer_for(trips: TripSearch) -> Any:
+    """Return what a tool answers when a search finds this."""
+    flow = find("trips_find", {"passengers": ()}, KnownIds(State()), date.today)
+    next(flow)
+    with pytest.raises(StopIteration) as end:
+        flow.send(trips)
+    return end.value.value
+
+
+def test_companies_that_nobody_had_time_to_ask_are_named() -> None:
+    gnv, ctn = (AskedSearch(company, "ITGOA", "TNTUN", DAY) for company in ("GNV", "CTN"))
+    failed = FailedSearch("CTN", "ITGOA", "TNTUN", DAY, RequestTimeoutError("late"))
+    report = SearchReport(asked=(ctn,), failed=(failed,), not_asked=(gnv, ctn))
+    (missing, nothing) = answer_for(TripSearch([], report))["notes"]
+    assert missing == (
+        "Not all offers: CTN failed (request_timeout), "
+        "GNV not asked (no time, or too many searches)."
+    )
+    assert "another day" in nothing
+
+
+@pytest.mark.parametrize(("hour", "is_over"), [(11, False), (12, True)])
+def test_a_day_is_past_when_it_is_over_twelve_hours_west_of_greenwich(
+    hour: int, is_over: bool
+) -> None:
+    now = datetime(2050, 6, 7, hour, 30, tzinfo=timezone.utc).timestamp()
+    with pytest.raises(InvalidInputError) if is_over else nullcontext():
+        check_days({"on": DAY}, now)
+
+
 def test_names_of_the_service_are_one_short_line_each(ferry_sandbox: Sandbox) -> None:
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         (trip,) = ferry.trips.search("Genoa", "Tunis", on=DAY, passengers=TRAVELLERS)
@@ -386,15 +420,7 @@ def test_names_of_the_service_are_one_short_line_each(ferry_sandbox: Sandbox) ->
         }
     )
     made = type(trip)(hostile, None, trip.fares, (f"GNV{bad}",))
-    flow = find("trips_find", {"passengers": ()}, KnownIds(State()), date.today)
-    next(flow)
-    answer: Any = None
-    with suppress(StopIteration):
-        try:
-            flow.send(TripSearch([made] * 30, SearchReport()))
-        except StopIteration as end:
-            answer = end.value
-            raise
+    answer = answer_for(TripSearch([made] * 30, SearchReport()))
     text = json.dumps(answer, ensure_ascii=False)
     assert len(text) < 5_000
     assert not {"\u202e", "\u200b", "\\n"} & {*text, *(text[i : i + 2] for i in range(len(text)))}

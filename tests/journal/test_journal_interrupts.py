@@ -110,3 +110,35 @@ def test_a_journal_in_memory_survives_an_interrupt_inside_its_database():
             journal.end(entry_id, "done")
         journal._engine.dialect.do_execute = execute
         check_usable(journal, entry_id, 0)
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_leaves_a_database_that_fails_while_it_cleans_up(tmp_path, kind):
+    def ping(*_):
+        try:
+            raise kind(7)
+        finally:
+            raise sqlite3.ProgrammingError("a statement is being executed")
+
+    with Journal(f"sqlite:///{tmp_path / 'journal.db'}") as journal:
+        entry_id = journal.begin(confirmation("first"))
+        journal._engine.dialect.do_execute = ping
+        with pytest.raises(kind):
+            journal.entries()
+        journal._engine.dialect.do_execute = partial(fail, sqlite3.ProgrammingError)
+        with pytest.raises(JournalError):
+            handle(kind, journal.entries)
+        del journal._engine.dialect.do_execute
+        check_usable(journal, entry_id, 0)
+
+
+def fail(kind, *_):
+    raise kind
+
+
+def handle(kind, use):
+    """Use a journal while an earlier interrupt is handled."""
+    try:
+        fail(kind)
+    except kind:
+        use()
