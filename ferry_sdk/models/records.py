@@ -153,7 +153,8 @@ class Records(Sequence[T_co], Generic[T_co]):
 
         Raises:
             InvalidInputError: An option has another value, or rows of tariffs were requested for
-                records without tariffs.
+                records without tariffs, or a member is no record of the service, such as a trip;
+                ``trips.to_frame()`` returns the frame of trips.
             ModuleNotFoundError: pandas is not installed.
 
         Example:

@@ -80,11 +80,14 @@ def fares_by_day(sailings: Iterable[Availability]) -> Figure:
         The figure, 9 by 4.8 inches. It is not registered with pyplot and need not be closed.
 
     Raises:
-        InvalidInputError: The fares are in several currencies.
+        InvalidInputError: The fares are in several currencies, or a member is no sailing.
         ModuleNotFoundError: matplotlib is not installed.
     """
     routes: dict[str, list[_Fare]] = {}
-    for sailing in sailings:
+    for index, sailing in enumerate(sailings):
+        if not isinstance(sailing, Availability):  # pyright: ignore[reportUnnecessaryIsInstance]
+            problem = "expected a sailing, such as trip.outward"
+            raise InvalidInputError(problem, field=f"sailings[{index}]")
         if ticket := cheapest_ticket(sailing):
             route = f"{sailing.depart_name} → {sailing.arrive_name}"
             routes.setdefault(route, []).append((sailing.depart_at.date(), ticket))

@@ -92,6 +92,13 @@ def test_a_sailing_without_a_ticket_has_no_lowest_amount():
     assert frame["lowest_currency"].isna().tolist() == [True, False]
 
 
+def test_what_is_no_record_is_refused_and_not_left_out():
+    for values in (["text"], [sailing(), timedelta(1)]):
+        with pytest.raises(InvalidInputError) as caught:
+            Records(values).to_frame()
+        assert caught.value.field == "records"
+
+
 def test_rows_of_tariffs_need_tariffs():
     with pytest.raises(InvalidInputError, match="by: these records have no tariffs"):
         Records([Port(code="A", name="A", country="X")]).to_frame(by="tariff")

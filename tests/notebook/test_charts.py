@@ -92,6 +92,11 @@ class TestFares:
         with pytest.raises(InvalidInputError, match="sailings: fares in EUR, GBP"):
             notebook.fares_by_day([sailing(13, 5), sailing(13, 5, tariff={"currency": "Gbp"})])
 
+    def test_what_is_no_sailing_is_named(self):
+        with pytest.raises(InvalidInputError) as caught:
+            notebook.fares_by_day([sailing(13, 5), sailing(13, 5).tariffs[0]])
+        assert caught.value.field == "sailings[1]"
+
     def test_texts_are_not_parsed_as_formulas(self):
         assert has_png(notebook.fares_by_day([sailing(13, 5, depart_name="$\\frac{$")]))
         both = [sailing(13, 5, depart_name="$\\frac{$"), sailing(13, 5)]

@@ -100,7 +100,10 @@ def frame_of_columns(
 def frame_of(records: Iterable[object], *, by: By, money: MoneyAs) -> DataFrame:
     """Return a frame; see `Records.to_frame`."""
     check_options(by, money)
-    models = models_of(records)
+    given = [*records]
+    models = models_of(given)
+    if len(models) < len(given):
+        raise InvalidInputError("a frame has only the service's records", field="records")
     columns: list[_Column] = []
     if by == "tariff":
         pairs = [(one, tariff) for one in _sailings(models) for tariff in one.tariffs]
