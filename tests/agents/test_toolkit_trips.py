@@ -170,8 +170,12 @@ def test_a_vehicle_that_is_not_certain_gives_candidates(
     assert ferry_sandbox.counters.requests["availability.search"] == 0
 
 
-def test_one_vehicle_with_a_part_of_the_name_is_taken(toolkit: Any) -> None:
-    assert trips(toolkit, vehicle="golf")["vehicle"] == {"code": "CAR"}
+def test_a_vehicle_is_taken_by_its_whole_name_or_by_a_part_that_only_it_has(toolkit: Any) -> None:
+    assert trips(toolkit, vehicle="Yaris")["offers"]  # and not the Yaris Cross
+    assert trips(toolkit, vehicle="Master")["offers"]
+    refused = error(toolkit.call("trips_find", query(vehicle="Transit")), "unknown_vehicle")
+    assert "several" in refused["message"]
+    assert len(refused["candidates"]) == 2
 
 
 def test_a_service_without_mcp_takes_the_code_of_a_vehicle(
