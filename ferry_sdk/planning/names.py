@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Final, Literal, cast
 
 from ferry_sdk.errors import AmbiguousPlaceError, UnknownPlaceError
@@ -89,6 +90,7 @@ _ALIASES: Final[Mapping[str, str]] = {
 }
 
 
+@lru_cache(maxsize=4096)
 def fold(text: str) -> str:
     """Return a name without accents, case and punctuation, with single spaces."""
     lower = unicodedata.normalize("NFKD", text).casefold().translate(_LETTERS)

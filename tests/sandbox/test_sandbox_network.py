@@ -213,6 +213,15 @@ def week(days, company, journey):
     return [each for day in days for each in TIMETABLE.sailings(company, journey, day)]
 
 
+def test_services_of_one_seed_work_a_day_out_once():
+    first, second = (Timetable.of_seed(seed) for seed in (1, 2))
+    assert Timetable.of_seed(1) is first
+    company, journey = pair("CTN", "FRMRS", "TNLGN")
+    sailings = [each.sailings(company, journey, SUMMER[0]) for each in (first, first, second)]
+    assert sailings[0] is sailings[1]
+    assert sailings[0] == TIMETABLE.sailings(company, journey, SUMMER[0]) != sailings[2]
+
+
 def test_every_company_sails_each_of_its_journeys_in_summer():
     for company, journey in PAIRS:
         assert week(SUMMER, company, journey), (company.code, journey.key)

@@ -23,7 +23,10 @@ _PLAIN: Final = str.maketrans("æÆœŒøØđĐłŁ", "aaooooddll")
 
 def clean_text(text: str, longest: int | None = None) -> str:
     """Return an untrusted text in one line, without hidden characters, cut to a length."""
-    shown = _UNUSUAL.sub(_clean_character, text)
+    if text.isascii() and text.isprintable():
+        shown = text[:]  # a plain string, also of a member of an enum
+    else:
+        shown = _UNUSUAL.sub(_clean_character, text)
     return shown if longest is None or len(shown) <= longest else f"{shown[: longest - 1]}…"
 
 

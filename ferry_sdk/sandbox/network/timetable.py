@@ -14,6 +14,7 @@ from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 _FIRST_YEAR, _LAST_YEAR = 1970, 2199
 _DAY = 24 * 60
 _STEP = 5
+_DAYS_KEPT = 8192
 _LONG = 1200
 _WINTER_DELAY = 60
 _SUMMER_MONTHS = range(4, 11)
@@ -101,12 +102,22 @@ class Timetable:
     def __init__(self, random: SeededRandom) -> None:
         self._random = random
         self._slots = functools.cache(self._draw)
+        self._of_day = functools.lru_cache(maxsize=_DAYS_KEPT)(self._sailings_of)
+
+    @staticmethod
+    @functools.lru_cache(maxsize=4)
+    def of_seed(seed: int) -> Timetable:
+        """Return the timetable of a seed, which the services of a process share."""
+        return Timetable(SeededRandom(seed))
 
     def sailings(self, company: Company, journey: Journey, day: date) -> tuple[Sailing, ...]:
         """Return a company's sailings on a journey on a local day, earliest first.
 
         Empty outside the route's season, before 1970 and after 2199.
         """
+        return self._of_day(company, journey, day)
+
+    def _sailings_of(self, company: Company, journey: Journey, day: date) -> tuple[Sailing, ...]:
         if not _FIRST_YEAR <= day.year <= _LAST_YEAR or company.code not in journey.route.companies:
             return ()
         period = _period_of(journey.route.season, day)

@@ -76,7 +76,7 @@ class Offers:
         self.profile: Profile = profile or Profile()
         self.network: Network = with_trial_routes(network)
         self.inventory: Inventory = inventory or Inventory()
-        self.timetable: Timetable = Timetable(random)
+        self.timetable: Timetable = Timetable.of_seed(seed)
         self.catalogue: Catalogue = Catalogue(network, self.timetable, clock)
         self._clock = clock
         self._random = random
