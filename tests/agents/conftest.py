@@ -13,12 +13,17 @@ import pytest
 from ferry_sdk import AsyncFerry, Ferry
 from ferry_sdk.agents import AsyncToolkit, Toolkit
 from ferry_sdk.agents.tools.tools import TOOLS
+from ferry_sdk.journal import Journal
+from ferry_sdk.planning.catalogues import clear_cache
 from tests.agents.agent import WRITES, approve_all, runner_of
 from tests.support.both import Waiting
+from tests.support.routes import know_routes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
+    from pathlib import Path
 
+    from ferry_sdk.agents import ApprovalRequest
     from ferry_sdk.sandbox import Sandbox
 
 
@@ -64,6 +69,26 @@ class Checked:
 
     def __repr__(self) -> str:
         return repr(self.toolkit)
+
+
+@pytest.fixture
+def known_routes(ferry_sandbox: Sandbox) -> Iterator[None]:
+    """The clients of the test know the routes of its service already."""
+    know_routes(ferry_sandbox)
+    yield
+    clear_cache()
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    with Journal(f"sqlite:///{tmp_path / 'journal.db'}") as journal:
+        yield journal
+
+
+@pytest.fixture
+def asked() -> list[ApprovalRequest]:
+    """Return the requests that a person was asked about."""
+    return []
 
 
 @pytest.fixture(params=["sync", "asyncio"])

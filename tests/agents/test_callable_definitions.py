@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk.planning.catalogues import clear_cache
 from tests.agents.agent import PASSENGERS, TRAVELLERS, approve_all, error, result_of
-from tests.support.routes import know_routes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from anyio.from_thread import BlockingPortal
 
-    from ferry_sdk.sandbox import Sandbox
 
 TRIP = {"origin": "Tarifa", "destination": "MATNG", "on": "2050-06-06", "passengers": TRAVELLERS}
 
@@ -76,14 +73,12 @@ def filled(schema: dict[str, Any], value: Any) -> Any:
 
 @pytest.fixture
 def framework_of(
-    ferry_sandbox: Sandbox, toolkit_of: Callable[..., Any], asyncio_portal: BlockingPortal
+    known_routes: None, toolkit_of: Callable[..., Any], asyncio_portal: BlockingPortal
 ) -> Iterator[Callable[..., Framework]]:
     """Create frameworks over toolkits that may write; the test runs with each kind."""
-    know_routes(ferry_sandbox)
-    yield lambda **settings: Framework(
+    return lambda **settings: Framework(
         toolkit_of({"deadline": 30}, writes=True, **settings), asyncio_portal
     )
-    clear_cache()
 
 
 def test_a_definition_is_called_with_a_mapping_or_with_json(

@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferry_sdk import Ferry, Traveller, orders
-from ferry_sdk.journal import Journal
-from ferry_sdk.planning.catalogues import clear_cache
 from tests.agents.agent import PASSENGERS, TRAVELLERS, error, result_of, runner_of
-from tests.support.routes import know_routes
 from tests.support.trip import DAY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from ferry_sdk.agents import ApprovalRequest
+    from ferry_sdk.journal import Journal
     from ferry_sdk.sandbox import Sandbox
 
+pytestmark = pytest.mark.usefixtures("known_routes")
 ADA = {
     **PASSENGERS[0],
     "birth_date": "2015-04-02",
@@ -31,25 +30,6 @@ ADA = {
     "doc_expiration": "2059-01-31",
 }
 LATER = DAY + timedelta(days=3)
-
-
-@pytest.fixture(autouse=True)
-def _with_routes(ferry_sandbox: Sandbox) -> Iterator[None]:
-    know_routes(ferry_sandbox)
-    yield
-    clear_cache()
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    with Journal(f"sqlite:///{tmp_path / 'journal.db'}") as journal:
-        yield journal
-
-
-@pytest.fixture
-def asked() -> list[ApprovalRequest]:
-    """Return the requests that a person was asked about."""
-    return []
 
 
 @pytest.fixture

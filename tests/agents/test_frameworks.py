@@ -8,7 +8,6 @@ import pytest
 
 from tests.agents.frameworks.driver import HERE, JOURNEY, tomllib
 from tests.agents.frameworks.journey import Script
-from tests.support.routes import know_routes
 from tests.support.trip import DAY
 
 if TYPE_CHECKING:
@@ -17,11 +16,11 @@ if TYPE_CHECKING:
     from ferry_sdk.sandbox import Sandbox
 
 
+@pytest.mark.usefixtures("known_routes")
 @pytest.mark.parametrize("answer", JOURNEY)
 def test_the_journey_of_the_frameworks_fits_the_tools(
     answer: str, toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
 ) -> None:
-    know_routes(ferry_sandbox)
     toolkit = toolkit_of({"deadline": 30}, writes=True, tools="journey")
     script, found = Script(agreed=answer == "given", day=DAY), None
     while call := script.next(found):

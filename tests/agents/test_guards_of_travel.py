@@ -11,7 +11,6 @@ import pytest
 from ferry_sdk.agents.policy.creation import _searched_vehicle
 from ferry_sdk.models.catalogue import VehicleModel
 from ferry_sdk.models.inputs import Vehicle
-from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.planning.vehicles import VehicleMatch
 from tests.agents.agent import (
     PASSENGERS,
@@ -23,28 +22,15 @@ from tests.agents.agent import (
     round_trip,
 )
 from tests.agents.agent import sailings as search
-from tests.support.routes import know_routes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from ferry_sdk.agents import ApprovalRequest
     from ferry_sdk.sandbox import Sandbox
 
+pytestmark = pytest.mark.usefixtures("known_routes")
 TRIP = {"origin": "Genoa", "destination": "Tunis", "on": "2050-06-06", "passengers": TRAVELLERS}
-
-
-@pytest.fixture(autouse=True)
-def _with_routes(ferry_sandbox: Sandbox) -> Iterator[None]:
-    know_routes(ferry_sandbox)
-    yield
-    clear_cache()
-
-
-@pytest.fixture
-def asked() -> list[ApprovalRequest]:
-    """Return what a person was asked to approve."""
-    return []
 
 
 @pytest.fixture

@@ -10,13 +10,11 @@ import pytest
 
 from ferry_sdk import ConfigurationError, Traveller
 from tests.agents.agent import result_of
-from tests.support.routes import know_routes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ferry_sdk.agents import ApprovalRequest, AuditRecord
-    from ferry_sdk.sandbox import Sandbox
 
 PARTY = {
     "t1": Traveller(
@@ -35,10 +33,8 @@ PRIVATE = ("Zoë", "Núñez", "Iñigo", "Hara", "XK4471902", "1991-", "2041-08")
 SEARCH = {"origin": "Dover", "destination": "Calais", "on": "2050-07-12"}
 
 
-def test_travellers_are_booked_by_their_handles(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
-) -> None:
-    know_routes(ferry_sandbox)
+@pytest.mark.usefixtures("known_routes")
+def test_travellers_are_booked_by_their_handles(toolkit_of: Callable[..., Any]) -> None:
     asked: list[ApprovalRequest] = []
     records: list[AuditRecord] = []
 

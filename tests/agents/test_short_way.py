@@ -12,9 +12,7 @@ from ferry_sdk import ConfigurationError, Ferry
 from ferry_sdk.agents import Toolkit
 from ferry_sdk.agents.tools.tools import JOURNEY, TOOLS
 from ferry_sdk.journal import Journal
-from ferry_sdk.planning.catalogues import clear_cache
 from tests.agents.agent import ShortWay, approve_all, result_of
-from tests.support.routes import know_routes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,11 +39,9 @@ def tokens(value: object) -> int:
 
 
 @pytest.fixture
-def ferry(ferry_sandbox: Sandbox) -> Iterator[Ferry]:
-    know_routes(ferry_sandbox)
+def ferry(known_routes: None, ferry_sandbox: Sandbox) -> Iterator[Ferry]:
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         yield ferry
-    clear_cache()
 
 
 def test_a_sentence_becomes_a_paid_booking_in_few_calls(
@@ -61,14 +57,11 @@ def test_a_sentence_becomes_a_paid_booking_in_few_calls(
     assert len(agent.calls) <= MOST_CALLS
 
 
-def test_with_an_approver_the_short_way_is_three_calls(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
-) -> None:
-    know_routes(ferry_sandbox)
+@pytest.mark.usefixtures("known_routes")
+def test_with_an_approver_the_short_way_is_three_calls(toolkit_of: Callable[..., Any]) -> None:
     agent = ShortWay(toolkit_of({"deadline": 30}, writes=True, approve=approve_all))
     assert agent.pay(agent.book())["status"] == "confirmed"
     assert agent.calls == ["trips_find", "bookings_create", "bookings_confirm"]
-    clear_cache()
 
 
 def test_the_tool_list_is_short(ferry: Ferry, record_property: Record, tmp_path: Path) -> None:

@@ -16,14 +16,12 @@ import pytest
 
 from ferry_sdk import Ferry
 from ferry_sdk.agents import Toolkit
-from ferry_sdk.journal import Journal
-from ferry_sdk.planning.catalogues import clear_cache
 from tests.agents.agent import PASSENGERS, TRAVELLERS, approve_all, result_of
-from tests.support.routes import know_routes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ferry_sdk.journal import Journal
     from ferry_sdk.sandbox import Sandbox
 
 ROWS: list[dict[str, Any]] = json.loads(
@@ -98,18 +96,10 @@ class Conversation:
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    with Journal(f"sqlite:///{tmp_path / 'journal.db'}") as journal:
-        yield journal
-
-
-@pytest.fixture
-def ferry(ferry_sandbox: Sandbox, journal: Journal) -> Iterator[Ferry]:
-    know_routes(ferry_sandbox)
+def ferry(known_routes: None, ferry_sandbox: Sandbox, journal: Journal) -> Iterator[Ferry]:
     settings = {"base_url": ferry_sandbox.base_url, "deadline": 30.0, "journal": journal}
     with Ferry(ferry_sandbox.token, **settings) as ferry:
         yield ferry
-    clear_cache()
 
 
 def test_there_are_many_mistakes() -> None:

@@ -22,18 +22,17 @@ from ferry_sdk.agents.policy import duplicates
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.budget import Budget
 from ferry_sdk.agents.policy.state import AgentState
-from ferry_sdk.planning.catalogues import clear_cache
 from tests.agents.agent import PASSENGERS, ShortWay, approve_all, book, error, order, result_of
 from tests.agents.agent import sailings as sailings_of
 from tests.support.processes import start
-from tests.support.routes import know_routes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     from ferry_sdk.sandbox import Sandbox
 
+pytestmark = pytest.mark.usefixtures("known_routes")
 WRITER = """
 import json, os, sys
 from ferry_sdk import Ferry
@@ -54,13 +53,6 @@ with Ferry(token, base_url=base_url) as ferry:
         answer = toolkit.call("bookings_create", order)
         print(answer.get("error", {}).get("code", answer["status"]), flush=True)
 """
-
-
-@pytest.fixture(autouse=True)
-def _with_routes(ferry_sandbox: Sandbox) -> Iterator[None]:
-    know_routes(ferry_sandbox)
-    yield
-    clear_cache()
 
 
 @pytest.fixture

@@ -16,30 +16,22 @@ from ferry_sdk import Ferry, InvalidInputError, RequestTimeoutError
 from ferry_sdk.agents.policy.known_ids import KnownIds
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.policy.trip_answers import check_days, find
-from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.planning.trips import AskedSearch, FailedSearch, SearchReport, TripSearch
 from tests.agents.agent import PASSENGERS, TRAVELLERS, approve_all, error, result_of, runner_of
-from tests.support.routes import know_routes
 from tests.support.tiers import LONG
 from tests.support.trip import NOW
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from ferry_sdk.sandbox import Sandbox
 
+pytestmark = pytest.mark.usefixtures("known_routes")
 DAY = date(2050, 6, 6)
 """GNV sails from Genoa to Tunis, CTN does not."""
 TWO = [*TRAVELLERS, {"type": "Adult", "gender": "Male", "age": 36}]
 CHOSEN = [{"availability_id": "a", "tariff_id": "t", "place_id": "p"}]
 TWO_NAMES = [*PASSENGERS, {"type": "Adult", "first_name": "Noel", "last_name": "Okonkwo"}]
-
-
-@pytest.fixture(autouse=True)
-def _with_routes(ferry_sandbox: Sandbox) -> Iterator[None]:
-    know_routes(ferry_sandbox)
-    yield
-    clear_cache()
 
 
 @pytest.fixture

@@ -25,12 +25,6 @@ YEAR = DAY.year
 
 
 @pytest.fixture
-def asked() -> list[ApprovalRequest]:
-    """Return the requests that a person was asked about."""
-    return []
-
-
-@pytest.fixture
 def toolkit(toolkit_of: Callable[..., Any], asked: list[ApprovalRequest]) -> Any:
     """Return a toolkit whose approver agrees, and is recorded."""
     return toolkit_of(writes=True, approve=lambda one: asked.append(one) is None)

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ferry_sdk.agents import Toolkit
-from ferry_sdk.planning.catalogues import clear_cache
 from tests.agents.agent import PASSENGERS, TRAVELLERS, approve_all, book
 from tests.agents.recipes.adapters import ADAPTERS, client_of
-from tests.support.routes import know_routes
 from tests.support.tiers import LONG, mostly_long
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from ferry_sdk.sandbox import Sandbox
 
@@ -44,13 +42,14 @@ def told(result: Any) -> str:
 
 @pytest.fixture(params=mostly_long(ADAPTERS))
 def run(
-    request: pytest.FixtureRequest, ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Run]:
+    request: pytest.FixtureRequest,
+    known_routes: None,
+    ferry_sandbox: Sandbox,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Run:
     """Run the recipe of a framework with a script and a person."""
     monkeypatch.setenv("LANGSMITH_TRACING", "false")
-    know_routes(ferry_sandbox)
-    yield lambda script, ask: ADAPTERS[request.param](ferry_sandbox, script, ask)
-    clear_cache()
+    return lambda script, ask: ADAPTERS[request.param](ferry_sandbox, script, ask)
 
 
 def test_a_recipe_books_what_a_person_approves(run: Run, ferry_sandbox: Sandbox) -> None:
