@@ -19,7 +19,6 @@ from ferry_sdk import (
 )
 from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.http import Reply, Request
-from ferry_sdk._engine.limits import READ_BACK_WINDOW
 from ferry_sdk._engine.settings import Secret, Settings
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.models import (
@@ -49,10 +48,7 @@ from tests.backend.canaries import (
 from tests.support.exchanges import URL, caught, client_of
 from tests.support.tables import each
 
-
-@pytest.fixture(autouse=True)
-def _at_once(monkeypatch):
-    monkeypatch.setattr("ferry_sdk._engine.polling._LAST_LOOK", READ_BACK_WINDOW)
+pytestmark = pytest.mark.usefixtures("look_once")
 
 
 def echoed(request):

@@ -21,7 +21,6 @@ from ferry_sdk import (
     RequestTimeoutError,
     UnresolvedWriteError,
 )
-from ferry_sdk._engine.limits import READ_BACK_WINDOW
 from ferry_sdk.journal import Journal
 from tests.backend.canaries import (
     BOOKING,
@@ -39,13 +38,9 @@ from tests.support.exchanges import URL, caught, client_of
 from tests.support.injected import LIBRARIES
 from tests.support.trip import DAY, found
 
+pytestmark = pytest.mark.usefixtures("look_once")
 PAYMENT = "canary-payment-55d1"
 ECHO = {"name": f"{TOKEN} {PASSENGER['last_name']} {CONTACT['email']}"}
-
-
-@pytest.fixture(autouse=True)
-def _at_once(monkeypatch):
-    monkeypatch.setattr("ferry_sdk._engine.polling._LAST_LOOK", READ_BACK_WINDOW)
 
 
 @pytest.fixture

@@ -69,6 +69,12 @@ def cli(ferry_sandbox: Sandbox, tmp_path: Path) -> Iterator[Callable[..., Ended]
 
 
 @pytest.fixture
+def url(tmp_path: Path) -> str:
+    """The address of a journal."""
+    return f"sqlite:///{tmp_path / 'ferry.db'}"
+
+
+@pytest.fixture
 def ferry(ferry_sandbox: Sandbox) -> Iterator[Ferry]:
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as client:
         yield client

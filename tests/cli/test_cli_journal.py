@@ -30,11 +30,6 @@ def begin(journal: Journal, operation: str = "bookings.create", **subject: str) 
 
 
 @pytest.fixture
-def url(tmp_path) -> str:
-    return f"sqlite:///{tmp_path / 'ferry.db'}"
-
-
-@pytest.fixture
 def journal(url):
     with Journal(url) as made:
         made.unresolved()

@@ -11,11 +11,6 @@ from tests.support.trip import booked
 
 
 @pytest.fixture
-def url(tmp_path):
-    return f"sqlite:///{tmp_path / 'ferry.db'}"
-
-
-@pytest.fixture
 def sold(ferry_sandbox, url):
     """A booking that is confirmed and in the journal."""
     with (

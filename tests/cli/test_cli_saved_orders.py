@@ -20,11 +20,6 @@ pytestmark = pytest.mark.usefixtures("look_once")
 
 
 @pytest.fixture
-def url(tmp_path) -> str:
-    return f"sqlite:///{tmp_path / 'ferry.db'}"
-
-
-@pytest.fixture
 def journal(url):
     with Journal(url) as made:
         yield made

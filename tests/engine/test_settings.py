@@ -24,11 +24,6 @@ PORTS = httpx.Response(200, json={"ports": []})
 kinds = each("kind", [Ferry, AsyncFerry])
 
 
-@pytest.fixture(autouse=True)
-def _at_once(monkeypatch):
-    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
-
-
 @pytest.fixture
 def environment(monkeypatch):
     for name, value in {

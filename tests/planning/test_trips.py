@@ -34,6 +34,13 @@ ADULT = [{"type": "Adult", "gender": "Female", "age": 34}]
 GNV_SAILS = date(2050, 6, 6)
 """A day on which GNV sails from Genoa to Tunis, and CTN does not."""
 NONE_SAILS = date(2050, 6, 8)
+PALERMO = {
+    "origin": "Genoa",
+    "destination": "Palermo",
+    "on": GNV_SAILS,
+    "back": GNV_SAILS + timedelta(7),
+    "flexible": 3,
+}
 STRAIT = {"origin": "Algeciras", "destination": "Tangier Med", "on": GNV_SAILS}
 """Four companies sail here."""
 
@@ -143,14 +150,7 @@ def test_a_one_way_trip_has_no_locked_fare(reader):
 
 
 def test_fares_of_a_return_trip_are_sums_that_can_be_booked_together(reader):
-    trips = reader.trips.search(
-        "Genoa",
-        "Palermo",
-        on=GNV_SAILS,
-        back=GNV_SAILS + timedelta(7),
-        flexible=3,
-        passengers=ADULT,
-    )
+    trips = reader.trips.search(**PALERMO, passengers=ADULT)
     assert {fare.kind for trip in trips for fare in trip.fares} == {"round_trip", "two_singles"}
     for trip in trips:
         assert trip.back is not None
@@ -218,14 +218,7 @@ def test_no_way_back_is_asked_alone_where_nothing_sails_out(reader):
 
 
 def test_a_fare_and_places_can_be_chosen(reader):
-    trip = reader.trips.search(
-        "Genoa",
-        "Palermo",
-        on=GNV_SAILS,
-        back=GNV_SAILS + timedelta(7),
-        flexible=3,
-        passengers=ADULT,
-    )[0]
+    trip = reader.trips.search(**PALERMO, passengers=ADULT)[0]
     assert trip.back is not None
     places = [trip.outward.places[-1], trip.back.places[-1].id]
     chosen = trip.select(trip.fares[-1], places)

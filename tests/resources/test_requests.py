@@ -3,7 +3,6 @@
 import json
 
 import httpx
-import pytest
 
 from ferry_sdk import (
     BookingCreateError,
@@ -19,11 +18,6 @@ from tests.support.exchanges import URL, Exchanges, caught, client_of
 from tests.support.trip import PASSENGERS, booked
 
 DONE = httpx.Response(200, json={"done": True})
-
-
-@pytest.fixture(autouse=True)
-def _at_once(monkeypatch):
-    monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.0)
 
 
 def test_a_path_of_the_service_gives_its_json(both, ferry_sandbox):

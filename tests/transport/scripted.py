@@ -218,6 +218,16 @@ def cut(connection):
     connection.close()
 
 
+def half_a_head(connection):
+    """Sends the beginning of the reply's head."""
+    connection.socket.sendall(b"HTTP/1.1 200 OK\r\ncontent-le")
+
+
+def half_a_body(connection):
+    """Sends the head and the beginning of the body."""
+    connection.send("200 OK", b'{"po', length=100)
+
+
 def in_turn(*scripts):
     """One script after the other on the same connection."""
 

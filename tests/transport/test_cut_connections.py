@@ -11,6 +11,8 @@ from tests.transport.scripted import (
     Service,
     answer_to,
     cut,
+    half_a_body,
+    half_a_head,
     hang,
     in_turn,
     over_tls,
@@ -21,14 +23,6 @@ from tests.transport.scripted import (
 )
 
 pytestmark = pytest.mark.filterwarnings(ABANDONED_BODY)
-
-
-def half_a_head(connection):
-    connection.socket.sendall(b"HTTP/1.1 200 OK\r\ncontent-le")
-
-
-def half_a_body(connection):
-    connection.send("200 OK", b'{"po', length=100)
 
 
 def not_http(connection):

@@ -16,6 +16,8 @@ from tests.transport.scripted import (
     Service,
     answer_to,
     cut,
+    half_a_body,
+    half_a_head,
     hang,
     in_turn,
     over_tls,
@@ -63,14 +65,6 @@ def test_a_connection_that_ended_while_the_loop_was_busy_is_not_used_again(end, 
     with Service(with_tls(once), with_tls(serve)) as service:
         asyncio.run(calls(service))
         assert service.asked == [READ.line, CREATE.line]
-
-
-def half_a_head(connection):
-    connection.socket.sendall(b"HTTP/1.1 200 OK\r\ncontent-le")
-
-
-def half_a_body(connection):
-    connection.send("200 OK", b'{"po', length=100)
 
 
 @pytest.mark.parametrize(
