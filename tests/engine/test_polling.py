@@ -920,13 +920,6 @@ def test_an_entry_without_the_id_that_is_read_cannot_be_recovered(subject):
         _unknown_outcome(entry("bookings.confirm", **subject))
 
 
-@pytest.mark.parametrize("wrong", [None, "bookings.confirm", RuntimeError(), reset(), {}, 7])
-def test_nothing_else_can_be_recovered(both, wrong):
-    with pytest.raises(InvalidInputError) as info:
-        both.recover(wrong)
-    assert info.value.field == "error"
-
-
 def test_either_client_recovers_an_error_and_an_entry(both):
     made = booked(both)
     error = CASES["confirm"].lost()

@@ -548,15 +548,6 @@ def test_too_many_requests_is_a_refusal_and_tried_again(clients, call):
     assert error.outcome == "rejected"
 
 
-@each("status", [301, 302, 303, 307, 308])
-@each("call", EVERY_CALL)
-def test_a_redirect_is_not_followed(clients, status, call):
-    server = Scripted(reply(b"", status, location="https://elsewhere.test/mcp"))
-    with pytest.raises(UnexpectedResponseError, match="redirect"):
-        call(server.client(clients))
-    assert server.methods == ["initialize", "tools/call"]
-
-
 # Resources
 
 

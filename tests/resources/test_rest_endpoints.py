@@ -530,6 +530,7 @@ class TestIdentifiers:
             ("a?b=c", "a%3Fb%3Dc"),
             ("a#b", "a%23b"),
             ("%2e%2e", "%252e%252e"),
+            ("a%2fb", "a%252fb"),
             ("a b", "a%20b"),
             ("a\\b;c", "a%5Cb%3Bc"),
             ("é☃", "%C3%A9%E2%98%83"),

@@ -12,6 +12,7 @@ from ferry_sdk import (
     AsyncFerry,
     Availability,
     ConfigurationError,
+    ConnectionFailedError,
     Ferry,
     InvalidInputError,
     Timeout,
@@ -274,7 +275,7 @@ def test_a_correlation_id_is_a_text_in_one_line(value):
     assert caught(InvalidInputError, block).field == "correlation_id"
 
 
-@each("value", [None, 7, "error", ValueError()])
+@each("value", [None, 7, "bookings.confirm", {}, ValueError(), ConnectionFailedError("reset")])
 def test_nothing_but_an_unknown_outcome_is_recovered(clients, value):
     ferry = client_of(clients, Exchanges(httpx.Response(200)))
     assert caught(InvalidInputError, ferry.recover, value).field == "error"
