@@ -16,7 +16,6 @@ from tests.backend.gathering import UnderWay, eventually
 from tests.backend.hurry import (
     DEADLINE,
     LATE,
-    TRIES,
     confirm,
     create,
     every_call,
@@ -98,7 +97,7 @@ REPLIES = {
 def test_a_reply_that_does_not_come_to_its_end(client_at, script, call):
     with Service(script) as service:
         ferry = client_at(service.url, max_retries=0)
-        is_right(call, in_time(lambda: call(ferry), is_sent=True), "unknown")
+        is_right(call, in_time(lambda: call(ferry), outcome="unknown"), "unknown")
         threads_end()
 
 
@@ -146,10 +145,7 @@ def test_a_wait_for_a_connection_of_the_pool(any_clients, ferry_sandbox, booking
     slow = UnderWay(lambda: read(ferry))
     eventually(lambda: hold.held)
     hurried = ferry.with_options(deadline=DEADLINE)
-    for _ in range(TRIES):  # a pool tells nothing while one waits: who leaves it late cannot know
-        error = in_time(lambda: hurried.bookings.confirm(booking_id))
-        if error.outcome == "not_sent":
-            break
+    error = in_time(lambda: hurried.bookings.confirm(booking_id), outcome="not_sent")
     is_right(confirm, error, "not_sent")
     hold.release()
     assert slow.value()
@@ -181,7 +177,7 @@ def test_a_late_service_with_tls_is_not_sent_what_was_given_up(any_clients):
         ferry = any_clients(
             "t", base_url=service.secure_url, http_client=http_client, deadline=DEADLINE
         )
-        is_right(confirm, in_time(lambda: confirm(ferry)), "not_sent")
+        is_right(confirm, in_time(lambda: confirm(ferry), outcome="not_sent"), "not_sent")
         give_up.set()
         threads_end()
         eventually(lambda: not connections_to(service.url))
