@@ -230,7 +230,7 @@ def _party(
             if age is not None and first is not None:
                 one["age"] = age
         one["type"] = _TYPES[one["type"]]
-        one["order"] = one.get("order") or index + 1
+        one.setdefault("order", index + 1)
         if "gender" in one:
             one["gender"] = _LETTERS[one["gender"]]
     return party
@@ -382,13 +382,14 @@ def _shape_of(model: type[Input]) -> Callable[[object], Values]:
 
 def _listed(values: object, argument: str, model: type[Input] | None = None) -> Sequence[object]:
     """Return the elements of a list or another iterable; reject an empty one."""
-    if not isinstance(values, (list, tuple)) and (
-        not isinstance(values, Iterable)
-        or isinstance(values, str | Mapping | BaseModel)  # iterating over a model yields its fields
-    ):
-        source = "" if model is None else _SOURCES[model]
-        raise InvalidInputError(f"expected a list{source}", field=argument)
-    listed = tuple(cast("Iterable[object]", values))
+    if not isinstance(values, (list, tuple)):
+        # Iterating over a model yields its fields.
+        is_one = isinstance(values, str | Mapping | BaseModel)
+        if is_one or not isinstance(values, Iterable):
+            source = "" if model is None else _SOURCES[model]
+            raise InvalidInputError(f"expected a list{source}", field=argument)
+        values = tuple(cast("Iterable[object]", values))
+    listed: Sequence[object] = values
     if not listed:
         raise InvalidInputError("expected at least one", field=argument)
     return listed
