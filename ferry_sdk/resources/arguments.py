@@ -347,15 +347,15 @@ def optional(value: object, argument: str) -> str | None:
 
 def values_of(model: type[Input], value: object, argument: str, index: int | None = None) -> Values:
     """Validate an input, a model or a dict, and return its fields that are not None."""
-    values: Values | None = None
     # `cast` would be a call, and pyright knows no type of a dict's values that is not written.
     if isinstance(value, dict):
+        values: Values | None
         try:
             values = _shape_of(model)(value)  # pyright: ignore[reportUnknownArgumentType]
         except ValidationError:
             values = None
-    if values is not None and len(values) == len(value):  # pyright: ignore[reportUnknownArgumentType]
-        return values
+        if values is not None and len(values) == len(value):  # pyright: ignore[reportUnknownArgumentType]
+            return values
     return drop_none(**vars(_parse(model, value, argument, index)))  # pyright: ignore[reportUnknownArgumentType]
 
 
