@@ -72,22 +72,26 @@ class Request:
 
 
 class Headers(Mapping[str, str]):
-    """The headers of a reply: case-insensitive names, no values in a repr."""
+    """The headers of a reply: case-insensitive names, no values in a repr.
 
-    __slots__ = ("_values",)
+    Attributes:
+        by_name: The values by their names in lower case.
+    """
+
+    __slots__ = ("by_name",)
 
     def __init__(self, items: Iterable[tuple[str, str]]) -> None:
-        self._values = {name.lower(): value for name, value in items}
+        self.by_name = {name.lower(): value for name, value in items}
 
     @classmethod
     def of(cls, values: dict[str, str]) -> Self:
         """Return headers from a dict with names in lower case."""
         headers = cls(())
-        headers._values = values
+        headers.by_name = values
         return headers
 
     def __getitem__(self, name: str) -> str:
-        return self._values[name.lower()]
+        return self.by_name[name.lower()]
 
     @overload
     def get(self, key: str, /) -> str | None: ...
@@ -97,13 +101,13 @@ class Headers(Mapping[str, str]):
     def get(self, key: str, /, default: T) -> str | T: ...
     def get(self, key: str, /, default: object = None) -> object:
         """Return the value of a header, or the default."""
-        return self._values.get(key.lower(), default)
+        return self.by_name.get(key.lower(), default)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
+        return iter(self.by_name)
 
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self.by_name)
 
     def __repr__(self) -> str:
         return f"Headers({sorted(self)})"
@@ -126,21 +130,31 @@ def parse_date(date: str) -> float | None:
 
 @dataclass(slots=True)
 class Head:
-    """Status and headers of a reply."""
+    """Status and headers of a reply.
+
+    Attributes:
+        status_code: The status.
+        by_name: The headers by their names in lower case.
+    """
 
     status_code: int
-    headers: Headers
+    by_name: Mapping[str, str] = field(repr=False)
+
+    @property
+    def headers(self) -> Headers:
+        """The headers, for a caller who looks at them; names are case-insensitive."""
+        return Headers(self.by_name.items())
 
     @property
     def request_id(self) -> str | None:
         """The service's request id; None if it does not look like one, because it is logged."""
-        named = self.headers.get("x-request-id") or ""
+        named = self.by_name.get("x-request-id") or ""
         return named if _REQUEST_ID.fullmatch(named) else None
 
     @property
     def media_type(self) -> str:
         """The media type of the body in lower case, without parameters."""
-        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+        return self.by_name.get("content-type", "").partition(";")[0].strip().lower()
 
     @property
     def is_redirect(self) -> bool:

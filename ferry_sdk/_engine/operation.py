@@ -141,11 +141,11 @@ class Operation(Generic[T_co]):
     safety: Safety
     write: Write[T_co] | None = None
     wait: Wait | None = None
-    argument_names: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    argument_names: Mapping[str, str] | None = None
 
     def argument_at(self, path: str) -> str:
         """Return the argument of the call for a path in the request."""
-        for beginning, name in self.argument_names.items():
+        for beginning, name in (self.argument_names or {}).items():
             if path.startswith(beginning):
                 return name + path.removeprefix(beginning)
         return path

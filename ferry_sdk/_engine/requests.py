@@ -43,7 +43,7 @@ def send(context: Context, request: Request, listener: Listener | None = None) -
     else:
         reply = yield from context.hook_runner.send(effect, context)
     _refuse_another_calls(context, reply)
-    context.session.update_clock_skew(reply.headers.get("date"), context.now())
+    context.session.update_clock_skew(reply.by_name.get("date"), context.now())
     return reply
 
 
@@ -101,7 +101,7 @@ def _refuse_another_calls(context: Context, reply: Reply) -> None:
 
     An unknown correlation id is logged once: a gateway may replace the client's id.
     """
-    correlation_id = reply.headers.get("x-client-correlation-id") or context.correlation_id
+    correlation_id = reply.by_name.get("x-client-correlation-id") or context.correlation_id
     if correlation_id == context.correlation_id:
         return
     if correlation_id in recent_ids:

@@ -58,9 +58,8 @@ def send_write(operation: Operation[T], write: Write[T], context: Context) -> Fl
         AlreadyDoneError: Its effect was there before.
         FerryError: The write has not happened.
     """
-    there = context.now() + context.session.skew
     for argument, moment in write.expiries.items():
-        if there >= moment.timestamp():
+        if context.now() + context.session.skew >= moment.timestamp():
             raise InvalidInputError("the tariff has expired; search again", field=argument)
     steps = _WriteSteps(operation, write, context)
     return steps.deduplicate() if write.guard is None else steps.send_guarded(write.guard)

@@ -97,7 +97,28 @@ class Rest:
         return frozenset(personal_data(self.body))
 
     def _value(self, reply: Reply) -> object:
-        return value_of(reply)
+        """Decode the JSON value of a reply.
+
+        Raises:
+            APIError: The status or the error object of the reply reports an error.
+            UnexpectedResponseError: The reply is a redirect, or not JSON.
+        """
+        status = reply.status_code
+        if reply.is_redirect:
+            raise unexpected_response(f"redirects are not followed (HTTP {status})", reply)
+        try:
+            value = decode_json(reply.content)
+        except ValueError:
+            if not reply.is_success:
+                raise api_error(reply, text_of(reply.content)) from None
+            problem = f"the reply is not JSON (HTTP {status}, {reply.media_type or 'no type'})"
+            raise unexpected_response(problem, reply, text_of(reply.content)) from None
+        error = service_error(value)
+        if error is not None:
+            raise api_error(reply, value, **error._asdict())
+        if not reply.is_success:
+            raise api_error(reply, value)
+        return value
 
 
 @dataclass(slots=True)
@@ -133,35 +154,11 @@ class AnyPath(Rest):
         return frozenset(personal_data([self.body, dict(self.params)]))
 
     def _value(self, reply: Reply) -> object:
-        return None if reply.status_code == HTTPStatus.NO_CONTENT else value_of(reply)
+        if reply.status_code == HTTPStatus.NO_CONTENT:
+            return None
+        return Rest._value(self, reply)  # noqa: SLF001 -- with slots, `super()` fails before 3.14
 
 
 @lru_cache(maxsize=256)
 def _path(*segments: str) -> str:
     return "/".join(quote(segment, safe="") for segment in segments)
-
-
-def value_of(reply: Reply) -> object:
-    """Decode the JSON value of a reply.
-
-    Raises:
-        APIError: The status or the error object of the reply reports an error.
-        UnexpectedResponseError: The reply is a redirect, or not JSON.
-    """
-    if reply.is_redirect:
-        raise unexpected_response(f"redirects are not followed (HTTP {reply.status_code})", reply)
-    try:
-        value = decode_json(reply.content)
-    except ValueError:
-        if not reply.is_success:
-            raise api_error(reply, text_of(reply.content)) from None
-        problem = (
-            f"the reply is not JSON (HTTP {reply.status_code}, {reply.media_type or 'no type'})"
-        )
-        raise unexpected_response(problem, reply, text_of(reply.content)) from None
-    error = service_error(value)
-    if error is not None:
-        raise api_error(reply, value, **error._asdict())
-    if not reply.is_success:
-        raise api_error(reply, value)
-    return value

@@ -153,15 +153,18 @@ class Exchange(SendGuard):
     def _start_reply(self, response: HttpHead) -> Reply:
         """Process the status and the headers, and return the reply with its body empty."""
         headers: Any = response.headers
-        headers = headers if type(headers) is Headers else Headers(headers.items())
-        self._reply = reply = Reply(response.status_code, headers, b"")
+        if type(headers) is Headers:
+            by_name = headers.by_name
+        else:
+            by_name = {name.lower(): value for name, value in headers.items()}
+        self._reply = reply = Reply(response.status_code, by_name, b"")
         self._body: list[bytes] = []
         if response.status_code < _LOWEST_FINAL:  # not a reply to the request, which was sent
             raise UnexpectedResponseError(f"the reply is not final (HTTP {response.status_code})")
         stream = response.extensions.get("network_stream")
         if stream is not None:
             self.use_connection(stream)
-        encoding = headers.get("content-encoding")
+        encoding = by_name.get("content-encoding")
         if encoding and not response.is_stream_consumed:  # a mock may have decompressed the body
             self._decompressor = Decompressor(encoding)
         return reply

@@ -125,7 +125,7 @@ class Transport:
     def _call(self, operation: Operation[T], *, is_raw: bool = False) -> T | RawResponse[T]:
         context = Context.start(self.settings, self.session, operation.name, is_raw=is_raw)
         try:
-            result = self._run_flow(run(operation, context))
+            result = drive(run(operation, context), self._perform)
             return result.raw() if is_raw else result.value
         except BaseException as stop:
             if not isinstance(stop, FerryError):

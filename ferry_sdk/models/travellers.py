@@ -240,6 +240,8 @@ def contradictions(
     """
     found: list[TravellerProblem] = []
     kinds: list[PassengerType | None] = []
+    documents: list[str | None] = []
+    people: set[object] = set()
     is_known = first is not None
     day = first or first_day_possible()
     for index, one in enumerate(party):
@@ -252,6 +254,10 @@ def contradictions(
                 if problem is not None:
                     found.append(TravellerProblem(index, *problem))
         kinds.append(kind)
+        gender, number = one.get("gender"), one.get("doc_number")
+        if born and gender:
+            people.add((born, gender))
+        documents.append(number and "".join(number.casefold().split()))
         expiry = one.get("doc_expiration")
         if expiry is not None and expiry < (last or day):
             late = "the document expires before the last day of travel"
@@ -259,8 +265,10 @@ def contradictions(
     if PassengerType.INFANT in kinds and PassengerType.ADULT not in kinds:
         infant = kinds.index(PassengerType.INFANT)
         found.append(TravellerProblem(infant, "type", "an infant without an adult"))
-    if len(party) > 1:
-        found += _repetitions(party)
+    if len(people) < len(party) > 1:  # else no two are one person, whatever their names are
+        found += _repeated("last_name", _OF_PERSON, [*map(_name_of, party)], party)
+    if len({*documents}) < len(documents):
+        found += _repeated("doc_number", _OF_DOCUMENT, documents, party)
     return found
 
 
@@ -286,29 +294,10 @@ _OF_DOCUMENT: Final = ("doc_type", "nationality")
 """Fields in which two entries differ that are not the same person, or the same document."""
 
 
-def _repetitions(party: Sequence[Mapping[str, Any]]) -> Iterator[TravellerProblem]:
-    """Yield the people and the documents that a party lists twice."""
-    different = {
-        (born, gender)
-        for one in party
-        if (born := one.get("birth_date")) and (gender := one.get("gender"))
-    }
-    if len(different) < len(party):  # else no two can be one person, whatever their names are
-        yield from _repeated("last_name", _OF_PERSON, [*map(_name_of, party)], party)
-    documents = [*map(_document_of, party)]
-    if len({*documents}) < len(documents):
-        yield from _repeated("doc_number", _OF_DOCUMENT, documents, party)
-
-
 def _name_of(one: Mapping[str, Any]) -> str | None:
     first, last = one.get("first_name"), one.get("last_name")
     name = unicodedata.normalize("NFKC", f"{first} {last}") if first and last else None
     return name and " ".join(name.casefold().split())
-
-
-def _document_of(one: Mapping[str, Any]) -> str | None:
-    number: str | None = one.get("doc_number")
-    return number and "".join(number.casefold().split())
 
 
 def _repeated(

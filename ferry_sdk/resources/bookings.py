@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from decimal import Decimal
+from typing import Final
 
 from ferry_sdk._engine.operation import Operation, Write
 from ferry_sdk._engine.parsing import Record
@@ -35,6 +36,8 @@ from ferry_sdk.resources.conditions import Until, booking_until
 from ferry_sdk.resources.guards import penalty_guard, total_guard
 from ferry_sdk.resources.read_back import read_back, read_booking
 from ferry_sdk.safety import SAFETY
+
+_CREATED: Final = Record(BookingCreated)
 
 
 class BookingsGroup(Resource):
@@ -106,7 +109,7 @@ class BookingsGroup(Resource):
         content = encode_json(body)
         return Operation(
             Rest("POST", "booking", content),
-            Record(BookingCreated),
+            _CREATED,
             SAFETY["bookings.create"],
             Write(content, expiries=arguments.expiries(chosen)),
         )

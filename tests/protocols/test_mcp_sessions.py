@@ -223,7 +223,7 @@ def test_a_call_that_was_sent_again_in_a_new_session_shows_both_attempts():
 
 def test_the_id_of_a_rejection_hides_a_traveller():
     named = Headers([("content-type", "application/json"), ("x-request-id", "req-OKONKWO")])
-    gone = in_turn(lambda body: replace(NOT_FOUND(body), headers=named), BOOKED)
+    gone = in_turn(lambda body: replace(NOT_FOUND(body), by_name=named), BOOKED)
     driven = Driven(in_turn(opening("one"), opening("two")), gone)
     assert driven.raw(BOOK).attempts[0].request_id == "req-[hidden]"
 

@@ -97,6 +97,11 @@ class TestModelsOrDicts:
     def test_the_model_of_something_else_is_refused(self):
         assert assert_rejected(booking, passengers=[Selection(**SELECTION)]) == "passengers[0]"
 
+    def test_an_unknown_field_of_a_dict_is_refused_by_name(self):
+        for argument, known in (("availabilities", SELECTION), ("passengers", TRAVELLER)):
+            error = caught(InvalidInputError, booking, **{argument: [{**known, "nickname": "A"}]})
+            assert error.field == f"{argument}[0].nickname"
+
     def test_an_input_cannot_be_changed(self):
         passenger = Passenger.model_validate(TRAVELLER)
         with pytest.raises(ValidationError):
