@@ -1,7 +1,11 @@
-"""The architecture page names every module of the package's root, and its drawing shows each."""
+"""The pages' drawings show what there is; the architecture page names every module of the root."""
 
 import re
 from pathlib import Path
+
+import pytest
+
+from ferry_sdk import Stage
 
 ROOT = Path(__file__).parents[1]
 MODULES = {
@@ -9,6 +13,7 @@ MODULES = {
     for path in (ROOT / "ferry_sdk").iterdir()
     if path.suffix == ".py" or (path / "__init__.py").exists()
 } - {"__init__"}
+PICTURES = ROOT / "docs" / "pictures"
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 
 
@@ -19,5 +24,21 @@ def test_the_table_of_layers_names_each_module_once():
 
 
 def test_the_drawing_shows_each_module_once():
-    drawing = (ROOT / "docs" / "pictures" / "layers.svg").read_text("utf-8")
+    drawing = (PICTURES / "layers.svg").read_text("utf-8")
     assert sorted(re.findall(r'class="module">([^<]+)<', drawing)) == sorted(MODULES)
+
+
+def test_the_life_of_a_booking_shows_each_stage_once():
+    drawing = (PICTURES / "booking.svg").read_text("utf-8")
+    assert sorted(re.findall(r'class="stage">([^<]+)<', drawing)) == sorted(Stage)
+
+
+@pytest.mark.parametrize("picture", sorted(PICTURES.iterdir()), ids=lambda path: path.stem)
+def test_a_drawing_has_a_name_and_two_themes_and_loads_nothing(picture):
+    text = picture.read_text("utf-8")
+    named = re.search(r'^<svg [^>]*role="img" aria-label(ledby)?="([^"]+)"', text)
+    assert named
+    if named[1]:
+        assert all(re.search(rf' id="{one}">[^<]+<', text) for one in named[2].split())
+    assert "prefers-color-scheme: dark" in text
+    assert not re.search(r"<script|href|url\(|@import|@font-face", text)

@@ -1,4 +1,4 @@
-"""Docstrings say what each value of an enumeration means, and what each call may raise."""
+"""Docstrings say what a value of an enumeration means and what a call raises, with an example."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ferry_sdk import SAFETY, Ferry, FerryError
+from ferry_sdk import SAFETY, Ferry, FerryError, aftersales, orders
+from ferry_sdk.client.groups import sync
+from ferry_sdk.journal import Journal
 from ferry_sdk.models import enums
 from ferry_sdk.sandbox import FaultKind
 from ferry_sdk.sandbox.faults import kinds
@@ -149,3 +151,35 @@ def test_a_catalogue_of_mcp_raises_what_it_names(ferry: Ferry, ferry_sandbox: Sa
         with pytest.raises(FerryError):
             method(ferry, f"mcp.{name}")()
         assert raised_by(f"mcp.{name}") == {"FerryError"}
+
+
+def members(cls: type) -> Iterator[tuple[str, Any]]:
+    """Yield the public methods of a class, each with its name."""
+    for name, member in inspect.getmembers(cls, callable):
+        if name[0] != "_":
+            yield f"{cls.__name__}.{name}", member
+
+
+def public_calls() -> Iterator[tuple[str, Any]]:
+    """Yield what a user calls with a client, and the calls of a journal that are no recorder's."""
+    with Ferry("t", base_url="https://ferry.example") as ferry:
+        for name in dir(ferry):
+            cls = type(getattr(ferry, name))
+            if name[0] != "_" and cls.__module__ == sync.__name__:
+                yield from members(cls)
+    yield from members(Ferry)
+    for package in (orders, aftersales):
+        for name in package.__all__:
+            if not inspect.isclass(call := getattr(package, name)):
+                yield name, call
+    yield from members(aftersales.Reconciliation)
+    of_the_engine = re.compile(r"begin|end|after_fork|(load|save)_\w+")
+    for name, call in members(Journal):
+        if not of_the_engine.fullmatch(name.partition(".")[2]):
+            yield name, call
+
+
+def test_every_call_has_an_example() -> None:
+    calls = [*public_calls()]
+    assert len(calls) > 60
+    assert [name for name, call in calls if "Example:\n" not in (inspect.getdoc(call) or "")] == []

@@ -105,7 +105,29 @@ class Reconciliation:
         return not self.rows() and not self.unresolved
 
     def rows(self) -> tuple[tuple[str, Discrepancy], ...]:
-        """Return all discrepancies, each with the name of its list; empty if all agrees."""
+        """Return all discrepancies, each with the name of its list; empty if all agrees.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.aftersales import reconcile
+            from ferry_sdk.journal import Journal
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with (
+                Sandbox() as sandbox,
+                Journal("sqlite:///ferry.db") as journal,
+                Ferry(sandbox.token, base_url=sandbox.base_url, journal=journal) as ferry,
+            ):
+                booking = ferry.bookings.create(**crossing(ferry))
+                ferry.bookings.confirm(booking.booking_id)
+                for kind, discrepancy in reconcile(ferry, journal, []).rows():
+                    print(kind, discrepancy.found)
+                    # > issued_not_paid 0
+            ```
+        """
         return tuple((kind, discrepancy) for kind in KINDS for discrepancy in getattr(self, kind))
 
     def to_frame(self, *, money: MoneyAs = "decimal") -> DataFrame:
@@ -117,6 +139,27 @@ class Reconciliation:
         Raises:
             InvalidInputError: The option has another value.
             ModuleNotFoundError: pandas is not installed.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.aftersales import reconcile
+            from ferry_sdk.journal import Journal
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with (
+                Sandbox() as sandbox,
+                Journal("sqlite:///ferry.db") as journal,
+                Ferry(sandbox.token, base_url=sandbox.base_url, journal=journal) as ferry,
+            ):
+                booking = ferry.bookings.create(**crossing(ferry))
+                ferry.bookings.confirm(booking.booking_id)
+                frame = reconcile(ferry, journal, []).to_frame()
+                print(list(frame["kind"]))
+                # > ['issued_not_paid']
+            ```
         """
         from ferry_sdk.models.display.frames import (  # noqa: PLC0415 -- loads pandas
             check_options,

@@ -82,6 +82,27 @@ def reconcile(
         InvalidInputError: A payment is invalid; `field` names it.
         JournalError: The journal cannot be read.
         FerryError: No booking could be read.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry
+        from ferry_sdk.aftersales import reconcile
+        from ferry_sdk.journal import Journal
+        from ferry_sdk.sandbox import Sandbox
+
+        from crossing import crossing
+
+        with (
+            Sandbox() as sandbox,
+            Journal("sqlite:///ferry.db") as journal,
+            Ferry(sandbox.token, base_url=sandbox.base_url, journal=journal) as ferry,
+        ):
+            booking = ferry.bookings.create(**crossing(ferry))
+            ferry.bookings.confirm(booking.booking_id)
+            report = reconcile(ferry, journal, [])
+            print(report.is_clean, len(report.issued_not_paid))
+            # > False 1
+        ```
     """
     plan = Plan(Reconciler(journal, payments).steps)
     if isinstance(ferry, AsyncFerry):

@@ -97,6 +97,22 @@ def watch(
         InvalidInputError: An argument is invalid.
         AuthenticationError: The service rejects the token; raised by the iterator.
         JournalError: The journal cannot be used; raised by the iterator.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry
+        from ferry_sdk.aftersales import watch
+        from ferry_sdk.sandbox import Sandbox
+
+        from crossing import crossing
+
+        with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            booking = ferry.bookings.create(**crossing(ferry))
+            ferry.bookings.confirm(booking.booking_id)
+            for event in watch(ferry, [booking], deadline=60):
+                print(event.kind)
+                # > ticketed
+        ```
     """
     watcher = Watcher(bookings, deadline=check_seconds(deadline, "deadline"), journal=journal)
     if isinstance(ferry, AsyncFerry):

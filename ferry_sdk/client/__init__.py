@@ -105,6 +105,17 @@ class Client(Generic[ClientTransportT_co]):
 
         Raises:
             InvalidInputError: An option is invalid; `field` names it.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                french = ferry.with_options(language="fr", deadline=10)
+                print(french.places.get("ITGOA").name)
+                # > Gênes
+            ```
         """
         settings = self._transport.settings
         options = {
@@ -314,7 +325,20 @@ class Ferry(Client[Transport], sync.Groups):
         return answer
 
     def close(self) -> None:
-        """Close the connections, unless they belong to the user or another client."""
+        """Close the connections, unless they belong to the user or another client.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox:
+                ferry = Ferry(sandbox.token, base_url=sandbox.base_url)
+                print(len(ferry.catalogue.ports()), "ports")
+                # > 183 ports
+                ferry.close()
+            ```
+        """
         if self._owns_pool:
             self._transport.close()
 

@@ -155,6 +155,29 @@ class Journal:
         Raises:
             InvalidInputError: `older_than` is not a duration.
             JournalError: The journal cannot be read.
+
+        Example:
+            ```python
+            from contextlib import suppress
+
+            from ferry_sdk import Ferry, OutcomeUnknownError
+            from ferry_sdk.journal import Journal
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with (
+                Sandbox() as sandbox,
+                Journal("sqlite:///ferry.db") as journal,
+                Ferry(sandbox.token, base_url=sandbox.base_url, journal=journal) as ferry,
+            ):
+                sandbox.faults.add("cut_before", "bookings.create")
+                with suppress(OutcomeUnknownError):
+                    ferry.bookings.create(**crossing(ferry))
+                for entry in journal.unresolved():
+                    print(entry.operation, entry.state)
+                    # > bookings.create unknown
+            ```
         """
         least = age(older_than)
         self._open()
@@ -197,6 +220,25 @@ class Journal:
         Raises:
             InvalidInputError: An argument has no meaning; `field` names it.
             JournalError: The journal cannot be read.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.journal import Journal
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with (
+                Sandbox() as sandbox,
+                Journal("sqlite:///ferry.db") as journal,
+                Ferry(sandbox.token, base_url=sandbox.base_url, journal=journal) as ferry,
+            ):
+                booking = ferry.bookings.create(**crossing(ferry))
+                for entry in journal.entries(booking_id=booking.booking_id):
+                    print(entry.operation, entry.state)
+                    # > bookings.create done
+            ```
         """
         chosen = filters(
             since, until, state, operation, booking_id, ticket_id, correlation_id, limit
@@ -217,6 +259,24 @@ class Journal:
         Raises:
             InvalidInputError: `since` is no moment.
             JournalError: The journal cannot be read.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.journal import Journal
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with (
+                Sandbox() as sandbox,
+                Journal("sqlite:///ferry.db") as journal,
+                Ferry(sandbox.token, base_url=sandbox.base_url, journal=journal) as ferry,
+            ):
+                booking = ferry.bookings.create(**crossing(ferry))
+                print(list(journal.booking_ids()) == [booking.booking_id])
+                # > True
+            ```
         """
         start = moment(since, "since")
         self._open()
@@ -235,6 +295,25 @@ class Journal:
         Raises:
             InvalidInputError: No entry has this id.
             JournalError: The journal cannot be read.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.journal import Journal
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with (
+                Sandbox() as sandbox,
+                Journal("sqlite:///ferry.db") as journal,
+                Ferry(sandbox.token, base_url=sandbox.base_url, journal=journal) as ferry,
+            ):
+                ferry.bookings.create(**crossing(ferry))
+                (entry,) = journal.entries()
+                print(journal.entry(entry.id).state)
+                # > done
+            ```
         """
         check_id(entry_id, "entry_id")
         self._open()
@@ -263,6 +342,29 @@ class Journal:
             InvalidInputError: No entry has this id, the write is known to be done, the booking is
                 another one than the write's, or another ``create`` made it.
             JournalError: The change cannot be committed.
+
+        Example:
+            ```python
+            from contextlib import suppress
+
+            from ferry_sdk import Ferry, OutcomeUnknownError
+            from ferry_sdk.journal import Journal
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with (
+                Sandbox() as sandbox,
+                Journal("sqlite:///ferry.db") as journal,
+                Ferry(sandbox.token, base_url=sandbox.base_url, journal=journal) as ferry,
+            ):
+                sandbox.faults.add("cut_before", "bookings.create")
+                with suppress(OutcomeUnknownError):
+                    ferry.bookings.create(**crossing(ferry))
+                (entry,) = journal.unresolved()
+                print(journal.settle(entry, happened=False).state)
+                # > rejected
+            ```
         """
         entry_id = entry_or_id.id if isinstance(entry_or_id, JournalEntry) else entry_or_id
         check_id(entry_id, "entry_or_id")
@@ -307,6 +409,24 @@ class Journal:
         Raises:
             InvalidInputError: `older_than` is not a duration.
             JournalError: The change cannot be committed.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.journal import Journal
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with (
+                Sandbox() as sandbox,
+                Journal("sqlite:///ferry.db") as journal,
+                Ferry(sandbox.token, base_url=sandbox.base_url, journal=journal) as ferry,
+            ):
+                ferry.bookings.create(**crossing(ferry))
+                print(journal.forget(older_than=30 * 24 * 3600), "deleted")
+                # > 0 deleted
+            ```
         """
         least = age(older_than)
         self._open()
@@ -354,7 +474,18 @@ class Journal:
         self._write(lambda connection: orders.save(connection, order))
 
     def close(self) -> None:
-        """Close the connections, except those of the caller's own engine."""
+        """Close the connections, except those of the caller's own engine.
+
+        Example:
+            ```python
+            from ferry_sdk.journal import Journal
+
+            journal = Journal("sqlite:///ferry.db")
+            print(len(journal.entries()), "entries")
+            # > 0 entries
+            journal.close()
+            ```
+        """
         self._unusable = "the journal is closed"
         if self._owns_engine:
             with FORK_LOCK.use(writes=True):

@@ -135,6 +135,27 @@ def hold(
     Raises:
         InvalidInputError: An argument is invalid; nothing was sent.
         OrderError: A booking was not made; `order` is what stands.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry, orders
+        from ferry_sdk.journal import Journal
+        from ferry_sdk.sandbox import Sandbox
+
+        from crossing import crossing
+
+        with (
+            Sandbox() as sandbox,
+            Journal("sqlite:///ferry.db") as journal,
+            Ferry(sandbox.token, base_url=sandbox.base_url) as ferry,
+        ):
+            trip = crossing(ferry)
+            order = orders.hold(
+                ferry, [trip["availabilities"]], passengers=trip["passengers"], journal=journal
+            )
+            print(order.state, order.totals["EUR"])
+            # > held 16.05
+        ```
     """
     creations = _creations(selections, passengers, vehicle, contact)
     progress = Progress(
@@ -178,6 +199,28 @@ def confirm(
         InvalidInputError: An argument is invalid, or the order has to be resumed first.
         PriceChangedError: A total, a currency or a stage differs; nothing was confirmed.
         OrderError: A booking was not confirmed; `order` is what stands.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry, orders
+        from ferry_sdk.journal import Journal
+        from ferry_sdk.sandbox import Sandbox
+
+        from crossing import crossing
+
+        with (
+            Sandbox() as sandbox,
+            Journal("sqlite:///ferry.db") as journal,
+            Ferry(sandbox.token, base_url=sandbox.base_url) as ferry,
+        ):
+            trip = crossing(ferry)
+            order = orders.hold(
+                ferry, [trip["availabilities"]], passengers=trip["passengers"], journal=journal
+            )
+            order = orders.confirm(ferry, order, expect_totals=order.totals, journal=journal)
+            print(order.state)
+            # > confirmed
+        ```
     """
     if if_refused not in {"keep", "cancel"}:
         raise InvalidInputError("expected keep or cancel", field="if_refused")
@@ -213,6 +256,28 @@ def cancel(
         InvalidInputError: An argument is invalid, or the order has to be resumed first.
         PenaltyExceededError: The fees are too high; nothing was cancelled.
         OrderError: A booking was not cancelled; `order` is what stands.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry, orders
+        from ferry_sdk.journal import Journal
+        from ferry_sdk.sandbox import Sandbox
+
+        from crossing import crossing
+
+        with (
+            Sandbox() as sandbox,
+            Journal("sqlite:///ferry.db") as journal,
+            Ferry(sandbox.token, base_url=sandbox.base_url) as ferry,
+        ):
+            trip = crossing(ferry)
+            order = orders.hold(
+                ferry, [trip["availabilities"]], passengers=trip["passengers"], journal=journal
+            )
+            order = orders.cancel(ferry, order, max_penalty={}, journal=journal)
+            print(order.state)
+            # > cancelled
+        ```
     """
     progress = _begun(journal, order, "cancel")
     progress.plan.limits = _amounts(max_penalty, "max_penalty")
@@ -262,6 +327,36 @@ def change(
         InvalidInputError: An argument is invalid, or the old booking does not stand.
         PenaltyExceededError: The fee is too high, or the refund too low; nothing was made.
         OrderError: A step failed; `order` is what stands.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry, orders
+        from ferry_sdk.journal import Journal
+        from ferry_sdk.sandbox import Sandbox
+
+        from crossing import crossing
+
+        with (
+            Sandbox() as sandbox,
+            Journal("sqlite:///ferry.db") as journal,
+            Ferry(sandbox.token, base_url=sandbox.base_url) as ferry,
+        ):
+            trip = crossing(ferry)
+            old = ferry.bookings.create(**trip)
+            ferry.bookings.confirm(old.booking_id)
+            fee = ferry.bookings.cancel_fee(old.booking_id)
+            order = orders.change(
+                ferry,
+                old.booking_id,
+                to=trip["availabilities"],
+                passengers=trip["passengers"],
+                expect_totals={old.currency: old.total_price},
+                max_penalty={fee.currency: fee.penalty_amount},
+                journal=journal,
+            )
+            print(order.state, ferry.bookings.get(old.booking_id).stage)
+            # > confirmed voided
+        ```
     """
     (creation,) = _creations([to], passengers, vehicle, contact, lambda _: "to")
     parts = [OrderPart(), OrderPart(identifier(booking_id, "booking_id"), "old", "confirmed")]
@@ -295,6 +390,27 @@ def resume(ferry: Ferry | AsyncFerry, order_id: str, *, journal: Journal) -> Ste
     Raises:
         InvalidInputError: The journal has no such order.
         OrderError: As the call raised or would have raised that was interrupted.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry, orders
+        from ferry_sdk.journal import Journal
+        from ferry_sdk.sandbox import Sandbox
+
+        from crossing import crossing
+
+        with (
+            Sandbox() as sandbox,
+            Journal("sqlite:///ferry.db") as journal,
+            Ferry(sandbox.token, base_url=sandbox.base_url) as ferry,
+        ):
+            trip = crossing(ferry)
+            order = orders.hold(
+                ferry, [trip["availabilities"]], passengers=trip["passengers"], journal=journal
+            )
+            print(orders.resume(ferry, order.id, journal=journal).state)
+            # > held
+        ```
     """
     progress, record = load(_checked(journal), identifier(order_id, "order_id"))
     return Step(progress, steps.resume(progress, record))
@@ -306,6 +422,27 @@ def get(order_id: str, *, journal: Journal) -> Order:
     Raises:
         InvalidInputError: The journal has no such order.
         JournalError: The journal cannot be read.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry, orders
+        from ferry_sdk.journal import Journal
+        from ferry_sdk.sandbox import Sandbox
+
+        from crossing import crossing
+
+        with (
+            Sandbox() as sandbox,
+            Journal("sqlite:///ferry.db") as journal,
+            Ferry(sandbox.token, base_url=sandbox.base_url) as ferry,
+        ):
+            trip = crossing(ferry)
+            order = orders.hold(
+                ferry, [trip["availabilities"]], passengers=trip["passengers"], journal=journal
+            )
+            print(orders.get(order.id, journal=journal).state)
+            # > held
+        ```
     """
     return load(_checked(journal), identifier(order_id, "order_id"))[0].order
 
@@ -317,6 +454,27 @@ def unfinished(*, journal: Journal) -> tuple[Order, ...]:
 
     Raises:
         JournalError: The journal cannot be read.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry, orders
+        from ferry_sdk.journal import Journal
+        from ferry_sdk.sandbox import Sandbox
+
+        from crossing import crossing
+
+        with (
+            Sandbox() as sandbox,
+            Journal("sqlite:///ferry.db") as journal,
+            Ferry(sandbox.token, base_url=sandbox.base_url) as ferry,
+        ):
+            trip = crossing(ferry)
+            order = orders.hold(
+                ferry, [trip["availabilities"]], passengers=trip["passengers"], journal=journal
+            )
+            print(len(orders.unfinished(journal=journal)), "unfinished")
+            # > 0 unfinished
+        ```
     """
     records = _checked(journal).load_orders(only_unfinished=True)
     return tuple(of_record(journal, record).order for record in records)

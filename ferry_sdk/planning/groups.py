@@ -95,6 +95,17 @@ class PlacesGroup(Resource):
             UnknownPlaceError: No port has such a name; `suggestions` are spelled similarly.
             AmbiguousPlaceError: Several ports have it, in `candidates`.
             FerryError: The ports could not be read.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                port = ferry.places.get("Genua")
+                print(port.code, port.name)
+                # > ITGOA Genoa
+            ```
         """
         wanted = arguments.text(text, "text")
 
@@ -127,6 +138,17 @@ class RoutesGroup(Resource):
             UnknownPlaceError: No port has such a name.
             AmbiguousPlaceError: Several ports have it.
             FerryError: The ports or the journeys could not be read.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                for route in ferry.routes.find("Tarifa", "Tangier (city)"):
+                    print(route.companies, route.duration)
+                    # > ('BALEARIA', 'FRSIBERIA') 1:00:00
+            ```
         """
 
         def steps(settings: Settings) -> Flow[tuple[Route, ...]]:
@@ -149,6 +171,17 @@ class RoutesGroup(Resource):
 
         Raises:
             FerryError: The ports or the journeys could not be read; the routes known before stay.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                ferry.routes.refresh()
+                print(len(ferry.routes.find("Tarifa")))
+                # > 1
+            ```
         """
         return Plan(catalogues.refresh)
 
@@ -267,6 +300,27 @@ class TripsGroup(Resource):
         Raises:
             InvalidInputError: An argument is invalid; `field` names it. Other errors are raised
                 by the iteration.
+
+        Example:
+            ```python
+            from datetime import date, timedelta
+
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with (
+                Sandbox() as sandbox,
+                Ferry(sandbox.token, base_url=sandbox.base_url) as ferry,
+                ferry.trips.stream(
+                    "Tarifa",
+                    "MATNG",
+                    on=date.today() + timedelta(days=30),
+                    passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
+                ) as stream,
+            ):
+                print(next(stream).outward.depart_name)
+                # > Tarifa
+            ```
         """
         plan = _plan(
             origin,
@@ -324,6 +378,29 @@ class TripsGroup(Resource):
             UnknownPlaceError: No port has such a name.
             AmbiguousPlaceError: Several ports have it.
             FerryError: Every search failed, or no catalogue could be read.
+
+        Example:
+            ```python
+            from datetime import date, timedelta
+
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                day = date.today() + timedelta(days=30)
+                calendar = ferry.trips.calendar(
+                    "Tarifa",
+                    "MATNG",
+                    start=day,
+                    end=day + timedelta(days=2),
+                    passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
+                )
+                for price in calendar.values():
+                    print(price.day, price.price)
+                    # > 2026-06-03 12.32
+                    # > 2026-06-04 12.39
+                    # > 2026-06-05 13.56
+            ```
         """
         first = date.fromisoformat(arguments.day(start, "start"))
         last = date.fromisoformat(arguments.day(end, "end"))
@@ -401,6 +478,25 @@ class TripsGroup(Resource):
             UnknownPlaceError: No port has such a name.
             AmbiguousPlaceError: Several ports have it.
             FerryError: Every search failed, or no catalogue could be read.
+
+        Example:
+            ```python
+            from datetime import date, timedelta
+
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                found = ferry.trips.connections(
+                    "Tunis (La Goulette)",
+                    "Algiers",
+                    on=date.today() + timedelta(days=30),
+                    passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
+                )
+                for itinerary in found[:1]:
+                    print(itinerary.companies, "in port:", itinerary.wait)
+                    # > ('CORSICALINEA', 'ALGERIE') in port: 22:15:00
+            ```
         """
         request = TripRequest(
             origin,

@@ -149,6 +149,22 @@ class BookingsGroup(Resource):
             BookingConfirmError: The service did not confirm the booking.
             OutcomeUnknownError: The booking may have been confirmed.
             FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                booking = ferry.bookings.create(**crossing(ferry))
+                confirmed = ferry.bookings.confirm(
+                    booking.booking_id, expect_total=booking.total_price
+                )
+                print(confirmed.status)
+                # > confirmed
+            ```
         """
         subject = {"booking_id": identifier(booking_id, "booking_id")}
         row = SAFETY["bookings.confirm"]
@@ -177,6 +193,20 @@ class BookingsGroup(Resource):
             InvalidInputError: The id is empty, ``.`` or ``..``.
             NotFoundError: There is no such booking.
             FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                booking = ferry.bookings.create(**crossing(ferry))
+                found = ferry.bookings.get(booking.booking_id)
+                print(found.stage, len(found.tickets))
+                # > payment_due 1
+            ```
         """
         return read_booking(identifier(booking_id, "booking_id"))
 
@@ -209,6 +239,21 @@ class BookingsGroup(Resource):
                 no longer meet the condition; `last_seen` is the last booking read.
             NotFoundError: There is no such booking.
             FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                booking = ferry.bookings.create(**crossing(ferry))
+                ferry.bookings.confirm(booking.booking_id)
+                sold = ferry.bookings.wait(booking.booking_id, until="ticketed", deadline=30)
+                print(sold.stage)
+                # > ticketed
+            ```
         """
         identifier(booking_id, "booking_id")
         wait = booking_until(until, seconds(deadline, "deadline"), on_progress)
@@ -254,6 +299,20 @@ class BookingsGroup(Resource):
             UnprocessableEntityError: The reference is not that of the booking.
             OutcomeUnknownError: The booking may have been cancelled.
             FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                booking = ferry.bookings.create(**crossing(ferry))
+                ferry.bookings.cancel(booking.booking_id, max_penalty=0)
+                print(ferry.bookings.get(booking.booking_id).stage)
+                # > voided
+            ```
         """
         subject = {"booking_id": identifier(booking_id, "booking_id")}
         body = arguments.drop_none(
@@ -284,6 +343,21 @@ class BookingsGroup(Resource):
             InvalidInputError: The id is empty, ``.`` or ``..``.
             NotFoundError: There is no such booking or ticket.
             FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                booking = ferry.bookings.create(**crossing(ferry))
+                ferry.bookings.confirm(booking.booking_id)
+                fee = ferry.bookings.cancel_fee(booking.booking_id)
+                print(fee.penalty_amount, "kept,", fee.refund_amount, "back", fee.currency)
+                # > 3.21 kept, 12.84 back EUR
+            ```
         """
         body = {"id": identifier(id, "id")}
         return Operation(

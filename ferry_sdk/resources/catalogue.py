@@ -25,6 +25,17 @@ class CatalogueGroup(Resource):
 
         Raises:
             FerryError: The call failed.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                ports = ferry.catalogue.ports()
+                print(len(ports), ports[0].code, ports[0].name)
+                # > 183 FRMRS Marseille
+            ```
         """
         return Operation(
             Rest.get("port"), RecordList(Port, member="ports"), SAFETY["catalogue.ports"]
@@ -38,6 +49,17 @@ class CatalogueGroup(Resource):
 
         Raises:
             FerryError: The call failed.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                journeys = ferry.catalogue.journeys()
+                print(len(journeys), journeys[0].route)
+                # > 344 Marseille → Tunis (La Goulette)
+            ```
         """
         return Operation(
             Rest.post("journey"),
@@ -63,6 +85,17 @@ class CatalogueGroup(Resource):
         Raises:
             InvalidInputError: An id is empty, ``.`` or ``..``.
             FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                departures = ferry.catalogue.departures("BALEARIA")
+                print(len(departures), departures[0].departure_times)
+                # > 38 ('22:15',)
+            ```
         """
         body: dict[str, object] = {"provider_id": identifier(provider_id, "provider_id")}
         if journey_ids is not None:
@@ -82,6 +115,17 @@ class CatalogueGroup(Resource):
 
         Raises:
             FerryError: The call failed.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                brands = ferry.catalogue.vehicle_brands()
+                print(len(brands), brands[0].name)
+                # > 48 Abarth
+            ```
         """
         return Operation(
             Rest.get("vehicle-brand"),
@@ -97,6 +141,17 @@ class CatalogueGroup(Resource):
 
         Raises:
             FerryError: The call failed.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                types = ferry.catalogue.vehicle_types()
+                print(len(types), types[0].name, types[0].max_length, "m")
+                # > 23 Car up to 5 m 5.0 m
+            ```
         """
         return Operation(
             Rest.get("vehicle-data"),

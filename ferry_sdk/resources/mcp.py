@@ -86,6 +86,28 @@ class McpGroup(Resource):
             NoSailingsError: No sailing fits.
             AvailabilityError: The search failed; `field` names a wrong argument, if known.
             FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from datetime import date, timedelta
+
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                (route,) = ferry.routes.find("Tarifa", "MATNG")
+                sailings = ferry.mcp.search_availability(
+                    company="BALEARIA",
+                    depart_code=route.depart_code,
+                    arrive_code=route.arrive_code,
+                    out_journey_id=route.journey_id,
+                    out_at=date.today() + timedelta(days=30),
+                    out_time="08:00",
+                    passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
+                )
+                print(sailings[0].ship_name, sailings[0].travel_time)
+                # > Eleanor Roosevelt 1:00:00
+            ```
         """
         body = arguments.search(
             company=company,
@@ -140,6 +162,19 @@ class McpGroup(Resource):
             BookingCreateError: The service did not create the booking.
             OutcomeUnknownError: The booking may have been created.
             FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                booking = ferry.mcp.create_booking(**crossing(ferry))
+                print(booking.stage, booking.total_price, booking.currency)
+                # > payment_due 16.05 EUR
+            ```
         """
         if (id is None) == (availabilities is None):
             raise InvalidInputError("expected either id or availabilities", field="id")
@@ -174,6 +209,19 @@ class McpGroup(Resource):
             BookingConfirmError: The service did not confirm the booking.
             OutcomeUnknownError: The booking may have been confirmed.
             FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                booking = ferry.bookings.create(**crossing(ferry))
+                print(ferry.mcp.confirm_booking(booking.booking_id).status)
+                # > confirmed
+            ```
         """
         subject = {"booking_id": identifier(booking_id, "booking_id")}
         row = SAFETY["mcp.confirm_booking"]
@@ -195,6 +243,21 @@ class McpGroup(Resource):
             InvalidInputError: The id is empty, ``.`` or ``..``.
             TicketNotFoundError: There is no such ticket.
             FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                booking = ferry.bookings.create(**crossing(ferry))
+                ticket_id = ferry.mcp.confirm_booking(booking.booking_id).ticket_id
+                ticket = ferry.mcp.view_ticket(ticket_id)
+                print(ticket.status, len(ticket.passengers))
+                # > Issued 1
+            ```
         """
         return Operation(
             Mcp.tool("view_ticket", {"id": identifier(ticket_id, "ticket_id")}),
@@ -224,6 +287,21 @@ class McpGroup(Resource):
             TicketCancelError: The service did not cancel the ticket.
             OutcomeUnknownError: The ticket may have been cancelled.
             FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                booking = ferry.bookings.create(**crossing(ferry))
+                ticket_id = ferry.mcp.confirm_booking(booking.booking_id).ticket_id
+                ferry.mcp.cancel_ticket(ticket_id)
+                print(ferry.mcp.view_ticket(ticket_id).status)
+                # > Canceled
+            ```
         """
         subject = {"ticket_id": identifier(ticket_id, "ticket_id")}
         body = arguments.drop_none(
@@ -245,6 +323,17 @@ class McpGroup(Resource):
 
         Raises:
             FerryError: The resource could not be read; `ServerError` if the service failed.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                ports = ferry.mcp.ports()
+                print(len(ports), ports[0].name, ports[0].city)
+                # > 183 Marseille Marseille
+            ```
         """
         return Operation(Mcp.resource("ports"), RecordList(McpPort), SAFETY["mcp.ports"])
 
@@ -256,6 +345,17 @@ class McpGroup(Resource):
 
         Raises:
             FerryError: The resource could not be read; `ServerError` if the service failed.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                companies = ferry.mcp.companies()
+                print(len(companies), companies[0].name)
+                # > 59 GNV (Grandi Navi Veloci)
+            ```
         """
         return Operation(Mcp.resource("companies"), RecordList(Company), SAFETY["mcp.companies"])
 
@@ -267,6 +367,17 @@ class McpGroup(Resource):
 
         Raises:
             FerryError: The resource could not be read; `ServerError` if the service failed.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                countries = ferry.mcp.countries()
+                print(countries[0].name, countries[0].phone_prefix)
+                # > Albania +355
+            ```
         """
         return Operation(Mcp.resource("countries"), RecordList(Country), SAFETY["mcp.countries"])
 
@@ -278,6 +389,17 @@ class McpGroup(Resource):
 
         Raises:
             FerryError: The resource could not be read; `ServerError` if the service failed.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                brands = ferry.mcp.vehicle_brands()
+                print(len(brands), brands[0].name)
+                # > 48 Abarth
+            ```
         """
         return Operation(
             Mcp.resource("vehicle-brands"), RecordList(VehicleBrand), SAFETY["mcp.vehicle_brands"]
@@ -291,6 +413,17 @@ class McpGroup(Resource):
 
         Raises:
             FerryError: The resource could not be read; `ServerError` if the service failed.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                model = ferry.mcp.vehicle_data()[0]
+                print(model.brand, model.model, model.length)
+                # > Abarth 595 3.66
+            ```
         """
         return Operation(
             Mcp.resource("vehicle-data"), RecordList(VehicleModel), SAFETY["mcp.vehicle_data"]
@@ -304,6 +437,17 @@ class McpGroup(Resource):
 
         Raises:
             FerryError: The resource could not be read; `ServerError` if the service failed.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                departure = ferry.mcp.departures()[0]
+                print(departure.depart_code, "to", departure.arrive_code)
+                # > ITGOA to TNLGN
+            ```
         """
         return Operation(
             Mcp.resource("departures"), RecordList(ScheduledDeparture), SAFETY["mcp.departures"]
@@ -330,6 +474,21 @@ class McpGroup(Resource):
             UnresolvedWriteError: The journal has the same write with an unknown outcome.
             OutcomeUnknownError: The write may have happened.
             FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                booking = ferry.bookings.create(**crossing(ferry))
+                ticket_id = ferry.mcp.confirm_booking(booking.booking_id).ticket_id
+                ticket = ferry.mcp.call_tool("view_ticket", {"id": ticket_id})
+                print(type(ticket).__name__)
+                # > dict
+            ```
         """
         called = {"name": identifier(name, "name"), "arguments": normalize_json(arguments)}
         row = safety_of_tool(name)
@@ -355,6 +514,17 @@ class McpGroup(Resource):
         Raises:
             NotFoundError: There is no such resource.
             FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                countries = ferry.mcp.read_resource("resource://service/countries")
+                print(type(countries).__name__)
+                # > list
+            ```
         """
         answer = Passthrough[JsonValue]()
         return Operation(Mcp.read(identifier(uri, "uri")), answer, SAFETY["mcp.read_resource"])
@@ -368,6 +538,17 @@ class McpGroup(Resource):
         Raises:
             NotFoundError: The server does not support listing.
             FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                for tool in ferry.mcp.list_tools()[:1]:
+                    print(tool.name)
+                    # > search_availability
+            ```
         """
         return Operation(
             Mcp("tools/list", {}), RecordList(McpTool, member="tools"), SAFETY["mcp.list_tools"]
@@ -382,6 +563,16 @@ class McpGroup(Resource):
         Raises:
             NotFoundError: The server does not support listing.
             FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                print(ferry.mcp.list_resources()[0].uri)
+                # > resource://service/ports
+            ```
         """
         return Operation(
             Mcp("resources/list", {}),

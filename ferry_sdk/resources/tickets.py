@@ -52,6 +52,21 @@ class TicketsGroup(Resource):
             InvalidInputError: The id is empty, ``.`` or ``..``.
             NotFoundError: There is no such ticket.
             FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                booking = ferry.bookings.create(**crossing(ferry))
+                ticket_id = ferry.bookings.confirm(booking.booking_id).ticket_id
+                ticket = ferry.tickets.get(ticket_id)
+                print(ticket.status, len(ticket.passengers))
+                # > Issued 1
+            ```
         """
         return Operation(
             Rest.get("ticket", identifier(ticket_id, "ticket_id")),
@@ -98,6 +113,21 @@ class TicketsGroup(Resource):
             TicketCancelError: The service did not cancel the ticket.
             OutcomeUnknownError: The ticket may have been cancelled.
             FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                booking = ferry.bookings.create(**crossing(ferry))
+                ticket_id = ferry.bookings.confirm(booking.booking_id).ticket_id
+                ferry.tickets.cancel(ticket_id, max_penalty="3.21", currency="EUR")
+                print(ferry.tickets.get(ticket_id).status)
+                # > Canceled
+            ```
         """
         subject = {"ticket_id": identifier(ticket_id, "ticket_id")}
         body = arguments.drop_none(
@@ -128,6 +158,21 @@ class TicketsGroup(Resource):
             InvalidInputError: The id is empty, ``.`` or ``..``.
             NotFoundError: There is no such booking or ticket.
             FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                booking = ferry.bookings.create(**crossing(ferry))
+                ticket_id = ferry.bookings.confirm(booking.booking_id).ticket_id
+                fee = ferry.tickets.cancel_fee(ticket_id)
+                print(fee.penalty_amount, "kept,", fee.refund_amount, "back", fee.currency)
+                # > 3.21 kept, 12.84 back EUR
+            ```
         """
         body = {"id": identifier(id, "id")}
         return Operation(
@@ -153,6 +198,21 @@ class TicketsGroup(Resource):
             InvalidInputError: The id is empty, ``.`` or ``..``.
             NotFoundError: There is no such ticket.
             FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                booking = ferry.bookings.create(**crossing(ferry))
+                ticket_id = ferry.bookings.confirm(booking.booking_id).ticket_id
+                voucher = ferry.tickets.pdf(ticket_id)
+                print("available" if voucher.url else "not there yet")
+                # > available
+            ```
         """
         return Operation(
             Rest.get("ticket", identifier(ticket_id, "ticket_id"), "pdf"),
@@ -187,6 +247,21 @@ class TicketsGroup(Resource):
             RequestTimeoutError: The deadline passed before it had an address.
             NotFoundError: There is no such ticket.
             FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                booking = ferry.bookings.create(**crossing(ferry))
+                ticket_id = ferry.bookings.confirm(booking.booking_id).ticket_id
+                voucher = ferry.tickets.wait_pdf(ticket_id, deadline=60)
+                print("available" if voucher.url else "not there yet")
+                # > available
+            ```
         """
         return Operation(
             Rest.get("ticket", identifier(ticket_id, "ticket_id"), "pdf"),
@@ -218,6 +293,21 @@ class TicketsGroup(Resource):
             InvalidInputError: The path is unusable: the folder does not exist or is not writable,
                 or the path is not a regular file.
             OSError: Writing the file failed.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                booking = ferry.bookings.create(**crossing(ferry))
+                ticket_id = ferry.bookings.confirm(booking.booking_id).ticket_id
+                ferry.tickets.wait_pdf(ticket_id, deadline=60)
+                print(ferry.tickets.save_pdf(ticket_id, "voucher.pdf").name)
+                # > voucher.pdf
+            ```
         """
         return Operation(
             VoucherFile(identifier(ticket_id, "ticket_id"), file_path(path, "path")),
@@ -244,6 +334,21 @@ class TicketsGroup(Resource):
             NotFoundError: There is no such ticket.
             UnexpectedResponseError: The address is unusable or does not return a PDF.
             FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                booking = ferry.bookings.create(**crossing(ferry))
+                ticket_id = ferry.bookings.confirm(booking.booking_id).ticket_id
+                ferry.tickets.wait_pdf(ticket_id, deadline=60)
+                print(ferry.tickets.read_pdf(ticket_id)[:5])
+                # > b'%PDF-'
+            ```
         """
         return Operation(
             VoucherFile(identifier(ticket_id, "ticket_id")),
@@ -296,6 +401,32 @@ class TicketsGroup(Resource):
             AlreadyDoneError: The payment was recorded before.
             OutcomeUnknownError: The payment may have been recorded.
             FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with (
+                Sandbox() as sandbox,
+                Ferry(
+                    sandbox.token,
+                    base_url=sandbox.base_url,
+                    organisation_token=sandbox.organisation_token,
+                ) as ferry,
+            ):
+                booking = ferry.bookings.create(**crossing(ferry))
+                (ticket,) = ferry.bookings.get(booking.booking_id).tickets
+                paid = ferry.tickets.mark_paid(
+                    ticket.id,
+                    external_payment_ref="pi_1",
+                    booking_id=booking.booking_id,
+                )
+                print(paid.payment_status, ferry.bookings.get(booking.booking_id).stage)
+                # > paid issuance_due
+            ```
         """
         subject = {"ticket_id": identifier(ticket_id, "ticket_id")}
         if booking_id is not None:

@@ -3,7 +3,7 @@
 import { readFile, readdir, stat } from "node:fs/promises";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
-import { extname, join, relative, sep } from "node:path";
+import { extname, join, sep } from "node:path";
 
 const [modules, site, executablePath] = process.argv.slice(2);
 const require = createRequire(join(modules, "package.json"));
@@ -23,9 +23,13 @@ const server = createServer(async (request, reply) => {
 });
 await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
 const base = `http://127.0.0.1:${server.address().port}/`;
-const pages = (await readdir(site, { recursive: true }))
-  .filter((path) => path.endsWith("index.html"))
-  .map((path) => relative(".", path).split(sep).join("/").replace(/index\.html$/, ""));
+const pages = [];
+for (const path of (await readdir(site, { recursive: true })).sort()) {
+  if (!path.endsWith("index.html")) continue;
+  // The page of an earlier address leaves at once.
+  if ((await readFile(join(site, path), "utf8")).includes('http-equiv="refresh"')) continue;
+  pages.push(path.split(sep).join("/").replace(/index\.html$/, ""));
+}
 
 const browser = await puppeteer.launch({ executablePath, args: ["--no-sandbox"] });
 let found = 0;

@@ -33,7 +33,18 @@ from tests.support.trip import found
 PERSONAL = "Zq7-canary"
 PNG = "data:image/png;base64," + base64.b64encode(b"\x89PNG a picture").decode()
 MADE_BY_US = {"a", "b", "div", "img", "span", "table", "tbody", "td", "th", "thead", "tr"}
-ATTRIBUTES = {"alt", "class", "height", "href", "rel", "src", "style", "target", "width"}
+ATTRIBUTES = {
+    "alt",
+    "class",
+    "height",
+    "href",
+    "rel",
+    "src",
+    "style",
+    "tabindex",
+    "target",
+    "width",
+}
 
 
 class Elements(HTMLParser):
@@ -120,7 +131,9 @@ HOSTILE = [
 def test_a_hostile_text_stays_a_text(model, text):
     record = model.model_validate(replace_texts(WIRES[model], text))
     for html in (record._repr_html_(), Records([record, record])._repr_html_()):
-        assert parse_html(html).attributes[0] == ("class", "tex2jax_ignore mathjax_ignore")
+        classes, focus = parse_html(html).attributes[:2]
+        assert classes == ("class", "tex2jax_ignore mathjax_ignore")
+        assert focus == ("tabindex", "0")  # the keyboard can scroll it
 
 
 # Half a character is no text of a record: pydantic refuses it, as JSON does.

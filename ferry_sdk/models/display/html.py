@@ -147,7 +147,11 @@ def card(title: str, *parts: Markup, badges: Iterable[str] = ()) -> Markup:
 
 
 def plain(*parts: Markup, style: str = "overflow-x:auto") -> Markup:
-    """Return the parts, excluded from the notebook's formulas: ``$`` in a price starts none."""
+    """Return the parts, excluded from the notebook's formulas: ``$`` in a price starts none.
+
+    The keyboard can scroll them where they are wider than the screen.
+    """
+    inside = "".join(parts)
     return Markup(
-        f'<div class="tex2jax_ignore mathjax_ignore" style="{style}">{"".join(parts)}</div>'
+        f'<div class="tex2jax_ignore mathjax_ignore" tabindex="0" style="{style}">{inside}</div>'
     )
