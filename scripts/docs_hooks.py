@@ -19,6 +19,7 @@ from pymdownx.snippets import SnippetExtension
 
 from ferry_sdk.cli.app import COMMANDS
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES
+from ferry_sdk.sandbox.network.network import load_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,7 +36,7 @@ FIRST_SENTENCE = re.compile(r"^# .+\n+([A-Z`].+?)(?:\.(?=\s|$)|:$)", re.MULTILIN
 LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 PROGRAM = re.compile(r"^\[[^\]]+\]\((?:\.\./)+(examples/(\w+\.py))(?:#(\w+))?\)$", re.MULTILINE)
 """A line that links to a program, or to a part of one: the site shows the program there."""
-LIST = re.compile(r"^\[[^\]]+\]\(\.\./ferry_sdk/(\S+)\)$", re.MULTILINE)
+LIST = re.compile(r"^\[[^\]]+\]\((?:\.\./)+ferry_sdk/(\S+)\)$", re.MULTILINE)
 """A line that links to a list in the source: the site shows the list there."""
 CHANGELOG = "[CHANGELOG.md](../CHANGELOG.md)"
 """A line that links to the list of changes: the site shows the list there."""
@@ -117,6 +118,13 @@ def json_members() -> str:
     return (ast.get_docstring(ast.parse(source)) or "").partition("\n\n")[2]
 
 
+def trial_table() -> str:
+    """Return the trial routes of the local service."""
+    routes = load_records("trial_routes.json")["routes"]
+    rows = [f"| `{route['code']}` | {route['happens']} |" for route in routes]
+    return "\n".join(["| To | What happens |", "|---|---|", *rows])
+
+
 LISTS: dict[str, Callable[[], str]] = {
     "cli/app.py": command_table,
     "cli/terminal/output.py": json_members,
@@ -124,6 +132,7 @@ LISTS: dict[str, Callable[[], str]] = {
     "conformance/assumptions.json#unseen": partial(
         assumption_table, "Why it is not seen", seen=False
     ),
+    "sandbox/network/data/trial_routes.json": trial_table,
 }
 """The lists that pages link to, by the file and the part of it."""
 

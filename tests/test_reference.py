@@ -234,6 +234,7 @@ def test_a_page_shows_the_lists_and_programs_that_its_text_links_to(site):
         ("cli", "ferry doctor"),
         ("cli", "paid_not_issued"),
         ("examples", "many_searches_at_once.py"),
+        ("local-service/testing", "the search answers after 5 seconds"),
         ("reference/sandbox", "sold_out=True"),
         ("reference/enumerations", "All tickets are issued."),
     ):
