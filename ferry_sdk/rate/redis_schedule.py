@@ -14,7 +14,8 @@ Four things could make turns come too close together, or not at all:
 - **The clock is set forward.** Each process tells Redis the latest time that it expects. If Redis
   has a later one, it gives no turn. The answer shows whether the request was only delayed. If the
   clock was set, the process declares the schedule lost.
-- **An answer is slow.** If its turn has passed when it arrives, the process asks again.
+- **An answer is slow.** If its turn has passed when it arrives, the process asks again, and may
+  reserve its next turn earlier than others.
 """
 
 from __future__ import annotations
@@ -177,13 +178,13 @@ class RedisSchedule:
             return now, False
         self._seen_end = schedule_end
         turn = self._clock.moment_of((time + wait) / UNITS)
-        self._was_late = not is_reserved
+        # One turn of a slow rate is worth more than its exact moment.
+        has_passed = now - turn > max(_JITTER, self._pause / UNITS)
+        self._was_late = has_passed or not is_reserved
         if not is_reserved:
             # At random, so that a process far from the storage has its turns as well.
             ask_at = turn - random.uniform(0, _AHEAD)  # noqa: S311 -- no secret
             return min(ask_at, now + _LONGEST_WAIT), False
-        # One turn of a slow rate is worth more than its exact moment.
-        has_passed = now - turn > max(_JITTER, self._pause / UNITS)
         return (now, False) if has_passed else (turn, True)
 
 

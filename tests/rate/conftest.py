@@ -2,6 +2,7 @@
 
 import pytest
 
+from ferry_sdk.rate import redis_schedule
 from tests.rate.simulation import World
 from tests.rate.virtual_redis import VirtualRedis
 from tests.support.redis_server import RedisServer, binary
@@ -29,6 +30,7 @@ def world():
 
 
 @pytest.fixture
-def virtual_redis(world, url):
-    """A Redis in the same data centre."""
+def virtual_redis(world, url, monkeypatch):
+    """A Redis in the same data centre. What its processes draw at random is equal in each run."""
+    monkeypatch.setattr(redis_schedule, "random", world.random)
     return VirtualRedis(world, url, delay=lambda: world.random.uniform(0.0002, 0.003))
