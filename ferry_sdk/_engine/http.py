@@ -81,7 +81,7 @@ class Headers(Mapping[str, str]):
     __slots__ = ("by_name",)
 
     def __init__(self, items: Iterable[tuple[str, str]]) -> None:
-        self.by_name = {name.lower(): value for name, value in items}
+        self.by_name: dict[str, str] = {name.lower(): value for name, value in items}
 
     @classmethod
     def of(cls, values: dict[str, str]) -> Self:

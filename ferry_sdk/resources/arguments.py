@@ -389,10 +389,9 @@ def _listed(values: object, argument: str, model: type[Input] | None = None) -> 
             source = "" if model is None else _SOURCES[model]
             raise InvalidInputError(f"expected a list{source}", field=argument)
         values = tuple(cast("Iterable[object]", values))
-    listed: Sequence[object] = values
-    if not listed:
+    if not values:
         raise InvalidInputError("expected at least one", field=argument)
-    return listed
+    return values  # pyright: ignore[reportUnknownVariableType]
 
 
 def _parse(model: type[ModelT], value: object, argument: str, index: int | None = None) -> ModelT:
