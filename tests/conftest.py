@@ -61,7 +61,7 @@ def pytest_configure(config):
     config.addinivalue_line(
         "markers", "combination: long, but run by scripts/mutate; its values are in other cases too"
     )
-    load_profile(config.getoption("markexpr"))
+    load_profile(config.getoption("markexpr"), config.getoption("hypothesis_seed"))
     if name := config.getoption("--http-client"):
         injected.give_to_tests(name)
         config.pluginmanager.register(injected.InjectionPlugin(name))

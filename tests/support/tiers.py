@@ -17,13 +17,16 @@ settings.register_profile("long", deadline=None, suppress_health_check=[HealthCh
 settings.register_profile("quick", settings.get_profile("long"), max_examples=QUICK_EXAMPLES)
 
 
-def load_profile(marks: str) -> None:
-    """Have hypothesis try fewer examples where the long tests are left out.
+def load_profile(marks: str, seed: str | None) -> None:
+    """Have hypothesis try the same examples in each run, fewer where the long tests are left out.
 
     Args:
         marks: The expression by which tests are selected.
+        seed: Has hypothesis try other examples.
     """
-    settings.load_profile("quick" if "not long" in marks else "long")
+    tier = settings.get_profile("quick" if "not long" in marks else "long")
+    settings.register_profile("tier", tier, derandomize=seed is None)
+    settings.load_profile("tier")
 
 
 def is_quick() -> bool:
