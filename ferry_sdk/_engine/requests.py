@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial
 from threading import get_ident
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.correlation import recent_ids
@@ -19,6 +19,9 @@ from ferry_sdk._engine.log import fields
 from ferry_sdk.errors import FerryError, RequestTimeoutError, UnexpectedResponseError
 
 T = TypeVar("T")
+
+_AFTER_POOL: Final = 0.5
+"""Seconds of a deadline that a wait for a connection leaves, or a tenth of the remaining time."""
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
@@ -145,9 +148,13 @@ def _timeouts_until(context: Context, until: float | None) -> Timeout:
     remaining = until - context.clock()
     if remaining <= 0:
         raise RequestTimeoutError("the deadline has passed")
-    return Timeout(
-        *(
-            remaining if limit is None else min(limit, remaining)
-            for limit in (timeout.connect, timeout.read, timeout.write, timeout.pool)
-        )
+    # The error of a full pool tells that nothing was sent. If the deadline ended the wait, a
+    # caller's HTTP client, which reports no steps before it connects, would not tell.
+    in_pool = remaining - min(_AFTER_POOL, remaining / 10)
+    limits = (
+        (timeout.connect, remaining),
+        (timeout.read, remaining),
+        (timeout.write, remaining),
+        (timeout.pool, in_pool),
     )
+    return Timeout(*(most if limit is None else min(limit, most) for limit, most in limits))

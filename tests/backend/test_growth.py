@@ -232,6 +232,7 @@ def test_calls_of_tasks_over_sockets(async_ferry, ferry_sandbox, run):
             await calls(WARM_UP)
             await forget_timers()
             before, tasks = used(), len(anyio.get_running_tasks())
+            await async_ferry.catalogue.vehicle_types()  # after what may have been a long pause
             connections = ferry_sandbox.counters.connections
             pauses = await calls(500)
             await forget_timers()

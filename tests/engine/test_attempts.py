@@ -620,12 +620,13 @@ def test_without_a_deadline_an_exchange_has_only_its_time_outs(name):
 @each(
     ("timeout", "seen"),
     [
-        (Timeout(1, 2, 3, 4), Timeout(1, 2, 2.5, 2.5)),
-        (Timeout(None, None, None, None), Timeout(2.5, 2.5, 2.5, 2.5)),
-        (Timeout(0.5, None, 0.5, None), Timeout(0.5, 2.5, 0.5, 2.5)),
+        (Timeout(1, 2, 3, 4), Timeout(1, 2, 2.5, 2.25)),
+        (Timeout(None, None, None, None), Timeout(2.5, 2.5, 2.5, 2.25)),
+        (Timeout(0.5, None, 0.5, None), Timeout(0.5, 2.5, 0.5, 2.25)),
+        (Timeout(0.5, 2, 0.5, 1), Timeout(0.5, 2, 0.5, 1)),
     ],
 )
-def test_no_time_out_lasts_longer_than_the_deadline(timeout, seen):
+def test_no_time_out_lasts_longer_than_the_deadline_and_a_wait_in_the_pool_ends_before_it(timeout, seen):
     driver = scripted_driver(reply(404))
     driver.error(FerryError, "catalogue.ports", deadline=2.5, timeout=timeout)
     (sent,) = [effect for effect in driver.effects if isinstance(effect, Send)]
