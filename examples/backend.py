@@ -209,9 +209,7 @@ async def pay(
 @routes.get("/tickets/{ticket_id}/voucher")
 async def voucher(ticket_id: str, ferry: Client) -> Response:
     """Return the boarding voucher; 404 while there is none. Check first whose ticket it is."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = await ferry.tickets.save_pdf(ticket_id, Path(folder) / "voucher.pdf")
-        return Response(await to_thread.run_sync(path.read_bytes), media_type="application/pdf")
+    return Response(await ferry.tickets.read_pdf(ticket_id), media_type="application/pdf")
 
 
 # --8<-- [end:voucher]
