@@ -626,7 +626,7 @@ def test_without_a_deadline_an_exchange_has_only_its_time_outs(name):
         (Timeout(0.5, 2, 0.5, 1), Timeout(0.5, 2, 0.5, 1)),
     ],
 )
-def test_no_time_out_lasts_longer_than_the_deadline_and_a_wait_in_the_pool_ends_before_it(timeout, seen):
+def test_no_time_out_lasts_longer_than_the_deadline_and_that_of_a_pool_ends_before(timeout, seen):
     driver = scripted_driver(reply(404))
     driver.error(FerryError, "catalogue.ports", deadline=2.5, timeout=timeout)
     (sent,) = [effect for effect in driver.effects if isinstance(effect, Send)]
