@@ -25,6 +25,21 @@ from ferry_sdk.models.inputs import Selection
 _NOT_TICKETS: Final = (TariffType.PRESALE, TariffType.OPTION)
 
 
+class PortOfCall(str):
+    """The code of a port of call, which is a text, with the name of the port."""
+
+    __slots__ = ("name",)
+
+    name: str
+
+    @classmethod
+    def of(cls, code: str, name: str) -> PortOfCall:
+        """Return a code with the name of its port."""
+        port = cls(code)
+        port.name = name
+        return port
+
+
 class SailingCompany(Model):
     """The ferry company of a sailing. Interface: Availability, member company.
 

@@ -53,6 +53,17 @@ def _reset_lock() -> None:
 after_fork_in_child(_reset_lock)
 
 
+class Match:
+    """One of the dataclasses that were found, which notebooks show as a card."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        from ferry_sdk.models.display.cards import match_card  # noqa: PLC0415 -- for notebooks only
+
+        return match_card(self)
+
+
 class Matches(tuple[T_co, ...]):
     """What was found: a tuple that notebooks show as a table."""
 

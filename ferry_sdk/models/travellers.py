@@ -189,6 +189,11 @@ class Travellers(Sequence[Traveller]):
     def __repr__(self) -> str:
         return f"<Travellers: {len(self)}>"
 
+    def _repr_html_(self) -> str:
+        from ferry_sdk.models.display.cards import travellers_card  # noqa: PLC0415 -- for notebooks
+
+        return travellers_card(self)
+
 
 def parse_day(value: object, argument: str) -> date:
     """Return a date, also of a datetime or a text as YYYY-MM-DD.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from ferry_sdk._runtime.money import money
+from ferry_sdk.models.display import calls_at
 from ferry_sdk.models.display.html import EMPTY, Markup, bar, card, facts, note, plain, table
 from ferry_sdk.planning.routes import NO_ROUTE
 
@@ -40,6 +41,7 @@ def trip_card(trip: Trip) -> Markup:
     return card(
         f"{trip.outward.depart_name} → {trip.outward.arrive_name}",
         table(["Way", "Leaves", "Arrives", "Takes", "Ship"], sailings),
+        *_calls(ways.values()),
         table(["Tariff", "Fare", *sides, "Price", "Holds until"], fares),
         note(_CHEAPEST_PLACE),
         badges=["one way" if trip.back is None else "round trip"],
@@ -67,6 +69,7 @@ def itinerary_card(itinerary: Itinerary) -> Markup:
             ]
         ),
         table(["Sailing", "Leaves", "Arrives", "Takes", "Ship", "Price from"], sailings),
+        *_calls((first, second)),
         note(SEPARATE_TICKETS),
         note(_CHEAPEST_PLACE),
         badges=["two bookings"],
@@ -143,6 +146,15 @@ def calendar_card(calendar: PriceCalendar) -> Markup:
 
 def _sailing(way: Availability) -> tuple[object, ...]:
     return way.depart_at, way.arrive_at, way.travel_time, f"{way.ship_name}, {way.company.name}"
+
+
+def _calls(ways: Iterable[Availability]) -> list[Markup]:
+    """Return a note for each sailing that calls at other ports."""
+    return [
+        note(f"{way.depart_name} → {way.arrive_name} calls at {calls_at(way)}.")
+        for way in ways
+        if way.stops
+    ]
 
 
 def _prices(itinerary: Itinerary) -> str:

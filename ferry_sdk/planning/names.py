@@ -18,6 +18,7 @@ from typing import Final, Literal, cast
 
 from ferry_sdk.errors import AmbiguousPlaceError, UnknownPlaceError
 from ferry_sdk.models.catalogue import Country, Port
+from ferry_sdk.models.records import Match
 
 Reason = Literal["code", "name", "city", "alias", "part of a name", "similar name"]
 
@@ -121,7 +122,7 @@ def country_codes(countries: Iterable[Country]) -> Callable[[Port], str | None]:
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceMatch:
+class PlaceMatch(Match):
     """A port that a text may mean.
 
     Attributes:

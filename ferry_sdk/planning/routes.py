@@ -17,6 +17,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 from ferry_sdk._engine.limits import FRESH_FOR
+from ferry_sdk.models.availability import Availability, PortOfCall
 from ferry_sdk.models.catalogue import (
     Company,
     Departure,
@@ -25,6 +26,7 @@ from ferry_sdk.models.catalogue import (
     Port,
     ScheduledDeparture,
 )
+from ferry_sdk.models.records import Match
 from ferry_sdk.planning.names import fold
 
 _SEPARATOR: Final = re.compile(r"→|⇒|➔|➝|->|=>|—|\u2013|>|/|-")
@@ -35,7 +37,7 @@ NO_ROUTE: Final = "no company sails from the one place to the other"
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class Route(Match):
     """A journey between two ports, and who sails it.
 
     Attributes:
@@ -119,6 +121,16 @@ class RouteGraph:
         """Return the port with this code, or with this whole name if it is the only one."""
         ports = self._by_name.get(fold(text), [])
         return self.ports.get(text.strip().upper()) or (ports[0] if len(ports) == 1 else None)
+
+    def name_stops(self, sailing: Availability) -> Availability:
+        """Return a sailing whose ports of call have their names, as far as they are known."""
+        if not sailing.stops:
+            return sailing
+        stops = tuple(
+            PortOfCall.of(code, self.ports[code].name) if code in self.ports else code
+            for code in sailing.stops
+        )
+        return sailing.model_copy(update={"stops": stops})
 
     def sailed_by(self, route: Route) -> tuple[str, ...]:
         """Return the companies to ask for a route, those that are known best first.

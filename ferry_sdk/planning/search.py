@@ -268,7 +268,8 @@ class TripPlan:
             self._fail(search, answer.error)
         elif answer.value:
             self._answered.append(search)
-            return [*self._join(query, answer.value)]
+            assert self._graph is not None  # noqa: S101 -- it was looked up
+            return [*self._join(query, [*map(self._graph.name_stops, answer.value)])]
         else:
             self._nothing.append(search)
             self._without_out.append(query)

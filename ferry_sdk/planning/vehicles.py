@@ -13,7 +13,7 @@ from ferry_sdk._engine.settings import Settings
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.catalogue import VehicleModel
 from ferry_sdk.models.inputs import Vehicle, VehicleQuery
-from ferry_sdk.models.records import Matches
+from ferry_sdk.models.records import Match, Matches
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.names import fold
 from ferry_sdk.planning.request import number
@@ -25,7 +25,7 @@ _SUGGESTIONS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class VehicleMatch:
+class VehicleMatch(Match):
     """A vehicle that a text may mean.
 
     Attributes:

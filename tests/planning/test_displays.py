@@ -1,9 +1,12 @@
 """What notebooks and `print` show of trips, calendars, bookings and what was found."""
 
+import pickle
+from copy import deepcopy
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
+from ferry_sdk import Travellers
 from ferry_sdk.planning.connections import Itinerary
 from tests.models.test_cards import parse_html
 from tests.support.trip import DAY
@@ -123,8 +126,40 @@ def test_what_was_found_is_a_tuple_that_shows_as_a_table(reader):
     assert ", ".join(route.companies) in parse_html(found["Genoa"]._repr_html_()).texts
     nothing = reader.vehicles.find("qqqqqqqq")
     assert parse_html(nothing._repr_html_()).texts == ["Nothing found."]
+    for matches in found.values():
+        row = parse_html(type(matches)(matches[:1])._repr_html_()).texts
+        texts = parse_html(matches[0]._repr_html_()).texts
+        assert texts[0] == type(matches[0]).__name__
+        assert {*row} <= {*texts}
     every = reader.routes.find()
     assert f"{len(every) - 30} more of {len(every)}." in every._repr_html_()
+
+
+def test_cards_name_the_ports_of_call(reader):
+    days = {"on": DAY, "flexible": 6, "passengers": SEARCHED}
+    trip = reader.trips.search("ITGOA", "Tangier Med", **days)[0]
+    sailing = trip.outward
+    assert sailing.stops == ("ESBCN",)
+    calls = "Genoa → Tangier Med calls at Barcelona."
+    assert calls in parse_html(trip._repr_html_()).texts
+    assert (
+        calls in parse_html(Itinerary((trip, trip), reader.places.get("ESBCN"))._repr_html_()).texts
+    )
+    for known in (sailing, pickle.loads(pickle.dumps(sailing)), deepcopy(sailing)):
+        texts = parse_html(known._repr_html_()).texts
+        assert texts[texts.index("Calls at") + 1] == "Barcelona"
+    again = type(sailing).model_validate_json(sailing.model_dump_json())
+    assert (again, hash(again)) == (sailing, hash(sailing))
+    texts = parse_html(again._repr_html_()).texts
+    assert texts[texts.index("Calls at") + 1] == "ESBCN"
+
+
+def test_a_card_of_travellers_shows_how_many_they_are_and_nothing_else_of_them():
+    party = Travellers([{**ADA, "type": None, "last_name": "Zq7"}, {**ADA, "type": "Child"}])
+    shown = parse_html(party._repr_html_())
+    assert shown.texts[0] == "Travellers: 2"
+    assert {"by age", "Child"} <= {*shown.texts}
+    assert not [text for text in shown.texts if "Zq7" in text or "Ada" in text or "34" in text]
 
 
 def test_a_port_has_one_spelling(reader):

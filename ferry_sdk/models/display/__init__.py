@@ -42,6 +42,11 @@ def sailings_of(models: Iterable[Model]) -> list[Availability]:
     ]
 
 
+def calls_at(sailing: Availability) -> str:
+    """Return the names of the ports of call; a port whose name is not known has its code."""
+    return ", ".join(getattr(port, "name", port) for port in sailing.stops)
+
+
 def cheapest_ticket(sailing: Availability) -> Tariff | None:
     """Return the cheapest ticket that is valid one way; None if there is none."""
     tickets = (

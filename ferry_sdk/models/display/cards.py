@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from pydantic import BaseModel
 
 from ferry_sdk._runtime.money import money
-from ferry_sdk.models.display import cheapest_ticket, models_of, sailings_of
+from ferry_sdk.models.display import calls_at, cheapest_ticket, models_of, sailings_of
 from ferry_sdk.models.display.html import (
     Markup,
     card,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ferry_sdk.models.bookings import Booking, BookingCreated, NextAction
     from ferry_sdk.models.records import Records
     from ferry_sdk.models.tickets import Ticket
+    from ferry_sdk.models.travellers import Travellers
 
 _ROWS: Final = 30
 
@@ -67,7 +68,7 @@ def _sailing_card(sailing: Availability) -> Markup:
                 ("Arrives", sailing.arrive_at),
                 ("Takes", sailing.travel_time),
                 ("Ship", f"{sailing.ship_name}, {sailing.company.name}"),
-                *([("Calls at", ", ".join(sailing.stops))] if sailing.stops else []),
+                *([("Calls at", calls_at(sailing))] if sailing.stops else []),
             ]
         ),
         side_by_side(
@@ -146,6 +147,22 @@ def table_of(records: Records[object]) -> Markup | None:
     left = len(records) - len(some)
     more = [note(f"{left} more of {len(records)}.")] if left else []
     return plain(rows, *more, *_unreadable(records))
+
+
+def match_card(found: Any) -> Markup:  # noqa: ANN401 -- any dataclass
+    """Return the card of one dataclass, with the values of its row in `matches_table`."""
+    return card(type(found).__name__, facts(_members(found)))
+
+
+def travellers_card(party: Travellers) -> Markup:
+    """Return the card of a party: how many it has and of which types, and no other data."""
+    rows = enumerate((traveller.type or "by age" for traveller in party), 1)
+    bands = f"infants are below {party.bands.infant}, children below {party.bands.child}"
+    return card(
+        f"Travellers: {len(party)}",
+        table(["Traveller", "Type"], islice(rows, _ROWS)),
+        note(f"By age: {bands}. Names, dates and documents are not shown."),
+    )
 
 
 def matches_table(found: Sequence[Any]) -> Markup:
