@@ -246,7 +246,10 @@ class PlaceIndex:
         }
 
     def _similar(self, text: str) -> list[PlaceMatch]:
-        """Return the ports with a name that is spelled nearly like the text."""
+        """Return the ports with a name that begins with the text, or is spelled nearly like it.
+
+        The beginning of a word outranks every similar name; the shorter the word, the better.
+        """
         wanted = fold(text)
         matcher = SequenceMatcher(b=wanted, autojunk=False)
         matches: list[PlaceMatch] = []
@@ -254,6 +257,12 @@ class PlaceIndex:
             for name, codes in names.items():
                 # A name such as "Tunis (La Goulette)" is compared as a whole and by its words.
                 for part in {name, *name.split()} if wanted else ():
+                    if part.startswith(wanted):
+                        score = round(_SCORES["similar name"] + 0.04 * len(wanted) / len(part), 3)
+                        matches += [
+                            PlaceMatch(self.ports[code], score, "part of a name") for code in codes
+                        ]
+                        continue
                     matcher.set_seq1(part)
                     if matcher.real_quick_ratio() < _LEAST_SIMILARITY:
                         continue

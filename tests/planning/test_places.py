@@ -87,6 +87,23 @@ def test_find_gives_the_best_first_and_no_more_than_asked(reader):
     assert reader.places.find("Marsilia")[0].port.name == "Marseille"
 
 
+def test_the_beginning_of_a_word_outranks_its_inside_and_a_whole_name_outranks_both(reader):
+    found = reader.places.find("Gen", limit=9)
+    names = [match.port.name for match in found]
+    assert names[0] == "Genoa"
+    assert "Cherbourg" in names
+    assert found[0].reason == "part of a name"
+    with pytest.raises(UnknownPlaceError) as refused:
+        reader.places.get("Gen")  # not a whole word, so it is a guess
+    assert refused.value.suggestions[0].name == "Genoa"
+    index = PlaceIndex()
+    ports = ("Imalta", "Maltaville", "Great Maltaville", "Port Malta", "Malta")
+    index.add_ports(Port(code=name, name=name, country="") for name in ports)
+    ranked = [match.port.name for match in index.find("malta", 9)]
+    assert ranked == ["Malta", "Port Malta", "Great Maltaville", "Maltaville", "Imalta"]
+    assert index.find("great ma", 1)[0].port.name == "Great Maltaville"
+
+
 def test_a_port_has_the_code_of_its_country(reader):
     assert reader.places.get("Genoa").country_code == "IT"
     assert reader.places.find("Tunis")[0].port.country_code == "TN"
