@@ -211,6 +211,11 @@ class OutcomeUnknownError(FerryError):
         self.entry_id: str | None = entry_id
 
 
+def _currency_hint(currency: str, expected_currency: str) -> str:
+    same = currency == expected_currency
+    return "" if same else f", which is in another currency: pass an amount in {currency}"
+
+
 class PriceChangedError(FerryError):
     """The booking does not cost what was expected, so it was not confirmed.
 
@@ -236,6 +241,7 @@ class PriceChangedError(FerryError):
         super().__init__(
             f"the booking costs {money(found, currency)}, "
             f"expected {money(expected, self.expected_currency)}"
+            f"{_currency_hint(currency, self.expected_currency)}"
         )
 
 
@@ -280,7 +286,8 @@ class PenaltyExceededError(FerryError):
                 f"the cancellation pays back {paid_back}, "
                 f"expected at least {money(min_refund, self.expected_currency)}"
             )
-        super().__init__("; ".join(problems))
+        hint = _currency_hint(currency, self.expected_currency)
+        super().__init__("; ".join(problems) + hint)
 
 
 class AlreadyDoneError(FerryError):

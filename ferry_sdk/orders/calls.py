@@ -158,9 +158,8 @@ def hold(
         ```
     """
     creations = _creations(selections, passengers, vehicle, contact)
-    progress = Progress(
-        _checked(journal), "hold", Intended([OrderPart() for _ in creations], "hold")
-    )
+    plan = Intended([OrderPart() for _ in creations], "hold")
+    progress = Progress(_checked(journal), "hold", plan)
     return Step(progress, steps.hold(progress, creations))
 
 
@@ -485,10 +484,9 @@ def _begun(journal: Journal, order: Order, step: str) -> Progress:
     if not isinstance(order, Order):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
         raise InvalidInputError("expected an Order", field="order")
     progress, record = load(_checked(journal), order.id)
-    ids = [part.booking_id for part in progress.parts]
     if not record.is_finished:
         raise InvalidInputError("a step of it has not ended: resume it first", field="order")
-    if ids != [part.booking_id for part in order.parts]:
+    if [one.booking_id for one in progress.parts] != [one.booking_id for one in order.parts]:
         raise InvalidInputError("its bookings are others: get it from the journal", field="order")
     progress.plan = Intended(progress.parts, step)
     return progress

@@ -205,8 +205,7 @@ def _cancel_held(progress: Progress) -> Flow[None]:
 def _find_fees(progress: Progress, indices: list[int]) -> Flow[FerryError | None]:
     """Read fees; return why they, with those of this step so far, are not within the limits."""
     plan, parts = progress.plan, progress.parts
-    ids = {index: str(parts[index].booking_id) for index in indices}
-    reads = {index: BookingsGroup.cancel_fee(None, one) for index, one in ids.items()}
+    reads = {one: BookingsGroup.cancel_fee(None, str(parts[one].booking_id)) for one in indices}
     try:
         fees: dict[int, CancellationFee] = yield from progress.read(reads)
     except FerryError as error:
@@ -233,8 +232,7 @@ def _cancel_within_limits(progress: Progress, indices: list[int]) -> Flow[FerryE
 
 def _confirm_new(progress: Progress) -> Flow[FerryError | None]:
     """Confirm the new booking if it costs what was agreed and the old one may be cancelled."""
-    currency, total = progress.plan.agreed[0]
-    new = progress.parts[0]
+    new, (currency, total) = progress.parts[0], progress.plan.agreed[0]
     if (new.total, new.currency) != (total, currency):
         return _price_changed(OrderPart(total=total, currency=currency), new)
     error = yield from _find_fees(progress, [1])
@@ -272,10 +270,12 @@ def _too_much(fees: Sequence[Fee], plan: Intended) -> PenaltyExceededError | Non
     for currency in {**penalties, **plan.min_refund}:
         limit, penalty = plan.limits.get(currency, _ZERO), penalties.get(currency, _ZERO)
         least, refund = plan.min_refund.get(currency), refunds.get(currency, _ZERO)
+        fails = partial(PenaltyExceededError, penalty=penalty, refund=refund, currency=currency)
+        if penalty > limit and plan.limits and currency not in plan.limits:
+            ((other, limit), *_) = plan.limits.items()
+            return fails(limit=limit, expected_currency=other)
         if penalty > limit or (least is not None and refund < least):
-            return PenaltyExceededError(
-                limit=limit, penalty=penalty, min_refund=least, refund=refund, currency=currency
-            )
+            return fails(limit=limit, min_refund=least)
     return None
 
 

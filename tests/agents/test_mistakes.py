@@ -212,6 +212,7 @@ def test_a_currency_without_a_limit_cannot_be_spent(
         wanted = order(sailings(toolkit)[0])
         refused = error(toolkit.call("bookings_create", wanted), "spend_limit")
     assert refused["limit"] == refused["spent"] == "0"
+    assert refused["message"].endswith(" may not be spent: the limit is in USD")
 
 
 def test_a_total_other_than_expected_is_refused(toolkit: Any, sending_nothing: Any) -> None:

@@ -28,6 +28,8 @@ def test_a_penalty_above_the_limit_is_refused(
             toolkit.call("tickets_cancel", {"ticket_id": confirmed["ticket_id"]}), "penalty_limit"
         )
     assert float(refused["penalty"]) > 1
+    words = {"EUR": "is more than allowed", "USD": "the limit is in USD"}
+    assert words.get("".join(limit), "the limit is in no currency") in refused["message"]
 
 
 def penalties_of(toolkit: Any, booking_id: str) -> list[Any]:

@@ -49,8 +49,14 @@ def test_two_bookings_are_held_confirmed_and_cancelled_as_one(desk) -> None:
     with pytest.raises(PenaltyExceededError) as raised:
         desk.run(orders.cancel, confirmed, max_penalty={"EUR": allowed - Decimal("0.01")})
     assert (raised.value.penalty, raised.value.currency) == (allowed, "EUR")
-    with pytest.raises(PenaltyExceededError):
+    with pytest.raises(PenaltyExceededError) as raised:
         desk.run(orders.cancel, confirmed, max_penalty={"USD": allowed})
+    assert (raised.value.limit, raised.value.expected_currency) == (allowed, "USD")
+    assert (raised.value.penalty, raised.value.currency) == (allowed, "EUR")
+    assert str(raised.value) == (
+        f"the cancellation costs {allowed:.2f} EUR, the limit is {allowed:.2f} USD, "
+        "which is in another currency: pass an amount in EUR"
+    )
     assert desk.booking(order).stage == "ticketed"
     cancelled = desk.run(orders.cancel, confirmed, max_penalty={"EUR": allowed})
     assert cancelled.state == "cancelled"

@@ -77,8 +77,7 @@ class Budget:
             limit = None if self._spend is None else self._spend.get(currency)
             if self._spend is not None and (limit is None or total > limit):
                 spent = str(exact_sum(its for its, of in self._held.values() if of == currency))
-                amounts = {"limit": str(limit or 0), "spent": spent, "currency": currency}
-                raise RefusedError("spend_limit", amount, currency, **amounts)
+                raise _refusal("spend_limit", self._spend, amount, currency, spent=spent)
             self._held[key] = max(amount, Decimal(0)), currency
             return Hold("spent", key, before)
 
@@ -160,11 +159,22 @@ class Budget:
             )
             limit = None if self._penalty is None else self._penalty.get(currency)
             if self._penalty is not None and (limit is None or exact_sum((kept, penalty)) > limit):
-                amounts = {"limit": str(limit or 0), "penalty": str(penalty), "kept": str(kept)}
-                raise RefusedError("penalty_limit", penalty, currency, **amounts, currency=currency)
+                amounts = {"penalty": str(penalty), "kept": str(kept)}
+                raise _refusal("penalty_limit", self._penalty, penalty, currency, **amounts)
             before = self._kept.get(key)
             self._kept[key] = max(penalty, Decimal(0)), currency
             return Hold("penalties", key, before)
+
+
+def _refusal(
+    code: str, limits: Mapping[str, Decimal], amount: Decimal, currency: str, **amounts: str
+) -> RefusedError:
+    """Return the refusal of an amount above its limit, or without a limit in its currency."""
+    amounts = {"limit": str(limits.get(currency, 0)), **amounts, "currency": currency}
+    if currency in limits:
+        return RefusedError(code, amount, currency, **amounts)
+    others = " or ".join(limits) or "no currency"
+    return RefusedError(f"{code}_elsewhere", amount, currency, others, **amounts)
 
 
 def _costs_nothing(fee: CancellationFee | None) -> bool:
