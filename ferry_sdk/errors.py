@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from decimal import Decimal
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from typing_extensions import Self
 
@@ -478,6 +478,32 @@ class TicketNotFoundError(NotFoundError):
 
 class TicketCancelError(APIError):
     """TICKET_CANCEL_ERROR: the ticket was not cancelled."""
+
+
+SERVICE_CODES: Final[Mapping[str, type[APIError]]] = {
+    "AVAILABILITY_ERROR": AvailabilityError,
+    "BOOKING_CREATE_ERROR": BookingCreateError,
+    "BOOKING_CONFIRM_ERROR": BookingConfirmError,
+    "TICKET_VIEW_ERROR": TicketViewError,
+    "TICKET_NOT_FOUND": TicketNotFoundError,
+    "TICKET_CANCEL_ERROR": TicketCancelError,
+}
+"""The codes that the interface has for a failed call."""
+
+
+def mark_quoted(error: ErrorT, words: str) -> ErrorT:
+    """Return the error, whose message contains these words of a reply or of another library.
+
+    Only they are redacted: the words of the library itself name nobody.
+    """
+    vars(error)["_quoted"] = words
+    return error
+
+
+def take_quoted(error: BaseException) -> str:
+    """Return the words that the message of an error quotes, and forget them."""
+    words: str = vars(error).pop("_quoted", "")
+    return words
 
 
 def trim(error: ErrorT) -> ErrorT:

@@ -16,6 +16,7 @@ from ferry_sdk import (
     APIError,
     ConnectionFailedError,
     Ferry,
+    FerryError,
     OutcomeUnknownError,
     UnexpectedResponseError,
 )
@@ -268,6 +269,57 @@ def test_a_field_of_a_reply_does_not_name_a_traveller():
         assert isinstance(error, UnexpectedResponseError)
         assert error.field == field
         assert b"Okonkwo" not in pickle.dumps(error)
+
+
+OWN_WORDS = {
+    "Booking": (
+        (400, {"error": True, "code": "BOOKING_CREATE_ERROR", "message": "Booking? no"}),
+        "[hidden]? no (HTTP 400, BOOKING_CREATE_ERROR)",
+    ),
+    "Conflict": ((409, {"code": "NO_CONFLICT"}), "Conflict (HTTP 409, NO_[hidden])"),
+    "Deadline": (
+        httpx.ReadTimeout("the Deadline for Okonkwo"),
+        "ReadTimeout: the [hidden] for [hidden] (ferry.example:443)",
+    ),
+    "Ferry": (
+        httpx.ConnectError("no way to Okonkwo"),
+        "ConnectError: no way to [hidden] (ferry.example:443)",
+    ),
+    "Reply": (
+        (200, BOOKING_CREATED | {"possible_actions": {"Reply": {"type": 1}}}),
+        (
+            "the reply cannot be read as BookingCreated: possible_actions.[hidden].type: "
+            "Input should be 'mandatory' or 'optional'"
+        ),
+    ),
+    "Json": ((200, "no JSON of Okonkwo"), "the reply is not JSON (HTTP 200, text/x-[hidden])"),
+}
+"""Names of travellers that are words of the library too, the answer, and the message."""
+
+
+@pytest.mark.parametrize("name", OWN_WORDS)
+def test_a_name_that_is_a_word_of_the_library_hides_only_words_of_the_service(name):
+    def reply(_):
+        if isinstance(answer, Exception):
+            raise answer
+        status, body = answer
+        if isinstance(body, str):
+            return httpx.Response(status, text=body, headers={"content-type": "text/x-json"})
+        return httpx.Response(status, json=body)
+
+    answer, message = OWN_WORDS[name]
+    http_client = httpx.Client(transport=httpx.MockTransport(reply))
+    ferry = Ferry(TOKEN, base_url="https://ferry.example", http_client=http_client, max_retries=0)
+    with pytest.raises(FerryError) as raised:
+        ferry.bookings.create(**BOOKING | {"passengers": [PASSENGER | {"first_name": name}]})
+    cause = raised.value.__cause__
+    error = cause if isinstance(raised.value, OutcomeUnknownError) else raised.value
+    assert str(error) == message
+    assert str(error) in str(raised.value)
+    if isinstance(error, APIError):
+        assert error.code in message
+    for one in (error, raised.value):
+        assert b"Okonkwo" not in pickle.dumps(one)
 
 
 def test_a_long_message_is_cut_after_500_characters():

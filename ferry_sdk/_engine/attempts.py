@@ -17,9 +17,16 @@ from ferry_sdk._engine.effects import Flow, Sleep
 from ferry_sdk._engine.log import fields
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.outcomes import code_of
-from ferry_sdk._engine.redaction import phrase_of
+from ferry_sdk._engine.redaction import Redactor, phrase_of
 from ferry_sdk._engine.retry import RetryPolicy
-from ferry_sdk.errors import APIError, FerryError, TransportError, UnexpectedResponseError
+from ferry_sdk.errors import (
+    SERVICE_CODES,
+    APIError,
+    FerryError,
+    TransportError,
+    UnexpectedResponseError,
+    take_quoted,
+)
 from ferry_sdk.safety import may_be_done
 from ferry_sdk.types import Attempt, Outcome
 
@@ -156,9 +163,18 @@ def _hide(error: FerryError, operation: Operation[T], context: Context) -> None:
         if error.field is not None and redactor.hide(error.field) != error.field:
             error.field = None
     if not isinstance(error, APIError):
-        error.args = tuple(redactor.show(str(words)) for words in error.args)
+        quoted = take_quoted(error)
+        shown, without_tokens = redactor.show(quoted), Redactor(redactor.tokens)
+        error.args = tuple(
+            without_tokens.show(str(words).replace(quoted, shown)) for words in error.args
+        )
         return
-    message = redactor.show(error.message) or phrase_of(error.status_code)
-    error.show(message, redactor.show(error.code or "") or None)
+    phrase = phrase_of(error.status_code)
+    own = {phrase, *SERVICE_CODES}
+    message, code = (
+        words if words in own else redactor.show(words)
+        for words in (error.message, error.code or "")
+    )
+    error.show(message or phrase, code or None)
     error.field = error.field and operation.argument_at(error.field)
     error.www_authenticate = error.www_authenticate and redactor.show(error.www_authenticate)

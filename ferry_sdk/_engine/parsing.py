@@ -13,7 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
-from ferry_sdk.errors import UnexpectedResponseError
+from ferry_sdk.errors import UnexpectedResponseError, mark_quoted
 from ferry_sdk.models.base import path_of
 from ferry_sdk.models.bulk import NotUniformError, validate_columns
 from ferry_sdk.models.records import Records, Unreadable
@@ -183,6 +183,5 @@ def unreadable_error(
 ) -> UnexpectedResponseError:
     """Return the error of a reply that cannot be parsed."""
     place = f": {where}" if where else ""
-    return UnexpectedResponseError(
-        f"the reply cannot be read as {what}{place}: {problem}", field=where, body=value
-    )
+    problem = f"the reply cannot be read as {what}{place}: {problem}"
+    return mark_quoted(UnexpectedResponseError(problem, field=where, body=value), where or "")

@@ -1,6 +1,7 @@
 """Redaction of the texts of the service: tokens, the call's travellers and e-mail addresses.
 
-A person acts on the message of an error, so it stays in the words of the service. A `Redactor`
+A person acts on the message of an error, so it stays in the words of the service. Only these are
+searched for travellers, because a traveller may be called like a word of the library. A `Redactor`
 hides what the call itself sent of a traveller, in the spellings that systems give to names: without
 accents, transliterated, joined, escaped. It cannot know travellers that the call did not name.
 
@@ -110,7 +111,7 @@ class Redactor:
     """
 
     def __init__(self, tokens: Iterable[str], personal_data: Iterable[str] = ()) -> None:
-        self._tokens = sorted(tokens, key=len, reverse=True)
+        self.tokens: Sequence[str] = sorted(tokens, key=len, reverse=True)
         self._searches = [search for text in {*personal_data} for search in _searches_of(text)]
 
     def show(self, text: str) -> str:
@@ -134,7 +135,7 @@ class Redactor:
         return text
 
     def _redact(self, text: str) -> str:
-        for token in self._tokens:
+        for token in self.tokens:
             text = text.replace(token, HIDDEN)
         if "@" in text:
             text = _EMAIL.sub(HIDDEN, text)

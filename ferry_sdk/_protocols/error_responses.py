@@ -11,33 +11,21 @@ from typing import Final, NamedTuple, cast
 from ferry_sdk._engine.http import Head, parse_date
 from ferry_sdk._engine.redaction import phrase_of
 from ferry_sdk.errors import (
+    SERVICE_CODES,
     APIError,
     AuthenticationError,
     AvailabilityError,
     BadRequestError,
-    BookingConfirmError,
-    BookingCreateError,
     ConflictError,
     NoSailingsError,
     NotFoundError,
     PermissionDeniedError,
     RateLimitError,
     ServerError,
-    TicketCancelError,
-    TicketNotFoundError,
-    TicketViewError,
     UnexpectedResponseError,
     UnprocessableEntityError,
 )
 
-_BY_CODE: Final[Mapping[str, type[APIError]]] = {
-    "AVAILABILITY_ERROR": AvailabilityError,
-    "BOOKING_CREATE_ERROR": BookingCreateError,
-    "BOOKING_CONFIRM_ERROR": BookingConfirmError,
-    "TICKET_VIEW_ERROR": TicketViewError,
-    "TICKET_NOT_FOUND": TicketNotFoundError,
-    "TICKET_CANCEL_ERROR": TicketCancelError,
-}
 _BY_STATUS: Final[Mapping[int, type[APIError]]] = {
     400: BadRequestError,
     401: AuthenticationError,
@@ -118,11 +106,6 @@ def service_error(value: object) -> ServiceError | None:
     return ServiceError(code, words, _field_of(members))
 
 
-def is_service_code(code: str) -> bool:
-    """Return whether a code is one of the interface's codes for a failed tool."""
-    return code in _BY_CODE
-
-
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds of ``Retry-After``, from a number or a date; None if it is invalid.
 
@@ -153,7 +136,7 @@ def _member(value: object, name: str) -> object:
 
 
 def _class_of(status_code: int, code: str | None) -> type[APIError]:
-    kind = _BY_CODE.get(code or "")
+    kind = SERVICE_CODES.get(code or "")
     if kind is AvailabilityError and status_code == HTTPStatus.NOT_FOUND:
         return NoSailingsError
     if kind is not None:

@@ -19,6 +19,7 @@ from ferry_sdk._engine.requests import read, send
 from ferry_sdk._engine.settings import Authority
 from ferry_sdk._protocols.error_responses import api_error, service_error, unexpected_response
 from ferry_sdk._protocols.json_body import decode_json, digest, encode_json, personal_data, text_of
+from ferry_sdk.errors import mark_quoted
 from ferry_sdk.types import RequestDigest
 
 T = TypeVar("T")
@@ -111,8 +112,10 @@ class Rest:
         except ValueError:
             if not reply.is_success:
                 raise api_error(reply, text_of(reply.content)) from None
-            problem = f"the reply is not JSON (HTTP {status}, {reply.media_type or 'no type'})"
-            raise unexpected_response(problem, reply, text_of(reply.content)) from None
+            kind = reply.media_type or "no type"
+            problem = f"the reply is not JSON (HTTP {status}, {kind})"
+            failure = unexpected_response(problem, reply, text_of(reply.content))
+            raise mark_quoted(failure, reply.media_type) from None
         error = service_error(value)
         if error is not None:
             raise api_error(reply, value, **error._asdict())

@@ -27,6 +27,7 @@ from ferry_sdk.errors import (
     RequestTimeoutError,
     TransportError,
     UnexpectedResponseError,
+    mark_quoted,
 )
 
 _LOWEST_FINAL: Final = 200
@@ -197,7 +198,7 @@ class Exchange(SendGuard):
             self._connections.is_closed or isinstance(error, RuntimeError | MemoryError)
         ):
             # A client that is closed during a call may raise anything.
-            failure = _lost(_message_of(error, is_ours=False))
+            failure = _describe(error, _lost)
         if isinstance(failure, TransportError):
             host, port = self._effect.request.server
             failure.args = (f"{failure} ({f'[{host}]' if ':' in host else host}:{port})",)
@@ -259,15 +260,16 @@ def _failure_of(error: Exception) -> FerryError | None:
         new_failure = ConfigurationError  # a host that cannot be encoded
     if new_failure is None:
         return None
-    return new_failure(_message_of(error, is_ours=new_failure("").outcome == "not_sent"))
+    return _describe(error, new_failure)
 
 
-def _message_of(error: Exception, *, is_ours: bool) -> str:
-    """Return type and message of an exception; a reply that the message quotes is left out."""
+def _describe(error: Exception, new_failure: Callable[[str], FerryError]) -> FerryError:
+    """Return a failure with type and message of an exception, without the reply in a message."""
     message = " ".join(str(error).split())
-    if not is_ours:
+    if new_failure("").outcome != "not_sent":
         message = _QUOTE.split(message, maxsplit=1)[0]
-    return f"{type(error).__name__}: {message}".removesuffix(": ")
+    text = f"{type(error).__name__}: {message}".removesuffix(": ")
+    return mark_quoted(new_failure(text), message)
 
 
 def _is_httpx(kind: type[BaseException]) -> bool:

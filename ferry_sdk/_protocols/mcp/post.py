@@ -13,11 +13,11 @@ from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.http import Listener, Reply, Request
 from ferry_sdk._engine.requests import read, send
-from ferry_sdk._protocols.error_responses import api_error, is_service_code, service_error
+from ferry_sdk._protocols.error_responses import api_error, service_error
 from ferry_sdk._protocols.json_body import decode_json, encode_json, text_of
 from ferry_sdk._protocols.mcp.jsonrpc import EVENT_STREAM, ReplyListener, reply_among
 from ferry_sdk._protocols.mcp.results import rpc_error, unexpected_result
-from ferry_sdk.errors import APIError
+from ferry_sdk.errors import SERVICE_CODES, APIError
 
 PATH: Final = "/mcp"
 _ids: Final = count(1)
@@ -61,7 +61,7 @@ class JsonRpcReply:
         """Whether a tool replied: with a result, or with the code of a failed tool."""
         message = self.message or {}
         error = service_error(message) or service_error(self._error.get("data"))
-        return "result" in message or (error is not None and is_service_code(error.code))
+        return "result" in message or (error is not None and error.code in SERVICE_CODES)
 
     @property
     def _error(self) -> Mapping[str, object]:

@@ -77,7 +77,7 @@ class Budget:
             limit = None if self._spend is None else self._spend.get(currency)
             if self._spend is not None and (limit is None or total > limit):
                 spent = str(exact_sum(its for its, of in self._held.values() if of == currency))
-                raise _refusal("spend_limit", self._spend, amount, currency, spent=spent)
+                raise _limit_error("spend_limit", self._spend, amount, currency, spent=spent)
             self._held[key] = max(amount, Decimal(0)), currency
             return Hold("spent", key, before)
 
@@ -160,13 +160,13 @@ class Budget:
             limit = None if self._penalty is None else self._penalty.get(currency)
             if self._penalty is not None and (limit is None or exact_sum((kept, penalty)) > limit):
                 amounts = {"penalty": str(penalty), "kept": str(kept)}
-                raise _refusal("penalty_limit", self._penalty, penalty, currency, **amounts)
+                raise _limit_error("penalty_limit", self._penalty, penalty, currency, **amounts)
             before = self._kept.get(key)
             self._kept[key] = max(penalty, Decimal(0)), currency
             return Hold("penalties", key, before)
 
 
-def _refusal(
+def _limit_error(
     code: str, limits: Mapping[str, Decimal], amount: Decimal, currency: str, **amounts: str
 ) -> RefusedError:
     """Return the refusal of an amount above its limit, or without a limit in its currency."""
