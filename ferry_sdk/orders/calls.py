@@ -372,9 +372,10 @@ def change(
 def resume(ferry: Ferry | AsyncFerry, order_id: str, *, journal: Journal) -> Step:
     """Read every booking of an order back, and go on with what was begun, in any process.
 
-    A write whose outcome cannot be seen is not sent again: `OrderError`, ``unknown``. Settle its
-    entry in the journal once you know, and resume again. A hold that was interrupted cannot be
-    completed, because the travellers are not stored: what was made is cancelled while that is free.
+    A write whose outcome cannot be seen is not sent again: `OrderError`, ``unknown``. If tickets
+    are being issued, as its message then says, resume again later. Else settle its entry in the
+    journal once you know, and resume again. A hold that was interrupted cannot be completed,
+    because the travellers are not stored: what was made is cancelled while that is free.
 
     Interface: GET /api/booking/{id}, and what is left to do.
 

@@ -153,11 +153,13 @@ def resume(progress: Progress, record: OrderRecord) -> Flow[Order]:
     """Read every part back, and go on with what was begun."""
     plan = progress.plan
     found = yield from progress.read_parts()
+    booking = None if plan.doing is None else found.get(plan.doing[0])
     if progress.order.state == "unknown":
         may_be = f"a write may have happened: look, and settle journal entry {progress.entry_id}"
+        if booking is not None and booking.stage == Stage.IN_PROGRESS:
+            may_be = "tickets are being issued: resume the order again when they are"
         raise OrderError(progress.order, FerryError(may_be, outcome="unknown"))
-    if plan.doing is not None and record.entry is not None:  # its effect is seen now
-        booking = found[plan.doing[0]]
+    if booking is not None and record.entry is not None:  # its effect is seen now
         # What has lapsed was neither confirmed nor cancelled before.
         outcome: EndState = "rejected" if booking.stage == Stage.LAPSED else "done"
         details = OutcomeDetails(booking.booking_id)

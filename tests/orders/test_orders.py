@@ -19,7 +19,7 @@ from ferry_sdk import (
     ReadOnlyError,
     orders,
 )
-from tests.support.trip import PASSENGERS
+from tests.support.trip import DAY, PASSENGERS, TRAVELLERS
 
 if TYPE_CHECKING:
     from ferry_sdk.orders import Order
@@ -155,6 +155,27 @@ def test_a_lost_confirmation_is_read_back(desk) -> None:
     order = desk.hold()
     desk.sandbox.faults.add("lose_reply", "bookings.confirm")
     assert desk.run(orders.confirm, order, expect_totals=order.totals).state == "confirmed"
+
+
+def test_an_order_whose_tickets_are_being_issued_is_resumed_again_and_not_settled(desk) -> None:
+    desk.sandbox.clock.freeze()
+    trips = desk.ferry.trips.search(
+        "Tarifa", "MATNG", on=DAY, passengers=TRAVELLERS, companies=["FRSIBERIA"]
+    )
+    order = desk.run(orders.hold, [trips[0].select()], passengers=PASSENGERS)
+    desk.sandbox.faults.add("lose_reply", "bookings.confirm")
+    with pytest.raises(OrderError) as raised:
+        desk.run(orders.confirm, order, expect_totals=order.totals)
+    assert raised.value.order.state == "unknown"
+    assert desk.booking(order).stage == "in_progress"
+    with pytest.raises(OrderError, match="being issued: resume the order again") as raised:
+        desk.run(orders.resume, order.id)
+    assert "settle" not in str(raised.value)
+    assert raised.value.outcome == "unknown"
+    assert [one.id for one in orders.unfinished(journal=desk.journal)] == [order.id]
+    desk.sandbox.clock.advance(600)
+    assert desk.run(orders.resume, order.id).state == "confirmed"
+    assert desk.sandbox.counters.requests["bookings.confirm"] == 1
 
 
 def test_a_change_confirms_the_new_booking_before_it_cancels_the_old_one(desk) -> None:

@@ -78,7 +78,7 @@ def resume_order(
         except OrderError as error:
             order, failure = error.order, error
             for entry in (one.entry for one in record.load_orders(order.id)):
-                if order.state == "unknown" and entry is not None:
+                if entry is not None and entry.id in str(error.cause):
                     todo = f"; {next_step(entry.operation, entry.id)}, then resume again"
     _print(order, as_json=as_json)
     if failure is not None:
