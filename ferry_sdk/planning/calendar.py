@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from ferry_sdk.models.travellers import parse_day
 from ferry_sdk.planning.routes import NO_ROUTE
 from ferry_sdk.planning.trips import SearchReport, Trip, left_out_note
 
@@ -38,6 +39,8 @@ class CalendarDay:
 
 class PriceCalendar(Mapping[date, CalendarDay]):
     """The cheapest fare of every day, from the first to the last: an immutable mapping.
+
+    A day is given as a date or as YYYY-MM-DD: ``calendar["2027-12-24"]``.
 
     Attributes:
         report: Which companies were asked, and what became of each search.
@@ -96,8 +99,14 @@ class PriceCalendar(Mapping[date, CalendarDay]):
             money,
         )
 
-    def __getitem__(self, day: date) -> CalendarDay:
-        return self._days[day]
+    def __getitem__(self, day: date | str) -> CalendarDay:
+        """Return a day, given as a date or as YYYY-MM-DD.
+
+        Raises:
+            InvalidInputError: It is no day.
+            KeyError: The calendar does not have the day.
+        """
+        return self._days[parse_day(day, "day")]
 
     def __iter__(self) -> Iterator[date]:
         return iter(self._days)

@@ -1,6 +1,6 @@
 """The cheapest fare of every day."""
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta, timezone
 
 import pytest
 
@@ -39,6 +39,16 @@ def test_a_calendar_without_sailings_has_no_cheapest_day(reader):
     )
     assert calendar.cheapest is None
     assert "nothing sails" in calendar._repr_html_()
+    for day in (date(2051, 1, 10), datetime(2051, 1, 10, 8, tzinfo=timezone.utc), "2051-01-10"):
+        assert calendar[day] == CalendarDay(date(2051, 1, 10))
+        assert day in calendar
+    assert calendar.get("2051-01-12") is None
+    with pytest.raises(KeyError):
+        calendar[date(2051, 1, 12)]
+    for value in ("10 January", "2051-01-32", "", 0, None):
+        with pytest.raises(InvalidInputError) as refused:
+            calendar[value]
+        assert refused.value.field == "day"
 
 
 def test_days_that_are_over_are_not_asked(reader):
