@@ -301,6 +301,14 @@ def test_a_cancellation_without_preview_knows_no_shortfall():
     assert (result.previewed, result.refund_shortfall) == (None, None)
 
 
+def test_a_guard_is_not_checked_again_against_what_is_read_back():
+    for total, currency in ((999, "EUR"), (148.18, "KWD")):
+        sold = booking("ticketed", "Issued", total_price=total, currency=currency)
+        driver = scripted_driver(good(booking()), reset(), good(sold))
+        result = driver.raw(described("bookings.confirm", expect_total="148.18", currency="EUR"))
+        assert result.parse().read_back
+
+
 @each("name", CANCELLATIONS)
 def test_a_guarded_cancellation_that_is_read_back_keeps_its_preview(name, caplog):
     driver = scripted_driver(good(CANCELLATION_FEE), reset(), good(SHOWN[name]))
