@@ -157,7 +157,8 @@ class AnyPath(Rest):
         return frozenset(personal_data([self.body, dict(self.params)]))
 
     def _value(self, reply: Reply) -> object:
-        if reply.status_code == HTTPStatus.NO_CONTENT:
+        is_empty = reply.status_code == HTTPStatus.NO_CONTENT or self.method == "HEAD"
+        if is_empty and reply.is_success:
             return None
         return Rest._value(self, reply)  # noqa: SLF001 -- with slots, `super()` fails before 3.14
 

@@ -300,7 +300,7 @@ class Ferry(Client[Transport], sync.Groups):
             params: The query; a value may be a list, and None leaves its name out.
 
         Returns:
-            The decoded JSON value; None if the reply has no content (204).
+            The decoded JSON value; None if the reply has no content (204, or HEAD).
 
         Raises:
             InvalidInputError: An argument is invalid; `field` names it.
@@ -488,7 +488,7 @@ class AsyncFerry(Client[AsyncTransport], async_.Groups):
             params: The query; a value may be a list, and None leaves its name out.
 
         Returns:
-            The decoded JSON value; None if the reply has no content (204).
+            The decoded JSON value; None if the reply has no content (204, or HEAD).
 
         Raises:
             InvalidInputError: An argument is invalid; `field` names it.

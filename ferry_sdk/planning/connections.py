@@ -17,7 +17,7 @@ from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.inputs import Selection
 from ferry_sdk.models.sums import exact_sum
 from ferry_sdk.planning.request import Query, TripRequest
-from ferry_sdk.planning.routes import NO_ROUTE, Route
+from ferry_sdk.planning.routes import NO_CHANGE, Route
 from ferry_sdk.planning.search import TripPlan, port_of
 from ferry_sdk.planning.trips import Offer, SearchReport, Trip, left_out_note, one_way
 
@@ -139,7 +139,7 @@ class ConnectionSearch(Sequence[Itinerary]):
 
     def __repr__(self) -> str:
         if not self.report.has_route:
-            return f"<ConnectionSearch: {NO_ROUTE}>"
+            return f"<ConnectionSearch: {NO_CHANGE}>"
         counts = f"{len(self)} itineraries by {self.report.calls} searches"
         return f"<ConnectionSearch: {counts}{left_out_note(self.report)}>"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ferry_sdk._runtime.money import money
 from ferry_sdk.models.display import calls_at
 from ferry_sdk.models.display.html import EMPTY, Markup, bar, card, facts, note, plain, table
-from ferry_sdk.planning.routes import NO_ROUTE
+from ferry_sdk.planning.routes import NO_CHANGE, NO_ROUTE
 
 if TYPE_CHECKING:
     from ferry_sdk.models.availability import Availability
@@ -118,7 +118,7 @@ def connections_table(itineraries: Collection[Itinerary], report: SearchReport) 
     head = ["Leaves", "Change in", "Wait", "Arrives", "Takes", "Companies", "Price from"]
     if not itineraries and report.is_complete and not report.left_out:
         nothing = "No two sailings meet on the day of the search."
-        more = [note(nothing if report.has_route else _NO_ROUTE)]
+        more = [note(nothing if report.has_route else f"{NO_CHANGE.capitalize()}.")]
     return plain(table(head, rows), *more, *_missing(report))
 
 

@@ -34,6 +34,8 @@ _INCOMPLETE_FRESH: Final = 300.0
 """Seconds for which a graph is used of which a catalogue could not be read."""
 NO_ROUTE: Final = "no company sails from the one place to the other"
 """The note of a search whose route does not exist."""
+NO_CHANGE: Final = "no company sails with one change from the one place to the other"
+"""The note of a search of connections that do not exist; one company may sail all the way."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -273,7 +273,8 @@ class SearchReport:
         not_asked: The searches beyond `max_calls`, and those that a deadline or the end of a stream
             left no time for.
         seconds: How long it took, the catalogues included.
-        has_route: Whether any company sails from the one place to the other, on whatever day.
+        has_route: Whether any company sails from the one place to the other, on whatever day; of
+            connections, whether two routes meet between them.
         left_out: How many trips were found without a fare of the wanted `reservation_type`; of
             connections, how many single sailings.
     """
@@ -300,7 +301,7 @@ class SearchReport:
 
     def __repr__(self) -> str:
         if not self.has_route:
-            return f"<SearchReport: {NO_ROUTE}>"
+            return "<SearchReport: no company sails such a route>"
         names = ("asked", "answered", "nothing", "failed", "not_asked")
         counts = ", ".join(f"{len(getattr(self, name))} {name}" for name in names)
         return f"<SearchReport: {counts}{left_out_note(self)}>"

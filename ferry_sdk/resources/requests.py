@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Final, cast
 from urllib.parse import quote, urlencode
 
@@ -84,17 +85,19 @@ def _params_of(value: object) -> dict[str, object]:
         where = f"params[{name!r}]"
         if not isinstance(name, str):
             raise InvalidInputError("expected a text as the name", field=where)
+        key = _param_of(name, where)
         if isinstance(member, Sequence) and not isinstance(member, str | bytes):
-            params[name] = [_param_of(one, where) for one in cast("Sequence[object]", member)]
+            params[key] = [_param_of(one, where) for one in cast("Sequence[object]", member)]
         elif member is not None:
-            params[name] = _param_of(member, where)
+            params[key] = _param_of(member, where)
     return params
 
 
 def _param_of(value: object, where: str) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if not isinstance(value, str | int | float):
+    is_finite = not isinstance(value, float) or isfinite(value)
+    if not isinstance(value, str | int | float) or not is_finite:
         raise InvalidInputError("expected a text, a number, a truth value, or several", field=where)
     text = str(value)
     try:

@@ -164,7 +164,12 @@ def test_a_company_that_fails_takes_no_other_with_it(ferry, ferry_sandbox):
 def test_places_that_no_two_routes_join_have_no_route(reader):
     found = reader.trips.connections("Heraklion", "Cairnryan", on=DAY, passengers=ADULT)
     assert (len(found), found.report.calls, found.report.has_route) == (0, 0, False)
-    assert repr(found) in found._repr_html_() or "no company sails" in repr(found)
+    direct = reader.trips.connections("Tarifa", "MATNG", on=DAY, passengers=ADULT)
+    assert not direct.report.has_route
+    for one in (found, direct):
+        assert "no company sails with one change from" in repr(one)
+        assert "No company sails with one change from" in one._repr_html_()
+        assert repr(one.report) == "<SearchReport: no company sails such a route>"
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,12 @@ def test_what_is_sent_is_what_was_given(clients):
     assert not empty.requests[0].content
 
 
+def test_the_reply_to_head_has_no_body_whatever_its_length_says(both):
+    assert both.request("HEAD", "api/port") is None
+    caught(NotFoundError, both.request, "HEAD", "api/nothing")
+    assert both.request("GET", "api/port")
+
+
 def test_a_path_cannot_leave_the_origin(clients):
     service = Exchanges(DONE)
     ferry = client_of(clients, service)
@@ -118,9 +124,12 @@ def test_a_path_cannot_leave_the_origin(clients):
         for value in values:
             given = {"method": "POST", "path": "x", name: value}
             assert caught(InvalidInputError, ferry.request, **given).field == name, value
-    for value in (object(), [object()], {"a": 1}, "\ud800"):
+    for value in (object(), [object()], {"a": 1}, "\ud800", float("nan"), [float("-inf")]):
         error = caught(InvalidInputError, ferry.request, "GET", "x", params={"q": value})
         assert error.field == "params['q']"
+    for name in (0, None, b"q", "\ud800"):
+        error = caught(InvalidInputError, ferry.request, "GET", "x", params={name: "v"})
+        assert error.field == f"params[{name!r}]"
     assert not service.requests
 
 

@@ -75,6 +75,11 @@ class PreparedRequest(NamedTuple):
     pool: float | None
     trace: Callable[[str, Mapping[str, Any]], Any]
 
+    @property
+    def is_head(self) -> bool:
+        """Whether the reply has no body, whatever its headers say."""
+        return self.first_lines.startswith("HEAD ")
+
     def encode(self) -> bytes:
         """Return the request in bytes.
 
@@ -183,6 +188,7 @@ class Connections(_AnyConnections[httpcore.NetworkStream]):
             reader.feed(received)
             while not reader.status_code:
                 reader.feed(connection.read(_PIECE, request.read))
+            reader.is_complete |= request.is_head
         except BaseException:
             failed = slot.stream
             self._slots.release(slot)
@@ -261,6 +267,7 @@ class AsyncConnections(_AnyConnections[httpcore.AsyncNetworkStream]):
             reader.feed(received)
             while not reader.status_code:
                 reader.feed(await connection.read(_PIECE, request.read))
+            reader.is_complete |= request.is_head
         except GeneratorExit:  # the event loop has ended, so nothing can be awaited
             raise
         except BaseException:
