@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ferry_sdk import Ferry
+from ferry_sdk import Ferry, Traveller, Travellers
 from ferry_sdk.sandbox import Sandbox
 
 if TYPE_CHECKING:
@@ -36,7 +36,9 @@ def shown(ferry: Ferry) -> Iterator[Any]:
     )
     found = ferry.trips.connections("Tunis (La Goulette)", "Algiers", on=day, passengers=party)
     yield from (found, found[0])
-    yield from (ferry.places.find("Tang"), ferry.routes.find("Tarifa"), ferry.catalogue.ports())
+    places = ferry.places.find("Tang")
+    yield from (places, places[0], ferry.routes.find("Tarifa"), ferry.catalogue.ports())
+    yield Travellers([Traveller(type="Adult", first_name="Ada", last_name="Reyes")])
     booking = ferry.bookings.create(
         availabilities=trips[0].select(),
         passengers=[{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
