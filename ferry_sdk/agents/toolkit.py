@@ -231,6 +231,9 @@ class AsyncToolkit(AnyToolkit[AsyncFerry, object, Awaitable[Answer]]):
     """Tools of an `AsyncFerry` for an agent, on asyncio and trio.
 
     `approve` and `audit` may be async. Everything else is like `Toolkit`, its arguments included.
+
+    Raises:
+        ConfigurationError: A setting is invalid; the message names it.
     """
 
     _client = AsyncFerry

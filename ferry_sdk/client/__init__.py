@@ -304,6 +304,9 @@ class Ferry(Client[Transport], sync.Groups):
 
         Raises:
             InvalidInputError: An argument is invalid; `field` names it.
+            ReadOnlyError: The client can only read, and this is a write.
+            UnresolvedWriteError: The journal has the same write with an unknown outcome.
+            APIError: The service refused it; its class is that of the code or the status.
             OutcomeUnknownError: The write may have happened.
             FerryError: The call failed for another reason.
 
@@ -492,6 +495,9 @@ class AsyncFerry(Client[AsyncTransport], async_.Groups):
 
         Raises:
             InvalidInputError: An argument is invalid; `field` names it.
+            ReadOnlyError: The client can only read, and this is a write.
+            UnresolvedWriteError: The journal has the same write with an unknown outcome.
+            APIError: The service refused it; its class is that of the code or the status.
             OutcomeUnknownError: The write may have happened.
             FerryError: The call failed for another reason.
         """

@@ -134,7 +134,9 @@ def hold(
 
     Raises:
         InvalidInputError: An argument is invalid; nothing was sent.
+        ReadOnlyError: The client can only read.
         OrderError: A booking was not made; `order` is what stands.
+        JournalError: The journal cannot be used; what it did not record was not sent.
 
     Example:
         ```python
@@ -197,8 +199,10 @@ def confirm(
 
     Raises:
         InvalidInputError: An argument is invalid, or the order has to be resumed first.
+        ReadOnlyError: The client can only read.
         PriceChangedError: A total, a currency or a stage differs; nothing was confirmed.
         OrderError: A booking was not confirmed; `order` is what stands.
+        JournalError: The journal cannot be used; what it did not record was not sent.
 
     Example:
         ```python
@@ -254,8 +258,10 @@ def cancel(
 
     Raises:
         InvalidInputError: An argument is invalid, or the order has to be resumed first.
+        ReadOnlyError: The client can only read.
         PenaltyExceededError: The fees are too high; nothing was cancelled.
         OrderError: A booking was not cancelled; `order` is what stands.
+        JournalError: The journal cannot be used; what it did not record was not sent.
 
     Example:
         ```python
@@ -325,8 +331,10 @@ def change(
 
     Raises:
         InvalidInputError: An argument is invalid, or the old booking does not stand.
+        ReadOnlyError: The client can only read.
         PenaltyExceededError: The fee is too high, or the refund too low; nothing was made.
         OrderError: A step failed; `order` is what stands.
+        JournalError: The journal cannot be used; what it did not record was not sent.
 
     Example:
         ```python
@@ -389,7 +397,9 @@ def resume(ferry: Ferry | AsyncFerry, order_id: str, *, journal: Journal) -> Ste
 
     Raises:
         InvalidInputError: The journal has no such order.
+        ReadOnlyError: The client can only read.
         OrderError: As the call raised or would have raised that was interrupted.
+        JournalError: The journal cannot be used; what it did not record was not sent.
 
     Example:
         ```python
