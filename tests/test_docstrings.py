@@ -6,14 +6,14 @@ import ast
 import inspect
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ferry_sdk import Ferry, aftersales, orders
-from ferry_sdk.client.groups import sync
-from ferry_sdk.journal import Journal
+import pytest
+
 from ferry_sdk.models import enums
 from ferry_sdk.sandbox import FaultKind
 from ferry_sdk.sandbox.faults import kinds
+from tests.support.reference import PAGES, shown_on
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,33 +41,13 @@ def test_every_member_of_an_enumeration_has_a_meaning() -> None:
     assert [*members_without_a_meaning(kinds, {FaultKind.__name__})] == []
 
 
-def members(cls: type) -> Iterator[tuple[str, Any]]:
-    """Yield the public methods of a class, each with its name."""
-    for name, member in inspect.getmembers(cls, callable):
-        if name[0] != "_":
-            yield f"{cls.__name__}.{name}", member
-
-
-def public_calls() -> Iterator[tuple[str, Any]]:
-    """Yield what a user calls with a client, and the calls of a journal that are no recorder's."""
-    with Ferry("t", base_url="https://ferry.example") as ferry:
-        for name in dir(ferry):
-            cls = type(getattr(ferry, name))
-            if name[0] != "_" and cls.__module__ == sync.__name__:
-                yield from members(cls)
-    yield from members(Ferry)
-    for package in (orders, aftersales):
-        for name in package.__all__:
-            if not inspect.isclass(call := getattr(package, name)):
-                yield name, call
-    yield from members(aftersales.Reconciliation)
-    of_the_engine = re.compile(r"begin|end|after_fork|(load|save)_\w+")
-    for name, call in members(Journal):
-        if not of_the_engine.fullmatch(name.partition(".")[2]):
-            yield name, call
-
-
-def test_every_call_has_an_example() -> None:
-    calls = [*public_calls()]
-    assert len(calls) > 60
-    assert [name for name, call in calls if "Example:\n" not in (inspect.getdoc(call) or "")] == []
+@pytest.mark.parametrize("page", PAGES)
+def test_every_call_has_an_example(page: str) -> None:
+    example = ""
+    for name, shown, text in shown_on(page):
+        own = text.partition("Example:\n")[2]
+        _, dot, method = name.partition(".")
+        if not dot:
+            example = own
+        if callable(shown) and not inspect.isclass(shown):
+            assert own or (dot and re.search(rf"\b{method}\(", example)), name

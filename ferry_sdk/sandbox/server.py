@@ -41,11 +41,38 @@ class Sandbox(LocalService):
         Raises:
             RuntimeError: It is already running.
             OSError: The port is taken.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            sandbox = Sandbox()
+            sandbox.start()
+            with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                print(len(ferry.catalogue.ports()), "ports")
+                # > 183 ports
+            sandbox.stop()
+            ```
         """
         self._open()
 
     def stop(self) -> None:
-        """Cut every connection, stop the service and free its port, if it is running."""
+        """Cut every connection, stop the service and free its port, if it is running.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            sandbox = Sandbox()
+            sandbox.start()
+            with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                print(len(ferry.catalogue.ports()), "ports")
+                # > 183 ports
+            sandbox.stop()
+            ```
+        """
         self._close()
 
     def __enter__(self) -> Self:
@@ -86,11 +113,52 @@ class AsyncSandbox(LocalService):
         Raises:
             RuntimeError: It is already running.
             OSError: The port is taken.
+
+        Example:
+            ```python
+            import asyncio
+
+            from ferry_sdk import AsyncFerry
+            from ferry_sdk.sandbox import AsyncSandbox
+
+
+            async def main() -> None:
+                sandbox = AsyncSandbox()
+                await sandbox.start()
+                async with AsyncFerry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                    print(len(await ferry.catalogue.ports()), "ports")
+                    # > 183 ports
+                await sandbox.stop()
+
+
+            asyncio.run(main())
+            ```
         """
         await anyio.to_thread.run_sync(self._open)
 
     async def stop(self) -> None:
-        """Cut every connection, stop the service and free its port, if it is running."""
+        """Cut every connection, stop the service and free its port, if it is running.
+
+        Example:
+            ```python
+            import asyncio
+
+            from ferry_sdk import AsyncFerry
+            from ferry_sdk.sandbox import AsyncSandbox
+
+
+            async def main() -> None:
+                sandbox = AsyncSandbox()
+                await sandbox.start()
+                async with AsyncFerry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                    print(len(await ferry.catalogue.ports()), "ports")
+                    # > 183 ports
+                await sandbox.stop()
+
+
+            asyncio.run(main())
+            ```
+        """
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(self._close)
 
@@ -134,6 +202,11 @@ def serve(port: int = 8080, **options: Unpack[Options]) -> None:
         InvalidOrderError: The profile has an unknown id or value; a `ValueError`.
         ValueError: The time or the control token is invalid.
         OSError: The port is taken, or a file cannot be used.
+
+    Example:
+        ```console
+        python -c "from ferry_sdk.sandbox import serve; serve(port=8080, seed=7)"
+        ```
     """
     sandbox = Sandbox(port=port, **options)
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)

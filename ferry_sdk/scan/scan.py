@@ -65,6 +65,25 @@ class FareScan:
 
     Raises:
         InvalidInputError: An argument is invalid; `field` names it.
+
+    Example:
+        ```python
+        from datetime import date, timedelta
+
+        from ferry_sdk import Ferry
+        from ferry_sdk.sandbox import Sandbox
+        from ferry_sdk.scan import FareScan, Party
+
+        day = date.today() + timedelta(days=30)
+        party = Party("lone", [{"type": "Adult", "gender": "Female", "age": 34}])
+        scan = FareScan("fares", routes=[("Genoa", "Tunis")], dates=(day, day), parties=[party])
+        with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            print(scan.plan(ferry), "searches")
+            # > 2 searches
+            scan.run(ferry)
+            print(len(scan.to_frame()), "rows")
+            # > 2 rows
+        ```
     """
 
     def __init__(
