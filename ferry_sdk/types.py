@@ -60,7 +60,9 @@ class JournalEntry:
         subject: The ids of what the write changes; empty if it creates something.
         correlation_id: The id sent with the request.
         fingerprint: A keyed hash of the content, equal for equal content.
-        state: ``open`` until the outcome is recorded.
+        state: ``open``: the outcome is not recorded yet. ``unknown``: it may have happened.
+            ``done``: it happened. ``rejected``: the service refused it. ``not_sent``: nothing
+            reached the service.
         began_at: When it was recorded, just before it was sent, UTC.
         ended_at: When its outcome was recorded, UTC; None while the outcome is not known.
         created_at: The same as `began_at`.

@@ -17,7 +17,8 @@ class ConformanceRow:
     Attributes:
         id: The assumption's id.
         assumption: What is assumed.
-        verdict: ``holds``, ``differs`` or ``not seen``.
+        verdict: ``holds``: the replies are as assumed. ``differs``: they are not. ``not seen``:
+            no reply showed it.
         seen: The value that the replies showed, or the reason why none did.
     """
 
