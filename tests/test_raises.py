@@ -43,7 +43,6 @@ from tests.support.routes import know_routes
 from tests.support.trip import DAY, PASSENGERS, TRAVELLERS, booked, found, search_arguments
 
 NOWHERE = "http://127.0.0.1:9"
-ADULT = TRAVELLERS[:1]
 
 
 def classes(text):

@@ -193,20 +193,6 @@ class LocalService:
         """Clear bookings, offers, faults, counters and sessions; restore clock and options.
 
         The address, the tokens and open connections are kept.
-
-        Example:
-            ```python
-            from ferry_sdk import Ferry
-            from ferry_sdk.sandbox import Sandbox
-
-            from crossing import crossing
-
-            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
-                ferry.bookings.create(**crossing(ferry))
-                sandbox.reset()
-                print(len(sandbox.counters.effects), "bookings")
-                # > 0 bookings
-            ```
         """
         if self._state is not None:
             self.service.detach()

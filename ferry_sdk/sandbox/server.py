@@ -33,6 +33,21 @@ class Sandbox(LocalService):
             print(sandbox.counters.requests["catalogue.ports"], "requests")
             # > 2 requests
         ```
+
+        Without a `with` block:
+
+        ```python
+        from ferry_sdk import Ferry
+        from ferry_sdk.sandbox import Sandbox
+
+        sandbox = Sandbox()
+        sandbox.start()
+        with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            print(len(ferry.catalogue.ports()), "ports")
+            # > 183 ports
+            sandbox.reset()  # as new
+        sandbox.stop()
+        ```
     """
 
     def start(self) -> None:
@@ -41,38 +56,11 @@ class Sandbox(LocalService):
         Raises:
             RuntimeError: It is already running.
             OSError: The port is taken.
-
-        Example:
-            ```python
-            from ferry_sdk import Ferry
-            from ferry_sdk.sandbox import Sandbox
-
-            sandbox = Sandbox()
-            sandbox.start()
-            with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
-                print(len(ferry.catalogue.ports()), "ports")
-                # > 183 ports
-            sandbox.stop()
-            ```
         """
         self._open()
 
     def stop(self) -> None:
-        """Cut every connection, stop the service and free its port, if it is running.
-
-        Example:
-            ```python
-            from ferry_sdk import Ferry
-            from ferry_sdk.sandbox import Sandbox
-
-            sandbox = Sandbox()
-            sandbox.start()
-            with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
-                print(len(ferry.catalogue.ports()), "ports")
-                # > 183 ports
-            sandbox.stop()
-            ```
-        """
+        """Cut every connection, stop the service and free its port, if it is running."""
         self._close()
 
     def __enter__(self) -> Self:
@@ -105,6 +93,27 @@ class AsyncSandbox(LocalService):
 
         anyio.run(main)
         ```
+
+        Without an `async with` block:
+
+        ```python
+        import anyio
+        from ferry_sdk import AsyncFerry
+        from ferry_sdk.sandbox import AsyncSandbox
+
+
+        async def main() -> None:
+            sandbox = AsyncSandbox()
+            await sandbox.start()
+            async with AsyncFerry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                print(len(await ferry.catalogue.ports()), "ports")
+                # > 183 ports
+            sandbox.reset()  # as new
+            await sandbox.stop()
+
+
+        anyio.run(main)
+        ```
     """
 
     async def start(self) -> None:
@@ -113,52 +122,11 @@ class AsyncSandbox(LocalService):
         Raises:
             RuntimeError: It is already running.
             OSError: The port is taken.
-
-        Example:
-            ```python
-            import asyncio
-
-            from ferry_sdk import AsyncFerry
-            from ferry_sdk.sandbox import AsyncSandbox
-
-
-            async def main() -> None:
-                sandbox = AsyncSandbox()
-                await sandbox.start()
-                async with AsyncFerry(sandbox.token, base_url=sandbox.base_url) as ferry:
-                    print(len(await ferry.catalogue.ports()), "ports")
-                    # > 183 ports
-                await sandbox.stop()
-
-
-            asyncio.run(main())
-            ```
         """
         await anyio.to_thread.run_sync(self._open)
 
     async def stop(self) -> None:
-        """Cut every connection, stop the service and free its port, if it is running.
-
-        Example:
-            ```python
-            import asyncio
-
-            from ferry_sdk import AsyncFerry
-            from ferry_sdk.sandbox import AsyncSandbox
-
-
-            async def main() -> None:
-                sandbox = AsyncSandbox()
-                await sandbox.start()
-                async with AsyncFerry(sandbox.token, base_url=sandbox.base_url) as ferry:
-                    print(len(await ferry.catalogue.ports()), "ports")
-                    # > 183 ports
-                await sandbox.stop()
-
-
-            asyncio.run(main())
-            ```
-        """
+        """Cut every connection, stop the service and free its port, if it is running."""
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(self._close)
 
