@@ -339,7 +339,7 @@ def several(world):
         faults.clear()
     for record in journal.load_orders():
         yield row(orders.resume, ferry, record.id, journal=journal)
-    yield row(orders.hold, ferry, **sale | {"selections": []})
+    yield row(orders.hold, ferry, **sale | {"passengers": 7})
     yield row(orders.confirm, ferry, sold, **agreed | {"expect_totals": {"EUR": 1}})
     yield row(orders.confirm, ferry, sold, **agreed, if_refused="weep")
     yield row(orders.cancel, ferry, sold, **fee | {"max_penalty": {}})
@@ -390,7 +390,8 @@ def scans(world):
     season = row(scan.FareScan, folder, routes=[("Genoa", "Tunis")], parties=[party])
     fares = season(dates=(DAY, DAY))
     yield row(scan.Party, "", [])
-    yield row(season, dates=(DAY,))
+    for argument in ("dates", "parties", "routes"):
+        yield row(season, **{"dates": (DAY, DAY), argument: 7})
     yield row(getattr, fares, "size")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FERRY_TOKEN", "t")
@@ -399,7 +400,7 @@ def scans(world):
             yield row(getattr, fares, name)
     yield row(season(routes=[("Genoa", "Genoa")], dates=(DAY, DAY)).plan, world.ferry)
     yield row(fares.plan, world.lost)
-    yield row(fares.run, world.ferry, workers=0)
+    yield row(fares.run, world.ferry, workers="many")
     yield row(fares.run, world.lost)
     yield row(fares.run, world.client, executor=Killed())
     fares.plan(world.ferry)

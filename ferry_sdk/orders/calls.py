@@ -512,7 +512,7 @@ def _checked(journal: Journal) -> Journal:
 
 def _creations(
     selections: Any,  # noqa: ANN401 -- it is validated here
-    passengers: Sequence[Passenger | PassengerDict | Traveller],
+    passengers: Any,  # noqa: ANN401 -- each creation validates it
     vehicle: Vehicle | VehicleDict | None,
     contact: Contact | ContactDict | None,
     name_of: Callable[[int], str] = "selections[{}]".format,
@@ -521,7 +521,8 @@ def _creations(
     chosen: list[Any] = [*selections] if isinstance(selections, Iterable) else []
     if not chosen:
         raise InvalidInputError("expected a list of at least one", field="selections")
-    party = passengers if isinstance(passengers, Travellers) else tuple(passengers)
+    given: list[Any] = [*passengers] if isinstance(passengers, Iterable) else [passengers]
+    party = passengers if isinstance(passengers, Travellers) else given
     creations: list[Operation[Any]] = []
     for index, selection in enumerate(chosen):
         name = name_of(index)

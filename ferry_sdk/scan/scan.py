@@ -19,6 +19,7 @@ from ferry_sdk._engine import validation
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import ConfigurationError, FerryError, InvalidInputError
+from ferry_sdk.planning.request import number as whole_number
 from ferry_sdk.planning.routes import Route
 from ferry_sdk.scan.parts import Part, read_report, read_rows
 from ferry_sdk.scan.progress import show_progress
@@ -205,9 +206,8 @@ class FareScan:
                 # > 14 searches, 0 failed
             ```
         """
-        for name, number in (("workers", workers), ("concurrency", concurrency)):
-            if number < 1:
-                raise InvalidInputError("expected a whole number from 1", field=name)
+        whole_number(workers, "workers", least=1)
+        whole_number(concurrency, "concurrency", least=1)
         if executor is not None and isinstance(client, AnyClient):
             raise InvalidInputError("an executor needs a function that makes one", field="client")
         with lock(self.folder):
