@@ -62,6 +62,27 @@ def event_hooks(
 
     Returns:
         All hooks together.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry, otel
+        from ferry_sdk.sandbox import Sandbox
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+        from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+        exporter = InMemorySpanExporter()  # or your collector's exporter
+        provider = TracerProvider()
+        provider.add_span_processor(SimpleSpanProcessor(exporter))
+        hooks = otel.event_hooks(tracer_provider=provider)
+        with (
+            Sandbox() as sandbox,
+            Ferry(sandbox.token, base_url=sandbox.base_url, event_hooks=hooks) as ferry,
+        ):
+            ferry.catalogue.ports()
+        print([span.name for span in exporter.get_finished_spans()])
+        # > ['GET /api/port', 'catalogue.ports']
+        ```
     """
     spans = _Spans(trace.get_tracer("ferry_sdk", __version__, tracer_provider))
     own = _with_metrics(also or EventHooks(), meter_provider, metrics=metrics)

@@ -60,7 +60,9 @@ class JournalEntry:
         subject: The ids of what the write changes; empty if it creates something.
         correlation_id: The id sent with the request.
         fingerprint: A keyed hash of the content, equal for equal content.
-        state: ``open`` until the outcome is recorded.
+        state: ``open``: the outcome is not recorded yet. ``unknown``: it may have happened.
+            ``done``: it happened. ``rejected``: the service refused it. ``not_sent``: nothing
+            reached the service.
         began_at: When it was recorded, just before it was sent, UTC.
         ended_at: When its outcome was recorded, UTC; None while the outcome is not known.
         created_at: The same as `began_at`.
@@ -174,7 +176,27 @@ class OrderRecord:
 
 
 class RateLimiter(Protocol):
-    """Says when a request may leave; safe to share between threads, tasks and clients."""
+    """Says when a request may leave; safe to share between threads, tasks and clients.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry
+        from ferry_sdk.sandbox import Sandbox
+
+
+        class _Announcer:
+            def acquire(self, operation: str) -> None:
+                print("now leaves", operation)
+                # > now leaves catalogue.ports
+
+
+        with (
+            Sandbox() as sandbox,
+            Ferry(sandbox.token, base_url=sandbox.base_url, limiter=_Announcer()) as ferry,
+        ):
+            ferry.catalogue.ports()
+        ```
+    """
 
     def acquire(self, operation: str) -> object:
         """Return when a request may leave. If it raises, nothing is sent.
@@ -193,6 +215,37 @@ class Recorder(Protocol):
 
     If `end` has a parameter ``details``, as in `DetailedRecorder`, it is also given what the
     outcome named.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry
+        from ferry_sdk.sandbox import Sandbox
+        from ferry_sdk.types import EndState, Intent
+
+        from crossing import crossing
+
+
+        class _States:
+            def __init__(self) -> None:
+                self.states: dict[str, str] = {}
+
+            def begin(self, intent: Intent) -> str:
+                self.states[intent.correlation_id] = "open"
+                return intent.correlation_id
+
+            def end(self, entry_id: str, state: EndState) -> None:
+                self.states[entry_id] = state
+
+
+        recorder = _States()
+        with (
+            Sandbox() as sandbox,
+            Ferry(sandbox.token, base_url=sandbox.base_url, journal=recorder) as ferry,
+        ):
+            ferry.bookings.create(**crossing(ferry))
+        print([*recorder.states.values()])
+        # > ['done']
+        ```
     """
 
     def begin(self, intent: Intent) -> str:
@@ -214,7 +267,41 @@ class Recorder(Protocol):
 
 
 class DetailedRecorder(Recorder, Protocol):
-    """A recorder that also records what an outcome named."""
+    """A recorder that also records what an outcome named.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry
+        from ferry_sdk.journal import Journal
+        from ferry_sdk.sandbox import Sandbox
+        from ferry_sdk.types import EndState, Intent, OutcomeDetails
+
+        from crossing import crossing
+
+
+        class _Printer:
+            def __init__(self, journal: Journal) -> None:
+                self.journal = journal
+
+            def begin(self, intent: Intent) -> str:
+                return self.journal.begin(intent)
+
+            def end(
+                self, entry_id: str, state: EndState, details: OutcomeDetails | None = None
+            ) -> None:
+                self.journal.end(entry_id, state, details)
+                print(state, bool(details and details.booking_id))
+                # > done True
+
+
+        with (
+            Sandbox() as sandbox,
+            Journal("sqlite:///ferry.db") as journal,
+            Ferry(sandbox.token, base_url=sandbox.base_url, journal=_Printer(journal)) as ferry,
+        ):
+            ferry.bookings.create(**crossing(ferry))
+        ```
+    """
 
     def end(self, entry_id: str, state: EndState, details: OutcomeDetails | None = None) -> None:
         """Commit the outcome.

@@ -22,16 +22,30 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 INTERNAL = {
+    "APIError": ("show",),
     "BookingSnapshot": ("differs", "of", "to_text"),
     "Clock": ("persist",),
     "Counters": ("connection", "effect", "request"),
     "Fault": ("read", "to_wire"),
     "Faults": ("about", "around", "reshape", "take", "take_details"),
-    "Journal": ("after_fork", "load_snapshots", "save_snapshot"),
+    "Journal": (
+        "after_fork",
+        "begin",
+        "end",
+        "load_orders",
+        "load_snapshots",
+        "save_order",
+        "save_snapshot",
+    ),
     "McpOptions": ("changed",),
+    "Party": ("asked",),
+    "Proof": ("is_confirmed_by", "is_refuted_by"),
     "Rate": ("steps",),
     "RawResponse": ("of",),
+    "Records": ("from_factory",),
     "RequestLog": ("add", "show_paths"),
+    "Safety": ("is_suggested_by",),
+    "VoucherNotReadyError": ("show",),
 }
 """Methods of public classes that only the library itself calls."""
 ENDPOINT = re.compile(r"\s*\bInterface: (.+?)\.(?=\s|$)", re.DOTALL)

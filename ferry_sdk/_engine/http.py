@@ -211,6 +211,17 @@ class RawResponse(Generic[T_co]):
         correlation_id: The id sent with every attempt.
         elapsed: Seconds from the start of the call to its end, waits included.
         attempts: All attempts, in order.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry
+        from ferry_sdk.sandbox import Sandbox
+
+        with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            response = ferry.with_raw_response.catalogue.ports()
+            print(response.status_code, len(response.parse()), "ports")
+            # > 200 183 ports
+        ```
     """
 
     _value: T_co = field(repr=False)

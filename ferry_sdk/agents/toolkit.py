@@ -85,7 +85,25 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
         raise NotImplementedError(name, arguments)
 
     def definitions(self) -> tuple[ToolDefinition[AnswerT], ...]:
-        """Return the available tools with their JSON Schemas; each can be called."""
+        """Return the available tools with their JSON Schemas; each can be called.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.agents import Toolkit
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                for tool in Toolkit(ferry).definitions():
+                    print(tool.name)
+                    # > trips_find
+                    # > places_find
+                    # > bookings_get
+                    # > bookings_cancel_fee
+                    # > tickets_get
+                    # > tickets_pdf
+            ```
+        """
         return definitions_of(self, by_code=self._runner.by_code)
 
     def openai(
@@ -97,6 +115,18 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
             api: The Responses API, or Chat Completions.
             strict: Whether the model follows the schemas exactly. Then it gives every argument, and
                 null for one that it would leave out.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.agents import Toolkit
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                tools = Toolkit(ferry).openai("chat", strict=True)
+                print(tools[0]["function"]["name"])
+                # > trips_find
+            ```
         """
         functions = [
             {
@@ -112,7 +142,19 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
         return [{"type": "function", **function} for function in functions]
 
     def anthropic(self) -> list[dict[str, Any]]:
-        """Return the tools in the format of Anthropic's client."""
+        """Return the tools in the format of Anthropic's client.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.agents import Toolkit
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                print(Toolkit(ferry).anthropic()[0]["name"])
+                # > trips_find
+            ```
+        """
         return [
             {"name": one.name, "description": one.description, "input_schema": one.input_schema}
             for one in self.definitions()
@@ -139,6 +181,18 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
 
         Raises:
             InvalidInputError: No unresolved write has this id.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.agents import Toolkit
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                toolkit = Toolkit(ferry, writes=True)
+                for write in toolkit.unresolved:  # once a person has checked
+                    toolkit.settle(write.correlation_id, happened=False)
+            ```
         """
         self._runner.writes.settle(correlation_id, happened=happened)
 
@@ -147,6 +201,17 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
 
         After two refusals of a request, the toolkit answers ``declined`` for ten minutes without
         asking. Call this if the person has changed their mind.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.agents import Toolkit
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                toolkit = Toolkit(ferry, writes=True, approve=lambda _: False)
+                toolkit.forget_refusals()
+            ```
         """
         self._runner.writes.refusals.clear()
 
@@ -183,6 +248,33 @@ class Toolkit(AnyToolkit[Ferry, bool, Answer]):
 
     Raises:
         ConfigurationError: A setting is invalid; the message names it.
+
+    Example:
+        ```python
+        from datetime import date, timedelta
+
+        from ferry_sdk import Ferry
+        from ferry_sdk.agents import Toolkit
+        from ferry_sdk.sandbox import Sandbox
+
+        with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            toolkit = Toolkit(ferry, writes=True, spend_limit={"EUR": 500})
+            day = date.today() + timedelta(days=30)
+            adult = {"type": "Adult", "gender": "Female", "age": 34}
+            found = toolkit.call(
+                "trips_find",
+                {"origin": "Tarifa", "destination": "MATNG", "on": f"{day}", "passengers": [adult]},
+            )
+            lady = {"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}
+            booking = {"offer": found["result"]["offers"][0]["offer"], "passengers": [lady]}
+            request = toolkit.preview("bookings_create", booking)
+            if not isinstance(request, dict):
+                print(request.amount, request.currency)
+                # > 12.32 EUR
+                made = toolkit.perform("bookings_create", booking, approve=request.digest)
+                print(made["status"])
+                # > done
+        ```
     """
 
     _client = Ferry
@@ -231,6 +323,37 @@ class AsyncToolkit(AnyToolkit[AsyncFerry, object, Awaitable[Answer]]):
     """Tools of an `AsyncFerry` for an agent, on asyncio and trio.
 
     `approve` and `audit` may be async. Everything else is like `Toolkit`, its arguments included.
+
+    Raises:
+        ConfigurationError: A setting is invalid; the message names it.
+
+    Example:
+        ```python
+        import asyncio
+
+        from ferry_sdk import AsyncFerry
+        from ferry_sdk.agents import AsyncToolkit
+        from ferry_sdk.sandbox import AsyncSandbox
+
+
+        async def main() -> None:
+            async with (
+                AsyncSandbox() as sandbox,
+                AsyncFerry(sandbox.token, base_url=sandbox.base_url) as ferry,
+            ):
+                toolkit = AsyncToolkit(ferry, writes=True)
+                answer = await toolkit.call("places_find", {"text": "Genua"})
+                print(answer["status"])
+                # > done
+                request = await toolkit.preview("bookings_confirm", {"booking_id": "b-1"})
+                if not isinstance(request, dict):
+                    await toolkit.perform(
+                        "bookings_confirm", {"booking_id": "b-1"}, approve=request.digest
+                    )
+
+
+        asyncio.run(main())
+        ```
     """
 
     _client = AsyncFerry

@@ -304,6 +304,9 @@ class Ferry(Client[Transport], sync.Groups):
 
         Raises:
             InvalidInputError: An argument is invalid; `field` names it.
+            ReadOnlyError: The client can only read, and this is a write.
+            UnresolvedWriteError: The journal has the same write with an unknown outcome.
+            APIError: The service refused it; its class is that of the code or the status.
             OutcomeUnknownError: The write may have happened.
             FerryError: The call failed for another reason.
 
@@ -462,6 +465,45 @@ class AsyncFerry(Client[AsyncTransport], async_.Groups):
             OutcomeUnknownError: The effect is not visible, or no read can show it; the error has
                 updated attributes.
             InvalidInputError: The argument is neither.
+
+        Example:
+            ```python
+            import asyncio
+            from datetime import date, timedelta
+
+            from ferry_sdk import AsyncFerry, OutcomeUnknownError
+            from ferry_sdk.sandbox import AsyncSandbox
+
+
+            async def main() -> None:
+                async with (
+                    AsyncSandbox() as sandbox,
+                    AsyncFerry(sandbox.token, base_url=sandbox.base_url) as ferry,
+                ):
+                    trips = await ferry.trips.search(
+                        "Tarifa",
+                        "MATNG",
+                        on=date.today() + timedelta(days=30),
+                        passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
+                        companies=["BALEARIA"],
+                    )
+                    booking = await ferry.bookings.create(
+                        availabilities=trips[0].select(),
+                        passengers=[{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
+                    )
+                    sandbox.faults.add("lose_reply", "bookings.confirm")
+                    sandbox.faults.add("server_error", "bookings.get", times=None)
+                    try:
+                        await ferry.with_options(deadline=1).bookings.confirm(booking.booking_id)
+                    except OutcomeUnknownError as error:
+                        sandbox.faults.clear()
+                        confirmed = await ferry.recover(error)
+                        print("read back:", confirmed.read_back)
+                        # > read back: True
+
+
+            asyncio.run(main())
+            ```
         """
         try:
             return await self._transport.recover(*_unknown_outcome(error))
@@ -492,8 +534,30 @@ class AsyncFerry(Client[AsyncTransport], async_.Groups):
 
         Raises:
             InvalidInputError: An argument is invalid; `field` names it.
+            ReadOnlyError: The client can only read, and this is a write.
+            UnresolvedWriteError: The journal has the same write with an unknown outcome.
+            APIError: The service refused it; its class is that of the code or the status.
             OutcomeUnknownError: The write may have happened.
             FerryError: The call failed for another reason.
+
+        Example:
+            ```python
+            import asyncio
+
+            from ferry_sdk import AsyncFerry
+            from ferry_sdk.sandbox import AsyncSandbox
+
+
+            async def main() -> None:
+                async with (
+                    AsyncSandbox() as sandbox,
+                    AsyncFerry(sandbox.token, base_url=sandbox.base_url) as ferry,
+                ):
+                    assert await ferry.request("GET", "api/port")
+
+
+            asyncio.run(main())
+            ```
         """
         try:
             call = _requests()(self._transport).request(method, path, json=json, params=params)
@@ -503,7 +567,27 @@ class AsyncFerry(Client[AsyncTransport], async_.Groups):
         return answer
 
     async def aclose(self) -> None:
-        """Close the connections, unless they belong to the user or another client."""
+        """Close the connections, unless they belong to the user or another client.
+
+        Example:
+            ```python
+            import asyncio
+
+            from ferry_sdk import AsyncFerry
+            from ferry_sdk.sandbox import AsyncSandbox
+
+
+            async def main() -> None:
+                async with AsyncSandbox() as sandbox:
+                    ferry = AsyncFerry(sandbox.token, base_url=sandbox.base_url)
+                    print(len(await ferry.catalogue.ports()), "ports")
+                    # > 183 ports
+                    await ferry.aclose()
+
+
+            asyncio.run(main())
+            ```
+        """
         if self._owns_pool:
             await self._transport.close()
 

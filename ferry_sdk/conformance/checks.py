@@ -133,6 +133,18 @@ def check_with_booking(
         TransportError: The service cannot be reached.
         ConfigurationError: The client's settings do not allow reads.
         InvalidInputError: The price is not an amount, or the file cannot be written.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry
+        from ferry_sdk.conformance import check_with_booking
+        from ferry_sdk.sandbox import Sandbox
+
+        with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            report = check_with_booking(ferry, max_price=50)
+            print(report.differs, report.left)
+            # > False None
+        ```
     """
     limit = money(max_price, "max_price")
     run = _Check(ferry, record)

@@ -17,7 +17,8 @@ class ConformanceRow:
     Attributes:
         id: The assumption's id.
         assumption: What is assumed.
-        verdict: ``holds``, ``differs`` or ``not seen``.
+        verdict: ``holds``: the replies are as assumed. ``differs``: they are not. ``not seen``:
+            no reply showed it.
         seen: The value that the replies showed, or the reason why none did.
     """
 
@@ -35,6 +36,20 @@ class ConformanceReport:
         rows: One for each assumption.
         requests: How many requests were sent.
         left: The booking that was made and may not be cancelled, in words; None without one.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry
+        from ferry_sdk.conformance import check
+        from ferry_sdk.sandbox import Profile, Sandbox
+
+        with (
+            Sandbox(profile=Profile(no_sailings="empty_list")) as sandbox,
+            Ferry(sandbox.token, base_url=sandbox.base_url) as ferry,
+        ):
+            print(check(ferry).profile())
+            # > {'no_sailings': 'empty_list'}
+        ```
     """
 
     rows: tuple[ConformanceRow, ...]

@@ -248,6 +248,30 @@ class Availability(Model):
 
         Raises:
             InvalidInputError: The tariff or place does not belong to this availability.
+
+        Example:
+            ```python
+            from datetime import date, timedelta
+
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                trips = ferry.trips.search(
+                    "Tarifa",
+                    "MATNG",
+                    on=date.today() + timedelta(days=30),
+                    passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
+                )
+                sailing = trips[0].outward
+                selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
+                booking = ferry.bookings.create(
+                    availabilities=[selection],
+                    passengers=[{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
+                )
+                print(booking.stage)
+                # > payment_due
+            ```
         """
         tariff_id = _id_of(tariff, Tariff, "tariff")
         place_id = _id_of(place, Place, "place")

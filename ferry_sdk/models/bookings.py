@@ -73,7 +73,23 @@ class WithActions(Model):
     possible_actions: Annotated[Mapping[str, PossibleAction], AfterValidator(FrozenDict)]
 
     def next_actions(self) -> tuple[NextAction, ...]:
-        """Return the possible actions: mandatory ones first, then by deadline and name."""
+        """Return the possible actions: mandatory ones first, then by deadline and name.
+
+        Example:
+            ```python
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            from crossing import crossing
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                booking = ferry.bookings.create(**crossing(ferry))
+                for name, action in booking.next_actions():
+                    print(name, action.type)
+                    # > Pay mandatory
+                    # > Cancel optional
+            ```
+        """
 
         def urgency(action: NextAction) -> tuple[bool, datetime, str]:
             limit = action.time_limit

@@ -39,6 +39,18 @@ class AgeBands:
     Attributes:
         infant: Travellers below this age are infants.
         child: Travellers below this age, and not infants, are children.
+
+    Raises:
+        InvalidInputError: They are no ages in ascending order.
+
+    Example:
+        ```python
+        from ferry_sdk import AgeBands
+
+        bands = AgeBands(infant=4, child=16)
+        print(bands.type_at(3), bands.type_at(15))
+        # > Infant Child
+        ```
     """
 
     infant: int = 2

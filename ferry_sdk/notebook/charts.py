@@ -82,6 +82,24 @@ def fares_by_day(sailings: Iterable[Availability]) -> Figure:
     Raises:
         InvalidInputError: The fares are in several currencies, or a member is no sailing.
         ModuleNotFoundError: matplotlib is not installed.
+
+    Example:
+        ```python
+        from datetime import date, timedelta
+
+        from ferry_sdk import Ferry
+        from ferry_sdk.notebook import fares_by_day
+        from ferry_sdk.sandbox import Sandbox
+
+        with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            trips = ferry.trips.search(
+                "Tarifa",
+                "MATNG",
+                on=date.today() + timedelta(days=30),
+                passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
+            )
+        fares_by_day(trip.outward for trip in trips).savefig("fares.png")
+        ```
     """
     routes: dict[str, list[_Fare]] = {}
     for index, sailing in enumerate(sailings):
@@ -175,6 +193,18 @@ def network_map(
 
     Raises:
         ModuleNotFoundError: matplotlib is not installed.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry
+        from ferry_sdk.notebook import network_map
+        from ferry_sdk.sandbox import Sandbox
+
+        with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            ports, departures = ferry.mcp.ports(), ferry.mcp.departures()
+        routes = {(one.depart_code, one.arrive_code) for one in departures}
+        network_map(ports, routes=routes).savefig("network.png")
+        ```
     """
     all_ports = [*ports]
     places: dict[str, _Place] = {}

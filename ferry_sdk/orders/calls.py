@@ -134,7 +134,9 @@ def hold(
 
     Raises:
         InvalidInputError: An argument is invalid; nothing was sent.
+        ReadOnlyError: The client can only read.
         OrderError: A booking was not made; `order` is what stands.
+        JournalError: The journal cannot be used; what it did not record was not sent.
 
     Example:
         ```python
@@ -196,8 +198,10 @@ def confirm(
 
     Raises:
         InvalidInputError: An argument is invalid, or the order has to be resumed first.
+        ReadOnlyError: The client can only read.
         PriceChangedError: A total, a currency or a stage differs; nothing was confirmed.
         OrderError: A booking was not confirmed; `order` is what stands.
+        JournalError: The journal cannot be used; what it did not record was not sent.
 
     Example:
         ```python
@@ -253,8 +257,10 @@ def cancel(
 
     Raises:
         InvalidInputError: An argument is invalid, or the order has to be resumed first.
+        ReadOnlyError: The client can only read.
         PenaltyExceededError: The fees are too high; nothing was cancelled.
         OrderError: A booking was not cancelled; `order` is what stands.
+        JournalError: The journal cannot be used; what it did not record was not sent.
 
     Example:
         ```python
@@ -324,8 +330,10 @@ def change(
 
     Raises:
         InvalidInputError: An argument is invalid, or the old booking does not stand.
+        ReadOnlyError: The client can only read.
         PenaltyExceededError: The fee is too high, or the refund too low; nothing was made.
         OrderError: A step failed; `order` is what stands.
+        JournalError: The journal cannot be used; what it did not record was not sent.
 
     Example:
         ```python
@@ -389,7 +397,9 @@ def resume(ferry: Ferry | AsyncFerry, order_id: str, *, journal: Journal) -> Ste
 
     Raises:
         InvalidInputError: The journal has no such order.
+        ReadOnlyError: The client can only read.
         OrderError: As the call raised or would have raised that was interrupted.
+        JournalError: The journal cannot be used; what it did not record was not sent.
 
     Example:
         ```python
@@ -501,7 +511,7 @@ def _checked(journal: Journal) -> Journal:
 
 def _creations(
     selections: Any,  # noqa: ANN401 -- it is validated here
-    passengers: Sequence[Passenger | PassengerDict | Traveller],
+    passengers: Any,  # noqa: ANN401 -- each creation validates it
     vehicle: Vehicle | VehicleDict | None,
     contact: Contact | ContactDict | None,
     name_of: Callable[[int], str] = "selections[{}]".format,
@@ -510,7 +520,8 @@ def _creations(
     chosen: list[Any] = [*selections] if isinstance(selections, Iterable) else []
     if not chosen:
         raise InvalidInputError("expected a list of at least one", field="selections")
-    party = passengers if isinstance(passengers, Travellers) else tuple(passengers)
+    given: list[Any] = [*passengers] if isinstance(passengers, Iterable) else [passengers]
+    party = passengers if isinstance(passengers, Travellers) else given
     creations: list[Operation[Any]] = []
     for index, selection in enumerate(chosen):
         name = name_of(index)

@@ -31,9 +31,10 @@ class OrderPart:
     Attributes:
         booking_id: The booking; None if none was made, or if it is not known.
         role: ``new``, or ``old`` for the booking that a change replaces.
-        state: ``held``: made, not paid. ``confirmed``. ``cancelled``: nothing stands, because it
-            was cancelled, has lapsed or was not made. ``partial``: some of its tickets stand, or
-            it was paid and not issued. ``unknown``: a write may have happened.
+        state: ``held``: made, not paid. ``confirmed``: paid, and not rejected. ``cancelled``:
+            nothing stands, because it was cancelled, has lapsed or was not made. ``partial``: some
+            of its tickets stand, or it was paid and not issued. ``unknown``: a write may have
+            happened.
         total: Its price in `currency`; None if it is not known.
         currency: ISO 4217.
         expires_at: When it lapses unless it is confirmed; None if the service does not say.

@@ -46,6 +46,28 @@ class PriceCalendar(Mapping[date, CalendarDay]):
         report: Which companies were asked, and what became of each search.
         left_out: How many trips were found without a fare of the wanted `reservation_type`.
         route: The names of the two ports, for people.
+
+    Example:
+        ```python
+        from datetime import date, timedelta
+
+        from ferry_sdk import Ferry
+        from ferry_sdk.sandbox import Sandbox
+
+        with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            day = date.today() + timedelta(days=30)
+            calendar = ferry.trips.calendar(
+                "Tarifa",
+                "MATNG",
+                start=day,
+                end=day + timedelta(days=2),
+                passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
+            )
+            print(calendar[day].price, calendar.cheapest and calendar.cheapest.day)
+            # > 12.32 2026-06-03
+            print(len(calendar.to_frame()), "days")
+            # > 3 days
+        ```
     """
 
     __slots__ = ("_days", "report", "route")

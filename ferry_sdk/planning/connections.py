@@ -31,6 +31,25 @@ class Itinerary:
     Attributes:
         legs: The two trips, one way each, in their order.
         via: The port where the first ends and the second begins.
+
+    Example:
+        ```python
+        from datetime import date, timedelta
+
+        from ferry_sdk import Ferry
+        from ferry_sdk.sandbox import Sandbox
+
+        with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            found = ferry.trips.connections(
+                "Tunis (La Goulette)",
+                "Algiers",
+                on=date.today() + timedelta(days=30),
+                passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
+            )
+            itinerary = found[0]
+            print(itinerary.via.name, len(itinerary.select()), "bookings")
+            # > Marseille 2 bookings
+        ```
     """
 
     legs: tuple[Trip, Trip]

@@ -128,7 +128,8 @@ class PlaceMatch(Match):
     Attributes:
         port: The port.
         score: How well it matches, from 0 to 1.
-        reason: What matches: "code", "name", "city", "alias", "part of a name" or "similar name".
+        reason: What matches: its "code", its "name" in any known language, its "city", an "alias"
+            in no catalogue, "part of a name", or a "similar name" of other spelling.
     """
 
     port: Port

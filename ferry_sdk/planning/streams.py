@@ -34,6 +34,25 @@ class TripStream(_TripsSoFar, Iterator[Trip]):
     """Trips as the companies answer.
 
     The searches that are under way are stopped when the stream is closed, or is no longer used.
+
+    Example:
+        ```python
+        from datetime import date, timedelta
+
+        from ferry_sdk import Ferry
+        from ferry_sdk.sandbox import Sandbox
+
+        with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            stream = ferry.trips.stream(
+                "Tarifa",
+                "MATNG",
+                on=date.today() + timedelta(days=30),
+                passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
+            )
+            print(next(stream).outward.depart_name)
+            # > Tarifa
+            stream.close()
+        ```
     """
 
     def __init__(self, transport: Transport, plan: TripPlan) -> None:
@@ -58,6 +77,36 @@ class AsyncTripStream(_TripsSoFar, AsyncIterator[Trip]):
     """Trips as the companies answer.
 
     The searches that are under way are stopped when the stream is closed, or is no longer used.
+
+    Example:
+        ```python
+        import asyncio
+        from datetime import date, timedelta
+
+        from ferry_sdk import AsyncFerry
+        from ferry_sdk.sandbox import AsyncSandbox
+
+
+        async def main() -> None:
+            async with (
+                AsyncSandbox() as sandbox,
+                AsyncFerry(sandbox.token, base_url=sandbox.base_url) as ferry,
+            ):
+                stream = ferry.trips.stream(
+                    "Tarifa",
+                    "MATNG",
+                    on=date.today() + timedelta(days=30),
+                    passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
+                )
+                async for trip in stream:
+                    print(trip.outward.depart_name)
+                    # > Tarifa
+                    break
+                await stream.aclose()
+
+
+        asyncio.run(main())
+        ```
     """
 
     def __init__(self, transport: AsyncTransport, plan: TripPlan) -> None:

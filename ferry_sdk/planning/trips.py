@@ -156,6 +156,29 @@ class Trip:
         Raises:
             InvalidInputError: The fare is not one of `fares`, or the places do not match the
                 ways.
+
+        Example:
+            ```python
+            from datetime import date, timedelta
+
+            from ferry_sdk import Ferry
+            from ferry_sdk.sandbox import Sandbox
+
+            with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                trips = ferry.trips.search(
+                    "Tarifa",
+                    "MATNG",
+                    on=date.today() + timedelta(days=30),
+                    passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
+                )
+                trip = trips[0]
+                booking = ferry.bookings.create(
+                    availabilities=trip.select(trip.fares[0], places=[trip.outward.places[0]]),
+                    passengers=[{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
+                )
+                print(booking.total_price == trip.price)
+                # > True
+            ```
         """
         chosen = self.fares[0] if fare is None else fare
         if chosen not in self.fares:
@@ -318,6 +341,29 @@ class TripSearch(Sequence[Trip]):
     Attributes:
         report: Which companies were asked, and what became of each search.
         left_out: How many trips were found without a fare of the wanted `reservation_type`.
+
+    Example:
+        ```python
+        from datetime import date, timedelta
+
+        from ferry_sdk import Ferry
+        from ferry_sdk.sandbox import Sandbox
+
+        with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            trips = ferry.trips.search(
+                "Tarifa",
+                "MATNG",
+                on=date.today() + timedelta(days=30),
+                passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
+                reservation_type=None,
+            )
+            tickets = trips.filter(reservation_type="TICKET")
+            first = tickets.best(by="arrival")
+            print(first and first.arrive_at)
+            # > 2026-06-03 07:00:00+01:00
+            print(len(tickets.to_frame()) == len(tickets))
+            # > True
+        ```
     """
 
     __slots__ = ("_trips", "report")

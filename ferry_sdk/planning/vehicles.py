@@ -31,6 +31,17 @@ class VehicleMatch(Match):
     Attributes:
         model: The vehicle, with its length and height in metres.
         score: How well it matches, from 0 to 1.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry
+        from ferry_sdk.sandbox import Sandbox
+
+        with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            match = ferry.vehicles.find("fiat panda")[0]
+            print(match.query.code, match.booking(identification="AB 123 CD").code)
+            # > FIAT__PANDA CAR
+        ```
     """
 
     model: VehicleModel

@@ -37,6 +37,21 @@ class Rate(FlowLimiter):
     Raises:
         InvalidInputError: An argument is invalid; `field` names it.
         ConfigurationError: The extra ``rate`` is not installed.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry, Rate
+        from ferry_sdk.sandbox import Sandbox
+
+        rate = Rate("50/second")
+        with (
+            Sandbox() as sandbox,
+            Ferry(sandbox.token, base_url=sandbox.base_url, limiter=rate) as ferry,
+        ):
+            print(len(ferry.catalogue.ports()), "ports")
+            # > 183 ports
+            rate.acquire("a request of your own")
+        ```
     """
 
     def __init__(self, rate: str, *, burst: int = 1, storage: str | None = None) -> None:

@@ -84,6 +84,7 @@ class CatalogueGroup(Resource):
 
         Raises:
             InvalidInputError: An id is empty, ``.`` or ``..``.
+            UnprocessableEntityError: There is no such company or journey.
             FerryError: The call failed for another reason.
 
         Example:

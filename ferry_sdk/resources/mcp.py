@@ -83,8 +83,8 @@ class McpGroup(Resource):
 
         Raises:
             InvalidInputError: An argument is invalid; `field` names it.
-            NoSailingsError: No sailing fits.
-            AvailabilityError: The search failed; `field` names a wrong argument, if known.
+            AvailabilityError: No sailing fits, or the search failed; `field` names a wrong
+                argument, if known.
             FerryError: The call failed for another reason.
 
         Example:
@@ -283,8 +283,7 @@ class McpGroup(Resource):
             ReadOnlyError: The client can only read.
             UnresolvedWriteError: The journal has the same write with an unknown outcome.
             AlreadyDoneError: The ticket was cancelled before.
-            TicketNotFoundError: There is no such ticket.
-            TicketCancelError: The service did not cancel the ticket.
+            TicketCancelError: There is no such ticket, or the service did not cancel it.
             OutcomeUnknownError: The ticket may have been cancelled.
             FerryError: The call failed for another reason.
 
@@ -472,6 +471,8 @@ class McpGroup(Resource):
             InvalidInputError: The name is empty, or an argument is no JSON.
             ReadOnlyError: The client can only read.
             UnresolvedWriteError: The journal has the same write with an unknown outcome.
+            APIError: The server refused it, or has no such tool; its class is that of the code or
+                the status.
             OutcomeUnknownError: The write may have happened.
             FerryError: The call failed for another reason.
 

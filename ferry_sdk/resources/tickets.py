@@ -109,8 +109,7 @@ class TicketsGroup(Resource):
             UnresolvedWriteError: The journal has the same write with an unknown outcome.
             PenaltyExceededError: The penalty, the refund or their currency is not acceptable.
             AlreadyDoneError: The ticket was cancelled before.
-            TicketNotFoundError: There is no such ticket.
-            TicketCancelError: The service did not cancel the ticket.
+            TicketCancelError: There is no such ticket, or the service did not cancel it.
             OutcomeUnknownError: The ticket may have been cancelled.
             FerryError: The call failed for another reason.
 
@@ -398,7 +397,8 @@ class TicketsGroup(Resource):
             UnprocessableEntityError: The service does not accept an argument, such as the text in
                 `paid_at`.
             TicketNotFoundError: There is no such ticket.
-            AlreadyDoneError: The payment was recorded before.
+            ConflictError: The ticket has another payment, or can no longer be paid.
+            AlreadyDoneError: The payment was recorded before, as the booking shows.
             OutcomeUnknownError: The payment may have been recorded.
             FerryError: The call failed for another reason.
 

@@ -20,7 +20,25 @@ class ClockState(NamedTuple):
 
 
 class Clock:
-    """Real time plus an offset, or a frozen time; thread-safe."""
+    """Real time plus an offset, or a frozen time; thread-safe.
+
+    Example:
+        ```python
+        from datetime import timedelta
+
+        from ferry_sdk.sandbox import Sandbox
+
+        with Sandbox() as sandbox:
+            clock = sandbox.clock
+            clock.freeze()
+            before = clock.now()
+            print(clock.advance(timedelta(hours=1)) - before)
+            # > 1:00:00
+            clock.travel_to(before)
+            clock.resume()
+            clock.reset()
+        ```
+    """
 
     def __init__(self, now: datetime | None = None, *, frozen: bool = False) -> None:
         """Make a clock.

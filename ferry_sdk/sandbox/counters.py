@@ -28,7 +28,23 @@ class Effect:
 
 
 class Counters:
-    """Counters of a running service; thread-safe, and every property returns a copy."""
+    """Counters of a running service; thread-safe, and every property returns a copy.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry
+        from ferry_sdk.sandbox import Sandbox
+
+        from crossing import crossing
+
+        with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            ferry.bookings.create(**crossing(ferry))
+            counters = sandbox.counters
+            print(counters.requests["bookings.create"], len(counters.effects_of("bookings.create")))
+            # > 1 1
+            counters.reset()
+        ```
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

@@ -101,6 +101,18 @@ class Profile(ControlModel):
             InvalidOrderError: The file is not a JSON object, or an id or a value is unknown; a
                 `ValueError`.
             OSError: The file cannot be read.
+
+        Example:
+            ```python
+            from pathlib import Path
+
+            from ferry_sdk.sandbox import Profile, Sandbox
+
+            Path("profile.json").write_text('{"no_sailings": "empty_list"}', encoding="utf-8")
+            with Sandbox(profile=Profile.load("profile.json")) as sandbox:
+                print(sandbox.profile.no_sailings)
+                # > empty_list
+            ```
         """
         if Path(path).is_fifo():  # without a writer, opening it blocks
             raise InvalidOrderError("profile", "the file must be a regular file")

@@ -58,7 +58,21 @@ class LoggedRequest:
 
 
 class RequestLog:
-    """The latest 1,000 requests; thread-safe. Controls, documents and health are not logged."""
+    """The latest 1,000 requests; thread-safe. Controls, documents and health are not logged.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry
+        from ferry_sdk.sandbox import Sandbox
+
+        with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            ferry.with_options(correlation_id="order-4711").catalogue.ports()
+            for request in sandbox.request_log.entries("order-4711"):
+                print(request.method, request.path, request.status)
+                # > GET /api/port 200
+            sandbox.request_log.clear()
+        ```
+    """
 
     def __init__(self, clock: Clock, *, prints: bool = False) -> None:
         """Make an empty log.

@@ -33,6 +33,21 @@ class Sandbox(LocalService):
             print(sandbox.counters.requests["catalogue.ports"], "requests")
             # > 2 requests
         ```
+
+        Without a `with` block:
+
+        ```python
+        from ferry_sdk import Ferry
+        from ferry_sdk.sandbox import Sandbox
+
+        sandbox = Sandbox()
+        sandbox.start()
+        with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            print(len(ferry.catalogue.ports()), "ports")
+            # > 183 ports
+            sandbox.reset()  # as new
+        sandbox.stop()
+        ```
     """
 
     def start(self) -> None:
@@ -74,6 +89,27 @@ class AsyncSandbox(LocalService):
                 await ferry.catalogue.ports()
                 print(sandbox.counters.requests["catalogue.ports"], "request")
                 # > 1 request
+
+
+        anyio.run(main)
+        ```
+
+        Without an `async with` block:
+
+        ```python
+        import anyio
+        from ferry_sdk import AsyncFerry
+        from ferry_sdk.sandbox import AsyncSandbox
+
+
+        async def main() -> None:
+            sandbox = AsyncSandbox()
+            await sandbox.start()
+            async with AsyncFerry(sandbox.token, base_url=sandbox.base_url) as ferry:
+                print(len(await ferry.catalogue.ports()), "ports")
+                # > 183 ports
+            sandbox.reset()  # as new
+            await sandbox.stop()
 
 
         anyio.run(main)
@@ -134,6 +170,11 @@ def serve(port: int = 8080, **options: Unpack[Options]) -> None:
         InvalidOrderError: The profile has an unknown id or value; a `ValueError`.
         ValueError: The time or the control token is invalid.
         OSError: The port is taken, or a file cannot be used.
+
+    Example:
+        ```console
+        python -c "from ferry_sdk.sandbox import serve; serve(port=8080, seed=7)"
+        ```
     """
     sandbox = Sandbox(port=port, **options)
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)

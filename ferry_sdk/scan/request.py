@@ -47,6 +47,9 @@ class ScanRequest:
         Raises:
             InvalidInputError: An argument is invalid; `field` names it.
         """
+        for name in ("routes", "dates", "parties"):
+            if not isinstance(getattr(self, name), Sequence):
+                raise InvalidInputError("expected a list", field=name)
         ends = [date.fromisoformat(arguments.day(day, "dates")) for day in self.dates]
         span = (ends[-1] - ends[0]).days + 1 if len(ends) == 2 else 0  # noqa: PLR2004 -- a pair
         object.__setattr__(self, "days", [ends[0] + timedelta(days) for days in range(span)])

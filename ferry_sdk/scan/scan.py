@@ -19,6 +19,7 @@ from ferry_sdk._engine import validation
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import ConfigurationError, FerryError, InvalidInputError
+from ferry_sdk.planning.request import number as whole_number
 from ferry_sdk.planning.routes import Route
 from ferry_sdk.scan.parts import Part, read_report, read_rows
 from ferry_sdk.scan.progress import show_progress
@@ -65,6 +66,25 @@ class FareScan:
 
     Raises:
         InvalidInputError: An argument is invalid; `field` names it.
+
+    Example:
+        ```python
+        from datetime import date, timedelta
+
+        from ferry_sdk import Ferry
+        from ferry_sdk.sandbox import Sandbox
+        from ferry_sdk.scan import FareScan, Party
+
+        day = date.today() + timedelta(days=30)
+        party = Party("lone", [{"type": "Adult", "gender": "Female", "age": 34}])
+        scan = FareScan("fares", routes=[("Genoa", "Tunis")], dates=(day, day), parties=[party])
+        with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            print(scan.plan(ferry), "searches")
+            # > 2 searches
+            scan.run(ferry)
+            print(len(scan.to_frame()), "rows")
+            # > 2 rows
+        ```
     """
 
     def __init__(
@@ -186,9 +206,8 @@ class FareScan:
                 # > 14 searches, 0 failed
             ```
         """
-        for name, number in (("workers", workers), ("concurrency", concurrency)):
-            if number < 1:
-                raise InvalidInputError("expected a whole number from 1", field=name)
+        whole_number(workers, "workers", least=1)
+        whole_number(concurrency, "concurrency", least=1)
         if executor is not None and isinstance(client, AnyClient):
             raise InvalidInputError("an executor needs a function that makes one", field="client")
         with lock(self.folder):

@@ -40,6 +40,20 @@ class Faults:
 
     Of several pending faults of one phase that match a request, the earliest one occurs and the
     others stay pending. Faults of different phases can occur in the same request.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry
+        from ferry_sdk.sandbox import Sandbox
+
+        with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            sandbox.faults.add("rate_limited", "catalogue.*", times=2)
+            print(len(sandbox.faults.pending), "pending")
+            # > 1 pending
+            sandbox.faults.clear()
+            print(len(ferry.catalogue.ports()), "ports")
+            # > 183 ports
+        ```
     """
 
     def __init__(self, standing: Mapping[str, tuple[Fault, ...]] | None = None) -> None:

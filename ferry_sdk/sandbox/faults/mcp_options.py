@@ -126,7 +126,20 @@ class McpOptions(ControlModel):
 
 
 class McpSwitches:
-    """The current options; thread-safe, and changeable while requests run."""
+    """The current options; thread-safe, and changeable while requests run.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry
+        from ferry_sdk.sandbox import Sandbox
+
+        with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
+            sandbox.mcp.set(result="text", reply="sse")
+            print(len(ferry.mcp.list_tools()), "tools")
+            # > 5 tools
+            sandbox.mcp.reset()
+        ```
+    """
 
     def __init__(self, options: McpOptions | None = None) -> None:
         self._initial = options or McpOptions()
