@@ -65,7 +65,7 @@ PROVOKED: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     (
         "tickets.mark_paid",
         ("t-1",),
-        {"external_payment_ref": "p-1", "paid_at": datetime(2027, 1, 1)},  # noqa: DTZ001
+        {"external_payment_ref": "p-1", "paid_at": datetime(2027, 1, 1)},  # noqa: DTZ001 -- it is refused
     ),
     ("tickets.mark_paid", ("t-1",), {"external_payment_ref": "p-1"}),
     ("catalogue.departures", ("",), {}),

@@ -85,7 +85,7 @@ def fares_by_day(sailings: Iterable[Availability]) -> Figure:
     """
     routes: dict[str, list[_Fare]] = {}
     for index, sailing in enumerate(sailings):
-        if not isinstance(sailing, Availability):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(sailing, Availability):  # pyright: ignore[reportUnnecessaryIsInstance]  # a caller without a type checker
             problem = "expected a sailing, such as trip.outward"
             raise InvalidInputError(problem, field=f"sailings[{index}]")
         if ticket := cheapest_ticket(sailing):
