@@ -108,9 +108,9 @@ def missing_names() -> Iterator[str]:
 def missing_operations(operations: Iterable[str]) -> Iterator[str]:
     """Yield a sentence for each method that a file should name and does not."""
     for file, (what, is_concerned) in FILES.items():
-        text = (ROOT / file).read_text("utf-8")
+        names = re.findall(r"[\w.]+", (ROOT / file).read_text("utf-8"))
         for operation in operations:
-            if is_concerned(operation) and f'"{operation}"' not in text:
+            if is_concerned(operation) and operation not in names:
                 yield f"{file}: add {what} {operation}"
 
 
