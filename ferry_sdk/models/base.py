@@ -266,10 +266,6 @@ def _parse_day_or_keep(value: object) -> object:
     return value
 
 
-def _empty_if_none(value: object) -> object:
-    return "" if value is None else value
-
-
 Amount = Annotated[Decimal, AfterValidator(_reject_vast)]
 """Money in a record: a JSON number, exact to the digits on the wire, also of a `LongNumber`."""
 
@@ -291,7 +287,7 @@ LooseMoment = Annotated[datetime | str, BeforeValidator(_parse_moment_or_keep)]
 LooseDay = Annotated[date | str, BeforeValidator(_parse_day_or_keep)]
 """A date as YYYY-MM-DD; any other text is kept."""
 
-Text = Annotated[str, BeforeValidator(_empty_if_none)]
+Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 """A text that may be missing at some stages; null becomes the empty string."""
 
 Identifier = Annotated[str, StringConstraints(min_length=1, strict=True)]
