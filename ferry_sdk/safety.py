@@ -69,12 +69,12 @@ class Proof:
         """
         if not _is_booking(record):
             return record.status == self.tickets
-        mine = [ticket for ticket in record.tickets if ticket_id in {None, ticket.id}]
-        if self.names_ticket and not mine:
+        tickets = [ticket for ticket in record.tickets if ticket_id in {None, ticket.id}]
+        if self.names_ticket and not tickets:
             return False
         return (
             record.stage in self.stages
-            or {ticket.status for ticket in mine} == {self.tickets}
+            or {ticket.status for ticket in tickets} == {self.tickets}
             or record.payment_status == self.payment
         )
 

@@ -146,8 +146,8 @@ class Model(DeferredModel):
 
     def __repr_args__(self) -> Iterable[tuple[str | None, object]]:
         """Return the known fields only, because unknown ones may hold personal data."""
-        known = type(self).model_fields
-        return ((name, value) for name, value in super().__repr_args__() if name in known)
+        fields = type(self).model_fields
+        return ((name, value) for name, value in super().__repr_args__() if name in fields)
 
     def __dir__(self) -> Iterable[str]:
         """Return the names without the deprecated methods of pydantic."""
