@@ -19,7 +19,7 @@ from pydantic import (
     field_validator,
 )
 from pydantic_core import PydanticCustomError
-from typing_extensions import Required, TypedDict
+from typing_extensions import LiteralString, Required, TypedDict
 
 from ferry_sdk._runtime.money import exact_amount
 from ferry_sdk.models.base import Currency, DeferredModel, Identifier, Money, invalid
@@ -33,7 +33,7 @@ _TYPES = {
 _GENDERS = {name: gender for gender in Gender for name in (gender.upper(), gender[0])}
 
 
-def _parser(members: Mapping[str, object], expected: str) -> BeforeValidator:
+def _parser(members: Mapping[str, object], expected: LiteralString) -> BeforeValidator:
     """Return a validator that takes the names of enumeration members in any case."""
 
     def parse(value: object) -> object:
