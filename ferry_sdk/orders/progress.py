@@ -159,7 +159,7 @@ class Progress:
         for answer in (yield from all_answers(batch)):
             if answer.error is not None:
                 if answer.error.outcome == "unknown":
-                    answer.error.outcome = "not_sent"  # of what waited for this read
+                    answer.error.outcome = "not_sent"  # that of the write which needs this read
                 raise answer.error
             results[answer.key] = answer.value
         return results

@@ -110,7 +110,7 @@ class TripPlan:
         return self.trips
 
     def steps(self, settings: Settings) -> Steps[Trip]:
-        """Yield what to do next, and the trips.
+        """Yield the effects, and the trips.
 
         Raises:
             UnknownPlaceError: No port has such a name.
