@@ -106,7 +106,7 @@ def _read_all(watcher: Watcher, records: dict[str, Booking], reads: list[str]) -
         assert begun is not None  # noqa: S101 -- there is no deadline
         booking_id = begun[1].key.booking_id
         reads.append(booking_id)
-        reply = SimpleNamespace(headers=headers, parse=lambda: records[booking_id])  # noqa: B023
+        reply = SimpleNamespace(headers=headers, parse=lambda: records[booking_id])  # noqa: B023 -- it is called before the next booking
         answer = step.batch.answer(begun[0], reply, None)
 
 

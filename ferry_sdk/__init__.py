@@ -22,17 +22,30 @@ __all__, __getattr__, __dir__ = lazy_names(
             TicketViewError TransportError UnexpectedResponseError UnknownPlaceError
             UnprocessableEntityError UnresolvedWriteError VoucherNotReadyError
         """,
-        "models": """
-            ActionType AgeBands Availability Booking BookingCancellation BookingConfirmation
-            BookingCreated CancellationFee Company Contact ContactDict Country Departure
-            Direction Gender Journey McpPort NextAction Passenger PassengerDict PassengerType
-            PaymentRecorded PaymentStatus Place PlaceGender PlaceType PlaceUse Port
-            PossibleAction Pricing Records ReservationType ScheduledDeparture SearchPassenger
-            SearchPassengerDict Selection SelectionDict Stage Tariff TariffType Ticket
-            TicketCancellation TicketDirection TicketPassenger TicketStatus TicketVehicle
-            Traveller TravellerDict TravellerProblem Travellers Unreadable Vehicle VehicleBrand
-            VehicleDict VehicleModel VehicleQuery VehicleQueryDict VehicleType Voucher
+        "models.availability": "Availability Place Tariff",
+        "models.bookings": """
+            Booking BookingCancellation BookingConfirmation BookingCreated NextAction
+            PossibleAction Pricing
         """,
+        "models.catalogue": """
+            Company Country Departure Journey McpPort Port ScheduledDeparture VehicleBrand
+            VehicleModel VehicleType
+        """,
+        "models.enums": """
+            ActionType Direction Gender PassengerType PaymentStatus PlaceGender PlaceType PlaceUse
+            ReservationType Stage TariffType TicketDirection TicketStatus
+        """,
+        "models.inputs": """
+            Contact ContactDict Passenger PassengerDict SearchPassenger SearchPassengerDict
+            Selection SelectionDict Traveller TravellerDict Vehicle VehicleDict VehicleQuery
+            VehicleQueryDict
+        """,
+        "models.records": "Records Unreadable",
+        "models.tickets": """
+            CancellationFee PaymentRecorded Ticket TicketCancellation TicketPassenger TicketVehicle
+            Voucher
+        """,
+        "models.travellers": "AgeBands TravellerProblem Travellers",
         "types": "Attempt JournalEntry RateLimiter RequestDigest",
         "hooks": """
             CallInfo ConnectionsEvent EventHooks LimiterEvent OutcomeEvent RequestEvent

@@ -226,10 +226,10 @@ def build_hooks(event_hooks: EventHooks | None, *, may_be_async: bool) -> Hooks 
         "connections": ConnectionsEvent,
     }
     by_event: dict[type[Event], list[Hook]] = {}
-    given = cast("object", {} if event_hooks is None else event_hooks)
-    if not isinstance(given, Mapping):
+    hooks_by_name = cast("object", {} if event_hooks is None else event_hooks)
+    if not isinstance(hooks_by_name, Mapping):
         raise ConfigurationError("event_hooks: expected a mapping of events to functions")
-    for name, hooks in cast("Mapping[str, Any]", given).items():
+    for name, hooks in cast("Mapping[str, Any]", hooks_by_name).items():
         if name not in kinds:
             raise ConfigurationError(
                 f"event_hooks: unknown event {name!r}, expected {', '.join(kinds)}"

@@ -69,12 +69,12 @@ class Proof:
         """
         if not _is_booking(record):
             return record.status == self.tickets
-        mine = [ticket for ticket in record.tickets if ticket_id in {None, ticket.id}]
-        if self.names_ticket and not mine:
+        tickets = [ticket for ticket in record.tickets if ticket_id in {None, ticket.id}]
+        if self.names_ticket and not tickets:
             return False
         return (
             record.stage in self.stages
-            or {ticket.status for ticket in mine} == {self.tickets}
+            or {ticket.status for ticket in tickets} == {self.tickets}
             or record.payment_status == self.payment
         )
 
@@ -164,33 +164,19 @@ _BOOKING_PAID = Proof(
 )
 _TICKET_ISSUED = Proof("tickets.get", tickets=TicketStatus.ISSUED)
 
+_READS = """
+    availability.search
+    bookings.get bookings.wait bookings.cancel_fee
+    tickets.get tickets.cancel_fee tickets.pdf tickets.wait_pdf tickets.save_pdf
+    tickets.read_pdf
+    catalogue.ports catalogue.journeys catalogue.departures catalogue.vehicle_brands
+    catalogue.vehicle_types
+    mcp.search_availability mcp.view_ticket mcp.ports mcp.companies mcp.countries
+    mcp.vehicle_brands mcp.vehicle_data mcp.departures mcp.read_resource mcp.list_tools
+    mcp.list_resources
+"""
 _ROWS = (
-    _read("availability.search"),
-    _read("bookings.get"),
-    _read("bookings.wait"),
-    _read("bookings.cancel_fee"),
-    _read("tickets.get"),
-    _read("tickets.cancel_fee"),
-    _read("tickets.pdf"),
-    _read("tickets.wait_pdf"),
-    _read("tickets.save_pdf"),
-    _read("tickets.read_pdf"),
-    _read("catalogue.ports"),
-    _read("catalogue.journeys"),
-    _read("catalogue.departures"),
-    _read("catalogue.vehicle_brands"),
-    _read("catalogue.vehicle_types"),
-    _read("mcp.search_availability"),
-    _read("mcp.view_ticket"),
-    _read("mcp.ports"),
-    _read("mcp.companies"),
-    _read("mcp.countries"),
-    _read("mcp.vehicle_brands"),
-    _read("mcp.vehicle_data"),
-    _read("mcp.departures"),
-    _read("mcp.read_resource"),
-    _read("mcp.list_tools"),
-    _read("mcp.list_resources"),
+    *map(_read, _READS.split()),
     _write("bookings.create", "bookings.create"),
     _write("bookings.confirm", "bookings.confirm", _CONFIRMED),
     _write("bookings.cancel", "bookings.cancel", _CANCELLED),

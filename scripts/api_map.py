@@ -1,4 +1,4 @@
-"""Write api.md and the table of docs/retries.md from the methods and the safety table.
+"""Write api.md, the table of docs/retries.md and that of docs/agents.md from the methods.
 
 Usage: api_map.py [--check]
 """
@@ -16,6 +16,7 @@ from typing_extensions import Self
 import ferry_sdk
 import ferry_sdk.models
 from ferry_sdk import SAFETY, AsyncFerry, Ferry, Proof, Safety
+from ferry_sdk.agents.tools.tools import JOURNEY, TOOLS
 from ferry_sdk.planning import PlannedResources
 from ferry_sdk.resources.arguments import ReservationTypeName
 from ferry_sdk.resources.conditions import Until
@@ -25,11 +26,14 @@ from scripts.signatures import groups, methods
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "api.md"
 RETRIES = ROOT / "docs" / "retries.md"
-TABLE_HEAD = "| Operations | Kind | Retried after | Effect read back by |\n|---|---|---|---|\n"
+AGENTS = ROOT / "docs" / "agents.md"
+SAFETY_HEAD = "| Operations | Kind | Retried after | Effect read back by |\n|---|---|---|---|\n"
+TOOLS_HEAD = "| Set | Tools that read | Tools that write, with `writes=True` |\n|---|---|---|\n"
 WIDTH = 100
 HEAD = """\
 # The API
@@ -140,7 +144,7 @@ def safety_table() -> str:
         names = lines.setdefault(f"{row.kind} | {causes} | {seen or unseen} |", [])
         if name not in names:
             names.append(name)
-    return TABLE_HEAD + "".join(
+    return SAFETY_HEAD + "".join(
         f"| {', '.join(names)} | {rules}\n" for rules, names in lines.items()
     )
 
@@ -160,16 +164,40 @@ def recognised(row: Safety, proof: Proof) -> str:
     return f"`{proof.read}`{needed}: {', or '.join(signs)}"
 
 
-def retries() -> str:
-    """Return the page of retries with the present table."""
-    text = RETRIES.read_text(encoding="utf-8")
-    old = text[text.index(TABLE_HEAD) :].partition("\n\n")[0]
-    return text.replace(old, safety_table().rstrip())
+def tools_table() -> str:
+    """Write the tools of each set for agents as a table."""
+    sets = {'`"journey"`': {*JOURNEY}, 'only in `"all"`': TOOLS.keys() - {*JOURNEY}}
+    return TOOLS_HEAD + "".join(
+        f"| {name} | {tool_names(tools, reads=True)} | {tool_names(tools, reads=False)} |\n"
+        for name, tools in sets.items()
+    )
+
+
+def tool_names(tools: AbstractSet[str], *, reads: bool) -> str:
+    """List those of some tools that read, or those that write."""
+    names = (name for name, tool in TOOLS.items() if name in tools and tool.is_read is reads)
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def with_table(page: Path, head: str, table: str) -> str:
+    """Return a page with the present table in place of the one with the same head."""
+    text = page.read_text(encoding="utf-8")
+    old = text[text.index(head) :].partition("\n\n")[0]
+    return text.replace(old, table.rstrip())
+
+
+def files() -> dict[Path, str]:
+    """Return the present text of each file that this script writes."""
+    return {
+        PAGE: page(),
+        RETRIES: with_table(RETRIES, SAFETY_HEAD, safety_table()),
+        AGENTS: with_table(AGENTS, TOOLS_HEAD, tools_table()),
+    }
 
 
 def main(*arguments: str) -> None:
-    """Write api.md and the table of retries, or check what is there."""
-    for path, text in ((PAGE, page()), (RETRIES, retries())):
+    """Write the files, or check what is there."""
+    for path, text in files().items():
         if "--check" not in arguments:
             path.write_text(text, encoding="utf-8")
         elif path.read_text(encoding="utf-8") != text:

@@ -5,9 +5,11 @@ Usage: lazy_stubs.py [--check]
 
 from __future__ import annotations
 
-import ast
 import sys
+from importlib import import_module
 from pathlib import Path
+
+from ferry_sdk._runtime.lazy import TABLES
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("ferry_sdk", "ferry_sdk.models", "ferry_sdk.sandbox")
@@ -18,12 +20,8 @@ HEAD = "# scripts/api-map writes this file from the table in `__init__.py`.\n\n"
 
 def modules(package: str) -> dict[str, list[str]]:
     """Return the public names of each module of a package, by its table."""
-    source = folder_of(package).joinpath("__init__.py").read_text("utf-8")
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "lazy_names":
-            table: dict[str, str] = ast.literal_eval(node.args[1])
-            return {f"{package}.{module}": names.split() for module, names in table.items()}
-    raise ValueError(f"{package} has no table of names")
+    import_module(package)
+    return {f"{package}.{module}": names for module, names in TABLES[package].items()}
 
 
 def folder_of(package: str) -> Path:

@@ -1,6 +1,6 @@
-"""Name what a public name or a method of a client still lacks, such as its page of the reference.
+"""Add public names to the pages of the reference; name what else a name or a method lacks.
 
-Usage: public_names.py
+Usage: public_names.py [--check]
 """
 
 from __future__ import annotations
@@ -53,7 +53,6 @@ def has_endpoint(operation: str) -> bool:
 FILES: dict[str, tuple[str, Callable[[str], bool]]] = {
     "ferry_sdk/safety.py": ("the row of", lambda _: True),
     "ferry_sdk/sandbox/operations.json": ("the row of", has_endpoint),
-    "tests/support/operations.py": ("the arguments of", lambda _: True),
 }
 """The files that name methods, and which of them."""
 
@@ -77,8 +76,11 @@ def public_names() -> Iterator[tuple[str, Any]]:
                 yield f"{package.__name__}.{name}", getattr(package, name, None)
 
 
-def missing_names() -> Iterator[str]:
-    """Yield a sentence for each public name without a module or a place in the reference."""
+def undocumented() -> Iterator[tuple[str, str]]:
+    """Yield each public name that is in no page of the reference, and the page it belongs to.
+
+    That is the page with the name of its module, or one that shows another name of its module.
+    """
     shown = pages()
     names = dict(public_names())
     page_of = {
@@ -87,23 +89,40 @@ def missing_names() -> Iterator[str]:
         if path in shown
     }
     for path, value in names.items():
-        package, _, name = path.rpartition(".")
+        if value is not None and path not in shown:
+            module = getattr(value, "__module__", "")
+            page = f"{module.rpartition('.')[2]}.md"
+            yield path, page if (REFERENCE / page).is_file() else page_of.get(module, "")
+
+
+def missing_names() -> Iterator[str]:
+    """Yield a sentence for each public name without a module or a place in the reference."""
+    for path, value in public_names():
         if value is None:
-            file = f"{package.replace('.', '/')}/__init__.py"
-            yield f"{file}: {name} is in no module that it names"
-        elif path not in shown:
-            page = page_of.get(getattr(value, "__module__", ""), "")
-            yield f"docs/reference/{page}: add ::: {path}"
+            package, _, name = path.rpartition(".")
+            yield f"{package.replace('.', '/')}/__init__.py: {name} is in no module that it names"
+    for path, page in undocumented():
+        yield f"docs/reference/{page}: add ::: {path}"
 
 
 def missing_operations(operations: Iterable[str]) -> Iterator[str]:
     """Yield a sentence for each method that a file should name and does not."""
     for file, (what, is_concerned) in FILES.items():
-        text = (ROOT / file).read_text("utf-8")
+        names = re.findall(r"[\w.]+", (ROOT / file).read_text("utf-8"))
         for operation in operations:
-            if is_concerned(operation) and f'"{operation}"' not in text:
+            if is_concerned(operation) and operation not in names:
                 yield f"{file}: add {what} {operation}"
 
 
-if __name__ == "__main__":
+def main(*arguments: str) -> None:
+    """Complete the pages of the reference, unless `--check` is given; fail if something lacks."""
+    if "--check" not in arguments:
+        for path, page in undocumented():
+            if page:
+                with REFERENCE.joinpath(page).open("a", encoding="utf-8") as file:
+                    file.write(f"\n::: {path}\n")
     sys.exit("\n".join([*missing_names(), *missing_operations(OPERATIONS)]) or None)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -37,7 +37,7 @@ OWN_IO = ("transport",)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # jsonschema compiles 38 grammars of it, for more than a second; no schema here has an IRI.
-sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]  # no import
+sys.modules["rfc3987_syntax"] = None
 
 for name in [name for name in os.environ if name.startswith("FERRY_")]:
     del os.environ[name]

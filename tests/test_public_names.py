@@ -3,6 +3,7 @@
 import ast
 import inspect
 import json
+import shutil
 import subprocess
 import sys
 from importlib import import_module
@@ -20,7 +21,7 @@ from ferry_sdk.resources.groups import Resources
 from ferry_sdk.resources.mcp import McpGroup
 from ferry_sdk.resources.tickets import TicketsGroup
 from ferry_sdk.sandbox import Sandbox
-from scripts import lazy_stubs
+from scripts import lazy_stubs, public_names
 from scripts.public_names import missing_names, missing_operations
 from tests.support.operations import OPERATIONS
 
@@ -60,6 +61,20 @@ def test_a_missing_piece_is_named_with_its_file(monkeypatch):
     assert "ferry_sdk/safety.py: add the row of catalogue.galleon" in missing_operations(
         ["catalogue.galleon"]
     )
+
+
+def test_a_new_name_is_written_to_the_page_of_its_module(monkeypatch, tmp_path):
+    pages = shutil.copytree(public_names.REFERENCE, tmp_path / "reference")
+    monkeypatch.setattr(public_names, "REFERENCE", pages)
+    monkeypatch.setattr(ferry_sdk.models, "__all__", [*ferry_sdk.models.__all__, "Galleon"])
+    monkeypatch.setattr(ferry_sdk.models, "Galleon", ferry_sdk.Booking, raising=False)
+    with pytest.raises(SystemExit, match=r"bookings\.md: add ::: ferry_sdk\.models\.Galleon"):
+        public_names.main("--check")
+    with pytest.raises(SystemExit) as ended:
+        public_names.main()
+    assert ended.value.code is None
+    text = pages.joinpath("bookings.md").read_text("utf-8")
+    assert text.endswith("\n\n::: ferry_sdk.models.Galleon\n")
 
 
 def test_no_name_is_hidden_by_a_module_once_everything_is_loaded():

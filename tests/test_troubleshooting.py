@@ -95,7 +95,7 @@ async def without_await(ferry):
 
 
 def in_a_with_block(ferry):
-    with ferry:  # type: ignore[attr-defined]  # the mistake
+    with ferry:
         pass
 
 
@@ -175,7 +175,7 @@ def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
     asked = {**order, "passengers": named, "vehicle": {"code": "CAR"}}
     yield message(lambda: ferry.bookings.create(**asked))
     booking_id = ferry.bookings.create(**order).booking_id
-    yield message(lambda: ferry.bookings.confirm(booking_id, expect_total=49.9))  # type: ignore[arg-type]  # the mistake
+    yield message(lambda: ferry.bookings.confirm(booking_id, expect_total=49.9))
     yield message(lambda: ferry.bookings.confirm(booking_id, expect_total="1.00"))
     yield message(lambda: ferry.bookings.wait(booking_id, until="ticketed", deadline=0.5))
     ferry.bookings.confirm(booking_id)

@@ -43,7 +43,7 @@ def poll(reading: Operation[T], context: Context, wait: Wait) -> Flow[PollResult
     backoff = PollBackoff()
     last: Result[T] | None = None
     while True:
-        delay, asked = backoff.next(), 0.0
+        delay, retry_after = backoff.next(), 0.0
         failure: FerryError | None = None
         try:
             last = yield from send_with_retries(reading, context)
@@ -52,7 +52,7 @@ def poll(reading: Operation[T], context: Context, wait: Wait) -> Flow[PollResult
             if failure_kind(error) is None:
                 return PollResult(last, is_met=False, failure=failure)
             if isinstance(error, APIError):
-                asked = error.retry_after or 0.0
+                retry_after = error.retry_after or 0.0
         else:
             seen = last.value
             yield from _report_progress(wait, seen, context)
@@ -62,9 +62,9 @@ def poll(reading: Operation[T], context: Context, wait: Wait) -> Flow[PollResult
                 return PollResult(last, is_met=False)
             delay = _until_due_time(delay, context, wait, seen)
         remaining = (context.remaining() or 0.0) - _LAST_LOOK
-        if remaining <= 0 or remaining < asked:
+        if remaining <= 0 or remaining < retry_after:
             return PollResult(last, is_met=False, failure=failure)
-        delay = max(asked, min(delay, remaining))
+        delay = max(retry_after, min(delay, remaining))
         yield from context.record_wait(delay)
         try:
             yield from Sleep(delay)
@@ -90,16 +90,16 @@ def poll_until_met(operation: Operation[T], wait: Wait, context: Context) -> Flo
         RequestTimeoutError: No record met it in time, or none ever will; has the last record.
         FerryError: The read failed permanently.
     """
-    found = yield from poll(operation, context, wait)
-    if found.last is not None and found.is_met:
-        return found.last
-    if found.failure is not None and failure_kind(found.failure) is None:
-        raise found.failure
+    result = yield from poll(operation, context, wait)
+    if result.last is not None and result.is_met:
+        return result.last
+    if result.failure is not None and failure_kind(result.failure) is None:
+        raise result.failure
     raise RequestTimeoutError(
         "the condition was not met",
         outcome="unknown",
-        last_seen=found.last and found.last.value,
-    ) from found.failure
+        last_seen=result.last and result.last.value,
+    ) from result.failure
 
 
 def _until_due_time(delay: float, context: Context, wait: Wait, seen: object) -> float:

@@ -167,7 +167,8 @@ def one_line(text: str) -> str:
     if text.isprintable():
         return text.strip()
     line = _BREAK.sub(" ", text)
-    return "".join(one for one in line if unicodedata.category(one) not in _INVISIBLE).strip()
+    shown = (letter for letter in line if unicodedata.category(letter) not in _INVISIBLE)
+    return "".join(shown).strip()
 
 
 def phrase_of(status_code: int) -> str:
@@ -200,9 +201,9 @@ def _fold(text: str) -> tuple[str, Sequence[int]]:
     places: list[int] = []
     for place, letter in enumerate(text):
         for plain in unicodedata.normalize("NFKD", letter).casefold().translate(_LETTERS):
-            for one in unicodedata.normalize("NFKD", plain):
-                if not unicodedata.combining(one) and unicodedata.category(one) != "Cf":
-                    letters.append(str(unicodedata.decimal(one, one)))
+            for base in unicodedata.normalize("NFKD", plain):
+                if not unicodedata.combining(base) and unicodedata.category(base) != "Cf":
+                    letters.append(str(unicodedata.decimal(base, base)))
                     places.append(place)
     return "".join(letters), places
 

@@ -33,10 +33,10 @@ class FileToken:
         return self.first_token if self._file is None else _read(self._file)
 
 
-def file_of(given: Path | None) -> Path | None:
-    """Return the token file: the given one, else the one in ``FERRY_TOKEN_FILE``."""
-    named = os.environ.get("FERRY_TOKEN_FILE")
-    return given or (Path(named) if named else None)
+def file_of(option: Path | None) -> Path | None:
+    """Return the token file: that of the option, else the one in ``FERRY_TOKEN_FILE``."""
+    path = os.environ.get("FERRY_TOKEN_FILE")
+    return option or (Path(path) if path else None)
 
 
 def _read(file: Path) -> str:

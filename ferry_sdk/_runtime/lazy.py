@@ -7,18 +7,32 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import ModuleType
 
+TABLES: dict[str, dict[str, list[str]]] = {}
+"""The public names of each module of a package, by package."""
+
 
 def lazy_names(
     package: str, names: Mapping[str, str], load: Callable[[str], ModuleType] = import_module
 ) -> tuple[list[str], Callable[[str], object], Callable[[], list[str]]]:
     """Return the `__all__`, `__getattr__` and `__dir__` of a package.
 
+    A name that the parent package takes from a module of this one is a name of this one too.
+
     Args:
         package: Its name.
         names: The public names of each of its modules, separated by spaces.
         load: Loads a module by its full name.
     """
-    module_of = {name: module for module, line in names.items() for name in line.split()}
+    parent, _, name = package.rpartition(".")
+    table = {
+        module.removeprefix(f"{name}."): listed.copy()
+        for module, listed in TABLES.get(parent, {}).items()
+        if module.startswith(f"{name}.")
+    }
+    for module, line in names.items():
+        table.setdefault(module, []).extend(line.split())
+    TABLES[package] = table
+    module_of = {name: module for module, listed in table.items() for name in listed}
     every_name = sorted(module_of)
 
     def load_name(name: str) -> object:

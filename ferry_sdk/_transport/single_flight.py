@@ -84,16 +84,16 @@ _shared_calls: WeakValueDictionary[Hashable, SharedCall] = WeakValueDictionary()
 _lock = threading.RLock()
 
 
-def join_or_start(key: Hashable, mine: SharedCall) -> SharedResult | None:
+def join_or_start(key: Hashable, own_call: SharedCall) -> SharedResult | None:
     """Return the result to wait for; None if there is no such call and the caller must make it.
 
     Args:
         key: Identifies the call.
-        mine: The caller's own call, which others join from now on if there is no other.
+        own_call: The caller's own call, which others join from now on if there is no other.
     """
     with _lock:
-        under_way = _shared_calls.setdefault(key, mine)
-    return None if under_way is mine else under_way.result
+        under_way = _shared_calls.setdefault(key, own_call)
+    return None if under_way is own_call else under_way.result
 
 
 def _forget_calls() -> None:

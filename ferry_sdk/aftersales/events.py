@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Final, Literal
+
+from pydantic import TypeAdapter, ValidationError
 
 from ferry_sdk.errors import FerryError
 from ferry_sdk.models.bookings import Booking, BookingCreated
@@ -83,33 +84,18 @@ class BookingSnapshot:
 
     def to_text(self, given: Stage | None, reminded: datetime | None) -> str:
         """Return it as JSON, with the stage and the deadline that were given as events."""
-        return json.dumps(
-            {
-                "stage": str(self.stage),
-                "total": str(self.total_price),
-                "currency": self.currency,
-                "departures": [departure.isoformat() for departure in self.departures],
-                "lapses_at": self.lapses_at and self.lapses_at.isoformat(),
-                "given": given and str(given),
-                "reminded": reminded and reminded.isoformat(),
-            }
-        )
+        return _stored.dump_json((self, given, reminded)).decode()
 
 
-def parse_snapshot(text: str) -> tuple[BookingSnapshot, Stage | None, datetime | None] | None:
+_Stored = tuple[BookingSnapshot, Stage | None, datetime | None]
+_stored: Final[TypeAdapter[_Stored]] = TypeAdapter(_Stored)
+
+
+def parse_snapshot(text: str) -> _Stored | None:
     """Return what `to_text` was made of; None if the text is damaged."""
     try:
-        record = json.loads(text)
-        snapshot = BookingSnapshot(
-            Stage(record["stage"]),
-            Decimal(record["total"]),
-            str(record["currency"]),
-            tuple(datetime.fromisoformat(moment) for moment in record["departures"]),
-            record["lapses_at"] and datetime.fromisoformat(record["lapses_at"]),
-        )
-        given, reminded = record["given"], record["reminded"]
-        return snapshot, given and Stage(given), reminded and datetime.fromisoformat(reminded)
-    except (ValueError, TypeError, KeyError, InvalidOperation):
+        return _stored.validate_json(text)
+    except ValidationError:
         return None
 
 

@@ -105,13 +105,7 @@ def reconcile(
         ```
     """
     plan = Plan(Reconciler(journal, payments).steps)
-    if isinstance(ferry, AsyncFerry):
-        return _run_async(ferry, plan)
     return transport_of(ferry).run(plan)
-
-
-async def _run_async(ferry: AsyncFerry, plan: Plan[Reconciliation]) -> Reconciliation:
-    return await transport_of(ferry).run(plan)
 
 
 @dataclass(slots=True)

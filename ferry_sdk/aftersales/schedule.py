@@ -35,7 +35,7 @@ class Entry:
 
     Attributes:
         before: What is known of it; None if it was not read.
-        given: The last stage that was given as an event, or that gives none.
+        given: The last stage, once its event was given if it has one.
         reminded: The deadline of the last reminder.
         limits: Its deadlines in seconds since the epoch, by the service's clock.
         gap: Seconds until the next read, unless a deadline comes earlier.
@@ -100,7 +100,7 @@ class Schedule:
         return [heappop(self._ready)[-1] for _ in range(min(len(self._ready), count))]
 
     def reset_gap(self, entry: Entry) -> None:
-        """Let a booking be read soon, because it changed."""
+        """Start with the shortest gap again, because the booking changed."""
         entry.gap = _gaps_of(entry)[0]
 
     def add(self, entry: Entry) -> None:

@@ -146,7 +146,7 @@ class Watcher:
         self._paused_until = 0.0
 
     def steps(self) -> Steps[BookingEvent]:
-        """Yield what to do next, and the events."""
+        """Yield the effects, and the events."""
         yield from self._load()
         while (wake := self._schedule.next_read()) is not None:
             now = self._schedule.clock()

@@ -138,7 +138,6 @@ class Journal:
         """
         if state not in statements.TRANSITIONS:
             raise InvalidInputError("expected unknown, done, rejected or not_sent", field="state")
-        self._open()
         changed = self._write(
             lambda connection: statements.change(connection, entry_id, state, details)
         )
@@ -180,7 +179,6 @@ class Journal:
             ```
         """
         least = age(older_than)
-        self._open()
         return self._read(lambda connection: statements.unresolved(connection, least))
 
     def entries(
@@ -243,7 +241,6 @@ class Journal:
         chosen = filters(
             since, until, state, operation, booking_id, ticket_id, correlation_id, limit
         )
-        self._open()
         return self._read(lambda connection: statements.entries_by(connection, chosen))
 
     def booking_ids(self, *, since: datetime | None = None) -> Iterator[str]:
@@ -316,7 +313,6 @@ class Journal:
             ```
         """
         check_id(entry_id, "entry_id")
-        self._open()
         entry = self._read(lambda connection: statements.find(connection, entry_id))
         return _require(entry, "entry_id")
 
@@ -381,7 +377,6 @@ class Journal:
                 raise InvalidInputError("the write did not make this booking", field="booking_id")
             if entry.operation in statements.CREATES:
                 change = statements.settle_create
-        self._open()
         state: EndState = "done" if happened else "rejected"
         code = statements.SETTLED_BY_HAND if happened else None
         details = OutcomeDetails(booking_id, code=code)
@@ -429,7 +424,6 @@ class Journal:
             ```
         """
         least = age(older_than)
-        self._open()
         self._write(lambda connection: snapshots.forget(connection, least))
         self._write(lambda connection: orders.forget(connection, least))
         return self._write(lambda connection: statements.forget(connection, least))
@@ -440,7 +434,6 @@ class Journal:
         Raises:
             JournalError: The journal cannot be read.
         """
-        self._open()
         return self._read(lambda connection: snapshots.load(connection, booking_ids))
 
     def save_snapshot(self, booking_id: str, content: str) -> None:
@@ -449,7 +442,6 @@ class Journal:
         Raises:
             JournalError: The change cannot be committed.
         """
-        self._open()
         self._write(lambda connection: snapshots.save(connection, booking_id, content))
 
     def load_orders(
@@ -460,7 +452,6 @@ class Journal:
         Raises:
             JournalError: The journal cannot be read.
         """
-        self._open()
         load = partial(orders.load, order_id=order_id, only_unfinished=only_unfinished)
         return self._read(load)
 
@@ -470,7 +461,6 @@ class Journal:
         Raises:
             JournalError: The change cannot be committed, or another program has saved the order.
         """
-        self._open()
         self._write(lambda connection: orders.save(connection, order))
 
     def close(self) -> None:
@@ -529,6 +519,7 @@ class Journal:
             with connect(self._engine, writes=writes) as connection:
                 return work(connection)
 
+        self._open()
         return _guard(use_connection)
 
     def _write(self, work: Callable[[Connection], T]) -> T:

@@ -298,7 +298,7 @@ def _now() -> datetime:
 
 
 def cutoff(age: timedelta) -> datetime:
-    """Return the moment that is so long ago."""
+    """Return the moment at which an entry of this age was made."""
     with suppress(OverflowError):
         return _now() - age
     raise InvalidInputError("before the year 1", field="older_than")

@@ -1,6 +1,7 @@
-"""Records and inputs. The public names are those of the table; each is loaded on first use.
+"""Records and inputs. Each public name is loaded on first use.
 
-`scripts/api-map` writes the stub beside this module from the table.
+The public names are those that `ferry_sdk` takes from these modules, and those of the table below.
+`scripts/api-map` writes the stub beside this module.
 """
 
 from __future__ import annotations
@@ -10,30 +11,11 @@ from ferry_sdk._runtime.lazy import lazy_names
 __all__, __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "availability": "Availability Gateway InBoard Place Provider SailingCompany Tariff",
+        "availability": "Gateway InBoard Provider SailingCompany",
         "base": "Model",
-        "bookings": """
-            Balance Booking BookingCancellation BookingConfirmation BookingCreated Kept KeptLine
-            NextAction PossibleAction Pricing Received Reverse
-        """,
-        "catalogue": """
-            Company Country Departure Journey McpPort McpResource McpTool Port
-            ScheduledDeparture VehicleBrand VehicleModel VehicleType
-        """,
-        "enums": """
-            ActionType Direction Gender OpenEnum PassengerType PaymentStatus PlaceGender
-            PlaceType PlaceUse ReservationType Stage TariffType TicketDirection TicketStatus
-        """,
-        "inputs": """
-            Contact ContactDict Passenger PassengerDict SearchPassenger SearchPassengerDict
-            Selection SelectionDict Traveller TravellerDict Vehicle VehicleDict VehicleQuery
-            VehicleQueryDict
-        """,
-        "records": "Records Unreadable",
-        "tickets": """
-            CancellationFee PaymentRecorded Ticket TicketCancellation TicketJourney
-            TicketJourneys TicketLeg TicketPassenger TicketVehicle Voucher
-        """,
-        "travellers": "AgeBands TravellerProblem Travellers",
+        "bookings": "Balance Kept KeptLine Received Reverse",
+        "catalogue": "McpResource McpTool",
+        "enums": "OpenEnum",
+        "tickets": "TicketJourney TicketJourneys TicketLeg",
     },
 )

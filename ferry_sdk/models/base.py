@@ -146,8 +146,8 @@ class Model(DeferredModel):
 
     def __repr_args__(self) -> Iterable[tuple[str | None, object]]:
         """Return the known fields only, because unknown ones may hold personal data."""
-        known = type(self).model_fields
-        return ((name, value) for name, value in super().__repr_args__() if name in known)
+        fields = type(self).model_fields
+        return ((name, value) for name, value in super().__repr_args__() if name in fields)
 
     def __dir__(self) -> Iterable[str]:
         """Return the names without the deprecated methods of pydantic."""
@@ -266,10 +266,6 @@ def _parse_day_or_keep(value: object) -> object:
     return value
 
 
-def _empty_if_none(value: object) -> object:
-    return "" if value is None else value
-
-
 Amount = Annotated[Decimal, AfterValidator(_reject_vast)]
 """Money in a record: a JSON number, exact to the digits on the wire, also of a `LongNumber`."""
 
@@ -291,7 +287,7 @@ LooseMoment = Annotated[datetime | str, BeforeValidator(_parse_moment_or_keep)]
 LooseDay = Annotated[date | str, BeforeValidator(_parse_day_or_keep)]
 """A date as YYYY-MM-DD; any other text is kept."""
 
-Text = Annotated[str, BeforeValidator(_empty_if_none)]
+Text = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 """A text that may be missing at some stages; null becomes the empty string."""
 
 Identifier = Annotated[str, StringConstraints(min_length=1, strict=True)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
@@ -18,7 +19,7 @@ from pydantic import (
     field_validator,
 )
 from pydantic_core import PydanticCustomError
-from typing_extensions import Required, TypedDict
+from typing_extensions import LiteralString, Required, TypedDict
 
 from ferry_sdk._runtime.money import exact_amount
 from ferry_sdk.models.base import Currency, DeferredModel, Identifier, Money, invalid
@@ -32,22 +33,20 @@ _TYPES = {
 _GENDERS = {name: gender for gender in Gender for name in (gender.upper(), gender[0])}
 
 
-def _parse_passenger_type(value: object) -> object:
-    kind = _TYPES.get(value.upper()) if isinstance(value, str) else None
-    if kind is None:
-        raise invalid("expected Adult, Child or Infant")
-    return kind
+def _parser(members: Mapping[str, object], expected: LiteralString) -> BeforeValidator:
+    """Return a validator that takes the names of enumeration members in any case."""
+
+    def parse(value: object) -> object:
+        member = members.get(value.upper()) if isinstance(value, str) else None
+        if member is None:
+            raise invalid(f"expected {expected}")
+        return member
+
+    return BeforeValidator(parse)
 
 
-def _parse_gender(value: object) -> object:
-    gender = _GENDERS.get(value.upper()) if isinstance(value, str) else None
-    if gender is None:
-        raise invalid("expected Male or Female")
-    return gender
-
-
-_PassengerType = Annotated[PassengerType, BeforeValidator(_parse_passenger_type)]
-_Gender = Annotated[Gender, BeforeValidator(_parse_gender)]
+_PassengerType = Annotated[PassengerType, _parser(_TYPES, "Adult, Child or Infant")]
+_Gender = Annotated[Gender, _parser(_GENDERS, "Male or Female")]
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 _Age = Annotated[int, Field(ge=0, le=130)]
 _Order = Annotated[int, Field(ge=1)]

@@ -103,7 +103,7 @@ def fares_by_day(sailings: Iterable[Availability]) -> Figure:
     """
     routes: dict[str, list[_Fare]] = {}
     for index, sailing in enumerate(sailings):
-        if not isinstance(sailing, Availability):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(sailing, Availability):  # pyright: ignore[reportUnnecessaryIsInstance]  # a caller without a type checker
             problem = "expected a sailing, such as trip.outward"
             raise InvalidInputError(problem, field=f"sailings[{index}]")
         if ticket := cheapest_ticket(sailing):
@@ -151,7 +151,7 @@ def _plot_route(axes: Axes, label: str, fares: list[_Fare], colour: str) -> None
 def _annotate(axes: Axes, fares: list[_Fare]) -> None:
     """Label the cheapest fare."""
     day, ticket = fare = min(fares, key=_price)
-    days = [one for one, _ in fares]
+    days = [fare[0] for fare in fares]
     before, after = day - min(days), max(days) - day
     # Near the first or the last day, a label in the middle would leave the chart.
     side = "left" if before < after * _EDGE else "right" if after < before * _EDGE else "center"
@@ -214,9 +214,9 @@ def network_map(
             places[port.code] = (port.longitude, port.latitude)
             names[port.code] = port.name or port.city or port.code
     lines = {
-        (min(one, other), max(one, other))
-        for one, other in routes
-        if one in places and other in places
+        (min(depart, arrive), max(depart, arrive))
+        for depart, arrive in routes
+        if depart in places and arrive in places
     }
     title = f"{len(places)} ports" + (f", {len(lines)} routes" if lines else "")
     if lost := len(all_ports) - len(places):

@@ -97,16 +97,16 @@ class Order:
     def expires_at(self) -> datetime | None:
         """When the first of its bookings lapses unless it is confirmed."""
         moments = [part.expires_at for part in self.parts if part.state == "held"]
-        return min((one for one in moments if one is not None), default=None)
+        return min((moment for moment in moments if moment is not None), default=None)
 
 
 def sums(amounts: Iterable[tuple[str | None, Decimal | None]]) -> Mapping[str, Decimal]:
     """Return the sum of the amounts of each currency."""
-    found: dict[str, list[Decimal]] = {}
+    by_currency: dict[str, list[Decimal]] = {}
     for currency, amount in amounts:
         if currency is not None and amount is not None:
-            found.setdefault(currency, []).append(amount)
-    return MappingProxyType({code: price_of(some, code) for code, some in found.items()})
+            by_currency.setdefault(currency, []).append(amount)
+    return MappingProxyType({code: price_of(some, code) for code, some in by_currency.items()})
 
 
 @dataclass(slots=True)

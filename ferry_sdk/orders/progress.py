@@ -155,14 +155,14 @@ class Progress:
         batch: Batch[int, Any] = Batch(_AT_ONCE)
         for index, operation in operations.items():
             batch.add(index, operation, **self._deadline())
-        found: dict[int, Any] = {}
+        results: dict[int, Any] = {}
         for answer in (yield from all_answers(batch)):
             if answer.error is not None:
                 if answer.error.outcome == "unknown":
-                    answer.error.outcome = "not_sent"  # of what waited for this read
+                    answer.error.outcome = "not_sent"  # that of the write which needs this read
                 raise answer.error
-            found[answer.key] = answer.value
-        return found
+            results[answer.key] = answer.value
+        return results
 
     def write(self, index: int, action: str, operation: Operation[Any]) -> Flow[FerryError | None]:
         """Make a write for a part; return why it failed, or None."""
@@ -206,13 +206,15 @@ class Progress:
     def read_parts(self, indices: list[int] | None = None) -> Flow[dict[int, Booking]]:
         """Read bookings, all by default, and note what they show."""
         wanted = range(len(self.parts)) if indices is None else indices
-        ids = {index: self.parts[index].booking_id for index in wanted}
-        found: dict[int, Booking] = yield from self.read(
-            {index: BookingsGroup.get(None, one) for index, one in ids.items() if one is not None}
-        )
-        for index, booking in found.items():
+        reads = {
+            index: BookingsGroup.get(None, booking_id)
+            for index in wanted
+            if (booking_id := self.parts[index].booking_id) is not None
+        }
+        bookings: dict[int, Booking] = yield from self.read(reads)
+        for index, booking in bookings.items():
             self.see(index, booking)
-        return found
+        return bookings
 
     def see(self, index: int, booking: Booking | BookingCreated) -> None:
         """Note what a booking shows; an unknown outcome stays so unless it is seen."""
@@ -290,9 +292,10 @@ def load(journal: Journal, order_id: str) -> tuple[Progress, OrderRecord]:
 
 def find_change(journal: Journal, booking_id: str) -> str:
     """Return the id of the last order that changes a booking; empty without one."""
-    records = (one for one in journal.load_orders() if one.kind == "change")
-    changes = [of_record(journal, one).order for one in records]
-    return "".join([one.id for one in changes if one.parts[1].booking_id == booking_id][-1:])
+    records = (record for record in journal.load_orders() if record.kind == "change")
+    orders = [of_record(journal, record).order for record in records]
+    changes = [order.id for order in orders if order.parts[1].booking_id == booking_id]
+    return changes[-1] if changes else ""
 
 
 def of_record(journal: Journal, record: OrderRecord) -> Progress:

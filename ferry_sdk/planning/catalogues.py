@@ -175,17 +175,18 @@ def _share(key: tuple[Any, ...], steps: Callable[[], Flow[T]], until: float | No
 
     If another caller ran them and failed, perhaps at a deadline of its own, they run again.
     """
-    ran: list[bool] = []
+    is_own = False
 
-    def mine() -> Flow[T]:
-        ran.append(True)
+    def start() -> Flow[T]:
+        nonlocal is_own
+        is_own = True
         return steps()
 
     while True:
         try:
-            return (yield from SingleFlight(key, mine, until))
+            return (yield from SingleFlight(key, start, until))
         except FerryError:
-            if ran or (until is not None and time.monotonic() >= until):
+            if is_own or (until is not None and time.monotonic() >= until):
                 raise
 
 

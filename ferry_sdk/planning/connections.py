@@ -215,7 +215,6 @@ class ConnectionPlan(TripPlan):
 
     def itineraries(self) -> Iterator[Itinerary]:
         """Yield the pairs of legs that meet, with a wait that is allowed."""
-        assert self._graph is not None  # noqa: S101 -- looked up
         shortest, longest = self._wait
         for first in self._legs[0]:
             for second in self._legs[1]:
@@ -226,7 +225,8 @@ class ConnectionPlan(TripPlan):
                         yield itinerary
 
     def _look_up(self, settings: Settings) -> Flow[None]:
-        graph, (origin, destination) = yield from self._find_ends(settings)
+        yield from self._find_ends(settings)
+        graph, (origin, destination) = self._graph, self._ends
         via: set[str] | None = None
         if self._via is not None:
             via = set()
@@ -243,12 +243,10 @@ class ConnectionPlan(TripPlan):
 
     def _sailings(self, routes: Sequence[Route]) -> list[tuple[Route, str]]:
         """Return who sails the routes; a company that is known not to sail one is not asked."""
-        assert self._graph is not None  # noqa: S101 -- looked up
-        graph = self._graph
         return [
             (route, company)
             for route, company in super()._sailings(routes)
-            if company not in graph.companies or company in graph.sailed_by(route)
+            if company not in self._graph.companies or company in self._graph.sailed_by(route)
         ]
 
     def _ask_round(self) -> bool:
@@ -272,7 +270,6 @@ class ConnectionPlan(TripPlan):
 
     def _join(self, query: Query, sailings: Sequence[Availability]) -> Iterator[Trip]:
         """Keep the legs of an answer, and ask for the second legs that follow a first."""
-        assert self._graph is not None and self._ends is not None  # noqa: S101, PT018 -- looked up
         for sailing in sailings:
             self._graph.confirm(sailing.journey_id, query.company)
         is_first = query.depart_code == self._ends[0].code
@@ -300,7 +297,6 @@ class ConnectionPlan(TripPlan):
             yield first + timedelta(days)
 
     def _place_or_day(self, path: str, query: Query) -> str | None:
-        assert self._ends is not None  # noqa: S101 -- looked up
         if query.depart_code == self._ends[0].code:
             return {"depart_code": "origin", "out_at": "on"}.get(path)
         return "destination" if path == "arrive_code" else None

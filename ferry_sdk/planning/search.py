@@ -52,13 +52,15 @@ class TripPlan:
         trips: The trips found so far.
     """
 
+    _graph: RouteGraph
+    """All routes; set with the two ports, before the first search."""
+
     def __init__(self, request: TripRequest) -> None:
         self.trips: list[Trip] = []
         self._request = request
         self._rounds = iter(request.rounds)
         self._batch: Batch[Query, Records[Availability]] = Batch(request.concurrency)
-        self._graph: RouteGraph | None = None
-        self._ends: tuple[Port, Port] | None = None
+        self._ends: tuple[Port, ...] = ()
         self._out: list[tuple[Query, Offer]] = []
         self._back: list[tuple[Query, Offer]] = []
         self._without_out: list[Query] = []
@@ -94,7 +96,7 @@ class TripPlan:
     @property
     def route(self) -> str:
         """The names of the two ports, for people; empty until they are looked up."""
-        return " → ".join(port.name for port in self._ends or ())
+        return " → ".join(port.name for port in self._ends)
 
     def collect(self, settings: Settings) -> Flow[list[Trip]]:
         """Take every step, and return all trips.
@@ -108,7 +110,7 @@ class TripPlan:
         return self.trips
 
     def steps(self, settings: Settings) -> Steps[Trip]:
-        """Yield what to do next, and the trips.
+        """Yield the effects, and the trips.
 
         Raises:
             UnknownPlaceError: No port has such a name.
@@ -150,7 +152,7 @@ class TripPlan:
         yield from self._find_ends(settings)
         self._set_routes(self._routes())
 
-    def _find_ends(self, settings: Settings) -> Flow[tuple[RouteGraph, tuple[Port, Port]]]:
+    def _find_ends(self, settings: Settings) -> Flow[None]:
         """Read the graph, and find the two ports in it, and the vehicle if it has a name."""
         request, until = self._request, self._batch.until
         self._graph = yield from route_graph(settings, until)
@@ -159,11 +161,10 @@ class TripPlan:
             ends.append((yield from port_of(settings, self._graph, wanted, name, until)))
         if ends[0].code == ends[1].code:
             raise InvalidInputError("the same port as the origin", field="destination")
-        self._ends = ends[0], ends[1]
+        self._ends = tuple(ends)
         if isinstance(request.vehicle, str):
             vehicle = yield from find_vehicle(settings, request.vehicle, until)
             self._request = replace(request, vehicle=vehicle.query)
-        return self._graph, self._ends
 
     def _set_routes(self, routes: Sequence[Route]) -> None:
         """Record whether there is any route.
@@ -178,7 +179,6 @@ class TripPlan:
             )
 
     def _routes(self, *, back: bool = False) -> tuple[Route, ...]:
-        assert self._graph is not None and self._ends is not None  # noqa: S101, PT018 -- looked up
         depart, arrive = reversed(self._ends) if back else self._ends
         return self._graph.between(depart.code, arrive.code)
 
@@ -219,17 +219,17 @@ class TripPlan:
         """Yield the searches of a day: each company's way out with its way back, if it has one."""
         returns = [] if return_day is None else self._sailings(self._routes(back=True))
         for route, company in self._sailings(self._routes()):
-            mine = next((sailed for sailed in returns if sailed[1] == company), None)
-            if mine is not None:
-                returns.remove(mine)
+            way_back = next((sailed for sailed in returns if sailed[1] == company), None)
+            if way_back is not None:
+                returns.remove(way_back)
             yield Query(
                 company,
                 route.depart_code,
                 route.arrive_code,
                 route.journey_id,
                 out,
-                None if mine is None else mine[0].journey_id,
-                None if mine is None else return_day,
+                None if way_back is None else way_back[0].journey_id,
+                None if way_back is None else return_day,
             )
         for route, company in returns:  # sailed by companies that have no way out
             assert return_day is not None  # noqa: S101 -- there are ways back
@@ -238,9 +238,7 @@ class TripPlan:
 
     def _sailings(self, routes: Sequence[Route]) -> list[tuple[Route, str]]:
         """Return who sails the routes, of the companies that are asked for."""
-        assert self._graph is not None  # noqa: S101 -- it was looked up
-        graph = self._graph
-        pairs = [(route, company) for route in routes for company in graph.sailed_by(route)]
+        pairs = [(route, company) for route in routes for company in self._graph.sailed_by(route)]
         wanted = self._request.companies
         if wanted is None:
             return pairs
@@ -250,7 +248,6 @@ class TripPlan:
 
     def _name_of(self, company: str) -> str:
         """Return a company as a search takes it, given its code or id in any case."""
-        assert self._graph is not None  # noqa: S101 -- it was looked up
         for name, id_ in self._graph.companies.items():
             if fold(company) in {fold(name), fold(id_)}:
                 return name
@@ -286,7 +283,6 @@ class TripPlan:
         return self._place_or_day(path, query)
 
     def _place_or_day(self, path: str, query: Query) -> str | None:
-        assert self._ends is not None  # noqa: S101 -- looked up
         request = self._request
         ends = ["origin", "destination"]
         day = request.day_arguments[query.day != request.rounds[0][0][0]]
@@ -297,7 +293,6 @@ class TripPlan:
         return {**arguments, "ret_at": "back"}.get(path)
 
     def _join(self, query: Query, sailings: Sequence[Availability]) -> Iterator[Trip]:
-        assert self._graph is not None and self._ends is not None  # noqa: S101, PT018 -- looked up
         out: list[tuple[Query, Offer]] = []
         back: list[tuple[Query, Offer]] = []
         for sailing in sailings:

@@ -114,21 +114,21 @@ def find_vehicle(settings: Settings, text: str, until: float | None) -> Flow[Veh
         FerryError: The catalogue could not be read.
     """
     models = yield from catalogues.vehicle_models(settings, until)
-    return named(_matches(models, text), text)
+    return match_called(_matches(models, text), text)
 
 
-def named(found: Sequence[VehicleMatch], text: str) -> VehicleMatch:
+def match_called(matches: Sequence[VehicleMatch], text: str) -> VehicleMatch:
     """Return the match whose whole name is the text.
 
     Raises:
         InvalidInputError: There is none, or there are several; the message suggests some.
     """
-    whole = [one for one in found if one.score == 1]
+    whole = [match for match in matches if match.score == 1]
     if len(whole) == 1:
         return whole[0]
     near = [
-        f"{one.model.brand} {one.model.model} ({one.query.code})"
-        for one in (whole or found)[:_SUGGESTIONS]
+        f"{match.model.brand} {match.model.model} ({match.query.code})"
+        for match in (whole or matches)[:_SUGGESTIONS]
     ]
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     raise InvalidInputError(f"no vehicle is called exactly {text!r}{hint}", field="vehicle")

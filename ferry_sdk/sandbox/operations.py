@@ -33,6 +33,7 @@ class Operation(NamedTuple):
         method: The HTTP method, if it is an endpoint of REST.
         path: The path of the endpoint.
         success: The HTTP status of a success.
+        example: Arguments for the example of a call that needs no booking.
         links: What its answer is used for: arguments by operation.
         tool: The name, if it is a tool of MCP.
         uri: The address, if it is a resource of MCP.
@@ -53,6 +54,7 @@ class Operation(NamedTuple):
     method: str = ""
     path: str = ""
     success: int = 200
+    example: Mapping[str, Any] = {}
     links: Mapping[str, Mapping[str, Any]] = {}
     tool: str | None = None
     uri: str | None = None

@@ -73,7 +73,7 @@ class _BegunPart:
         part: The part.
         done: The rows of the searches that were done before.
         missing: The other searches.
-        answers: What came of them so far.
+        answers: Their answers so far.
     """
 
     part: Part
@@ -105,7 +105,7 @@ class PartRunner:
         self._batch: Batch[tuple[_BegunPart, Search], Records[Availability]] = Batch(concurrency)
 
     def steps(self, settings: Settings) -> Steps[PartResult]:
-        """Yield what to do next, and what came of each part.
+        """Yield the effects, and the result of each part.
 
         Raises:
             FerryError: Every other search would fail as well.

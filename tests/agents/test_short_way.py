@@ -100,7 +100,7 @@ def test_the_offered_tools_are_chosen(ferry: Ferry) -> None:
     assert Toolkit(ferry).call("bookings_create")["error"]["code"] == "writes_disabled"
     for wrong in ("jurney", ["trips_find", "trips_fnd"]):
         with pytest.raises(ConfigurationError, match=r"jurney|trips_fnd"):
-            Toolkit(ferry, tools=wrong)  # type: ignore[arg-type]  # what is tried
+            Toolkit(ferry, tools=wrong)
 
 
 def test_selections_are_an_argument_where_a_tool_shows_them(ferry: Ferry) -> None:

@@ -187,8 +187,8 @@ def test_a_toolkit_accepts_only_its_own_kind_of_client(ferry_sandbox: Sandbox) -
     async_ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         with pytest.raises(ConfigurationError, match="AsyncToolkit takes"):
-            Toolkit(async_ferry)  # type: ignore[arg-type]  # what is tried
+            Toolkit(async_ferry)
         with pytest.raises(ConfigurationError, match="Toolkit takes"):
-            AsyncToolkit(ferry)  # type: ignore[arg-type]  # what is tried
+            AsyncToolkit(ferry)
         with pytest.raises(ConfigurationError, match="approve"):
-            Toolkit(ferry, approve=approve)  # type: ignore[arg-type]  # what is tried
+            Toolkit(ferry, approve=approve)

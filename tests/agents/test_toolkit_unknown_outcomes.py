@@ -337,7 +337,7 @@ def test_a_cancelled_write_is_unresolved(
         async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
             toolkit = AsyncToolkit(ferry, tools="all", writes=True, approve=agree, audit=audit)
             found = await toolkit.call("availability_search", query())
-            wanted = order(found["result"]["items"][0])  # type: ignore[index,call-overload]  # JSON
+            wanted = order(found["result"]["items"][0])
             before = ferry_sandbox.counters.requests["bookings.create"]
             ferry_sandbox.faults.add("delay_after", "bookings.create", seconds=5)
             with anyio.move_on_after(0.5) as scope:

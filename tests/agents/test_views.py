@@ -16,10 +16,10 @@ from jsonschema import Draft202012Validator, FormatChecker
 from ferry_sdk import Booking, Ferry, InvalidInputError, Records, Ticket, Unreadable, models
 from ferry_sdk.agents.toolkit import Toolkit
 from ferry_sdk.agents.tools.tools import TOOLS
-from ferry_sdk.agents.tools.views import SHORT, format_amount, schema_of, view_of
+from ferry_sdk.agents.tools.views import SHORT, format_amount, has_full_view, schema_of, view_of
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.base import Model
-from ferry_sdk.models.catalogue import Port
+from ferry_sdk.models.catalogue import Port, VehicleBrand
 from ferry_sdk.models.tickets import Voucher
 from tests.support import samples, summer
 from tests.support.exchanges import Exchanges, client_of
@@ -208,6 +208,14 @@ def test_every_record_of_a_tool_has_a_short_view():
         assert issubclass(model, Model)
         for name in names:
             assert name in model.model_fields or hasattr(model, name)
+
+
+def test_a_record_without_a_row_is_shown_whole_only_if_it_is_of_a_catalogue():
+    brand = VehicleBrand(id="VW", name="Volkswagen")
+    assert view_of(brand, "short") == view_of(brand, "full") == {"id": "VW", "name": "Volkswagen"}
+    assert not has_full_view(VehicleBrand)
+    with pytest.raises(LookupError, match=r"add Kept to views\.json"):
+        view_of(models.Kept.model_construct(), "short")
 
 
 def test_a_short_view_has_no_field_that_the_repr_hides():

@@ -260,7 +260,7 @@ def leaving(tell):
         getattr(original, "original", original)(self)
         tell()
 
-    leaves.original = getattr(original, "original", original)  # type: ignore[attr-defined]  # ours
+    leaves.original = getattr(original, "original", original)
     return leaves
 
 

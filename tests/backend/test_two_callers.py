@@ -194,7 +194,7 @@ def test_different_tokens_do_not_share(new_client, ferry_sandbox, booking_id):
 
 def test_a_token_of_any_callable_thing_can_write(new_client, ferry_sandbox, booking_id):
     class Tokens:
-        __hash__ = None  # type: ignore[assignment] -- as a dataclass has it
+        __hash__ = None  # as a dataclass has it
 
         def __call__(self):
             return ferry_sandbox.token

@@ -60,7 +60,7 @@ COURSES = {
         ],
     ),
 }
-"""Of each write: what is said to it, and each effect with the state it leaves when ended there."""
+"""The replies to each write; its effects, with the state of the entry if the call stops there."""
 every_step = each(
     ("name", "number"),
     [(name, number) for name, (_, effects) in COURSES.items() for number in range(len(effects))],
@@ -69,12 +69,12 @@ every_stop = each("stop", STOPS)
 
 
 class Stopped(Driver):
-    """Raises instead of performing one of the effects.
+    """A driver that performs a number of effects and raises an exception in place of the next.
 
     Args:
-        number: Which one; turns and company do not count.
-        stop: What is raised.
-        sayings: What is said to the requests before.
+        number: The effects that are performed first, apart from `Exclusive` and `SingleFlight`.
+        stop: The exception.
+        replies: The replies to the requests before it.
     """
 
     def __init__(self, number, stop, replies):
@@ -84,7 +84,7 @@ class Stopped(Driver):
         self.seen = []
 
     def perform(self, effect):
-        """Perform it, or stop."""
+        """Perform an effect, or raise the exception if its number has come."""
         if not isinstance(effect, Exclusive | SingleFlight):
             self.seen.append(type(effect).__name__)
             if len(self.seen) == self._number + 1:

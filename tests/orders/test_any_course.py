@@ -152,7 +152,7 @@ def check(world: World, journey: Journey, outcome: Any, where: object) -> None:
 def resume(world: World) -> Any:
     """Resume what is on record; the order's id is that of the only one."""
     (record,) = world.journal.load_orders()
-    progress, loaded = load(world.journal, record.id)  # type: ignore[arg-type]
+    progress, loaded = load(world.journal, record.id)
     return world.run(steps.resume(progress, loaded))
 
 
@@ -190,7 +190,7 @@ def settled(world: World, journey: Journey, where: object) -> int:
     for entry in unresolved:
         booking_id = world.made.get(entry.id)
         world.journal.settle(entry.id, booking_id, happened=booking_id is not None)
-    shown = load(world.journal, record.id)[0].order  # type: ignore[arg-type]  # as `orders.get`
+    shown = load(world.journal, record.id)[0].order
     check(world, journey, shown, (where, "settled"))
     outcome = resume(world)
     check(world, journey, outcome, (where, "resumed"))
@@ -340,7 +340,7 @@ def test_two_programs_cannot_resume_one_order() -> None:
     (journey,) = (one for one in JOURNEYS if one.name == "confirm 2, keep")
     world, _ = play(journey, ("done", "done", "not_sent"))
     world.calm()
-    first, second = (load(world.journal, record.id) for record in world.journal.load_orders() * 2)  # type: ignore[arg-type]
+    first, second = (load(world.journal, record.id) for record in world.journal.load_orders() * 2)
     resumed_by_first = stands(world.run(steps.resume(*first)))
     assert resumed_by_first is not None
     assert resumed_by_first.state == "confirmed"

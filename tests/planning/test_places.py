@@ -116,7 +116,7 @@ def test_names_are_in_the_language_of_the_client(reader):
 @pytest.mark.parametrize("text", ["", "  ", None, 7])
 def test_a_text_is_expected(reader, text):
     with pytest.raises(InvalidInputError) as refused:
-        reader.places.get(text)  # type: ignore[arg-type]  # what a program may pass
+        reader.places.get(text)
     assert refused.value.field == "text"
 
 

@@ -346,7 +346,7 @@ def test_the_cache_is_a_folder(tmp_path):
     file.write_text("")
     for wrong in (file, "", 7, "a\0b", "a" * 300, "\ud800", "~no-such-user/routes"):
         with pytest.raises(ConfigurationError, match="route_cache"):
-            Ferry("token", base_url="https://ferry.example", route_cache=wrong)  # type: ignore[arg-type]  # what a program may pass
+            Ferry("token", base_url="https://ferry.example", route_cache=wrong)
 
 
 def test_a_route_text_is_split_where_both_sides_are_ports():

@@ -65,7 +65,7 @@ class Counting:
 
 
 class AsyncCounting(Counting):
-    async def acquire(self, operation):  # type: ignore[override]  # the form for async clients
+    async def acquire(self, operation):
         super().acquire(operation)
 
 

@@ -15,24 +15,6 @@ from tests.support.tables import each
 from tests.support.tiers import examples
 from tests.support.wire import TLS
 
-EXPECTED = {
-    ("POST", "/api/availability"): 200,
-    ("POST", "/api/booking"): 201,
-    ("POST", "/api/booking/confirm"): 201,
-    ("GET", "/api/booking/{id}"): 200,
-    ("POST", "/api/booking/cancel"): 201,
-    ("GET", "/api/ticket/{id}"): 200,
-    ("POST", "/api/ticket/cancel"): 201,
-    ("POST", "/api/booking/cancel-fee"): 200,
-    ("GET", "/api/ticket/{id}/pdf"): 200,
-    ("POST", "/api/ticket/{id}/mark-paid"): 200,
-    ("POST", "/api/departure"): 201,
-    ("POST", "/api/journey"): 201,
-    ("GET", "/api/port"): 200,
-    ("GET", "/api/vehicle-brand"): 200,
-    ("GET", "/api/vehicle-data"): 200,
-}
-
 
 @pytest.fixture(scope="module")
 def sandbox():
@@ -60,17 +42,13 @@ def service(sandbox, client):
     return ServiceOverHttp(sandbox, client)
 
 
-def test_every_endpoint_has_the_status_of_the_interface():
-    assert {(each.method, each.path): each.success for each in ENDPOINTS} == EXPECTED
-
-
 def test_money_has_two_decimals_at_most(service):
     price = service.create(more={"reservation_type": "TICKET"})["total_price"]
     assert len(str(price).partition(".")[2]) <= 2
 
 
 @each("header", [None, "Bearer wrong", "Basic abc", "Bearer"])
-@each(("method", "path"), EXPECTED)
+@each(("method", "path"), [(each.method, each.path) for each in ENDPOINTS])
 def test_every_endpoint_refuses_an_unknown_token(sandbox, method, path, header):
     headers = {"accept": "application/json", **({"authorization": header} if header else {})}
     reply = httpx.request(method, f"{sandbox.base_url}{path}", headers=headers, verify=TLS)

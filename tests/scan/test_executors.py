@@ -65,4 +65,4 @@ def test_an_executor_needs_a_function_that_makes_a_client(scan, make_client):
         scan.run(make_client(), executor=executor)
     assert caught.value.field == "client"
     with pytest.raises(InvalidInputError, match="client: expected a client"):
-        scan.run(lambda: None)  # type: ignore[arg-type, return-value]  # it is refused
+        scan.run(lambda: None)

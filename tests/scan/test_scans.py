@@ -319,7 +319,7 @@ def test_a_party_is_measured_on_the_days_of_the_scan_only(folder):
         new_scan(folder, parties=[party])
     assert caught.value.field == "passengers[1].birth_date"
     with pytest.raises(InvalidInputError) as caught:
-        Party("none", None)  # type: ignore[arg-type]
+        Party("none", None)
     assert caught.value.field == "passengers"
 
 

@@ -234,7 +234,7 @@ class End:
 
 def retry_at_once() -> None:
     """Have no program wait between attempts, as no call of a test does."""
-    sys.modules["ferry_sdk._engine.retry"]._retry_delay = lambda _: 0.0  # type: ignore[attr-defined]
+    sys.modules["ferry_sdk._engine.retry"]._retry_delay = lambda _: 0.0
 
 
 def main() -> None:

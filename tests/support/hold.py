@@ -38,7 +38,7 @@ class Hold:
         self._left = times
         self._released = threading.Event()
         self._answer = sandbox.faults.around
-        sandbox.faults.around = self._around  # type: ignore[method-assign]  # until the end
+        sandbox.faults.around = self._around
 
     def release(self) -> None:
         """Let those that are held go on, and hold no more."""

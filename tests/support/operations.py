@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,56 +16,30 @@ if TYPE_CHECKING:
     from ferry_sdk import Ferry
     from ferry_sdk._engine.operation import Operation
 
-_SEARCH = {
+_VALUES: dict[str, Any] = {
+    "availabilities": [{"availability_id": "a-1", "tariff_id": "t-1", "place_id": "p-1"}],
+    "passengers": PASSENGERS,
     "company": "CTN",
     "depart_code": "FRMRS",
     "arrive_code": "TNLGN",
-    "out_journey_id": "j-1",
     "out_at": "2027-06-01",
     "out_time": "08:00",
-    "passengers": TRAVELLERS,
+    "id": "b-1",
+    "until": "ticketed",
+    "deadline": 60,
+    "path": "voucher.pdf",
+    "external_payment_ref": "pay-1",
+    "name": "paint_ship",
+    "arguments": {"colour": "blue"},
+    "uri": "resource://service/ports",
 }
-_BOOKING = {
-    "availabilities": [{"availability_id": "a-1", "tariff_id": "t-1", "place_id": "p-1"}],
-    "passengers": PASSENGERS,
+"""Good values of required arguments. That of an id is made of its first letter."""
+_OTHER_VALUES: dict[str, dict[str, Any]] = {
+    "availability.search": {"passengers": TRAVELLERS},
+    "mcp.search_availability": {"passengers": TRAVELLERS},
+    "mcp.create_booking": {"availabilities": _VALUES["availabilities"]},
 }
-_ARGUMENTS: dict[str, dict[str, Any]] = {
-    "availability.search": _SEARCH,
-    "bookings.create": _BOOKING,
-    "bookings.confirm": {"booking_id": "b-1"},
-    "bookings.get": {"booking_id": "b-1"},
-    "bookings.wait": {"booking_id": "b-1", "until": "ticketed", "deadline": 60},
-    "bookings.cancel": {"booking_id": "b-1"},
-    "bookings.cancel_fee": {"id": "b-1"},
-    "tickets.get": {"ticket_id": "t-1"},
-    "tickets.cancel": {"ticket_id": "t-1"},
-    "tickets.cancel_fee": {"id": "t-1"},
-    "tickets.pdf": {"ticket_id": "t-1"},
-    "tickets.wait_pdf": {"ticket_id": "t-1", "deadline": 60},
-    "tickets.save_pdf": {"ticket_id": "t-1"},
-    "tickets.read_pdf": {"ticket_id": "t-1"},
-    "tickets.mark_paid": {"ticket_id": "t-1", "external_payment_ref": "pay-1"},
-    "catalogue.ports": {},
-    "catalogue.journeys": {},
-    "catalogue.departures": {"provider_id": "c-1"},
-    "catalogue.vehicle_brands": {},
-    "catalogue.vehicle_types": {},
-    "mcp.search_availability": _SEARCH,
-    "mcp.create_booking": _BOOKING,
-    "mcp.confirm_booking": {"booking_id": "b-1"},
-    "mcp.view_ticket": {"ticket_id": "t-1"},
-    "mcp.cancel_ticket": {"ticket_id": "t-1"},
-    "mcp.ports": {},
-    "mcp.companies": {},
-    "mcp.countries": {},
-    "mcp.vehicle_brands": {},
-    "mcp.vehicle_data": {},
-    "mcp.departures": {},
-    "mcp.call_tool": {"name": "paint_ship", "arguments": {"colour": "blue"}},
-    "mcp.read_resource": {"uri": "resource://service/ports"},
-    "mcp.list_tools": {},
-    "mcp.list_resources": {},
-}
+"""Other values for some operations, and arguments of which a call needs one."""
 
 
 def _groups() -> dict[str, type]:
@@ -92,14 +67,29 @@ def listed() -> tuple[str, ...]:
 OPERATIONS = listed()
 """Those that there are while the tests are collected."""
 
-UNCOVERED = {*OPERATIONS} ^ _ARGUMENTS.keys()
-"""Operations without arguments here, and arguments without an operation: there must be none."""
+
+@cache
+def _required(name: str) -> list[str]:
+    group, _, call = name.partition(".")
+    parameters = [*signature(getattr(GROUPS[group], call)).parameters.values()]
+    return [each.name for each in parameters[1:] if each.default is each.empty]
+
+
+UNCOVERED = {
+    (name, argument)
+    for name in OPERATIONS
+    for argument in _required(name)
+    if argument not in _VALUES and not argument.endswith("_id")
+}
+"""Required arguments without a value here: there must be none."""
 
 
 def arguments(name: str, folder: Path) -> dict[str, Any]:
     """Arguments that make a good call; a file it writes is in the folder."""
-    given = _ARGUMENTS[name]
-    return {**given, "path": folder / "voucher.pdf"} if name == "tickets.save_pdf" else given
+    values = {each: _VALUES.get(each, f"{each[0]}-1") for each in _required(name)}
+    if "path" in values:
+        values["path"] = folder / values["path"]
+    return values | _OTHER_VALUES.get(name, {})
 
 
 def described(name: str, folder: Path = Path(), /, **changes: Any) -> Operation[Any]:

@@ -76,7 +76,7 @@ def main(path: Path) -> None:
     sys.path[0] = str(path.parent)
     real = sys.stdout, sys.stderr
     with time_machine.travel(DAY):
-        sys.stdout = sys.stderr = told  # type: ignore[assignment]  # what is written is all it needs
+        sys.stdout = sys.stderr = told
         try:
             done = eval(code, {"__name__": "__main__"})  # noqa: S307 -- the documents' own programs
             if iscoroutine(done):  # a cell of a notebook, which awaits at the top

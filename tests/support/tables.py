@@ -39,7 +39,7 @@ def each(
 
         signature = inspect.signature(test)
         others = [one for name, one in signature.parameters.items() if name not in arguments]
-        test_rows.__signature__ = signature.replace(parameters=others)  # type: ignore[attr-defined]
+        test_rows.__signature__ = signature.replace(parameters=others)
         return test_rows
 
     return decorate

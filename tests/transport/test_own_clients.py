@@ -236,7 +236,7 @@ class Wrapper:
     def __init__(self, wrapped, seen):
         self.wrapped, self.seen = wrapped, seen
 
-    @property  # type: ignore[misc]  # a wrapper shows another class than its own
+    @property
     def __class__(self):
         return type(self.wrapped)
 
@@ -296,7 +296,7 @@ def test_calls_go_through_a_class_that_was_put_in_the_place_of_httpxs(
     made = []
     name = "AsyncClient" if clients.is_async else "Client"
 
-    class Traced(getattr(httpx, name)):  # type: ignore[misc]  # the base is known when it runs
+    class Traced(getattr(httpx, name)):
         def __init__(self, **options):
             made.append(name)
             super().__init__(**options)

@@ -51,7 +51,7 @@ def sync(ferry: Ferry) -> None:
     toolkit.perform("bookings_cancel", {}, approve="digest")
     toolkit.forget_refusals()
     toolkit.settle("c-1", happened=True)
-    AsyncToolkit(ferry)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] -- the other client
+    AsyncToolkit(ferry)  # type: ignore[arg-type]  # the other client
 
 
 async def later(ferry: AsyncFerry) -> None:

@@ -13,5 +13,5 @@ def request_faults(sandbox: Sandbox) -> None:
     again = sandbox.faults.add("place_taken", sold_out=False)
     sandbox.faults.add(again)
     # Mistakes that mypy and pyright find.
-    sandbox.faults.add("refusd")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    sandbox.faults.add("refused", state=422)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    sandbox.faults.add("refusd")  # type: ignore[arg-type]  # the mistake
+    sandbox.faults.add("refused", state=422)  # type: ignore[call-arg]  # the mistake

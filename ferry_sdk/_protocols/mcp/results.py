@@ -55,10 +55,8 @@ def tool_value(result: object, head: Head, *, gives_list: bool) -> object:
     value = _unwrap(members.get("structuredContent"))
     if value is None:
         value = _value_of(texts)
-    if isinstance(value, str):
-        value = _parse_text(
-            value
-        )  # a tool that returns JSON as a text has it wrapped as a text, too
+    if isinstance(value, str):  # a server wraps the JSON text of a tool like any other value
+        value = _parse_text(value)
     if value is None:
         if gives_list and not texts:
             return []

@@ -166,8 +166,8 @@ class Connections(_AnyConnections[httpcore.NetworkStream]):
         request: PreparedRequest,
         *,
         stream: bool = True,  # noqa: ARG002 -- here and below: the interface of httpx
-        auth: None = None,  # noqa: ARG002
-        follow_redirects: bool = False,  # noqa: ARG002
+        auth: None = None,  # noqa: ARG002 -- the same
+        follow_redirects: bool = False,  # noqa: ARG002 -- the same
     ) -> replies.Response:
         """Send a request and return its reply with the body unread; other arguments are fixed."""
         slot = self._slots.take() or self._slots.wait(request.pool)
@@ -245,8 +245,8 @@ class AsyncConnections(_AnyConnections[httpcore.AsyncNetworkStream]):
         request: PreparedRequest,
         *,
         stream: bool = True,  # noqa: ARG002 -- here and below: the interface of httpx
-        auth: None = None,  # noqa: ARG002
-        follow_redirects: bool = False,  # noqa: ARG002
+        auth: None = None,  # noqa: ARG002 -- the same
+        follow_redirects: bool = False,  # noqa: ARG002 -- the same
     ) -> replies.AsyncResponse:
         """Send a request and return its reply with the body unread; other arguments are fixed."""
         slot = self._slots.take() or await self._slots.wait_async(request.pool)

@@ -20,6 +20,7 @@ from ferry_sdk._runtime.money import format_amount
 from ferry_sdk.agents.tools.data import data_beside
 from ferry_sdk.agents.tools.sanitize import clean_text
 from ferry_sdk.agents.tools.schemas import Schema, records_schema, view_schema
+from ferry_sdk.models import catalogue
 from ferry_sdk.models.bookings import WithActions
 from ferry_sdk.models.records import Records
 
@@ -27,7 +28,10 @@ Detail = Literal["short", "full"]
 T = TypeVar("T")
 
 SHORT: Final[Mapping[str, Sequence[str]]] = data_beside(__file__)
-"""The fields of each record in its short view, in their order."""
+"""The fields of each record in its short view, in their order.
+
+A record of a catalogue has no data of a traveller; without a row it is shown whole.
+"""
 
 _NEVER: Final = frozenset({"qr_code"})
 _MAX_LENGTH: Final = 200
@@ -92,7 +96,10 @@ def has_full_view(annotation: Any) -> bool:  # noqa: ANN401 -- a type for pydant
     return (
         isinstance(record, type)
         and issubclass(record, BaseModel)
-        and bool(record.model_fields.keys() - {*SHORT[record.__name__]})
+        and bool(
+            record.model_fields.keys()
+            - {*_field_names("short", record.__name__, record.model_fields)}
+        )
     )
 
 
@@ -106,13 +113,14 @@ def schema_of(annotation: Any) -> Schema:  # noqa: ANN401 -- a type for pydantic
 
 def _field_names(detail: Detail, record: str, fields: Iterable[str]) -> Sequence[str]:
     """Return the fields of a record that are shown; a list of actions has a view of its own."""
-    if record not in SHORT and detail == "short":
-        raise LookupError(f"add {record} to views.json beside {__name__}")
-    short = SHORT.get(record, ())
-    if detail == "short":
-        return short
-    actions = ["next_actions"] if "next_actions" in short else []
-    return [*(name for name in fields if name not in _NEVER), *actions]
+    if detail == "full":
+        actions = ["next_actions"] if "next_actions" in SHORT.get(record, ()) else []
+        return [*(name for name in fields if name not in _NEVER), *actions]
+    if record in SHORT:
+        return SHORT[record]
+    if hasattr(catalogue, record):
+        return [*fields]
+    raise LookupError(f"add {record} to views.json beside {__name__}")
 
 
 def _view(  # noqa: PLR0911 -- one kind of value a line

@@ -21,7 +21,7 @@ from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import Input, SearchPassenger
 from ferry_sdk.planning.trips import FailedSearch, SearchReport, Trip, TripSearch
-from ferry_sdk.planning.vehicles import VehicleMatch, named
+from ferry_sdk.planning.vehicles import VehicleMatch, match_called
 from ferry_sdk.resources.arguments import ReservationTypeName
 
 _TWO_WEEKS: Final = timedelta(days=14)
@@ -116,7 +116,7 @@ def check_route(ferry: Ferry, origin: str, destination: str) -> None:
 
 def vehicle_of(ferry: Ferry, text: str) -> VehicleMatch:
     """Return the vehicle with this code, or this make and model."""
-    return named(ferry.vehicles.find(text), text)
+    return match_called(ferry.vehicles.find(text), text)
 
 
 def parse_traveller(value: str, kind: PassengerType = PassengerType.ADULT) -> SearchPassenger:

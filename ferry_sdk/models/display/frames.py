@@ -100,13 +100,13 @@ def frame_of_columns(
 def frame_of(records: Iterable[object], *, by: By, money: MoneyAs) -> DataFrame:
     """Return a frame; see `Records.to_frame`."""
     check_options(by, money)
-    given = [*records]
-    models = models_of(given)
-    if len(models) < len(given):
+    members = [*records]
+    models = models_of(members)
+    if len(models) < len(members):
         raise InvalidInputError("a frame has only the service's records", field="records")
     columns: list[_Column] = []
     if by == "tariff":
-        pairs = [(one, tariff) for one in _sailings(models) for tariff in one.tariffs]
+        pairs = [(sailing, tariff) for sailing in _sailings(models) for tariff in sailing.tariffs]
         models = [sailing for sailing, _ in pairs]
         columns = [*_columns([tariff for _, tariff in pairs], "tariff_")]
     columns = [*_columns(models, ""), *_sailing_columns(models), *columns]

@@ -55,8 +55,8 @@ def _replace_hidden(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(
-        "\N{REPLACEMENT CHARACTER}" if category(one) in _HIDDEN and one not in _SHOWN else one
-        for one in text
+        "\N{REPLACEMENT CHARACTER}" if category(sign) in _HIDDEN and sign not in _SHOWN else sign
+        for sign in text
     )
 
 

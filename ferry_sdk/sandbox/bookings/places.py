@@ -53,7 +53,7 @@ def check_places(ticket: Ticket, offers: Offers, now: datetime) -> None:
 
 
 def reserve(ticket: Ticket, offers: Offers) -> None:
-    """Let a ticket take its places for as long as it holds them."""
+    """Reserve the places of a ticket, for as long as it holds them."""
     for leg in ticket.legs:
         sailing, place = leg.offer.sailing, leg.place
         offers.inventory.add(

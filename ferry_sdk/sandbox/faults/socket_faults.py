@@ -32,7 +32,7 @@ class CutBefore(Cut, RequestFault):
     """The connection is cut before the work."""
 
     def respond(self, request: Request, /) -> Response:
-        """Let the fault send nothing."""
+        """Return an empty response, which the fault replaces by a cut."""
         connection_of(request.scope).plan = self
         return Response()
 

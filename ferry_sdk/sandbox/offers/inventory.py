@@ -36,12 +36,12 @@ class Inventory:
         self._sold_out: set[tuple[str, str]] = set()
 
     def add(self, reservation: Reservation) -> None:
-        """Let a booking take places, if bookings do."""
+        """Add the places of a booking, if bookings count."""
         if self._counts_bookings:
             self._reservations.setdefault(reservation.sailing_id, []).append(reservation)
 
     def sell_out(self, sailing_id: str, kind: str) -> None:
-        """Let somebody else take every place of one kind on a sailing."""
+        """Mark every place of one kind on a sailing as taken by others."""
         self._sold_out.add((sailing_id, kind))
 
     def taken(self, sailing_id: str, kind: str, now: datetime) -> int:

@@ -64,16 +64,8 @@ class Pattern:
         return value
 
 
-def _or_none(value: object) -> object:
-    return None if value == "" else value
-
-
 def _allow_empty(schema: dict[str, Any]) -> None:
     schema["anyOf"].append({"const": ""})
-
-
-def _none_is_ticket(value: object) -> object:
-    return "TICKET" if value is None else value
 
 
 def _whole(value: object) -> object:
@@ -112,7 +104,11 @@ def _moment(value: object) -> datetime:
 
 
 WHOLE = BeforeValidator(_whole)
-OrEmpty = Annotated[FieldT | None, BeforeValidator(_or_none), Field(json_schema_extra=_allow_empty)]
+OrEmpty = Annotated[
+    FieldT | None,
+    BeforeValidator(lambda value: None if value == "" else value),
+    Field(json_schema_extra=_allow_empty),
+]
 """A field that may be null; an empty text is read as null."""
 Text = Annotated[str, Field(max_length=200), Pattern(rf"[\s\S]*[^{_SPACES}][\s\S]*", "empty")]
 Day = Annotated[
@@ -139,6 +135,6 @@ VehicleCode = Annotated[Text, Pattern(rf"[^{_SPACES}]+?__[^{_SPACES}]+", "vehicl
 
 ReservationType = Annotated[
     Literal["TICKET", "PRESALE", "OPTION"],
-    BeforeValidator(_none_is_ticket),
+    BeforeValidator(lambda value: "TICKET" if value is None else value),
     WithJsonSchema({"enum": ["TICKET", "PRESALE", "OPTION", None]}),
 ]

@@ -25,7 +25,7 @@ class Requests:
     def __init__(self, *, verify, event_hooks, limits=200):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(client, "MOST_CONNECTIONS", limits)
-            super().__init__(verify)  # type: ignore[call-arg]  # the other base takes it
+            super().__init__(verify)
         self.hooks = event_hooks["request"]
         self.hurried: dict[str, float] = {}
 
@@ -60,7 +60,7 @@ class OwnCaller(Caller):
         )
 
     def ferry(self, url, *, verify=True, **options):
-        context = self._trusted if verify else context_of(verify=False, paths=None)  # type: ignore[arg-type]  # unused
+        context = self._trusted if verify else context_of(verify=False, paths=None)
         return super().ferry(url, verify=lambda: context, **options)
 
     def hurry(self, request, limits):

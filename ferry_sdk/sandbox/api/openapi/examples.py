@@ -21,6 +21,7 @@ from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.network.network import Network
 from ferry_sdk.sandbox.network.seeded_random import Ids, SeededRandom
 from ferry_sdk.sandbox.offers.offers import Offers
+from ferry_sdk.sandbox.operations import ENDPOINTS
 from ferry_sdk.sandbox.requests.access import Access, Caller, Protocol
 from ferry_sdk.sandbox.responses.fields import Error
 from ferry_sdk.sandbox.service import Service, ServiceError
@@ -70,9 +71,9 @@ def examples() -> dict[str, Example]:
     journey.perform("tickets.cancel", {"ticket_id": ticket["id"]})
     other = journey.answer("bookings.create", booking)["booking_id"]
     journey.perform("bookings.cancel", {"booking_id": other})
-    journey.perform("catalogue.departures", {"provider_id": "CTN"})
-    for name in ("ports", "journeys", "vehicle_brands", "vehicle_types"):
-        journey.perform(f"catalogue.{name}", {})
+    for row in ENDPOINTS:
+        if row.name not in journey.examples:
+            journey.perform(row.name, row.example)
     for operation, example in journey.examples.items():
         # What changes when the call is made again, so that it is refused.
         journey.add_errors(operation, example, requests["other_arguments"].get(operation, {}))
