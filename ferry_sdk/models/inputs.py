@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
@@ -18,7 +19,7 @@ from pydantic import (
     field_validator,
 )
 from pydantic_core import PydanticCustomError
-from typing_extensions import Required, TypedDict
+from typing_extensions import LiteralString, Required, TypedDict
 
 from ferry_sdk._runtime.money import exact_amount
 from ferry_sdk.models.base import Currency, DeferredModel, Identifier, Money, invalid
@@ -27,27 +28,26 @@ from ferry_sdk.models.enums import Gender, PassengerType
 _TYPES = {
     name: kind
     for kind, code in zip(PassengerType, ("ADT", "CHD", "INF"), strict=True)
-    for name in (kind.upper(), code, kind[0])
+    for name in (kind.value, kind.upper(), code, kind[0])
 }
-_GENDERS = {name: gender for gender in Gender for name in (gender.upper(), gender[0])}
+_GENDERS = {name: gender for gender in Gender for name in (gender.value, gender.upper(), gender[0])}
 
 
-def _parse_passenger_type(value: object) -> object:
-    kind = _TYPES.get(value.upper()) if isinstance(value, str) else None
-    if kind is None:
-        raise invalid("expected Adult, Child or Infant")
-    return kind
+def _member_of(names: Mapping[str, object], problem: LiteralString) -> BeforeValidator:
+    """Return a validator that finds the member with a name, in upper or lower case."""
+
+    def find(value: object) -> object:
+        if isinstance(value, str):
+            member = names.get(value) or names.get(value.upper())
+            if member is not None:
+                return member
+        raise invalid(problem)
+
+    return BeforeValidator(find)
 
 
-def _parse_gender(value: object) -> object:
-    gender = _GENDERS.get(value.upper()) if isinstance(value, str) else None
-    if gender is None:
-        raise invalid("expected Male or Female")
-    return gender
-
-
-_PassengerType = Annotated[PassengerType, BeforeValidator(_parse_passenger_type)]
-_Gender = Annotated[Gender, BeforeValidator(_parse_gender)]
+_PassengerType = Annotated[PassengerType, _member_of(_TYPES, "expected Adult, Child or Infant")]
+_Gender = Annotated[Gender, _member_of(_GENDERS, "expected Male or Female")]
 _Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 _Age = Annotated[int, Field(ge=0, le=130)]
 _Order = Annotated[int, Field(ge=1)]
