@@ -42,13 +42,15 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[Result[
         FerryError: The failure of the last attempt.
     """
     policy: RetryPolicy | None = None
-    may_refresh = "unauthorised" in operation.safety.retry_on
+    name, may_refresh = operation.safety.operation, "unauthorised" in operation.safety.retry_on
     number = 0
     while True:
         number += 1
-        context.state.operation, context.state.attempt = operation.name, number
+        context.state.operation, context.state.attempt = name, number
         context.state.secrets = operation.call.secrets
         try:
+            if context.settings.secret(operation.call.authority).current is None:
+                yield from refresh(context, operation.call.authority, None)
             value, reply = yield from operation.call.send(context, operation.answer.read)
         except FerryError as error:
             failure = error
@@ -60,17 +62,17 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[Result[
             return result
         _clear_sending_if_refused(failure, context)
         _hide(failure, operation, context)
-        context.state.attempts.append(_record(failure, operation.name))
+        context.state.attempts.append(_record(failure, name))
         _log(context, failure.outcome)
         if may_refresh and can_refresh(context, operation.call.authority, failure):
             may_refresh = False
-            yield from _announce_retry(failure, 0.0, operation.name, context)
+            yield from _announce_retry(failure, 0.0, name, context)
             yield from refresh(context, operation.call.authority, context.state.sent_tokens[-1])
             continue
         if policy is None:
             policy = RetryPolicy(operation.safety, context.settings.max_retries)
         wait = policy.delay_after(failure, context.remaining())
-        yield from _announce_retry(failure, wait, operation.name, context)
+        yield from _announce_retry(failure, wait, name, context)
         try:
             yield from Sleep(wait)
         except FerryError as closed:

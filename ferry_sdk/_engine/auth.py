@@ -11,16 +11,13 @@ from ferry_sdk._engine.validation import header_value
 from ferry_sdk.errors import APIError, ConfigurationError, FerryError, InvalidInputError
 
 
-def authorisation(context: Context, authority: Authority) -> Flow[str]:
-    """Return the value of the Authorization header, calling the token function for the first token.
+def authorisation(context: Context, authority: Authority) -> str:
+    """Return the value of the Authorization header.
 
     Raises:
-        ConfigurationError: There is no such token, or it is not valid in a header.
+        ConfigurationError: There is no such token.
     """
-    secret = context.settings.secret(authority)
-    if secret.current is None:
-        yield from refresh(context, authority, None)
-    token = secret.current or ""
+    token = context.settings.secret(authority).current or ""
     context.state.sent_tokens.append(token)
     return f"Bearer {token}"
 
@@ -32,7 +29,11 @@ def can_refresh(context: Context, authority: Authority, failure: FerryError) -> 
 
 
 def refresh(context: Context, authority: Authority, old: str | None) -> Flow[None]:
-    """Replace the old token, unless another call has replaced it already."""
+    """Replace the old token, unless another call has replaced it already.
+
+    Raises:
+        ConfigurationError: The new token is not valid in a header.
+    """
     secret, until = context.settings.secret(authority), context.deadline
 
     def call_source() -> Flow[None]:

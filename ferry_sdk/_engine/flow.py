@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from copy import copy
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from ferry_sdk._engine.attempts import send_with_retries
@@ -71,7 +72,7 @@ def _run(operation: Operation[T], context: Context) -> Flow[Result[T]]:
             return result
         if operation.wait is not None:
             # The wait's own timeout replaces the client's deadline.
-            unlimited = context._replace(deadline=None)
+            unlimited = replace(context, deadline=None)
             return (yield from poll_until_met(operation, operation.wait, unlimited))
         return (yield from send_with_retries(operation, context))
     except FerryError as error:
@@ -90,7 +91,7 @@ def recover(
         OutcomeUnknownError: The outcome is still unknown; the error has updated attributes.
     """
     context.state.is_in_doubt = True
-    context = context._replace(goes_first=True, is_watched=True)
+    context = replace(context, goes_first=True, is_watched=True)
     steps = _recover(error, read_back, context)
     return steps if context.hook_runner is None else context.hook_runner.run(steps, context)
 

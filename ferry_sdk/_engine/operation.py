@@ -6,7 +6,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
@@ -18,9 +18,6 @@ from ferry_sdk.types import RequestDigest
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
-
-_NOTHING: Final[Mapping[str, Any]] = {}
-"""One for all calls, because making one takes as long as the rest of a description."""
 
 
 class Call(Protocol):
@@ -90,10 +87,10 @@ class Write(Generic[T_co]):
     """
 
     identity: Mapping[str, object] | bytes = field(repr=False)
-    subject: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    subject: Mapping[str, str]
     read_back: ReadBack[T_co] | None = None
     guard: Guard[T_co] | None = None
-    expiries: Mapping[str, datetime] = field(default_factory=lambda: _NOTHING)
+    expiries: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
 
     def canonical(self) -> bytes:
         """Return the identity as JSON in one form."""

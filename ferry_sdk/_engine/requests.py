@@ -38,14 +38,16 @@ def send(context: Context, request: Request, listener: Listener | None = None) -
     until = _send_deadline(context)
     if context.settings.limiter is not None:
         yield from acquire(context.settings.limiter, context, until)
-    timeout = _timeouts_until(context, until)
+    timeout = context.settings.timeout if until is None else _timeouts_until(context, until)
     effect = context.state.sending = Send(request, timeout, listener, until)
     reply: Reply
     if context.hook_runner is None:
         reply = yield effect
     else:
         reply = yield from context.hook_runner.send(effect, context)
-    _refuse_another_calls(context, reply)
+    replied_to = reply.by_name.get("x-client-correlation-id")
+    if replied_to and replied_to != context.correlation_id:
+        _refuse_another_calls(context, reply, replied_to)
     context.session.update_clock_skew(reply.by_name.get("date"), context.now())
     return reply
 
@@ -59,7 +61,8 @@ def download(context: Context, request: Request) -> Flow[Reply]:
     until = context.deadline
     if context.settings.limiter is not None:
         yield from acquire(context.settings.limiter, context, until)
-    effect = Send(request, _timeouts_until(context, until), until=until)
+    timeout = context.settings.timeout if until is None else _timeouts_until(context, until)
+    effect = Send(request, timeout, until=until)
     if context.hook_runner is None:
         reply: Reply = yield effect
         return reply
@@ -99,14 +102,11 @@ def read_in_thread(parse: Callable[[], T], waiting: int) -> T:
     return parse()
 
 
-def _refuse_another_calls(context: Context, reply: Reply) -> None:
-    """Raise if the reply belongs to another call of this process.
+def _refuse_another_calls(context: Context, reply: Reply, correlation_id: str) -> None:
+    """Raise if a reply with another correlation id belongs to another call of this process.
 
     An unknown correlation id is logged once: a gateway may replace the client's id.
     """
-    correlation_id = reply.by_name.get("x-client-correlation-id") or context.correlation_id
-    if correlation_id == context.correlation_id:
-        return
     if correlation_id in recent_ids:
         raise UnexpectedResponseError(
             "the reply belongs to another call of this process",
@@ -136,15 +136,13 @@ def _send_deadline(context: Context) -> float | None:
     return context.deadline - min(LONGEST_RESERVE, remaining / 4)
 
 
-def _timeouts_until(context: Context, until: float | None) -> Timeout:
+def _timeouts_until(context: Context, until: float) -> Timeout:
     """Return the timeouts, none of them later than a deadline.
 
     Raises:
         RequestTimeoutError: The deadline has passed.
     """
     timeout = context.settings.timeout
-    if until is None:
-        return timeout
     remaining = until - context.clock()
     if remaining <= 0:
         raise RequestTimeoutError("the deadline has passed")

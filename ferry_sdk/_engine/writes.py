@@ -19,7 +19,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Hashable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, Literal, TypeVar
 
@@ -223,7 +223,7 @@ class _WriteSteps(Generic[T]):
         then.
         """
         context = self.context.for_reads(self.context.clock() + READ_BACK_WINDOW)
-        context = context._replace(goes_first=True, keeps_reserve=True)
+        context = replace(context, goes_first=True, keeps_reserve=True)
         return send_with_retries(read_back.reading, context)
 
     def _read_effect(self) -> Flow[object]:
@@ -260,7 +260,7 @@ class _WriteSteps(Generic[T]):
         own = self.context
         if self.write.read_back is not None:
             prepare(self.write.read_back.reading.answer)
-            own = own._replace(keeps_reserve=True)
+            own = replace(own, keeps_reserve=True)
         try:
             return (yield from send_with_retries(self.operation, own))
         except FerryError as failure:
@@ -294,7 +294,7 @@ class _WriteSteps(Generic[T]):
             polled: PollResult[object] | None = None
             if window > 0:
                 wait = Wait(window, until=read_back.shows)
-                context = self.context._replace(goes_first=True)
+                context = replace(self.context, goes_first=True)
                 with suppress(FerryError):  # the client was closed meanwhile
                     polled = yield from poll(read_back.reading, context, wait)
             if polled is not None and polled.last is not None:

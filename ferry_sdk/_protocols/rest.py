@@ -81,7 +81,7 @@ class Rest:
         settings = context.settings
         headers = context.headers()
         headers["Accept"] = "application/json"
-        headers["Authorization"] = yield from authorisation(context, self.authority)
+        headers["Authorization"] = authorisation(context, self.authority)
         if self.content is not None:
             headers["Content-Type"] = "application/json"
         url = f"{settings.base_url}{self.target}"
@@ -104,13 +104,13 @@ class Rest:
             APIError: The status or the error object of the reply reports an error.
             UnexpectedResponseError: The reply is a redirect, or not JSON.
         """
-        status = reply.status_code
-        if reply.is_redirect:
+        status, is_success = reply.status_code, reply.is_success
+        if not is_success and reply.is_redirect:
             raise unexpected_response(f"redirects are not followed (HTTP {status})", reply)
         try:
             value = decode_json(reply.content)
         except ValueError:
-            if not reply.is_success:
+            if not is_success:
                 raise api_error(reply, text_of(reply.content)) from None
             kind = reply.media_type or "no type"
             problem = f"the reply is not JSON (HTTP {status}, {kind})"
@@ -119,7 +119,7 @@ class Rest:
         error = service_error(value)
         if error is not None:
             raise api_error(reply, value, **error._asdict())
-        if not reply.is_success:
+        if not is_success:
             raise api_error(reply, value)
         return value
 

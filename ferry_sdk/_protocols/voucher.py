@@ -86,7 +86,7 @@ def _fetch(url: str, context: Context) -> Flow[Reply]:
     """Download the file. Only the service's own origin gets the token; redirects must be https."""
     headers = _PLAIN_HEADERS
     if _origin(url) == _origin(context.settings.base_url):
-        token = yield from authorisation(context, "token")
+        token = authorisation(context, "token")
         headers = {**context.headers(), **_PLAIN_HEADERS, "Authorization": token}
     elif not _is_https(url):
         raise UnexpectedResponseError("the voucher's URL is not https")

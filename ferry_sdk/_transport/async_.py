@@ -89,9 +89,9 @@ class AsyncTransport:
     def run(self, operation: Operation[T] | Plan[T]) -> Coroutine[Any, Any, T]:
         """Make a call and return its result."""
         self.shared.prepare()
-        if isinstance(operation, Plan):
-            return self._run_flow(operation.steps(self.settings))
-        return self._call(operation)
+        if isinstance(operation, Operation):
+            return self._call(operation)
+        return self._run_flow(operation.steps(self.settings))
 
     def answer(self, operation: Operation[T]) -> Coroutine[Any, Any, RawResponse[T]]:
         """Make a call and return its result with the HTTP reply."""

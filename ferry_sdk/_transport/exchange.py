@@ -19,7 +19,7 @@ from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.http import Headers, JsonValueCounter, Reply
 from ferry_sdk._engine.limits import LARGEST_REPLY, MOST_JSON_VALUES
 from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient, HttpHead
-from ferry_sdk._transport.send_guard import OpenConnections, SendGuard
+from ferry_sdk._transport.send_guard import SendGuard
 from ferry_sdk.errors import (
     ConfigurationError,
     ConnectionFailedError,
@@ -71,14 +71,11 @@ class Exchange(SendGuard):
         connections: The connections of the HTTP client.
     """
 
-    __slots__ = ("_body", "_decompressor", "_reply", "_size", "_values")
-
-    def __init__(self, effect: Send, connections: OpenConnections) -> None:
-        super().__init__(effect, connections)
-        self._size = 0
-        self._values: JsonValueCounter | None = None
-        self._reply: Reply | None = None
-        self._decompressor: Decompressor | None = None
+    _reply: Reply | None = None
+    _body: list[bytes]
+    _size: int
+    _values: JsonValueCounter | None
+    _decompressor: Decompressor | None
 
     def run(self, client: HttpClient[Any]) -> Reply:
         """Send the request and return the reply, as far as it is needed.
@@ -159,7 +156,7 @@ class Exchange(SendGuard):
         else:
             by_name = {name.lower(): value for name, value in headers.items()}
         self._reply = reply = Reply(response.status_code, by_name, b"")
-        self._body: list[bytes] = []
+        self._body, self._size, self._values, self._decompressor = [], 0, None, None
         if response.status_code < _LOWEST_FINAL:  # not a reply to the request, which was sent
             raise UnexpectedResponseError(f"the reply is not final (HTTP {response.status_code})")
         stream = response.extensions.get("network_stream")

@@ -18,7 +18,6 @@ from weakref import WeakKeyDictionary, finalize
 
 import anyio
 from anyio.lowlevel import current_token
-from typing_extensions import Self
 
 from ferry_sdk._engine.effects import Signal
 from ferry_sdk._engine.settings import Settings
@@ -55,12 +54,6 @@ class LoopResources(Generic[ClientT, LockT]):
         default_factory=WeakKeyDictionary[object, LockT]
     )
 
-    def require_open(self) -> Self:
-        """Return the resources; raise if the owner of the HTTP client has closed it."""
-        if self.client.is_closed:
-            raise ConfigurationError("the client is closed")
-        return self
-
     def wake(self) -> None:
         """Wake every call that sleeps before a retry."""
         for wake in [*self.sleepers]:
@@ -87,13 +80,19 @@ class AnyShared(Generic[ClientT, LockT]):
         self._given: ClientT | None = client
         self._settings = settings
 
-    def _require_open(self) -> None:
-        if self.is_closed:
+    def _require_open(
+        self, resources: LoopResources[ClientT, LockT]
+    ) -> LoopResources[ClientT, LockT]:
+        """Return the resources; raise if the client is closed, or its HTTP client by its owner."""
+        if self.is_closed or resources.client.is_closed:
             raise ConfigurationError("the client is closed")
+        return resources
 
     def _new_resources(
         self, new_lock: Callable[[], LockT], *, is_async: bool
     ) -> LoopResources[ClientT, LockT]:
+        if self.is_closed:
+            raise ConfigurationError("the client is closed")
         connections = OpenConnections(
             is_ours=self._given is None, is_local_only=self._settings.is_local_only
         )
@@ -116,12 +115,11 @@ class Shared(AnyShared[HttpClient[Any], RLock]):
         Raises:
             ConfigurationError: The client is closed.
         """
-        self._require_open()
         resources = self._resources.get(process_id())
         if resources is None:
             made = self._new_resources(RLock, is_async=False)
             resources = self._resources.setdefault(process_id(), made)
-        return resources.require_open()
+        return self._require_open(resources)
 
     def prepare(self) -> None:
         """Load and make what the calls of this process need, so that no call does."""
@@ -185,14 +183,13 @@ class AsyncShared(AnyShared[AsyncHttpClient[Any], anyio.Lock]):
         Raises:
             ConfigurationError: The client is closed.
         """
-        self._require_open()
         loop = running_loop()
         resources = self._resources.get(loop)
         if resources is None or resources.connections.pid != process_id():
             self._forget_ended_loops()
             resources = self._resources[loop] = self._new_resources(anyio.Lock, is_async=True)
             finalize(loop, resources.connections.drop).atexit = False
-        return resources.require_open()
+        return self._require_open(resources)
 
     def prepare(self) -> None:
         """Load and make what the calls of this event loop need, so that no call does."""

@@ -96,9 +96,9 @@ class Transport:
     def run(self, operation: Operation[T] | Plan[T]) -> T:
         """Make a call and return its result."""
         self.shared.prepare()
-        if isinstance(operation, Plan):
-            return self._run_flow(operation.steps(self.settings))
-        return self._call(operation)
+        if isinstance(operation, Operation):
+            return self._call(operation)
+        return self._run_flow(operation.steps(self.settings))
 
     def answer(self, operation: Operation[T]) -> RawResponse[T]:
         """Make a call and return its result with the HTTP reply."""

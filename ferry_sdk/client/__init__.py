@@ -26,6 +26,7 @@ from ferry_sdk._transport.sync import RawTransport, Transport
 from ferry_sdk.client.groups import async_, async_raw, raw, sync
 from ferry_sdk.errors import FerryError, InvalidInputError, OutcomeUnknownError, trim
 from ferry_sdk.hooks import EventHooks, build_hooks
+from ferry_sdk.resources.base import bind
 from ferry_sdk.safety import SAFETY, Safety
 from ferry_sdk.types import JournalEntry, RateLimiter, Recorder, RequestDigest
 
@@ -320,9 +321,8 @@ class Ferry(Client[Transport], sync.Groups):
             ```
         """
         try:
-            answer: JsonValue = _requests()(self._transport).request(
-                method, path, json=json, params=params
-            )
+            group = bind("ferry_sdk.resources.requests", "RequestsGroup", self._transport)
+            answer: JsonValue = group.request(method, path, json=json, params=params)
         finally:
             del json, params  # keep travellers' data out of tracebacks that show variables
         return answer
@@ -560,7 +560,8 @@ class AsyncFerry(Client[AsyncTransport], async_.Groups):
             ```
         """
         try:
-            call = _requests()(self._transport).request(method, path, json=json, params=params)
+            group = bind("ferry_sdk.resources.requests", "RequestsGroup", self._transport)
+            call = group.request(method, path, json=json, params=params)
         finally:
             del json, params  # keep travellers' data out of tracebacks that show variables
         answer: JsonValue = await call
@@ -622,14 +623,6 @@ def _unknown_outcome(error: object) -> tuple[OutcomeUnknownError, ReadBack[Recov
     if back is None:
         raise unknown
     return unknown, back
-
-
-@cache
-@uninterrupted
-def _requests() -> type[Any]:
-    from ferry_sdk.resources.requests import RequestsGroup  # noqa: PLC0415 -- loads pydantic
-
-    return RequestsGroup
 
 
 @cache

@@ -218,7 +218,8 @@ def _party(
         )
     for index, one in enumerate(party):
         value = listed[index]
-        if not isinstance(value, (dict, Passenger)) and isinstance(value, Traveller):
+        is_traveller = not isinstance(value, dict) and isinstance(value, Traveller)
+        if is_traveller and not isinstance(value, Passenger):
             age = age_of(one, first or first_day_possible())
             if "type" not in one and age is not None:
                 one["type"] = bands.type_at(max(age, 0))

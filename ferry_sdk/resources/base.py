@@ -1,10 +1,10 @@
 """Bind a call that is described once to the sync and the async client.
 
 A resource method returns an `Operation`, which describes a call and performs nothing. `method`
-turns it into a descriptor with two wrappers, one sync and one async. Attribute access selects
-the wrapper by the type of the resource's transport: `Transport` performs the call and returns
-its result, `AsyncTransport` returns a coroutine, and the raw transports return a `RawResponse`.
-Editors and type checkers read the signatures of these wrappers in the stubs of `client.groups`.
+wraps it, once for each kind of transport: over `Transport` the method performs the call and returns
+its result, over `AsyncTransport` it returns a coroutine, and over the raw transports the result is
+a `RawResponse`. `bind` makes a class of the wrappers for one kind of transport. Editors and type
+checkers read their signatures in the stubs of `client.groups`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from functools import cache, update_wrapper
 from importlib import import_module
-from types import FunctionType, MethodType
-from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar, overload
+from types import FunctionType
+from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar
 
 from ferry_sdk._engine.batch import Plan
 from ferry_sdk._engine.http import RawResponse
@@ -55,23 +55,38 @@ def bind(module: str, name: str, transport: AnyTransport) -> Any:  # noqa: ANN40
         name: The class of the group.
         transport: Performs its calls.
     """
-    return _class_in(_MODULES.get(type(transport), module), module, name)(transport)
+    kind: Any = type(transport)  # mypy does not know that a type is hashable
+    return _class_over(kind, module, name)(transport)
 
 
 @cache
-def _class_in(stub: str, module: str, name: str) -> type[Any]:
+def _class_over(transport: type[Any], module: str, name: str) -> type[Any]:
+    """Return the class of a group with its calls as plain methods over one kind of transport."""
     group: type[Any] = getattr(uninterrupted(import_module)(module), name)
-    return type(name, (group,), {"__module__": stub, "__doc__": group.__doc__})
+    calls = {
+        call: member.over(transport)
+        for call, member in vars(group).items()
+        if isinstance(member, method)
+    }
+    names = {"__module__": _MODULES.get(transport, module), "__doc__": group.__doc__}
+    return type(name, (group,), names | calls)
 
 
 class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
-    """Turn the description of a call into a method of both clients.
+    """Turn the description of a call into a method of both clients, in a class that `bind` makes.
 
-    Accessed on the class, it is the description itself: ``Tickets.get(None, "t1")``
+    In the class where it is written, it is the description itself: ``TicketsGroup.get(None, "t1")``
     returns an `Operation` and makes no call.
     """
 
     def __init__(self, describe: Callable[Concatenate[Any, P], Operation[T]]) -> None:
+        self.describe = describe
+        self.__doc__ = describe.__doc__
+
+    def over(self, transport: type[AnyTransport]) -> Callable[..., Any]:
+        """Return the method over one kind of transport."""
+        describe = self.describe
+
         def call(self: Resource, *args: P.args, **kwargs: P.kwargs) -> object:
             try:
                 operation = describe(None, *args, **kwargs)
@@ -102,31 +117,14 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
                     raise  # raised by a function of the caller, such as a token provider
                 raise trim(error) from error.__cause__
 
-        self.describe = describe
-        self._by_transport: dict[type[AnyTransport], Callable[..., Any]] = {
-            Transport: _copy_signature(describe, call, "{}"),
-            AsyncTransport: _copy_signature(describe, acall, "{}"),
-            RawTransport: _copy_signature(describe, call, "RawResponse[{}]"),
-            AsyncRawTransport: _copy_signature(describe, acall, "RawResponse[{}]"),
-        }
-        self.__doc__ = describe.__doc__
+        wrapper = acall if transport in {AsyncTransport, AsyncRawTransport} else call
+        is_raw = transport in {RawTransport, AsyncRawTransport}
+        return _copy_signature(describe, wrapper, "RawResponse[{}]" if is_raw else "{}")
 
-    @overload
     def __get__(
-        self, instance: None, owner: type[object]
-    ) -> Callable[Concatenate[Any, P], Operation[T]]: ...
-    @overload
-    def __get__(
-        self, instance: Resource, owner: type[object] | None = None
-    ) -> Callable[P, Any]: ...
-    def __get__(
-        self, instance: Resource | None, owner: type[object] | None = None
-    ) -> Callable[..., Any]:
-        if instance is None:
-            return self.describe
-        # The attribute is private, so that editors do not offer it.
-        transport = instance._transport  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-        return MethodType(self._by_transport[type(transport)], instance)
+        self, instance: object, owner: type[object] | None = None
+    ) -> Callable[Concatenate[Any, P], Operation[T]]:
+        return self.describe
 
 
 def planned(describe: Callable[Concatenate[Any, P], Plan[T]]) -> method[P, T]:

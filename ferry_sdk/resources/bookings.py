@@ -111,7 +111,7 @@ class BookingsGroup(Resource):
             Rest("POST", "booking", content),
             _CREATED,
             SAFETY["bookings.create"],
-            Write(content, expiries=arguments.expiries(chosen)),
+            Write(content, {}, expiries=arguments.expiries(chosen)),
         )
 
     @method

@@ -192,7 +192,7 @@ class McpGroup(Resource):
             Mcp.tool("create_booking", body),
             Record(BookingCreated),
             SAFETY["mcp.create_booking"],
-            Write(identity, expiries=arguments.expiries(chosen or ())),
+            Write(identity, {}, expiries=arguments.expiries(chosen or ())),
         )
 
     @method
@@ -497,7 +497,7 @@ class McpGroup(Resource):
             Mcp("tools/call", called),
             Passthrough[JsonValue](**_expected_id(name, arguments)),
             row,
-            None if row.is_read else Write(called),
+            None if row.is_read else Write(called, {}),
         )
 
     @method

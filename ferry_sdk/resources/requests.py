@@ -45,7 +45,7 @@ class RequestsGroup(Resource):
         call = AnyPath(verb, _path_of(path), content, "token", urlencode(given, doseq=True), given)
         identity = {"method": verb, "path": call.path, "json": body, "params": given}
         return Operation(
-            call, Passthrough[JsonValue](), row, None if row.is_read else Write(identity)
+            call, Passthrough[JsonValue](), row, None if row.is_read else Write(identity, {})
         )
 
 

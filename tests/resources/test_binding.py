@@ -16,7 +16,7 @@ from ferry_sdk import AsyncFerry, Ferry, InvalidInputError, Port, RawResponse, R
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk.client import transport_of
 from ferry_sdk.resources.availability import AvailabilityGroup
-from ferry_sdk.resources.base import Resource, method
+from ferry_sdk.resources.base import Resource, bind, method
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.catalogue import CatalogueGroup
 from ferry_sdk.resources.groups import Resources
@@ -161,12 +161,15 @@ class Fares(Resource):
 def test_a_deprecated_method_warns_where_it_is_called_and_keeps_its_types(
     sync_client, async_client
 ):
+    def fares(client):
+        return bind(__name__, "Fares", transport_of(client))
+
     async def ask():
-        await Fares(transport_of(async_client)).all()
+        await fares(async_client).all()
 
     for group, call in [
-        (Fares(transport_of(sync_client)), Fares(transport_of(sync_client)).all),
-        (Fares(transport_of(async_client)), lambda: asyncio.run(ask())),
+        (fares(sync_client), fares(sync_client).all),
+        (fares(async_client), lambda: asyncio.run(ask())),
     ]:
         assert typing.get_type_hints(group.all)["return"] == Records[Port]
         with (

@@ -136,7 +136,7 @@ def _send(
     headers = context.headers()
     headers["Accept"] = f"application/json, {EVENT_STREAM}"
     headers["Content-Type"] = "application/json"
-    headers["Authorization"] = yield from authorisation(context, "token")
+    headers["Authorization"] = authorisation(context, "token")
     session = context.session
     if in_session and session.id is not None:
         headers["Mcp-Session-Id"] = session.id

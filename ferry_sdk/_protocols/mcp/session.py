@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Final, cast
 
@@ -45,7 +46,7 @@ def renew_session(context: Context, generation: int) -> Flow[None]:
             return
         try:
             # A call that goes first may wait for this handshake of another call.
-            yield from _handshake(context.for_reads()._replace(goes_first=True))
+            yield from _handshake(replace(context.for_reads(), goes_first=True))
         except (TransportError, RateLimitError, ServerError, UnexpectedResponseError) as error:
             error.outcome = "not_sent"  # the handshake failed, and the call was never made
             raise
