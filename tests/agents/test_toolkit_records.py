@@ -33,6 +33,8 @@ def test_every_refusal_has_a_code_with_a_next_step_and_is_used():
     sources = "".join(one.read_text("utf-8") for one in sorted(folder.rglob("*.py")))
     used = re.findall(r'(?:RefusedError|unseen_id)\(\s*"(\w+)"', sources)
     used += re.findall(r'RefusedError\(\s*"\w+" if \w+ else "(\w+)"', sources)
+    limits = re.findall(r'_limit_error\(\s*"(\w+)"', sources)
+    used += [*limits, *(f"{code}_elsewhere" for code in limits)]
     assert {*used} == {*REFUSALS}
     assert {code for code, _ in REFUSALS.values()} <= {*NEXT_STEPS}
 
