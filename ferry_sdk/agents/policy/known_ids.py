@@ -7,10 +7,11 @@ shown again.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, PlainSerializer
@@ -78,6 +79,11 @@ class KnownSailing:
             f"{sailing.depart_at.isoformat()}"
         )
 
+    @property
+    def price_key(self) -> str:
+        """Identify the sailing among those of searches with the same parameters."""
+        return f"{self.question} {self.sailing_key}"
+
     def tariff_key(self, tariff: Tariff) -> _TariffKey:
         """Return the kind of a tariff, its rank among that kind, and its price."""
         alike = [
@@ -133,13 +139,11 @@ class KnownIds:
 
     def sailing(self, availability_id: str) -> KnownSailing | None:
         """Return the sailing with this id, if it is remembered."""
-        with self._state.transaction():
-            return self._offers.get(availability_id)
+        return self._offers.get(availability_id)
 
     def trip(self, offer: str) -> KnownTrip | None:
         """Return the trip of an offer, if it is remembered."""
-        with self._state.transaction():
-            return self._trips.get(offer)
+        return self._trips.get(offer)
 
     def remember_trips(
         self, trips: Sequence[Trip], arguments: Mapping[str, Any], table: TripsTable, limit: int
@@ -149,17 +153,15 @@ class KnownIds:
         The prices of the others are remembered, too.
         """
         offers: list[str] = []
-        question = self._question(arguments, has_return="back" in arguments)
+        known_sailing = self._known_by(arguments, has_return="back" in arguments)
         shown = {sailing.id for trip in trips[:limit] for sailing in _ways(trip)}
         sailings = {sailing.id: sailing for trip in trips for sailing in _ways(trip)}
         with self._state.transaction():
             for sailing in sailings.values():
-                self._remember_sailing(sailing, question, arguments, is_shown=sailing.id in shown)
+                self._remember_sailing(known_sailing(sailing), is_shown=sailing.id in shown)
             for trip in trips[:limit]:
                 offer = self._new_offer_id()
-                places = table.add(offer, trip)
-                ids = tuple({letter: place.id for letter, place in way.items()} for way in places)
-                self._trips[offer] = KnownTrip(trip, ids)
+                self._trips[offer] = KnownTrip(trip, table.add(offer, trip))
                 offers.append(offer)
         return offers
 
@@ -170,19 +172,16 @@ class KnownIds:
 
     def has_current_price(self, known_sailing: KnownSailing, tariff: Tariff) -> bool:
         """Return False if a later search with the same parameters showed another price."""
-        with self._state.transaction():
-            latest = self._prices.get(f"{known_sailing.question} {known_sailing.sailing_key}")
+        latest = self._prices.get(known_sailing.price_key)
         return latest is None or known_sailing.tariff_key(tariff) in latest
 
     def record(self, name: Literal["booking_id", "ticket_id"], value: str) -> KnownRecord | None:
         """Return the booking or ticket with this id, if it is remembered."""
-        with self._state.transaction():
-            return (self._bookings if name == "booking_id" else self._tickets).get(value)
+        return (self._bookings if name == "booking_id" else self._tickets).get(value)
 
     def remember_booking(self, booking_id: str, description: str) -> None:
         """Remember a booking that was made, and not read."""
-        with self._state.transaction():
-            self._bookings[booking_id] = KnownRecord(f"booking ({description})")
+        self._bookings[booking_id] = KnownRecord(f"booking ({description})")
 
     def booking_of(self, ticket_id: str) -> tuple[str, tuple[str, ...]] | None:
         """Return the id of a ticket's booking and of all its tickets, if they are remembered."""
@@ -222,32 +221,29 @@ class KnownIds:
         arguments: Mapping[str, Any],
         shown: Mapping[str, Any] | None,
     ) -> None:
+        sailings = [record for record in records if isinstance(record, Availability)]
+        if not sailings:
+            return
         ids = None if shown is None else {item.get("id") for item in shown["items"]}
-        for sailing in records:
-            if isinstance(sailing, Availability):
-                question = self._question(
-                    arguments, has_return=arguments.get("ret_journey_id") is not None
-                )
-                is_shown = ids is None or sailing.id in ids
-                self._remember_sailing(sailing, question, arguments, is_shown=is_shown)
+        has_return = arguments.get("ret_journey_id") is not None
+        for known in map(self._known_by(arguments, has_return=has_return), sailings):
+            self._remember_sailing(known, is_shown=ids is None or known.sailing.id in ids)
 
-    def _remember_sailing(
-        self, sailing: Availability, question: str, arguments: Mapping[str, Any], *, is_shown: bool
-    ) -> None:
-        vehicle = arguments.get("vehicle")
-        code = None if vehicle is None else vehicle.code
-        party = tuple(str(each.type) for each in arguments["passengers"])
-        known_sailing = KnownSailing(sailing, question, code, party)
+    def _remember_sailing(self, known: KnownSailing, *, is_shown: bool) -> None:
         if is_shown:
-            self._offers[sailing.id] = known_sailing
-        prices = frozenset(map(known_sailing.tariff_key, sailing.tariffs))
-        self._prices[f"{question} {known_sailing.sailing_key}"] = prices
+            self._offers[known.sailing.id] = known
+        self._prices[known.price_key] = frozenset(map(known.tariff_key, known.sailing.tariffs))
 
-    def _question(self, arguments: Mapping[str, Any], *, has_return: bool) -> str:
-        """Return a hash of the parameters of a search that prices depend on."""
-        vehicle = arguments.get("vehicle")
-        who = [(each.type, each.gender, each.age) for each in arguments["passengers"]]
-        return self._state.fingerprint(who, None if vehicle is None else vehicle.code, has_return)
+    def _known_by(
+        self, arguments: Mapping[str, Any], *, has_return: bool
+    ) -> Callable[[Availability], KnownSailing]:
+        """Return what makes a `KnownSailing` of a sailing that was found with arguments."""
+        vehicle, party = arguments.get("vehicle"), arguments["passengers"]
+        code = None if vehicle is None else vehicle.code
+        who = [(each.type, each.gender, each.age) for each in party]
+        question = self._state.fingerprint(who, code, has_return)
+        types = tuple(str(each.type) for each in party)
+        return partial(KnownSailing, question=question, vehicle_code=code, party=types)
 
     def _remember_ticket(self, ticket: Ticket, booking_id: str | None) -> None:
         earlier = self._tickets.get(ticket.id)

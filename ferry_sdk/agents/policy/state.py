@@ -15,7 +15,7 @@ import sqlite3
 import threading
 from collections import OrderedDict
 from collections.abc import Generator, ItemsView, Iterator, MutableMapping
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from typing import Any, ClassVar, Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -45,21 +45,25 @@ _TABLES: Final = (
 
 
 class Recent(OrderedDict[K, V]):
-    """A dict that keeps only its `most` recent entries."""
+    """A dict that keeps only its `most` recent entries; it is changed with a lock held."""
 
-    def __init__(self, most: int | None) -> None:
+    def __init__(self, most: int | None, lock: AbstractContextManager[object]) -> None:
         super().__init__()
         self._most = most
+        self._lock = lock
 
     def __setitem__(self, key: K, value: V) -> None:
-        super().__setitem__(key, value)
-        self.move_to_end(key)
-        while self._most is not None and len(self) > self._most:
-            self.popitem(last=False)
+        with self._lock:
+            super().__setitem__(key, value)
+            self.move_to_end(key)
+            while self._most is not None and len(self) > self._most:
+                self.popitem(last=False)
 
 
 class State:
     """The state of one toolkit in memory; safe to share between threads.
+
+    To read or set one entry of a table needs no `transaction`: it is one by itself.
 
     Attributes:
         outlives_process: Whether later processes know it.
@@ -80,7 +84,7 @@ class State:
     def table(self, name: str, kind: type[V], most: int | None = None) -> MutableMapping[str, V]:
         """Return a mapping of texts to values of a type, which keeps the `most` recent ones."""
         del name, kind  # only a file needs them
-        return Recent[str, V](most)
+        return Recent[str, V](most, self._lock)
 
     def fingerprint(self, *of: object) -> str:
         """Return a hash that is equal for equal values, and useless without this state."""
