@@ -61,6 +61,7 @@ from ferry_sdk.errors import (
 from ferry_sdk.models.inputs import Traveller
 
 T = TypeVar("T")
+PreviewFlow = Generator[ToolEffect, Any, ApprovalRequest | Answer]
 
 
 class ToolRunner:
@@ -137,28 +138,23 @@ class ToolRunner:
 
         return self._track(call, flow()), call.correlation_id
 
-    def preview(
-        self, name: object, arguments: object
-    ) -> tuple[Generator[ToolEffect, Any, ApprovalRequest | Answer], str]:
+    def preview(self, name: object, arguments: object) -> tuple[PreviewFlow, str]:
         """Start to find out what a person has to approve; a refusal is recorded and returned."""
         call = self._new_call()
-        return self._preview(call, name, arguments), call.correlation_id
+
+        def flow() -> PreviewFlow:
+            answer = yield from self._handle_errors(call, self._request(call, name, arguments))
+            if not isinstance(answer, ApprovalRequest):
+                yield from record(call.record(answer), self._audit)
+            return answer
+
+        return flow(), call.correlation_id
 
     def _new_call(self) -> ToolCall:
         """Return a call with the client's correlation id or a new one."""
         return ToolCall(self._transport.settings.correlation_id or next_correlation_id())
 
-    def _preview(
-        self, call: ToolCall, name: object, arguments: object
-    ) -> Generator[ToolEffect, Any, ApprovalRequest | Answer]:
-        answer = yield from self._handle_errors(call, self._request(call, name, arguments))
-        if not isinstance(answer, ApprovalRequest):
-            yield from record(call.record(answer), self._audit)
-        return answer
-
-    def _request(
-        self, call: ToolCall, name: object, arguments: object
-    ) -> Generator[ToolEffect, Any, ApprovalRequest | Answer]:
+    def _request(self, call: ToolCall, name: object, arguments: object) -> PreviewFlow:
         tool, read = self._read(call, name, arguments, by_code=False)
         if tool.is_read:
             raise RefusedError("read_needs_none")
@@ -230,15 +226,15 @@ class ToolRunner:
         if not isinstance(prepared, Prepared):
             return prepared
         try:
-            needed = yield from self.writes.ask_approval(call, prepared, approve)
+            needed = yield from self.writes.ask_approval(prepared, approve)
             yield from prepared.plan.check()
             if needed is None:
-                self.writes.mark_sent(call, prepared)
+                self.writes.mark_sent(prepared)
         except BaseException:
             self.writes.drop(prepared)
             raise
         if needed is None:
-            return (yield from self.writes.send(call, prepared))
+            return (yield from self.writes.send(prepared))
         self.writes.drop(prepared)
         return needed
 
