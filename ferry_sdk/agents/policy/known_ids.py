@@ -7,7 +7,7 @@ shown again.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -38,20 +38,17 @@ _LETTERS = "bcdfghjkmnpqrstvwxz"
 
 def _without_personal_data(value: object) -> Any:  # noqa: ANN401 -- any JSON
     """Return the known fields of a record as JSON, without `_PERSONAL`."""
-    names: Sequence[str] = ()
+    names: Iterable[str]
     if isinstance(value, BaseModel):
-        names = tuple(type(value).model_fields)
+        names = type(value).model_fields
     elif is_dataclass(value):
-        names = tuple(value.__dataclass_fields__)
+        names = value.__dataclass_fields__
     elif isinstance(value, tuple):
         return [_without_personal_data(part) for part in cast("tuple[object, ...]", value)]
     else:
         return to_jsonable_python(value)
-    return {
-        name: _without_personal_data(getattr(value, name))
-        for name in names
-        if name not in _PERSONAL
-    }
+    kept = [name for name in names if name not in _PERSONAL]
+    return {name: _without_personal_data(getattr(value, name)) for name in kept}
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,10 +205,9 @@ class KnownIds:
                 self._bookings[result.booking_id] = KnownRecord(description, tickets=tickets)
                 for ticket in result.tickets:
                     self._remember_ticket(ticket, result.booking_id)
-            elif isinstance(result, BookingConfirmation):
-                if self._tickets.get(result.ticket_id) is None:
-                    description = f"ticket {quote(result.ticket_number or result.ticket_id)}"
-                    self._tickets[result.ticket_id] = KnownRecord(description, result.booking_id)
+            elif isinstance(result, BookingConfirmation) and result.ticket_id not in self._tickets:
+                description = f"ticket {quote(result.ticket_number or result.ticket_id)}"
+                self._tickets[result.ticket_id] = KnownRecord(description, result.booking_id)
             elif isinstance(result, Ticket):
                 self._remember_ticket(result, None)
 
