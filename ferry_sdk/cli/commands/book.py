@@ -16,23 +16,13 @@ from ferry_sdk.cli.commands.search import (
     DEPART,
     ON,
     SearchOptions,
-    reject_both,
-    with_search_options,
 )
 from ferry_sdk.cli.commands.show import next_of
 from ferry_sdk.cli.orders.files import read_order, read_travellers
 from ferry_sdk.cli.orders.interview import ask_order
 from ferry_sdk.cli.orders.order import hold_order, print_summary, send_order
 from ferry_sdk.cli.terminal.errors import report_output_failure
-from ferry_sdk.cli.terminal.options import (
-    AsJson,
-    BaseUrl,
-    OptionalJournalUrl,
-    TokenFile,
-    Yes,
-    open_client,
-    open_recorder,
-)
+from ferry_sdk.cli.terminal.options import Common, OptionalJournalUrl, Yes, open_recorder
 from ferry_sdk.cli.terminal.output import (
     print_facts,
     print_json,
@@ -48,7 +38,6 @@ File = Annotated[
 ]
 
 
-@with_search_options
 def book(
     *,
     origin: Annotated[str | None, DEPART] = None,
@@ -58,9 +47,7 @@ def book(
     from_file: File = None,
     journal: OptionalJournalUrl = None,
     yes: Yes = False,
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
+    common: Common,
 ) -> None:
     """Book a crossing. Prompts for missing values and asks before it sends the booking.
 
@@ -74,15 +61,19 @@ def book(
     if options.changes and journal is None:
         raise typer.BadParameter("two bookings need a journal: pass --journal", param_hint=CHANGES)
     travellers = options.travellers
-    passengers = [*(options.adult or ()), *(options.child or ()), *(options.infant or ())]
-    places = {"origin": origin, "destination": destination, "on": on, "passengers": passengers}
-    given = {name: value for name, value in places.items() if value} | options.members
-    reject_both(travellers, passengers)
+    named = options.members
+    trip = {
+        "origin": origin,
+        "destination": destination,
+        "on": on,
+        "passengers": options.passengers,
+    }
+    given = {name: value for name, value in trip.items() if value} | named
     if from_file is not None and (given or travellers is not None):
         raise typer.BadParameter("cannot be combined with a route or its options", param_hint=_FROM)
     with (
         open_recorder(journal) as record,
-        open_client(base_url, token_file, journal=record) as ferry,
+        common.open_client(journal=record) as ferry,
     ):
         party = None if travellers is None else read_travellers(travellers)
         order, choices = (
@@ -93,12 +84,12 @@ def book(
         if record is not None and len(choices) > 1:
             with show_progress("Booking"):
                 held = hold_order(ferry, order, choices, record)
-            _print_held(held, as_json=as_json)
+            _print_held(held, as_json=common.as_json)
             return
         with show_progress("Booking"):
             created = send_order(ferry, order, choices)
     with report_output_failure("it was booked", created.booking_id):
-        if as_json:
+        if common.as_json:
             print_json({"booking": created.model_dump(mode="json")})
         else:
             print_facts(

@@ -15,16 +15,7 @@ from ferry_sdk.cli.commands.confirm import (
 )
 from ferry_sdk.cli.commands.show import record_of
 from ferry_sdk.cli.terminal.errors import report_output_failure
-from ferry_sdk.cli.terminal.options import (
-    AsJson,
-    BaseUrl,
-    OptionalJournalUrl,
-    RecordId,
-    TokenFile,
-    Yes,
-    open_client,
-    open_recorder,
-)
+from ferry_sdk.cli.terminal.options import Common, OptionalJournalUrl, RecordId, Yes, open_recorder
 from ferry_sdk.cli.terminal.output import (
     count,
     error_console,
@@ -51,14 +42,12 @@ def cancel(
     ] = None,
     journal: OptionalJournalUrl = None,
     yes: Yes = False,
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
+    common: Common,
 ) -> None:
     """Cancel a booking or a ticket. Shows the fee and asks first; never accepts a higher fee."""
     with (
         open_recorder(journal) as record,
-        open_client(base_url, token_file, journal=record) as ferry,
+        common.open_client(journal=record) as ferry,
     ):
         with show_progress("Reading it"):
             found = record_of(ferry, some_id)
@@ -74,7 +63,7 @@ def cancel(
         done_before = result_shown_by(found, operation, some_id)
         if done_before is not None:
             settle_earlier(ferry, record, operation, some_id)
-            _print_cancellation(done_before, None, as_json=as_json)
+            _print_cancellation(done_before, None, as_json=common.as_json)
             return
         check_stage(status, "cancelled", "ID")
         with show_progress("Reading the fee"):
@@ -100,7 +89,7 @@ def cancel(
         except AlreadyDoneError as error:
             done, shown_fee = error.result, None
     with report_output_failure("it was cancelled", some_id):
-        _print_cancellation(done, shown_fee, as_json=as_json)
+        _print_cancellation(done, shown_fee, as_json=common.as_json)
 
 
 def _print_cancellation(

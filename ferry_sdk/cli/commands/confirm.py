@@ -15,12 +15,9 @@ import typer
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.terminal.errors import report_output_failure
 from ferry_sdk.cli.terminal.options import (
-    AsJson,
-    BaseUrl,
+    Common,
     OptionalJournalUrl,
-    TokenFile,
     Yes,
-    open_client,
     open_recorder,
     parse_amount,
     parser,
@@ -64,21 +61,19 @@ def confirm(
     ] = None,
     journal: OptionalJournalUrl = None,
     yes: Yes = False,
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
+    common: Common,
 ) -> None:
     """Confirm and pay a booking, which issues its tickets. Shows the total and asks first."""
     with (
         open_recorder(journal) as record,
-        open_client(base_url, token_file, journal=record) as ferry,
+        common.open_client(journal=record) as ferry,
     ):
         with show_progress("Reading the booking"):
             booking = ferry.bookings.get(booking_id)
         done_before = result_shown_by(booking, "bookings.confirm", booking_id)
         if done_before is not None:
             settle_earlier(ferry, record, "bookings.confirm", booking_id)
-            _print_confirmation(done_before, is_new=False, as_json=as_json)
+            _print_confirmation(done_before, is_new=False, as_json=common.as_json)
             return
         check_stage(booking.stage, "confirmed", "BOOKING")
         if booking.stage == Stage.IN_PROGRESS and booking.payment_status == PaymentStatus.PAID:
@@ -106,7 +101,7 @@ def confirm(
         except AlreadyDoneError as error:
             confirmation, is_new = error.result, False
     with report_output_failure("it was confirmed", booking_id):
-        _print_confirmation(confirmation, is_new=is_new, as_json=as_json)
+        _print_confirmation(confirmation, is_new=is_new, as_json=common.as_json)
 
 
 def _print_confirmation(confirmation: BookingConfirmation, *, is_new: bool, as_json: bool) -> None:

@@ -6,21 +6,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from ferry_sdk.cli.terminal.errors import Exit, next_step, report_errors
-from ferry_sdk.cli.terminal.options import (
-    AsJson,
-    BaseUrl,
-    JournalUrl,
-    TokenFile,
-    Yes,
-    open_client,
-    open_journal,
-    parser,
-)
+from ferry_sdk.cli.terminal.errors import Exit, next_step
+from ferry_sdk.cli.terminal.options import AsJson, Common, JournalUrl, Yes, open_journal, parser
 from ferry_sdk.cli.terminal.output import (
     age,
     error_console,
@@ -120,9 +111,7 @@ def recover_entries(
     ] = None,
     journal: JournalUrl,
     every: Annotated[bool, typer.Option("--all", help="Every unresolved entry.")] = False,
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
+    common: Common,
 ) -> None:
     """Read whether an unresolved write happened. If it did, it is recorded as done.
 
@@ -133,7 +122,7 @@ def recover_entries(
     seen: dict[str, str] = {}
     with (
         open_journal(journal) as record,
-        open_client(base_url, token_file, journal=record) as ferry,
+        common.open_client(journal=record) as ferry,
         show_progress("Reading"),
     ):
         entries = [record.entry(entry_id)] if entry_id else [*record.unresolved()]
@@ -144,7 +133,7 @@ def recover_entries(
                 except OutcomeUnknownError as error:
                     seen[entry.id] = _seen(error)
         entries = [record.entry(entry.id) for entry in entries]
-    _print_all(entries, seen, as_json=as_json)
+    _print_all(entries, seen, as_json=common.as_json)
     if any(entry.is_unresolved for entry in entries):
         sys.stdout.flush()
         raise typer.Exit(Exit.UNKNOWN)
@@ -165,9 +154,7 @@ def settle_entry(
         bool, typer.Option("--no-check", help="Do not read whether the service agrees.")
     ] = False,
     yes: Yes = False,
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
+    common: Common,
 ) -> None:
     """Record whether an unresolved write happened. The same write may then be made again.
 
@@ -179,7 +166,7 @@ def settle_entry(
         _print_facts(entry, on=error_console())
         proof = _proof_of(entry)
         if not no_check and (proof is not None or booking is not None):
-            with open_client(base_url, token_file) as ferry, show_progress("Reading"):
+            with common.open_client() as ferry, show_progress("Reading"):
                 if booking is not None:
                     made = ferry.bookings.get(booking)
                     about = f"{made.booking_reference}, {made.stage}, {made.booking_id}"
@@ -189,7 +176,7 @@ def settle_entry(
         outcome = "happened" if happened else "did not happen"
         ask_consent(f"Record that it {outcome}?", yes=yes)
         entry = record.settle(entry, happened=happened, booking_id=booking)
-    _print(entry, as_json=as_json)
+    _print(entry, as_json=common.as_json)
 
 
 def _proof_of(entry: JournalEntry) -> Proof | None:
@@ -316,12 +303,9 @@ def _rejection(entry: JournalEntry) -> str:
     return " ".join(str(part) for part in (entry.status_code, entry.code) if part is not None)
 
 
-app: typer.Typer = typer.Typer(
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    help="Look up the writes on record, recover and settle them.",
-)
-app.command("list")(report_errors(list_entries))
-app.command("show")(report_errors(show_entry))
-app.command("recover")(report_errors(recover_entries))
-app.command("settle")(report_errors(settle_entry))
+COMMANDS: Final = {
+    "list": list_entries,
+    "show": show_entry,
+    "recover": recover_entries,
+    "settle": settle_entry,
+}

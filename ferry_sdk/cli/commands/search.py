@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from datetime import date
-from functools import wraps
-from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,16 +30,7 @@ from ferry_sdk.cli.orders.trips import (
     ways_of,
 )
 from ferry_sdk.cli.terminal.errors import Exit, NoTripsError
-from ferry_sdk.cli.terminal.options import (
-    AsJson,
-    BaseUrl,
-    TokenFile,
-    complete_port,
-    open_client,
-    parse_day,
-    parse_time,
-    parser,
-)
+from ferry_sdk.cli.terminal.options import Common, complete_port, parse_day, parse_time, parser
 from ferry_sdk.cli.terminal.output import (
     note,
     print_json,
@@ -126,21 +114,64 @@ Patience = Annotated[
 
 
 @dataclass(frozen=True)
-class SearchOptions:
-    """The options of a search, which `ferry book` takes too."""
+class PartyOptions:
+    """The options that say who travels, and with which companies."""
 
-    back: Back = None
-    flexible: Flexible = 0
-    changes: Changes = 0
-    at: At = "00:00"
     adult: Adult = None
     child: Child = None
     infant: Infant = None
     travellers: TravellersFile = None
     vehicle: Vehicle = None
     company: Companies = None
+
+    @property
+    def passengers(self) -> list[SearchPassenger]:
+        """The travellers of --adult, --child and --infant.
+
+        Raises:
+            BadParameter: There are also those of a file.
+        """
+        passengers = [*(self.adult or ()), *(self.child or ()), *(self.infant or ())]
+        if self.travellers is not None and passengers:
+            raise typer.BadParameter(
+                "cannot be combined with --adult, --child and --infant", param_hint="'--travellers'"
+            )
+        return passengers
+
+    @property
+    def party(self) -> Travellers | list[SearchPassenger]:
+        """The travellers of the file, or else those of the other options.
+
+        Raises:
+            BadParameter: There is none, or there are both.
+        """
+        passengers = self.passengers
+        if self.travellers is not None:
+            return read_travellers(self.travellers)
+        if not passengers:
+            raise typer.BadParameter("expected a traveller, as --adult 34F", param_hint="'--adult'")
+        return passengers
+
+
+@dataclass(frozen=True)
+class FareOptions(PartyOptions):
+    """The options of every search of fares."""
+
     reservation_type: Kind = "TICKET"
     patience: Patience = None
+
+
+@dataclass(frozen=True)
+class _DayOptions:
+    back: Back = None
+    flexible: Flexible = 0
+    changes: Changes = 0
+    at: At = "00:00"
+
+
+@dataclass(frozen=True)
+class SearchOptions(FareOptions, _DayOptions):
+    """The options of a search of one day, which `ferry book` takes too."""
 
     @property
     def members(self) -> dict[str, Any]:
@@ -162,57 +193,35 @@ class SearchOptions:
         }
 
 
-def with_search_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of its parameter `options`, as parameters for typer."""
-    own = signature(command, eval_str=True)
-    shared = signature(SearchOptions, eval_str=True).parameters
-
-    @wraps(command)
-    def run(**values: Any) -> None:  # noqa: ANN401 -- parsed by typer
-        options = SearchOptions(**{name: values.pop(name) for name in shared})
-        command(options=options, **values)
-
-    parameters: list[Parameter] = []
-    for name, one in own.parameters.items():
-        parameters += [*shared.values()] if name == "options" else [one]
-    keywords = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in parameters]
-    vars(run)["__signature__"] = own.replace(parameters=keywords)
-    return run
-
-
-@with_search_options
 def search(
     *,
     origin: Annotated[str, DEPART],
     destination: Annotated[str, ARRIVE],
     on: Annotated[date, ON],
     options: SearchOptions,
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
+    common: Common,
 ) -> None:
     """Search trips of every company between two places, cheapest first.
 
     Example: ferry search Genoa Tunis --on +30 --adult 34F --child 9M
     """
-    party = party_of(options.travellers, options.adult, options.child, options.infant)
     wanted = Search(
         origin=origin,
         destination=destination,
         on=on,
-        passengers=passengers_on(on, party),
+        passengers=passengers_on(on, options.party),
         **options.members,
     )
     if options.changes:
-        with open_client(base_url, token_file) as ferry, show_progress("Searching"):
+        with common.open_client() as ferry, show_progress("Searching"):
             connections = find_connections(ferry, wanted)
-        _show_connections(wanted, connections, as_json=as_json)
+        _show_connections(wanted, connections, as_json=common.as_json)
         return
-    with open_client(base_url, token_file) as ferry, show_progress("Searching"):
+    with common.open_client() as ferry, show_progress("Searching"):
         trips = find_trips(ferry, wanted)
-        has_next = not (trips or as_json or options.back)
+        has_next = not (trips or common.as_json or options.back)
         next_day = next_sailing_day(ferry, wanted) if has_next else None
-    if as_json:
+    if common.as_json:
         sailings = {way.id: way for trip in trips for way in ways_of(trip)}
         print_json(
             {
@@ -263,28 +272,3 @@ def _show_connections(wanted: Search, found: ConnectionSearch, *, as_json: bool)
     if not found:
         raise nothing_meets(wanted)
     note("The price is that with the cheapest place. To book, run ferry book with these options.")
-
-
-def party_of(
-    file: Path | None, *options: Iterable[SearchPassenger] | None
-) -> Travellers | list[SearchPassenger]:
-    """Return the travellers of a file, or else those of several options.
-
-    Raises:
-        BadParameter: There is none, or there are both.
-    """
-    party = [one for some in options for one in some or ()]
-    reject_both(file, party)
-    if file is not None:
-        return read_travellers(file)
-    if not party:
-        raise typer.BadParameter("expected a traveller, as --adult 34F", param_hint="'--adult'")
-    return party
-
-
-def reject_both(file: Path | None, party: list[SearchPassenger]) -> None:
-    """Raise if there are travellers of a file and of options."""
-    if file is not None and party:
-        raise typer.BadParameter(
-            "cannot be combined with --adult, --child and --infant", param_hint="'--travellers'"
-        )
