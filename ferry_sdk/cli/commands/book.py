@@ -24,8 +24,7 @@ from ferry_sdk.cli.orders.order import hold_order, print_summary, send_order
 from ferry_sdk.cli.terminal.errors import report_output_failure
 from ferry_sdk.cli.terminal.options import Common, OptionalJournalUrl, Yes, open_recorder
 from ferry_sdk.cli.terminal.output import (
-    print_facts,
-    print_json,
+    print_result,
     show_progress,
 )
 from ferry_sdk.cli.terminal.prompts import ask_consent, is_interactive
@@ -89,25 +88,20 @@ def book(
         with show_progress("Booking"):
             created = send_order(ferry, order, choices)
     with report_output_failure("it was booked", created.booking_id):
-        if common.as_json:
-            print_json({"booking": created.model_dump(mode="json")})
-        else:
-            print_facts(
-                [
-                    ("booked", created.booking_reference),
-                    ("id", created.booking_id),
-                    ("stage", created.stage),
-                    ("total", money(created.total_price, created.currency)),
-                    ("next", next_of(created)),
-                    ("to pay", f"ferry confirm {created.booking_id}"),
-                ]
-            )
+        facts = [
+            ("booked", created.booking_reference),
+            ("id", created.booking_id),
+            ("stage", created.stage),
+            ("total", money(created.total_price, created.currency)),
+            ("next", next_of(created)),
+            ("to pay", f"ferry confirm {created.booking_id}"),
+        ]
+        document = {"booking": created.model_dump(mode="json")}
+        print_result(document, facts, as_json=common.as_json)
 
 
 def _print_held(order: Order, *, as_json: bool) -> None:
     with report_output_failure("it was booked", order.id):
-        if as_json:
-            print_json({"order": order_members(order)})
-        else:
-            to_pay = tuple(f"ferry confirm {part.booking_id}" for part in order.parts)
-            print_facts([*order_facts(order), ("to pay", to_pay)])
+        to_pay = tuple(f"ferry confirm {part.booking_id}" for part in order.parts)
+        facts = [*order_facts(order), ("to pay", to_pay)]
+        print_result({"order": order_members(order)}, facts, as_json=as_json)

@@ -20,7 +20,7 @@ from ferry_sdk.cli.terminal.output import (
     count,
     error_console,
     print_facts,
-    print_json,
+    print_result,
     show_progress,
 )
 from ferry_sdk.cli.terminal.prompts import ask_consent
@@ -99,18 +99,16 @@ def _print_cancellation(
     as_json: bool,
 ) -> None:
     """Print a cancellation; without a fee, it was cancelled before."""
-    if as_json:
-        members = cancellation.model_dump(mode="json")
-        other = {"already_done": True} if fee is None else {"fee": fee.model_dump(mode="json")}
-        print_json({"cancellation": members, **other})
-    elif fee is None:
-        print_facts([("status", "already cancelled")])
+    document: dict[str, object] = {"cancellation": cancellation.model_dump(mode="json")}
+    if fee is None:
+        document["already_done"] = True
+        facts = [("status", "already cancelled")]
     else:
+        document["fee"] = fee.model_dump(mode="json")
         back = getattr(cancellation, "refund_amount", None)
-        print_facts(
-            [
-                ("status", cancellation.status),
-                ("fee", money(fee.penalty_amount, fee.currency)),
-                ("refund", money(fee.refund_amount if back is None else back, fee.currency)),
-            ]
-        )
+        facts = [
+            ("status", cancellation.status),
+            ("fee", money(fee.penalty_amount, fee.currency)),
+            ("refund", money(fee.refund_amount if back is None else back, fee.currency)),
+        ]
+    print_result(document, facts, as_json=as_json)

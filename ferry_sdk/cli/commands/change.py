@@ -17,7 +17,12 @@ from ferry_sdk.cli.orders.interview import ask_order
 from ferry_sdk.cli.orders.order import print_summary, selections_of
 from ferry_sdk.cli.terminal.errors import report_output_failure
 from ferry_sdk.cli.terminal.options import Common, JournalUrl, Yes, open_command_journal
-from ferry_sdk.cli.terminal.output import error_console, print_facts, print_json, show_progress
+from ferry_sdk.cli.terminal.output import (
+    error_console,
+    print_facts,
+    print_result,
+    show_progress,
+)
 from ferry_sdk.cli.terminal.prompts import ask_consent, is_interactive
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.inputs import Selection
@@ -78,10 +83,8 @@ def change(
             )
     new = str(changed.parts[0].booking_id)
     with report_output_failure("it was changed", new):
-        if common.as_json:
-            print_json({"order": order_members(changed)})
-        else:
-            print_facts([("changed", new), ("order", changed.id), ("show", f"ferry show {new}")])
+        facts = [("changed", new), ("order", changed.id), ("show", f"ferry show {new}")]
+        print_result({"order": order_members(changed)}, facts, as_json=common.as_json)
 
 
 def _price_of(selections: Sequence[Selection]) -> tuple[Decimal, str]:

@@ -26,7 +26,7 @@ from ferry_sdk.cli.terminal.output import (
     error_console,
     moment,
     print_facts,
-    print_json,
+    print_result,
     show_progress,
 )
 from ferry_sdk.cli.terminal.prompts import ask_consent
@@ -105,18 +105,14 @@ def confirm(
 
 
 def _print_confirmation(confirmation: BookingConfirmation, *, is_new: bool, as_json: bool) -> None:
-    if as_json:
-        members = confirmation.model_dump(mode="json")
-        print_json({"confirmation": members, **({} if is_new else {"already_done": True})})
-        return
-    print_facts(
-        [
-            ("status", confirmation.status if is_new else "already confirmed"),
-            ("ticket", confirmation.ticket_number),
-            ("ticket id", confirmation.ticket_id),
-            ("voucher", f"ferry voucher {confirmation.ticket_id}"),
-        ]
-    )
+    document: dict[str, object] = {"confirmation": confirmation.model_dump(mode="json")}
+    facts = [
+        ("status", confirmation.status if is_new else "already confirmed"),
+        ("ticket", confirmation.ticket_number),
+        ("ticket id", confirmation.ticket_id),
+        ("voucher", f"ferry voucher {confirmation.ticket_id}"),
+    ]
+    print_result(document if is_new else document | {"already_done": True}, facts, as_json=as_json)
 
 
 def result_shown_by(record: Booking | Ticket, operation: str, some_id: str) -> Any:  # noqa: ANN401 -- the result of the operation

@@ -14,8 +14,9 @@ import typer
 
 from ferry_sdk._runtime.money import money
 from ferry_sdk._transport.sync import save
+from ferry_sdk.cli.commands.confirm import amount_option
 from ferry_sdk.cli.terminal.errors import Exit
-from ferry_sdk.cli.terminal.options import Common, Yes, parse_amount, parser, problem_of
+from ferry_sdk.cli.terminal.options import Common, Yes, problem_of
 from ferry_sdk.cli.terminal.output import count, moment, print_json, print_table, say, show_progress
 from ferry_sdk.cli.terminal.prompts import ask_consent
 from ferry_sdk.conformance import ConformanceReport, check, check_with_booking
@@ -46,12 +47,7 @@ def conform(
     book: Annotated[
         bool, typer.Option("--book", help="Also make an unpaid booking, and cancel it.")
     ] = False,
-    max_price: Annotated[
-        Decimal | None,
-        typer.Option(
-            metavar="AMOUNT", help="With --book: the highest price.", parser=parser(parse_amount)
-        ),
-    ] = None,
+    max_price: Annotated[Decimal | None, amount_option("With --book: the highest price.")] = None,
     currency: Annotated[str, typer.Option(help="The currency of --max-price.")] = "EUR",
     yes: Yes = False,
     common: Common,

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -19,6 +19,7 @@ from ferry_sdk.cli.terminal.output import (
     print_blocks,
     print_facts,
     print_json,
+    print_result,
     show_progress,
     warn,
 )
@@ -29,9 +30,6 @@ from ferry_sdk.models.bookings import Booking
 from ferry_sdk.models.tickets import Ticket
 from ferry_sdk.safety import SAFETY, Proof
 from ferry_sdk.types import JournalEntry
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 def _parse_moment(value: str) -> datetime:
@@ -101,7 +99,7 @@ def show_entry(*, entry_id: _EntryId, journal: JournalUrl, as_json: AsJson = Fal
     """Show one write on record."""
     with open_journal(journal) as record:
         entry = record.entry(entry_id)
-    _print(entry, as_json=as_json)
+    print_result({"entry": entry_members(entry)}, _facts(entry), as_json=as_json)
 
 
 def recover_entries(
@@ -163,7 +161,7 @@ def settle_entry(
     """
     with open_journal(journal) as record:
         entry = record.entry(entry_id)
-        _print_facts(entry, on=error_console())
+        print_facts(_facts(entry), on=error_console())
         proof = _proof_of(entry)
         if not no_check and (proof is not None or booking is not None):
             with common.open_client() as ferry, show_progress("Reading"):
@@ -176,7 +174,7 @@ def settle_entry(
         outcome = "happened" if happened else "did not happen"
         ask_consent(f"Record that it {outcome}?", yes=yes)
         entry = record.settle(entry, happened=happened, booking_id=booking)
-    _print(entry, as_json=common.as_json)
+    print_result({"entry": entry_members(entry)}, _facts(entry), as_json=common.as_json)
 
 
 def _proof_of(entry: JournalEntry) -> Proof | None:
@@ -268,31 +266,21 @@ def entry_members(entry: JournalEntry) -> dict[str, object]:
     }
 
 
-def _print(entry: JournalEntry, *, as_json: bool) -> None:
-    if as_json:
-        print_json({"entry": entry_members(entry)})
-    else:
-        _print_facts(entry)
-
-
-def _print_facts(entry: JournalEntry, on: Console | None = None) -> None:
-    print_facts(
-        [
-            ("entry", entry.id),
-            ("operation", entry.operation),
-            ("state", f"{entry.state}, unresolved" if entry.is_unresolved else entry.state),
-            ("booking", entry.booking_id),
-            ("tickets", entry.ticket_ids),
-            ("rejection", _rejection(entry)),
-            ("began", _time(entry.began_at)),
-            ("ended", entry.ended_at and _time(entry.ended_at)),
-            ("request", f"{entry.method} {entry.path}"),
-            ("correlation id", entry.correlation_id),
-            ("damaged", ", ".join(entry.damaged)),
-            ("next", _next(entry)),
-        ],
-        on=on,
-    )
+def _facts(entry: JournalEntry) -> list[tuple[str, object]]:
+    return [
+        ("entry", entry.id),
+        ("operation", entry.operation),
+        ("state", f"{entry.state}, unresolved" if entry.is_unresolved else entry.state),
+        ("booking", entry.booking_id),
+        ("tickets", entry.ticket_ids),
+        ("rejection", _rejection(entry)),
+        ("began", _time(entry.began_at)),
+        ("ended", entry.ended_at and _time(entry.ended_at)),
+        ("request", f"{entry.method} {entry.path}"),
+        ("correlation id", entry.correlation_id),
+        ("damaged", ", ".join(entry.damaged)),
+        ("next", _next(entry)),
+    ]
 
 
 def _time(moment: datetime) -> str:

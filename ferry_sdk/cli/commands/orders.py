@@ -21,8 +21,8 @@ from ferry_sdk.cli.terminal.output import (
     moment,
     note,
     print_blocks,
-    print_facts,
     print_json,
+    print_result,
     show_progress,
     warn,
 )
@@ -48,7 +48,7 @@ def show_order(*, order_id: _OrderId, journal: JournalUrl, as_json: AsJson = Fal
     """Show an order as it is on record; nothing is read from the service."""
     with open_journal(journal) as record:
         order = orders.get(order_id, journal=record)
-    _print(order, as_json=as_json)
+    print_result({"order": order_members(order)}, order_facts(order), as_json=as_json)
 
 
 def resume_order(
@@ -76,7 +76,7 @@ def resume_order(
             for entry in (one.entry for one in record.load_orders(order.id)):
                 if entry is not None and entry.id in str(error.cause):
                     todo = f"; {next_step(entry.operation, entry.id)}, then resume again"
-    _print(order, as_json=common.as_json)
+    print_result({"order": order_members(order)}, order_facts(order), as_json=common.as_json)
     if failure is not None:
         warn(f"{failure.cause}{todo}")
         raise typer.Exit(exit_code_of(failure))
@@ -96,13 +96,6 @@ def order_members(order: Order) -> dict[str, object]:
         for part in order.parts
     ]
     return {"id": order.id, "kind": order.kind, "state": order.state, "parts": parts}
-
-
-def _print(order: Order, *, as_json: bool) -> None:
-    if as_json:
-        print_json({"order": order_members(order)})
-    else:
-        print_facts(order_facts(order))
 
 
 def order_facts(order: Order) -> list[tuple[str, object]]:

@@ -18,7 +18,7 @@ from ferry_sdk.cli.commands.search import (
 from ferry_sdk.cli.orders.trips import check_route, vehicle_of
 from ferry_sdk.cli.terminal.errors import Exit
 from ferry_sdk.cli.terminal.options import Common
-from ferry_sdk.cli.terminal.output import print_facts, print_json, show_progress, warn
+from ferry_sdk.cli.terminal.output import print_result, show_progress, warn
 from ferry_sdk.rate.limiter import Rate
 
 
@@ -59,18 +59,15 @@ def scan(
         except KeyboardInterrupt as stop:
             warn(str(stop) or "nothing was asked")
             raise
-    if common.as_json:
-        print_json({"folder": str(into), "report": asdict(report)})
-    else:
-        print_facts(
-            [
-                ("searches", report.size),
-                ("with sailings", report.answered),
-                ("nothing sails", report.nothing),
-                ("failed", report.failed or None),
-                ("files", into / "*.parquet"),
-            ]
-        )
+    facts = [
+        ("searches", report.size),
+        ("with sailings", report.answered),
+        ("nothing sails", report.nothing),
+        ("failed", report.failed or None),
+        ("files", into / "*.parquet"),
+    ]
+    document = {"folder": str(into), "report": asdict(report)}
+    print_result(document, facts, as_json=common.as_json)
     if report.failed:
         raise typer.Exit(Exit.NOT_SENT)
     if not report.answered:
