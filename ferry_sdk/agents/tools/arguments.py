@@ -303,12 +303,9 @@ def _to_plain(value: object, path: tuple[int | str, ...]) -> object:
             if not all(isinstance(name, str) for name in members):
                 problem = "the names of its members must be strings"
                 raise InvalidInputError(problem, field=_path(path))
-            return {
-                str(name): _to_plain(one, (*path, str(name)))
-                for name, one in members.items()
-                if one is not None
-                and one != ""  # models send these for arguments that they would omit
-            }
+            # Models send null and "" for arguments that they would omit.
+            kept = {str(name): one for name, one in members.items() if one not in (None, "")}
+            return {name: _to_plain(one, (*path, name)) for name, one in kept.items()}
         case list() | tuple():
             several = cast("list[object]", value)
             return [_to_plain(one, (*path, index)) for index, one in enumerate(several)]

@@ -145,11 +145,8 @@ class ChangeBooking(NamedTuple):
 
 def place_of(port: Port) -> View:
     """Return the view of a port."""
-    return {
-        "code": clean_text(port.code, _MAX_LENGTH),
-        "name": clean_text(port.name, _MAX_LENGTH),
-        "country": clean_text(port.country, _MAX_LENGTH),
-    }
+    texts = {"code": port.code, "name": port.name, "country": port.country}
+    return {name: clean_text(text, _MAX_LENGTH) for name, text in texts.items()}
 
 
 def places_view(matches: Iterable[PlaceMatch]) -> View:

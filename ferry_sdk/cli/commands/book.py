@@ -70,10 +70,7 @@ def book(
     given = {name: value for name, value in trip.items() if value} | named
     if from_file is not None and (given or travellers is not None):
         raise typer.BadParameter("cannot be combined with a route or its options", param_hint=_FROM)
-    with (
-        open_recorder(journal) as record,
-        common.open_client(journal=record) as ferry,
-    ):
+    with open_recorder(journal) as record, common.open_client(journal=record) as ferry:
         party = None if travellers is None else read_travellers(travellers)
         order, choices = (
             read_order(from_file, ferry) if from_file else ask_order(ferry, given, party)

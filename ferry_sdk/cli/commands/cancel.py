@@ -10,8 +10,7 @@ from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.commands.confirm import (
     amount_option,
     check_stage,
-    result_shown_by,
-    settle_earlier,
+    result_of_earlier,
 )
 from ferry_sdk.cli.commands.show import record_of
 from ferry_sdk.cli.terminal.errors import report_output_failure
@@ -45,10 +44,7 @@ def cancel(
     common: Common,
 ) -> None:
     """Cancel a booking or a ticket. Shows the fee and asks first; never accepts a higher fee."""
-    with (
-        open_recorder(journal) as record,
-        common.open_client(journal=record) as ferry,
-    ):
+    with open_recorder(journal) as record, common.open_client(journal=record) as ferry:
         with show_progress("Reading it"):
             found = record_of(ferry, some_id)
         status: Stage | TicketStatus
@@ -60,9 +56,8 @@ def cancel(
         else:
             status, operation, send = found.status, "tickets.cancel", ferry.tickets.cancel
             name = f"ticket {found.ticket_number or found.id}"
-        done_before = result_shown_by(found, operation, some_id)
+        done_before = result_of_earlier(ferry, record, found, operation, some_id)
         if done_before is not None:
-            settle_earlier(ferry, record, operation, some_id)
             _print_cancellation(done_before, None, as_json=common.as_json)
             return
         check_stage(status, "cancelled", "ID")

@@ -45,10 +45,7 @@ def change(
     """
     if (from_file is None or not yes) and not is_interactive():
         raise typer.BadParameter("no terminal to ask on: pass a file, and --yes")
-    with (
-        open_command_journal(journal) as record,
-        common.open_client() as ferry,
-    ):
+    with open_command_journal(journal) as record, common.open_client() as ferry:
         with show_progress("Reading the booking"):
             old = ferry.bookings.get(booking_id)
             fee = ferry.bookings.cancel_fee(booking_id)

@@ -64,15 +64,11 @@ def confirm(
     common: Common,
 ) -> None:
     """Confirm and pay a booking, which issues its tickets. Shows the total and asks first."""
-    with (
-        open_recorder(journal) as record,
-        common.open_client(journal=record) as ferry,
-    ):
+    with open_recorder(journal) as record, common.open_client(journal=record) as ferry:
         with show_progress("Reading the booking"):
             booking = ferry.bookings.get(booking_id)
-        done_before = result_shown_by(booking, "bookings.confirm", booking_id)
+        done_before = result_of_earlier(ferry, record, booking, "bookings.confirm", booking_id)
         if done_before is not None:
-            settle_earlier(ferry, record, "bookings.confirm", booking_id)
             _print_confirmation(done_before, is_new=False, as_json=common.as_json)
             return
         check_stage(booking.stage, "confirmed", "BOOKING")
@@ -115,23 +111,28 @@ def _print_confirmation(confirmation: BookingConfirmation, *, is_new: bool, as_j
     print_result(document if is_new else document | {"already_done": True}, facts, as_json=as_json)
 
 
-def result_shown_by(record: Booking | Ticket, operation: str, some_id: str) -> Any:  # noqa: ANN401 -- the result of the operation
-    """Return the result of a write if the record shows its effect; else None."""
+def result_of_earlier(
+    ferry: Ferry,
+    recorder: CommandJournal | None,
+    record: Booking | Ticket,
+    operation: str,
+    some_id: str,
+) -> Any:  # noqa: ANN401 -- the result of the operation
+    """Return the result of a write whose effect the record shows; else None.
+
+    The same writes that the journal has as unresolved are recorded as done.
+    """
     row = SAFETY[operation]
     back = read_back(row, {row.confirmed_by[0].subject: some_id})
-    return back.result(record) if back is not None and back.shows(record) else None
-
-
-def settle_earlier(
-    ferry: Ferry, recorder: CommandJournal | None, operation: str, some_id: str
-) -> None:
-    """Record as done the same writes that the journal has as unresolved."""
+    if back is None or not back.shows(record):
+        return None
     for entry in () if recorder is None else recorder.unresolved():
-        row = SAFETY.get(entry.operation)
-        is_same = row is not None and row.effect == SAFETY[operation].effect
+        earlier = SAFETY.get(entry.operation)
+        is_same = earlier is not None and earlier.effect == row.effect
         if is_same and some_id in entry.subject.values():
             with suppress(OutcomeUnknownError):
                 ferry.recover(entry)
+    return back.result(record)
 
 
 def check_stage(status: Stage | TicketStatus, action: str, argument: str) -> None:
