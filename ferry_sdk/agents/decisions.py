@@ -68,6 +68,7 @@ class ToolRunner:
     """Run the tool calls of one toolkit; safe to share between threads and tasks.
 
     Attributes:
+        by_code: Whether writes are approved by a code.
         writes: The tools that change something.
     """
 
@@ -88,15 +89,11 @@ class ToolRunner:
         self._transport = transport
         self._may_write = writes
         self._approve = approve
+        self.by_code: bool = approve is None
         self._audit = audit
         self.writes: Writes = Writes(store, budget, self._now)
         self._state = self.writes.state
         self._under_way: set[ToolCall] = set()
-
-    @property
-    def by_code(self) -> bool:
-        """Whether writes are approved by a code."""
-        return self._approve is None
 
     @property
     def is_sending(self) -> bool:

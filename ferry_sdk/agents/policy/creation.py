@@ -87,7 +87,7 @@ class Create:
         currency = chosen[0].tariff.currency
         if any(choice.tariff.currency != currency for choice in chosen):
             raise RefusedError("several_currencies", field="availabilities")
-        self._check_offers(chosen)
+        yield from self._check_offers(chosen)
         amount = exact_sum(choice.tariff.amount for choice in chosen) if total is None else total
         selections = [
             shown.sailing.select(tariff=tariff, place=place) for shown, tariff, place in chosen
@@ -109,7 +109,7 @@ class Create:
             lambda: self._state.budget.hold(identity.key, amount, currency),
             tuple(quote(f"{each.first_name} {each.last_name}") for each in passengers),
             _contact(values.get("contact"), passengers),
-            check=lambda: self._check_again(chosen),
+            check=lambda: self._check_offers(chosen),
         )
 
     def party(self, values: Mapping[str, Any]) -> tuple[str, ...]:
@@ -155,12 +155,9 @@ class Create:
             raise self._state.known_ids.unseen_id("the place of this sailing", f"{where}.place_id")
         return _Choice(shown, tariffs[chosen.tariff_id], places[chosen.place_id])
 
-    def _check_again(self, chosen: list[_Choice]) -> Generator[Invoke, Any, None]:
+    def _check_offers(self, chosen: list[_Choice]) -> Generator[Invoke, Any, None]:
+        """Refuse a tariff that has expired or has another price now; this needs no call."""
         yield from ()
-        self._check_offers(chosen)
-
-    def _check_offers(self, chosen: list[_Choice]) -> None:
-        """Refuse a tariff that has expired or has another price now."""
         for index, (shown, tariff, _) in enumerate(chosen):
             where = f"availabilities.{index}"
             ends = min(tariff.expiration_date, shown.sailing.depart_at)

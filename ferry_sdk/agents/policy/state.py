@@ -95,6 +95,10 @@ class State:
 class AgentState(State):
     """The state of several toolkits, in a private file.
 
+    Attributes:
+        added: The kinds that the transaction has added to. At its end only so many of
+            the most recent entries are kept.
+
     Raises:
         ConfigurationError: The file cannot be used, is not a state file or one of another version,
             or others can use it or change its folder.
@@ -105,7 +109,7 @@ class AgentState(State):
     def __init__(self, path: str | os.PathLike[str]) -> None:
         super().__init__()
         self._connection: sqlite3.Connection | None = None
-        self._changed: dict[str, int] = {}
+        self.added: dict[str, int] = {}
         try:
             self._database = PrivateDatabase(
                 path, application_id=_APPLICATION, version=_VERSION, tables=_TABLES
@@ -149,7 +153,7 @@ class AgentState(State):
                 raise ConfigurationError(f"state: {self._database.path} {problem}") from None
             finally:
                 self._connection = None
-                self._changed.clear()
+                self.added.clear()
 
     @property
     def _open_connection(self) -> sqlite3.Connection:
@@ -165,12 +169,8 @@ class AgentState(State):
         """Return a mapping whose values are stored as JSON."""
         return _Table(self, name, TypeAdapter(kind), most)
 
-    def limit(self, kind: str, most: int) -> None:
-        """Keep only the `most` recent entries of a kind when the transaction ends."""
-        self._changed[kind] = most
-
     def _forget_oldest(self) -> None:
-        for kind, most in self._changed.items():
+        for kind, most in self.added.items():
             self.execute(
                 "DELETE FROM entries WHERE kind = ? AND place <= (SELECT place FROM entries "
                 "WHERE kind = ? ORDER BY place DESC LIMIT 1 OFFSET ?)",
@@ -209,7 +209,7 @@ class _Table(MutableMapping[str, V]):
                 "INSERT OR REPLACE INTO entries (kind, key, value) VALUES (?, ?, ?)", key, text
             )
             if self._most is not None:
-                self._file.limit(self._name, self._most)
+                self._file.added[self._name] = self._most
 
     def __delitem__(self, key: str) -> None:
         with self._file.transaction():

@@ -180,8 +180,7 @@ class Tool:
         """Validate the arguments of a call; raise InvalidInputError as `read_arguments` does."""
         model = self._model if self.is_read else self._model_with_code
         made = read_arguments(model, arguments)
-        given = {name: getattr(made, name) for name in model.model_fields}
-        values = {name: one for name, one in given.items() if name in made.model_fields_set}
+        values = {name: value for name, value in made if name in made.model_fields_set}
         ours = {name: values.pop(name) for name in _TOOLKIT_ARGUMENTS if name in values}
         return Arguments(values, **ours)
 

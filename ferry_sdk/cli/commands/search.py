@@ -65,64 +65,29 @@ def _party_option(kind: PassengerType, example: str) -> object:
     return typer.Option(f"--{kind.value.lower()}", metavar="AGE", help=help_text, parser=parse)
 
 
-Changes = Annotated[
-    int, typer.Option(min=0, max=1, help="1: two sailings that meet in a port, two bookings.")
-]
-At = Annotated[
-    str,
-    typer.Option(
-        "--at", metavar="HH:MM", help="Earliest time of departure.", parser=parser(parse_time)
-    ),
-]
-Back = Annotated[date | None, day_option("--back", "Day of the return, for a round trip.")]
-Flexible = Annotated[
-    int,
-    typer.Option(
-        metavar="DAYS", min=0, help="Ask so many days before and after too, if nothing sails."
-    ),
-]
-Adult = Annotated[list[SearchPassenger] | None, _party_option(PassengerType.ADULT, "34F")]
-Child = Annotated[list[SearchPassenger] | None, _party_option(PassengerType.CHILD, "9M")]
-Infant = Annotated[list[SearchPassenger] | None, _party_option(PassengerType.INFANT, "1F")]
-TravellersFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="Travellers as JSON or CSV, in place of --adult, --child, --infant."
-    ),
-]
-Vehicle = Annotated[
-    str | None,
-    typer.Option("--vehicle", metavar="NAME", help='A vehicle, such as FIAT__500 or "fiat 500".'),
-]
-Companies = Annotated[
-    list[str] | None,
-    typer.Option("--company", metavar="CODE", help="Ask only this company; repeatable."),
-]
-Kind = Annotated[
-    ReservationTypeName | None,
-    typer.Option(
-        "--reservation-type",
-        metavar="TYPE",
-        help="Fares to look for: ticket, presale, option or all.",
-        parser=parser(parse_reservation_type),
-    ),
-]
-Patience = Annotated[
-    float | None,
-    typer.Option(metavar="SECONDS", help="Time for the answer of one company; default: no limit."),
-]
-
-
 @dataclass(frozen=True)
 class PartyOptions:
     """The options that say who travels, and with which companies."""
 
-    adult: Adult = None
-    child: Child = None
-    infant: Infant = None
-    travellers: TravellersFile = None
-    vehicle: Vehicle = None
-    company: Companies = None
+    adult: Annotated[list[SearchPassenger] | None, _party_option(PassengerType.ADULT, "34F")] = None
+    child: Annotated[list[SearchPassenger] | None, _party_option(PassengerType.CHILD, "9M")] = None
+    infant: Annotated[list[SearchPassenger] | None, _party_option(PassengerType.INFANT, "1F")] = (
+        None
+    )
+    travellers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Travellers as JSON or CSV, in place of --adult, --child, --infant.",
+        ),
+    ] = None
+    vehicle: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help='A vehicle, such as FIAT__500 or "fiat 500".'),
+    ] = None
+    company: Annotated[
+        list[str] | None, typer.Option(metavar="CODE", help="Ask only this company; repeatable.")
+    ] = None
 
     @property
     def passengers(self) -> list[SearchPassenger]:
@@ -157,16 +122,42 @@ class PartyOptions:
 class FareOptions(PartyOptions):
     """The options of every search of fares."""
 
-    reservation_type: Kind = "TICKET"
-    patience: Patience = None
+    reservation_type: Annotated[
+        ReservationTypeName | None,
+        typer.Option(
+            metavar="TYPE",
+            help="Fares to look for: ticket, presale, option or all.",
+            parser=parser(parse_reservation_type),
+        ),
+    ] = "TICKET"
+    patience: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS", help="Time for the answer of one company; default: no limit."
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
 class _DayOptions:
-    back: Back = None
-    flexible: Flexible = 0
-    changes: Changes = 0
-    at: At = "00:00"
+    back: Annotated[date | None, day_option("--back", "Day of the return, for a round trip.")] = (
+        None
+    )
+    flexible: Annotated[
+        int,
+        typer.Option(
+            metavar="DAYS", min=0, help="Ask so many days before and after too, if nothing sails."
+        ),
+    ] = 0
+    changes: Annotated[
+        int, typer.Option(min=0, max=1, help="1: two sailings that meet in a port, two bookings.")
+    ] = 0
+    at: Annotated[
+        str,
+        typer.Option(
+            metavar="HH:MM", help="Earliest time of departure.", parser=parser(parse_time)
+        ),
+    ] = "00:00"
 
 
 @dataclass(frozen=True)

@@ -39,10 +39,6 @@ T = TypeVar("T")
 J = TypeVar("J", bound="Journal")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-BaseUrl = Annotated[
-    str | None,
-    typer.Option("--base-url", metavar="URL", help="Service address; default: FERRY_BASE_URL."),
-]
 TokenFile = Annotated[
     Path | None,
     typer.Option(
@@ -74,7 +70,9 @@ class Common:
     """The options of every command that reads or writes something; see `expand_options`."""
 
     as_json: AsJson = False
-    base_url: BaseUrl = None
+    base_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Service address; default: FERRY_BASE_URL.")
+    ] = None
     token_file: TokenFile = None
 
     @contextmanager
