@@ -25,6 +25,7 @@ from ferry_sdk._transport.sync import Transport
 from ferry_sdk.agents.policy.answers import (
     Answer,
     RefusedError,
+    done_answer,
     failure_answer,
     internal_error,
     unknown_answer,
@@ -216,7 +217,7 @@ class ToolRunner:
         tool, read = self._read(call, name, arguments, by_code=approve is None)
         check_days(read.values, self._now())
         if tool.name == LIST:
-            return {"status": "done", "result": {"travellers": [*self._handles()]}}
+            return done_answer({"travellers": [*self._handles()]})
         if tool.is_read:
             return (yield from self._answer_read(tool, read))
         prepared = yield from self.writes.prepare(call, tool, read)
@@ -248,7 +249,7 @@ class ToolRunner:
         result = yield Invoke(tool.operation, read.values)
         view = view_of(result, read.detail, read.contains)
         self._state.remember(result, read.values, view)
-        return {"status": "done", "result": view}
+        return done_answer(view)
 
     def _read(
         self, call: ToolCall, name: object, arguments: object, *, by_code: bool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any, Final
 
@@ -66,6 +66,13 @@ class RefusedError(Exception):
     def answer(self) -> Answer:
         """Return the refusal as an answer."""
         return _refused_answer(self.code, self.message, **self.details)
+
+
+def done_answer(result: JsonValue, notes: Iterable[str] = ()) -> Answer:
+    """Return the answer for a call that succeeded; `notes` say what to know besides."""
+    answer: Answer = {"status": "done", "result": result}
+    texts = [*notes]
+    return {**answer, "notes": texts} if texts else answer
 
 
 def _refused_answer(code: str, message: str, **details: Any) -> Answer:  # noqa: ANN401 -- any JSON

@@ -142,18 +142,15 @@ class Create:
         ]
 
     def _choice(self, chosen: Selection, where: str) -> _Choice:
-        shown = self._state.known_ids.sailing(chosen.availability_id)
-        if shown is None:
-            raise self._state.known_ids.unseen_id("the sailing", f"{where}.availability_id")
-        tariffs = {tariff.id: tariff for tariff in shown.sailing.tariffs}
-        if chosen.tariff_id not in tariffs:
-            raise self._state.known_ids.unseen_id(
-                "the tariff of this sailing", f"{where}.tariff_id"
-            )
-        places = {place.id: place for place in shown.sailing.places}
-        if chosen.place_id not in places:
-            raise self._state.known_ids.unseen_id("the place of this sailing", f"{where}.place_id")
-        return _Choice(shown, tariffs[chosen.tariff_id], places[chosen.place_id])
+        known_ids = self._state.known_ids
+        shown = known_ids.require(
+            known_ids.sailing(chosen.availability_id), "the sailing", f"{where}.availability_id"
+        )
+        tariff = {one.id: one for one in shown.sailing.tariffs}.get(chosen.tariff_id)
+        tariff = known_ids.require(tariff, "the tariff of this sailing", f"{where}.tariff_id")
+        place = {one.id: one for one in shown.sailing.places}.get(chosen.place_id)
+        place = known_ids.require(place, "the place of this sailing", f"{where}.place_id")
+        return _Choice(shown, tariff, place)
 
     def _check_offers(self, chosen: list[_Choice]) -> Generator[Invoke, Any, None]:
         """Refuse a tariff that has expired or has another price now; this needs no call."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, is_dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, TypeVar, cast
 
 from pydantic import BaseModel, PlainSerializer
 from pydantic_core import to_jsonable_python
@@ -26,6 +26,8 @@ from ferry_sdk.models.bookings import Booking, BookingConfirmation, BookingCreat
 from ferry_sdk.models.records import Records
 from ferry_sdk.models.tickets import Ticket
 from ferry_sdk.planning.trips import Trip
+
+T = TypeVar("T")
 
 REMEMBERED = 10_000
 """How many sailings, bookings and tickets are remembered, of each kind."""
@@ -127,12 +129,18 @@ class KnownIds:
         self._series = state.table("series", str)
         self._numbers = state.table("numbers", int)
 
-    def unseen_id(self, what: str, field: str) -> RefusedError:
-        """Return the refusal of an id that is not remembered."""
+    def require(self, shown: T | None, what: str, field: str) -> T:
+        """Return what was shown, if it is remembered.
+
+        Raises:
+            RefusedError: It is not; `field` is the argument with its id.
+        """
+        if shown is not None:
+            return shown
         if self._state.outlives_process:
-            return RefusedError("unseen_id", what, field=field)
+            raise RefusedError("unseen_id", what, field=field)
         step = f"{NEXT_STEPS['unseen_id']} {TEXTS['restarted']}"
-        return RefusedError("unseen_or_restarted", what, field=field, next_step=step)
+        raise RefusedError("unseen_or_restarted", what, field=field, next_step=step)
 
     def sailing(self, availability_id: str) -> KnownSailing | None:
         """Return the sailing with this id, if it is remembered."""

@@ -13,6 +13,7 @@ from ferry_sdk.agents.policy.answers import (
     TEXTS,
     Answer,
     RefusedError,
+    done_answer,
     failure_answer,
     unknown_answer,
 )
@@ -233,8 +234,7 @@ class Writes:
         self.state.remember(result, write.arguments.values)
         if getattr(result, "read_back", False):
             notes = [*notes, TEXTS["read_back"]]
-        answer: Answer = {"status": "done", "result": view_of(result, write.arguments.detail)}
-        return {**answer, "notes": [*notes]} if notes else answer
+        return done_answer(view_of(result, write.arguments.detail), notes)
 
     def mark_sent(self, prepared: Prepared) -> None:
         """Register a write that may happen from here on, even if the process ends."""

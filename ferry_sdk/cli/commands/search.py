@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date
 from pathlib import Path
@@ -41,6 +42,7 @@ from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import SearchPassenger
 from ferry_sdk.models.travellers import Travellers
 from ferry_sdk.planning.connections import ConnectionSearch
+from ferry_sdk.planning.trips import SearchReport
 from ferry_sdk.resources.arguments import ReservationTypeName, passengers_on
 
 CHANGES = "'--changes'"
@@ -214,16 +216,11 @@ def search(
         next_day = next_sailing_day(ferry, wanted) if has_next else None
     if common.as_json:
         sailings = {way.id: way for trip in trips for way in ways_of(trip)}
-        print_json(
-            {
-                "search": search_members(wanted),
-                "trips": [trip_members(trip) for trip in trips],
-                "sailings": [one.model_dump(mode="json") for one in sailings.values()],
-                "report": report_members(trips.report),
-            }
-        )
-        if not trips:
-            raise typer.Exit(Exit.REJECTED)
+        shown = {
+            "trips": [trip_members(trip) for trip in trips],
+            "sailings": [one.model_dump(mode="json") for one in sailings.values()],
+        }
+        _print_document(wanted, shown, trips.report)
         return
     if trips:
         print_trips(trips)
@@ -245,17 +242,19 @@ def search(
     note("The price is that with the cheapest place. To book, run ferry book with these options.")
 
 
+def _print_document(
+    wanted: Search, found: Mapping[str, Sequence[object]], report: SearchReport
+) -> None:
+    members = {"search": search_members(wanted), **found, "report": report_members(report)}
+    print_json(members)
+    if not any(found.values()):
+        raise typer.Exit(Exit.REJECTED)
+
+
 def _show_connections(wanted: Search, found: ConnectionSearch, *, as_json: bool) -> None:
     if as_json:
-        print_json(
-            {
-                "search": search_members(wanted),
-                "itineraries": [itinerary_members(one) for one in found],
-                "report": report_members(found.report),
-            }
-        )
-        if not found:
-            raise typer.Exit(Exit.REJECTED)
+        shown = {"itineraries": [itinerary_members(one) for one in found]}
+        _print_document(wanted, shown, found.report)
         return
     if found:
         print_connections(found)
