@@ -92,22 +92,13 @@ _STRICT_TYPES: Final[Mapping[Any, Any]] = {
 
 
 _SHORT_TEXT: Final = Annotated[str, Strict(), Field(min_length=1, max_length=64), STRING]
-_DETAIL: Final[Any] = (
-    Literal["short", "full"],
-    Field(default="short", description="`full` shows every field."),
-)
+_DETAIL: Final[Any] = Literal["short", "full"], Field("short", description=_TEXTS["detail"])
 _HANDLES: Final[Any] = (
     Annotated[list[_SHORT_TEXT], Field(min_length=1, max_length=_MAX_ITEMS)],  # type: ignore[valid-type]  # a type with limits
-    Field(description="All travellers, by the handles that `travellers_list` shows."),
+    Field(description=_TEXTS["travellers"]),
 )
-_CONTAINS: Final[Any] = (
-    _SHORT_TEXT,
-    Field(default=None, description="Only records with this text."),
-)
-CODE: Final[Any] = (
-    _SHORT_TEXT,
-    Field(default=None, description="The code of the first call."),
-)
+_CONTAINS: Final[Any] = _SHORT_TEXT, Field(None, description=_TEXTS["contains"])
+CODE: Final[Any] = _SHORT_TEXT, Field(None, description=_TEXTS["confirmation_code"])
 """The argument for the confirmation code."""
 
 

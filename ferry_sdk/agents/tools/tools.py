@@ -59,14 +59,10 @@ _TOOLKIT_ARGUMENTS: Final = ("detail", "contains", "confirmation_code")
 _DESTRUCTIVE: Final = frozenset(
     {"bookings.confirm", "bookings.cancel", "tickets.cancel", "orders.change"}
 )
-_BY_CODE: Final = (
-    "The first call changes nothing: show its summary to the user, and only if they agree, call "
-    "again with its code as `confirmation_code`."
-)
 _TEXTS: Final[Mapping[str, str]] = _DATA["texts"]
 """What tools do, when to call them, what they cost and what comes next, for a model."""
-_RARELY: Final = "Rarely needed: `trips_find` does it."
-_BY_PERSON: Final = "A person is asked before anything is changed."
+_ADVICE: Final[Mapping[str, str]] = _DATA["advice"]
+"""What is said of tools beside a journey, and of writes by how they are approved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,14 +156,14 @@ class Tool:
             details = details and f"{details}."
         by_code = approval and not self.is_read
         if self.is_read:
-            asked = "" if self.name in JOURNEY else _RARELY
+            advice = "" if self.name in JOURNEY else _ADVICE["rarely"]
         else:
-            asked = _BY_CODE if by_code else _BY_PERSON
+            advice = _ADVICE["by_code" if by_code else "by_person"]
         result = trip_tools.RESULTS.get(self._key) or schema_of(self._result)
         return ToolDefinition(
             name=self.name,
             title=title,
-            description=" ".join(filter(None, (f"{title}.", details, asked))),
+            description=" ".join(filter(None, (f"{title}.", details, advice))),
             input_schema=arguments_schema(self._model_with_code if by_code else self._model),
             output_schema=answer_schema(result, approval=by_code),
             read_only=self.is_read,

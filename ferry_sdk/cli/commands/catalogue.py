@@ -18,11 +18,7 @@ _PORT = ("code", "name", "country")
 _Text = Annotated[str, typer.Argument(metavar="TEXT", help="What to find; default: all.")]
 
 
-def ports(
-    *,
-    text: _Text = "",
-    common: Common,
-) -> None:
+def ports(*, text: _Text = "", common: Common) -> None:
     """Find ports by code, name, city or country.
 
     Names are known in several languages. Without TEXT, all ports are listed.
@@ -45,11 +41,7 @@ def ports(
     _print_found("ports", records, (*_PORT, "score", "reason"), text=text, as_json=common.as_json)
 
 
-def companies(
-    *,
-    text: _Text = "",
-    common: Common,
-) -> None:
+def companies(*, text: _Text = "", common: Common) -> None:
     """Find companies by code or a part of the name. Without TEXT, list all."""
     with common.open_client() as ferry, show_progress("Loading the companies"):
         known = ferry.mcp.companies()

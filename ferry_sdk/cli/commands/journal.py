@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Annotated, Final
 
@@ -47,48 +47,45 @@ def _moment_option(name: str, help_text: str) -> object:
 _EntryId = Annotated[str, typer.Argument(metavar="ENTRY", help="The entry's id.")]
 
 
-def list_entries(
-    *,
-    journal: JournalUrl,
-    since: Annotated[
-        datetime | None, _moment_option("--since", "Begun at this time or later.")
-    ] = None,
-    until: Annotated[datetime | None, _moment_option("--until", "Begun before this time.")] = None,
+@dataclass(frozen=True)
+class EntryOptions:
+    """The options that choose entries: the arguments of `Journal.entries`."""
+
+    since: Annotated[datetime | None, _moment_option("--since", "Begun at this time or later.")] = (
+        None
+    )
+    until: Annotated[datetime | None, _moment_option("--until", "Begun before this time.")] = None
     state: Annotated[
         str | None,
         typer.Option(
             metavar="STATE",
             help="open, unknown, done, rejected, not_sent; or unresolved: open and unknown.",
         ),
-    ] = None,
+    ] = None
     operation: Annotated[
         str | None, typer.Option(metavar="NAME", help="An operation, such as bookings.create.")
-    ] = None,
-    booking: Annotated[
+    ] = None
+    booking_id: Annotated[
         str | None,
-        typer.Option(metavar="BOOKING", help="Writes that name this booking, or its tickets."),
-    ] = None,
-    ticket: Annotated[
-        str | None, typer.Option(metavar="TICKET", help="Writes that name this ticket.")
-    ] = None,
+        typer.Option(
+            "--booking", metavar="BOOKING", help="Writes that name this booking, or its tickets."
+        ),
+    ] = None
+    ticket_id: Annotated[
+        str | None,
+        typer.Option("--ticket", metavar="TICKET", help="Writes that name this ticket."),
+    ] = None
     limit: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="At most so many, the oldest.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
+    ] = None
+
+
+def list_entries(*, journal: JournalUrl, entries: EntryOptions, as_json: AsJson = False) -> None:
     """List the writes on record, oldest first, with what to do about unresolved ones."""
     with open_journal(journal) as record:
-        found = record.entries(
-            since=since,
-            until=until,
-            state=state,  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] -- checked there
-            operation=operation,
-            booking_id=booking,
-            ticket_id=ticket,
-            limit=limit,
-        )
+        found = record.entries(**vars(entries))
     _print_all(found, {}, as_json=as_json)
-    named = {"booking": booking, "ticket": ticket}
+    named = {"booking": entries.booking_id, "ticket": entries.ticket_id}
     for kind, some_id in named.items():
         if some_id is not None and not found:
             name = "reference" if kind == "booking" else "number"

@@ -51,12 +51,7 @@ def show_order(*, order_id: _OrderId, journal: JournalUrl, as_json: AsJson = Fal
     print_result({"order": order_members(order)}, order_facts(order), as_json=as_json)
 
 
-def resume_order(
-    *,
-    order_id: _OrderId,
-    journal: JournalUrl,
-    common: Common,
-) -> None:
+def resume_order(*, order_id: _OrderId, journal: JournalUrl, common: Common) -> None:
     """Read the bookings of an order, and go on with what was begun.
 
     Sends nothing twice, and pays no other price than was agreed. Exits with 5 if a booking's

@@ -29,11 +29,7 @@ from ferry_sdk.models.tickets import CancellationFee, Ticket
 NO_SUCH_RECORD: Final = (NotFoundError, BadRequestError, UnprocessableEntityError)
 
 
-def show(
-    *,
-    some_id: RecordId,
-    common: Common,
-) -> None:
+def show(*, some_id: RecordId, common: Common) -> None:
     """Show a booking or a ticket with its travellers."""
     with common.open_client() as ferry, show_progress("Reading"):
         record = record_of(ferry, some_id)
