@@ -126,9 +126,9 @@ class Codes:
             }
             for bound in ends:
                 del self._pending[bound]
-        until = ends.get(binding, 0.0)
+        until = ends.get(binding)
         # A stored code may be from before the machine started, and with it its clock.
-        if not until - VALID_FOR <= now < until:
+        if until is None or not until - VALID_FOR <= now < until:
             raise RefusedError("code_invalid", field="confirmation_code")
 
 
