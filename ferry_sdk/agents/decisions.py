@@ -25,6 +25,7 @@ from ferry_sdk._transport.sync import Transport
 from ferry_sdk.agents.policy.answers import (
     Answer,
     RefusedError,
+    done_answer,
     failure_answer,
     internal_error,
     unknown_answer,
@@ -61,12 +62,14 @@ from ferry_sdk.errors import (
 from ferry_sdk.models.inputs import Traveller
 
 T = TypeVar("T")
+PreviewFlow = Generator[ToolEffect, Any, ApprovalRequest | Answer]
 
 
 class ToolRunner:
     """Run the tool calls of one toolkit; safe to share between threads and tasks.
 
     Attributes:
+        by_code: Whether writes are approved by a code.
         writes: The tools that change something.
     """
 
@@ -87,15 +90,11 @@ class ToolRunner:
         self._transport = transport
         self._may_write = writes
         self._approve = approve
+        self.by_code: bool = approve is None
         self._audit = audit
         self.writes: Writes = Writes(store, budget, self._now)
         self._state = self.writes.state
         self._under_way: set[ToolCall] = set()
-
-    @property
-    def by_code(self) -> bool:
-        """Whether writes are approved by a code."""
-        return self._approve is None
 
     @property
     def is_sending(self) -> bool:
@@ -137,28 +136,23 @@ class ToolRunner:
 
         return self._track(call, flow()), call.correlation_id
 
-    def preview(
-        self, name: object, arguments: object
-    ) -> tuple[Generator[ToolEffect, Any, ApprovalRequest | Answer], str]:
+    def preview(self, name: object, arguments: object) -> tuple[PreviewFlow, str]:
         """Start to find out what a person has to approve; a refusal is recorded and returned."""
         call = self._new_call()
-        return self._preview(call, name, arguments), call.correlation_id
+
+        def flow() -> PreviewFlow:
+            answer = yield from self._handle_errors(call, self._request(call, name, arguments))
+            if not isinstance(answer, ApprovalRequest):
+                yield from record(call.record(answer), self._audit)
+            return answer
+
+        return flow(), call.correlation_id
 
     def _new_call(self) -> ToolCall:
         """Return a call with the client's correlation id or a new one."""
         return ToolCall(self._transport.settings.correlation_id or next_correlation_id())
 
-    def _preview(
-        self, call: ToolCall, name: object, arguments: object
-    ) -> Generator[ToolEffect, Any, ApprovalRequest | Answer]:
-        answer = yield from self._handle_errors(call, self._request(call, name, arguments))
-        if not isinstance(answer, ApprovalRequest):
-            yield from record(call.record(answer), self._audit)
-        return answer
-
-    def _request(
-        self, call: ToolCall, name: object, arguments: object
-    ) -> Generator[ToolEffect, Any, ApprovalRequest | Answer]:
+    def _request(self, call: ToolCall, name: object, arguments: object) -> PreviewFlow:
         tool, read = self._read(call, name, arguments, by_code=False)
         if tool.is_read:
             raise RefusedError("read_needs_none")
@@ -223,22 +217,22 @@ class ToolRunner:
         tool, read = self._read(call, name, arguments, by_code=approve is None)
         check_days(read.values, self._now())
         if tool.name == LIST:
-            return {"status": "done", "result": {"travellers": [*self._handles()]}}
+            return done_answer({"travellers": [*self._handles()]})
         if tool.is_read:
             return (yield from self._answer_read(tool, read))
         prepared = yield from self.writes.prepare(call, tool, read)
         if not isinstance(prepared, Prepared):
             return prepared
         try:
-            needed = yield from self.writes.ask_approval(call, prepared, approve)
+            needed = yield from self.writes.ask_approval(prepared, approve)
             yield from prepared.plan.check()
             if needed is None:
-                self.writes.mark_sent(call, prepared)
+                self.writes.mark_sent(prepared)
         except BaseException:
             self.writes.drop(prepared)
             raise
         if needed is None:
-            return (yield from self.writes.send(call, prepared))
+            return (yield from self.writes.send(prepared))
         self.writes.drop(prepared)
         return needed
 
@@ -255,7 +249,7 @@ class ToolRunner:
         result = yield Invoke(tool.operation, read.values)
         view = view_of(result, read.detail, read.contains)
         self._state.remember(result, read.values, view)
-        return {"status": "done", "result": view}
+        return done_answer(view)
 
     def _read(
         self, call: ToolCall, name: object, arguments: object, *, by_code: bool

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple, cast
 
 import typer
 from typer.core import TyperGroup
@@ -19,7 +20,7 @@ class Command(NamedTuple):
     """A command, described without importing it.
 
     Attributes:
-        function: The function, or the typer application of a group, as ``module:name``.
+        function: The function, or the functions of a family by name, as ``module:name``.
         panel: The section of the help that lists it.
         summary: The first sentence of its help.
     """
@@ -58,8 +59,8 @@ _SUMMARIES: Final = {
     },
 }
 _FUNCTIONS: Final = {
-    "journal": "journal:app",
-    "orders": "orders:app",
+    "journal": "journal:COMMANDS",
+    "orders": "orders:COMMANDS",
     "ports": "catalogue:ports",
     "companies": "catalogue:companies",
     "vehicles": "catalogue:vehicles",
@@ -75,17 +76,25 @@ COMMANDS: dict[str, Command] = {
 
 
 def load_command(name: str) -> Any:  # noqa: ANN401 -- a command of typer's own copy of click
-    """Import a command and return it as typer runs it."""
-    module, _, attribute = COMMANDS[name].function.partition(":")
-    found = getattr(import_module(f"ferry_sdk.cli.commands.{module}"), attribute)
-    if isinstance(found, typer.Typer):
-        return typer.main.get_command(found)
+    """Import a command, or a family of commands, and return it as typer runs it."""
     from ferry_sdk.cli.terminal.errors import report_errors  # noqa: PLC0415 -- the help needs none
+    from ferry_sdk.cli.terminal.options import expand_options  # noqa: PLC0415 -- the same
 
+    entry = COMMANDS[name]
+    module, _, attribute = entry.function.partition(":")
+    found = getattr(import_module(f"ferry_sdk.cli.commands.{module}"), attribute)
+    if isinstance(found, dict):
+        family = typer.Typer(
+            no_args_is_help=True, pretty_exceptions_enable=False, help=entry.summary
+        )
+        for its_name, function in cast("dict[str, Callable[..., None]]", found).items():
+            family.command(its_name)(report_errors(expand_options(function)))
+        return typer.main.get_command(family)
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     # Containers set the options of the local service by variables: FERRY_SANDBOX_PORT, ….
     prefix = {"auto_envvar_prefix": "FERRY_SANDBOX"} if name == "sandbox" else {}
-    single.command(name, context_settings={**_SETTINGS, **prefix})(report_errors(found))
+    settings = {**_SETTINGS, **prefix}
+    single.command(name, context_settings=settings)(report_errors(expand_options(found)))
     return typer.main.get_command(single)
 
 

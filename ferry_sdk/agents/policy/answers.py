@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any, Final
 
@@ -41,6 +40,8 @@ TEXTS: Final[Mapping[str, str]] = _DATA["texts"]
 """What an answer says besides, and what a person is told."""
 REFUSALS: Final[Mapping[str, tuple[str, str]]] = _DATA["refusals"]
 """The code and the message of each reason for which a call is refused."""
+_AMOUNTS: Final[Mapping[str, str]] = _DATA["amounts"]
+"""The amounts that an answer names, with the attributes of the errors that hold them."""
 _LONGEST: Final = 600
 """Characters of a message: those of a service have 500, and the status and the code follow."""
 _MAX_CANDIDATES: Final = 10
@@ -65,6 +66,13 @@ class RefusedError(Exception):
     def answer(self) -> Answer:
         """Return the refusal as an answer."""
         return _refused_answer(self.code, self.message, **self.details)
+
+
+def done_answer(result: JsonValue, notes: Iterable[str] = ()) -> Answer:
+    """Return the answer for a call that succeeded; `notes` say what to know besides."""
+    answer: Answer = {"status": "done", "result": result}
+    texts = [*notes]
+    return {**answer, "notes": texts} if texts else answer
 
 
 def _refused_answer(code: str, message: str, **details: Any) -> Answer:  # noqa: ANN401 -- any JSON
@@ -100,13 +108,12 @@ def failure_answer(error: FerryError, party: str = "passengers") -> Answer:
             re.sub(r"\[(\d+)\]", r".\1", text).replace("passengers.", f"{party}.")
             for text in (message, clean_text(error.field, 100))
         )
+        code, candidates = "invalid_arguments", dict[str, object]()
         if isinstance(error, AmbiguousPlaceError):
-            candidates = _ports(error.candidates)
-            return _refused_answer("ambiguous_place", message, field=field, **candidates)
-        if isinstance(error, UnknownPlaceError):
-            candidates = _ports(error.suggestions)
-            return _refused_answer("unknown_place", message, field=field, **candidates)
-        return _refused_answer("invalid_arguments", message, field=field)
+            code, candidates = "ambiguous_place", _ports(error.candidates)
+        elif isinstance(error, UnknownPlaceError):
+            code, candidates = "unknown_place", _ports(error.suggestions)
+        return _refused_answer(code, message, field=field, **candidates)
     details: dict[str, Any] = {}
     if error.correlation_id is not None:
         details["correlation_id"] = error.correlation_id
@@ -115,7 +122,9 @@ def failure_answer(error: FerryError, party: str = "passengers") -> Answer:
     if isinstance(error, AlreadyDoneError):
         details["result"] = view_of(error.result, "short")
     if isinstance(error, PriceChangedError | PenaltyExceededError):
-        details |= _amounts_of(error)
+        amounts = {name: getattr(error, its, None) for name, its in _AMOUNTS.items()}
+        details |= {name: format_amount(one) for name, one in amounts.items() if one is not None}
+        details |= {"currency": error.currency, "expected_currency": error.expected_currency}
     retry_after = error.retry_after if isinstance(error, APIError) else None
     if retry_after is not None and isfinite(retry_after):
         details["retry_after"] = retry_after
@@ -127,22 +136,6 @@ def failure_answer(error: FerryError, party: str = "passengers") -> Answer:
         next_step=_next_step(error),
         **details,
     )
-
-
-def _amounts_of(error: PriceChangedError | PenaltyExceededError) -> dict[str, str]:
-    """Return the amounts that were approved and those of the service, with both currencies."""
-    amounts: dict[str, Decimal | None]
-    if isinstance(error, PriceChangedError):
-        amounts = {"expected": error.expected, "found": error.found}
-    else:
-        amounts = {
-            "max_penalty": error.limit,
-            "penalty": error.penalty,
-            "min_refund": error.min_refund,
-            "refund": error.refund,
-        }
-    texts = {name: format_amount(amount) for name, amount in amounts.items() if amount is not None}
-    return {**texts, "currency": error.currency, "expected_currency": error.expected_currency}
 
 
 def _ports(ports: Sequence[Port]) -> dict[str, object]:

@@ -109,8 +109,7 @@ class Codes:
         It expires when the monotonic clock shows `until`.
         """
         code = "".join(secrets.choice(_LETTERS) for _ in range(10))
-        with self._state.transaction():
-            self._pending[binding] = code, until
+        self._pending[binding] = code, until
         return code
 
     def use(self, code: str, binding: str, now: float) -> None:
@@ -120,18 +119,16 @@ class Codes:
             RefusedError: The code is wrong, used, expired, or issued for another write.
         """
         with self._state.transaction():
-            found = [
-                (bound, until)
+            ends = {
+                bound: until
                 for bound, (waiting, until) in self._pending.items()
                 if hmac.compare_digest(waiting.encode(), code.encode())
-            ]
-            for bound, _ in found:
+            }
+            for bound in ends:
                 del self._pending[bound]
-        if not any(
-            # A stored code may be from before the machine started, and with it its clock.
-            hmac.compare_digest(bound, binding) and until - VALID_FOR <= now < until
-            for bound, until in found
-        ):
+        until = ends.get(binding)
+        # A stored code may be from before the machine started, and with it its clock.
+        if until is None or not until - VALID_FOR <= now < until:
             raise RefusedError("code_invalid", field="confirmation_code")
 
 
@@ -163,7 +160,6 @@ class Refusals:
             self._refused.clear()
 
     def _count(self, key: str, now: float) -> int:
-        with self._state.transaction():
-            count, until = self._refused.get(key, (0, 0.0))
+        count, until = self._refused.get(key, (0, 0.0))
         # A stored refusal may be from before the machine started, and with it its clock.
         return count if until - _REFUSED_FOR <= now < until else 0

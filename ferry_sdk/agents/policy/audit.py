@@ -12,8 +12,6 @@ from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Any, Literal
 
-from pydantic import JsonValue
-
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _ID = re.compile(r"[A-Za-z0-9_.:~|+/=-]{1,200}")  # matches no e-mail address
@@ -101,19 +99,16 @@ class ToolCall:
             if isinstance(value, str):
                 self.subject[name] = value if _ID.fullmatch(value) else "?"
 
-    def record(self, answer: Mapping[str, JsonValue]) -> AuditRecord:
+    def record(self, answer: Mapping[str, Any]) -> AuditRecord:
         """Return the audit record of the answered call."""
-        error = answer.get("error")
-        details = error if isinstance(error, dict) else {}
-        status = str(answer["status"])
+        status, error = answer["status"], answer.get("error", {})
         outcome = {"done": "done", "approval_needed": "not_sent"}.get(status)
-        code = details.get("code")
         return AuditRecord(
             at=datetime.now(timezone.utc),
             tool=self.tool,
             status=status,
-            code=None if code is None else str(code),
-            outcome=outcome or str(details["outcome"]),
+            code=error.get("code"),
+            outcome=outcome or error["outcome"],
             subject=dict(self.subject),
             approval=self.approval,
             amount=self.amount,

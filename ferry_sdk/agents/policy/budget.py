@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping, MutableMapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
@@ -62,6 +62,7 @@ class Budget:
         self._held = self._state.table("spent", tuple[Decimal, str])
         self._approved = self._state.table("approved", tuple[Decimal, str])
         self._kept = self._state.table("penalties", tuple[Decimal, str])
+        self._amounts = {"spent": self._held, "penalties": self._kept}
         self._unpaid = self._state.table("unpaid_tickets", bool)
 
     def hold(self, key: str, amount: Decimal, currency: str) -> Hold:
@@ -84,7 +85,7 @@ class Budget:
     def release(self, hold: Hold) -> None:
         """Undo a hold of an amount that was not spent: put back what it replaced."""
         with self._state.transaction():
-            amounts = self._amounts(hold)
+            amounts = self._amounts[hold.table]
             is_held = amounts.pop(hold.key, None) is not None
             if is_held and hold.before is not None:
                 amounts[hold.key] = hold.before
@@ -94,17 +95,13 @@ class Budget:
     def settle(self, hold: Hold, key: str, amount: Decimal, currency: str) -> None:
         """Replace a hold by the real price, even above the limit, under a new key."""
         with self._state.transaction():
-            self._approved[key] = self._amounts(hold).get(hold.key, (amount, currency))
+            self._approved[key] = self._amounts[hold.table].get(hold.key, (amount, currency))
             self.release(hold)
             self._held[key] = max(amount, Decimal(0)), currency
 
-    def _amounts(self, hold: Hold) -> MutableMapping[str, tuple[Decimal, str]]:
-        return self._held if hold.table == "spent" else self._kept
-
     def approved(self, booking_id: str) -> tuple[Decimal, str] | None:
         """Return the price at which a booking was approved, if it was made here."""
-        with self._state.transaction():
-            return self._approved.get(booking_id)
+        return self._approved.get(booking_id)
 
     def give_back(self, result: object, whole: tuple[str, Collection[str]] | None) -> str | None:
         """Stop counting the booking that a result ends, if it was certainly never paid.

@@ -43,10 +43,8 @@ class _Change:
         """Return one identity for each booking or ticket."""
         some_id: str = values[self._subject]
         record = self._state.known_ids.record(self._subject, some_id)
-        if record is None:
-            raise self._state.known_ids.unseen_id(
-                "the " + self._subject.removesuffix("_id"), self._subject
-            )
+        what = f"the {self._subject.removesuffix('_id')}"
+        record = self._state.known_ids.require(record, what, self._subject)
         key = self._state.fingerprint(type(self).__name__, self._subject, some_id)
         return Identity(key, {self._subject: some_id}, record.booking_id or some_id)
 

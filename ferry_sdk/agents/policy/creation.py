@@ -22,7 +22,6 @@ from ferry_sdk.agents.policy.write_plan import (
     ToolkitState,
     WritePlan,
     WritePlans,
-    invalid,
 )
 from ferry_sdk.agents.tools.sanitize import name_key
 from ferry_sdk.errors import FerryError, InvalidInputError
@@ -76,7 +75,7 @@ class Create:
         """Plan the booking at the price of the chosen tariffs, or at a total that is expected."""
         chosen = self._choices(values)
         if len(identity.subject) != len(set(identity.subject.values())):
-            raise invalid("a sailing is listed twice", "availabilities")
+            raise RefusedError("listed_twice", field="availabilities")
         passengers: list[Traveller] = values["passengers"]
         vehicle: Vehicle | None = values.get("vehicle")
         for shown, _, _ in chosen:
@@ -87,8 +86,8 @@ class Create:
             values = {**values, "vehicle": (yield from _searched_vehicle(vehicle, searched))}
         currency = chosen[0].tariff.currency
         if any(choice.tariff.currency != currency for choice in chosen):
-            raise invalid("all tariffs must have the same currency", "availabilities")
-        self._check_offers(chosen)
+            raise RefusedError("several_currencies", field="availabilities")
+        yield from self._check_offers(chosen)
         amount = exact_sum(choice.tariff.amount for choice in chosen) if total is None else total
         selections = [
             shown.sailing.select(tariff=tariff, place=place) for shown, tariff, place in chosen
@@ -101,7 +100,7 @@ class Create:
         more = and_vehicle + (TEXTS["may_be_dearer"] if has_choice and total is None else "")
         kind = chosen[0].tariff.type.upper()
         if kind in _TYPES and values.get("reservation_type", kind) != kind:
-            raise invalid(f"expected {kind}, the type of the tariff", "reservation_type")
+            raise RefusedError("other_type", kind, field="reservation_type")
         return WritePlan(
             values,
             f"Book for {money(amount, currency)}: {self.describe(values)}; {who}{more}",
@@ -110,7 +109,7 @@ class Create:
             lambda: self._state.budget.hold(identity.key, amount, currency),
             tuple(quote(f"{each.first_name} {each.last_name}") for each in passengers),
             _contact(values.get("contact"), passengers),
-            check=lambda: self._check_again(chosen),
+            check=lambda: self._check_offers(chosen),
         )
 
     def party(self, values: Mapping[str, Any]) -> tuple[str, ...]:
@@ -132,13 +131,9 @@ class Create:
             )
         if (result.total_price, result.currency) == (plan.amount, plan.currency):
             return []
-        note = (
-            f"PRICE DIFFERS: approved were {money(plan.amount, plan.currency)}, the booking "
-            f"costs {money(result.total_price, result.currency)}. Nothing is confirmed yet: tell "
-            "the user. Only if they agree, confirm with expect_total "
-            f"{format_amount(result.total_price)}. Else cancel it."
-        )
-        return [note]
+        approved = money(plan.amount, plan.currency)
+        total, price = format_amount(result.total_price), money(result.total_price, result.currency)
+        return [TEXTS["price_differs"].format(approved=approved, price=price, total=total)]
 
     def _choices(self, values: Mapping[str, Any]) -> list[_Choice]:
         return [
@@ -147,25 +142,19 @@ class Create:
         ]
 
     def _choice(self, chosen: Selection, where: str) -> _Choice:
-        shown = self._state.known_ids.sailing(chosen.availability_id)
-        if shown is None:
-            raise self._state.known_ids.unseen_id("the sailing", f"{where}.availability_id")
-        tariffs = {tariff.id: tariff for tariff in shown.sailing.tariffs}
-        if chosen.tariff_id not in tariffs:
-            raise self._state.known_ids.unseen_id(
-                "the tariff of this sailing", f"{where}.tariff_id"
-            )
-        places = {place.id: place for place in shown.sailing.places}
-        if chosen.place_id not in places:
-            raise self._state.known_ids.unseen_id("the place of this sailing", f"{where}.place_id")
-        return _Choice(shown, tariffs[chosen.tariff_id], places[chosen.place_id])
+        known_ids = self._state.known_ids
+        shown = known_ids.require(
+            known_ids.sailing(chosen.availability_id), "the sailing", f"{where}.availability_id"
+        )
+        tariff = {one.id: one for one in shown.sailing.tariffs}.get(chosen.tariff_id)
+        tariff = known_ids.require(tariff, "the tariff of this sailing", f"{where}.tariff_id")
+        place = {one.id: one for one in shown.sailing.places}.get(chosen.place_id)
+        place = known_ids.require(place, "the place of this sailing", f"{where}.place_id")
+        return _Choice(shown, tariff, place)
 
-    def _check_again(self, chosen: list[_Choice]) -> Generator[Invoke, Any, None]:
+    def _check_offers(self, chosen: list[_Choice]) -> Generator[Invoke, Any, None]:
+        """Refuse a tariff that has expired or has another price now; this needs no call."""
         yield from ()
-        self._check_offers(chosen)
-
-    def _check_offers(self, chosen: list[_Choice]) -> None:
-        """Refuse a tariff that has expired or has another price now."""
         for index, (shown, tariff, _) in enumerate(chosen):
             where = f"availabilities.{index}"
             ends = min(tariff.expiration_date, shown.sailing.depart_at)
@@ -183,9 +172,9 @@ def _check_party(values: Mapping[str, Any], chosen: Sequence[_Choice]) -> None:
         InvalidInputError: A traveller contradicts itself or another one; `field` names it.
     """
     if len(chosen) > 1 and len({one.shown.sailing.direction for one in chosen}) == 1:
-        raise invalid("expected one sailing out and one back", "availabilities")
+        raise RefusedError("one_direction", field="availabilities")
     if len(chosen) == 1 and chosen[0].tariff.roundtrip_locked:
-        raise invalid("this tariff is for round trips only", "availabilities.0.tariff_id")
+        raise RefusedError("round_trips_only", field="availabilities.0.tariff_id")
     call: Any = BookingsGroup.create(None, **values).call
     party: Any = call.body["passengers"]
     booked = Counter(one["type"] for one in party)
@@ -227,11 +216,7 @@ def _searched_vehicle(vehicle: Vehicle, searched: set[str]) -> Generator[Invoke,
     )
     if match is None:
         if "__" in vehicle.code:
-            raise invalid(
-                "this is a code for searches; expected the code of a vehicle type, such as CAR, "
-                "as trips_find shows it",
-                "vehicle.code",
-            )
+            raise RefusedError("search_code", field="vehicle.code")
         return vehicle
     booked = match.booking(identification=vehicle.identification)
     if fold(vehicle.code) != fold(booked.code):

@@ -203,7 +203,9 @@ class Duplicates:
     def complete(self, key: str, write: CompletedWrite) -> None:
         """Record that a write was done."""
         with self._state.transaction():
-            self._add_completed(key, write)
+            self._unknown.pop(key, None)
+            self._under_way.pop(key, None)
+            self._completed[key] = write
 
     def forget(self, booking_id: str) -> None:
         """Allow the write that made this booking to be made again."""
@@ -236,15 +238,10 @@ class Duplicates:
                 raise InvalidInputError("no unresolved write has this id", field="correlation_id")
             for key in found:
                 if happened:
-                    self._add_completed(key, CompletedWrite(None))
+                    self.complete(key, CompletedWrite(None))
                 else:
                     del self._unknown[key]
             return list(found.values())
-
-    def _add_completed(self, key: str, write: CompletedWrite) -> None:
-        self._unknown.pop(key, None)
-        self._under_way.pop(key, None)
-        self._completed[key] = write
 
 
 def machine_id() -> str | None:
@@ -269,8 +266,6 @@ def _has_ended(write: WriteInProgress) -> bool:
         return False
     try:
         os.kill(write.pid, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, ProcessLookupError)
     return False

@@ -7,11 +7,12 @@ shown again.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any, Literal, cast
+from functools import partial
+from typing import Annotated, Any, Literal, TypeVar, cast
 
 from pydantic import BaseModel, PlainSerializer
 from pydantic_core import to_jsonable_python
@@ -26,6 +27,8 @@ from ferry_sdk.models.records import Records
 from ferry_sdk.models.tickets import Ticket
 from ferry_sdk.planning.trips import Trip
 
+T = TypeVar("T")
+
 REMEMBERED = 10_000
 """How many sailings, bookings and tickets are remembered, of each kind."""
 _PERSONAL = ("in_board", "vehicle", "meals", "animals")
@@ -37,20 +40,17 @@ _LETTERS = "bcdfghjkmnpqrstvwxz"
 
 def _without_personal_data(value: object) -> Any:  # noqa: ANN401 -- any JSON
     """Return the known fields of a record as JSON, without `_PERSONAL`."""
-    names: Sequence[str] = ()
+    names: Iterable[str]
     if isinstance(value, BaseModel):
-        names = tuple(type(value).model_fields)
+        names = type(value).model_fields
     elif is_dataclass(value):
-        names = tuple(value.__dataclass_fields__)
+        names = value.__dataclass_fields__
     elif isinstance(value, tuple):
         return [_without_personal_data(part) for part in cast("tuple[object, ...]", value)]
     else:
         return to_jsonable_python(value)
-    return {
-        name: _without_personal_data(getattr(value, name))
-        for name in names
-        if name not in _PERSONAL
-    }
+    kept = [name for name in names if name not in _PERSONAL]
+    return {name: _without_personal_data(getattr(value, name)) for name in kept}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,11 @@ class KnownSailing:
             f"{sailing.company.id} {sailing.depart_code} {sailing.arrive_code} "
             f"{sailing.depart_at.isoformat()}"
         )
+
+    @property
+    def price_key(self) -> str:
+        """Identify the sailing among those of searches with the same parameters."""
+        return f"{self.question} {self.sailing_key}"
 
     def tariff_key(self, tariff: Tariff) -> _TariffKey:
         """Return the kind of a tariff, its rank among that kind, and its price."""
@@ -124,22 +129,26 @@ class KnownIds:
         self._series = state.table("series", str)
         self._numbers = state.table("numbers", int)
 
-    def unseen_id(self, what: str, field: str) -> RefusedError:
-        """Return the refusal of an id that is not remembered."""
+    def require(self, shown: T | None, what: str, field: str) -> T:
+        """Return what was shown, if it is remembered.
+
+        Raises:
+            RefusedError: It is not; `field` is the argument with its id.
+        """
+        if shown is not None:
+            return shown
         if self._state.outlives_process:
-            return RefusedError("unseen_id", what, field=field)
+            raise RefusedError("unseen_id", what, field=field)
         step = f"{NEXT_STEPS['unseen_id']} {TEXTS['restarted']}"
-        return RefusedError("unseen_or_restarted", what, field=field, next_step=step)
+        raise RefusedError("unseen_or_restarted", what, field=field, next_step=step)
 
     def sailing(self, availability_id: str) -> KnownSailing | None:
         """Return the sailing with this id, if it is remembered."""
-        with self._state.transaction():
-            return self._offers.get(availability_id)
+        return self._offers.get(availability_id)
 
     def trip(self, offer: str) -> KnownTrip | None:
         """Return the trip of an offer, if it is remembered."""
-        with self._state.transaction():
-            return self._trips.get(offer)
+        return self._trips.get(offer)
 
     def remember_trips(
         self, trips: Sequence[Trip], arguments: Mapping[str, Any], table: TripsTable, limit: int
@@ -149,17 +158,15 @@ class KnownIds:
         The prices of the others are remembered, too.
         """
         offers: list[str] = []
-        question = self._question(arguments, has_return="back" in arguments)
+        known_sailing = self._known_by(arguments, has_return="back" in arguments)
         shown = {sailing.id for trip in trips[:limit] for sailing in _ways(trip)}
         sailings = {sailing.id: sailing for trip in trips for sailing in _ways(trip)}
         with self._state.transaction():
             for sailing in sailings.values():
-                self._remember_sailing(sailing, question, arguments, is_shown=sailing.id in shown)
+                self._remember_sailing(known_sailing(sailing), is_shown=sailing.id in shown)
             for trip in trips[:limit]:
                 offer = self._new_offer_id()
-                places = table.add(offer, trip)
-                ids = tuple({letter: place.id for letter, place in way.items()} for way in places)
-                self._trips[offer] = KnownTrip(trip, ids)
+                self._trips[offer] = KnownTrip(trip, table.add(offer, trip))
                 offers.append(offer)
         return offers
 
@@ -170,19 +177,16 @@ class KnownIds:
 
     def has_current_price(self, known_sailing: KnownSailing, tariff: Tariff) -> bool:
         """Return False if a later search with the same parameters showed another price."""
-        with self._state.transaction():
-            latest = self._prices.get(f"{known_sailing.question} {known_sailing.sailing_key}")
+        latest = self._prices.get(known_sailing.price_key)
         return latest is None or known_sailing.tariff_key(tariff) in latest
 
     def record(self, name: Literal["booking_id", "ticket_id"], value: str) -> KnownRecord | None:
         """Return the booking or ticket with this id, if it is remembered."""
-        with self._state.transaction():
-            return (self._bookings if name == "booking_id" else self._tickets).get(value)
+        return (self._bookings if name == "booking_id" else self._tickets).get(value)
 
     def remember_booking(self, booking_id: str, description: str) -> None:
         """Remember a booking that was made, and not read."""
-        with self._state.transaction():
-            self._bookings[booking_id] = KnownRecord(f"booking ({description})")
+        self._bookings[booking_id] = KnownRecord(f"booking ({description})")
 
     def booking_of(self, ticket_id: str) -> tuple[str, tuple[str, ...]] | None:
         """Return the id of a ticket's booking and of all its tickets, if they are remembered."""
@@ -209,10 +213,9 @@ class KnownIds:
                 self._bookings[result.booking_id] = KnownRecord(description, tickets=tickets)
                 for ticket in result.tickets:
                     self._remember_ticket(ticket, result.booking_id)
-            elif isinstance(result, BookingConfirmation):
-                if self._tickets.get(result.ticket_id) is None:
-                    description = f"ticket {quote(result.ticket_number or result.ticket_id)}"
-                    self._tickets[result.ticket_id] = KnownRecord(description, result.booking_id)
+            elif isinstance(result, BookingConfirmation) and result.ticket_id not in self._tickets:
+                description = f"ticket {quote(result.ticket_number or result.ticket_id)}"
+                self._tickets[result.ticket_id] = KnownRecord(description, result.booking_id)
             elif isinstance(result, Ticket):
                 self._remember_ticket(result, None)
 
@@ -222,32 +225,29 @@ class KnownIds:
         arguments: Mapping[str, Any],
         shown: Mapping[str, Any] | None,
     ) -> None:
+        sailings = [record for record in records if isinstance(record, Availability)]
+        if not sailings:
+            return
         ids = None if shown is None else {item.get("id") for item in shown["items"]}
-        for sailing in records:
-            if isinstance(sailing, Availability):
-                question = self._question(
-                    arguments, has_return=arguments.get("ret_journey_id") is not None
-                )
-                is_shown = ids is None or sailing.id in ids
-                self._remember_sailing(sailing, question, arguments, is_shown=is_shown)
+        has_return = arguments.get("ret_journey_id") is not None
+        for known in map(self._known_by(arguments, has_return=has_return), sailings):
+            self._remember_sailing(known, is_shown=ids is None or known.sailing.id in ids)
 
-    def _remember_sailing(
-        self, sailing: Availability, question: str, arguments: Mapping[str, Any], *, is_shown: bool
-    ) -> None:
-        vehicle = arguments.get("vehicle")
-        code = None if vehicle is None else vehicle.code
-        party = tuple(str(each.type) for each in arguments["passengers"])
-        known_sailing = KnownSailing(sailing, question, code, party)
+    def _remember_sailing(self, known: KnownSailing, *, is_shown: bool) -> None:
         if is_shown:
-            self._offers[sailing.id] = known_sailing
-        prices = frozenset(map(known_sailing.tariff_key, sailing.tariffs))
-        self._prices[f"{question} {known_sailing.sailing_key}"] = prices
+            self._offers[known.sailing.id] = known
+        self._prices[known.price_key] = frozenset(map(known.tariff_key, known.sailing.tariffs))
 
-    def _question(self, arguments: Mapping[str, Any], *, has_return: bool) -> str:
-        """Return a hash of the parameters of a search that prices depend on."""
-        vehicle = arguments.get("vehicle")
-        who = [(each.type, each.gender, each.age) for each in arguments["passengers"]]
-        return self._state.fingerprint(who, None if vehicle is None else vehicle.code, has_return)
+    def _known_by(
+        self, arguments: Mapping[str, Any], *, has_return: bool
+    ) -> Callable[[Availability], KnownSailing]:
+        """Return what makes a `KnownSailing` of a sailing that was found with arguments."""
+        vehicle, party = arguments.get("vehicle"), arguments["passengers"]
+        code = None if vehicle is None else vehicle.code
+        who = [(each.type, each.gender, each.age) for each in party]
+        question = self._state.fingerprint(who, code, has_return)
+        types = tuple(str(each.type) for each in party)
+        return partial(KnownSailing, question=question, vehicle_code=code, party=types)
 
     def _remember_ticket(self, ticket: Ticket, booking_id: str | None) -> None:
         earlier = self._tickets.get(ticket.id)

@@ -15,7 +15,7 @@ import sqlite3
 import threading
 from collections import OrderedDict
 from collections.abc import Generator, ItemsView, Iterator, MutableMapping
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from typing import Any, ClassVar, Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -45,21 +45,25 @@ _TABLES: Final = (
 
 
 class Recent(OrderedDict[K, V]):
-    """A dict that keeps only its `most` recent entries."""
+    """A dict that keeps only its `most` recent entries; it is changed with a lock held."""
 
-    def __init__(self, most: int | None) -> None:
+    def __init__(self, most: int | None, lock: AbstractContextManager[object]) -> None:
         super().__init__()
         self._most = most
+        self._lock = lock
 
     def __setitem__(self, key: K, value: V) -> None:
-        super().__setitem__(key, value)
-        self.move_to_end(key)
-        while self._most is not None and len(self) > self._most:
-            self.popitem(last=False)
+        with self._lock:
+            super().__setitem__(key, value)
+            self.move_to_end(key)
+            while self._most is not None and len(self) > self._most:
+                self.popitem(last=False)
 
 
 class State:
     """The state of one toolkit in memory; safe to share between threads.
+
+    To read or set one entry of a table needs no `transaction`: it is one by itself.
 
     Attributes:
         outlives_process: Whether later processes know it.
@@ -80,7 +84,7 @@ class State:
     def table(self, name: str, kind: type[V], most: int | None = None) -> MutableMapping[str, V]:
         """Return a mapping of texts to values of a type, which keeps the `most` recent ones."""
         del name, kind  # only a file needs them
-        return Recent[str, V](most)
+        return Recent[str, V](most, self._lock)
 
     def fingerprint(self, *of: object) -> str:
         """Return a hash that is equal for equal values, and useless without this state."""
@@ -90,6 +94,10 @@ class State:
 
 class AgentState(State):
     """The state of several toolkits, in a private file.
+
+    Attributes:
+        added: The kinds that the transaction has added to. At its end only so many of
+            the most recent entries are kept.
 
     Raises:
         ConfigurationError: The file cannot be used, is not a state file or one of another version,
@@ -101,7 +109,7 @@ class AgentState(State):
     def __init__(self, path: str | os.PathLike[str]) -> None:
         super().__init__()
         self._connection: sqlite3.Connection | None = None
-        self._changed: dict[str, int] = {}
+        self.added: dict[str, int] = {}
         try:
             self._database = PrivateDatabase(
                 path, application_id=_APPLICATION, version=_VERSION, tables=_TABLES
@@ -145,7 +153,7 @@ class AgentState(State):
                 raise ConfigurationError(f"state: {self._database.path} {problem}") from None
             finally:
                 self._connection = None
-                self._changed.clear()
+                self.added.clear()
 
     @property
     def _open_connection(self) -> sqlite3.Connection:
@@ -161,12 +169,8 @@ class AgentState(State):
         """Return a mapping whose values are stored as JSON."""
         return _Table(self, name, TypeAdapter(kind), most)
 
-    def limit(self, kind: str, most: int) -> None:
-        """Keep only the `most` recent entries of a kind when the transaction ends."""
-        self._changed[kind] = most
-
     def _forget_oldest(self) -> None:
-        for kind, most in self._changed.items():
+        for kind, most in self.added.items():
             self.execute(
                 "DELETE FROM entries WHERE kind = ? AND place <= (SELECT place FROM entries "
                 "WHERE kind = ? ORDER BY place DESC LIMIT 1 OFFSET ?)",
@@ -205,7 +209,7 @@ class _Table(MutableMapping[str, V]):
                 "INSERT OR REPLACE INTO entries (kind, key, value) VALUES (?, ?, ?)", key, text
             )
             if self._most is not None:
-                self._file.limit(self._name, self._most)
+                self._file.added[self._name] = self._most
 
     def __delitem__(self, key: str) -> None:
         with self._file.transaction():

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from datetime import date, datetime, timezone
 from typing import Any, Final, cast
 
-from ferry_sdk.agents.policy.answers import TEXTS, Answer, RefusedError, code_of
+from ferry_sdk.agents.policy.answers import TEXTS, Answer, RefusedError, code_of, done_answer
 from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.known_ids import KnownIds
 from ferry_sdk.agents.tools.sanitize import clean_text
@@ -15,7 +15,7 @@ from ferry_sdk.agents.tools.trip_tools import OFFERS, PLACES, TripsTable, places
 from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.inputs import Traveller, VehicleQuery
 from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
-from ferry_sdk.planning.trips import AskedSearch, SearchReport, TripSearch
+from ferry_sdk.planning.trips import SearchReport, TripSearch
 from ferry_sdk.planning.vehicles import VehicleMatch
 from ferry_sdk.resources.arguments import passengers_on
 
@@ -97,7 +97,7 @@ def find(
         return answer
     arguments = {"limit": PLACES, **values}
     matches = yield Invoke("places.find", arguments, SECONDS)
-    return {"status": "done", "result": places_view(matches)}
+    return done_answer(places_view(matches))
 
 
 def _find_trips(values: Mapping[str, Any], known_ids: KnownIds) -> Reads:
@@ -126,13 +126,7 @@ def _find_trips(values: Mapping[str, Any], known_ids: KnownIds) -> Reads:
         view["vehicle"] = {"code": clean_text(vehicle.booking().code, _MAX_LENGTH)}
     if len(trips) > limit:
         view["more"] = len(trips) - limit
-    notes = [_left_out(trips), _missing(trips.report)]
-    if not trips and not trips.left_out:
-        notes.append(_nothing(trips.report))
-    if "connections" in view:
-        notes.append(TEXTS["separate_tickets"])
-    answer: Answer = {"status": "done", "result": view}
-    return {**answer, "notes": [*filter(None, notes)]} if any(notes) else answer
+    return done_answer(view, _notes(trips))
 
 
 def _show_connections(
@@ -176,6 +170,19 @@ def _find_vehicle(text: str) -> Generator[Invoke, Any, VehicleMatch | None]:
     )
 
 
+def _notes(trips: TripSearch | ConnectionSearch) -> Iterator[str]:
+    """Return what a model has to know about the offers, or about their absence."""
+    report = trips.report
+    if trips.left_out:
+        yield TEXTS["left_out"].format(trips.left_out)
+    if missing := _missing(report):
+        yield missing
+    if trips and isinstance(trips, ConnectionSearch):
+        yield TEXTS["separate_tickets"]
+    if not trips and not trips.left_out:
+        yield TEXTS["nothing_found" if report.asked or report.not_asked else "no_company"]
+
+
 def _missing(report: SearchReport) -> str:
     """Return who did not answer and who was not asked, in a line; empty if nobody is missing."""
     parts: dict[str, str] = {}
@@ -187,20 +194,6 @@ def _missing(report: SearchReport) -> str:
         return ""
     line = ", ".join(f"{company} {reason}" for company, reason in parts.items())
     return clean_text(f"Not all offers: {line}.", _MAX_NOTE)
-
-
-def _left_out(trips: TripSearch | ConnectionSearch) -> str:
-    """Return how many trips have no fare of the wanted type, in a line; empty if all have one."""
-    if not trips.left_out:
-        return ""
-    return f"{trips.left_out} more trips have fares of another reservation_type only."
-
-
-def _nothing(report: SearchReport) -> str:
-    asked: tuple[AskedSearch, ...] = (*report.asked, *report.not_asked)
-    if not asked:
-        return "No company is known to sail this way. Try `changes` 1, or other ports nearby."
-    return "Nothing was found. Try another day, or `flexible` or `changes`."
 
 
 def selected(values: Mapping[str, Any], known_ids: KnownIds) -> dict[str, Any]:
@@ -219,9 +212,7 @@ def selected(values: Mapping[str, Any], known_ids: KnownIds) -> dict[str, Any]:
         if letters is not None:
             raise InvalidInputError("places are those of an offer", field="places")
         return arguments
-    known = known_ids.trip(offer)
-    if known is None:
-        raise known_ids.unseen_id("this offer", "offer")
+    known = known_ids.require(known_ids.trip(offer), "this offer", "offer")
     ways = known.places
     if letters is None:
         return {**arguments, "availabilities": known.trip.select()}

@@ -9,7 +9,6 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.budget import Budget, Hold
 from ferry_sdk.agents.policy.duplicates import Duplicates
@@ -20,12 +19,10 @@ from ferry_sdk.agents.policy.state import State
 class ToolkitState:
     """The state that the writes of a toolkit share. `now` is the service's clock."""
 
-    def __init__(
-        self, state: State, budget: Budget, duplicates: Duplicates, now: Callable[[], float]
-    ) -> None:
+    def __init__(self, state: State, budget: Budget, now: Callable[[], float]) -> None:
         self.known_ids: KnownIds = KnownIds(state)
         self.budget: Budget = budget
-        self.duplicates: Duplicates = duplicates
+        self.duplicates: Duplicates = Duplicates(state, budget.release)
         self.now: Callable[[], float] = now
         self.fingerprint: Callable[..., str] = state.fingerprint
 
@@ -86,8 +83,3 @@ class WritePlan:
 
 
 WritePlans = Generator[Invoke, Any, WritePlan]
-
-
-def invalid(problem: str, where: str) -> RefusedError:
-    """Return the refusal of an argument that the service would not accept."""
-    return RefusedError("invalid_arguments", problem, field=where)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -13,6 +13,7 @@ from ferry_sdk.agents.policy.answers import (
     TEXTS,
     Answer,
     RefusedError,
+    done_answer,
     failure_answer,
     unknown_answer,
 )
@@ -49,27 +50,23 @@ AnyWrite = Create | Confirm | Cancel | Replace
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """A registered write, with its price read and counted; nothing has been sent."""
+class Registered:
+    """A write that a call asks for, registered so that no other call makes it."""
 
+    call: ToolCall
     tool: Tool
     arguments: Arguments
     write: AnyWrite
     identity: Identity
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared(Registered):
+    """A registered write, with its price read and counted; nothing has been sent."""
+
     plan: WritePlan
     request: ApprovalRequest
     until: float
-
-
-def all_writes(state: ToolkitState) -> dict[str, AnyWrite]:
-    """Return the writes that are tools, by operation."""
-    return {
-        "bookings.create": Create(state),
-        "bookings.confirm": Confirm(state, "booking_id"),
-        "bookings.cancel": Cancel(state, "booking_id"),
-        "tickets.cancel": Cancel(state, "ticket_id"),
-        "orders.change": Replace(state),
-    }
 
 
 class Writes:
@@ -84,11 +81,17 @@ class Writes:
 
     def __init__(self, store: State, budget: Budget, now: Callable[[], float]) -> None:
         self._store = store
-        self.duplicates: Duplicates = Duplicates(store, budget.release)
         self.refusals: Refusals = Refusals(store)
-        self.state: ToolkitState = ToolkitState(store, budget, self.duplicates, now)
+        self.state: ToolkitState = ToolkitState(store, budget, now)
+        self.duplicates: Duplicates = self.state.duplicates
         self.clock: Callable[[], float] = time.monotonic
-        self._writes = all_writes(self.state)
+        self._writes: Mapping[str, AnyWrite] = {
+            "bookings.create": Create(self.state),
+            "bookings.confirm": Confirm(self.state, "booking_id"),
+            "bookings.cancel": Cancel(self.state, "booking_id"),
+            "tickets.cancel": Cancel(self.state, "ticket_id"),
+            "orders.change": Replace(self.state),
+        }
         self._codes = Codes(store)
 
     def settle(self, correlation_id: str, *, happened: bool) -> None:
@@ -111,6 +114,7 @@ class Writes:
         if tool.takes_offer:
             arguments = replace(arguments, values=selected(arguments.values, self.state.known_ids))
         identity = write.identity(arguments.values)
+        registered = call, tool, arguments, write, identity
         call.add_ids(**identity.subject)
         try:
             earlier = self.duplicates.begin(identity.key, identity.target_id, identity.choice)
@@ -119,7 +123,7 @@ class Writes:
                 yield from write.check_since(identity)
             raise
         if earlier is not None:
-            return (yield from self._recover(call, write, arguments, identity, earlier))
+            return (yield from self._recover(Registered(*registered), earlier))
         try:
             plan = yield from write.plan(arguments.values, identity)
             with self._store.transaction():  # whoever takes over an unsent write releases its hold
@@ -140,8 +144,7 @@ class Writes:
             contact=plan.contact,
             arguments_digest=digest_of(plan.arguments),
         )
-        until = self.clock() + VALID_FOR
-        return Prepared(tool, arguments, write, identity, plan, request, until)
+        return Prepared(*registered, plan, request, self.clock() + VALID_FOR)
 
     def drop(self, prepared: Prepared) -> None:
         """Forget a write that was not sent."""
@@ -151,10 +154,10 @@ class Writes:
                 self.state.budget.release(prepared.plan.hold)
 
     def ask_approval(
-        self, call: ToolCall, prepared: Prepared, approve: Approve | str | None
+        self, prepared: Prepared, approve: Approve | str | None
     ) -> Generator[CallHandler, Any, Answer | None]:
         """Return None if the write is approved, else the answer that asks for approval."""
-        request = prepared.request
+        call, request = prepared.call, prepared.request
         if approve is None:
             call.approval = "code"
             binding = self.state.fingerprint(request.digest)
@@ -182,8 +185,9 @@ class Writes:
             raise RefusedError("approval_expired")
         return None
 
-    def send(self, call: ToolCall, prepared: Prepared) -> ToolFlow:
+    def send(self, prepared: Prepared) -> ToolFlow:
         """Send an approved write once, and record its outcome."""
+        call = prepared.call
         call.is_sent = True
         result: Any = None
         try:
@@ -191,7 +195,7 @@ class Writes:
             call.add_ids(booking_id=getattr(result, "booking_id", None))
             with self._store.transaction():
                 notes = prepared.write.conclude(prepared.plan, result)
-                return self._complete(prepared.arguments, prepared.identity, result, notes)
+                return self._complete(prepared, result, notes)
         except FerryError as error:
             if error.outcome != "unknown" and result is None:
                 call.is_sent = False
@@ -199,48 +203,45 @@ class Writes:
                     result = error.order
                     with self._store.transaction():
                         prepared.write.conclude(prepared.plan, result)
-                    return self._half_change(prepared.arguments, prepared.identity, error)
+                    return self._half_change(prepared, error)
                 self.drop(prepared)
                 if isinstance(error, OrderError):
                     raise error.cause from None
                 if isinstance(error, AlreadyDoneError):
                     self.state.remember(error.result, prepared.arguments.values)
                 raise
-            self._remember_unknown(call, prepared, error)
+            self._remember_unknown(prepared, error)
             return unknown_answer(call.correlation_id)
         except BaseException:
-            self._remember_unknown(call, prepared, None)
+            self._remember_unknown(prepared, None)
             raise
 
-    def _half_change(self, arguments: Arguments, identity: Identity, error: OrderError) -> Answer:
+    def _half_change(self, write: Registered, error: OrderError) -> Answer:
         """Return the answer for a change that has made a booking, and not given up the other."""
-        done = self._complete(arguments, identity, error.order, [])
+        done = self._complete(write, error.order, [])
         answer = failure_answer(error.cause)
         code = "change_incomplete"
         answer["error"] |= {"code": code, "next_step": NEXT_STEPS[code], "result": done["result"]}
         return answer
 
-    def _complete(
-        self, arguments: Arguments, identity: Identity, result: object, notes: list[str]
-    ) -> Answer:
+    def _complete(self, write: Registered, result: object, notes: list[str]) -> Answer:
         made = result.booking_id if isinstance(result, BookingCreated) else None
         if isinstance(result, Order):
             made = result.parts[0].booking_id
             result = change_view(result)
-        done = CompletedWrite(view_of(result, "short"), made, identity.choice)
-        self.duplicates.complete(identity.key, done)
-        self.state.remember(result, arguments.values)
+        done = CompletedWrite(view_of(result, "short"), made, write.identity.choice)
+        self.duplicates.complete(write.identity.key, done)
+        self.state.remember(result, write.arguments.values)
         if getattr(result, "read_back", False):
             notes = [*notes, TEXTS["read_back"]]
-        answer: Answer = {"status": "done", "result": view_of(result, arguments.detail)}
-        return {**answer, "notes": [*notes]} if notes else answer
+        return done_answer(view_of(result, write.arguments.detail), notes)
 
-    def mark_sent(self, call: ToolCall, prepared: Prepared) -> None:
+    def mark_sent(self, prepared: Prepared) -> None:
         """Register a write that may happen from here on, even if the process ends."""
         write = UnresolvedWrite(
             tool=prepared.tool.name,
             subject=prepared.identity.subject,
-            correlation_id=call.correlation_id,
+            correlation_id=prepared.call.correlation_id,
             at=datetime.now(timezone.utc),
             amount=prepared.plan.amount,
             currency=prepared.plan.currency,
@@ -248,35 +249,28 @@ class Writes:
         unknown = UnknownOutcome(write, prepared.tool.operation, prepared.plan.hold)
         self.duplicates.mark_sent(prepared.identity.key, unknown)
 
-    def _remember_unknown(
-        self, call: ToolCall, prepared: Prepared, error: FerryError | None
-    ) -> None:
+    def _remember_unknown(self, prepared: Prepared, error: FerryError | None) -> None:
         """Register a write that may have happened."""
+        call = prepared.call
         call.correlation_id = (error and error.correlation_id) or call.correlation_id
         entry_id = error.entry_id if isinstance(error, OutcomeUnknownError) else None
         self.duplicates.mark_unknown(prepared.identity.key, call.correlation_id, entry_id)
 
-    def _recover(
-        self,
-        call: ToolCall,
-        write: AnyWrite,
-        arguments: Arguments,
-        identity: Identity,
-        earlier: UnknownOutcome,
-    ) -> ToolFlow:
+    def _recover(self, again: Registered, earlier: UnknownOutcome) -> ToolFlow:
         """Return the result of an earlier identical write, if its effect can be read now.
 
         A change goes on, within the limits that were approved: its order is resumed.
         """
+        write, identity = again.write, again.identity
         correlation_id = earlier.write.correlation_id
         half: OrderError | None = None
         effect = Invoke("recover", {"error": earlier.error})
         if isinstance(write, Replace):
-            effect, call.is_sent = Invoke("orders.resume", identity.subject), True
+            effect, again.call.is_sent = Invoke("orders.resume", identity.subject), True
         try:
             result = yield effect
         except FerryError as error:
-            call.is_sent = False
+            again.call.is_sent = False
             if not isinstance(error, OrderError) or error.outcome == "unknown":
                 raise RefusedError("outcome_unknown", correlation_id=correlation_id) from None
             if error.order.parts[0].state == "cancelled":  # the booking was not changed
@@ -287,5 +281,5 @@ class Writes:
             if isinstance(write, Replace):
                 write.count(earlier.hold, identity.choice, result)
             if half is not None:
-                return self._half_change(arguments, identity, half)
-            return self._complete(arguments, identity, result, [])
+                return self._half_change(again, half)
+            return self._complete(again, result, [])

@@ -119,8 +119,7 @@ class Questions:
         After an approval the same question gets another name, so that an answer counts once. The
         state's key makes the answer useless to another server, which may have another price.
         """
-        with self._state.transaction():
-            agreed = self._agreed.get(self._state.fingerprint(request.digest), 0)
+        agreed = self._agreed.get(self._state.fingerprint(request.digest), 0)
         return f"approve_{self._state.fingerprint(request.digest, agreed)[:16]}"
 
     def agree(self, request: ApprovalRequest) -> None:
@@ -133,8 +132,7 @@ class Questions:
         """Record a question, and return the text to send with it."""
         sent = secrets.token_urlsafe(24)
         call = self._state.fingerprint(tool, arguments)
-        with self._state.transaction():
-            self._pending[sent] = call, request.expires_at.timestamp()
+        self._pending[sent] = call, request.expires_at.timestamp()
         return sent
 
     def take(self, sent: str | None, tool: str, arguments: Mapping[str, Any]) -> bool:

@@ -60,7 +60,7 @@ from ferry_sdk.agents.stdio.elicitation import (
 )
 from ferry_sdk.agents.toolkit import AsyncToolkit, definitions_of, read_catalogue, state_of
 from ferry_sdk.agents.tools.data import data_beside
-from ferry_sdk.agents.tools.tools import TOOLS
+from ferry_sdk.agents.tools.tools import TOOLS, ToolDefinition
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
@@ -76,14 +76,8 @@ _DEPARTURES: Final = "ferry://departures/"
 _PLACES: Final = ("origin", "destination")
 """The arguments of the prompt that are completed with the names of ports."""
 _PROMPT: Final = Prompt.model_validate(_DATA["prompt"])
-_TEMPLATES: Final = [
-    ResourceTemplate(
-        uri_template=f"{_DEPARTURES}{{provider_id}}",
-        name="departures",
-        title="Departures of a provider",
-        mime_type=_JSON,
-    )
-]
+_TEMPLATE: Final = ResourceTemplate.model_validate(_DATA["template"])
+_ListParams = PaginatedRequestParams | None
 
 
 class _RequestHandler:
@@ -98,27 +92,9 @@ class _RequestHandler:
         self._questions = Questions(state_of(toolkit))
         self._read: dict[str, tuple[str, str]] = {}
 
-    async def list_tools(
-        self, context: Context, _: PaginatedRequestParams | None
-    ) -> ListToolsResult:
-        return ListToolsResult(
-            tools=[
-                Tool(
-                    name=one.name,
-                    title=one.title,
-                    description=one.description,
-                    input_schema=one.input_schema,
-                    output_schema=one.output_schema,
-                    annotations=ToolAnnotations(
-                        read_only_hint=one.read_only,
-                        destructive_hint=one.destructive,
-                        idempotent_hint=one.idempotent,
-                        open_world_hint=True,
-                    ),
-                )
-                for one in definitions_of(self._toolkit, by_code=not can_ask(context))
-            ]
-        )
+    async def list_tools(self, context: Context, _: _ListParams) -> ListToolsResult:
+        definitions = definitions_of(self._toolkit, by_code=not can_ask(context))
+        return ListToolsResult(tools=[*map(_tool_of, definitions)])
 
     async def call_tool(
         self, context: Context, params: CallToolRequestParams
@@ -144,30 +120,22 @@ class _RequestHandler:
 
         return _result_of(await self._toolkit.perform(params.name, arguments, approve=approve))
 
-    async def list_resources(
-        self, _context: Context, _: PaginatedRequestParams | None
-    ) -> ListResourcesResult:
+    async def list_resources(self, _context: Context, _: _ListParams) -> ListResourcesResult:
         """List the catalogues, with the time at which a read first showed their present content."""
-        return ListResourcesResult(
-            resources=[
-                Resource(
-                    uri=uri,
-                    name=uri.removeprefix("ferry://"),
-                    title=title,
-                    mime_type=_JSON,
-                    annotations=Annotations(
-                        audience=["assistant"],
-                        last_modified=self._read[uri][1] if uri in self._read else None,
-                    ),
-                )
-                for uri, (_, title) in _CATALOGUES.items()
-            ]
-        )
+        resources: list[Resource] = []
+        for uri, (_tool, title) in _CATALOGUES.items():
+            changed = self._read[uri][1] if uri in self._read else None
+            notes = Annotations(audience=["assistant"], last_modified=changed)
+            name = uri.removeprefix("ferry://")
+            resources.append(
+                Resource(uri=uri, name=name, title=title, mime_type=_JSON, annotations=notes)
+            )
+        return ListResourcesResult(resources=resources)
 
     async def list_templates(
-        self, _context: Context, _: PaginatedRequestParams | None
+        self, _context: Context, _: _ListParams
     ) -> ListResourceTemplatesResult:
-        return ListResourceTemplatesResult(resource_templates=_TEMPLATES)
+        return ListResourceTemplatesResult(resource_templates=[_TEMPLATE])
 
     async def read_resource(
         self, _context: Context, params: ReadResourceRequestParams
@@ -193,9 +161,7 @@ class _RequestHandler:
             contents=[TextResourceContents(uri=uri, mime_type=_JSON, text=text)]
         )
 
-    async def list_prompts(
-        self, _context: Context, _: PaginatedRequestParams | None
-    ) -> ListPromptsResult:
+    async def list_prompts(self, _context: Context, _: _ListParams) -> ListPromptsResult:
         """List the prompt for a booking, if bookings are offered."""
         offered = {one.name for one in definitions_of(self._toolkit, by_code=False)}
         return ListPromptsResult(prompts=[_PROMPT] if "bookings_create" in offered else [])
@@ -261,6 +227,22 @@ async def _report_progress(context: Context, tool: str) -> None:
         for seconds in range(1, int(SECONDS) if tool == _SLOW else 0):
             await context.session.report_progress(seconds, SECONDS, "Asking the ferry companies")
             await asyncio.sleep(1)
+
+
+def _tool_of(definition: ToolDefinition[Any]) -> Tool:
+    return Tool(
+        name=definition.name,
+        title=definition.title,
+        description=definition.description,
+        input_schema=definition.input_schema,
+        output_schema=definition.output_schema,
+        annotations=ToolAnnotations(
+            read_only_hint=definition.read_only,
+            destructive_hint=definition.destructive,
+            idempotent_hint=definition.idempotent,
+            open_world_hint=True,
+        ),
+    )
 
 
 def _result_of(answer: Mapping[str, JsonValue]) -> CallToolResult:

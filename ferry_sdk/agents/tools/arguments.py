@@ -61,7 +61,7 @@ _TIME: Final = "^([01][0-9]|2[0-3]):[0-5][0-9]$"
 _MONEY: Final = r"^[0-9]{1,9}(\.[0-9]{1,4})?$"
 
 
-def _strict(pattern: str, parse: Callable[[str], object], expected: str) -> BeforeValidator:
+def _parsed(parse: Callable[[str], object], pattern: str, expected: str) -> BeforeValidator:
     """Return a validator that accepts texts of one form, and whole numbers if the form does."""
 
     def read(value: object) -> object:
@@ -74,24 +74,17 @@ def _strict(pattern: str, parse: Callable[[str], object], expected: str) -> Befo
     return BeforeValidator(read)
 
 
+_AMOUNT: Final = _parsed(
+    Decimal, _MONEY, 'an amount as a string such as "49.90", or a whole number'
+)
+_TIME_OF_DAY: Final = _parsed(time.fromisoformat, _TIME, "a time of day as HH:MM")
+_DAY: Final = _parsed(date.fromisoformat, r"\d{4}-\d{2}-\d{2}", "a calendar date as YYYY-MM-DD")
 _STRICT_TYPES: Final[Mapping[Any, Any]] = {
-    Decimal: Annotated[
-        Decimal,
-        _strict(_MONEY, Decimal, 'an amount as a string such as "49.90", or a whole number'),
-        # A whole number is accepted, too, but a list of types crashes google-genai and AutoGen.
-        WithJsonSchema({"type": "string"}),
-    ],
-    time: Annotated[
-        time,
-        _strict(_TIME, time.fromisoformat, "a time of day as HH:MM"),
-        WithJsonSchema({"type": "string", "pattern": _TIME}),
-    ],
-    date: Annotated[
-        date,
-        _strict(r"\d{4}-\d{2}-\d{2}", date.fromisoformat, "a calendar date as YYYY-MM-DD"),
-        # Gemini refuses every request that has a format other than date-time.
-        WithJsonSchema({"type": "string"}),
-    ],
+    # A whole number is accepted, too, but a list of types crashes google-genai and AutoGen.
+    Decimal: Annotated[Decimal, _AMOUNT, STRING],
+    time: Annotated[time, _TIME_OF_DAY, WithJsonSchema({"type": "string", "pattern": _TIME})],
+    # Gemini refuses every request that has a format other than date-time.
+    date: Annotated[date, _DAY, STRING],
     bool: Annotated[bool, Strict()],
     int: Annotated[int, Strict()],
 }
@@ -99,22 +92,13 @@ _STRICT_TYPES: Final[Mapping[Any, Any]] = {
 
 
 _SHORT_TEXT: Final = Annotated[str, Strict(), Field(min_length=1, max_length=64), STRING]
-_DETAIL: Final[Any] = (
-    Literal["short", "full"],
-    Field(default="short", description="`full` shows every field."),
-)
+_DETAIL: Final[Any] = Literal["short", "full"], Field("short", description=_TEXTS["detail"])
 _HANDLES: Final[Any] = (
     Annotated[list[_SHORT_TEXT], Field(min_length=1, max_length=_MAX_ITEMS)],  # type: ignore[valid-type]  # a type with limits
-    Field(description="All travellers, by the handles that `travellers_list` shows."),
+    Field(description=_TEXTS["travellers"]),
 )
-_CONTAINS: Final[Any] = (
-    _SHORT_TEXT,
-    Field(default=None, description="Only records with this text."),
-)
-CODE: Final[Any] = (
-    _SHORT_TEXT,
-    Field(default=None, description="The code of the first call."),
-)
+_CONTAINS: Final[Any] = _SHORT_TEXT, Field(None, description=_TEXTS["contains"])
+CODE: Final[Any] = _SHORT_TEXT, Field(None, description=_TEXTS["confirmation_code"])
 """The argument for the confirmation code."""
 
 
@@ -136,18 +120,14 @@ def model_of(
         by_handle: Whether travellers are named by handles instead of their data.
     """
     hints = get_type_hints(describe, include_extras=True)
-    parameters = inspect.signature(describe).parameters
-    descriptions = parse_docstring(describe).fields
     fields: dict[str, Any] = {}
-    for name, parameter in parameters.items():
-        if name in _APPROVED or name in without or name == "self":
-            continue
+    for name, parameter in inspect.signature(describe).parameters.items():
         if by_handle and name == "passengers":
             fields["travellers"] = _HANDLES
-            continue
-        is_only_way = _ALTERNATIVES.get(name) in without
-        needed = is_only_way or parameter.default is inspect.Parameter.empty
-        fields[name] = _field(name, hints[name], descriptions, default=... if needed else None)
+        elif name not in {"self", *_APPROVED, *without}:
+            is_only_way = _ALTERNATIVES.get(name) in without
+            needed = is_only_way or parameter.default is inspect.Parameter.empty
+            fields[name] = _field(describe, name, hints[name], needed=needed)
     if is_list:
         fields["contains"] = _CONTAINS
     if has_detail:
@@ -155,10 +135,14 @@ def model_of(
     return create_model("Arguments", __config__=_STRICT, **fields)
 
 
-def _field(name: str, annotation: object, descriptions: Mapping[str, str], default: object) -> Any:  # noqa: ANN401 -- a field for pydantic
-    description = (
-        _TEXTS.get(name) or descriptions.get(name) or f"{name.replace('_', ' ').capitalize()}."
+def _field(of: Any, name: str, annotation: object, *, needed: bool) -> Any:  # noqa: ANN401 -- a field for pydantic, of a method or a model
+    texts = (
+        _TEXTS.get(name),
+        _TEXTS.get(f"{of.__name__}.{name}"),
+        parse_docstring(of).fields.get(name),
     )
+    description = next(filter(None, texts), f"{name.replace('_', ' ').capitalize()}.")
+    default = ... if needed else None
     return _argument_type(annotation, name), Field(default=default, description=description)
 
 
@@ -192,15 +176,12 @@ def _constrain(kind: Any, limits: Iterable[object]) -> Any:  # noqa: ANN401 -- a
 @cache
 def _input_type(model: type[Input]) -> Any:  # noqa: ANN401 -- a type for pydantic
     """Return a strict type for an input model; a valid value becomes that model."""
-    descriptions = dict(parse_docstring(model).fields)
-    for name in model.model_fields:
-        descriptions[name] = _TEXTS.get(f"{model.__name__}.{name}") or descriptions.get(name, "")
     fields: dict[str, Any] = {
         name: _field(
+            model,
             name,
             _constrain(field.annotation, field.metadata),
-            descriptions,
-            default=... if field.is_required() else None,
+            needed=field.is_required(),
         )
         for name, field in model.model_fields.items()
         if name not in _DERIVED | model.not_sent
@@ -313,12 +294,9 @@ def _to_plain(value: object, path: tuple[int | str, ...]) -> object:
             if not all(isinstance(name, str) for name in members):
                 problem = "the names of its members must be strings"
                 raise InvalidInputError(problem, field=_path(path))
-            return {
-                str(name): _to_plain(one, (*path, str(name)))
-                for name, one in members.items()
-                if one is not None
-                and one != ""  # models send these for arguments that they would omit
-            }
+            # Models send null and "" for arguments that they would omit.
+            kept = {str(name): one for name, one in members.items() if one not in (None, "")}
+            return {name: _to_plain(one, (*path, name)) for name, one in kept.items()}
         case list() | tuple():
             several = cast("list[object]", value)
             return [_to_plain(one, (*path, index)) for index, one in enumerate(several)]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from pydantic import BaseModel, TypeAdapter
 
@@ -36,7 +36,7 @@ def arguments_schema(model: type[BaseModel]) -> Schema:
 
 def strict_schema(schema: Schema) -> Schema:
     """Return the schema of arguments in which each is required, and null stands for none."""
-    kept = {name: part for name, part in schema.items() if name not in {"default", "nullable"}}
+    kept = {name: part for name, part in schema.items() if name != "nullable"}
     if "items" in kept:
         kept["items"] = strict_schema(kept["items"])
     if "properties" in kept:
@@ -67,8 +67,7 @@ def view_schema(described: Any, fields_of: Callable[[str, Iterable[str]], Sequen
         definition.pop("description", None)  # it describes the record to callers in Python
 
     def shown(schema: Schema, depth: int = 0) -> Schema:
-        if "$ref" in schema:
-            schema = {**definitions[schema["$ref"].rpartition("/")[2]], **schema}
+        schema = _without_reference(schema, definitions)
         if "properties" in schema:
             fields = schema["properties"]
             names = fields_of(schema["title"], fields)
@@ -142,25 +141,23 @@ def answer_schema(result: Schema, *, approval: bool) -> Schema:
     }
 
 
-def _compact(schema: Schema, definitions: dict[str, Schema]) -> Schema:
-    if "$ref" in schema:
-        target = definitions[schema["$ref"].rpartition("/")[2]]
-        schema = {**target, **{name: part for name, part in schema.items() if name != "$ref"}}
-    if "allOf" in schema:  # pydantic's form of a reference with a description
-        (only,) = schema["allOf"]
-        schema = {**only, **{name: part for name, part in schema.items() if name != "allOf"}}
-        return _compact(schema, definitions)
-    kept = {
-        name: _compact(cast("Schema", part), definitions) if name == "items" else part
-        for name, part in schema.items()
-        if name not in {"title", "default", "minItems", "maxItems"}  # models do not need them
-    }
+def _compact(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:
+    """Return a schema without references, and without keywords that models do not need."""
+    unneeded = {"$ref", "title", "default", "minItems", "maxItems"}
+    whole = _without_reference(schema, definitions)
+    kept = {name: part for name, part in whole.items() if name not in unneeded}
+    if "items" in kept:
+        kept["items"] = _compact(kept["items"], definitions)
     if "properties" in kept:
-        properties = cast("dict[str, Schema]", kept["properties"])
-        kept["properties"] = {
-            name: _compact(part, definitions) for name, part in properties.items()
-        }
+        parts = kept["properties"].items()
+        kept["properties"] = {name: _compact(part, definitions) for name, part in parts}
     return kept
+
+
+def _without_reference(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:
+    """Return a schema together with the definition that it refers to, if any."""
+    reference = schema.get("$ref", "")
+    return {**definitions.get(reference.rpartition("/")[2], {}), **schema}
 
 
 _INTERFACE: Final = re.compile(r"\s*Interface: .+?\.(?=\s|$)", re.DOTALL)

@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from types import MappingProxyType
-from typing import Any, Final, Generic, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any, Final, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, create_model
 
@@ -59,14 +59,10 @@ _TOOLKIT_ARGUMENTS: Final = ("detail", "contains", "confirmation_code")
 _DESTRUCTIVE: Final = frozenset(
     {"bookings.confirm", "bookings.cancel", "tickets.cancel", "orders.change"}
 )
-_BY_CODE: Final = (
-    "The first call changes nothing: show its summary to the user, and only if they agree, call "
-    "again with its code as `confirmation_code`."
-)
 _TEXTS: Final[Mapping[str, str]] = _DATA["texts"]
 """What tools do, when to call them, what they cost and what comes next, for a model."""
-_RARELY: Final = "Rarely needed: `trips_find` does it."
-_BY_PERSON: Final = "A person is asked before anything is changed."
+_ADVICE: Final[Mapping[str, str]] = _DATA["advice"]
+"""What is said of tools beside a journey, and of writes by how they are approved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +133,6 @@ class Tool:
         self.needs_journal: bool = name == _CHANGE
         self.takes_offer: bool = name in {"bookings.create", _CHANGE}
         self.is_read: bool = self.is_planned or (name in SAFETY and SAFETY[name].is_read)
-        self._is_first = self.name in JOURNEY
         self._without = without
         self._by_handle = by_handle
 
@@ -160,14 +155,15 @@ class Tool:
             title, _, details = _TEXTS[self.operation].removesuffix(".").partition(". ")
             details = details and f"{details}."
         by_code = approval and not self.is_read
-        asked = _BY_CODE if by_code else "" if self.is_read else _BY_PERSON
-        if self.is_read and not self._is_first:
-            asked = _RARELY
+        if self.is_read:
+            advice = "" if self.name in JOURNEY else _ADVICE["rarely"]
+        else:
+            advice = _ADVICE["by_code" if by_code else "by_person"]
         result = trip_tools.RESULTS.get(self._key) or schema_of(self._result)
         return ToolDefinition(
             name=self.name,
             title=title,
-            description=" ".join(filter(None, (f"{title}.", details, asked))),
+            description=" ".join(filter(None, (f"{title}.", details, advice))),
             input_schema=arguments_schema(self._model_with_code if by_code else self._model),
             output_schema=answer_schema(result, approval=by_code),
             read_only=self.is_read,
@@ -180,23 +176,23 @@ class Tool:
         """Validate the arguments of a call; raise InvalidInputError as `read_arguments` does."""
         model = self._model if self.is_read else self._model_with_code
         made = read_arguments(model, arguments)
-        given = {name: getattr(made, name) for name in model.model_fields}
-        values = {name: one for name, one in given.items() if name in made.model_fields_set}
+        values = {name: value for name, value in made if name in made.model_fields_set}
         ours = {name: values.pop(name) for name in _TOOLKIT_ARGUMENTS if name in values}
         return Arguments(values, **ours)
 
+    @cached_property
+    def describe(self) -> Any:  # noqa: ANN401 -- any method of the client
+        """The method that describes the operation, or the model in its place."""
+        return _DESCRIBED.get(self._key) or self._method
+
     @property
-    def _method(self) -> Any:  # noqa: ANN401 -- any method of the client
+    def _method(self) -> Any:  # noqa: ANN401 -- the same
         group, method = self._key.split(".")
         return getattr(_GROUPS[group], method)
 
     @cached_property
-    def describe(self) -> Any:  # noqa: ANN401 -- the same, or the model in its place
-        """The method that describes the operation, or the model in its place."""
-        return _DESCRIBED.get(self._key) or self._method
-
-    @cached_property
-    def _result(self) -> Any:  # noqa: ANN401 -- a type for pydantic, or the schema in its place
+    def _result(self) -> Any:  # noqa: ANN401 -- a type for pydantic
+        """The type of the result; None if `RESULTS` has its schema."""
         if self._key in trip_tools.RESULTS:
             return None
         return get_args(get_type_hints(self._method, include_extras=True)["return"])[0]
@@ -223,11 +219,7 @@ _ONLY_WITH: Final[Mapping[str, str]] = _DATA["only_with"]
 """Arguments that make sense only with what another tool shows, by that tool."""
 
 
-@cache
-def _tool(name: str, without: frozenset[str], *, by_handle: bool = False) -> Tool:
-    return Tool(name, without, by_handle=by_handle)
-
-
+_tool: Final = cache(Tool)
 LIST: Final = "travellers_list"
 """The tool that is offered where travellers are named by handles."""
 _KEYS: Final = {
@@ -262,15 +254,13 @@ def choose_tools(chosen: ToolChoice, *, by_handle: bool = False) -> Mapping[str,
         raise ConfigurationError(f'tools: expected "journey", "all" or names, not {chosen!r}')
     else:
         names = [*chosen]
+    own = (LIST,) if by_handle else ()
+    known = (*own, *TOOLS)
     for name in names:
-        # A caller without a type checker may pass anything.
-        is_text = isinstance(cast("object", name), str)
-        if not is_text or (name not in TOOLS and not (by_handle and name == LIST)):
+        if name not in known:
             raise ConfigurationError(f"tools: there is no tool {name!r}")
     without = frozenset(one for one, needed in _ONLY_WITH.items() if needed not in names)
-    first: Sequence[str] = []
     if by_handle:
         without |= {"contact"}
-        first = [LIST]
-    ordered = (*first, *(name for name in TOOLS if name in names))
+    ordered = (*own, *(name for name in TOOLS if name in names))
     return {name: _tool(_KEYS[name], without, by_handle=by_handle) for name in ordered}

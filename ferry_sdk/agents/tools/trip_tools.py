@@ -15,7 +15,7 @@ from pydantic import Field
 from ferry_sdk._runtime.money import format_amount
 from ferry_sdk.agents.tools.data import data_beside
 from ferry_sdk.agents.tools.sanitize import clean_text
-from ferry_sdk.models.availability import Availability, Place
+from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.enums import TariffType
 from ferry_sdk.models.inputs import Contact, Passenger, SearchPassenger, Selection, Vehicle
@@ -145,11 +145,8 @@ class ChangeBooking(NamedTuple):
 
 def place_of(port: Port) -> View:
     """Return the view of a port."""
-    return {
-        "code": clean_text(port.code, _MAX_LENGTH),
-        "name": clean_text(port.name, _MAX_LENGTH),
-        "country": clean_text(port.country, _MAX_LENGTH),
-    }
+    texts = {"code": port.code, "name": port.name, "country": port.country}
+    return {name: clean_text(text, _MAX_LENGTH) for name, text in texts.items()}
 
 
 def places_view(matches: Iterable[PlaceMatch]) -> View:
@@ -169,8 +166,8 @@ class TripsTable:
         self._companies: dict[str, str] = {}
         self._letters: dict[str, str] = {}
 
-    def add(self, offer: str, trip: Trip) -> tuple[dict[str, Place], ...]:
-        """Add a trip with its cheapest fare, and return the places of each way by their letters."""
+    def add(self, offer: str, trip: Trip) -> tuple[dict[str, str], ...]:
+        """Add a trip with its cheapest fare. Return each way's ids of places by their letters."""
         outward, fare = trip.outward, trip.fares[0]
         if not self.view["offers"]:
             self.view = {
@@ -211,18 +208,18 @@ class TripsTable:
         self.view["destination"] = _port(last.arrive_code, last.arrive_name)
         self.view["connections"] = [*self.view.get("connections", []), shown]
 
-    def _way(self, sailing: Availability, company: str) -> tuple[list[str], dict[str, Place]]:
+    def _way(self, sailing: Availability, company: str) -> tuple[list[str], dict[str, str]]:
         code = clean_text(company, _MAX_LENGTH)
         self._companies[code] = clean_text(sailing.company.name, _MAX_LENGTH)
         names = {one: key for key, one in self._letters.items()}
-        places: dict[str, Place] = {}
+        places: dict[str, str] = {}
         for place in sailing.places:
             name = clean_text(place.name, _MAX_LENGTH)
             if name not in names and len(names) < len(_LETTERS):
                 names[name] = _LETTERS[len(names)]
                 self._letters[names[name]] = name
             if name in names:
-                places.setdefault(names[name], place)
+                places.setdefault(names[name], place.id)
         letters = "".join(places)
         if len(letters) > _MAX_LETTERS and letters in _LETTERS:
             letters = f"{letters[0]}-{letters[-1]}"

@@ -16,26 +16,15 @@ from ferry_sdk.cli.commands.search import (
     DEPART,
     ON,
     SearchOptions,
-    reject_both,
-    with_search_options,
 )
 from ferry_sdk.cli.commands.show import next_of
 from ferry_sdk.cli.orders.files import read_order, read_travellers
 from ferry_sdk.cli.orders.interview import ask_order
 from ferry_sdk.cli.orders.order import hold_order, print_summary, send_order
 from ferry_sdk.cli.terminal.errors import report_output_failure
-from ferry_sdk.cli.terminal.options import (
-    AsJson,
-    BaseUrl,
-    OptionalJournalUrl,
-    TokenFile,
-    Yes,
-    open_client,
-    open_recorder,
-)
+from ferry_sdk.cli.terminal.options import Common, OptionalJournalUrl, Yes, open_recorder
 from ferry_sdk.cli.terminal.output import (
-    print_facts,
-    print_json,
+    print_result,
     show_progress,
 )
 from ferry_sdk.cli.terminal.prompts import ask_consent, is_interactive
@@ -48,7 +37,6 @@ File = Annotated[
 ]
 
 
-@with_search_options
 def book(
     *,
     origin: Annotated[str | None, DEPART] = None,
@@ -58,9 +46,7 @@ def book(
     from_file: File = None,
     journal: OptionalJournalUrl = None,
     yes: Yes = False,
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
+    common: Common,
 ) -> None:
     """Book a crossing. Prompts for missing values and asks before it sends the booking.
 
@@ -74,16 +60,17 @@ def book(
     if options.changes and journal is None:
         raise typer.BadParameter("two bookings need a journal: pass --journal", param_hint=CHANGES)
     travellers = options.travellers
-    passengers = [*(options.adult or ()), *(options.child or ()), *(options.infant or ())]
-    places = {"origin": origin, "destination": destination, "on": on, "passengers": passengers}
-    given = {name: value for name, value in places.items() if value} | options.members
-    reject_both(travellers, passengers)
+    named = options.members
+    trip = {
+        "origin": origin,
+        "destination": destination,
+        "on": on,
+        "passengers": options.passengers,
+    }
+    given = {name: value for name, value in trip.items() if value} | named
     if from_file is not None and (given or travellers is not None):
         raise typer.BadParameter("cannot be combined with a route or its options", param_hint=_FROM)
-    with (
-        open_recorder(journal) as record,
-        open_client(base_url, token_file, journal=record) as ferry,
-    ):
+    with open_recorder(journal) as record, common.open_client(journal=record) as ferry:
         party = None if travellers is None else read_travellers(travellers)
         order, choices = (
             read_order(from_file, ferry) if from_file else ask_order(ferry, given, party)
@@ -93,30 +80,25 @@ def book(
         if record is not None and len(choices) > 1:
             with show_progress("Booking"):
                 held = hold_order(ferry, order, choices, record)
-            _print_held(held, as_json=as_json)
+            _print_held(held, as_json=common.as_json)
             return
         with show_progress("Booking"):
             created = send_order(ferry, order, choices)
     with report_output_failure("it was booked", created.booking_id):
-        if as_json:
-            print_json({"booking": created.model_dump(mode="json")})
-        else:
-            print_facts(
-                [
-                    ("booked", created.booking_reference),
-                    ("id", created.booking_id),
-                    ("stage", created.stage),
-                    ("total", money(created.total_price, created.currency)),
-                    ("next", next_of(created)),
-                    ("to pay", f"ferry confirm {created.booking_id}"),
-                ]
-            )
+        facts = [
+            ("booked", created.booking_reference),
+            ("id", created.booking_id),
+            ("stage", created.stage),
+            ("total", money(created.total_price, created.currency)),
+            ("next", next_of(created)),
+            ("to pay", f"ferry confirm {created.booking_id}"),
+        ]
+        document = {"booking": created.model_dump(mode="json")}
+        print_result(document, facts, as_json=common.as_json)
 
 
 def _print_held(order: Order, *, as_json: bool) -> None:
     with report_output_failure("it was booked", order.id):
-        if as_json:
-            print_json({"order": order_members(order)})
-        else:
-            to_pay = tuple(f"ferry confirm {part.booking_id}" for part in order.parts)
-            print_facts([*order_facts(order), ("to pay", to_pay)])
+        to_pay = tuple(f"ferry confirm {part.booking_id}" for part in order.parts)
+        facts = [*order_facts(order), ("to pay", to_pay)]
+        print_result({"order": order_members(order)}, facts, as_json=as_json)

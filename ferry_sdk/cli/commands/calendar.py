@@ -12,16 +12,8 @@ from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.commands.search import (
     ARRIVE,
     DEPART,
-    Adult,
-    Child,
-    Companies,
-    Infant,
-    Kind,
-    Patience,
-    TravellersFile,
-    Vehicle,
+    FareOptions,
     day_option,
-    party_of,
 )
 from ferry_sdk.cli.orders.trips import (
     check_route,
@@ -29,12 +21,7 @@ from ferry_sdk.cli.orders.trips import (
     warn_of_missing,
 )
 from ferry_sdk.cli.terminal.errors import Exit
-from ferry_sdk.cli.terminal.options import (
-    AsJson,
-    BaseUrl,
-    TokenFile,
-    open_client,
-)
+from ferry_sdk.cli.terminal.options import Common
 from ferry_sdk.cli.terminal.output import (
     amount_member,
     print_json,
@@ -54,24 +41,15 @@ def calendar(
     destination: Annotated[str, ARRIVE],
     start: Annotated[date, day_option("--from", "First day: 2027-07-01, or +30.")],
     end: Annotated[date, day_option("--to", "Last day.")],
-    adult: Adult = None,
-    child: Child = None,
-    infant: Infant = None,
-    travellers: TravellersFile = None,
-    vehicle: Vehicle = None,
-    company: Companies = None,
-    reservation_type: Kind = "TICKET",
-    patience: Patience = None,
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
+    options: FareOptions,
+    common: Common,
 ) -> None:
     """Show the cheapest fare of every day, one way.
 
     Example: ferry calendar Genoa Tunis --from 2027-07-01 --to 2027-07-31 --adult 34F
     """
-    party = party_of(travellers, adult, child, infant)
-    with open_client(base_url, token_file) as ferry, show_progress("Searching"):
+    party = options.party
+    with common.open_client() as ferry, show_progress("Searching"):
         check_route(ferry, origin, destination)
         found = ferry.trips.calendar(
             origin,
@@ -79,12 +57,12 @@ def calendar(
             start=start,
             end=end,
             passengers=party,
-            vehicle=vehicle or None,
-            companies=company,
-            reservation_type=reservation_type,
-            patience=patience,
+            vehicle=options.vehicle or None,
+            companies=options.company,
+            reservation_type=options.reservation_type,
+            patience=options.patience,
         )
-    if as_json:
+    if common.as_json:
         days = [
             to_jsonable_python(day) | {"price": amount_member(day.price, day.currency)}
             for day in found.values()

@@ -10,26 +10,16 @@ from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.commands.confirm import (
     amount_option,
     check_stage,
-    result_shown_by,
-    settle_earlier,
+    result_of_earlier,
 )
 from ferry_sdk.cli.commands.show import record_of
 from ferry_sdk.cli.terminal.errors import report_output_failure
-from ferry_sdk.cli.terminal.options import (
-    AsJson,
-    BaseUrl,
-    OptionalJournalUrl,
-    RecordId,
-    TokenFile,
-    Yes,
-    open_client,
-    open_recorder,
-)
+from ferry_sdk.cli.terminal.options import Common, OptionalJournalUrl, RecordId, Yes, open_recorder
 from ferry_sdk.cli.terminal.output import (
     count,
     error_console,
     print_facts,
-    print_json,
+    print_result,
     show_progress,
 )
 from ferry_sdk.cli.terminal.prompts import ask_consent
@@ -51,15 +41,10 @@ def cancel(
     ] = None,
     journal: OptionalJournalUrl = None,
     yes: Yes = False,
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
+    common: Common,
 ) -> None:
     """Cancel a booking or a ticket. Shows the fee and asks first; never accepts a higher fee."""
-    with (
-        open_recorder(journal) as record,
-        open_client(base_url, token_file, journal=record) as ferry,
-    ):
+    with open_recorder(journal) as record, common.open_client(journal=record) as ferry:
         with show_progress("Reading it"):
             found = record_of(ferry, some_id)
         status: Stage | TicketStatus
@@ -71,10 +56,9 @@ def cancel(
         else:
             status, operation, send = found.status, "tickets.cancel", ferry.tickets.cancel
             name = f"ticket {found.ticket_number or found.id}"
-        done_before = result_shown_by(found, operation, some_id)
+        done_before = result_of_earlier(ferry, record, found, operation, some_id)
         if done_before is not None:
-            settle_earlier(ferry, record, operation, some_id)
-            _print_cancellation(done_before, None, as_json=as_json)
+            _print_cancellation(done_before, None, as_json=common.as_json)
             return
         check_stage(status, "cancelled", "ID")
         with show_progress("Reading the fee"):
@@ -100,7 +84,7 @@ def cancel(
         except AlreadyDoneError as error:
             done, shown_fee = error.result, None
     with report_output_failure("it was cancelled", some_id):
-        _print_cancellation(done, shown_fee, as_json=as_json)
+        _print_cancellation(done, shown_fee, as_json=common.as_json)
 
 
 def _print_cancellation(
@@ -110,18 +94,16 @@ def _print_cancellation(
     as_json: bool,
 ) -> None:
     """Print a cancellation; without a fee, it was cancelled before."""
-    if as_json:
-        members = cancellation.model_dump(mode="json")
-        other = {"already_done": True} if fee is None else {"fee": fee.model_dump(mode="json")}
-        print_json({"cancellation": members, **other})
-    elif fee is None:
-        print_facts([("status", "already cancelled")])
+    document: dict[str, object] = {"cancellation": cancellation.model_dump(mode="json")}
+    if fee is None:
+        document["already_done"] = True
+        facts = [("status", "already cancelled")]
     else:
+        document["fee"] = fee.model_dump(mode="json")
         back = getattr(cancellation, "refund_amount", None)
-        print_facts(
-            [
-                ("status", cancellation.status),
-                ("fee", money(fee.penalty_amount, fee.currency)),
-                ("refund", money(fee.refund_amount if back is None else back, fee.currency)),
-            ]
-        )
+        facts = [
+            ("status", cancellation.status),
+            ("fee", money(fee.penalty_amount, fee.currency)),
+            ("refund", money(fee.refund_amount if back is None else back, fee.currency)),
+        ]
+    print_result(document, facts, as_json=as_json)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ferry_sdk.cli.terminal.errors import Exit
-from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, TokenFile, open_client
+from ferry_sdk.cli.terminal.options import Common
 from ferry_sdk.cli.terminal.output import print_json, print_records, show_progress
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.planning.names import fold
@@ -18,25 +18,19 @@ _PORT = ("code", "name", "country")
 _Text = Annotated[str, typer.Argument(metavar="TEXT", help="What to find; default: all.")]
 
 
-def ports(
-    *,
-    text: _Text = "",
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
-) -> None:
+def ports(*, text: _Text = "", common: Common) -> None:
     """Find ports by code, name, city or country.
 
     Names are known in several languages. Without TEXT, all ports are listed.
 
     Example: ferry ports genova
     """
-    with open_client(base_url, token_file) as ferry, show_progress("Loading the ports"):
+    with common.open_client() as ferry, show_progress("Loading the ports"):
         listed = sorted(ferry.catalogue.ports(), key=lambda port: (port.country, port.name))
         matches = ferry.places.find(text, limit=_MOST) if text else ()
     if not text:
         records = [port.model_dump(mode="json") for port in listed]
-        _print_found("ports", records, _PORT, as_json=as_json)
+        _print_found("ports", records, _PORT, as_json=common.as_json)
         return
     found = [(one.port, one.score, str(one.reason)) for one in matches]
     found += [(port, 1.0, "country") for port in listed if fold(port.country) == fold(text)]
@@ -44,18 +38,12 @@ def ports(
         {**port.model_dump(mode="json"), "score": score, "reason": reason}
         for port, score, reason in found
     ]
-    _print_found("ports", records, (*_PORT, "score", "reason"), text=text, as_json=as_json)
+    _print_found("ports", records, (*_PORT, "score", "reason"), text=text, as_json=common.as_json)
 
 
-def companies(
-    *,
-    text: _Text = "",
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
-) -> None:
+def companies(*, text: _Text = "", common: Common) -> None:
     """Find companies by code or a part of the name. Without TEXT, list all."""
-    with open_client(base_url, token_file) as ferry, show_progress("Loading the companies"):
+    with common.open_client() as ferry, show_progress("Loading the companies"):
         known = ferry.mcp.companies()
     wanted = fold(text)
     found = [
@@ -63,15 +51,13 @@ def companies(
         for one in sorted(known, key=lambda company: fold(company.name or ""))
         if wanted in fold(one.name or "") or wanted == fold(one.code or "")
     ]
-    _print_found("companies", found, ("code", "name"), text=text, as_json=as_json)
+    _print_found("companies", found, ("code", "name"), text=text, as_json=common.as_json)
 
 
 def vehicles(
     *,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="A make, a model or a code.")],
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
+    common: Common,
 ) -> None:
     """Find vehicles by make and model.
 
@@ -79,7 +65,7 @@ def vehicles(
 
     Example: ferry vehicles golf
     """
-    with open_client(base_url, token_file) as ferry, show_progress("Loading the vehicles"):
+    with common.open_client() as ferry, show_progress("Loading the vehicles"):
         matches = ferry.vehicles.find(text, limit=_MOST)
     found = [
         {
@@ -91,7 +77,7 @@ def vehicles(
         for one in matches
     ]
     heads = ("brand", "model", "search_code", "booking_code", "score")
-    _print_found("vehicles", found, heads, text=text, as_json=as_json)
+    _print_found("vehicles", found, heads, text=text, as_json=common.as_json)
 
 
 def _print_found(

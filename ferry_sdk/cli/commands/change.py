@@ -16,16 +16,13 @@ from ferry_sdk.cli.orders.files import read_order
 from ferry_sdk.cli.orders.interview import ask_order
 from ferry_sdk.cli.orders.order import print_summary, selections_of
 from ferry_sdk.cli.terminal.errors import report_output_failure
-from ferry_sdk.cli.terminal.options import (
-    AsJson,
-    BaseUrl,
-    JournalUrl,
-    TokenFile,
-    Yes,
-    open_client,
-    open_command_journal,
+from ferry_sdk.cli.terminal.options import Common, JournalUrl, Yes, open_command_journal
+from ferry_sdk.cli.terminal.output import (
+    error_console,
+    print_facts,
+    print_result,
+    show_progress,
 )
-from ferry_sdk.cli.terminal.output import error_console, print_facts, print_json, show_progress
 from ferry_sdk.cli.terminal.prompts import ask_consent, is_interactive
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.inputs import Selection
@@ -38,9 +35,7 @@ def change(
     journal: JournalUrl,
     from_file: File = None,
     yes: Yes = False,
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
+    common: Common,
 ) -> None:
     """Replace a booking by another one.
 
@@ -50,10 +45,7 @@ def change(
     """
     if (from_file is None or not yes) and not is_interactive():
         raise typer.BadParameter("no terminal to ask on: pass a file, and --yes")
-    with (
-        open_command_journal(journal) as record,
-        open_client(base_url, token_file) as ferry,
-    ):
+    with open_command_journal(journal) as record, common.open_client() as ferry:
         with show_progress("Reading the booking"):
             old = ferry.bookings.get(booking_id)
             fee = ferry.bookings.cancel_fee(booking_id)
@@ -88,10 +80,8 @@ def change(
             )
     new = str(changed.parts[0].booking_id)
     with report_output_failure("it was changed", new):
-        if as_json:
-            print_json({"order": order_members(changed)})
-        else:
-            print_facts([("changed", new), ("order", changed.id), ("show", f"ferry show {new}")])
+        facts = [("changed", new), ("order", changed.id), ("show", f"ferry show {new}")]
+        print_result({"order": order_members(changed)}, facts, as_json=common.as_json)
 
 
 def _price_of(selections: Sequence[Selection]) -> tuple[Decimal, str]:

@@ -15,12 +15,9 @@ import typer
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.terminal.errors import report_output_failure
 from ferry_sdk.cli.terminal.options import (
-    AsJson,
-    BaseUrl,
+    Common,
     OptionalJournalUrl,
-    TokenFile,
     Yes,
-    open_client,
     open_recorder,
     parse_amount,
     parser,
@@ -29,7 +26,7 @@ from ferry_sdk.cli.terminal.output import (
     error_console,
     moment,
     print_facts,
-    print_json,
+    print_result,
     show_progress,
 )
 from ferry_sdk.cli.terminal.prompts import ask_consent
@@ -64,21 +61,15 @@ def confirm(
     ] = None,
     journal: OptionalJournalUrl = None,
     yes: Yes = False,
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
+    common: Common,
 ) -> None:
     """Confirm and pay a booking, which issues its tickets. Shows the total and asks first."""
-    with (
-        open_recorder(journal) as record,
-        open_client(base_url, token_file, journal=record) as ferry,
-    ):
+    with open_recorder(journal) as record, common.open_client(journal=record) as ferry:
         with show_progress("Reading the booking"):
             booking = ferry.bookings.get(booking_id)
-        done_before = result_shown_by(booking, "bookings.confirm", booking_id)
+        done_before = result_of_earlier(ferry, record, booking, "bookings.confirm", booking_id)
         if done_before is not None:
-            settle_earlier(ferry, record, "bookings.confirm", booking_id)
-            _print_confirmation(done_before, is_new=False, as_json=as_json)
+            _print_confirmation(done_before, is_new=False, as_json=common.as_json)
             return
         check_stage(booking.stage, "confirmed", "BOOKING")
         if booking.stage == Stage.IN_PROGRESS and booking.payment_status == PaymentStatus.PAID:
@@ -106,41 +97,42 @@ def confirm(
         except AlreadyDoneError as error:
             confirmation, is_new = error.result, False
     with report_output_failure("it was confirmed", booking_id):
-        _print_confirmation(confirmation, is_new=is_new, as_json=as_json)
+        _print_confirmation(confirmation, is_new=is_new, as_json=common.as_json)
 
 
 def _print_confirmation(confirmation: BookingConfirmation, *, is_new: bool, as_json: bool) -> None:
-    if as_json:
-        members = confirmation.model_dump(mode="json")
-        print_json({"confirmation": members, **({} if is_new else {"already_done": True})})
-        return
-    print_facts(
-        [
-            ("status", confirmation.status if is_new else "already confirmed"),
-            ("ticket", confirmation.ticket_number),
-            ("ticket id", confirmation.ticket_id),
-            ("voucher", f"ferry voucher {confirmation.ticket_id}"),
-        ]
-    )
+    document: dict[str, object] = {"confirmation": confirmation.model_dump(mode="json")}
+    facts = [
+        ("status", confirmation.status if is_new else "already confirmed"),
+        ("ticket", confirmation.ticket_number),
+        ("ticket id", confirmation.ticket_id),
+        ("voucher", f"ferry voucher {confirmation.ticket_id}"),
+    ]
+    print_result(document if is_new else document | {"already_done": True}, facts, as_json=as_json)
 
 
-def result_shown_by(record: Booking | Ticket, operation: str, some_id: str) -> Any:  # noqa: ANN401 -- the result of the operation
-    """Return the result of a write if the record shows its effect; else None."""
+def result_of_earlier(
+    ferry: Ferry,
+    recorder: CommandJournal | None,
+    record: Booking | Ticket,
+    operation: str,
+    some_id: str,
+) -> Any:  # noqa: ANN401 -- the result of the operation
+    """Return the result of a write whose effect the record shows; else None.
+
+    The same writes that the journal has as unresolved are recorded as done.
+    """
     row = SAFETY[operation]
     back = read_back(row, {row.confirmed_by[0].subject: some_id})
-    return back.result(record) if back is not None and back.shows(record) else None
-
-
-def settle_earlier(
-    ferry: Ferry, recorder: CommandJournal | None, operation: str, some_id: str
-) -> None:
-    """Record as done the same writes that the journal has as unresolved."""
+    if back is None or not back.shows(record):
+        return None
     for entry in () if recorder is None else recorder.unresolved():
-        row = SAFETY.get(entry.operation)
-        is_same = row is not None and row.effect == SAFETY[operation].effect
+        earlier = SAFETY.get(entry.operation)
+        is_same = earlier is not None and earlier.effect == row.effect
         if is_same and some_id in entry.subject.values():
             with suppress(OutcomeUnknownError):
                 ferry.recover(entry)
+    return back.result(record)
 
 
 def check_stage(status: Stage | TicketStatus, action: str, argument: str) -> None:

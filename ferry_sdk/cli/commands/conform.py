@@ -14,17 +14,9 @@ import typer
 
 from ferry_sdk._runtime.money import money
 from ferry_sdk._transport.sync import save
+from ferry_sdk.cli.commands.confirm import amount_option
 from ferry_sdk.cli.terminal.errors import Exit
-from ferry_sdk.cli.terminal.options import (
-    AsJson,
-    BaseUrl,
-    TokenFile,
-    Yes,
-    open_client,
-    parse_amount,
-    parser,
-    problem_of,
-)
+from ferry_sdk.cli.terminal.options import Common, Yes, problem_of
 from ferry_sdk.cli.terminal.output import count, moment, print_json, print_table, say, show_progress
 from ferry_sdk.cli.terminal.prompts import ask_consent
 from ferry_sdk.conformance import ConformanceReport, check, check_with_booking
@@ -55,17 +47,10 @@ def conform(
     book: Annotated[
         bool, typer.Option("--book", help="Also make an unpaid booking, and cancel it.")
     ] = False,
-    max_price: Annotated[
-        Decimal | None,
-        typer.Option(
-            metavar="AMOUNT", help="With --book: the highest price.", parser=parser(parse_amount)
-        ),
-    ] = None,
+    max_price: Annotated[Decimal | None, amount_option("With --book: the highest price.")] = None,
     currency: Annotated[str, typer.Option(help="The currency of --max-price.")] = "EUR",
     yes: Yes = False,
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
+    common: Common,
 ) -> None:
     """Compare the service with what the client assumes of it. Exits with 1 if it differs.
 
@@ -81,7 +66,7 @@ def conform(
         where = f"{sailing.depart_name} to {sailing.arrive_name}, {moment(sailing.depart_at)}"
         ask_consent(f"Book {where}, from {price}, unpaid, and cancel it?", yes=yes)
 
-    with open_client(base_url, token_file) as ferry:
+    with common.open_client() as ferry:
         if max_price is not None:
             report = check_with_booking(
                 ferry, max_price=max_price, currency=currency, approve=approve, record=record
@@ -91,7 +76,7 @@ def conform(
                 report = check(ferry, booking_id=booking, ticket_id=ticket, record=record)
     if profile is not None:
         _write(profile, report)
-    if as_json:
+    if common.as_json:
         print_json({"conformance": {**asdict(report), "profile": report.profile()}})
     else:
         _print(report)

@@ -26,13 +26,7 @@ from ferry_sdk._engine.token_file import file_of
 from ferry_sdk._engine.validation import is_local_http, is_loopback
 from ferry_sdk._transport.tls import context_of
 from ferry_sdk.cli.terminal.errors import Exit, exit_code_of
-from ferry_sdk.cli.terminal.options import (
-    AsJson,
-    BaseUrl,
-    TokenFile,
-    is_open_to_others,
-    open_client,
-)
+from ferry_sdk.cli.terminal.options import Common, is_open_to_others
 from ferry_sdk.cli.terminal.output import print_grid, print_json, show_progress
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import (
@@ -86,17 +80,15 @@ class Finding:
     exit_code: Exit = Exit.DONE
 
 
-def doctor(
-    *, as_json: AsJson = False, base_url: BaseUrl = None, token_file: TokenFile = None
-) -> None:
+def doctor(*, common: Common) -> None:
     """Check configuration, connection, token, clock and versions.
 
     It only reads, and prints no secrets.
     """
     with show_progress("Checking"):
-        found = list(_findings(base_url, token_file))
+        found = list(_findings(common))
     code = next((one.exit_code for one in found if one.exit_code), Exit.DONE)
-    if as_json:
+    if common.as_json:
         members = [
             {"part": one.part, "name": one.name, "state": one.state, "value": one.value}
             for one in found
@@ -117,11 +109,11 @@ def doctor(
         raise typer.Exit(code)
 
 
-def _findings(base_url: str | None, token_file: Path | None) -> Iterator[Finding]:
-    yield from _check_settings(base_url, token_file)
+def _findings(common: Common) -> Iterator[Finding]:
+    yield from _check_settings(common)
     try:
-        with open_client(base_url, token_file) as ferry:
-            reached = list(_check_connection(base_url or os.environ["FERRY_BASE_URL"]))
+        with common.open_client() as ferry:
+            reached = list(_check_connection(common.base_url or os.environ["FERRY_BASE_URL"]))
             yield from reached
             if all(one.state != "fail" for one in reached):
                 yield from _check_service(ferry.with_options(deadline=_DEADLINE, max_retries=0))
@@ -130,15 +122,15 @@ def _findings(base_url: str | None, token_file: Path | None) -> Iterator[Finding
     yield from _check_versions()
 
 
-def _check_settings(base_url: str | None, token_file: Path | None) -> Iterator[Finding]:
+def _check_settings(common: Common) -> Iterator[Finding]:
     """Yield a finding for each setting, with its source."""
     part = "configuration"
-    url = base_url or os.environ.get("FERRY_BASE_URL")
-    source = "--base-url" if base_url else "FERRY_BASE_URL"
+    url = common.base_url or os.environ.get("FERRY_BASE_URL")
+    source = "--base-url" if common.base_url else "FERRY_BASE_URL"
     missing = f"missing: --base-url or FERRY_BASE_URL; {_LOCAL}, and prints both settings"
     value = f"{_redact_user(url)} ({source})" if url else missing
     yield Finding(part, "base url", "ok" if url else "fail", value)
-    yield from _check_token(token_file)
+    yield from _check_token(common.token_file)
     for name, fallback in _SECRETS.items():
         label = name.removeprefix("FERRY_").replace("_", " ").lower()
         yield Finding(part, label, "ok", f"set ({name})" if os.environ.get(name) else fallback)

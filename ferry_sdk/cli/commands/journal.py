@@ -4,23 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Final
 
 import typer
 
-from ferry_sdk.cli.terminal.errors import Exit, next_step, report_errors
-from ferry_sdk.cli.terminal.options import (
-    AsJson,
-    BaseUrl,
-    JournalUrl,
-    TokenFile,
-    Yes,
-    open_client,
-    open_journal,
-    parser,
-)
+from ferry_sdk.cli.terminal.errors import Exit, next_step
+from ferry_sdk.cli.terminal.options import AsJson, Common, JournalUrl, Yes, open_journal, parser
 from ferry_sdk.cli.terminal.output import (
     age,
     error_console,
@@ -28,6 +19,7 @@ from ferry_sdk.cli.terminal.output import (
     print_blocks,
     print_facts,
     print_json,
+    print_result,
     show_progress,
     warn,
 )
@@ -38,9 +30,6 @@ from ferry_sdk.models.bookings import Booking
 from ferry_sdk.models.tickets import Ticket
 from ferry_sdk.safety import SAFETY, Proof
 from ferry_sdk.types import JournalEntry
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 def _parse_moment(value: str) -> datetime:
@@ -58,48 +47,45 @@ def _moment_option(name: str, help_text: str) -> object:
 _EntryId = Annotated[str, typer.Argument(metavar="ENTRY", help="The entry's id.")]
 
 
-def list_entries(
-    *,
-    journal: JournalUrl,
-    since: Annotated[
-        datetime | None, _moment_option("--since", "Begun at this time or later.")
-    ] = None,
-    until: Annotated[datetime | None, _moment_option("--until", "Begun before this time.")] = None,
+@dataclass(frozen=True)
+class EntryOptions:
+    """The options that choose entries: the arguments of `Journal.entries`."""
+
+    since: Annotated[datetime | None, _moment_option("--since", "Begun at this time or later.")] = (
+        None
+    )
+    until: Annotated[datetime | None, _moment_option("--until", "Begun before this time.")] = None
     state: Annotated[
         str | None,
         typer.Option(
             metavar="STATE",
             help="open, unknown, done, rejected, not_sent; or unresolved: open and unknown.",
         ),
-    ] = None,
+    ] = None
     operation: Annotated[
         str | None, typer.Option(metavar="NAME", help="An operation, such as bookings.create.")
-    ] = None,
-    booking: Annotated[
+    ] = None
+    booking_id: Annotated[
         str | None,
-        typer.Option(metavar="BOOKING", help="Writes that name this booking, or its tickets."),
-    ] = None,
-    ticket: Annotated[
-        str | None, typer.Option(metavar="TICKET", help="Writes that name this ticket.")
-    ] = None,
+        typer.Option(
+            "--booking", metavar="BOOKING", help="Writes that name this booking, or its tickets."
+        ),
+    ] = None
+    ticket_id: Annotated[
+        str | None,
+        typer.Option("--ticket", metavar="TICKET", help="Writes that name this ticket."),
+    ] = None
     limit: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="At most so many, the oldest.")
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
+    ] = None
+
+
+def list_entries(*, journal: JournalUrl, entries: EntryOptions, as_json: AsJson = False) -> None:
     """List the writes on record, oldest first, with what to do about unresolved ones."""
     with open_journal(journal) as record:
-        found = record.entries(
-            since=since,
-            until=until,
-            state=state,  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType] -- checked there
-            operation=operation,
-            booking_id=booking,
-            ticket_id=ticket,
-            limit=limit,
-        )
+        found = record.entries(**vars(entries))
     _print_all(found, {}, as_json=as_json)
-    named = {"booking": booking, "ticket": ticket}
+    named = {"booking": entries.booking_id, "ticket": entries.ticket_id}
     for kind, some_id in named.items():
         if some_id is not None and not found:
             name = "reference" if kind == "booking" else "number"
@@ -110,7 +96,7 @@ def show_entry(*, entry_id: _EntryId, journal: JournalUrl, as_json: AsJson = Fal
     """Show one write on record."""
     with open_journal(journal) as record:
         entry = record.entry(entry_id)
-    _print(entry, as_json=as_json)
+    print_result({"entry": entry_members(entry)}, _facts(entry), as_json=as_json)
 
 
 def recover_entries(
@@ -120,9 +106,7 @@ def recover_entries(
     ] = None,
     journal: JournalUrl,
     every: Annotated[bool, typer.Option("--all", help="Every unresolved entry.")] = False,
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
+    common: Common,
 ) -> None:
     """Read whether an unresolved write happened. If it did, it is recorded as done.
 
@@ -133,7 +117,7 @@ def recover_entries(
     seen: dict[str, str] = {}
     with (
         open_journal(journal) as record,
-        open_client(base_url, token_file, journal=record) as ferry,
+        common.open_client(journal=record) as ferry,
         show_progress("Reading"),
     ):
         entries = [record.entry(entry_id)] if entry_id else [*record.unresolved()]
@@ -144,7 +128,7 @@ def recover_entries(
                 except OutcomeUnknownError as error:
                     seen[entry.id] = _seen(error)
         entries = [record.entry(entry.id) for entry in entries]
-    _print_all(entries, seen, as_json=as_json)
+    _print_all(entries, seen, as_json=common.as_json)
     if any(entry.is_unresolved for entry in entries):
         sys.stdout.flush()
         raise typer.Exit(Exit.UNKNOWN)
@@ -165,9 +149,7 @@ def settle_entry(
         bool, typer.Option("--no-check", help="Do not read whether the service agrees.")
     ] = False,
     yes: Yes = False,
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
+    common: Common,
 ) -> None:
     """Record whether an unresolved write happened. The same write may then be made again.
 
@@ -176,10 +158,10 @@ def settle_entry(
     """
     with open_journal(journal) as record:
         entry = record.entry(entry_id)
-        _print_facts(entry, on=error_console())
+        print_facts(_facts(entry), on=error_console())
         proof = _proof_of(entry)
         if not no_check and (proof is not None or booking is not None):
-            with open_client(base_url, token_file) as ferry, show_progress("Reading"):
+            with common.open_client() as ferry, show_progress("Reading"):
                 if booking is not None:
                     made = ferry.bookings.get(booking)
                     about = f"{made.booking_reference}, {made.stage}, {made.booking_id}"
@@ -189,7 +171,7 @@ def settle_entry(
         outcome = "happened" if happened else "did not happen"
         ask_consent(f"Record that it {outcome}?", yes=yes)
         entry = record.settle(entry, happened=happened, booking_id=booking)
-    _print(entry, as_json=as_json)
+    print_result({"entry": entry_members(entry)}, _facts(entry), as_json=common.as_json)
 
 
 def _proof_of(entry: JournalEntry) -> Proof | None:
@@ -281,31 +263,21 @@ def entry_members(entry: JournalEntry) -> dict[str, object]:
     }
 
 
-def _print(entry: JournalEntry, *, as_json: bool) -> None:
-    if as_json:
-        print_json({"entry": entry_members(entry)})
-    else:
-        _print_facts(entry)
-
-
-def _print_facts(entry: JournalEntry, on: Console | None = None) -> None:
-    print_facts(
-        [
-            ("entry", entry.id),
-            ("operation", entry.operation),
-            ("state", f"{entry.state}, unresolved" if entry.is_unresolved else entry.state),
-            ("booking", entry.booking_id),
-            ("tickets", entry.ticket_ids),
-            ("rejection", _rejection(entry)),
-            ("began", _time(entry.began_at)),
-            ("ended", entry.ended_at and _time(entry.ended_at)),
-            ("request", f"{entry.method} {entry.path}"),
-            ("correlation id", entry.correlation_id),
-            ("damaged", ", ".join(entry.damaged)),
-            ("next", _next(entry)),
-        ],
-        on=on,
-    )
+def _facts(entry: JournalEntry) -> list[tuple[str, object]]:
+    return [
+        ("entry", entry.id),
+        ("operation", entry.operation),
+        ("state", f"{entry.state}, unresolved" if entry.is_unresolved else entry.state),
+        ("booking", entry.booking_id),
+        ("tickets", entry.ticket_ids),
+        ("rejection", _rejection(entry)),
+        ("began", _time(entry.began_at)),
+        ("ended", entry.ended_at and _time(entry.ended_at)),
+        ("request", f"{entry.method} {entry.path}"),
+        ("correlation id", entry.correlation_id),
+        ("damaged", ", ".join(entry.damaged)),
+        ("next", _next(entry)),
+    ]
 
 
 def _time(moment: datetime) -> str:
@@ -316,12 +288,9 @@ def _rejection(entry: JournalEntry) -> str:
     return " ".join(str(part) for part in (entry.status_code, entry.code) if part is not None)
 
 
-app: typer.Typer = typer.Typer(
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    help="Look up the writes on record, recover and settle them.",
-)
-app.command("list")(report_errors(list_entries))
-app.command("show")(report_errors(show_entry))
-app.command("recover")(report_errors(recover_entries))
-app.command("settle")(report_errors(settle_entry))
+COMMANDS: Final = {
+    "list": list_entries,
+    "show": show_entry,
+    "recover": recover_entries,
+    "settle": settle_entry,
+}

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from ferry_sdk import orders
 from ferry_sdk._runtime.money import money
-from ferry_sdk.cli.terminal.errors import exit_code_of, next_step, report_errors
+from ferry_sdk.cli.terminal.errors import exit_code_of, next_step
 from ferry_sdk.cli.terminal.options import (
     AsJson,
-    BaseUrl,
+    Common,
     JournalUrl,
-    TokenFile,
-    open_client,
     open_command_journal,
     open_journal,
 )
@@ -23,8 +21,8 @@ from ferry_sdk.cli.terminal.output import (
     moment,
     note,
     print_blocks,
-    print_facts,
     print_json,
+    print_result,
     show_progress,
     warn,
 )
@@ -50,17 +48,10 @@ def show_order(*, order_id: _OrderId, journal: JournalUrl, as_json: AsJson = Fal
     """Show an order as it is on record; nothing is read from the service."""
     with open_journal(journal) as record:
         order = orders.get(order_id, journal=record)
-    _print(order, as_json=as_json)
+    print_result({"order": order_members(order)}, order_facts(order), as_json=as_json)
 
 
-def resume_order(
-    *,
-    order_id: _OrderId,
-    journal: JournalUrl,
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
-) -> None:
+def resume_order(*, order_id: _OrderId, journal: JournalUrl, common: Common) -> None:
     """Read the bookings of an order, and go on with what was begun.
 
     Sends nothing twice, and pays no other price than was agreed. Exits with 5 if a booking's
@@ -70,7 +61,7 @@ def resume_order(
     todo = ""
     with (
         open_command_journal(journal, may_be_new=False) as record,
-        open_client(base_url, token_file) as ferry,
+        common.open_client() as ferry,
         show_progress("Reading"),
     ):
         try:
@@ -80,7 +71,7 @@ def resume_order(
             for entry in (one.entry for one in record.load_orders(order.id)):
                 if entry is not None and entry.id in str(error.cause):
                     todo = f"; {next_step(entry.operation, entry.id)}, then resume again"
-    _print(order, as_json=as_json)
+    print_result({"order": order_members(order)}, order_facts(order), as_json=common.as_json)
     if failure is not None:
         warn(f"{failure.cause}{todo}")
         raise typer.Exit(exit_code_of(failure))
@@ -102,13 +93,6 @@ def order_members(order: Order) -> dict[str, object]:
     return {"id": order.id, "kind": order.kind, "state": order.state, "parts": parts}
 
 
-def _print(order: Order, *, as_json: bool) -> None:
-    if as_json:
-        print_json({"order": order_members(order)})
-    else:
-        print_facts(order_facts(order))
-
-
 def order_facts(order: Order) -> list[tuple[str, object]]:
     """Return an order as names and values."""
     facts: list[tuple[str, object]] = [
@@ -124,11 +108,8 @@ def order_facts(order: Order) -> list[tuple[str, object]]:
     return facts
 
 
-app: typer.Typer = typer.Typer(
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    help="Look up orders of several bookings, and resume them after a crash.",
-)
-app.command("list")(report_errors(list_orders))
-app.command("show")(report_errors(show_order))
-app.command("resume")(report_errors(resume_order))
+COMMANDS: Final = {
+    "list": list_orders,
+    "show": show_order,
+    "resume": resume_order,
+}

@@ -19,14 +19,7 @@ from ferry_sdk._runtime.money import money
 from ferry_sdk.aftersales import Payment, Reconciliation
 from ferry_sdk.aftersales.payments import KINDS
 from ferry_sdk.cli.commands.journal import entry_members
-from ferry_sdk.cli.terminal.options import (
-    AsJson,
-    BaseUrl,
-    JournalUrl,
-    TokenFile,
-    open_client,
-    open_journal,
-)
+from ferry_sdk.cli.terminal.options import Common, JournalUrl, open_journal
 from ferry_sdk.cli.terminal.output import (
     amount_member,
     count,
@@ -60,9 +53,7 @@ def reconcile(
         ),
     ],
     journal: JournalUrl,
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
+    common: Common,
 ) -> None:
     """Compare payments with the bookings on record.
 
@@ -71,7 +62,7 @@ def reconcile(
     payments = [*_read(file)]
     with (
         _open(journal) as record,
-        open_client(base_url, token_file) as ferry,
+        common.open_client() as ferry,
         show_progress("Reading the bookings"),
     ):
         report = aftersales.reconcile(ferry, record, payments)
@@ -79,7 +70,7 @@ def reconcile(
     if report.unresolved:
         writes = count(len(report.unresolved), "unresolved write")
         warn(f"{writes} in the journal; run `ferry journal list --state unresolved`")
-    if as_json:
+    if common.as_json:
         print_json({"reconciliation": _document(report)})
     elif rows:
         heads = ["problem", "booking", "expected", "found"]

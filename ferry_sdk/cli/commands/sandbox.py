@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
@@ -27,28 +28,30 @@ def _check_moment(moment: datetime | None) -> datetime | None:
     return moment
 
 
-def sandbox(
-    *,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 selects a free one.")] = 8080,
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+@dataclass(frozen=True)
+class ServiceOptions:
+    """The options of `ferry sandbox`, which are those of `sandbox.serve`."""
+
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 selects a free one.")] = 8080
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1"
     seed: Annotated[
         int | None, typer.Option(help="Seed of times, prices and ids; ids are random by default.")
-    ] = None,
-    token: Annotated[str | None, _text_option("Access token; random by default.")] = None,
+    ] = None
+    token: Annotated[str | None, _text_option("Access token; random by default.")] = None
     read_only_token: Annotated[
         str | None, _text_option("Token that can only read; random by default.")
-    ] = None,
+    ] = None
     organisation_token: Annotated[
         str | None, _text_option("Token of the organisation; random by default.")
-    ] = None,
+    ] = None
     control_token: Annotated[
         str | None,
         _text_option("Token that opens /_sandbox/… to other machines; closed by default."),
-    ] = None,
+    ] = None
     profile: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Behave as this file of assumptions and values says."),
-    ] = None,
+    ] = None
     now: Annotated[
         datetime | None,
         typer.Option(
@@ -57,38 +60,26 @@ def sandbox(
             formats=_MOMENT,
             callback=_check_moment,
         ),
-    ] = None,
-    frozen: Annotated[bool, typer.Option("--frozen", help="Stop its clock.")] = False,
+    ] = None
+    frozen: Annotated[bool, typer.Option("--frozen", help="Stop its clock.")] = False
     state: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Keep bookings and clock in this private file."),
-    ] = None,
+    ] = None
     inventory: Annotated[
         bool, typer.Option("--inventory", help="Let bookings take places, which then run out.")
-    ] = False,
+    ] = False
     log: Annotated[
         bool, typer.Option("--log", help="Write a line for each request to standard error.")
-    ] = False,
-) -> None:
+    ] = False
+
+
+def sandbox(*, options: ServiceOptions) -> None:
     """Run the local service until Ctrl-C. Prints its address and tokens first."""
     from ferry_sdk.sandbox import serve  # noqa: PLC0415 -- an extra, only where it is asked for
 
     try:
-        serve(
-            port,
-            host=host,
-            seed=seed,
-            token=token,
-            read_only_token=read_only_token,
-            organisation_token=organisation_token,
-            control_token=control_token,
-            profile=profile,
-            now=now,
-            frozen=frozen,
-            state=state,
-            inventory=inventory,
-            log=log,
-        )
+        serve(**vars(options))
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
 

@@ -12,19 +12,13 @@ import typer
 from ferry_sdk.cli.commands.search import (
     ARRIVE,
     DEPART,
-    Adult,
-    Child,
-    Companies,
-    Infant,
-    TravellersFile,
-    Vehicle,
+    PartyOptions,
     day_option,
-    party_of,
 )
 from ferry_sdk.cli.orders.trips import check_route, vehicle_of
 from ferry_sdk.cli.terminal.errors import Exit
-from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, TokenFile, open_client
-from ferry_sdk.cli.terminal.output import print_facts, print_json, show_progress, warn
+from ferry_sdk.cli.terminal.options import Common
+from ferry_sdk.cli.terminal.output import print_result, show_progress, warn
 from ferry_sdk.rate.limiter import Rate
 
 
@@ -38,15 +32,8 @@ def scan(
     rate: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="The most requests a second.")
     ] = None,
-    adult: Adult = None,
-    child: Child = None,
-    infant: Infant = None,
-    travellers: TravellersFile = None,
-    vehicle: Vehicle = None,
-    company: Companies = None,
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
+    options: PartyOptions,
+    common: Common,
 ) -> None:
     """Save the fares of every day as Parquet files. Run it again to go on after an interruption.
 
@@ -54,36 +41,33 @@ def scan(
     """
     from ferry_sdk.scan import FareScan, Party  # noqa: PLC0415 -- an extra, only where asked for
 
-    party = party_of(travellers, adult, child, infant)
+    party = options.party
     limiter = None if rate is None else Rate(f"{rate}/second")
-    with open_client(base_url, token_file, limiter=limiter) as ferry:
+    with common.open_client(limiter=limiter) as ferry:
         with show_progress("Reading the routes"):
             check_route(ferry, origin, destination)
-            asked = vehicle_of(ferry, vehicle).query if vehicle else None
+            asked = vehicle_of(ferry, options.vehicle).query if options.vehicle else None
         wanted = FareScan(
             into,
             routes=[(origin, destination)],
             dates=(start, end),
             parties=[Party("party", party, asked)],
-            companies=company,
+            companies=options.company,
         )
         try:
             report = wanted.run(ferry)
         except KeyboardInterrupt as stop:
             warn(str(stop) or "nothing was asked")
             raise
-    if as_json:
-        print_json({"folder": str(into), "report": asdict(report)})
-    else:
-        print_facts(
-            [
-                ("searches", report.size),
-                ("with sailings", report.answered),
-                ("nothing sails", report.nothing),
-                ("failed", report.failed or None),
-                ("files", into / "*.parquet"),
-            ]
-        )
+    facts = [
+        ("searches", report.size),
+        ("with sailings", report.answered),
+        ("nothing sails", report.nothing),
+        ("failed", report.failed or None),
+        ("files", into / "*.parquet"),
+    ]
+    document = {"folder": str(into), "report": asdict(report)}
+    print_result(document, facts, as_json=common.as_json)
     if report.failed:
         raise typer.Exit(Exit.NOT_SENT)
     if not report.answered:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date
-from functools import wraps
-from inspect import Parameter, signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,16 +31,7 @@ from ferry_sdk.cli.orders.trips import (
     ways_of,
 )
 from ferry_sdk.cli.terminal.errors import Exit, NoTripsError
-from ferry_sdk.cli.terminal.options import (
-    AsJson,
-    BaseUrl,
-    TokenFile,
-    complete_port,
-    open_client,
-    parse_day,
-    parse_time,
-    parser,
-)
+from ferry_sdk.cli.terminal.options import Common, complete_port, parse_day, parse_time, parser
 from ferry_sdk.cli.terminal.output import (
     note,
     print_json,
@@ -53,6 +42,7 @@ from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import SearchPassenger
 from ferry_sdk.models.travellers import Travellers
 from ferry_sdk.planning.connections import ConnectionSearch
+from ferry_sdk.planning.trips import SearchReport
 from ferry_sdk.resources.arguments import ReservationTypeName, passengers_on
 
 CHANGES = "'--changes'"
@@ -77,70 +67,104 @@ def _party_option(kind: PassengerType, example: str) -> object:
     return typer.Option(f"--{kind.value.lower()}", metavar="AGE", help=help_text, parser=parse)
 
 
-Changes = Annotated[
-    int, typer.Option(min=0, max=1, help="1: two sailings that meet in a port, two bookings.")
-]
-At = Annotated[
-    str,
-    typer.Option(
-        "--at", metavar="HH:MM", help="Earliest time of departure.", parser=parser(parse_time)
-    ),
-]
-Back = Annotated[date | None, day_option("--back", "Day of the return, for a round trip.")]
-Flexible = Annotated[
-    int,
-    typer.Option(
-        metavar="DAYS", min=0, help="Ask so many days before and after too, if nothing sails."
-    ),
-]
-Adult = Annotated[list[SearchPassenger] | None, _party_option(PassengerType.ADULT, "34F")]
-Child = Annotated[list[SearchPassenger] | None, _party_option(PassengerType.CHILD, "9M")]
-Infant = Annotated[list[SearchPassenger] | None, _party_option(PassengerType.INFANT, "1F")]
-TravellersFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="Travellers as JSON or CSV, in place of --adult, --child, --infant."
-    ),
-]
-Vehicle = Annotated[
-    str | None,
-    typer.Option("--vehicle", metavar="NAME", help='A vehicle, such as FIAT__500 or "fiat 500".'),
-]
-Companies = Annotated[
-    list[str] | None,
-    typer.Option("--company", metavar="CODE", help="Ask only this company; repeatable."),
-]
-Kind = Annotated[
-    ReservationTypeName | None,
-    typer.Option(
-        "--reservation-type",
-        metavar="TYPE",
-        help="Fares to look for: ticket, presale, option or all.",
-        parser=parser(parse_reservation_type),
-    ),
-]
-Patience = Annotated[
-    float | None,
-    typer.Option(metavar="SECONDS", help="Time for the answer of one company; default: no limit."),
-]
+@dataclass(frozen=True)
+class PartyOptions:
+    """The options that say who travels, and with which companies."""
+
+    adult: Annotated[list[SearchPassenger] | None, _party_option(PassengerType.ADULT, "34F")] = None
+    child: Annotated[list[SearchPassenger] | None, _party_option(PassengerType.CHILD, "9M")] = None
+    infant: Annotated[list[SearchPassenger] | None, _party_option(PassengerType.INFANT, "1F")] = (
+        None
+    )
+    travellers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Travellers as JSON or CSV, in place of --adult, --child, --infant.",
+        ),
+    ] = None
+    vehicle: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help='A vehicle, such as FIAT__500 or "fiat 500".'),
+    ] = None
+    company: Annotated[
+        list[str] | None, typer.Option(metavar="CODE", help="Ask only this company; repeatable.")
+    ] = None
+
+    @property
+    def passengers(self) -> list[SearchPassenger]:
+        """The travellers of --adult, --child and --infant.
+
+        Raises:
+            BadParameter: There are also those of a file.
+        """
+        passengers = [*(self.adult or ()), *(self.child or ()), *(self.infant or ())]
+        if self.travellers is not None and passengers:
+            raise typer.BadParameter(
+                "cannot be combined with --adult, --child and --infant", param_hint="'--travellers'"
+            )
+        return passengers
+
+    @property
+    def party(self) -> Travellers | list[SearchPassenger]:
+        """The travellers of the file, or else those of the other options.
+
+        Raises:
+            BadParameter: There is none, or there are both.
+        """
+        passengers = self.passengers
+        if self.travellers is not None:
+            return read_travellers(self.travellers)
+        if not passengers:
+            raise typer.BadParameter("expected a traveller, as --adult 34F", param_hint="'--adult'")
+        return passengers
 
 
 @dataclass(frozen=True)
-class SearchOptions:
-    """The options of a search, which `ferry book` takes too."""
+class FareOptions(PartyOptions):
+    """The options of every search of fares."""
 
-    back: Back = None
-    flexible: Flexible = 0
-    changes: Changes = 0
-    at: At = "00:00"
-    adult: Adult = None
-    child: Child = None
-    infant: Infant = None
-    travellers: TravellersFile = None
-    vehicle: Vehicle = None
-    company: Companies = None
-    reservation_type: Kind = "TICKET"
-    patience: Patience = None
+    reservation_type: Annotated[
+        ReservationTypeName | None,
+        typer.Option(
+            metavar="TYPE",
+            help="Fares to look for: ticket, presale, option or all.",
+            parser=parser(parse_reservation_type),
+        ),
+    ] = "TICKET"
+    patience: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS", help="Time for the answer of one company; default: no limit."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class _DayOptions:
+    back: Annotated[date | None, day_option("--back", "Day of the return, for a round trip.")] = (
+        None
+    )
+    flexible: Annotated[
+        int,
+        typer.Option(
+            metavar="DAYS", min=0, help="Ask so many days before and after too, if nothing sails."
+        ),
+    ] = 0
+    changes: Annotated[
+        int, typer.Option(min=0, max=1, help="1: two sailings that meet in a port, two bookings.")
+    ] = 0
+    at: Annotated[
+        str,
+        typer.Option(
+            metavar="HH:MM", help="Earliest time of departure.", parser=parser(parse_time)
+        ),
+    ] = "00:00"
+
+
+@dataclass(frozen=True)
+class SearchOptions(FareOptions, _DayOptions):
+    """The options of a search of one day, which `ferry book` takes too."""
 
     @property
     def members(self) -> dict[str, Any]:
@@ -162,68 +186,41 @@ class SearchOptions:
         }
 
 
-def with_search_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of its parameter `options`, as parameters for typer."""
-    own = signature(command, eval_str=True)
-    shared = signature(SearchOptions, eval_str=True).parameters
-
-    @wraps(command)
-    def run(**values: Any) -> None:  # noqa: ANN401 -- parsed by typer
-        options = SearchOptions(**{name: values.pop(name) for name in shared})
-        command(options=options, **values)
-
-    parameters: list[Parameter] = []
-    for name, one in own.parameters.items():
-        parameters += [*shared.values()] if name == "options" else [one]
-    keywords = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in parameters]
-    vars(run)["__signature__"] = own.replace(parameters=keywords)
-    return run
-
-
-@with_search_options
 def search(
     *,
     origin: Annotated[str, DEPART],
     destination: Annotated[str, ARRIVE],
     on: Annotated[date, ON],
     options: SearchOptions,
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
+    common: Common,
 ) -> None:
     """Search trips of every company between two places, cheapest first.
 
     Example: ferry search Genoa Tunis --on +30 --adult 34F --child 9M
     """
-    party = party_of(options.travellers, options.adult, options.child, options.infant)
     wanted = Search(
         origin=origin,
         destination=destination,
         on=on,
-        passengers=passengers_on(on, party),
+        passengers=passengers_on(on, options.party),
         **options.members,
     )
     if options.changes:
-        with open_client(base_url, token_file) as ferry, show_progress("Searching"):
+        with common.open_client() as ferry, show_progress("Searching"):
             connections = find_connections(ferry, wanted)
-        _show_connections(wanted, connections, as_json=as_json)
+        _show_connections(wanted, connections, as_json=common.as_json)
         return
-    with open_client(base_url, token_file) as ferry, show_progress("Searching"):
+    with common.open_client() as ferry, show_progress("Searching"):
         trips = find_trips(ferry, wanted)
-        has_next = not (trips or as_json or options.back)
+        has_next = not (trips or common.as_json or options.back)
         next_day = next_sailing_day(ferry, wanted) if has_next else None
-    if as_json:
+    if common.as_json:
         sailings = {way.id: way for trip in trips for way in ways_of(trip)}
-        print_json(
-            {
-                "search": search_members(wanted),
-                "trips": [trip_members(trip) for trip in trips],
-                "sailings": [one.model_dump(mode="json") for one in sailings.values()],
-                "report": report_members(trips.report),
-            }
-        )
-        if not trips:
-            raise typer.Exit(Exit.REJECTED)
+        shown = {
+            "trips": [trip_members(trip) for trip in trips],
+            "sailings": [one.model_dump(mode="json") for one in sailings.values()],
+        }
+        _print_document(wanted, shown, trips.report)
         return
     if trips:
         print_trips(trips)
@@ -245,17 +242,19 @@ def search(
     note("The price is that with the cheapest place. To book, run ferry book with these options.")
 
 
+def _print_document(
+    wanted: Search, found: Mapping[str, Sequence[object]], report: SearchReport
+) -> None:
+    members = {"search": search_members(wanted), **found, "report": report_members(report)}
+    print_json(members)
+    if not any(found.values()):
+        raise typer.Exit(Exit.REJECTED)
+
+
 def _show_connections(wanted: Search, found: ConnectionSearch, *, as_json: bool) -> None:
     if as_json:
-        print_json(
-            {
-                "search": search_members(wanted),
-                "itineraries": [itinerary_members(one) for one in found],
-                "report": report_members(found.report),
-            }
-        )
-        if not found:
-            raise typer.Exit(Exit.REJECTED)
+        shown = {"itineraries": [itinerary_members(one) for one in found]}
+        _print_document(wanted, shown, found.report)
         return
     if found:
         print_connections(found)
@@ -263,28 +262,3 @@ def _show_connections(wanted: Search, found: ConnectionSearch, *, as_json: bool)
     if not found:
         raise nothing_meets(wanted)
     note("The price is that with the cheapest place. To book, run ferry book with these options.")
-
-
-def party_of(
-    file: Path | None, *options: Iterable[SearchPassenger] | None
-) -> Travellers | list[SearchPassenger]:
-    """Return the travellers of a file, or else those of several options.
-
-    Raises:
-        BadParameter: There is none, or there are both.
-    """
-    party = [one for some in options for one in some or ()]
-    reject_both(file, party)
-    if file is not None:
-        return read_travellers(file)
-    if not party:
-        raise typer.BadParameter("expected a traveller, as --adult 34F", param_hint="'--adult'")
-    return party
-
-
-def reject_both(file: Path | None, party: list[SearchPassenger]) -> None:
-    """Raise if there are travellers of a file and of options."""
-    if file is not None and party:
-        raise typer.BadParameter(
-            "cannot be combined with --adult, --child and --infant", param_hint="'--travellers'"
-        )

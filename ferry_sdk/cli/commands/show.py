@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ferry_sdk._runtime.money import money
-from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, RecordId, TokenFile, open_client
+from ferry_sdk.cli.terminal.options import Common, RecordId
 from ferry_sdk.cli.terminal.output import (
     moment,
     print_facts,
@@ -29,18 +29,12 @@ from ferry_sdk.models.tickets import CancellationFee, Ticket
 NO_SUCH_RECORD: Final = (NotFoundError, BadRequestError, UnprocessableEntityError)
 
 
-def show(
-    *,
-    some_id: RecordId,
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
-) -> None:
+def show(*, some_id: RecordId, common: Common) -> None:
     """Show a booking or a ticket with its travellers."""
-    with open_client(base_url, token_file) as ferry, show_progress("Reading"):
+    with common.open_client() as ferry, show_progress("Reading"):
         record = record_of(ferry, some_id)
         fee = _fee_of_cancelled(ferry, record)
-    if as_json:
+    if common.as_json:
         if isinstance(record, Booking):
             tickets = [_ticket_members(ticket) for ticket in record.tickets]
             booking = {**record.model_dump(mode="json"), "tickets": tickets}

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from ferry_sdk.cli.commands.show import NO_SUCH_RECORD
-from ferry_sdk.cli.terminal.options import AsJson, BaseUrl, TokenFile, open_client
+from ferry_sdk.cli.terminal.options import Common
 from ferry_sdk.cli.terminal.output import (
     count,
     print_json,
@@ -40,12 +40,10 @@ def voucher(
     wait: Annotated[
         float, typer.Option(metavar="SECONDS", min=0, help="Maximum time to wait for the voucher.")
     ] = 30.0,
-    as_json: AsJson = False,
-    base_url: BaseUrl = None,
-    token_file: TokenFile = None,
+    common: Common,
 ) -> None:
     """Save a ticket's boarding voucher as PDF. A file that --to names is replaced."""
-    with open_client(base_url, token_file) as ferry, show_progress("Fetching the voucher") as now:
+    with common.open_client() as ferry, show_progress("Fetching the voucher") as now:
         attempts = 0
 
         def report_progress(_: Voucher) -> None:
@@ -65,7 +63,7 @@ def voucher(
             ferry.tickets.wait_pdf(ticket_id, deadline=wait, on_progress=report_progress)
         saved = ferry.tickets.save_pdf(ticket_id, path)
     size = saved.stat().st_size
-    if as_json:
+    if common.as_json:
         print_json({"voucher": {"ticket_id": ticket_id, "path": str(saved), "bytes": size}})
     else:
         say(f"Saved {saved} ({size:,} bytes).")

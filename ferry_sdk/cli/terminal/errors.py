@@ -89,7 +89,11 @@ class WriteInterruptedError(KeyboardInterrupt):
         else:
             super().__init__(f"interrupted; {written.operation} is journal entry {written.id}")
             self.hint = _hint_at_entry(written)
-            self.fields = _entry_fields(written)
+            self.fields = {
+                "operation": written.operation,
+                "correlation_id": written.correlation_id,
+                "entry_id": written.id,
+            }
 
 
 @contextmanager
@@ -196,14 +200,6 @@ def _error_fields(error: FerryError) -> dict[str, object]:
         "operation": error.operation,
         **({"entry_id": error.entry.id} if isinstance(error, UnresolvedWriteError) else {}),
         **{name: value for name, value in known.items() if value is not None},
-    }
-
-
-def _entry_fields(entry: JournalEntry) -> dict[str, object]:
-    return {
-        "operation": entry.operation,
-        "correlation_id": entry.correlation_id,
-        "entry_id": entry.id,
     }
 
 

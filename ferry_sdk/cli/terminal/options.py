@@ -11,11 +11,13 @@ import re
 import stat
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, is_dataclass
 from datetime import date, timedelta
 from decimal import Decimal, InvalidOperation
 from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import typer
 from pydantic import ValidationError
@@ -37,10 +39,6 @@ T = TypeVar("T")
 J = TypeVar("J", bound="Journal")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-BaseUrl = Annotated[
-    str | None,
-    typer.Option("--base-url", metavar="URL", help="Service address; default: FERRY_BASE_URL."),
-]
 TokenFile = Annotated[
     Path | None,
     typer.Option(
@@ -67,36 +65,64 @@ _AHEAD: Final = re.compile(r"\+(\d{1,3})", re.ASCII)
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
-@contextmanager
-def open_client(
-    base_url: str | None,
-    token_file: Path | None,
-    *,
-    journal: Recorder | None = None,
-    limiter: RateLimiter | None = None,
-) -> Generator[Ferry, None, None]:
-    """Open a client for the block. Print its warnings, such as the id of an interrupted write."""
+@dataclass(frozen=True)
+class Common:
+    """The options of every command that reads or writes something; see `expand_options`."""
 
-    class WarningHandler(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            warn(record.getMessage())
+    as_json: AsJson = False
+    base_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Service address; default: FERRY_BASE_URL.")
+    ] = None
+    token_file: TokenFile = None
 
-    token = _token_of(token_file)
-    handler = WarningHandler(logging.WARNING)
-    logger = logging.getLogger("ferry_sdk")
-    logger.addHandler(handler)
-    try:
-        with Ferry(
-            token,
-            base_url=base_url,
-            journal=journal,
-            limiter=limiter,
-            route_cache=_cache_folder(),
-        ) as ferry:
-            yield ferry
-    finally:
-        logger.removeHandler(handler)
-        error_console().file.flush()
+    @contextmanager
+    def open_client(
+        self, *, journal: Recorder | None = None, limiter: RateLimiter | None = None
+    ) -> Generator[Ferry, None, None]:
+        """Open a client. Print its warnings, such as the id of an interrupted write."""
+
+        class WarningHandler(logging.Handler):
+            def emit(self, record: logging.LogRecord) -> None:
+                warn(record.getMessage())
+
+        token = _token_of(self.token_file)
+        handler = WarningHandler(logging.WARNING)
+        logger = logging.getLogger("ferry_sdk")
+        logger.addHandler(handler)
+        try:
+            with Ferry(
+                token,
+                base_url=self.base_url,
+                journal=journal,
+                limiter=limiter,
+                route_cache=_cache_folder(),
+            ) as ferry:
+                yield ferry
+        finally:
+            logger.removeHandler(handler)
+            error_console().file.flush()
+
+
+def expand_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace each parameter that is a dataclass of options by its fields, for typer."""
+    own = signature(command, eval_str=True)
+    kinds: dict[str, Any] = {
+        name: one.annotation for name, one in own.parameters.items() if is_dataclass(one.annotation)
+    }
+    members = {name: signature(kind, eval_str=True).parameters for name, kind in kinds.items()}
+
+    @wraps(command)
+    def run(**values: Any) -> None:  # noqa: ANN401 -- parsed by typer
+        for name, kind in kinds.items():
+            values[name] = kind(**{member: values.pop(member) for member in members[name]})
+        command(**values)
+
+    expanded = [members.get(name, {name: one}) for name, one in own.parameters.items()]
+    parameters = [
+        one.replace(kind=Parameter.KEYWORD_ONLY) for some in expanded for one in some.values()
+    ]
+    vars(run)["__signature__"] = own.replace(parameters=parameters)
+    return run
 
 
 def open_journal(url: str, *, may_be_new: bool = False) -> Journal:

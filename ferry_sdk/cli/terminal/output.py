@@ -219,6 +219,16 @@ def print_facts(pairs: Iterable[tuple[str, object]], *, on: Console | None = Non
     )
 
 
+def print_result(
+    document: Mapping[str, object], facts: Iterable[tuple[str, object]], *, as_json: bool
+) -> None:
+    """Print the result of a command: its JSON document, or else names and values."""
+    if as_json:
+        print_json(document)
+    else:
+        print_facts(facts)
+
+
 def print_grid(rows: Iterable[Sequence[object]], *, on: Console | None = None) -> None:
     """Print rows without headings; `Text` cells keep their style. No value is cut off."""
     grid = Table.grid(padding=(0, 2, 0, 0))
@@ -240,7 +250,7 @@ def _print(grid: Table, console: Console) -> None:
     console.file.write("".join(f"{line.rstrip()}\n" for line in lines))
 
 
-def print_json(members: dict[str, object]) -> None:
+def print_json(members: Mapping[str, object]) -> None:
     """Print the JSON document of a command, with characters that control a terminal escaped."""
     is_unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
     document = json.dumps(members, indent=2, ensure_ascii=not is_unicode)
