@@ -97,7 +97,7 @@ def service_error(value: object) -> ServiceError | None:
     """Return what the interface's error object says; None if the value is none."""
     if not isinstance(value, dict):
         return None
-    members: dict[str, object] = value  # `cast` would be a call
+    members = cast("dict[str, object]", value)
     code = members.get("code")
     if members.get("error") is not True or not isinstance(code, str):
         return None
