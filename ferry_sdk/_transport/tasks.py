@@ -50,11 +50,12 @@ class BatchTasks:
             scope = anyio.CancelScope()
             self._scopes.add(scope)
             self._start(scope, *begun)
-        timeout = None if until is None else anyio.move_on_after(seconds_until(until, math.inf))
-        with timeout or nullcontext():
-            while not self._ended:
-                self._event = anyio.Event()
-                await self._event.wait()
+        if not self._ended:
+            timeout = None if until is None else anyio.move_on_after(seconds_until(until, math.inf))
+            with timeout or nullcontext():
+                while not self._ended:
+                    self._event = anyio.Event()
+                    await self._event.wait()
         return self._batch.answer(*self._ended.popleft()) if self._ended else None
 
     async def stop(self) -> None:

@@ -166,6 +166,7 @@ def calendar_of(
 def _day_of(day: date, trips: list[Trip]) -> CalendarDay:
     if not trips:
         return CalendarDay(day)
-    best = min(trips, key=lambda trip: (trip.price, trip.depart_at))
+    # One way, a fare has one tariff, whose amount is compared faster than a price.
+    best = min(trips, key=lambda trip: (trip.fares[0].tariffs[0].amount, trip.depart_at))
     sailings = len({trip.outward.id for trip in trips})
     return CalendarDay(day, best.price, best.currency, best.companies[0], best.depart_at, sailings)

@@ -102,6 +102,9 @@ class TripRequest:
     def operation(self, query: Query) -> Operation[Records[Availability]]:
         """Return the search of a query."""
         has_return = query.return_journey_id is not None
+        passengers = self.passengers
+        if query.first_day is not None:
+            passengers = arguments.passengers_on(query.first_day, passengers)
         return AvailabilityGroup.search(
             None,
             company=query.company,
@@ -110,7 +113,7 @@ class TripRequest:
             out_journey_id=query.journey_id,
             out_at=query.day,
             out_time=_ANY_TIME,
-            passengers=arguments.passengers_on(query.first_day or query.day, self.passengers),
+            passengers=passengers,
             ret_journey_id=query.return_journey_id,
             ret_at=query.return_day if has_return else None,
             ret_time=_ANY_TIME if has_return else None,

@@ -59,7 +59,7 @@ class Fare:
     @property
     def reservation_type(self) -> str:
         """TICKET, PRESALE or OPTION, as `bookings.create` takes it."""
-        return str(self.tariffs[0].type).upper()
+        return self.tariffs[0].type.upper()
 
     def __repr__(self) -> str:
         parts = [format_amount(one.amount, one.currency) for one in self.tariffs]
@@ -206,10 +206,10 @@ class Offer:
 
 def one_way(offer: Offer) -> Trip | None:
     """Return the trip of one sailing; None if no fare of it is valid one way."""
-    fares = [
-        Fare("single", (tariff,)) for tariff in offer.sailing.tariffs if not tariff.roundtrip_locked
-    ]
-    return _trip(offer, None, fares)
+    sailing = offer.sailing
+    tariffs = sorted(sailing.tariffs, key=lambda tariff: tariff.amount)
+    fares = tuple([Fare("single", (one,)) for one in tariffs if not one.roundtrip_locked])
+    return Trip(sailing, None, fares, (offer.company,)) if fares and sailing.places else None
 
 
 def round_trip(out: Offer, back: Offer, *, are_together: bool) -> Trip | None:
@@ -220,11 +220,12 @@ def round_trip(out: Offer, back: Offer, *, are_together: bool) -> Trip | None:
         back: The sailing back.
         are_together: Whether one search has found both, as a locked tariff requires.
     """
-    if back.sailing.depart_at < out.sailing.arrive_at:
+    way_out, way_back = out.sailing, back.sailing
+    if way_back.depart_at < way_out.arrive_at or not (way_out.places and way_back.places):
         return None
-    are_together = are_together and out.sailing.company.id == back.sailing.company.id
+    are_together = are_together and way_out.company.id == way_back.company.id
     fares: list[Fare] = []
-    for pair in product(out.sailing.tariffs, back.sailing.tariffs):
+    for pair in product(way_out.tariffs, way_back.tariffs):
         is_locked = any(tariff.roundtrip_locked for tariff in pair)
         # One booking has one kind of reservation, and one currency.
         if pair[0].type != pair[1].type or pair[0].currency != pair[1].currency:
@@ -233,19 +234,9 @@ def round_trip(out: Offer, back: Offer, *, are_together: bool) -> Trip | None:
             fares.append(Fare("two_singles", pair))
         elif are_together:
             fares.append(Fare("round_trip", pair))
-    return _trip(out, back, fares)
-
-
-def _trip(out: Offer, back: Offer | None, fares: list[Fare]) -> Trip | None:
-    ways = [out] if back is None else [out, back]
-    if not fares or not all(way.sailing.places for way in ways):
-        return None
-    return Trip(
-        out.sailing,
-        None if back is None else back.sailing,
-        tuple(sorted(fares, key=lambda fare: fare.amount)),
-        tuple(dict.fromkeys(way.company for way in ways)),
-    )
+    fares.sort(key=lambda fare: fare.amount)
+    companies = tuple(dict.fromkeys((out.company, back.company)))
+    return Trip(way_out, way_back, tuple(fares), companies) if fares else None
 
 
 def of_type(trip: Trip, reservation_type: ReservationTypeName | None) -> Trip | None:
@@ -253,7 +244,7 @@ def of_type(trip: Trip, reservation_type: ReservationTypeName | None) -> Trip | 
     if reservation_type is None:
         return trip
     fares = tuple(fare for fare in trip.fares if fare.reservation_type == reservation_type)
-    return replace(trip, fares=fares) if fares else None
+    return Trip(trip.outward, trip.back, fares, trip.companies) if fares else None
 
 
 @dataclass(frozen=True, slots=True)
