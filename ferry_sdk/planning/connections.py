@@ -268,25 +268,24 @@ class ConnectionPlan(TripPlan):
             self._asked.add(query)
             self._add(query)
 
-    def _join(self, query: Query, sailings: Sequence[Availability]) -> Iterator[Trip]:
+    def _join(self, query: Query, sailings: Sequence[Availability]) -> list[Trip]:
         """Keep the legs of an answer, and ask for the second legs that follow a first."""
         for sailing in sailings:
             self._graph.confirm(sailing.journey_id, query.company)
         is_first = query.depart_code == self._ends[0].code
         ends = query.depart_code, query.arrive_code
-        legs = [
-            leg
+        legs = self._wanted(
+            one_way(Offer(sailing, query.company), self._request.reservation_type)
             for sailing in sailings
             if (sailing.depart_code, sailing.arrive_code) == ends
-            for leg in self._wanted(one_way(Offer(sailing, query.company)))
-        ]
+        )
         self._legs[not is_first].extend(legs)
         if is_first:
             onward = self._sailings(self._changes[query.arrive_code].onward)
             for day in sorted({day for leg in legs for day in self._days_after(leg.arrive_at)}):
                 for route, company in onward:
                     self._ask(route, company, day)
-        return iter(())
+        return []
 
     def _days_after(self, arrival: datetime) -> Iterator[date]:
         """Yield the days on which a second leg may leave, in the time of the port."""

@@ -7,7 +7,7 @@ search takes all of them, a stream gives them to its caller one by one.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -35,7 +35,6 @@ from ferry_sdk.planning.trips import (
     Offer,
     SearchReport,
     Trip,
-    of_type,
     one_way,
     round_trip,
 )
@@ -265,8 +264,7 @@ class TripPlan:
             self._fail(search, answer.error)
         elif answer.value:
             self._answered.append(search)
-            assert self._graph is not None  # noqa: S101 -- it was looked up
-            return [*self._join(query, [*map(self._graph.name_stops, answer.value)])]
+            return self._join(query, [*map(self._graph.name_stops, answer.value)])
         else:
             self._nothing.append(search)
             self._without_out.append(query)
@@ -292,31 +290,31 @@ class TripPlan:
         arguments = {"depart_code": ends[0], "arrive_code": ends[1], "out_at": day}
         return {**arguments, "ret_at": "back"}.get(path)
 
-    def _join(self, query: Query, sailings: Sequence[Availability]) -> Iterator[Trip]:
+    def _join(self, query: Query, sailings: Sequence[Availability]) -> list[Trip]:
         out: list[tuple[Query, Offer]] = []
         back: list[tuple[Query, Offer]] = []
         for sailing in sailings:
             self._graph.confirm(sailing.journey_id, query.company)
             is_out = sailing.depart_code == self._ends[0].code
             (out if is_out else back).append((query, Offer(sailing, query.company)))
+        kind = self._request.reservation_type
         if not self._has_return:
-            for _, offer in out:
-                yield from self._wanted(one_way(offer))
-            return
+            return self._wanted(one_way(offer, kind) for _, offer in out)
         new = [(way_out, other) for way_out in out for other in (*self._back, *back)]
         new += [(way_out, other) for way_out in self._out for other in back]
         self._out += out
         self._back += back
-        for (search, outward), (other, homeward) in new:
-            yield from self._wanted(round_trip(outward, homeward, are_together=search is other))
+        return self._wanted(
+            round_trip(outward, homeward, kind, are_together=search is other)
+            for (search, outward), (other, homeward) in new
+        )
 
-    def _wanted(self, trip: Trip | None) -> Iterator[Trip]:
-        """Yield a trip with its fares of the wanted type; count one that has none of them."""
-        kept = trip and of_type(trip, self._request.reservation_type)
-        if kept is not None:
-            yield kept
-        elif trip is not None:
-            self._left_out += 1
+    def _wanted(self, trips: Iterable[Trip | None]) -> list[Trip]:
+        """Return the trips that have fares of the wanted type, and count those that have none."""
+        found = [trip for trip in trips if trip is not None]
+        wanted = [trip for trip in found if trip.fares]
+        self._left_out += len(found) - len(wanted)
+        return wanted
 
     @property
     def _has_return(self) -> bool:

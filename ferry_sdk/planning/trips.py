@@ -204,20 +204,31 @@ class Offer:
     company: str
 
 
-def one_way(offer: Offer) -> Trip | None:
-    """Return the trip of one sailing; None if no fare of it is valid one way."""
+def one_way(offer: Offer, kind: ReservationTypeName | None = None) -> Trip | None:
+    """Return the trip of one sailing; None if no fare of it is valid one way.
+
+    Args:
+        offer: The sailing.
+        kind: The type of the trip's fares, of which it may have none; None: all.
+    """
     sailing = offer.sailing
-    tariffs = sorted(sailing.tariffs, key=lambda tariff: tariff.amount)
-    fares = tuple([Fare("single", (one,)) for one in tariffs if not one.roundtrip_locked])
-    return Trip(sailing, None, fares, (offer.company,)) if fares and sailing.places else None
+    tariffs = [tariff for tariff in sailing.tariffs if not tariff.roundtrip_locked]
+    if not tariffs or not sailing.places:
+        return None
+    fares = [Fare("single", (one,)) for one in tariffs if kind is None or one.type.upper() == kind]
+    fares.sort(key=lambda fare: fare.tariffs[0].amount)
+    return Trip(sailing, None, tuple(fares), (offer.company,))
 
 
-def round_trip(out: Offer, back: Offer, *, are_together: bool) -> Trip | None:
+def round_trip(
+    out: Offer, back: Offer, kind: ReservationTypeName | None = None, *, are_together: bool
+) -> Trip | None:
     """Return the trip of two sailings; None if they cannot be combined.
 
     Args:
         out: The sailing out.
         back: The sailing back.
+        kind: The type of the trip's fares, of which it may have none; None: all.
         are_together: Whether one search has found both, as a locked tariff requires.
     """
     way_out, way_back = out.sailing, back.sailing
@@ -234,17 +245,12 @@ def round_trip(out: Offer, back: Offer, *, are_together: bool) -> Trip | None:
             fares.append(Fare("two_singles", pair))
         elif are_together:
             fares.append(Fare("round_trip", pair))
-    fares.sort(key=lambda fare: fare.amount)
+    if not fares:
+        return None
+    wanted = [fare for fare in fares if kind is None or fare.reservation_type == kind]
+    wanted.sort(key=lambda fare: fare.amount)
     companies = tuple(dict.fromkeys((out.company, back.company)))
-    return Trip(way_out, way_back, tuple(fares), companies) if fares else None
-
-
-def of_type(trip: Trip, reservation_type: ReservationTypeName | None) -> Trip | None:
-    """Return a trip with its fares of one type only; None if it has none."""
-    if reservation_type is None:
-        return trip
-    fares = tuple(fare for fare in trip.fares if fare.reservation_type == reservation_type)
-    return Trip(trip.outward, trip.back, fares, trip.companies) if fares else None
+    return Trip(way_out, way_back, tuple(wanted), companies)
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,7 +380,11 @@ class TripSearch(Sequence[Trip]):
         """
         if reservation_type not in get_args(ReservationTypeName):
             raise InvalidInputError("expected TICKET, PRESALE or OPTION", field="reservation_type")
-        trips = [kept for trip in self if (kept := of_type(trip, reservation_type)) is not None]
+        trips: list[Trip] = []
+        for trip in self:
+            fares = tuple(fare for fare in trip.fares if fare.reservation_type == reservation_type)
+            if fares:
+                trips.append(replace(trip, fares=fares))
         left_out = self.left_out + len(self) - len(trips)
         return TripSearch(trips, replace(self.report, left_out=left_out))
 
