@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Annotated, Final
@@ -288,7 +288,7 @@ def _rejection(entry: JournalEntry) -> str:
     return " ".join(str(part) for part in (entry.status_code, entry.code) if part is not None)
 
 
-COMMANDS: Final = {
+COMMANDS: Final[dict[str, Callable[..., None]]] = {
     "list": list_entries,
     "show": show_entry,
     "recover": recover_entries,

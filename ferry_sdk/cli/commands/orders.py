@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Final
 
 import typer
@@ -108,7 +109,7 @@ def order_facts(order: Order) -> list[tuple[str, object]]:
     return facts
 
 
-COMMANDS: Final = {
+COMMANDS: Final[dict[str, Callable[..., None]]] = {
     "list": list_orders,
     "show": show_order,
     "resume": resume_order,
