@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import wraps
@@ -39,7 +39,6 @@ from ferry_sdk.models.inputs import (
     Vehicle,
     VehicleDict,
 )
-from ferry_sdk.models.travellers import Travellers
 from ferry_sdk.orders import steps
 from ferry_sdk.orders.order import Intended, Order, OrderPart
 from ferry_sdk.orders.progress import Progress, load, of_record
@@ -520,8 +519,7 @@ def _creations(
     chosen: list[Any] = [*selections] if isinstance(selections, Iterable) else []
     if not chosen:
         raise InvalidInputError("expected a list of at least one", field="selections")
-    given: list[Any] = [*passengers] if isinstance(passengers, Iterable) else [passengers]
-    party = passengers if isinstance(passengers, Travellers) else given
+    party: Sequence[Any] = [*passengers] if isinstance(passengers, Iterator) else passengers
     creations: list[Operation[Any]] = []
     for index, selection in enumerate(chosen):
         name = name_of(index)

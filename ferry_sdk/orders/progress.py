@@ -206,12 +206,10 @@ class Progress:
     def read_parts(self, indices: list[int] | None = None) -> Flow[dict[int, Booking]]:
         """Read bookings, all by default, and note what they show."""
         wanted = range(len(self.parts)) if indices is None else indices
-        reads = {
-            index: BookingsGroup.get(None, booking_id)
-            for index in wanted
-            if (booking_id := self.parts[index].booking_id) is not None
-        }
-        bookings: dict[int, Booking] = yield from self.read(reads)
+        ids = {index: self.parts[index].booking_id for index in wanted}
+        bookings: dict[int, Booking] = yield from self.read(
+            {index: BookingsGroup.get(None, one) for index, one in ids.items() if one is not None}
+        )
         for index, booking in bookings.items():
             self.see(index, booking)
         return bookings
@@ -294,8 +292,7 @@ def find_change(journal: Journal, booking_id: str) -> str:
     """Return the id of the last order that changes a booking; empty without one."""
     records = (record for record in journal.load_orders() if record.kind == "change")
     orders = [of_record(journal, record).order for record in records]
-    changes = [order.id for order in orders if order.parts[1].booking_id == booking_id]
-    return changes[-1] if changes else ""
+    return next((one.id for one in reversed(orders) if one.parts[1].booking_id == booking_id), "")
 
 
 def of_record(journal: Journal, record: OrderRecord) -> Progress:
