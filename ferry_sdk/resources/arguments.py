@@ -219,7 +219,7 @@ def _party(
     for index, one in enumerate(party):
         value = listed[index]
         is_traveller = not isinstance(value, dict) and isinstance(value, Traveller)
-        if is_traveller and not isinstance(value, Passenger):
+        if is_traveller and Passenger not in type(value).__mro__:  # pyright: ignore[reportUnknownArgumentType]
             age = age_of(one, first or first_day_possible())
             if "type" not in one and age is not None:
                 one["type"] = bands.type_at(max(age, 0))
