@@ -105,11 +105,12 @@ def scan() -> None:
     """Write and read a part."""
     import_all("ferry_sdk.scan")
     parts = import_module("ferry_sdk.scan.parts")
-    part = {"scan": "1", "searches": (), "run": "1"}
+    rows = import_module("ferry_sdk.scan.tables").Rows()
     with TemporaryDirectory() as folder:
-        path = Path(folder, "part-00000.parquet")
-        parts.write_part(parts.Part(path, **part), {}, [])
-        parts.read_report(path, "1")
+        part = parts.Part(Path(folder, "part-00000.parquet"), scan="1", searches=(), run="1")
+        _, report, content = parts.encode_part(part, {}, rows)
+        parts.write_part(part, report, content)
+        parts.read_report(part.path, "1")
 
 
 USES = {

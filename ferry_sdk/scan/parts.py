@@ -22,7 +22,7 @@ from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.scan.report import ScanReport
 from ferry_sdk.scan.searches import Search
 from ferry_sdk.scan.storage import FORMAT, write_file
-from ferry_sdk.scan.tables import SCHEMA, Answer, Rows
+from ferry_sdk.scan.tables import SCHEMA, Rows
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 pa: Any = untyped_pa
@@ -89,32 +89,30 @@ def read_rows(paths: Iterable[Path], scan: str) -> Any:  # noqa: ANN401 -- a pya
 def read_done(path: Path, scan: str) -> dict[str, list[dict[str, Any]]]:
     """Return the rows of the searches of a part that are done, by the search."""
     done: dict[str, list[dict[str, Any]]] = {}
-    for row in read_rows([path], scan).to_pylist():
-        if row["status"] != "failed":
-            done.setdefault(row["search"], []).append(row)
+    opened = _open(path, scan)
+    if opened is not None:
+        for row in opened[1].read(use_threads=False).to_pylist():
+            if row["status"] != "failed":
+                done.setdefault(row["search"], []).append(row)
     return done
 
 
-def write_part(
-    part: Part, done: dict[str, list[dict[str, Any]]], answers: Sequence[Answer]
-) -> ScanReport:
-    """Write a part: the rows of searches that were done before, and those of new answers.
+def encode_part(
+    part: Part, done: dict[str, list[dict[str, Any]]], rows: Rows
+) -> tuple[ScanReport, ScanReport, bytes]:
+    """Return the counts of the new answers, the report of the part, and the content of its file.
 
-    Returns:
-        The counts of the new answers.
-
-    Raises:
-        OSError: Writing failed; a file that was there before has not changed.
+    Args:
+        part: The part.
+        done: The rows of searches that were done before, by the search.
+        rows: The rows of new answers.
     """
-    rows = Rows()
-    for answer in answers:
-        rows.add(answer)
     kept = [row for some in done.values() for row in some]
     table = pa.concat_tables([pa.Table.from_pylist(kept, schema=SCHEMA), rows.table()])
     lost = [row["reason"] for row in kept if row["status"] == "unreadable"] + rows.lost
     nothing = sum(some[0]["status"] == "nothing" for some in done.values())
     failed = len(rows.failures)
-    change = ScanReport(0, len(answers) - failed - rows.nothing, rows.nothing, failed)
+    change = ScanReport(0, rows.answers - failed - rows.nothing, rows.nothing, failed)
     report = change + ScanReport(
         len(part.searches),
         len(done) - nothing,
@@ -123,9 +121,6 @@ def write_part(
         len(lost),
         dict(Counter(lost + rows.failures)),
     )
-    former = read_report(part.path, part.scan)
-    if former is not None and former.done > report.done:
-        return change  # a later run has asked more than this worker, whose own run was killed
     members = {
         "digest": "0" * _DIGITS,
         "format": FORMAT,
@@ -137,8 +132,18 @@ def write_part(
     with pq.ParquetWriter(stream, SCHEMA, compression="zstd") as writer:
         writer.write_table(table)
         writer.add_key_value_metadata({_KEY: json.dumps(members)})
-    write_file(part.path, _seal(stream.getvalue().to_pybytes()))
-    return change
+    return change, report, _seal(stream.getvalue().to_pybytes())
+
+
+def write_part(part: Part, report: ScanReport, content: bytes) -> None:
+    """Write a part, unless a later run has asked more than this worker, whose own run was killed.
+
+    Raises:
+        OSError: Writing failed; a file that was there before has not changed.
+    """
+    former = read_report(part.path, part.scan)
+    if former is None or former.done <= report.done:
+        write_file(part.path, content)
 
 
 def _open(path: Path, scan: str) -> tuple[ScanReport, Any] | None:

@@ -37,11 +37,11 @@ from ferry_sdk.planning.catalogues import POINTLESS
 from ferry_sdk.planning.groups import RoutesGroup
 from ferry_sdk.planning.routes import Route
 from ferry_sdk.resources.availability import AvailabilityGroup
-from ferry_sdk.scan.parts import Part, read_done, write_part
+from ferry_sdk.scan.parts import Part, encode_part, read_done, write_part
 from ferry_sdk.scan.report import ScanReport
 from ferry_sdk.scan.request import ScanRequest
 from ferry_sdk.scan.searches import CompanyRoute, Search
-from ferry_sdk.scan.tables import Answer
+from ferry_sdk.scan.tables import Answer, Rows
 
 T = TypeVar("T")
 _Answer = BatchAnswer[tuple["_BegunPart", Search], Records[Availability]]
@@ -73,22 +73,31 @@ class _BegunPart:
         part: The part.
         done: The rows of the searches that were done before.
         missing: The other searches.
-        answers: Their answers so far.
+        rows: The rows of their answers so far. They are made and encoded where the answers are
+            taken, because a second thread that runs Python code slows the calls down.
+        failures: Why searches did not reach the service.
     """
 
     part: Part
     done: dict[str, list[dict[str, Any]]]
     missing: Sequence[Search]
-    answers: list[Answer] = field(default_factory=list[Answer])
+    rows: Rows = field(default_factory=Rows)
+    failures: list[FerryError] = field(default_factory=list[FerryError])
 
     def write(self) -> Flow[PartResult]:
         """Write the part with the answers that it has."""
-        if not self.answers:
+        if not self.rows.answers:
             return PartResult(ScanReport())
-        change = yield from RunBlocking(partial(write_part, self.part, self.done, self.answers))
-        errors = [each.error for each in self.answers]
-        errors = [error for error in errors if isinstance(error, ConnectionFailedError)]
-        return PartResult(change, errors[0] if len(errors) == len(self.answers) else None)
+        change, report, content = encode_part(self.part, self.done, self.rows)
+        yield from RunBlocking(partial(write_part, self.part, report, content))
+        is_unreachable = len(self.failures) == self.rows.answers
+        return PartResult(change, self.failures[0] if is_unreachable else None)
+
+    def add(self, answer: Answer) -> None:
+        """Add the rows of an answer."""
+        self.rows.add(answer)
+        if isinstance(answer.error, ConnectionFailedError):
+            self.failures.append(answer.error)
 
 
 class PartRunner:
@@ -150,7 +159,8 @@ class PartRunner:
             if part is None:
                 return
             done = yield from RunBlocking(partial(read_done, part.path, part.scan))
-            begun = _BegunPart(part, done, [each for each in part.searches if each.key not in done])
+            missing = [each for each in part.searches if not done or each.key not in done]
+            begun = _BegunPart(part, done, missing)
             self._begun.append(begun)
             for search in begun.missing:
                 self._ask(begun, search)
@@ -160,7 +170,7 @@ class PartRunner:
         try:
             call = AvailabilityGroup.search(None, **search.arguments)
         except FerryError as error:
-            begun.answers.append(Answer(search, datetime.now(timezone.utc), error=error))
+            begun.add(Answer(search, datetime.now(timezone.utc), error=error))
         else:
             self._batch.add((begun, search), call)
 
@@ -174,10 +184,10 @@ class PartRunner:
         begun, search = answer.key
         began_at = datetime.fromtimestamp(answer.began_at, timezone.utc)
         sailings = Records[Availability]() if answer.value is None else answer.value
-        begun.answers.append(Answer(search, began_at, sailings, answer.error))
+        begun.add(Answer(search, began_at, sailings, answer.error))
 
     def _end_if_answered(self, begun: _BegunPart) -> Steps[PartResult]:
-        if len(begun.answers) == len(begun.missing):
+        if begun.rows.answers == len(begun.missing):
             result = yield from begun.write()
             self._begun.remove(begun)
             yield Item(result)

@@ -47,7 +47,6 @@ _FARE: Final = {
     "expires_at": _MOMENT,
 }
 SCHEMA: Final = pa.schema([*_SEARCH.items(), *_SAILING.items(), *_FARE.items()])
-_NO_FARE: Final = (None,) * (1 + len(_FARE))
 _DECIMALS: Final = Decimal("0.0001")
 _MOST: Final = Decimal(10) ** 14
 _CONTEXT: Final = Context(prec=38)
@@ -67,120 +66,138 @@ class Answer:
 class Rows:
     """The rows of answers.
 
-    What several rows share is converted once: a row names its search and its sailing by number.
+    What several rows share is converted once: a row names its search, its sailing and its fare by
+    number.
 
     Attributes:
+        answers: The number of answers.
         nothing: The searches for which nothing sails.
         failures: Why searches failed.
         lost: Why sailings and prices could not be read.
     """
 
     def __init__(self) -> None:
+        self.answers: int = 0
         self.nothing: int = 0
         self.failures: list[str] = []
         self.lost: list[str] = []
         self._searches: list[tuple[object, ...]] = []
-        self._sailings: list[tuple[object, ...]] = []
-        self._fares: list[tuple[object, ...]] = []
+        self._sailings: list[Availability] = []
+        self._fares: list[Tariff] = []
+        self._prices: list[Decimal] = []
+        self._rows: tuple[list[int], list[int | None], list[int | None]] = ([], [], [])
 
     def add(self, answer: Answer) -> None:
         """Add the rows of an answer. A fare that is not valid one way is left out."""
+        self.answers += 1
         if answer.error is not None and not isinstance(answer.error, NoSailingsError):
             self.failures.append(f"{type(answer.error).__name__}: {answer.error}")
-            self._add_search(answer, "failed", self.failures[-1])
+            self._add_row(self._add_search(answer, "failed", self.failures[-1]))
             return
-        before = len(self._fares)
+        before = len(self._rows[0])
         for item in answer.sailings.unreadable:
             self._add_lost(answer, f"{item.field}: {item.problem}")
-        number: int | None = None
+        answered = self._add_search(answer, "answered")
         for sailing in answer.sailings:
             tariffs = [tariff for tariff in sailing.tariffs if not tariff.roundtrip_locked]
             if tariffs and sailing.places:
-                if not _are_storable(sailing.depart_at, sailing.arrive_at):
-                    self._add_lost(answer, _NOT_A_MOMENT)
-                    continue
-                self._add_sailing(sailing)
-                for tariff in tariffs:
-                    problem = _problem_of(tariff)
-                    if problem is not None:
-                        self._add_lost(answer, problem)
-                        continue
-                    if number is None:
-                        number = self._add_search(answer, "answered", has_fare=True)
-                    self._add_fare(number, tariff)
-        if len(self._fares) == before:
+                self._add_fares(answer, answered, sailing, tariffs)
+        if len(self._rows[0]) == before:
             self.nothing += 1
-            self._add_search(answer, "nothing")
+            self._add_row(self._add_search(answer, "nothing"))
 
     def table(self) -> Any:  # noqa: ANN401 -- a pyarrow.Table
         """Return the rows as a table."""
-        columns = [*zip(*self._fares, strict=True)] or [()] * (2 + len(_FARE))
-        searches, sailings = (pa.array(column, pa.int64()) for column in columns[:2])
-        return pa.table(
-            [
-                *_table(_SEARCH, self._searches).take(searches).columns,
-                *_table(_SAILING, self._sailings).take(sailings).columns,
-                *_arrays(_FARE, columns[2:]),
-            ],
-            schema=SCHEMA,
+        departs = [sailing.depart_at for sailing in self._sailings]
+        arrives = [sailing.arrive_at for sailing in self._sailings]
+        tables = (
+            _table(_SEARCH, [*zip(*self._searches, strict=True)] or [()] * len(_SEARCH)),
+            _table(
+                _SAILING,
+                [
+                    [sailing.sailing_id for sailing in self._sailings],
+                    [sailing.ship_name for sailing in self._sailings],
+                    departs,
+                    [moment.replace(tzinfo=None) for moment in departs],
+                    arrives,
+                    [moment.replace(tzinfo=None) for moment in arrives],
+                ],
+            ),
+            _table(
+                _FARE,
+                [
+                    [fare.type for fare in self._fares],
+                    self._prices,
+                    [fare.currency for fare in self._fares],
+                    [fare.expiration_date for fare in self._fares],
+                ],
+            ),
         )
+        columns = (
+            column
+            for table, numbers in zip(tables, self._rows, strict=True)
+            for column in table.take(pa.array(numbers, pa.int64())).columns
+        )
+        return pa.table([*columns], schema=SCHEMA)
 
     def _add_lost(self, answer: Answer, reason: str) -> None:
         self.lost.append(reason)
-        self._add_search(answer, "unreadable", reason)
+        self._add_row(self._add_search(answer, "unreadable", reason))
 
-    def _add_search(
-        self, answer: Answer, status: str, reason: str | None = None, *, has_fare: bool = False
-    ) -> int:
-        """Add a search, with a row unless it has fares; return its number."""
-        search, number = answer.search, len(self._searches)
+    def _add_search(self, answer: Answer, status: str, reason: str | None = None) -> int:
+        """Add a search without a row, and return its number."""
+        search = answer.search
         row = (search.key, status, reason, answer.asked_at, search.party.name, search.route.company)
         route = (search.route.depart_code, search.route.arrive_code, search.route.journey_id)
         self._searches.append((*row, *route, search.day))
-        if not has_fare:
-            self._fares.append((number, *_NO_FARE))
-        return number
+        return len(self._searches) - 1
 
-    def _add_sailing(self, sailing: Availability) -> None:
-        depart, arrive = sailing.depart_at, sailing.arrive_at
-        moments = (depart, depart.replace(tzinfo=None), arrive, arrive.replace(tzinfo=None))
-        self._sailings.append((sailing.sailing_id, sailing.ship_name, *moments))
+    def _add_row(self, search: int) -> None:
+        """Add the row of a search without a fare."""
+        searches, sailings, fares = self._rows
+        searches.append(search)
+        sailings.append(None)
+        fares.append(None)
 
-    def _add_fare(self, search: int, tariff: Tariff) -> None:
-        price = _with_decimals(tariff.amount)
-        fare = (str(tariff.type), price, tariff.currency, tariff.expiration_date)
-        self._fares.append((search, len(self._sailings) - 1, *fare))
+    def _add_fares(
+        self, answer: Answer, search: int, sailing: Availability, tariffs: Sequence[Tariff]
+    ) -> None:
+        """Add the rows of the fares of a sailing. No price is rounded."""
+        if not (_is_storable(sailing.depart_at) and _is_storable(sailing.arrive_at)):
+            self._add_lost(answer, _NOT_A_MOMENT)
+            return
+        searches, sailings, fares = self._rows
+        for tariff in tariffs:
+            price = _price_of(tariff.amount)
+            if price is None:
+                self._add_lost(answer, "a price with more than 4 decimals or 14 digits")
+            elif not _is_storable(tariff.expiration_date):
+                self._add_lost(answer, _NOT_A_MOMENT)
+            else:
+                searches.append(search)
+                sailings.append(len(self._sailings))
+                fares.append(len(self._fares))
+                self._fares.append(tariff)
+                self._prices.append(price)
+        self._sailings.append(sailing)
 
 
-def _problem_of(tariff: Tariff) -> str | None:
-    """Return why a fare cannot be written as it is; None if it can. No price is rounded."""
-    amount = tariff.amount
-    if len(amount.as_tuple().digits) > _CONTEXT.prec:
-        return f"a price with more than {_CONTEXT.prec} digits"
-    if not (abs(amount) < _MOST and amount == _with_decimals(amount)):
-        return "a price with more than 4 decimals or 14 digits"
-    return None if _are_storable(tariff.expiration_date) else _NOT_A_MOMENT
+def _price_of(amount: Decimal) -> Decimal | None:
+    """Return an amount with the decimals of the column; None if it does not fit into it."""
+    if not -_MOST < amount < _MOST:
+        return None
+    price = _CONTEXT.quantize(amount, _DECIMALS)  # whatever the caller's decimal context
+    return price if price == amount else None
 
 
-def _with_decimals(amount: Decimal) -> Decimal:
-    """Return an amount with the decimals of the column, whatever the caller's decimal context."""
-    return amount.quantize(_DECIMALS, context=_CONTEXT)
-
-
-def _are_storable(*moments: datetime) -> bool:
-    """Return whether the moments are in the years 1 to 9999 in UTC."""
+def _is_storable(moment: datetime) -> bool:
+    """Return whether a moment is in the years 1 to 9999 in UTC."""
     try:
-        for moment in moments:
-            moment.astimezone(timezone.utc)
+        return 1 < moment.year < 9999 or bool(moment.astimezone(timezone.utc))  # noqa: PLR2004
     except OverflowError:
         return False
-    return True
 
 
-def _table(kinds: dict[str, Any], rows: Sequence[tuple[object, ...]]) -> Any:  # noqa: ANN401 -- a pyarrow.Table
-    columns = [*zip(*rows, strict=True)] or [()] * len(kinds)
-    return pa.table(_arrays(kinds, columns), schema=pa.schema([*kinds.items()]))
-
-
-def _arrays(kinds: dict[str, Any], columns: Sequence[Sequence[object]]) -> list[Any]:
-    return [pa.array(column, kind) for kind, column in zip(kinds.values(), columns, strict=True)]
+def _table(kinds: dict[str, Any], columns: Sequence[Sequence[object]]) -> Any:  # noqa: ANN401 -- a pyarrow.Table
+    arrays = [pa.array(column, kind) for kind, column in zip(kinds.values(), columns, strict=True)]
+    return pa.table(arrays, schema=pa.schema([*kinds.items()]))

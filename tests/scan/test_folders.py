@@ -20,8 +20,8 @@ import pytest
 from ferry_sdk import AsyncFerry, InvalidInputError
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.scan import storage
-from ferry_sdk.scan.parts import Part, _seal, read_report, write_part
-from ferry_sdk.scan.tables import Answer
+from ferry_sdk.scan.parts import Part, _seal, encode_part, read_report, write_part
+from ferry_sdk.scan.tables import Answer, Rows
 from tests.scan.season import DAYS, LONE, SIZE, check_rows, new_scan
 from tests.support.blocks import all_blocks, run_block
 from tests.support.routes import know_routes
@@ -110,8 +110,11 @@ def test_a_worker_that_outlives_its_run_replaces_nothing(complete, folder):
     scan, searches = complete._searches()
     part = Part(folder / FIRST, scan, searches.part(0), "earlier")
     before = part.path.read_bytes()
-    answers = [Answer(one, NOW) for one in part.searches[:5]]
-    write_part(part, {}, answers)
+    rows = Rows()
+    for search in part.searches[:5]:
+        rows.add(Answer(search, NOW))
+    _, report, content = encode_part(part, {}, rows)
+    write_part(part, report, content)
     assert part.path.read_bytes() == before
 
 
