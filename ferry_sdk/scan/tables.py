@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import MAXYEAR, MINYEAR, datetime, timezone
 from decimal import Context, Decimal
 from typing import Any, Final
 
@@ -84,7 +84,6 @@ class Rows:
         self._searches: list[tuple[object, ...]] = []
         self._sailings: list[Availability] = []
         self._fares: list[Tariff] = []
-        self._prices: list[Decimal] = []
         self._rows: tuple[list[int], list[int | None], list[int | None]] = ([], [], [])
 
     def add(self, answer: Answer) -> None:
@@ -95,44 +94,40 @@ class Rows:
             self._add_row(self._add_search(answer, "failed", self.failures[-1]))
             return
         before = len(self._rows[0])
-        for item in answer.sailings.unreadable:
-            self._add_lost(answer, f"{item.field}: {item.problem}")
         answered = self._add_search(answer, "answered")
+        for item in answer.sailings.unreadable:
+            self._add_lost(answered, f"{item.field}: {item.problem}")
         for sailing in answer.sailings:
-            tariffs = [tariff for tariff in sailing.tariffs if not tariff.roundtrip_locked]
-            if tariffs and sailing.places:
-                self._add_fares(answer, answered, sailing, tariffs)
+            fares = [tariff for tariff in sailing.tariffs if not tariff.roundtrip_locked]
+            if fares and sailing.places:
+                if _is_storable(sailing.depart_at) and _is_storable(sailing.arrive_at):
+                    self._add_fares(answered, len(self._sailings), fares)
+                    self._sailings.append(sailing)
+                else:
+                    self._add_lost(answered, _NOT_A_MOMENT)
         if len(self._rows[0]) == before:
             self.nothing += 1
             self._add_row(self._add_search(answer, "nothing"))
 
     def table(self) -> Any:  # noqa: ANN401 -- a pyarrow.Table
-        """Return the rows as a table."""
+        """Return the rows as a table. A fare that cannot be written as it is gives its reason."""
+        try:
+            fares = self._fare_table([fare.amount for fare in self._fares])
+        except (pa.ArrowInvalid, OverflowError):
+            self._replace_lost()
+            fares = self._fare_table([_price_of(fare.amount) for fare in self._fares])
         departs = [sailing.depart_at for sailing in self._sailings]
         arrives = [sailing.arrive_at for sailing in self._sailings]
-        tables = (
-            _table(_SEARCH, [*zip(*self._searches, strict=True)] or [()] * len(_SEARCH)),
-            _table(
-                _SAILING,
-                [
-                    [sailing.sailing_id for sailing in self._sailings],
-                    [sailing.ship_name for sailing in self._sailings],
-                    departs,
-                    [moment.replace(tzinfo=None) for moment in departs],
-                    arrives,
-                    [moment.replace(tzinfo=None) for moment in arrives],
-                ],
-            ),
-            _table(
-                _FARE,
-                [
-                    [fare.type for fare in self._fares],
-                    self._prices,
-                    [fare.currency for fare in self._fares],
-                    [fare.expiration_date for fare in self._fares],
-                ],
-            ),
+        sailings = (
+            [sailing.sailing_id for sailing in self._sailings],
+            [sailing.ship_name for sailing in self._sailings],
+            departs,
+            [moment.replace(tzinfo=None) for moment in departs],
+            arrives,
+            [moment.replace(tzinfo=None) for moment in arrives],
         )
+        searches = [*zip(*self._searches, strict=True)] or [()] * len(_SEARCH)
+        tables = (_table(_SEARCH, searches), _table(_SAILING, sailings), fares)
         columns = (
             column
             for table, numbers in zip(tables, self._rows, strict=True)
@@ -140,9 +135,41 @@ class Rows:
         )
         return pa.table([*columns], schema=SCHEMA)
 
-    def _add_lost(self, answer: Answer, reason: str) -> None:
+    def _fare_table(self, prices: Sequence[Decimal | None]) -> Any:  # noqa: ANN401 -- a pyarrow.Table
+        """Return the table of the fares.
+
+        Raises:
+            pyarrow.ArrowInvalid: A price would be rounded, or is too large.
+            OverflowError: A moment is not in the years 1 to 9999 in UTC.
+        """
+        moments = [fare.expiration_date for fare in self._fares]
+        if not {moment.year for moment in moments}.isdisjoint((MINYEAR, MAXYEAR)):
+            for moment in moments:
+                moment.astimezone(timezone.utc)
+        kinds = [fare.type for fare in self._fares]
+        return _table(_FARE, (kinds, prices, [fare.currency for fare in self._fares], moments))
+
+    def _replace_lost(self) -> None:
+        """Replace the rows of the fares that cannot be written by rows that say why."""
+        rows, before = [*zip(*self._rows, strict=True)], self._fares
+        self._rows, self._fares = ([], [], []), []
+        for search, sailing, number in rows:
+            fare = None if number is None else before[number]
+            if fare is None:
+                self._add_row(search)
+            elif _price_of(fare.amount) is None:
+                self._add_lost(search, "a price with more than 4 decimals or 14 digits")
+            elif not _is_storable(fare.expiration_date):
+                self._add_lost(search, _NOT_A_MOMENT)
+            else:
+                self._add_fares(search, sailing, [fare])
+
+    def _add_lost(self, search: int, reason: str) -> None:
+        """Add the row of a sailing or a fare that cannot be read or written."""
+        key, _, _, *rest = self._searches[search]
+        self._searches.append((key, "unreadable", reason, *rest))
         self.lost.append(reason)
-        self._add_row(self._add_search(answer, "unreadable", reason))
+        self._add_row(len(self._searches) - 1)
 
     def _add_search(self, answer: Answer, status: str, reason: str | None = None) -> int:
         """Add a search without a row, and return its number."""
@@ -159,27 +186,13 @@ class Rows:
         sailings.append(None)
         fares.append(None)
 
-    def _add_fares(
-        self, answer: Answer, search: int, sailing: Availability, tariffs: Sequence[Tariff]
-    ) -> None:
-        """Add the rows of the fares of a sailing. No price is rounded."""
-        if not (_is_storable(sailing.depart_at) and _is_storable(sailing.arrive_at)):
-            self._add_lost(answer, _NOT_A_MOMENT)
-            return
-        searches, sailings, fares = self._rows
-        for tariff in tariffs:
-            price = _price_of(tariff.amount)
-            if price is None:
-                self._add_lost(answer, "a price with more than 4 decimals or 14 digits")
-            elif not _is_storable(tariff.expiration_date):
-                self._add_lost(answer, _NOT_A_MOMENT)
-            else:
-                searches.append(search)
-                sailings.append(len(self._sailings))
-                fares.append(len(self._fares))
-                self._fares.append(tariff)
-                self._prices.append(price)
-        self._sailings.append(sailing)
+    def _add_fares(self, search: int, sailing: int | None, fares: Sequence[Tariff]) -> None:
+        """Add the rows of the fares of a sailing."""
+        searches, sailings, numbers = self._rows
+        searches += [search] * len(fares)
+        sailings += [sailing] * len(fares)
+        numbers += range(len(self._fares), len(self._fares) + len(fares))
+        self._fares += fares
 
 
 def _price_of(amount: Decimal) -> Decimal | None:
@@ -193,7 +206,7 @@ def _price_of(amount: Decimal) -> Decimal | None:
 def _is_storable(moment: datetime) -> bool:
     """Return whether a moment is in the years 1 to 9999 in UTC."""
     try:
-        return 1 < moment.year < 9999 or bool(moment.astimezone(timezone.utc))  # noqa: PLR2004
+        return MINYEAR < moment.year < MAXYEAR or bool(moment.astimezone(timezone.utc))
     except OverflowError:
         return False
 
