@@ -14,7 +14,8 @@ import anyio.lowlevel
 import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, RequestTimeoutError, Timeout
-from ferry_sdk._transport.http11 import AsyncConnections, Connections
+from ferry_sdk._transport.http11.async_client import AsyncConnections
+from ferry_sdk._transport.http11.client import Connections
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.support.tiers import mostly_long

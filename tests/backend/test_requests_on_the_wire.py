@@ -12,8 +12,7 @@ import httpcore
 import pytest
 
 from ferry_sdk import ConfigurationError, UnexpectedResponseError
-from ferry_sdk._transport.http11 import Connections
-from ferry_sdk._transport.http11.client import prepare_request
+from ferry_sdk._transport.http11.client import Connections, prepare_request
 
 pytestmark = pytest.mark.own_http_client(reason="they are requests of the library's own clients")
 

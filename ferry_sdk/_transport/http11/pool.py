@@ -8,17 +8,15 @@ nobody.
 
 from __future__ import annotations
 
-import asyncio
 import math
 import time
 from collections import deque
-from collections.abc import Awaitable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
 from threading import RLock
 from typing import Final, Generic, TypeVar
 from weakref import WeakSet
 
-import anyio
 import httpcore
 from typing_extensions import Self
 
@@ -50,20 +48,20 @@ class Slot(Generic[StreamT]):
             self._lost.append(stream)
 
 
-class _Waiter(Generic[StreamT]):
+class Waiter(Generic[StreamT]):
     """A caller that waits for a slot while it is entered.
 
     Attributes:
         slot: Its slot, once it has one.
-        woken: Set when it gets one; a future gets a result.
+        wake: Wakes the caller; called when it gets one.
     """
 
-    __slots__ = ("_slots", "slot", "woken")
+    __slots__ = ("_slots", "slot", "wake")
 
     def __init__(self, slots: ConnectionSlots[StreamT]) -> None:
         self._slots: ConnectionSlots[StreamT] = slots
         self.slot: Slot[StreamT] | None = None
-        self.woken: Latch | anyio.Event | asyncio.Future[None] | None = None
+        self.wake: Callable[[], object] = bool  # there is nobody to wake yet
 
     def __enter__(self) -> Self:
         self._slots.start_wait(self)
@@ -75,15 +73,6 @@ class _Waiter(Generic[StreamT]):
                 self._slots.release(self.slot)
         finally:
             self._slots.end_wait(self)
-
-    def wake(self) -> None:
-        """Wake the caller."""
-        woken = self.woken
-        if isinstance(woken, asyncio.Future):
-            if not woken.done():
-                woken.set_result(None)
-        elif woken is not None:
-            woken.set()
 
 
 class ConnectionSlots(Generic[StreamT]):
@@ -98,41 +87,32 @@ class ConnectionSlots(Generic[StreamT]):
         self._lock = RLock()
         self._taken: WeakSet[Slot[StreamT]] = WeakSet()
         self._lost: deque[StreamT] = deque()
-        self._waiters: dict[_Waiter[StreamT], None] = {}
-        self._timer: asyncio.TimerHandle | None = None
+        self.waiters: dict[Waiter[StreamT], None] = {}
 
     def take(self) -> Slot[StreamT] | None:
         """Return a free slot; None if there is none, or others are waiting."""
         with self._lock:
-            return None if self._waiters else self._new()
+            return None if self.waiters else self._new()
 
     def wait(self, seconds: float | None) -> Slot[StreamT] | None:
         """Block until a slot is free; return None if none is free in time."""
         until = math.inf if seconds is None else time.monotonic() + seconds
         freed = Latch()
-        with _Waiter(self) as waiter:
-            waiter.woken = freed
-            while not self._serve(waiter) and (step := _step(until)) > 0:
+        with Waiter(self) as waiter:
+            waiter.wake = freed.set
+            while not self.serve(waiter) and (step := step_until(until)) > 0:
                 freed.wait(step)
         return waiter.slot
 
-    async def wait_async(self, seconds: float | None) -> Slot[StreamT] | None:
-        """Wait for a slot as `wait` does, without blocking."""
-        until = math.inf if seconds is None else time.monotonic() + seconds
-        with _Waiter(self) as waiter:
-            while not self._serve(waiter) and (step := _step(until)) > 0:
-                await self._pause(waiter, step)
-        return waiter.slot
-
-    def start_wait(self, waiter: _Waiter[StreamT]) -> None:
+    def start_wait(self, waiter: Waiter[StreamT]) -> None:
         """Add a waiter to the queue."""
         with self._lock:
-            self._waiters[waiter] = None
+            self.waiters[waiter] = None
 
-    def end_wait(self, waiter: _Waiter[StreamT]) -> None:
+    def end_wait(self, waiter: Waiter[StreamT]) -> None:
         """Remove a waiter from the queue."""
         with self._lock:
-            self._waiters.pop(waiter, None)
+            self.waiters.pop(waiter, None)
 
     def release(self, slot: Slot[StreamT]) -> None:
         """Release a slot to the caller that has waited longest."""
@@ -154,49 +134,21 @@ class ConnectionSlots(Generic[StreamT]):
         self._taken.add(slot)
         return slot
 
-    def _pause(self, waiter: _Waiter[StreamT], seconds: float) -> Awaitable[None]:
-        """Return what a waiter awaits: a slot, for so many seconds at most.
-
-        On asyncio all waiters have one timer, which wakes them all to check again. The events and
-        scopes of anyio take several times the memory.
-        """
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:  # it is trio
-            return _pause_on_trio(waiter, seconds)
-        if self._timer is None or self._timer.when() > loop.time() + seconds:
-            earlier, self._timer = self._timer, loop.call_later(seconds, self._wake_all)
-            if earlier is not None:
-                earlier.cancel()
-        waiter.woken = woken = loop.create_future()
-        return woken
-
-    def _wake_all(self) -> None:
-        self._timer = None
-        for waiter in [*self._waiters]:
-            waiter.wake()
-
-    def _serve(self, waiter: _Waiter[StreamT]) -> bool:
+    def serve(self, waiter: Waiter[StreamT]) -> bool:
         """Return whether the waiter has a slot."""
         with self._lock:
             self._hand_over()
         return waiter.slot is not None
 
     def _hand_over(self) -> None:
-        while self._waiters and (slot := self._new()) is not None:
-            waiter = next(iter(self._waiters))
+        while self.waiters and (slot := self._new()) is not None:
+            waiter = next(iter(self.waiters))
             waiter.slot = slot
-            del self._waiters[waiter]
+            del self.waiters[waiter]
             waiter.wake()
 
 
-async def _pause_on_trio(waiter: _Waiter[StreamT], seconds: float) -> None:
-    waiter.woken = event = anyio.Event()
-    with anyio.move_on_after(seconds):
-        await event.wait()
-
-
-def _step(until: float) -> float:
+def step_until(until: float) -> float:
     """Return the seconds until the next check; none are left at the end."""
     return min(_LOOK, until - time.monotonic())
 

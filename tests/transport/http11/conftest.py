@@ -6,7 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from ferry_sdk._transport.http11 import AsyncConnections, Connections, client, replies
+from ferry_sdk._transport.http11 import client, replies
+from ferry_sdk._transport.http11.async_client import AsyncConnections
+from ferry_sdk._transport.http11.client import Connections
 from ferry_sdk._transport.tls import context_of
 from tests.support.tiers import mostly_long
 from tests.transport.calls import Caller

@@ -7,7 +7,8 @@ import threading
 import httpcore
 import pytest
 
-from ferry_sdk._transport.http11 import AsyncConnections, Connections
+from ferry_sdk._transport.http11.async_client import AsyncConnections
+from ferry_sdk._transport.http11.client import Connections
 from tests.transport.scripted import Service, cut, hang, in_turn, over_tls, read_request, serve
 
 pytestmark = pytest.mark.usefixtures("reader")

@@ -1,0 +1,180 @@
+"""An HTTP client for the tasks of an event loop.
+
+It is a module of its own because it loads asyncio, which threads do not need.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import ssl
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from typing import cast
+
+import anyio
+import httpcore
+
+from ferry_sdk._transport.http11 import replies
+from ferry_sdk._transport.http11.asyncio_stream import connect_tcp
+from ferry_sdk._transport.http11.client import (
+    CONNECT_STEP,
+    PIECE,
+    SEND_STEP,
+    TLS_STEP,
+    AnyConnections,
+    PreparedRequest,
+)
+from ferry_sdk._transport.http11.pool import Slot, Waiter, step_until
+
+
+class AsyncConnections(AnyConnections[httpcore.AsyncNetworkStream]):
+    """An HTTP client for the tasks of one event loop.
+
+    Args:
+        new_context: Returns the TLS context of a new connection.
+    """
+
+    def __init__(self, new_context: Callable[[], ssl.SSLContext]) -> None:
+        super().__init__(new_context)
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def send(
+        self,
+        request: PreparedRequest,
+        *,
+        stream: bool = True,  # noqa: ARG002 -- here and below: the interface of httpx
+        auth: None = None,  # noqa: ARG002 -- the same
+        follow_redirects: bool = False,  # noqa: ARG002 -- the same
+    ) -> replies.AsyncResponse:
+        """Send a request and return its reply with the body unread; other arguments are fixed."""
+        slot = self._slots.take() or await self._wait(request.pool)
+        if slot is None:
+            raise httpcore.PoolTimeout("all connections are in use")
+        try:
+            slot.stream, unwanted = self._idle_connections.take(request.origin)
+            for idle in (*unwanted, *self._slots.lost()):
+                await _close_shielded(idle)
+            connection = slot.stream or await self._connect(request, slot)
+            data = request.encode()
+            await request.trace(SEND_STEP, {"network_stream": connection})
+            with suppress(httpcore.WriteError):  # the reply, or its absence, shows the outcome
+                await connection.write(data, request.write)
+            del data
+            received = await connection.read(PIECE, request.read)
+            reader = replies.new_reader()
+            reader.feed(received)
+            while not reader.status_code:
+                reader.feed(await connection.read(PIECE, request.read))
+            reader.is_complete |= request.is_head
+        except GeneratorExit:  # the event loop has ended, so nothing can be awaited
+            raise
+        except BaseException:
+            failed = slot.stream
+            self._slots.release(slot)
+            if failed is not None:
+                await _close_shielded(failed)
+            raise
+        read = partial(connection.read, PIECE, request.read)
+        return replies.AsyncResponse(reader, read, partial(self._end, reader, request, slot))
+
+    async def _wait(self, seconds: float | None) -> Slot[httpcore.AsyncNetworkStream] | None:
+        """Wait for a slot as `ConnectionSlots.wait` does, without blocking."""
+        until = math.inf if seconds is None else time.monotonic() + seconds
+        with Waiter(self._slots) as waiter:
+            while not self._slots.serve(waiter) and (step := step_until(until)) > 0:
+                await self._pause(waiter, step)
+        return waiter.slot
+
+    def _pause(
+        self, waiter: Waiter[httpcore.AsyncNetworkStream], seconds: float
+    ) -> Awaitable[None]:
+        """Return what a waiter awaits: a slot, for so many seconds at most.
+
+        On asyncio all waiters have one timer, which wakes them all to check again. The events and
+        scopes of anyio take several times the memory.
+        """
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:  # it is trio
+            return _pause_on_trio(waiter, seconds)
+        if self._timer is None or self._timer.when() > loop.time() + seconds:
+            earlier, self._timer = self._timer, loop.call_later(seconds, self._wake_all)
+            if earlier is not None:
+                earlier.cancel()
+        waiter.wake = partial(_complete, woken := loop.create_future())
+        return woken
+
+    def _wake_all(self) -> None:
+        self._timer = None
+        for waiter in [*self._slots.waiters]:
+            waiter.wake()
+
+    async def _connect(
+        self, request: PreparedRequest, slot: Slot[httpcore.AsyncNetworkStream]
+    ) -> httpcore.AsyncNetworkStream:
+        host, port, is_tls = request.origin
+        context = self._new_context() if is_tls else None
+        await request.trace(f"{CONNECT_STEP}.started", {})
+        slot.stream = stream = await _connect_tcp(host, port, request.connect)
+        await request.trace(f"{CONNECT_STEP}.complete", {"return_value": stream})
+        if context is not None:
+            slot.stream = stream = await stream.start_tls(context, host, request.connect)
+            await request.trace(f"{TLS_STEP}.complete", {"return_value": stream})
+        return stream
+
+    async def _end(
+        self,
+        reader: replies.Reader,
+        request: PreparedRequest,
+        slot: Slot[httpcore.AsyncNetworkStream],
+    ) -> None:
+        stream = slot.stream
+        if stream is None:
+            return
+        unwanted = [stream]
+        try:
+            slot.stream = None  # otherwise it would be closed as lost
+            if reader.is_reusable and reader.is_read:
+                unwanted = self._idle_connections.give_back(request.origin, stream)
+        finally:
+            self._slots.release(slot)
+            for ended in unwanted:
+                await _close_shielded(ended)
+
+    async def aclose(self) -> None:
+        """Close the idle connections; those in use are closed when they are given back."""
+        for stream in (*self._idle_connections.end(), *self._slots.lost()):
+            await stream.aclose()
+
+
+def _complete(woken: asyncio.Future[None]) -> None:
+    if not woken.done():
+        woken.set_result(None)
+
+
+async def _pause_on_trio(waiter: Waiter[httpcore.AsyncNetworkStream], seconds: float) -> None:
+    event = anyio.Event()
+    waiter.wake = event.set
+    with anyio.move_on_after(seconds):
+        await event.wait()
+
+
+async def _close_shielded(stream: httpcore.AsyncNetworkStream) -> None:
+    with anyio.CancelScope(shield=True):
+        await stream.aclose()
+
+
+async def _connect_tcp(
+    host: str,
+    port: int,
+    timeout: float | None,  # noqa: ASYNC109 -- the interface of httpcore
+) -> httpcore.AsyncNetworkStream:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:  # it is trio
+        backend = cast("httpcore.AsyncNetworkBackend", httpcore.AnyIOBackend())
+        return await backend.connect_tcp(host, port, timeout)
+    return await connect_tcp(host, port, timeout)
