@@ -97,18 +97,27 @@ def read_done(path: Path, scan: str) -> dict[str, list[dict[str, Any]]]:
     return done
 
 
-def encode_part(
-    part: Part, done: dict[str, list[dict[str, Any]]], rows: Rows
-) -> tuple[ScanReport, ScanReport, bytes]:
-    """Return the counts of the new answers, the report of the part, and the content of its file.
+def write_part(
+    part: Part,
+    done: dict[str, list[dict[str, Any]]],
+    rows: Rows,
+    table: Any,  # noqa: ANN401 -- a pyarrow.Table
+) -> ScanReport:
+    """Write a part, unless a later run has asked more than this worker, whose own run was killed.
 
     Args:
         part: The part.
         done: The rows of searches that were done before, by the search.
         rows: The rows of new answers.
+        table: Their table.
+
+    Returns:
+        The counts of the new answers.
+
+    Raises:
+        OSError: Writing failed; a file that was there before has not changed.
     """
     kept = [row for some in done.values() for row in some]
-    table = pa.concat_tables([pa.Table.from_pylist(kept, schema=SCHEMA), rows.table()])
     lost = [row["reason"] for row in kept if row["status"] == "unreadable"] + rows.lost
     nothing = sum(some[0]["status"] == "nothing" for some in done.values())
     failed = len(rows.failures)
@@ -121,6 +130,9 @@ def encode_part(
         len(lost),
         dict(Counter(lost + rows.failures)),
     )
+    former = read_report(part.path, part.scan)
+    if former is not None and former.done > report.done:
+        return change
     members = {
         "digest": "0" * _DIGITS,
         "format": FORMAT,
@@ -130,20 +142,12 @@ def encode_part(
     }
     stream = pa.BufferOutputStream()
     with pq.ParquetWriter(stream, SCHEMA, compression="zstd") as writer:
+        if kept:
+            writer.write_table(pa.Table.from_pylist(kept, schema=SCHEMA))
         writer.write_table(table)
         writer.add_key_value_metadata({_KEY: json.dumps(members)})
-    return change, report, _seal(stream.getvalue().to_pybytes())
-
-
-def write_part(part: Part, report: ScanReport, content: bytes) -> None:
-    """Write a part, unless a later run has asked more than this worker, whose own run was killed.
-
-    Raises:
-        OSError: Writing failed; a file that was there before has not changed.
-    """
-    former = read_report(part.path, part.scan)
-    if former is None or former.done <= report.done:
-        write_file(part.path, content)
+    write_file(part.path, _seal(stream.getvalue().to_pybytes()))
+    return change
 
 
 def _open(path: Path, scan: str) -> tuple[ScanReport, Any] | None:

@@ -37,7 +37,7 @@ from ferry_sdk.planning.catalogues import POINTLESS
 from ferry_sdk.planning.groups import RoutesGroup
 from ferry_sdk.planning.routes import Route
 from ferry_sdk.resources.availability import AvailabilityGroup
-from ferry_sdk.scan.parts import Part, encode_part, read_done, write_part
+from ferry_sdk.scan.parts import Part, read_done, write_part
 from ferry_sdk.scan.report import ScanReport
 from ferry_sdk.scan.request import ScanRequest
 from ferry_sdk.scan.searches import CompanyRoute, Search
@@ -73,8 +73,8 @@ class _BegunPart:
         part: The part.
         done: The rows of the searches that were done before.
         missing: The other searches.
-        rows: The rows of their answers so far. They are made and encoded where the answers are
-            taken, because a second thread that runs Python code slows the calls down.
+        rows: The rows of their answers so far. They and their table are made where the answers
+            are taken, because a second thread that runs Python code slows the calls down.
         failures: Why searches did not reach the service.
     """
 
@@ -88,8 +88,8 @@ class _BegunPart:
         """Write the part with the answers that it has."""
         if not self.rows.answers:
             return PartResult(ScanReport())
-        change, report, content = encode_part(self.part, self.done, self.rows)
-        yield from RunBlocking(partial(write_part, self.part, report, content))
+        table = self.rows.table()
+        change = yield from RunBlocking(partial(write_part, self.part, self.done, self.rows, table))
         is_unreachable = len(self.failures) == self.rows.answers
         return PartResult(change, self.failures[0] if is_unreachable else None)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import MAXYEAR, MINYEAR, datetime, timezone
 from decimal import Context, Decimal
@@ -16,6 +16,8 @@ from ferry_sdk.models.records import Records
 from ferry_sdk.scan.searches import Search
 
 pa: Any = untyped_pa
+
+_Columns = tuple[list[Any], ...]
 
 _TEXT: Final = pa.string()
 _MOMENT: Final = pa.timestamp("us", "UTC")
@@ -82,9 +84,9 @@ class Rows:
         self.failures: list[str] = []
         self.lost: list[str] = []
         self._searches: list[tuple[object, ...]] = []
-        self._sailings: list[Availability] = []
-        self._fares: list[Tariff] = []
-        self._rows: tuple[list[int], list[int | None], list[int | None]] = ([], [], [])
+        self._sailings: _Columns = tuple([] for _ in _SAILING)
+        self._fares: _Columns = tuple([] for _ in _FARE)
+        self._rows: _Columns = ([], [], [])
 
     def add(self, answer: Answer) -> None:
         """Add the rows of an answer. A fare that is not valid one way is left out."""
@@ -97,14 +99,15 @@ class Rows:
         answered = self._add_search(answer, "answered")
         for item in answer.sailings.unreadable:
             self._add_lost(answered, f"{item.field}: {item.problem}")
+        sailed: list[tuple[Availability, list[Tariff]]] = []
         for sailing in answer.sailings:
             fares = [tariff for tariff in sailing.tariffs if not tariff.roundtrip_locked]
             if fares and sailing.places:
                 if _is_storable(sailing.depart_at) and _is_storable(sailing.arrive_at):
-                    self._add_fares(answered, len(self._sailings), fares)
-                    self._sailings.append(sailing)
+                    sailed.append((sailing, fares))
                 else:
                     self._add_lost(answered, _NOT_A_MOMENT)
+        self._add_sailings(answered, sailed)
         if len(self._rows[0]) == before:
             self.nothing += 1
             self._add_row(self._add_search(answer, "nothing"))
@@ -112,22 +115,12 @@ class Rows:
     def table(self) -> Any:  # noqa: ANN401 -- a pyarrow.Table
         """Return the rows as a table. A fare that cannot be written as it is gives its reason."""
         try:
-            fares = self._fare_table([fare.amount for fare in self._fares])
+            fares = self._fare_table()
         except (pa.ArrowInvalid, OverflowError):
             self._replace_lost()
-            fares = self._fare_table([_price_of(fare.amount) for fare in self._fares])
-        departs = [sailing.depart_at for sailing in self._sailings]
-        arrives = [sailing.arrive_at for sailing in self._sailings]
-        sailings = (
-            [sailing.sailing_id for sailing in self._sailings],
-            [sailing.ship_name for sailing in self._sailings],
-            departs,
-            [moment.replace(tzinfo=None) for moment in departs],
-            arrives,
-            [moment.replace(tzinfo=None) for moment in arrives],
-        )
+            fares = self._fare_table()
         searches = [*zip(*self._searches, strict=True)] or [()] * len(_SEARCH)
-        tables = (_table(_SEARCH, searches), _table(_SAILING, sailings), fares)
+        tables = (_table(_SEARCH, searches), _table(_SAILING, self._sailings), fares)
         columns = (
             column
             for table, numbers in zip(tables, self._rows, strict=True)
@@ -135,34 +128,36 @@ class Rows:
         )
         return pa.table([*columns], schema=SCHEMA)
 
-    def _fare_table(self, prices: Sequence[Decimal | None]) -> Any:  # noqa: ANN401 -- a pyarrow.Table
+    def _fare_table(self) -> Any:  # noqa: ANN401 -- a pyarrow.Table
         """Return the table of the fares.
 
         Raises:
             pyarrow.ArrowInvalid: A price would be rounded, or is too large.
             OverflowError: A moment is not in the years 1 to 9999 in UTC.
         """
-        moments = [fare.expiration_date for fare in self._fares]
+        moments = [moment for moment in self._fares[3] if moment is not None]
         if not {moment.year for moment in moments}.isdisjoint((MINYEAR, MAXYEAR)):
             for moment in moments:
                 moment.astimezone(timezone.utc)
-        kinds = [fare.type for fare in self._fares]
-        return _table(_FARE, (kinds, prices, [fare.currency for fare in self._fares], moments))
+        return _table(_FARE, self._fares)
 
     def _replace_lost(self) -> None:
         """Replace the rows of the fares that cannot be written by rows that say why."""
-        rows, before = [*zip(*self._rows, strict=True)], self._fares
-        self._rows, self._fares = ([], [], []), []
-        for search, sailing, number in rows:
-            fare = None if number is None else before[number]
-            if fare is None:
-                self._add_row(search)
-            elif _price_of(fare.amount) is None:
-                self._add_lost(search, "a price with more than 4 decimals or 14 digits")
-            elif not _is_storable(fare.expiration_date):
-                self._add_lost(search, _NOT_A_MOMENT)
+        _, amounts, _, moments = self._fares
+        rows, self._rows = [*zip(*self._rows, strict=True)], ([], [], [])
+        for search, sailing, fare in rows:
+            problem = None
+            if fare is not None:
+                amounts[fare] = _price_of(amounts[fare])
+                if amounts[fare] is None:
+                    problem = "a price with more than 4 decimals or 14 digits"
+                elif not _is_storable(moments[fare]):
+                    moments[fare] = None
+                    problem = _NOT_A_MOMENT
+            if problem is None:
+                self._add_row(search, sailing, fare)
             else:
-                self._add_fares(search, sailing, [fare])
+                self._add_lost(search, problem)
 
     def _add_lost(self, search: int, reason: str) -> None:
         """Add the row of a sailing or a fare that cannot be read or written."""
@@ -179,20 +174,45 @@ class Rows:
         self._searches.append((*row, *route, search.day))
         return len(self._searches) - 1
 
-    def _add_row(self, search: int) -> None:
-        """Add the row of a search without a fare."""
-        searches, sailings, fares = self._rows
-        searches.append(search)
-        sailings.append(None)
-        fares.append(None)
+    def _add_row(self, search: int, sailing: int | None = None, fare: int | None = None) -> None:
+        _extend(self._rows, [search], [sailing], [fare])
 
-    def _add_fares(self, search: int, sailing: int | None, fares: Sequence[Tariff]) -> None:
-        """Add the rows of the fares of a sailing."""
-        searches, sailings, numbers = self._rows
-        searches += [search] * len(fares)
-        sailings += [sailing] * len(fares)
-        numbers += range(len(self._fares), len(self._fares) + len(fares))
-        self._fares += fares
+    def _add_sailings(
+        self, search: int, sailed: Sequence[tuple[Availability, Sequence[Tariff]]]
+    ) -> None:
+        """Add the rows of the fares of sailings. No model is kept: that would take much memory."""
+        fares = [fare for _, some in sailed for fare in some]
+        numbers = enumerate(sailed, len(self._sailings[0]))
+        first = len(self._fares[0])
+        _extend(
+            self._rows,
+            [search] * len(fares),
+            [number for number, (_, some) in numbers for _ in some],
+            range(first, first + len(fares)),
+        )
+        departs = [sailing.depart_at for sailing, _ in sailed]
+        arrives = [sailing.arrive_at for sailing, _ in sailed]
+        _extend(
+            self._sailings,
+            [sailing.sailing_id for sailing, _ in sailed],
+            [sailing.ship_name for sailing, _ in sailed],
+            departs,
+            [moment.replace(tzinfo=None) for moment in departs],
+            arrives,
+            [moment.replace(tzinfo=None) for moment in arrives],
+        )
+        _extend(
+            self._fares,
+            [fare.type for fare in fares],
+            [fare.amount for fare in fares],
+            [fare.currency for fare in fares],
+            [fare.expiration_date for fare in fares],
+        )
+
+
+def _extend(columns: _Columns, *values: Iterable[object]) -> None:
+    for column, more in zip(columns, values, strict=True):
+        column.extend(more)
 
 
 def _price_of(amount: Decimal) -> Decimal | None:

@@ -20,7 +20,7 @@ import pytest
 from ferry_sdk import AsyncFerry, InvalidInputError
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.scan import storage
-from ferry_sdk.scan.parts import Part, _seal, encode_part, read_report, write_part
+from ferry_sdk.scan.parts import Part, _seal, read_report, write_part
 from ferry_sdk.scan.tables import Answer, Rows
 from tests.scan.season import DAYS, LONE, SIZE, check_rows, new_scan
 from tests.support.blocks import all_blocks, run_block
@@ -113,8 +113,7 @@ def test_a_worker_that_outlives_its_run_replaces_nothing(complete, folder):
     rows = Rows()
     for search in part.searches[:5]:
         rows.add(Answer(search, NOW))
-    _, report, content = encode_part(part, {}, rows)
-    write_part(part, report, content)
+    write_part(part, {}, rows, rows.table())
     assert part.path.read_bytes() == before
 
 
