@@ -24,6 +24,8 @@ from ferry_sdk.errors import ConfigurationError
 
 PIECE: Final = 64 * 1024
 """Bytes that are read at once."""
+LARGE_PIECE: Final = 256 * 1024
+"""Bytes that are read at once of a body that the first read did not end."""
 CONNECT_STEP: Final = "connection.connect_tcp"
 TLS_STEP: Final = "connection.start_tls"
 SEND_STEP: Final = "http11.send_request_headers.started"
@@ -192,7 +194,7 @@ class Connections(AnyConnections[httpcore.NetworkStream]):
             if failed is not None:
                 failed.close()
             raise
-        read = partial(connection.read, PIECE, request.read)
+        read = partial(connection.read, LARGE_PIECE, request.read)
         return replies.Response(reader, read, partial(self._end, reader, request, slot))
 
     def _connect(
