@@ -34,7 +34,10 @@ def shown(ferry: Ferry) -> Iterator[Any]:
     yield ferry.trips.calendar(
         "Tarifa", "MATNG", start=day, end=day + timedelta(days=6), passengers=party
     )
-    found = ferry.trips.connections("Tunis (La Goulette)", "Algiers", on=day, passengers=party)
+    week = [day + timedelta(days=number) for number in range(7)]  # they do not sail every day
+    ports = ("Tunis (La Goulette)", "Algiers")
+    searches = (ferry.trips.connections(*ports, on=on, passengers=party) for on in week)
+    found = next(filter(None, searches))
     yield from (found, found[0])
     places = ferry.places.find("Tang")
     yield from (places, places[0], ferry.routes.find("Tarifa"), ferry.catalogue.ports())
