@@ -51,7 +51,7 @@ __all__, __getattr__, __dir__ = lazy_names(
             CallInfo ConnectionsEvent EventHooks LimiterEvent OutcomeEvent RequestEvent
             ResponseEvent RetryEvent
         """,
-        "safety": "Proof SAFETY Safety",
+        "_engine.safety": "Proof SAFETY Safety",
         "_engine.correlation": "correlation",
         "_engine.http": "RawResponse Timeout",
         "client": "AsyncFerry Ferry",
@@ -62,6 +62,6 @@ __all__, __getattr__, __dir__ = lazy_names(
         "planning.streams": "AsyncTripStream TripStream",
         "planning.trips": "AskedSearch FailedSearch Fare SearchReport Trip TripSearch",
         "planning.vehicles": "VehicleMatch",
-        "rate.limiter": "Rate",
+        "_transport.rate.limiter": "Rate",
     },
 )

@@ -106,9 +106,9 @@ from ferry_sdk.hooks import OutcomeEvent as OutcomeEvent
 from ferry_sdk.hooks import RequestEvent as RequestEvent
 from ferry_sdk.hooks import ResponseEvent as ResponseEvent
 from ferry_sdk.hooks import RetryEvent as RetryEvent
-from ferry_sdk.safety import Proof as Proof
-from ferry_sdk.safety import SAFETY as SAFETY
-from ferry_sdk.safety import Safety as Safety
+from ferry_sdk._engine.safety import Proof as Proof
+from ferry_sdk._engine.safety import SAFETY as SAFETY
+from ferry_sdk._engine.safety import Safety as Safety
 from ferry_sdk._engine.correlation import correlation as correlation
 from ferry_sdk._engine.http import RawResponse as RawResponse
 from ferry_sdk._engine.http import Timeout as Timeout
@@ -129,7 +129,7 @@ from ferry_sdk.planning.trips import SearchReport as SearchReport
 from ferry_sdk.planning.trips import Trip as Trip
 from ferry_sdk.planning.trips import TripSearch as TripSearch
 from ferry_sdk.planning.vehicles import VehicleMatch as VehicleMatch
-from ferry_sdk.rate.limiter import Rate as Rate
+from ferry_sdk._transport.rate.limiter import Rate as Rate
 
 __all__ = [
     "APIError",

@@ -16,12 +16,12 @@ from typing_extensions import Self
 import ferry_sdk
 import ferry_sdk.models
 from ferry_sdk import SAFETY, AsyncFerry, Ferry, Proof, Safety
+from ferry_sdk._engine.safety import FailureKind
 from ferry_sdk.agents.tools.tools import JOURNEY, TOOLS
 from ferry_sdk.planning import PlannedResources
 from ferry_sdk.resources.arguments import ReservationTypeName
 from ferry_sdk.resources.conditions import Until
 from ferry_sdk.resources.read_back import Recovered
-from ferry_sdk.safety import FailureKind
 from scripts.signatures import groups, methods
 
 if TYPE_CHECKING:

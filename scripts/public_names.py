@@ -51,7 +51,7 @@ def has_endpoint(operation: str) -> bool:
 
 
 FILES: dict[str, tuple[str, Callable[[str], bool]]] = {
-    "ferry_sdk/safety.py": ("the row of", lambda _: True),
+    "ferry_sdk/_engine/safety.py": ("the row of", lambda _: True),
     "ferry_sdk/sandbox/operations.json": ("the row of", has_endpoint),
 }
 """The files that name methods, and which of them."""

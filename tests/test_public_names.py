@@ -58,7 +58,7 @@ def test_a_missing_piece_is_named_with_its_file(monkeypatch):
     ]
     monkeypatch.setattr(ferry_sdk.models, "Galleon", ferry_sdk.Booking, raising=False)
     assert [*missing_names()] == ["docs/reference/bookings.md: add ::: ferry_sdk.models.Galleon"]
-    assert "ferry_sdk/safety.py: add the row of catalogue.galleon" in missing_operations(
+    assert "ferry_sdk/_engine/safety.py: add the row of catalogue.galleon" in missing_operations(
         ["catalogue.galleon"]
     )
 

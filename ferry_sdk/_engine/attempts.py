@@ -19,6 +19,7 @@ from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.outcomes import code_of
 from ferry_sdk._engine.redaction import Redactor, phrase_of
 from ferry_sdk._engine.retry import RetryPolicy
+from ferry_sdk._engine.safety import may_be_done
 from ferry_sdk.errors import (
     SERVICE_CODES,
     APIError,
@@ -27,7 +28,6 @@ from ferry_sdk.errors import (
     UnexpectedResponseError,
     take_quoted,
 )
-from ferry_sdk.safety import may_be_done
 from ferry_sdk.types import Attempt, Outcome
 
 T = TypeVar("T")

@@ -11,8 +11,8 @@ from ferry_sdk._engine.context import Context, Result
 from ferry_sdk._engine.effects import CallUser, Flow, Sleep
 from ferry_sdk._engine.operation import Operation, Wait
 from ferry_sdk._engine.retry import PollBackoff
+from ferry_sdk._engine.safety import failure_kind
 from ferry_sdk.errors import APIError, FerryError, RequestTimeoutError
-from ferry_sdk.safety import failure_kind
 
 T = TypeVar("T")
 

@@ -20,9 +20,9 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from ferry_sdk._engine.limits import LONGEST_WAIT
+from ferry_sdk._engine.safety import Safety, failure_kind
 from ferry_sdk._runtime.threads import uninterrupted
 from ferry_sdk.errors import APIError, FerryError
-from ferry_sdk.safety import Safety, failure_kind
 
 
 class Strategies(NamedTuple):

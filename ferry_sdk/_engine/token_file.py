@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from ferry_sdk._engine.files import read_file
+from ferry_sdk._runtime.files import read_file
 from ferry_sdk.errors import ConfigurationError
 
 _LONGEST: Final = 64 * 1024

@@ -32,6 +32,7 @@ from ferry_sdk._engine.operation import Guard, Operation, ReadBack, Wait, Write
 from ferry_sdk._engine.outcomes import outcome_after, record_outcome
 from ferry_sdk._engine.parsing import prepare
 from ferry_sdk._engine.polling import PollResult, poll
+from ferry_sdk._engine.safety import may_be_done
 from ferry_sdk.errors import (
     AlreadyDoneError,
     APIError,
@@ -42,7 +43,6 @@ from ferry_sdk.errors import (
     UnexpectedResponseError,
     UnresolvedWriteError,
 )
-from ferry_sdk.safety import may_be_done
 from ferry_sdk.types import Intent, Recorder
 
 T = TypeVar("T")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, overload
 
 from ferry_sdk._engine.batch import CONCURRENCY, Batch, Plan, all_answers
 from ferry_sdk._engine.effects import Flow, RunBlocking, Sleep
+from ferry_sdk._engine.safety import failure_kind
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk.aftersales.payments import (
     KINDS,
@@ -32,7 +33,6 @@ from ferry_sdk.models.sums import exact_difference, exact_sum
 from ferry_sdk.models.tickets import CancellationFee
 from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.tickets import TicketsGroup
-from ferry_sdk.safety import failure_kind
 
 if TYPE_CHECKING:
     from ferry_sdk.journal import Journal

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from typing_extensions import Self
 
 from ferry_sdk._engine.operation import ReadBack
+from ferry_sdk._engine.safety import SAFETY, Safety
 from ferry_sdk._engine.settings import (
     DEFAULT_TIMEOUT,
     Secret,
@@ -27,7 +28,6 @@ from ferry_sdk.client.groups import async_, async_raw, raw, sync
 from ferry_sdk.errors import FerryError, InvalidInputError, OutcomeUnknownError, trim
 from ferry_sdk.hooks import EventHooks, build_hooks
 from ferry_sdk.resources.base import bind
-from ferry_sdk.safety import SAFETY, Safety
 from ferry_sdk.types import JournalEntry, RateLimiter, Recorder, RequestDigest
 
 if TYPE_CHECKING:

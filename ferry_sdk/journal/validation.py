@@ -6,9 +6,9 @@ import math
 from datetime import datetime, timedelta, timezone
 from typing import Any, get_args
 
+from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.journal.statements import Filters
-from ferry_sdk.safety import SAFETY
 from ferry_sdk.types import EntryState, JournalEntry
 
 _MOST = 2**31 - 1

@@ -18,6 +18,7 @@ from uuid import uuid4
 from ferry_sdk._engine.batch import Batch, all_answers
 from ferry_sdk._engine.effects import Flow, RunBlocking
 from ferry_sdk._engine.operation import Operation
+from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk.aftersales.events import BookingSnapshot
 from ferry_sdk.errors import (
     AlreadyDoneError,
@@ -36,7 +37,6 @@ from ferry_sdk.models.bookings import Booking, BookingCreated
 from ferry_sdk.models.enums import PaymentStatus, Stage
 from ferry_sdk.orders.order import Fee, Intended, Order, OrderKind, OrderPart, OrderState
 from ferry_sdk.resources.bookings import BookingsGroup
-from ferry_sdk.safety import SAFETY
 from ferry_sdk.types import EndState, Intent, JournalEntry, OrderRecord, OutcomeDetails
 
 if TYPE_CHECKING:

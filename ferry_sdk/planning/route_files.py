@@ -15,7 +15,7 @@ from functools import lru_cache
 from hashlib import pbkdf2_hmac, sha256
 from pathlib import Path
 
-from ferry_sdk._engine.files import open_at_once
+from ferry_sdk._runtime.files import open_at_once
 from ferry_sdk.planning.routes import GRAPH, RouteGraph
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")

@@ -7,6 +7,7 @@ from datetime import date, datetime, time
 
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.parsing import RecordList
+from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.inputs import (
@@ -19,7 +20,6 @@ from ferry_sdk.models.inputs import (
 from ferry_sdk.models.records import Records
 from ferry_sdk.resources import arguments
 from ferry_sdk.resources.base import Resource, method
-from ferry_sdk.safety import SAFETY
 
 
 class AvailabilityGroup(Resource):

@@ -8,6 +8,7 @@ from typing import Final
 
 from ferry_sdk._engine.operation import Operation, Write
 from ferry_sdk._engine.parsing import Record
+from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._engine.validation import seconds
 from ferry_sdk._protocols.json_body import encode_json
 from ferry_sdk._protocols.rest import Rest
@@ -35,7 +36,6 @@ from ferry_sdk.resources.base import Resource, method
 from ferry_sdk.resources.conditions import Until, booking_until
 from ferry_sdk.resources.guards import penalty_guard, total_guard
 from ferry_sdk.resources.read_back import read_back, read_booking
-from ferry_sdk.safety import SAFETY
 
 _CREATED: Final = Record(BookingCreated)
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.parsing import RecordList
+from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.models.catalogue import Departure, Journey, Port, VehicleBrand, VehicleType
 from ferry_sdk.models.records import Records
 from ferry_sdk.resources.arguments import identifier, identifiers
 from ferry_sdk.resources.base import Resource, method
-from ferry_sdk.safety import SAFETY
 
 
 class CatalogueGroup(Resource):

@@ -8,13 +8,13 @@ from typing import Any
 
 from ferry_sdk._engine.operation import Guard, Operation
 from ferry_sdk._engine.parsing import Record
+from ferry_sdk._engine.safety import SAFETY, Safety
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.errors import PenaltyExceededError, PriceChangedError
 from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingConfirmation
 from ferry_sdk.models.tickets import CancellationFee, TicketCancellation
 from ferry_sdk.resources.arguments import currency_of, optional_money
 from ferry_sdk.resources.read_back import read_booking
-from ferry_sdk.safety import SAFETY, Safety
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 

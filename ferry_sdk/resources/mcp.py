@@ -10,6 +10,7 @@ from pydantic import JsonValue
 
 from ferry_sdk._engine.operation import Operation, Write
 from ferry_sdk._engine.parsing import Passthrough, Record, RecordList
+from ferry_sdk._engine.safety import SAFETY, safety_of_tool
 from ferry_sdk._protocols.json_body import normalize_json
 from ferry_sdk._protocols.mcp.call import Mcp
 from ferry_sdk.errors import InvalidInputError
@@ -46,7 +47,6 @@ from ferry_sdk.resources import arguments
 from ferry_sdk.resources.arguments import identifier
 from ferry_sdk.resources.base import Resource, method
 from ferry_sdk.resources.read_back import read_back
-from ferry_sdk.safety import SAFETY, safety_of_tool
 
 _IDS: Final[Mapping[str, tuple[str, str]]] = {
     "confirm_booking": ("id", "booking_id"),

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from ferry_sdk._engine.operation import Call, Operation, ReadBack, Wait
 from ferry_sdk._engine.parsing import Record
+from ferry_sdk._engine.safety import SAFETY, Proof, Safety
 from ferry_sdk._protocols.mcp.call import Mcp
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingConfirmation
 from ferry_sdk.models.enums import PaymentStatus, TicketStatus
 from ferry_sdk.models.tickets import PaymentRecorded, Ticket, TicketCancellation
-from ferry_sdk.safety import SAFETY, Proof, Safety
 
 Recovered = BookingConfirmation | BookingCancellation | TicketCancellation | PaymentRecorded
 

@@ -12,11 +12,11 @@ from pydantic import JsonValue
 
 from ferry_sdk._engine.operation import Operation, Write
 from ferry_sdk._engine.parsing import Passthrough
+from ferry_sdk._engine.safety import safety_of_request
 from ferry_sdk._protocols.json_body import encode_json, normalize_value
 from ferry_sdk._protocols.rest import AnyPath
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.resources.base import Resource, method
-from ferry_sdk.safety import safety_of_request
 
 _METHOD: Final = re.compile(r"[A-Z]{1,20}", re.ASCII)
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")

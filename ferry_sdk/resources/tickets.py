@@ -11,6 +11,7 @@ from typing import Final
 
 from ferry_sdk._engine.operation import Operation, Write
 from ferry_sdk._engine.parsing import Passthrough, Record
+from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._engine.validation import seconds
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk._protocols.voucher import VoucherFile
@@ -27,7 +28,6 @@ from ferry_sdk.resources.base import Resource, method
 from ferry_sdk.resources.conditions import voucher_available
 from ferry_sdk.resources.guards import penalty_guard
 from ferry_sdk.resources.read_back import read_back
-from ferry_sdk.safety import SAFETY
 
 _NAMES: Final = {"id": "ticket_id"}
 """The argument of a call that names its ticket in the path."""

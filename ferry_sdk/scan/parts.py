@@ -16,7 +16,7 @@ import pyarrow.parquet as untyped_pq  # type: ignore[import-untyped]  # it has n
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from ferry_sdk._engine.files import read_file
+from ferry_sdk._runtime.files import read_file
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.scan.report import ScanReport

@@ -14,7 +14,7 @@ from uuid import uuid4
 from pydantic import JsonValue, TypeAdapter
 from typing_extensions import TypedDict
 
-from ferry_sdk._engine.files import read_file
+from ferry_sdk._runtime.files import read_file
 from ferry_sdk.errors import InvalidInputError
 
 FORMAT: Final = 2

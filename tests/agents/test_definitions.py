@@ -12,6 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from ferry_sdk import Ferry
+from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk.agents import Toolkit
 from ferry_sdk.agents.tools.schemas import parse_docstring
 from ferry_sdk.agents.tools.tools import EXCLUDED, TOOLS
@@ -20,7 +21,6 @@ from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.catalogue import CatalogueGroup
 from ferry_sdk.resources.mcp import McpGroup
 from ferry_sdk.resources.tickets import TicketsGroup
-from ferry_sdk.safety import SAFETY
 from tests.support.tables import each
 
 GROUPS = {

@@ -229,7 +229,7 @@ def test_what_holds_no_token_is_refused_at_once(tmp_path, kind):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
 def test_a_pipe_that_nothing_comes_through_is_given_up(tmp_path, monkeypatch):
-    monkeypatch.setattr("ferry_sdk._engine.files._READ_TIMEOUT", 0.05)
+    monkeypatch.setattr("ferry_sdk._runtime.files._READ_TIMEOUT", 0.05)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = os.open(pipe, os.O_RDWR)

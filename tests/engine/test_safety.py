@@ -7,8 +7,8 @@ from itertools import product
 import pytest
 
 from ferry_sdk import SAFETY, Booking, Safety, Ticket
+from ferry_sdk._engine.safety import safety_of_tool
 from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
-from ferry_sdk.safety import safety_of_tool
 from tests.engine.replies import booking, ticket
 from tests.support import operations
 from tests.support.operations import GROUPS, OPERATIONS, UNCOVERED, described

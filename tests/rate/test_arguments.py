@@ -37,7 +37,7 @@ def test_an_argument_that_makes_no_sense_is_named(field, arguments):
 )
 def test_a_missing_extra_is_named(missing, storage, monkeypatch):
     monkeypatch.setitem(sys.modules, missing, None)
-    monkeypatch.delitem(sys.modules, "ferry_sdk.rate.redis_schedule", raising=False)
+    monkeypatch.delitem(sys.modules, "ferry_sdk._transport.rate.redis_schedule", raising=False)
     with pytest.raises(ConfigurationError, match=r"ferry-sdk\[rate\]"):
         Rate("50/second", storage=storage)
 

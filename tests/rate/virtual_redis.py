@@ -8,8 +8,8 @@ from typing import Any
 from redis import Redis
 
 from ferry_sdk import Rate
-from ferry_sdk.rate import redis_schedule
-from ferry_sdk.rate.redis_schedule import RedisSchedule
+from ferry_sdk._transport.rate import redis_schedule
+from ferry_sdk._transport.rate.redis_schedule import RedisSchedule
 
 
 class VirtualRedis:

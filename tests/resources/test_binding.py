@@ -14,6 +14,7 @@ from typing_extensions import deprecated
 
 from ferry_sdk import AsyncFerry, Ferry, InvalidInputError, Port, RawResponse, Records, Ticket
 from ferry_sdk._engine.operation import Operation
+from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk.client import transport_of
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.base import Resource, bind, method
@@ -22,7 +23,6 @@ from ferry_sdk.resources.catalogue import CatalogueGroup
 from ferry_sdk.resources.groups import Resources
 from ferry_sdk.resources.mcp import McpGroup
 from ferry_sdk.resources.tickets import TicketsGroup
-from ferry_sdk.safety import SAFETY
 from tests.support.tables import each
 
 GROUPS = {

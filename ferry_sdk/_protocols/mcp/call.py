@@ -11,13 +11,13 @@ from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.http import Reply
 from ferry_sdk._engine.requests import read
+from ferry_sdk._engine.safety import safety_of_tool
 from ferry_sdk._engine.settings import Authority
 from ferry_sdk._protocols.error_responses import service_error
 from ferry_sdk._protocols.json_body import digest, personal_data
 from ferry_sdk._protocols.mcp.post import PATH, JsonRpcReply, post
 from ferry_sdk._protocols.mcp.results import resource_value, tool_value
 from ferry_sdk._protocols.mcp.session import open_session, renew_session
-from ferry_sdk.safety import safety_of_tool
 from ferry_sdk.types import Attempt, RequestDigest
 
 T = TypeVar("T")

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, Literal
 
+from ferry_sdk._engine.safety import SAFETY, Proof, may_be_done
 from ferry_sdk._runtime.money import format_amount, money
 from ferry_sdk.agents.policy.answers import TEXTS, RefusedError
 from ferry_sdk.agents.policy.audit import Invoke
@@ -21,7 +22,6 @@ from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
 from ferry_sdk.models.inputs import Traveller
 from ferry_sdk.models.tickets import CancellationFee, Ticket
 from ferry_sdk.orders.order import Order
-from ferry_sdk.safety import SAFETY, Proof, may_be_done
 
 _READS: Final = {"booking_id": "bookings.get", "ticket_id": "tickets.get"}
 _CONFIRMED: Final = SAFETY["bookings.confirm"].confirmed_by[0]

@@ -11,6 +11,7 @@ from typing import Any, Final, Generic, Literal, TypeVar, get_args, get_origin, 
 
 from pydantic import BaseModel, create_model
 
+from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk.agents.tools import trip_tools
 from ferry_sdk.agents.tools.arguments import CODE, model_of, read_arguments
 from ferry_sdk.agents.tools.data import data_beside
@@ -27,7 +28,6 @@ from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.catalogue import CatalogueGroup
 from ferry_sdk.resources.mcp import McpGroup
 from ferry_sdk.resources.tickets import TicketsGroup
-from ferry_sdk.safety import SAFETY
 
 AnswerT = TypeVar("AnswerT")
 ToolChoice = Literal["journey", "all"] | Iterable[str]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.terminal.errors import report_output_failure
 from ferry_sdk.cli.terminal.options import (
@@ -40,7 +41,6 @@ from ferry_sdk.models.bookings import Booking, BookingConfirmation
 from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
 from ferry_sdk.models.tickets import Ticket
 from ferry_sdk.resources.read_back import read_back
-from ferry_sdk.safety import SAFETY
 
 if TYPE_CHECKING:
     from ferry_sdk.cli.terminal.command_journal import CommandJournal

@@ -10,6 +10,7 @@ from typing import Annotated, Final
 
 import typer
 
+from ferry_sdk._engine.safety import SAFETY, Proof
 from ferry_sdk.cli.terminal.errors import Exit, next_step
 from ferry_sdk.cli.terminal.options import AsJson, Common, JournalUrl, Yes, open_journal, parser
 from ferry_sdk.cli.terminal.output import (
@@ -28,7 +29,6 @@ from ferry_sdk.client import Ferry
 from ferry_sdk.errors import InvalidInputError, NotFoundError, OutcomeUnknownError
 from ferry_sdk.models.bookings import Booking
 from ferry_sdk.models.tickets import Ticket
-from ferry_sdk.safety import SAFETY, Proof
 from ferry_sdk.types import JournalEntry
 
 

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from pydantic_core import to_jsonable_python
 
 from ferry_sdk import aftersales
-from ferry_sdk._engine.files import read_file
+from ferry_sdk._runtime.files import read_file
 from ferry_sdk._runtime.money import money
 from ferry_sdk.aftersales import Payment, Reconciliation
 from ferry_sdk.aftersales.payments import KINDS

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from ferry_sdk._transport.rate.limiter import Rate
 from ferry_sdk.cli.commands.search import (
     ARRIVE,
     DEPART,
@@ -19,7 +20,6 @@ from ferry_sdk.cli.orders.trips import check_route, vehicle_of
 from ferry_sdk.cli.terminal.errors import Exit
 from ferry_sdk.cli.terminal.options import Common
 from ferry_sdk.cli.terminal.output import print_result, show_progress, warn
-from ferry_sdk.rate.limiter import Rate
 
 
 def scan(

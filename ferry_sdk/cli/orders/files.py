@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from ferry_sdk._engine.files import read_file
+from ferry_sdk._runtime.files import read_file
 from ferry_sdk.cli.orders.order import Choice, Order, WayChoice
 from ferry_sdk.cli.orders.trips import Search, find_trips, vehicle_of, warn_of_missing, ways_of
 from ferry_sdk.cli.terminal.errors import NoTripsError

@@ -13,6 +13,7 @@ from functools import wraps
 import typer
 from rich.text import Text
 
+from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk.cli.terminal.output import error_console, print_json, printable
 from ferry_sdk.errors import (
     APIError,
@@ -32,7 +33,6 @@ from ferry_sdk.errors import (
     RequestTimeoutError,
     UnresolvedWriteError,
 )
-from ferry_sdk.safety import SAFETY
 from ferry_sdk.types import JournalEntry, OrderRecord
 
 
