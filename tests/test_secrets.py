@@ -15,6 +15,7 @@ from ferry_sdk import (
     InvalidInputError,
     OutcomeUnknownError,
     UnexpectedResponseError,
+    UnprocessableEntityError,
 )
 from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.http import Reply, Request
@@ -50,123 +51,93 @@ from tests.support.tables import each
 pytestmark = pytest.mark.usefixtures("look_once")
 
 
-def echoed(request):
-    """All that the service was told, as it may repeat it."""
-    said = request.content.decode() if request.content else ""
-    for canary in CANARIES:
-        said += f" {canary}"
-    return f"I cannot do this with {request.headers['authorization']}: {said}"
-
-
-def _message(status):
-    return lambda request: httpx.Response(
-        status, json={"error": True, "code": "NO", "message": echoed(request)}
-    )
-
-
-def _text(status):
-    return lambda request: httpx.Response(status, text=echoed(request))
-
-
-def _record(request):
-    return httpx.Response(200, json={"booking_id": 17, "note": echoed(request)})
-
-
-def _field_errors(request):
-    errors = [{"field": "passengers[0]", "message": echoed(request)}]
-    return httpx.Response(422, json={"errors": errors})
-
-
-def _code(request):
-    code = f"{TOKEN} {PASSENGER['doc_number']}"
-    return httpx.Response(400, json={"error": True, "code": code, "message": "no"})
-
-
-def _header(request):
-    headers = {"x-request-id": "r-1", "x-echo": echoed(request).replace("\n", "")}
-    return httpx.Response(404, headers=headers)
-
-
-def _rpc_error(request):
-    return httpx.Response(200, json={"error": {"code": -32000, "message": echoed(request)}})
-
-
-def _tool_error(request):
-    content = [{"type": "text", "text": f"Error executing tool X: {echoed(request)}"}]
-    return httpx.Response(200, json={"result": {"isError": True, "content": content}})
-
-
-def _network(request):
-    raise httpx.ReadError(f"reset: {echoed(request)}")
-
-
-def _unheard(request):
-    return httpx.Response(307, headers={"location": f"https://evil.example/?{TOKEN}"})
+def _network(said):
+    raise httpx.ReadError(f"reset: {said}")
 
 
 SERVICES = {
-    "message 422": _message(422),
-    "message 503": _message(503),
-    "message 200": _message(200),
-    "text 400": _text(400),
-    "text 200": _text(200),
-    "record": _record,
-    "errors": _field_errors,
-    "code": _code,
-    "header": _header,
-    "JSON-RPC error": _rpc_error,
-    "tool error": _tool_error,
+    **{
+        f"message {status}": lambda said, status=status: httpx.Response(
+            status, json={"error": True, "code": "NO", "message": said}
+        )
+        for status in (422, 503, 200)
+    },
+    "text 400": lambda said: httpx.Response(400, text=said),
+    "text 200": lambda said: httpx.Response(200, text=said),
+    "record": lambda said: httpx.Response(200, json={"booking_id": 17, "note": said}),
+    "errors": lambda said: httpx.Response(
+        422, json={"errors": [{"field": "passengers[0]", "message": said}]}
+    ),
+    "code": lambda _: httpx.Response(
+        400, json={"code": f"{TOKEN} {PASSENGER['doc_number']}", "message": "no"}
+    ),
+    "header": lambda said: httpx.Response(404, headers={"x-request-id": "r-1", "x-echo": said}),
+    "JSON-RPC error": lambda said: httpx.Response(
+        200, json={"error": {"code": -32000, "message": said}}
+    ),
+    "tool error": lambda said: httpx.Response(
+        200, json={"result": {"isError": True, "content": [{"type": "text", "text": said}]}}
+    ),
     "network": _network,
-    "redirect": _unheard,
+    "redirect": lambda _: httpx.Response(
+        307, headers={"location": f"https://evil.example/?{TOKEN}"}
+    ),
 }
+"""Replies that repeat what the service was told."""
 CALLS = {
     "REST create": lambda ferry: ferry.bookings.create(**BOOKING),
     "MCP create": lambda ferry: ferry.mcp.create_booking(**BOOKING),
     "MCP any tool": lambda ferry: ferry.mcp.call_tool("create_booking", BOOKING),
 }
-every_service = pytest.mark.parametrize("service", SERVICES.values(), ids=SERVICES)
+every_service = each("service", SERVICES)
 
 
-def secretive(clients, service):
-    return client_of(clients, service, TOKEN, organisation_token=ORGANISATION, max_retries=1)
+def secretive(clients, service, token=TOKEN, **settings):
+    """A client of a service that repeats all that it was told."""
+
+    def answer(request):
+        said = request.content.decode()
+        authorization = request.headers["authorization"]
+        told = f"I cannot do this with {authorization}: {said} {' '.join(CANARIES)}"
+        return SERVICES[service](told)
+
+    settings = {"organisation_token": ORGANISATION, "max_retries": 1} | settings
+    return client_of(clients, answer, token, **settings)
 
 
 @every_service
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@each("call", CALLS)
 def test_what_the_service_repeats_shows_nowhere(clients, caplog, service, call):
     caplog.set_level(logging.DEBUG)
-    ferry = secretive(clients, service)
     with pytest.raises(FerryError) as info:
-        call(ferry)
+        CALLS[call](secretive(clients, service))
     assert frames_of(info.value)
     assert not leaks(shown(info.value))
     assert not leaks(caplog.text)
 
 
 @every_service
-@pytest.mark.parametrize("given", ["text", "function"])
-def test_the_organisation_token_shows_nowhere(clients, caplog, service, given):
+@each("organisation_token", [ORGANISATION, lambda: ORGANISATION])
+def test_neither_token_shows_anywhere(clients, caplog, service, organisation_token):
     caplog.set_level(logging.DEBUG)
-    token = ORGANISATION if given == "text" else lambda: ORGANISATION
-    ferry = client_of(clients, service, lambda: TOKEN, organisation_token=token)
-    with pytest.raises(FerryError) as info:
-        ferry.tickets.mark_paid("t-1", external_payment_ref="pay-1")
-    assert ORGANISATION not in shown(info.value)
+    ferry = secretive(
+        clients, service, lambda: TOKEN, organisation_token=organisation_token, max_retries=0
+    )
+    for call, arguments, secret in (
+        (ferry.tickets.mark_paid, {"external_payment_ref": "pay-1"}, ORGANISATION),
+        (ferry.tickets.get, {}, TOKEN),
+    ):
+        with pytest.raises(FerryError) as info:
+            call("t-1", **arguments)
+        assert secret not in shown(info.value)
     assert not leaks(caplog.text)
 
 
-@every_service
-def test_a_token_from_a_function_shows_nowhere(clients, service):
-    ferry = client_of(clients, service, lambda: TOKEN, max_retries=0)
-    with pytest.raises(FerryError) as info:
-        ferry.tickets.get("t-1")
-    assert TOKEN not in shown(info.value)
-
-
-@pytest.mark.parametrize("fault", ["lose_reply", "cut_before", "truncate", "server_error_after"])
+@each("fault", ["lose_reply", "cut_before", "truncate", "server_error_after"])
 def test_a_lost_reply_shows_nothing_of_the_booking(clients, ferry_sandbox, caplog, fault):
     caplog.set_level(logging.DEBUG, "ferry_sdk")
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+    ferry_sandbox.faults.clear()
     ferry_sandbox.faults.add(fault, "*.create*", times=None)
     for call in (ferry.bookings.create, ferry.mcp.create_booking):
         error = caught(OutcomeUnknownError, call, **BOOKING)
@@ -191,11 +162,12 @@ def test_a_log_of_what_is_tried_again_names_nobody(clients, ferry_sandbox, caplo
     assert ferry_sandbox.token not in caplog.text
 
 
-def test_the_words_left_say_what_was_hidden(clients):
-    ferry = secretive(clients, _message(422))
-    with pytest.raises(FerryError) as info:
-        ferry.bookings.create(**BOOKING)
-    assert "I cannot do this with Bearer [hidden]" in str(info.value)
+def test_the_words_left_say_what_was_hidden_and_the_body_in_memory_is_whole(clients):
+    error = caught(
+        UnprocessableEntityError, secretive(clients, "message 422").bookings.create, **BOOKING
+    )
+    assert "I cannot do this with Bearer [hidden]" in str(error)
+    assert TOKEN in error.body["message"]
 
 
 def test_a_record_left_out_is_logged_without_its_content(clients, caplog):
@@ -209,7 +181,7 @@ def test_a_record_left_out_is_logged_without_its_content(clients, caplog):
 
 
 def test_an_argument_that_is_refused_is_named_and_not_shown(clients):
-    ferry = secretive(clients, _message(500))
+    ferry = secretive(clients, "message 503")
     for name, value in [("first_name", ""), ("age", "CANARYDOC771"), ("birth_date", TOKEN)]:
         passenger = {**PASSENGER, name: value}
         call = ferry.bookings.create
@@ -318,25 +290,13 @@ def test_a_raw_response_shows_neither_content_nor_headers(clients):
     assert raw.headers["x-echo"] == TOKEN
 
 
-def test_what_is_kept_in_memory_is_whole(clients):
-    ferry = secretive(clients, _message(422))
-    with pytest.raises(FerryError) as info:
-        ferry.bookings.create(**BOOKING)
-    body = getattr(info.value, "body")  # noqa: B009 -- any class of error
-    assert TOKEN in body["message"]
-
-
 # ---- headers that cannot be broken out of -----------------------------------------------------
 
 
 def test_the_token_of_a_session_cannot_bring_a_header(clients):
-    def service(_):
-        headers = [("mcp-session-id", "s\tx")]
-        return httpx.Response(
-            200, headers=headers, json={"result": {"protocolVersion": "2025-11-25"}}
-        )
-
-    error = caught(UnexpectedResponseError, client_of(clients, service).mcp.ports)
+    result = {"result": {"protocolVersion": "2025-11-25"}}
+    reply = httpx.Response(200, headers={"mcp-session-id": "s\tx"}, json=result)
+    error = caught(UnexpectedResponseError, client_of(clients, lambda _: reply).mcp.ports)
     assert "Mcp-Session-Id" in str(error)
 
 
@@ -371,11 +331,11 @@ def test_a_netrc_of_the_machine_is_not_asked(clients, ferry_sandbox, tmp_path, m
 def test_the_token_is_in_one_header_and_nowhere_else(clients):
     seen = []
 
-    def service(request):
+    def answer(request):
         seen.append(request)
         return httpx.Response(404)
 
-    ferry = secretive(clients, service)
+    ferry = client_of(clients, answer, TOKEN, organisation_token=ORGANISATION)
     for call in CALLS.values():
         with pytest.raises(FerryError):
             call(ferry)
