@@ -8,7 +8,6 @@ from statistics import median
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel
 
 from benchmarks import _running
 from benchmarks._catalogues import DAYS, ROUTES, SAILED_BY, SAILINGS, START, code_of
@@ -20,20 +19,10 @@ from benchmarks._reading import read_dicts, read_objects
 from benchmarks._service import FEW, Service
 from ferry_sdk import Availability, CancellationFee, Ferry
 from tests.support.summer import stopped
+from tests.support.tables import each
 
 SECONDS = st.floats(min_value=1e-6, max_value=1e3)
 PAIRS = st.lists(st.tuples(SECONDS, SECONDS), min_size=1, max_size=30)
-
-
-def extras_of(value):
-    """The members that no model knows, at any depth."""
-    if isinstance(value, BaseModel):
-        yield from value.model_extra or ()
-        for name in type(value).model_fields:
-            yield from extras_of(getattr(value, name))
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from extras_of(item)
 
 
 def paths(value, at=""):
@@ -51,20 +40,6 @@ def service():
         yield running
 
 
-@pytest.fixture
-def canned(service):
-    with Ferry(TOKEN, base_url=service.base_url) as client:
-        yield client
-
-
-def test_the_records_read_whole():
-    for record in json.loads(search_answer(50)):
-        read = Availability.model_validate(record)
-        assert not [*extras_of(read)]
-        assert len(read.tariffs) == 4
-        assert len(read.places) in (2, 3)
-
-
 def test_the_records_are_those_of_the_local_service(ferry, ferry_sandbox):
     stopped(ferry_sandbox)
     raw = ferry.with_raw_response.availability.search(**QUESTION)
@@ -79,20 +54,14 @@ def test_an_answer_is_as_big_as_it_is_said_to_be_and_the_same_every_time():
     assert any(len(char.encode()) > 1 for char in content.decode())
 
 
-def test_the_fee_reads():
-    assert CancellationFee.model_validate_json(FEE).currency == "EUR"
-
-
-def test_the_canned_service_answers_by_both_protocols(canned):
-    found = canned.availability.search(**QUESTION)
-    assert [one.id for one in found] == [availability(number)["id"] for number in range(25)]
-    assert canned.mcp.search_availability(**QUESTION) == found
-    assert canned.bookings.cancel_fee("x") == CancellationFee.model_validate_json(FEE)
-
-
-def test_the_canned_service_has_small_answers_too(service):
-    with Ferry(TOKEN, base_url=service.few_url) as client:
-        assert len(client.availability.search(**QUESTION)) == FEW
+def test_the_canned_service_answers_by_both_protocols(service):
+    with Ferry(TOKEN, base_url=service.base_url) as canned:
+        found = canned.availability.search(**QUESTION)
+        assert [one.id for one in found] == [availability(number)["id"] for number in range(25)]
+        assert canned.mcp.search_availability(**QUESTION) == found
+        assert canned.bookings.cancel_fee("x") == CancellationFee.model_validate_json(FEE)
+    with Ferry(TOKEN, base_url=service.few_url) as few:
+        assert len(few.availability.search(**QUESTION)) == FEW
 
 
 def test_the_canned_service_has_routes_to_plan_with(service):
@@ -142,13 +111,6 @@ def test_a_ratio_is_the_middle_of_the_ratios_of_pairs(pairs):
     assert figures.median("a") == median([one for one, _ in pairs])
 
 
-@given(PAIRS, st.floats(min_value=1, max_value=50))
-def test_noise_that_hits_both_of_a_pair_changes_no_ratio(pairs, slower):
-    quiet = Figures({"a": [one for one, _ in pairs], "b": [other for _, other in pairs]})
-    noisy = Figures({name: [slower * one for one in each] for name, each in quiet.rounds.items()})
-    assert noisy.ratio("a", "b") == pytest.approx(quiet.ratio("a", "b"))
-
-
 def test_contenders_take_turns_at_being_first_and_warm_ups_do_not_count():
     order = []
 
@@ -178,8 +140,8 @@ def in_this_process(monkeypatch):
     monkeypatch.setattr(_running, "_on_its_own", _running._measured)
 
 
-@pytest.mark.parametrize(
-    ("bar", "ratio", "holds"),
+@each(
+    "bar, ratio, holds",
     [
         (Bar(1.3), 1.3, True),
         (Bar(1.3), 1.31, False),
@@ -226,17 +188,6 @@ def test_the_command_fails_where_a_bar_does_not_hold(bar, status, monkeypatch, t
     assert _running.main(["small_call", "--tiny"]) == 0
 
 
-@pytest.mark.usefixtures("in_this_process")
-def test_a_peer_that_is_not_installed_is_named(monkeypatch, capsys):
-    def measure(_):
-        raise MissingPeerError("openai")
-
-    monkeypatch.setattr("benchmarks.small_call.measure", measure)
-    assert _running.main(["small_call", "--tiny"]) == 1
-    printed = capsys.readouterr().out
-    assert "small_call is not measured: openai is not installed" in printed
-
-
 def test_a_row_that_is_not_there_is_refused(capsys):
     with pytest.raises(SystemExit):
         _running.main(["small_cal"])
@@ -244,14 +195,19 @@ def test_a_row_that_is_not_there_is_refused(capsys):
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_a_row_that_fails_is_named_and_the_others_go_on(monkeypatch, capsys):
-    def measure(_):
-        raise TimeoutError("no reply")
+def test_a_row_that_fails_or_lacks_its_peer_is_named_and_the_others_go_on(monkeypatch, capsys):
+    def raising(error):
+        def measure(_):
+            raise error
 
-    monkeypatch.setattr("benchmarks.small_call.measure", measure)
+        return measure
+
+    monkeypatch.setattr("benchmarks.big_answer.measure", raising(MissingPeerError("openai")))
+    monkeypatch.setattr("benchmarks.small_call.measure", raising(TimeoutError("no reply")))
     monkeypatch.setattr("benchmarks.memory.measure", lambda _: [line(Bar(2))])
-    assert _running.main(["small_call", "memory", "--tiny"]) == 1
+    assert _running.main(["big_answer", "small_call", "memory", "--tiny"]) == 1
     printed = capsys.readouterr()
+    assert "big_answer is not measured: openai is not installed" in printed.out
     assert "small_call failed: TimeoutError: no reply" in printed.out
     assert "2.00 of httpx" in printed.out
     assert "Traceback" in printed.err
