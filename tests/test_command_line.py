@@ -8,10 +8,10 @@ import subprocess
 import sys
 
 import httpx
-import pytest
 
 from ferry_sdk import Ferry
 from tests.support.processes import run, start
+from tests.support.tables import each
 
 
 def exported(lines):
@@ -33,42 +33,35 @@ def test_the_sandbox_runs_until_it_is_interrupted(tmp_path):
         with Ferry(said["FERRY_TOKEN"], base_url=said["FERRY_BASE_URL"]) as ferry:
             assert len(ferry.catalogue.ports()) > 100
         process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 0
+        assert process.wait(30) == 0
 
 
-@pytest.mark.parametrize(
-    ("said", "meant"),
-    [
-        ("2028-02-29T09:30:00+01:00", "2028-02-29T08:30:00+00:00"),
-        ("2028-02-29T09:30Z", "2028-02-29T09:30:00+00:00"),
-        ("2028-02-29T09:30:00.250000-0330", "2028-02-29T13:00:00.250000+00:00"),
-    ],
-)
-def test_the_sandbox_begins_at_a_moment_that_is_said(tmp_path, said, meant):
-    command = [*SANDBOX, "--now", said, "--frozen"]
+def test_the_sandbox_begins_at_a_moment_that_is_said(tmp_path):
+    command = [*SANDBOX, "--now", "2028-02-29T09:30:00.250000-0330", "--frozen"]
     with start(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         address = process.stdout.readline().strip().partition("=")[2]
         clock = httpx.get(f"{address}/_sandbox/clock").json()
         process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 0
-    assert clock == {"now": meant, "frozen": True}
+        assert process.wait(30) == 0
+    assert clock == {"now": "2028-02-29T13:00:00.250000+00:00", "frozen": True}
 
 
-@pytest.mark.parametrize(
-    ("said", "why"),
+@each(
+    "option, value, why",
     [
-        ("2028-02-29T09:30:00", "formats"),
-        ("2027-02-29T09:30:00Z", "formats"),
-        ("tomorrow", "formats"),
-        ("2200-01-01T00:00:00Z", "1970 to 2199"),
+        ("--now", "2028-02-29T09:30:00", "formats"),
+        ("--now", "2027-02-29T09:30:00Z", "formats"),
+        ("--now", "2200-01-01T00:00:00Z", "1970 to 2199"),
+        ("--profile", "profile.json", "amount: Input should be 'whole_party' or 'per_person'"),
     ],
 )
-def test_the_sandbox_refuses_a_moment_it_cannot_begin_at(tmp_path, said, why):
-    done = run([*SANDBOX, "--now", said], cwd=tmp_path)
+def test_the_sandbox_refuses_an_option_that_it_cannot_use(tmp_path, option, value, why):
+    (tmp_path / "profile.json").write_text('{"amount": "per_cabin"}')
+    done = run([*SANDBOX, option, value], cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "--now" in done.stderr
-    assert why in done.stderr
+    assert f"Invalid value for '{option}': " in done.stderr or option == "--profile"
+    assert why in " ".join(done.stderr.split())
 
 
 def test_the_environment_sets_every_option_of_the_sandbox(tmp_path):
@@ -100,14 +93,6 @@ def test_the_environment_sets_every_option_of_the_sandbox(tmp_path):
     assert said["FERRY_TOKEN"] == "of-the-environment"
     assert address.startswith("http://127.0.0.1:")
     assert "opens-controls" not in rest
-
-
-def test_the_sandbox_refuses_a_profile_that_it_does_not_know(tmp_path):
-    profile = tmp_path / "profile.json"
-    profile.write_text('{"amount": "per_cabin"}')
-    done = run([*SANDBOX, "--profile", str(profile)], cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "amount: Input should be 'whole_party' or 'per_person'" in " ".join(done.stderr.split())
 
 
 def test_a_missing_extra_is_named(tmp_path):

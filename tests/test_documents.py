@@ -21,6 +21,7 @@ from tests.support.blocks import (
     python,
     run_block,
 )
+from tests.support.tables import each
 from tests.support.tiers import LONG, mostly_long
 
 if TYPE_CHECKING:
@@ -60,16 +61,15 @@ def test_a_block_to_save_has_one_meaning_and_a_use():
             assert any(use in source for use in uses for source in page), block.place
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_block_of_a_package_that_is_not_installed_compiles(page):
-    for title, source in NOT_INSTALLED.findall(page.read_text("utf-8")):
+@each("page", PAGES)
+def test_a_page_shows_no_directive_and_its_links_and_blocks_lead_somewhere(page):
+    text = page.read_text("utf-8")
+    assert not re.search(r'^ *(-+8<-+|=== ")', text, re.MULTILINE)
+    assert '=== "Sync"' not in text
+    for title, source in NOT_INSTALLED.findall(text):
         compile(source, f"{page.name}: {title}", "exec")
-
-
-def test_a_page_shows_no_directive_where_its_source_is_read():
-    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
-        text = page.read_text("utf-8")
-        assert not re.search(r'^ *(-+8<-+|=== ")', text, re.MULTILINE), page
+    for link in re.findall(r"\]\((?!https?:)([^)#\s]+)", text):
+        assert (page.parent / link).exists(), link
 
 
 def test_no_block_is_overlooked():
@@ -91,17 +91,11 @@ def test_what_no_test_can_know_is_little():
     ]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/start.md", "docs/mcp-server.md"])
+@each("page", ["README.md", "docs/start.md", "docs/mcp-server.md"])
 def test_the_first_command_of_a_page_has_a_form_for_a_clone(page):
     text = (ROOT / page).read_text("utf-8")
     command, extra = re.findall(r'(pip install|uvx --from) "ferry-sdk\[(\w+)\]"', text)[0]
     assert re.search(rf'[Ii]n a clone.*{command} "\.\[{extra}\]"', text)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_link_between_the_documents_leads_somewhere(page):
-    for link in re.findall(r"\]\((?!https?:)([^)#\s]+)", page.read_text("utf-8")):
-        assert (page.parent / link).exists(), link
 
 
 @pytest.mark.parametrize("script", mostly_long(SCRIPTS, ids=lambda path: path.stem))
@@ -128,16 +122,8 @@ def test_the_example_of_tests_passes(
 
 def test_the_demo_tells_of_the_whole_journey(tmp_path):
     told = python("-m", "ferry_sdk", "demo", cwd=tmp_path)
-    for word in (
-        "leaves",
-        "tariff",
-        "Booked",
-        "Next: Pay",
-        "Confirmed",
-        "Ticket",
-        "Cancelling now",
-    ):
-        assert word in told
+    words = ["leaves", "tariff", "Booked", "Next: Pay", "Confirmed", "Ticket", "Cancelling now"]
+    assert [word for word in words if word not in told] == []
     vouchers = list((tmp_path / "vouchers").glob("*.pdf"))
     assert len(vouchers) == 2
     assert all(voucher.read_bytes().startswith(b"%PDF-") for voucher in vouchers)
@@ -148,15 +134,10 @@ def test_the_command_line_names_its_version(tmp_path):
     assert python("-m", "ferry_sdk", "--version", cwd=tmp_path).startswith("ferry_sdk ")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page_has_no_tabs_that_only_the_site_shows(page):
-    assert '=== "Sync"' not in page.read_text("utf-8")
-
-
 FIRST = ("README.md", "docs/index.md", "docs/start.md")
 
 
-@pytest.mark.parametrize("page", FIRST)
+@each("page", FIRST)
 def test_the_first_booking_of_a_page_says_which_ticket_it_bought(page):
     first = next(
         block.source

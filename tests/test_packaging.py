@@ -11,6 +11,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from scripts import audit, licence_policy, package_contents, requirements
+from tests.support.tables import each
 from tests.support.tiers import LONG
 
 ROOT = Path(__file__).parents[1]
@@ -103,20 +104,13 @@ def test_the_contents_of_a_wheel_and_an_sdist_are_known():
     assert faults == ["the sdist lacks tests/conftest.py", "the sdist should not bring .nox/"]
 
 
-@pytest.mark.parametrize(
-    "licence",
-    [
+def test_a_permissive_licence_is_accepted_and_any_other_is_not():
+    for licence in (
         *("MIT", "BSD-3-Clause", "Apache-2.0 AND MIT", "Apache Software License; BSD License"),
         *("Apache-2.0 OR BSD-2-Clause", "MIT AND (GPL-2.0-only OR ISC)"),
-    ],
-)
-def test_a_permissive_licence_is_accepted(licence):
-    assert licence_policy.forbidden([{"Name": "one", "License": licence}]) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "licence"),
-    [
+    ):
+        assert licence_policy.forbidden([{"Name": "one", "License": licence}]) == []
+    for name, licence in (
         ("one", "LGPL-3.0-only"),
         ("one", "MIT; GNU General Public License (GPL)"),
         ("one", "MIT AND GPL-2.0-only"),
@@ -125,11 +119,9 @@ def test_a_permissive_licence_is_accepted(licence):
         ("one", "UNKNOWN"),
         ("one", "Mozilla Public License 2.0 (MPL 2.0)"),
         ("certifi", "AGPL-3.0-only"),
-    ],
-)
-def test_any_other_licence_is_not(name, licence):
-    found = licence_policy.forbidden([{"Name": name, "License": licence}])
-    assert found == [f"{name}: {licence}"]
+    ):
+        found = licence_policy.forbidden([{"Name": name, "License": licence}])
+        assert found == [f"{name}: {licence}"]
 
 
 def test_a_flaw_and_a_package_nobody_knows_are_faults_and_no_answer_is_none():
@@ -156,21 +148,11 @@ def repository(tmp_path_factory):
 
 @LONG
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git")
-@pytest.mark.parametrize(
-    ("file", "before", "after", "told"),
+@each(
+    "file, before, after, told",
     [
-        (
-            "resources/bookings.py",
-            "get(self, booking_id:",
-            "get(self, booking:",
-            "BookingsGroup.get",
-        ),
-        (
-            "client/__init__.py",
-            "  deadline: float | None = None",
-            "  limit: float | None = None",
-            "(deadline)",
-        ),
+        ("resources/bookings.py", "get(self, booking_id:", "get(self, key:", "BookingsGroup.get"),
+        ("client/__init__.py", "  deadline: float |", "  limit: float |", "(deadline)"),
         ("models/bookings.py", "def next_actions(", "def further(", "Booking.next_actions"),
         ("errors.py", "class PriceChangedError", "class PriceError", "PriceChangedError"),
         ("_engine/writes.py", "def send_write(", "def send_it(", None),
