@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from decimal import Decimal
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from typing_extensions import Self
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ferry_sdk.orders import Order
 
 _REDIRECTION = 3
+_MEMORY_ONLY = frozenset({"body", "last_seen"})
+"""Attributes that are left out of a pickle."""
 
 
 class FerryError(Exception):
@@ -38,8 +40,6 @@ class FerryError(Exception):
         correlation_id: The id sent with every attempt; None outside a call.
         request_id: The service's id of the last request of the operation; None without a reply.
     """
-
-    _memory_only: ClassVar[frozenset[str]] = frozenset()
 
     outcome: Outcome = "not_sent"
     operation: str = ""
@@ -58,9 +58,7 @@ class FerryError(Exception):
             setattr(cls, name, None)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kept = {
-            name: None if name in self._memory_only else value for name, value in vars(self).items()
-        }
+        kept = {name: None if name in _MEMORY_ONLY else value for name, value in vars(self).items()}
         return _rebuild, (type(self), self.args, kept)
 
     def __copy__(self) -> Self:
@@ -140,8 +138,6 @@ class RequestTimeoutError(TransportError, TimeoutError):
         last_seen: The last record that a wait read; not pickled.
     """
 
-    _memory_only = frozenset({"last_seen"})
-
     def __init__(
         self, message: str, *, outcome: Outcome = "not_sent", last_seen: object = None
     ) -> None:
@@ -158,8 +154,6 @@ class UnexpectedResponseError(FerryError):
         field: The invalid field, as a path (``tickets[0].status``); None for the whole reply.
         body: The reply as far as it was read; not pickled.
     """
-
-    _memory_only = frozenset({"body"})
 
     def __init__(
         self,
@@ -192,8 +186,6 @@ class OutcomeUnknownError(FerryError):
             ticket read back; not pickled.
         entry_id: Its entry in the journal; None without one.
     """
-
-    _memory_only = frozenset({"last_seen"})
 
     def __init__(
         self,
@@ -300,8 +292,6 @@ class AlreadyDoneError(FerryError):
         last_seen: The booking or ticket that shows the effect; not pickled.
     """
 
-    _memory_only = frozenset({"last_seen"})
-
     def __init__(
         self,
         message: str,
@@ -376,8 +366,6 @@ class APIError(FerryError):
         retry_after: Seconds the service asks to wait; None without a Retry-After.
         www_authenticate: The challenge of a 401 or 403 (header WWW-Authenticate), if any.
     """
-
-    _memory_only = frozenset({"body"})
 
     def __init__(
         self,

@@ -41,6 +41,8 @@ _KNOWN_METHODS: Final = frozenset(
 )
 _SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10)
 """The buckets that the semantic conventions advise."""
+_LONG_SECONDS: Final = (30, 60, 120)
+"""The further buckets of what may wait."""
 
 _Attributes = dict[str, str | int]
 
@@ -125,23 +127,25 @@ class _Meters:
 
     def __init__(self, provider: otel_metrics.MeterProvider | None) -> None:
         meter = otel_metrics.get_meter("ferry_sdk", __version__, provider)
-        self._requests = meter.create_histogram(
-            "http.client.request.duration",
-            "s",
-            "Duration of HTTP client requests.",
-            explicit_bucket_boundaries_advisory=_SECONDS,
+
+        def histogram(name: str, description: str, *more: int) -> otel_metrics.Histogram:
+            buckets = (*_SECONDS, *more)
+            return meter.create_histogram(
+                name, "s", description, explicit_bucket_boundaries_advisory=buckets
+            )
+
+        self._requests = histogram(
+            "http.client.request.duration", "Duration of HTTP client requests."
         )
-        self._calls = meter.create_histogram(
+        self._calls = histogram(
             "ferry.call.duration",
-            "s",
             "Duration of calls, with their retries, waits and additional reads.",
-            explicit_bucket_boundaries_advisory=(*_SECONDS, 30, 60, 120),
+            *_LONG_SECONDS,
         )
-        self._limiter = meter.create_histogram(
+        self._limiter = histogram(
             "ferry.limiter.wait",
-            "s",
             "How long requests waited for the client's limiter.",
-            explicit_bucket_boundaries_advisory=(*_SECONDS, 30, 60, 120),
+            *_LONG_SECONDS,
         )
         self._retries = meter.create_counter(
             "ferry.retry", "{retry}", "Attempts that failed and were followed by another."
@@ -237,15 +241,12 @@ class _Spans:
 
     def start_attempt(self, request: RequestEvent) -> None:
         """Start the span of a request."""
-        attributes: dict[str, str | int] = {
+        attributes = _server(request.host, request.port) | {
             "http.request.method": request.method,
             "url.template": request.route,
-            "server.address": request.host,
             "ferry.operation": request.operation,
             "ferry.correlation_id": request.call.correlation_id,
         }
-        if request.port is not None:
-            attributes["server.port"] = request.port
         if request.rpc_method is not None:
             attributes["mcp.method.name"] = request.rpc_method
         if request.attempt > 1 and request.rpc_method not in _HANDSHAKE:

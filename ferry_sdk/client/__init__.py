@@ -156,7 +156,7 @@ def view_of(client: ClientT, transport: Transport | AsyncTransport) -> ClientT:
 
 def transport_of(client: Client[TransportT]) -> TransportT:
     """Return what performs the calls; the attribute is private, so that editors do not offer it."""
-    return client._transport  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    return client._transport  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- of this package
 
 
 class Ferry(Client[Transport], sync.Groups):

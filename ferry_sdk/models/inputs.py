@@ -166,10 +166,10 @@ class Passenger(Traveller):
         age: Age in years on the day of travel.
     """
 
-    # They are frozen, so a stricter type is safe.
-    type: _PassengerType = Field()  # pyright: ignore[reportIncompatibleVariableOverride]
-    first_name: _Name = Field(repr=False)  # pyright: ignore[reportIncompatibleVariableOverride]
-    last_name: _Name = Field(repr=False)  # pyright: ignore[reportIncompatibleVariableOverride]
+    # Frozen fields may have a stricter type.
+    type: _PassengerType = Field()  # pyright: ignore[reportIncompatibleVariableOverride] -- frozen
+    first_name: _Name = Field(repr=False)  # pyright: ignore[reportIncompatibleVariableOverride] -- frozen
+    last_name: _Name = Field(repr=False)  # pyright: ignore[reportIncompatibleVariableOverride] -- frozen
 
 
 class Selection(Input):

@@ -206,7 +206,7 @@ def _party(
     party = [  # a dict is recognised first, because `isinstance` of a model is slow
         drop_none(**vars(value))
         if not isinstance(value, dict) and isinstance(value, Traveller)
-        else values_of(Passenger, value, "passengers", index)  # pyright: ignore[reportUnknownArgumentType]
+        else values_of(Passenger, value, "passengers", index)  # pyright: ignore[reportUnknownArgumentType] -- from a caller
         for index, value in enumerate(listed)
     ]
     days = [one["depart_at"].date() for one in chosen if "depart_at" in one]
@@ -219,7 +219,7 @@ def _party(
     for index, one in enumerate(party):
         value = listed[index]
         is_traveller = not isinstance(value, dict) and isinstance(value, Traveller)
-        if is_traveller and Passenger not in type(value).__mro__:  # pyright: ignore[reportUnknownArgumentType]
+        if is_traveller and Passenger not in type(value).__mro__:  # pyright: ignore[reportUnknownArgumentType] -- from a caller
             age = age_of(one, first or first_day_possible())
             if "type" not in one and age is not None:
                 one["type"] = bands.type_at(max(age, 0))
@@ -352,12 +352,12 @@ def values_of(model: type[Input], value: object, argument: str, index: int | Non
     if isinstance(value, dict):
         values: Values | None
         try:
-            values = _shape_of(model)(value)  # pyright: ignore[reportUnknownArgumentType]
+            values = _shape_of(model)(value)  # pyright: ignore[reportUnknownArgumentType] -- from a caller
         except ValidationError:
             values = None
-        if values is not None and len(values) == len(value):  # pyright: ignore[reportUnknownArgumentType]
+        if values is not None and len(values) == len(value):  # pyright: ignore[reportUnknownArgumentType] -- from a caller
             return values
-    return drop_none(**vars(_parse(model, value, argument, index)))  # pyright: ignore[reportUnknownArgumentType]
+    return drop_none(**vars(_parse(model, value, argument, index)))  # pyright: ignore[reportUnknownArgumentType] -- from a caller
 
 
 @cache
@@ -392,7 +392,7 @@ def _listed(values: object, argument: str, model: type[Input] | None = None) -> 
         values = tuple(cast("Iterable[object]", values))
     if not values:
         raise InvalidInputError("expected at least one", field=argument)
-    return values  # pyright: ignore[reportUnknownVariableType]
+    return values  # pyright: ignore[reportUnknownVariableType] -- from a caller
 
 
 def _parse(model: type[ModelT], value: object, argument: str, index: int | None = None) -> ModelT:

@@ -95,8 +95,7 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
             finally:
                 del args, kwargs  # keep travellers' data out of tracebacks that show variables
             try:
-                # `self` is the group, although pyright does not see a method here.
-                return self._transport.run(operation)  # pyright: ignore[reportPrivateUsage]
+                return self._transport.run(operation)  # pyright: ignore[reportPrivateUsage] -- `self` is the group
             except BaseException as error:
                 if isinstance(error, Exception) and not isinstance(error, FerryError):
                     raise  # raised by a function of the caller, such as a token provider
@@ -110,8 +109,7 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
             finally:
                 del args, kwargs  # keep travellers' data out of tracebacks that show variables
             try:
-                # `self` is the group, although pyright does not see a method here.
-                return await self._transport.run(operation)  # pyright: ignore[reportPrivateUsage]
+                return await self._transport.run(operation)  # pyright: ignore[reportPrivateUsage] -- `self` is the group
             except BaseException as error:
                 if isinstance(error, Exception) and not isinstance(error, FerryError):
                     raise  # raised by a function of the caller, such as a token provider

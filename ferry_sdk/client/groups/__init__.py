@@ -5,6 +5,7 @@ module has their signatures for one kind of client, for editors and type checker
 writes them. Docstrings are not in the stubs: editors find them by following the modules' imports.
 """
 
+# Editors follow these imports to the docstrings.
 # pyright: reportUnusedImport=false
 
 from typing import TYPE_CHECKING
