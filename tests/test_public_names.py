@@ -1,7 +1,6 @@
 """The names a user may rely on, where they come from and what they cost."""
 
 import ast
-import inspect
 import json
 import shutil
 import subprocess
@@ -14,16 +13,11 @@ import pytest
 import ferry_sdk
 import ferry_sdk.agents
 import ferry_sdk.models
-from ferry_sdk.resources.availability import AvailabilityGroup
-from ferry_sdk.resources.bookings import BookingsGroup
-from ferry_sdk.resources.catalogue import CatalogueGroup
-from ferry_sdk.resources.groups import Resources
-from ferry_sdk.resources.mcp import McpGroup
-from ferry_sdk.resources.tickets import TicketsGroup
 from ferry_sdk.sandbox import Sandbox
 from scripts import lazy_stubs, public_names
 from scripts.public_names import missing_names, missing_operations
 from tests.support.operations import OPERATIONS
+from tests.support.tables import each
 
 LAZY = (ferry_sdk, ferry_sdk.models, ferry_sdk.sandbox)
 
@@ -77,28 +71,12 @@ def test_a_new_name_is_written_to_the_page_of_its_module(monkeypatch, tmp_path):
     assert text.endswith("\n\n::: ferry_sdk.models.Galleon\n")
 
 
-def test_no_name_is_hidden_by_a_module_once_everything_is_loaded():
-    program = """
-import types
-import ferry_sdk, ferry_sdk.client, ferry_sdk.sandbox
-values = {name: getattr(ferry_sdk, name) for name in ferry_sdk.__all__}
-print([name for name, value in values.items() if isinstance(value, types.ModuleType)])
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, check=True, text=True
-    )
-    assert done.stdout.strip() == "[]"
-
-
-def test_a_name_that_is_not_there_is_told():
-    with pytest.raises(AttributeError, match="module 'ferry_sdk' has no attribute 'Ship'"):
-        _ = ferry_sdk.Ship
-
-
-def test_a_star_import_gives_every_name():
+def test_a_star_import_gives_every_name_and_a_name_that_is_not_there_is_told():
     space = {}
     exec("from ferry_sdk import *", space)  # noqa: S102 -- nothing else imports *
     assert set(space) - {"__builtins__"} == {*ferry_sdk.__all__}
+    with pytest.raises(AttributeError, match="module 'ferry_sdk' has no attribute 'Ship'"):
+        _ = ferry_sdk.Ship
 
 
 def loaded_after(statement):
@@ -110,31 +88,25 @@ def loaded_after(statement):
     return set(json.loads(done.stdout))
 
 
-@pytest.mark.parametrize(
-    "statement", ["import ferry_sdk", "import ferry_sdk; ferry_sdk.__version__; dir(ferry_sdk)"]
+HEAVY = {"httpx", "pydantic", "tenacity", "anyio", "asyncio", "ssl", "starlette", "uvicorn"}
+OF_THE_SERVICE = {"starlette", "uvicorn", "fpdf", "segno", "pytest", "sqlalchemy"}
+
+
+@each(
+    "statement, unwanted",
+    [
+        ("import ferry_sdk; ferry_sdk.__version__; dir(ferry_sdk)", {*HEAVY, "aiohttp"}),
+        ("from ferry_sdk import FerryError", {"httpx", "pydantic", "tenacity"}),
+        ("from ferry_sdk import AsyncFerry, Ferry", {*OF_THE_SERVICE, "ferry_sdk.sandbox"}),
+    ],
 )
-def test_the_import_loads_nothing_heavy(statement):
+def test_an_import_loads_nothing_that_it_does_not_need(statement, unwanted):
     loaded = loaded_after(statement)
-    heavy = {"httpx", "pydantic", "tenacity", "anyio", "asyncio", "ssl", "starlette", "uvicorn"}
-    assert not heavy & loaded
-    assert "aiohttp" not in loaded
-    own = {name for name in loaded if name.startswith("ferry_sdk")}
-    assert own - {"ferry_sdk._runtime.version"} == {
-        "ferry_sdk",
-        "ferry_sdk._runtime",
-        "ferry_sdk._runtime.lazy",
-    }
-
-
-def test_errors_can_be_caught_without_a_client():
-    loaded = loaded_after("from ferry_sdk import FerryError")
-    assert not {"httpx", "pydantic", "tenacity"} & loaded
-
-
-def test_a_client_loads_no_local_service():
-    loaded = loaded_after("from ferry_sdk import AsyncFerry, Ferry")
-    assert not {"starlette", "uvicorn", "fpdf", "segno", "pytest", "sqlalchemy"} & loaded
-    assert not [name for name in loaded if name.startswith("ferry_sdk.sandbox")]
+    assert not unwanted & loaded
+    if "__version__" in statement:
+        own = {name for name in loaded if name.startswith("ferry_sdk")}
+        of_names = {"ferry_sdk._runtime", "ferry_sdk._runtime.lazy", "ferry_sdk._runtime.version"}
+        assert own == {"ferry_sdk", *of_names}
 
 
 def test_an_import_of_the_models_builds_none_and_starts_no_thread():
@@ -162,41 +134,3 @@ def test_a_read_loads_only_what_it_needs():
     assert not {"httpx", "aiohttp"} & loaded
     assert not {"ferry_sdk.models.bookings", "ferry_sdk.models.tickets"} & loaded
     assert "ferry_sdk.models.catalogue" in loaded
-
-
-def public_things():
-    spaces = (ferry_sdk, ferry_sdk.models, ferry_sdk.agents)
-    found = {
-        f"{space.__name__}.{name}": getattr(space, name)
-        for space in spaces
-        for name in space.__all__
-        if not name.startswith("__")
-    }
-    groups = (Resources, AvailabilityGroup, BookingsGroup, CatalogueGroup, McpGroup, TicketsGroup)
-    return found | {f"{group.__module__}.{group.__name__}": group for group in groups}
-
-
-def test_every_public_thing_says_what_it_is():
-    for where, thing in public_things().items():
-        if inspect.isclass(thing) or inspect.isroutine(thing):
-            assert inspect.cleandoc(thing.__doc__ or ""), where
-        if inspect.isclass(thing):
-            assert undocumented(thing) == [], where
-
-
-def undocumented(thing):
-    """The public members, of our own classes, that say nothing."""
-    return [
-        name
-        for kind in thing.__mro__
-        if kind.__module__.startswith("ferry_sdk")
-        for name, member in vars(kind).items()
-        if not name.startswith("_")
-        and (
-            inspect.isroutine(member)
-            or isinstance(member, property)
-            or hasattr(member, "describe")
-            or type(member).__name__ == "cached_property"
-        )
-        and not inspect.cleandoc(member.__doc__ or "")
-    ]
