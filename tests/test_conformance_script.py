@@ -1,14 +1,14 @@
 """What scripts/conformance makes of the results; the suite itself needs Node, and runs there."""
 
 import httpx
-import pytest
 
 from ferry_sdk import Ferry
 from scripts.conformance_suite import Ran, with_token
+from tests.support.tables import each
 
 
-@pytest.mark.parametrize(
-    ("scenario", "passed", "total", "ended_well", "is_a_fault"),
+@each(
+    "scenario, passed, total, ended_well, is_a_fault",
     [
         ("ping", 2, 2, True, False),
         ("ping", 1, 2, True, True),

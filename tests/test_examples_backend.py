@@ -117,14 +117,12 @@ def test_a_family_finds_a_return_trip_by_the_names_of_two_towns(visit, ferry_san
     visit(steps)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "named"), [({"origin": "Genoaa"}, "Genoa (ITGOA)"), ({"car": "qqqq"}, "qqqq")]
-)
-def test_a_name_that_nothing_has_is_a_mistake_of_the_caller(visit, wrong, named):
+def test_a_name_that_nothing_has_is_a_mistake_of_the_caller(visit):
     async def steps(browser):
-        reply = await browser.post("/trips", json={**FAMILY, **wrong})
-        assert reply.status_code == 422
-        assert named in reply.json()["message"]
+        for wrong, named in (({"origin": "Genoaa"}, "Genoa (ITGOA)"), ({"car": "qqqq"}, "qqqq")):
+            reply = await browser.post("/trips", json={**FAMILY, **wrong})
+            assert reply.status_code == 422
+            assert named in reply.json()["message"]
 
     visit(steps)
 
@@ -177,35 +175,33 @@ def test_an_order_of_which_nobody_knows_is_not_sent_again(visit, ferry_sandbox):
 def test_the_money_is_given_back_when_a_booking_lapses(visit, ferry_sandbox):
     payments = importlib.import_module("backend").Payments()
 
-    ids = []
-
     async def order_and_leave(browser):
         made = (await browser.post("/bookings", json=await order_of(browser))).json()
-        ids.append(made["booking_id"])
-        path = f"/bookings/{ids[0]}/payment"
+        path = f"/bookings/{made['booking_id']}/payment"
         refused = await browser.post(path, json={"total": "1.00", **CARD})
         assert refused.status_code == 409
-        assert payments.states == {ids[0]: "authorised"}
+        assert payments.states == {made["booking_id"]: "authorised"}
 
     async def the_next_day(_):
-        await wait_for(payments, ids[0], "released")
+        await wait_for(payments, *payments.states, "released")
 
     visit(order_and_leave, payments)
     ferry_sandbox.clock.advance(timedelta(days=1))
     visit(the_next_day, payments)
 
 
-@pytest.mark.parametrize(
-    ("kind", "status"), [("rate_limited", 422), ("server_error", 202), ("not_acceptable", 422)]
-)
-def test_a_failure_says_what_became_of_it(visit, ferry_sandbox, kind, status):
-    more = {"retry_after": 3600} if kind == "rate_limited" else {}
-    ferry_sandbox.faults.add(kind, "bookings.create", **more)
-
+def test_a_failure_says_what_became_of_it(visit, ferry_sandbox):
     async def steps(browser):
-        reply = await browser.post("/bookings", json=await order_of(browser))
-        assert reply.status_code == status
-        assert "Reyes" not in reply.text
+        wanted = await order_of(browser)
+        for kind, more, status in (
+            ("rate_limited", {"retry_after": 3600}, 422),
+            ("not_acceptable", {}, 422),
+            ("server_error", {}, 202),
+        ):
+            ferry_sandbox.faults.add(kind, "bookings.create", **more)
+            reply = await browser.post("/bookings", json=wanted)
+            assert reply.status_code == status
+            assert "Reyes" not in reply.text
 
     visit(steps)
 

@@ -4,11 +4,13 @@ import os
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.support.processes import ADDRESS, launch_command, run, start
+from tests.support.tables import each
 
 if ADDRESS not in os.environ:
     pytest.skip("every process is a new one here", allow_module_level=True)
@@ -22,37 +24,27 @@ def python(text, *more):
     return [sys.executable, "-c", text, *more]
 
 
-def started(how, command):
-    if how == "by an object":
-        return start(command, stdin=PIPE, stdout=PIPE, text=True)
+def by_the_launcher(command):
     return subprocess.Popen(launch_command(command), stdin=PIPE, stdout=PIPE, text=True)
 
 
-@pytest.fixture(params=["by an object", "by the launcher"])
-def how(request):
-    return request.param
+either_way = each("started", [partial(start, stdin=PIPE, stdout=PIPE, text=True), by_the_launcher])
 
 
-def test_they_are_forked():
-    assert run(python("import sys; print('fpdf' in sys.modules)")).stdout == "True\n"
-    new = run(python("import sys; print('fpdf' in sys.modules)"), env={"PYTHONHASHSEED": "1"})
-    assert new.stdout == "False\n"
-
-
-def test_they_have_words_a_folder_and_an_environment_of_their_own(tmp_path):
+def test_they_are_forked_and_have_words_a_folder_and_an_environment_of_their_own(tmp_path):
+    loaded = python("import sys; print('fpdf' in sys.modules)")
+    assert run(loaded).stdout == "True\n"
+    assert run(loaded, env={"PYTHONHASHSEED": "1"}).stdout == "False\n"
     text = (
         "import os, sys, time\n"
         "print(sys.argv, sys.stdin.read(), os.getcwd(), len(os.environ), time.timezone)"
     )
     ended = run(python(text, "a", "b"), given="é", cwd=tmp_path, env={**OWN, "TZ": "UTC-1"})
     assert ended.stdout == f"['-c', 'a', 'b'] é {tmp_path} {len(OWN) + 1} -3600\n"
-    assert (
-        run(python("import time; print(time.timezone)"), env={**OWN, "TZ": "UTC-1"}).stdout
-        == "-3600\n"
-    )
 
 
-@pytest.mark.parametrize(
+@either_way
+@each(
     "text",
     [
         "pass",
@@ -63,8 +55,8 @@ def test_they_have_words_a_folder_and_an_environment_of_their_own(tmp_path):
         "import os; os.dup2(os.open('/dev/full', os.O_WRONLY), 1); print(1)",
     ],
 )
-def test_they_end_with_the_code_of_an_interpreter(how, text):
-    with started(how, python(text)) as process:
+def test_they_end_with_the_code_of_an_interpreter(started, text):
+    with started(python(text)) as process:
         process.communicate(timeout=30)
     new = subprocess.run(python(text), check=False, capture_output=True)
     assert process.returncode == new.returncode
@@ -78,8 +70,9 @@ def test_what_is_done_at_exit_is_done():
     assert run(python(text)).stdout == "thread\nlast\n"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signals_reach_them(how, number):
+@either_way
+@each("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_reach_them(started, number):
     text = (
         "import signal, sys, time\n"
         "def heard(number, _): raise SystemExit(number)\n"
@@ -88,15 +81,16 @@ def test_signals_reach_them(how, number):
         # Not signal.pause(), which misses a signal that comes just before.
         "while True: time.sleep(0.05)"
     )
-    with started(how, python(text, str(int(number)))) as process:
+    with started(python(text, str(int(number)))) as process:
         assert process.stdout.readline() == "ready\n"
         process.send_signal(number)
         assert process.wait(30) == number
 
 
-def test_nobody_outlives_who_was_killed(how, tmp_path):
+@either_way
+def test_nobody_outlives_who_was_killed(started):
     text = "import os, sys; print(os.getpid(), flush=True); sys.stdin.read()"
-    with started(how, python(text)) as process:
+    with started(python(text)) as process:
         pid = int(process.stdout.readline())
         process.kill()
         assert process.wait(30) == -signal.SIGKILL
