@@ -281,21 +281,6 @@ def test_an_error_raised_by_describing_a_call_has_few_frames_too(clients):
     assert error.__context__ is None
 
 
-def test_an_error_says_what_was_tried_under_which_ids(both, ferry_sandbox):
-    ferry_sandbox.faults.add("server_error", "tickets.get", status=502)
-    error = failure(both.with_options(correlation_id="c-7").tickets.get, "t-nobody")
-    assert isinstance(error, errors.TicketNotFoundError)
-    assert error.operation == "tickets.get"
-    assert error.correlation_id == "c-7"
-    assert error.outcome == "rejected"
-    first, second = error.attempts
-    assert (first.sent, first.status_code, first.problem) == (True, 502, "ServerError")
-    assert (second.sent, second.status_code, second.problem) == (True, 404, "TicketNotFoundError")
-    assert second.request_id == error.request_id
-    assert first.request_id
-    assert first.request_id != second.request_id
-
-
 def test_an_unknown_outcome_names_its_request_and_not_its_content(both, ferry_sandbox):
     ferry_sandbox.faults.add("lose_reply", "*.confirm*", times=None)
     first = failure(both.bookings.confirm, "b-1")

@@ -99,13 +99,6 @@ def test_nobody_outlives_who_was_killed(started):
         pass
 
 
-def test_a_stream_may_be_closed():
-    text = "import sys; print(sys.stdin, sys.stderr)"
-    words = [*launch_command(python(text))]
-    shell = ["sh", "-c", '"$@" <&- 2>&-', "sh", *words]
-    assert subprocess.run(shell, capture_output=True, check=False).stdout == b"None None\n"
-
-
 def test_a_terminal_is_theirs():
     pexpect = pytest.importorskip("pexpect")
     text = "open('/dev/tty').close(); print(*__import__('os').get_terminal_size()); input('? ')"

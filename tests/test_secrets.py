@@ -45,6 +45,7 @@ from tests.backend.canaries import (
     leaks,
     shown,
 )
+from tests.support import samples
 from tests.support.exchanges import URL, caught, client_of
 from tests.support.tables import each
 
@@ -195,34 +196,16 @@ def test_an_argument_that_is_refused_is_named_and_not_shown(clients):
 
 
 def test_models_do_not_show_travellers():
-    traveller = {
-        name: PASSENGER[name]
-        for name in ("first_name", "last_name", "birth_date", "doc_number", "doc_expiration")
-    } | {"email": PASSENGER["email"], "phone": CONTACT["phone"]}
-    ticket = {
-        "id": "t-1",
-        "status": "Issued",
-        "ticket_number": "n-1",
-        "pdf_url": None,
-        "direction": "OUTWARD",
-        "vehicle": {"code": "CAR", "identification": VEHICLE["identification"]},
+    traveller = samples.TICKET_PASSENGER | PASSENGER | {"phone": CONTACT["phone"]}
+    ticket = samples.TICKET | {
+        "vehicle": samples.TICKET_VEHICLE | VEHICLE,
         "passengers": [traveller],
-        "availability": {},
         "qr_code": PASSENGER["doc_number"],
         "holder": CONTACT["name"],
     }
-    booking = {
-        "booking_id": "b-1",
-        "booking_reference": "ref",
-        "stage": "ticketed",
-        "possible_actions": {"Pay": {"type": "mandatory", "requestedItems": {"e": PERSONAL[5]}}},
-        "status": "Issued",
-        "payment_status": "paid",
-        "all_tickets_paid": True,
-        "ticket_count": 1,
-        "total_price": 1,
-        "currency": "EUR",
-        "expire_at": None,
+    pay = samples.POSSIBLE_ACTION | {"requestedItems": {"e": PERSONAL[5]}}
+    booking = samples.BOOKING | {
+        "possible_actions": {"Pay": pay},
         "pricing": None,
         "tickets": [ticket],
         "journey_details": {"outward": PASSENGER["last_name"]},

@@ -58,18 +58,7 @@ def marked():
 
 
 def test_there_are_files_to_check():
-    names = [
-        "agents.py",
-        "both_clients.py",
-        "event_hooks.py",
-        "faults.py",
-        "http_clients.py",
-        "notebooks.py",
-        "planning.py",
-        "recorders.py",
-        "views_and_raw.py",
-    ]
-    assert [one.name for one in GOOD] == names
+    assert len(GOOD) >= 9
     assert len(marked()) > 30
     assert sum(one.read_text(encoding="utf-8").count("assert_type(") for one in GOOD) > 100
 
