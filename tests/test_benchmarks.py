@@ -14,7 +14,7 @@ from benchmarks._catalogues import DAYS, ROUTES, SAILED_BY, SAILINGS, START, cod
 from benchmarks._clients import MissingPeerError, work_of
 from benchmarks._lines import Bar, compared, table
 from benchmarks._measure import Figures, in_turn, timed
-from benchmarks._payload import FEE, QUESTION, TOKEN, availability, mcp_answers, search_answer
+from benchmarks._payload import FEE, QUESTION, TOKEN, availability, search_answer
 from benchmarks._reading import read_dicts, read_objects
 from benchmarks._service import FEW, Service
 from ferry_sdk import Availability, CancellationFee, Ferry
@@ -85,11 +85,6 @@ def test_the_canned_service_ends_with_its_block():
         process = service._process
         assert process.poll() is None
     assert process.returncode == 0
-
-
-def test_an_mcp_answer_holds_the_same_text():
-    reply = json.loads(mcp_answers(3)[b'"tools/call"'])
-    assert reply["result"]["content"][0]["text"].encode() == search_answer(3)
 
 
 def test_both_ways_of_reading_miss_nothing():

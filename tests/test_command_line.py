@@ -95,16 +95,6 @@ def test_the_environment_sets_every_option_of_the_sandbox(tmp_path):
     assert "opens-controls" not in rest
 
 
-def test_a_missing_extra_is_named(tmp_path):
-    (tmp_path / "uvicorn.py").write_text(
-        "raise ModuleNotFoundError('no', name='uvicorn')", encoding="utf-8"
-    )
-    done = run(SANDBOX, cwd=tmp_path, new=True)
-    assert done.returncode == 1
-    assert 'pip install "ferry-sdk[sandbox]"' in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 def test_a_port_that_is_taken_is_said_in_a_line(tmp_path):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

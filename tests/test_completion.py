@@ -14,6 +14,7 @@ import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, Records, Unreadable
 from scripts.signatures import STUBS, groups, methods
+from tests.support.tables import each
 from tests.support.tiers import LONG
 
 pytestmark = pytest.mark.timeout(300)
@@ -85,7 +86,11 @@ def calls(client):
 @pytest.mark.parametrize("read", [read_file, read_session])
 @pytest.mark.parametrize("client", CLIENTS)
 @LONG
-def test_every_call_completes_with_all_that_its_result_has(client, read):
+def test_clients_groups_and_results_show_all_that_they_have(client, read):
+    callable_names = groups(STUBS[CLIENTS[client]][0])
+    own = {"ferry": OF_CLIENTS | {"close"}, "aferry": OF_CLIENTS | {"aclose"}}
+    assert names(read(f"{client}.")) == callable_names.keys() | own.get(client, set())
+    assert names(read(f"{client}.tickets.")) == methods(callable_names["tickets"]).keys()
     known = calls(client)
     assert len(known) > 30
     missing = {path: wanted - names(read(f"{code}.")) for path, (code, wanted) in known.items()}
@@ -103,18 +108,9 @@ def test_the_help_on_a_call_has_its_arguments_and_its_words(client):
         assert completion.docstring(raw=True) == inspect.getdoc(method)
 
 
-@pytest.mark.parametrize("client", CLIENTS)
-@pytest.mark.parametrize("read", [read_session, read_file])
 @LONG
-def test_clients_and_groups_show_what_can_be_called_and_nothing_else(client, read):
-    known = groups(STUBS[CLIENTS[client]][0])
-    own = {"ferry": OF_CLIENTS | {"close"}, "aferry": OF_CLIENTS | {"aclose"}}
-    assert names(read(f"{client}.")) == known.keys() | own.get(client, set())
-    assert names(read(f"{client}.tickets.")) == methods(known["tickets"]).keys()
-
-
-@pytest.mark.parametrize(
-    ("code", "wanted"),
+@each(
+    "code, wanted",
     [
         ("import httpx\nhttpx.get('x').", "status_code"),
         ("ferry.with_options(timeout=1).bookings.get('b').", "next_actions"),
@@ -132,7 +128,6 @@ def test_clients_and_groups_show_what_can_be_called_and_nothing_else(client, rea
         ("ferry.tickets.save_pdf('t', 'f').", "exists"),
     ],
 )
-@LONG
 def test_it_follows_views_blocks_loops_and_chains(code, wanted):
     assert wanted in names(read_file(code))
 

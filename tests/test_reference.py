@@ -148,14 +148,10 @@ def test_every_call_is_shown_with_its_endpoint_and_its_answer(sections):
         title, text = sections[path]
         assert re.search(r" (GET|POST) /api/| tools/| resources/| resource://", title), operation
         assert " -> " in text.split("Parameters:")[0], operation
+    assert [anchor for anchor, (_, text) in sections.items() if "Operation[" in text] == []
     title, text = sections[CALLS["tickets.get"]]
     assert title == "get GET /api/ticket/{id}"
     assert "get(ticket_id: str) -> Ticket " in text
-
-
-@LONG
-def test_no_call_is_shown_as_its_description(sections):
-    assert [anchor for anchor, (_, text) in sections.items() if "Operation[" in text] == []
 
 
 @LONG
@@ -209,14 +205,10 @@ def test_the_site_loads_nothing_from_elsewhere(site, pages):
 
 
 @LONG
-def test_every_page_has_one_first_heading(site):
+def test_a_page_has_one_first_heading_describes_itself_and_is_offered_as_markdown(site):
     for path in site.rglob("*.html"):
         if path.name != "404.html" and not is_redirect(path):
             assert path.read_text("utf-8").count("<h1") == 1, path
-
-
-@LONG
-def test_a_page_describes_itself_and_is_offered_as_markdown(site):
     said = set()
     for page in ("agents", "cli", "local-service/testing", "reference/bookings"):
         text = (site / page / "index.html").read_text("utf-8")

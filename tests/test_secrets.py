@@ -148,21 +148,6 @@ def test_a_lost_reply_shows_nothing_of_the_booking(clients, ferry_sandbox, caplo
     assert ferry_sandbox.token not in caplog.text
 
 
-def test_a_log_of_what_is_tried_again_names_nobody(clients, ferry_sandbox, caplog):
-    caplog.set_level(logging.INFO, "ferry_sdk")
-    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
-    ferry_sandbox.faults.add("server_error", "*", times=2)
-    with pytest.raises(FerryError):
-        ferry.tickets.get("t-1")
-    logged = [record.getMessage() for record in caplog.records if record.name == "ferry_sdk"]
-    assert len(logged) == 2
-    assert all(
-        line.startswith("tickets.get failed (ServerError, HTTP 503, SERVER_ERROR)")
-        for line in logged
-    )
-    assert ferry_sandbox.token not in caplog.text
-
-
 def test_the_words_left_say_what_was_hidden_and_the_body_in_memory_is_whole(clients):
     error = caught(
         UnprocessableEntityError, secretive(clients, "message 422").bookings.create, **BOOKING
