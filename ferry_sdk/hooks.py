@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
 from types import TracebackType
-from typing import Any, Literal, TypedDict, cast
+from typing import Any, Literal, TypedDict, cast, get_args
 from weakref import WeakSet
 
 from ferry_sdk.errors import ConfigurationError
@@ -218,12 +218,7 @@ def build_hooks(event_hooks: EventHooks | None, *, may_be_async: bool) -> Hooks 
         ConfigurationError: An event is unknown, or a hook is not callable.
     """
     kinds: dict[str, type[Event]] = {
-        "request": RequestEvent,
-        "response": ResponseEvent,
-        "retry": RetryEvent,
-        "outcome": OutcomeEvent,
-        "limiter": LimiterEvent,
-        "connections": ConnectionsEvent,
+        kind.__name__.removesuffix("Event").lower(): kind for kind in get_args(Event)
     }
     by_event: dict[type[Event], list[Hook]] = {}
     hooks_by_name = cast("object", {} if event_hooks is None else event_hooks)

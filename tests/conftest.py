@@ -204,19 +204,17 @@ def ferry_sandbox():
         yield sandbox
 
 
-@pytest.fixture(params=["sync", "asyncio", pytest.param("trio", marks=LONG)])
-def any_clients(request):
-    """Makes clients: sync ones, and async ones on either kind of event loop."""
+def clients_of(request):
     loop = request.param
     made = Clients(None if loop == "sync" else request.getfixturevalue(f"{loop}_portal"))
     yield made
     made.close()
 
 
-def clients_of(request):
-    made = Clients(None if request.param == "sync" else request.getfixturevalue("asyncio_portal"))
-    yield made
-    made.close()
+@pytest.fixture(params=["sync", "asyncio", pytest.param("trio", marks=LONG)])
+def any_clients(request):
+    """Makes clients: sync ones, and async ones on either kind of event loop."""
+    yield from clients_of(request)
 
 
 @pytest.fixture(params=["sync", "asyncio"])

@@ -5,9 +5,10 @@ import os
 import pytest
 
 from ferry_sdk import ConfigurationError, JournalError
-from ferry_sdk.agents.policy import state
+from ferry_sdk.agents.policy.state import AgentState
 from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox.bookings.state import SandboxState
+from tests.support.cases import case
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
 is_root = os.name == "posix" and os.geteuid() == 0
@@ -21,119 +22,105 @@ def read_journal(url):
         journal.unresolved()
 
 
-def folder_of(mode, owner=-1, group=-1):
-    """Return a function that makes a folder, and returns the path of a database in it."""
+def database(place, mode, owner=-1, group=-1, where="in", plant=None):
+    """Make a folder with this mode and owner; return the path of a database at a place of it.
 
-    def make(place):
-        folder = place / "folder"
-        folder.mkdir()
-        if is_root:
-            os.chown(folder, owner, group)
-        folder.chmod(mode)
-        return folder / "file.db"
-
-    return make
-
-
-def below(make):
-    """Return a function that makes a private folder below the one that `make` makes."""
-
-    def make_below(place):
-        private = make(place).with_name("private")
+    The place is in the folder, in a private one below it, or behind a link in it that leads to a
+    private one elsewhere.
+    """
+    folder, private = place / "folder", place / "private"
+    folder.mkdir(parents=True)
+    file = folder / "file.db"
+    if where == "below":
+        private = folder / "private"
+        file = private / "file.db"
+    if where != "in":
         private.mkdir(mode=0o700)
-        return private / "file.db"
-
-    return make_below
-
-
-def link_in(make):
-    """Return a function that makes a link to a database in a private folder."""
-
-    def make_link(place):
-        link, private = make(place), place / "private"
-        private.mkdir(mode=0o700)
-        link.symlink_to(private / "file.db")
-        return link
-
-    return make_link
+    if where == "link":
+        file.symlink_to(private / "file.db")
+    if is_root:
+        os.chown(folder, owner, group)
+    folder.chmod(mode)
+    if plant is not None:
+        plant(file)
+    return file
 
 
-def beside(suffix, plant):
-    """Return a function that plants a file beside a database in a private folder."""
-
-    def make(place):
-        database = folder_of(0o700)(place)
-        plant(database.with_name(database.name + suffix))
-        return database
-
-    return make
+def link_wal(file):
+    file.with_name("file.db-wal").symlink_to("other")
 
 
-def plant_of_somebody(path):
-    path.touch()
-    os.chown(path, SOMEBODY, -1)
+def plant_fifo(file):
+    os.mkfifo(file.with_name("file.db-shm"), 0o600)
 
 
-REFUSED = {
-    "open": (folder_of(0o777), "folder; run: chmod go-w /"),
-    "sticky": (folder_of(0o1777), "other users can write to"),
-    "below open": (below(folder_of(0o777)), "folder; run: chmod go-w /"),
-    "link in open": (link_in(folder_of(0o777)), "folder; run: chmod go-w /"),
-    "linked wal": (beside("-wal", lambda path: path.symlink_to("other")), "-wal is not a file of"),
-    "fifo": (beside("-shm", lambda path: os.mkfifo(path, 0o600)), "-shm is not a file of yours"),
-}
-REFUSED_OF_OTHERS = {
-    "of a group": (folder_of(0o770, group=NAMED_GROUP), "other users can write to"),
-    "of somebody": (folder_of(0o755, SOMEBODY), "belongs to another user"),
-    "below somebody's": (below(folder_of(0o755, SOMEBODY)), "belongs to another user"),
-    "planted journal": (beside("-journal", plant_of_somebody), "-journal is not a file of yours"),
-}
-ALLOWED = {
-    "private": folder_of(0o700),
-    "readable": folder_of(0o755),
-    "below sticky": below(folder_of(0o1777)),
-    "link in sticky": link_in(folder_of(0o1777)),
-    "own wal": beside("-wal", lambda path: path.touch()),
-}
-ALLOWED_TO_GROUPS = {
-    "of the user's own group": folder_of(0o775, group=0),
-    "of a group without a name": folder_of(0o2775, group=SOMEBODY),
-}
+def plant_wal(file):
+    file.with_name("file.db-wal").touch()
+
+
+def plant_journal_of_somebody(file):
+    planted = file.with_name("file.db-journal")
+    planted.touch()
+    os.chown(planted, SOMEBODY, -1)
+
+
+OPEN = "folder; run: chmod go-w /"
+REFUSED = [
+    (OPEN, {"mode": 0o777}),
+    ("other users can write to", {"mode": 0o1777}),
+    (OPEN, {"mode": 0o777, "where": "below"}),
+    (OPEN, {"mode": 0o777, "where": "link"}),
+    ("-wal is not a file of", {"mode": 0o700, "plant": link_wal}),
+    ("-shm is not a file of yours", {"mode": 0o700, "plant": plant_fifo}),
+]
+ALLOWED = [
+    {"mode": 0o700},
+    {"mode": 0o755},
+    {"mode": 0o1777, "where": "below"},
+    {"mode": 0o1777, "where": "link"},
+    {"mode": 0o700, "plant": plant_wal},
+]
+if is_root:
+    REFUSED += [
+        ("other users can write to", {"mode": 0o770, "group": NAMED_GROUP}),
+        ("belongs to another user", {"mode": 0o755, "owner": SOMEBODY}),
+        ("belongs to another user", {"mode": 0o755, "owner": SOMEBODY, "where": "below"}),
+        ("-journal is not a file of yours", {"mode": 0o700, "plant": plant_journal_of_somebody}),
+    ]
+    # The user's own group, and one without a name.
+    ALLOWED += [{"mode": 0o775, "group": 0}, {"mode": 0o2775, "group": SOMEBODY}]
 
 
 def test_a_database_that_another_user_could_change_is_not_opened(tmp_path):
-    cases = {**REFUSED, **(REFUSED_OF_OTHERS if is_root else {})}
-    for name, (make, problem) in cases.items():
-        place = tmp_path / name
-        place.mkdir()
-        path = make(place)
-        before = {*path.parent.iterdir()}
-        for address in (path, f"file:{path}?uri=true", f"file:{path}?mode=rw&uri=true"):
-            with pytest.raises(JournalError, match=problem) as raised:
-                read_journal(f"sqlite:///{address}")
-            assert name in str(raised.value)
-        with pytest.raises(ConfigurationError, match=f"^state: .*{problem}"):
-            state.AgentState(path)
-        with pytest.raises(OSError, match=problem):
-            SandboxState(path)
-        assert {*path.parent.iterdir()} == before, name
+    for number, (problem, made) in enumerate(REFUSED):
+        with case(made):
+            path = database(tmp_path / str(number), **made)
+            before = {*path.parent.iterdir()}
+            for address in (path, f"file:{path}?uri=true", f"file:{path}?mode=rw&uri=true"):
+                with pytest.raises(JournalError, match=problem) as raised:
+                    read_journal(f"sqlite:///{address}")
+                assert str(tmp_path / str(number)) in str(raised.value)
+            with pytest.raises(ConfigurationError, match=f"^state: .*{problem}"):
+                AgentState(path)
+            with pytest.raises(OSError, match=problem):
+                SandboxState(path)
+            assert {*path.parent.iterdir()} == before
 
 
 def test_a_database_in_a_folder_of_its_user_is_opened(tmp_path):
-    for name, make in {**ALLOWED, **(ALLOWED_TO_GROUPS if is_root else {})}.items():
-        place = tmp_path / name
-        place.mkdir()
-        path = make(place)
-        read_journal(f"sqlite:///{path}")
-        path.resolve().unlink()
-        state.AgentState(path)
-        path.resolve().unlink()
-        SandboxState(path).close()
+    for number, made in enumerate(ALLOWED):
+        with case(made):
+            path = database(tmp_path / str(number), **made)
+            read_journal(f"sqlite:///{path}")
+            path.resolve().unlink()
+            AgentState(path)
+            path.resolve().unlink()
+            SandboxState(path).close()
 
 
 def test_a_state_file_is_checked_again_at_each_use(tmp_path):
-    path = folder_of(0o700)(tmp_path)
-    kept = state.AgentState(path)
+    path = database(tmp_path, 0o700)
+    kept = AgentState(path)
     path.parent.chmod(0o777)
     with pytest.raises(ConfigurationError, match="chmod go-w"), kept.transaction():
         pass

@@ -177,7 +177,7 @@ def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
     booking_id = ferry.bookings.create(**order).booking_id
     yield message(lambda: ferry.bookings.confirm(booking_id, expect_total=49.9))
     yield message(lambda: ferry.bookings.confirm(booking_id, expect_total="1.00"))
-    yield message(lambda: ferry.bookings.wait(booking_id, until="ticketed", deadline=0.5))
+    yield message(lambda: ferry.bookings.wait(booking_id, until="ticketed", deadline=2))
     ferry.bookings.confirm(booking_id)
     yield message(lambda: ferry.bookings.confirm(booking_id))
     yield message(lambda: ferry.bookings.cancel(booking_id, max_penalty=0))
