@@ -389,7 +389,7 @@ def definitions_of(
     toolkit: AnyToolkit[Any, Any, AnswerT], *, by_code: bool
 ) -> tuple[ToolDefinition[AnswerT], ...]:
     """Return the available tools, with codes for the approval of writes or without."""
-    runner = toolkit._runner  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- of this package
+    runner = toolkit._runner  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
     return tuple(
         tool.definition(approval=by_code, call=partial(toolkit.call, tool.name))
         for tool in runner.tools
@@ -398,13 +398,13 @@ def definitions_of(
 
 async def read_catalogue(toolkit: AsyncToolkit, name: str, arguments: Mapping[str, Any]) -> Answer:
     """Call a tool that reads, whether it is offered or not."""
-    runner = toolkit._runner  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- of this package
-    return await toolkit._run(*runner.read_catalogue(name, arguments))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- of this package
+    runner = toolkit._runner  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    return await toolkit._run(*runner.read_catalogue(name, arguments))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
 
 def state_of(toolkit: AsyncToolkit) -> State:
     """Return where a toolkit keeps its state; the attribute is private."""
-    return toolkit._state  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- of this package
+    return toolkit._state  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
 
 def _perform(ferry: Ferry | AsyncFerry, effect: ToolEffect) -> Any:  # noqa: ANN401 -- any result

@@ -357,7 +357,7 @@ def values_of(model: type[Input], value: object, argument: str, index: int | Non
             values = None
         if values is not None and len(values) == len(value):  # pyright: ignore[reportUnknownArgumentType] -- from a caller
             return values
-    return drop_none(**vars(_parse(model, value, argument, index)))  # pyright: ignore[reportUnknownArgumentType] -- from a caller
+    return drop_none(**vars(_parse(model, value, argument, index)))  # pyright: ignore[reportUnknownArgumentType]
 
 
 @cache
