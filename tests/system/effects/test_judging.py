@@ -5,7 +5,7 @@ from ferry_sdk import ConnectionFailedError, OutcomeUnknownError, RateLimitError
 from ferry_sdk.models.bookings import BookingConfirmation
 from ferry_sdk.sandbox.counters import Effect
 from ferry_sdk.types import Attempt
-from tests.support.cutting_harms import Passage
+from tests.support.cutting_harms import POSITIONS, Passage, offset_of
 from tests.support.tables import each
 from tests.system.effects.calling import Subject
 from tests.system.effects.evidence import Evidence, Outcome
@@ -140,6 +140,14 @@ def test_a_client_that_tells_the_truth_is_believed(case):
 @each("case", LIES)
 def test_a_client_that_does_not_is_found_out(case):
     assert Judgement(CONFIRM, LIES[case]).violations() != []
+
+
+def test_the_positions_of_a_cut_follow_one_another():
+    message = passage(201, REFUSAL).reply
+    offsets = [offset_of(at, message) for at in POSITIONS]
+    assert offsets == sorted({*offsets})
+    assert (offsets[0], offsets[-1]) == (0, len(message))
+    assert message[: offsets[3]].endswith(b"\r\n\r\n")
 
 
 def test_of_two_who_look_first_one_may_fail_and_the_other_act():

@@ -267,7 +267,7 @@ def test_tools_are_listed(clients, official):
     assert tools["view_ticket"].input_schema["required"] == ["id"]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", mostly_long(MODES))
 def test_an_unknown_method_is_not_found(clients, mode):
     hosted = Hosted(Server("bare").streamable_http_app(**MODES[mode]))
     try:
@@ -382,7 +382,7 @@ class Tokens:
         return AccessToken(token=token, client_id="us", scopes=scopes)
 
 
-@pytest.fixture(scope="module", params=MODES)
+@pytest.fixture(scope="module", params=mostly_long(MODES))
 def guarded(request):
     settings = AuthSettings(
         issuer_url="https://auth.test",
