@@ -14,7 +14,6 @@ import anyio.lowlevel
 import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, RequestTimeoutError, Timeout
-from ferry_sdk._transport.http11.async_client import AsyncConnections
 from ferry_sdk._transport.http11.client import Connections
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, at_once, eventually
@@ -66,11 +65,6 @@ class Held:
         self._is_open = True
         for gate in self.gates:
             gate.set()
-
-
-async def checkpoint(*_):
-    """Let others run."""
-    await anyio.lowlevel.checkpoint()
 
 
 def until_closed(connection):
@@ -213,48 +207,6 @@ def half_a_body(connection):
     connection.request()
     connection.send("200 OK", b"half", length=1000)
     until_closed(connection)
-
-
-def test_a_reply_that_is_left_early_keeps_its_connection(monkeypatch):
-    monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", 1)
-    with Service(half_a_body, serve) as service:
-        client = Connections(ssl.create_default_context)
-        request = client.build_request(
-            "GET", f"{service.url}/api/port", timeout=LIMITS, extensions=TRACED
-        )
-        left = client.send(request, **FLAGS)
-        assert next(left.iter_raw()) == b"half"
-        left.close()
-        whole = client.send(request, **FLAGS)
-        assert b"".join(whole.iter_raw()) == answer_to(READ.line)
-        client.close()
-        assert len(connections_to(service.url)) == 1
-        whole.close()
-        assert not connections_to(service.url)
-
-
-def test_an_awaited_reply_that_is_left_early_keeps_its_connection(portal, monkeypatch):
-    monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", 1)
-
-    async def both(url):
-        client = AsyncConnections(ssl.create_default_context)
-        request = client.build_request(
-            "GET", f"{url}/api/port", timeout=LIMITS, extensions={"trace": checkpoint}
-        )
-        left = await client.send(request, **FLAGS)
-        pieces = left.aiter_raw()
-        assert await pieces.__anext__() == b"half"
-        await pieces.aclose()
-        await left.aclose()
-        whole = await client.send(request, **FLAGS)
-        assert [piece async for piece in whole.aiter_raw()] == [answer_to(READ.line)]
-        await client.aclose()
-        assert len(connections_to(url)) == 1
-        await whole.aclose()
-        assert not connections_to(url)
-
-    with Service(half_a_body, serve) as service:
-        portal.call(both, service.url)
 
 
 @pytest.mark.parametrize("reply", [half_a_body, in_turn(read_request, until_closed)])

@@ -94,17 +94,6 @@ def test_a_write_is_on_record_and_settled_later(
     assert ferry_sandbox.counters.requests[name] == 1
 
 
-def test_the_next_call_does_not_get_the_reply_of_the_last(noted, ferry_sandbox, new_booking):
-    first, second = new_booking(), new_booking()
-    hold = Hold(ferry_sandbox, "bookings.confirm", replies=True)
-    with interrupted(lambda: hold.held):
-        noted.bookings.confirm(first)
-    hold.release()
-    for _ in range(3):
-        assert noted.bookings.get(second).booking_id == second
-    assert noted.bookings.confirm(second).booking_id == second
-
-
 # The socket of a TLS handshake that is interrupted is known to nobody yet.
 @pytest.mark.filterwarnings("ignore:unclosed <ssl.SSLSocket:ResourceWarning")
 def test_before_the_first_byte_it_is_on_record_as_not_sent(noting, deadline, caplog):
@@ -119,25 +108,19 @@ def test_before_the_first_byte_it_is_on_record_as_not_sent(noting, deadline, cap
         assert not warnings_of(caplog)
 
 
-def test_a_handshake_of_mcp_that_is_interrupted_leaves_the_write_not_sent(
-    noted, ferry_sandbox, noting, booking_id
-):
-    hold = Hold(ferry_sandbox, "mcp.initialize")
-    with interrupted(lambda: hold.held):
-        noted.mcp.confirm_booking(booking_id)
-    assert noting.states == ["not_sent"]
-    assert noted.mcp.confirm_booking(booking_id).booking_id == booking_id
-
-
-def test_a_pause_that_is_interrupted_leaves_the_write_not_sent(
-    noted, ferry_sandbox, noting, booking_id, caplog
+@pytest.mark.parametrize("moment", ["handshake", "pause"])
+def test_before_it_is_sent_it_is_on_record_as_not_sent(
+    noted, ferry_sandbox, noting, booking_id, caplog, moment
 ):
     caplog.set_level(logging.INFO, "ferry_sdk")
+    hold = Hold(ferry_sandbox, "mcp.initialize")
     ferry_sandbox.faults.add("rate_limited", "bookings.confirm", retry_after=15)
-    with interrupted(lambda: "next attempt" in caplog.text):
-        noted.bookings.confirm(booking_id)
+    with interrupted(lambda: hold.held or "next attempt" in caplog.text):
+        call = noted.mcp.confirm_booking if moment == "handshake" else noted.bookings.confirm
+        call(booking_id)
     assert noting.states == ["not_sent"]
-    assert noted.bookings.confirm(booking_id).booking_id == booking_id
+    ferry_sandbox.faults.clear()
+    assert call(booking_id).booking_id == booking_id
 
 
 def test_one_who_joined_is_interrupted_alone(noted, ferry_sandbox, noting, booking_id, joined):

@@ -17,6 +17,7 @@ from ferry_sdk._engine.requests import is_in_worker_thread
 from ferry_sdk._protocols.json_body import decode_json
 from tests.engine.replies import good, scripted_driver
 from tests.support.samples import BOOKING
+from tests.transport.calls import CREATE, READ
 from tests.transport.scripted import Service, serve
 
 LISTS = b"[" + b"[]," * 5_000_000 + b"[]]"
@@ -90,7 +91,7 @@ def test_memory_that_runs_out_while_a_reply_comes_in_is_a_reply_lost(clients, mo
         with monkeypatch.context() as once:
             once.setattr("ferry_sdk._transport.exchange.Exchange._feed", full)
             with pytest.raises(OutcomeUnknownError, match="MemoryError"):
-                ferry.bookings.create(**_arguments("bookings.create"))
+                CREATE.make(ferry)
         assert len(service.asked) == 1
 
 
@@ -164,14 +165,14 @@ def _slow_at_the_first(threads):
     def same(members):
         if not threads:
             threads.append(is_in_worker_thread.get())
-            time.sleep(0.3)
+            time.sleep(0.15)
         return members
 
     return same
 
 
-@pytest.mark.parametrize("name", ["bookings.create", "catalogue.ports"])
-def test_the_deadline_holds_while_a_reply_is_read(clients, monkeypatch, name):
+@pytest.mark.parametrize("call", [CREATE, READ], ids=["create", "read"])
+def test_the_deadline_holds_while_a_reply_is_read(clients, monkeypatch, call):
     go_on = threading.Event()
 
     def slow(members):
@@ -183,18 +184,8 @@ def test_the_deadline_holds_while_a_reply_is_read(clients, monkeypatch, name):
         ferry = clients("t", base_url=service.url, max_retries=0, deadline=0.2)
         try:
             with pytest.raises((OutcomeUnknownError, TimeoutError)) as info:
-                getattr(getattr(ferry, name.partition(".")[0]), name.partition(".")[2])(
-                    **_arguments(name)
-                )
+                call.make(ferry)
             assert not go_on.is_set()
             assert getattr(info.value, "outcome", None) == "unknown"
         finally:
             go_on.set()
-
-
-def _arguments(name):
-    if name == "catalogue.ports":
-        return {}
-    selection = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
-    passenger = {"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}
-    return {"availabilities": [selection], "passengers": [passenger]}

@@ -44,13 +44,10 @@ class Hosted:
 
     Attributes:
         asked: The JSON-RPC method and the HTTP status of every message posted, in order.
-        refused_handshakes: How many of the next handshakes are answered 405 before the
-            application sees them.
     """
 
     def __init__(self, app: ASGIApp, port: int = 0) -> None:
         self.asked: list[tuple[str, int]] = []
-        self.refused_handshakes = 0
         self._app = app
         self._socket = socket.create_server(("127.0.0.1", port))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -114,13 +111,7 @@ class Hosted:
                 self.asked.append((method, message["status"]))
             await send(message)
 
-        if method == "initialize" and self.refused_handshakes:
-            self.refused_handshakes -= 1
-            headers = [(b"content-type", b"text/plain"), (b"mcp-session-id", b"dead")]
-            await sent({"type": "http.response.start", "status": 405, "headers": headers})
-            await sent({"type": "http.response.body", "body": b"No"})
-        else:
-            await self._app(scope, received, sent)
+        await self._app(scope, received, sent)
 
 
 class _Server(uvicorn.Server):
