@@ -69,8 +69,9 @@ def rejected(status=409):
     return RateLimitError("no", status_code=status)
 
 
+DONE = evidence(success(), passage(201), effects=1)
 TRUTHS = {
-    "done": evidence(success(), passage(201), effects=1),
+    "done": DONE,
     "read back": evidence(success(read_back=True), passage(), effects=1),
     "unknown and done": evidence(failure(unknown()), passage(), effects=1),
     "unknown and not done": evidence(failure(unknown()), passage()),
@@ -105,15 +106,13 @@ LIES = {
     "another error": evidence(Outcome(error=RuntimeError("oops"), seconds=0.1), passage()),
     "late": evidence(replace(success(), seconds=0.7), passage(201), effects=1),
     "something else was done": replace(
-        evidence(success(), passage(201), effects=1),
+        DONE,
         effects=(EFFECT, replace(EFFECT, operation="bookings.cancel")),
     ),
-    "a caller without a result": replace(evidence(success(), passage(201), effects=1), outcomes=[]),
-    "a warning": replace(evidence(success(), passage(201), effects=1), noise=["unclosed socket"]),
-    "not on record": replace(evidence(success(), passage(201), effects=1), records={}),
-    "on record as something else": replace(
-        evidence(success(), passage(201), effects=1), records={"1": "unknown"}
-    ),
+    "a caller without a result": replace(DONE, outcomes=[]),
+    "a warning": replace(DONE, noise=["unclosed socket"]),
+    "not on record": replace(DONE, records={}),
+    "on record as something else": replace(DONE, records={"1": "unknown"}),
     "recovered, and not on record": replace(
         evidence(failure(unknown()), passage(), effects=1),
         recovered=[success(read_back=True)],
