@@ -194,7 +194,7 @@ asyncio.run(main())
 """A program whose event loops or whose threads are not as usual."""
 
 
-@pytest.mark.parametrize("kind", ["policy", "no threads"])
+@pytest.mark.parametrize("kind", mostly_long(["no threads", "policy"]))
 def test_a_first_call_needs_no_other_event_loop_of_the_program_and_no_thread(kind):
     with Service(serve) as service:
         ended = subprocess.run(

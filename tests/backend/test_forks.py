@@ -2,11 +2,8 @@
 
 import asyncio
 import multiprocessing
-import os
 import pickle
-import select
-import signal
-import time
+import threading
 from concurrent.futures import ProcessPoolExecutor
 
 import pytest
@@ -25,48 +22,36 @@ pytestmark = [
 ]
 
 
-class Child:
-    """A fork of this process that does some work and ends.
+FORK = multiprocessing.get_context("fork")
 
-    Args:
-        work: What it does; its result has to pickle.
-    """
+
+class Child:
+    """A fork of this process that does some work and ends; its result has to pickle."""
 
     def __init__(self, work):
-        self._told, telling = os.pipe()
-        self._pid = os.fork()
-        if self._pid == 0:
-            _do_and_exit(work, telling)
-        os.close(telling)
+        self._told, telling = FORK.Pipe(duplex=False)
+
+        def tell():
+            try:
+                told = (True, work())
+            except BaseException as error:  # noqa: BLE001 -- it is the parent's to judge
+                told = (False, repr(error))
+            telling.send(told)
+
+        self._process = FORK.Process(target=tell)
+        self._process.start()
+        telling.close()
 
     def result(self):
         """Wait for its result, and for its end."""
-        told = b""
-        end = time.monotonic() + LONG
-        with os.fdopen(self._told, "rb", buffering=0) as pipe:
-            while ready := select.select([pipe], [], [], max(0, end - time.monotonic()))[0]:
-                piece = pipe.read(65536)
-                if not piece:
-                    break
-                told += piece
-        if not ready:
-            os.kill(self._pid, signal.SIGKILL)
-        os.waitpid(self._pid, 0)
-        assert ready, "the child hangs"
-        is_good, result = pickle.loads(told)
+        if not self._told.poll(LONG):
+            self._process.kill()
+            raise AssertionError("the child hangs")
+        is_good, result = self._told.recv()
         assert is_good, result
+        self._process.join(LONG)
+        assert self._process.exitcode == 0
         return result
-
-
-def _do_and_exit(work, telling):
-    try:
-        told = pickle.dumps((True, work()))
-    except BaseException as error:  # noqa: BLE001 -- it is the parent's to judge
-        told = pickle.dumps((False, repr(error)))
-    try:
-        os.write(telling, told)
-    finally:
-        os._exit(0)
 
 
 def calls(ferry):
@@ -184,14 +169,16 @@ def test_a_fork_while_another_thread_has_the_lock_of_the_session(ferry, ferry_sa
 
 
 def test_a_fork_while_another_thread_asks_for_a_token(ferry_sandbox):
-    asked = []
+    is_asked, asked = threading.Event(), []
 
     def token():
+        is_asked.set()
         eventually(lambda: asked)
         return ferry_sandbox.token
 
     with Ferry(token, base_url=ferry_sandbox.base_url) as ferry:
         slow = UnderWay(lambda: calls(ferry))
+        assert is_asked.wait(LONG)  # what a thread imports at the fork, no child can import
 
         def child():
             asked.append(slow)

@@ -56,7 +56,7 @@ def interrupted(when):
         while not is_over.is_set():
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
             # A signal just before the main thread begins to wait does not wake it; the next does.
-            is_over.wait(0.5)
+            is_over.wait(0.05)
 
     before = signal.signal(signal.SIGINT, interrupt)
     pressing = UnderWay(press)

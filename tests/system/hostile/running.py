@@ -2,13 +2,18 @@
 
 import asyncio
 import gc
+import logging
 import resource
+import signal
 import ssl
-from contextlib import ExitStack, suppress
+import threading
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from unittest.mock import patch
 
 import httpx
 
+import ferry_sdk
 from ferry_sdk import AsyncFerry, Ferry
 from ferry_sdk._transport.http11 import client as clients
 from tests.support.both import Waiting
@@ -16,11 +21,11 @@ from tests.support.stopwatch import Stopwatch
 from tests.system.effects.running import at_once, event_loop, note_log
 
 from .evidence import Evidence
-from .interrupts import Interrupter
 from .preparing import WELL, Preparation, capture_log, interruptible
 from .runs import PLACES
 from .server import HostileServer
 
+_LIBRARY = str(Path(ferry_sdk.__file__).parent)
 _BEAT = 0.05
 _LOOKS = 2
 _TLS = ssl.create_default_context()
@@ -29,6 +34,50 @@ _LIMITED = {
     "verify": _TLS,
     "trust_env": False,
 }
+
+
+class Interrupter:
+    """Raises KeyboardInterrupt in the main thread as Ctrl-C does, inside the library only."""
+
+    def __init__(self):
+        self._is_armed = False
+
+    def __enter__(self):
+        self._before = signal.signal(signal.SIGUSR1, self._on_signal)
+        return self
+
+    def __exit__(self, *_):
+        signal.signal(signal.SIGUSR1, self._before)
+
+    @contextmanager
+    def arm(self, *, is_armed):
+        """The block in which it raises, once."""
+        self._is_armed = is_armed
+        try:
+            yield
+        finally:
+            self._is_armed = False
+
+    def interrupt(self):
+        """Raise it now, from another thread."""
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+
+    def _on_signal(self, _, frame):
+        if self._is_armed and _is_in_library(frame):
+            self._is_armed = False
+            raise KeyboardInterrupt
+
+
+def _is_in_library(frame):
+    """Whether a frame is the library's or below it; not in logging, whose lock may be lost."""
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name == logging.__file__:
+            return False
+        if name.startswith(_LIBRARY):
+            return True
+        frame = frame.f_back
+    return False
 
 
 class Stage:
