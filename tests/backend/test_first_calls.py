@@ -117,7 +117,7 @@ def test_no_call_of_a_new_process_loads_a_module(
                 ferry_sandbox.faults.clear()
                 if fault is not None:
                     ferry_sandbox.faults.add(fault, times=1)
-                deadline = 0.2 if fault in LOST else 20 if index % 2 else None
+                deadline = 0.1 if fault in LOST else 20 if index % 2 else None
                 program.call(name, given, deadline=deadline, max_retries=1)
                 made += 1
     assert program.errors >= {None, "NotFoundError", "OutcomeUnknownError"}
