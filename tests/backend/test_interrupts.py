@@ -13,6 +13,7 @@ import pytest
 
 from ferry_sdk import Ferry
 from ferry_sdk._runtime import threads as runtime_threads
+from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, eventually
 from tests.backend.notes import Noting
 from tests.backend.test_interrupted_lines import Interruption
@@ -241,6 +242,8 @@ def test_signals_at_any_moment_leave_no_thread_and_repeat_nothing(signals, recor
                     is_armed = False
                 except KeyboardInterrupt:
                     interruptions += 1
+            gc.collect()
+            eventually(lambda: len(connections_to(service.url)) <= 1)
         eventually(lambda: not call_threads())
     finally:
         is_armed = False
