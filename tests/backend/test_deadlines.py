@@ -23,10 +23,11 @@ from ferry_sdk import (
     RequestTimeoutError,
 )
 from tests.backend.descriptors import connections_to
-from tests.backend.gathering import UnderWay, eventually
+from tests.backend.gathering import UnderWay, eventually, threads_end
 from tests.support.both import Clients
 from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
+from tests.transport.calls import CREATE
 from tests.transport.scripted import Service, hang, in_turn, read_request, serve
 
 pytestmark = pytest.mark.usefixtures("warm")
@@ -55,11 +56,7 @@ def confirm(ferry):
 
 
 def create(ferry):
-    selection = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
-    return ferry.bookings.create(
-        availabilities=[selection],
-        passengers=[{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
-    )
+    return CREATE.make(ferry)
 
 
 every_call = pytest.mark.parametrize("call", mostly_long([confirm, read, create]))
@@ -83,11 +80,6 @@ def ends_in_time(ferry, call, outcome):
             threads_end()
             return error
     raise AssertionError(f"{ended.seconds:.2f} s, {error!r}, for each of {DEADLINES}")
-
-
-def threads_end():
-    """Wait until no call is left behind in a thread."""
-    eventually(lambda: "ferry_sdk call" not in {one.name for one in threading.enumerate()}, 5)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 from ferry_sdk import Ferry
 from ferry_sdk._runtime import threads as runtime_threads
 from tests.backend.descriptors import connections_to
-from tests.backend.gathering import UnderWay, eventually
+from tests.backend.gathering import UnderWay, eventually, threads_end
 from tests.backend.notes import Noting
 from tests.backend.test_interrupted_lines import Interruption
 from tests.support.hold import Hold
@@ -170,11 +170,6 @@ class Counting:
         """Accept any outcome."""
 
 
-def call_threads():
-    """The threads of calls that have not ended."""
-    return {"ferry_sdk call"} & {thread.name for thread in threading.enumerate()}
-
-
 def test_an_interruption_at_any_line_of_a_threads_start_leaves_no_thread_and_repeats_nothing(
     record_property,
 ):
@@ -201,7 +196,7 @@ def test_an_interruption_at_any_line_of_a_threads_start_leaves_no_thread_and_rep
         # In a thread that ends: an interruption in a handler may leave its error there, as the
         # context of every later one.
         number = UnderWay(interrupt_each_line).value()
-    eventually(lambda: not call_threads())
+    threads_end()
     assert number > 20
     record_property("lines at which the start of a thread was interrupted", number)
 
@@ -244,7 +239,7 @@ def test_signals_at_any_moment_leave_no_thread_and_repeat_nothing(signals, recor
                     interruptions += 1
             gc.collect()
             eventually(lambda: len(connections_to(service.url)) <= 1)
-        eventually(lambda: not call_threads())
+        threads_end()
     finally:
         is_armed = False
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import threading
 import tracemalloc
 import zlib
 from functools import cache
@@ -11,7 +10,7 @@ import pytest
 
 from ferry_sdk import FerryError, OutcomeUnknownError, UnexpectedResponseError
 from tests.backend.descriptors import connections_to
-from tests.backend.gathering import UnderWay, eventually
+from tests.backend.gathering import UnderWay, eventually, threads_end
 from tests.transport.calls import CREATE
 from tests.transport.scripted import Service, in_turn, serve
 
@@ -219,8 +218,3 @@ def test_packed_members_in_a_row_are_one_reply(any_clients):
             assert outcome.value[0].country == "c"
         else:
             assert type(outcome.error) is UnexpectedResponseError
-
-
-def threads_end():
-    """Wait until no call is left behind in a thread."""
-    eventually(lambda: "ferry_sdk call" not in {one.name for one in threading.enumerate()})

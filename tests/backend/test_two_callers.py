@@ -4,6 +4,7 @@ import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError, RateLimitError
 from tests.backend.gathering import LONG, UnderWay, at_once, eventually
+from tests.support.both import Waiting
 from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
 
@@ -85,26 +86,17 @@ def test_callers_of_different_kinds_make_one_request(
     ferry_sandbox, booking_id, asyncio_portal, trio_portal, kind, together
 ):
     settings = {"token": ferry_sandbox.token, "base_url": ferry_sandbox.base_url}
-    ferry, aferry = Ferry(**settings), AsyncFerry(**settings)
-
-    def by_portal(portal):
-        return portal.call(aferry.bookings.confirm, booking_id)
-
-    first, second = {
-        "sync and async": (
-            lambda: ferry.bookings.confirm(booking_id),
-            lambda: by_portal(asyncio_portal),
-        ),
-        "two loops": (lambda: by_portal(asyncio_portal), lambda: by_portal(trio_portal)),
-    }[kind]
-    leader, follower = together("bookings.confirm", first, second)
-    try:
+    aferry = AsyncFerry(**settings)
+    on_asyncio, on_trio = Waiting(aferry, asyncio_portal), Waiting(aferry, trio_portal)
+    with Ferry(**settings) as ferry, on_trio, on_asyncio:
+        first, second = (ferry, on_asyncio) if kind == "sync and async" else (on_asyncio, on_trio)
+        leader, follower = together(
+            "bookings.confirm",
+            lambda: by_rest(first, booking_id),
+            lambda: by_rest(second, booking_id),
+        )
         assert leader.value().booking_id == follower.value().booking_id
         assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
-    finally:
-        ferry.close()
-        asyncio_portal.call(aferry.aclose)
-        trio_portal.call(aferry.aclose)
 
 
 @pytest.mark.usefixtures("look_once")
