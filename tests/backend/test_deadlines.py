@@ -156,10 +156,14 @@ def test_a_second_reply_that_does_not_come_to_its_end(client_at, name):
 
     with Service(in_turn(answered, REPLIES[name])) as service:
         ferry = client_at(service.url)
-        read(ferry)
-        outcome = UnderWay(lambda: confirm(ferry.with_options(deadline=DEADLINES[1]))).outcome()
+        for deadline in DEADLINES:
+            read(ferry)
+            view = ferry.with_options(deadline=deadline)
+            outcome = UnderWay(lambda view=view: confirm(view)).outcome()
+            assert outcome.seconds <= deadline + 10 * LATE
+            if outcome.error.outcome == "unknown":
+                break
         assert isinstance(outcome.error, OutcomeUnknownError)
-        assert outcome.seconds <= DEADLINES[1] + 10 * LATE
     threads_end()  # at the latest when the service closes: a head may trickle on unseen
 
 
@@ -230,9 +234,14 @@ def test_a_wait_for_a_connection_of_the_pool(client_at, ferry_sandbox, booking_i
 def test_pauses_between_attempts(new_client, ferry_sandbox, monkeypatch, fault):
     monkeypatch.setattr("ferry_sdk._engine.retry._retry_delay", lambda _: 0.05)
     ferry_sandbox.faults.add(fault, "catalogue.vehicle_types", times=None)
-    outcome = UnderWay(lambda: read(new_client(deadline=0.3, max_retries=1000))).outcome()
-    assert isinstance(outcome.error, FerryError)
-    assert len(outcome.error.attempts) >= 2
+    for deadline in DEADLINES:
+        ferry = new_client(deadline=deadline, max_retries=1000)
+        error = UnderWay(lambda ferry=ferry: read(ferry)).error()
+        if len(error.attempts) > 1:
+            break
+    else:
+        raise AssertionError(f"{error!r} after one attempt, for each of {DEADLINES}")
+    assert isinstance(error, FerryError)
 
 
 def test_a_pause_asked_for_that_is_longer_is_not_made(new_client, ferry_sandbox):

@@ -17,7 +17,7 @@ import httpx
 import pytest
 import trio
 
-from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError
+from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError, RequestTimeoutError
 from ferry_sdk._engine.correlation import recent_ids
 from ferry_sdk._transport import single_flight
 from tests.backend.descriptors import descriptors
@@ -283,18 +283,19 @@ def test_errors_that_are_dropped_leave_nothing(ferry_sandbox):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, deadline=0.3) as ferry:
         ferry_sandbox.faults.add("cut_before", "bookings.confirm", times=None)
         references = []
-        for _ in range(3):
+        while len(references) < 3:
             try:
                 ferry.bookings.confirm("b-1")
             except OutcomeUnknownError as error:
                 references.append(weakref.ref(error))
+            except RequestTimeoutError:
+                """A busy machine left no time to send it."""
 
         def are_gone():
             gc.collect()
             return all(reference() is None for reference in references)
 
         eventually(are_gone)
-        assert len(references) == 3
 
 
 def test_a_large_reply_is_let_go():

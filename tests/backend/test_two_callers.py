@@ -169,11 +169,14 @@ def test_a_token_of_any_callable_thing_can_write(new_client, ferry_sandbox, book
 
 def test_one_who_joined_has_a_deadline_of_its_own(new_client, ferry_sandbox, booking_id):
     ferry = new_client()
-    hurried = ferry.with_options(deadline=0.2)
     hold = Hold(ferry_sandbox, "bookings.confirm")
     leader = UnderWay(lambda: by_rest(ferry, booking_id))
     eventually(lambda: hold.held)
-    error = UnderWay(lambda: by_rest(hurried, booking_id)).error()
+    for deadline in (0.2, 0.8, 3.2):  # a busy machine may take longer to join
+        hurried = ferry.with_options(deadline=deadline)
+        error = UnderWay(lambda hurried=hurried: by_rest(hurried, booking_id)).error()
+        if error.outcome == "unknown":
+            break
     assert type(error) is OutcomeUnknownError
     assert error.subject == {"booking_id": booking_id}
     assert not leader.is_over

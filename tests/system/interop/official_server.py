@@ -7,6 +7,7 @@ import json
 import logging
 import socket
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -61,10 +62,11 @@ class Hosted:
             access_log=False,
             timeout_graceful_shutdown=1,
         )
-        self._server = _Server(config)
+        self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
-        self._server.ready.wait()
+        while self._thread.is_alive() and not self._server.started:
+            time.sleep(0.005)
 
     @property
     def base_url(self) -> str:
@@ -88,7 +90,6 @@ class Hosted:
             asyncio.run(self._server.serve(sockets=[self._socket]))
         finally:
             self._socket.close()
-            self._server.ready.set()
 
     async def _record(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "POST":
@@ -112,18 +113,6 @@ class Hosted:
             await send(message)
 
         await self._app(scope, received, sent)
-
-
-class _Server(uvicorn.Server):
-    """uvicorn's server; it says when it listens."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.ready = threading.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.ready.set()
 
 
 class Official:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
 import mcp_types
@@ -27,6 +26,7 @@ from ferry_sdk import (
     TicketNotFoundError,
     UnexpectedResponseError,
 )
+from tests.backend.gathering import eventually
 from tests.support.mcp_samples import BOOKING, TICKET, availability, book, failure, search, view
 from tests.support.tiers import mostly_long
 from tests.system.interop.official_server import MODES, Hosted, Official, plain_server
@@ -314,13 +314,13 @@ def test_a_restarted_server_is_called_again(clients, mode):
 
 @pytest.mark.parametrize("mode", mostly_long(["stateful-json", "stateful-sse"]))
 def test_an_expired_session_is_renewed(clients, mode):
-    official = Official(mode, session_idle_timeout=0.05)
+    official = Official(mode, session_idle_timeout=0.2)
     create, done = booking(lambda: BOOKING)
     try:
         official.offer("create_booking", create)
         client = official.hosted.client(clients)
         book(client)
-        time.sleep(0.2)
+        eventually(lambda: not official.server.session_manager._server_instances)
         book(client)
         renewed = ["initialize", "tools/call", "tools/call", "initialize", "tools/call"]
         assert official.hosted.methods == renewed
