@@ -148,17 +148,6 @@ def test_a_child_is_the_first_to_use_a_client_or_its_view(ferry):
     assert Child(lambda: calls(ferry)).result() == calls(ferry)
 
 
-def test_a_fork_while_calls_are_in_flight(ferry, ferry_sandbox, booking_id):
-    hold = Hold(ferry_sandbox, "bookings.confirm")
-    slow = UnderWay(lambda: ferry.bookings.confirm(booking_id))
-    eventually(lambda: hold.held)
-    assert Child(lambda: calls(ferry)).result()
-    assert not slow.is_over
-    hold.release()
-    assert slow.value().booking_id == booking_id
-    assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
-
-
 def test_a_fork_while_another_thread_has_the_lock_of_the_session(ferry, ferry_sandbox):
     hold = Hold(ferry_sandbox, "mcp.initialize")
     slow = UnderWay(ferry.mcp.countries)
