@@ -147,7 +147,7 @@ def judge(results):
 
 @pytest.mark.timeout(600)  # a process for each line
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="it forks new processes")
-@pytest.mark.parametrize("step", mostly_long([61, 1], ids=str))
+@pytest.mark.parametrize("step", mostly_long([97, 1], ids=str))
 def test_a_first_call_that_is_interrupted_at_any_line_can_be_made_again(step, record_property):
     lines = judge(interrupted_first_calls("lines", step))
     assert lines > 150 / step

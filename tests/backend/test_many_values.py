@@ -18,6 +18,7 @@ from ferry_sdk._protocols.json_body import decode_json
 from tests.backend.test_large_replies import PACKED, replied
 from tests.engine.replies import good, scripted_driver
 from tests.support.samples import BOOKING
+from tests.support.tiers import mostly_long
 from tests.transport.calls import CREATE, READ
 from tests.transport.scripted import Service, serve
 
@@ -164,7 +165,7 @@ def _slow_at_the_first(threads):
     return same
 
 
-@pytest.mark.parametrize("call", [CREATE, READ], ids=["create", "read"])
+@pytest.mark.parametrize("call", mostly_long([CREATE, READ]))
 def test_the_deadline_holds_while_a_reply_is_read(clients, monkeypatch, call):
     go_on = threading.Event()
 
