@@ -3,20 +3,8 @@
 import pytest
 
 from ferry_sdk.journal import Journal
-from tests.support.both import Clients
 from tests.support.tiers import mostly_long
 from tests.support.trip import booked
-from tests.transport.scripted import Service, serve
-
-
-@pytest.fixture(scope="session")
-def warm(asyncio_portal, trio_portal):
-    """What the first call of a process imports is there, so that a short deadline is enough."""
-    with Service(serve) as service:
-        for loop in (None, asyncio_portal, trio_portal):
-            clients = Clients(loop)
-            clients("t", base_url=service.url, deadline=20).bookings.confirm("b-1")
-            clients.close()
 
 
 @pytest.fixture(params=mostly_long(["asyncio", "trio"]))

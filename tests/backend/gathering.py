@@ -85,3 +85,8 @@ def eventually(holds, seconds=LONG):
     while not holds():
         assert time.monotonic() < end, "it does not come to hold"
         time.sleep(0.01)
+
+
+def threads_end():
+    """Wait until no call is left behind in a thread."""
+    eventually(lambda: "ferry_sdk call" not in {one.name for one in threading.enumerate()})

@@ -12,6 +12,7 @@ from datetime import timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 from pydantic import BaseModel
 
@@ -27,11 +28,11 @@ from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.sandbox import Sandbox
 from tests.support.both import Clients
-from tests.support.exchanges import caught
+from tests.support.exchanges import URL, caught
 from tests.support.operations import OPERATIONS, arguments
-from tests.support.router import Router, router
 from tests.support.tiers import LONG
 from tests.support.trip import DAY, NOW, PASSENGERS, TRAVELLERS, booked, search_arguments
+from tests.support.wire import TLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,17 +41,72 @@ if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
 
 NORTH, SOUTH = "Massalia North", "Massalia South"
+CITY = b"Marseille"
+"""A city that each account knows under a name of its own."""
+ECHO = "/api/booking/echo"
+"""Refused with a message that names every token."""
+
+
+class Accounts:
+    """One address for two accounts: a request goes to the service that its token is of.
+
+    Attributes:
+        services: The service of each account, by the account's name of the city.
+        sessions: The token that opened each MCP session.
+        faults: Sessions used by another account.
+        tokens: The token of each request, in order.
+    """
+
+    def __init__(self, services: Mapping[str, Sandbox]) -> None:
+        self.services = services
+        self.sessions: dict[str, str] = {}
+        self.faults: list[str] = []
+        self.tokens: list[str] = []
+        self.http = httpx.Client(verify=TLS)
+
+    def token_of(self, name: str) -> str:
+        """The token of an account."""
+        return self.services[name].token
+
+    def __call__(self, request: httpx.Request) -> httpx.Response:
+        token = request.headers.get("authorization", "").removeprefix("Bearer ")
+        self.tokens.append(token)
+        if request.url.path == ECHO:
+            message = " ".join(sandbox.token for sandbox in self.services.values())
+            refusal = {"error": True, "code": "BAD_REQUEST", "message": f"refused: {message}"}
+            return httpx.Response(400, json=refusal)
+        for name, sandbox in self.services.items():
+            if token in {sandbox.token, sandbox.organisation_token}:
+                return self._forward(request, token, name, sandbox)
+        return httpx.Response(401, json={})
+
+    def _forward(
+        self, request: httpx.Request, token: str, name: str, sandbox: Sandbox
+    ) -> httpx.Response:
+        session = request.headers.get("mcp-session-id")
+        if session is not None and self.sessions.get(session, token) != token:
+            self.faults.append(f"{name} uses a session of another account")
+        headers = {**request.headers, "accept-encoding": "identity"}
+        del headers["host"]
+        url = f"{sandbox.base_url}{request.url.raw_path.decode()}"
+        reply = self.http.request(request.method, url, headers=headers, content=request.content)
+        if "mcp-session-id" in reply.headers:
+            self.sessions.setdefault(reply.headers["mcp-session-id"], token)
+        content = reply.content
+        if not content.startswith(b"%PDF"):
+            content = content.replace(CITY, name.encode())
+            content = content.replace(sandbox.base_url.encode(), URL.encode())
+        kept = {key: value for key, value in reply.headers.items() if key != "content-length"}
+        return httpx.Response(reply.status_code, headers=kept, content=content)
 
 
 @pytest.fixture(scope="module")
-def accounts() -> Iterator[Router]:
+def accounts() -> Iterator[Accounts]:
     """Two accounts at one address, with different catalogues, bookings and sessions."""
-    with (
-        Sandbox(now=NOW) as north,
-        Sandbox(now=NOW) as south,
-        router({NORTH: north, SOUTH: south}) as made,
-    ):
+    with Sandbox(now=NOW) as north, Sandbox(now=NOW) as south:
+        made = Accounts({NORTH: north, SOUTH: south})
         yield made
+        made.http.close()
 
 
 @pytest.fixture(autouse=True)
@@ -60,12 +116,20 @@ def _without_routes() -> Iterator[None]:
     clear_cache()
 
 
-def pair(clients: Clients, accounts: Router, **settings: Any) -> tuple[Ferry, Ferry]:
+def client_of(clients: Clients, accounts: Accounts, token: Any, **settings: Any) -> Ferry:
+    """A client at the address of the accounts."""
+    kind = httpx.AsyncClient if clients.is_async else httpx.Client
+    http_client = kind(transport=httpx.MockTransport(accounts))
+    return clients(token, base_url=URL, http_client=http_client, **settings)
+
+
+def pair(clients: Clients, accounts: Accounts, **settings: Any) -> tuple[Ferry, Ferry]:
     """A client of one account, and its view for the other one."""
-    north, south = accounts.accounts[NORTH], accounts.accounts[SOUTH]
-    ferry = clients(
+    north, south = accounts.services[NORTH], accounts.services[SOUTH]
+    ferry = client_of(
+        clients,
+        accounts,
         north.token,
-        base_url=accounts.base_url,
         organisation_token=north.organisation_token,
         **settings,
     )
@@ -141,7 +205,7 @@ def walk(ferry: Ferry, name: str, folder: Path) -> dict[str, str]:
 
 @LONG
 def test_two_accounts_share_nothing_in_any_call_sync_and_async_at_once(
-    accounts: Router, asyncio_portal: BlockingPortal, tmp_path: Path
+    accounts: Accounts, asyncio_portal: BlockingPortal, tmp_path: Path
 ) -> None:
     made = Clients(None), Clients(asyncio_portal)
     views = [view for clients in made for view in pair(clients, accounts)]
@@ -151,7 +215,7 @@ def test_two_accounts_share_nothing_in_any_call_sync_and_async_at_once(
     for clients in made:
         clients.close()
     assert not accounts.faults
-    assert {*accounts.sessions.values()} == {each.token for each in accounts.accounts.values()}
+    assert {*accounts.sessions.values()} == {each.token for each in accounts.services.values()}
     assert len(accounts.sessions) == 4, "one for each account of each client"
     ids: list[set[str]] = []
     for name, said in zip(names, walks, strict=True):
@@ -163,25 +227,29 @@ def test_two_accounts_share_nothing_in_any_call_sync_and_async_at_once(
         ids.append({said["bookings.create"], said["bookings.get"], said["tickets.get"]})
     assert not set.intersection(*ids)
     assert {key[0] for key in catalogues._graphs} == {
-        each.token for each in accounts.accounts.values()
+        each.token for each in accounts.services.values()
     }
 
 
-def test_both_accounts_use_the_same_connection(clients: Clients, accounts: Router) -> None:
+def test_both_accounts_use_the_same_connection(
+    clients: Clients, accounts: Accounts, ferry_sandbox: Sandbox
+) -> None:
+    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+    view = ferry.with_options(token=ferry_sandbox.read_only_token)
+    for one in (ferry, view, ferry, view):
+        one.catalogue.ports()
+    assert ferry_sandbox.counters.connections == 1
     ferry, view = pair(clients, accounts)
-    accounts.connections.clear()
     before = len(accounts.tokens)
     for one in (ferry, view, ferry, view):
         one.catalogue.ports()
-    assert len(accounts.connections) == 1
-    north, south = (accounts.accounts[name].token for name in (NORTH, SOUTH))
-    assert accounts.tokens[before:] == [north, south, north, south]
+    assert accounts.tokens[before:] == [accounts.token_of(NORTH), accounts.token_of(SOUTH)] * 2
 
 
 def test_a_view_keeps_the_rest_and_leaves_the_organisation_token(
-    clients: Clients, accounts: Router, tmp_path: Path
+    clients: Clients, accounts: Accounts, tmp_path: Path
 ) -> None:
-    north, south = (accounts.accounts[name] for name in (NORTH, SOUTH))
+    north, south = (accounts.services[name] for name in (NORTH, SOUTH))
     outcomes: list[str] = []
     asked: list[str] = []
 
@@ -193,9 +261,10 @@ def test_a_view_keeps_the_rest_and_leaves_the_organisation_token(
         Journal(f"sqlite:///{tmp_path}/a.db") as first,
         Journal(f"sqlite:///{tmp_path}/b.db") as two,
     ):
-        ferry = clients(
+        ferry = client_of(
+            clients,
+            accounts,
             north.token,
-            base_url=accounts.base_url,
             organisation_token=north.organisation_token,
             journal=first,
             limiter=Limiter(),
@@ -228,7 +297,7 @@ def test_a_view_keeps_the_rest_and_leaves_the_organisation_token(
         assert not asked
 
 
-def test_options_of_an_account_are_checked(clients: Clients, accounts: Router) -> None:
+def test_options_of_an_account_are_checked(clients: Clients, accounts: Accounts) -> None:
     ferry, _ = pair(clients, accounts, read_only=True)
     for name, values in (
         ("token", (None, "", "a\nb", 5)),
@@ -239,14 +308,14 @@ def test_options_of_an_account_are_checked(clients: Clients, accounts: Router) -
         for value in values:
             error = caught(InvalidInputError, ferry.with_options, **{name: value})
             assert error.field == name, (name, value)
-    south = accounts.accounts[SOUTH]
+    south = accounts.services[SOUTH]
     view = ferry.with_options(token=south.token)
     caught(ReadOnlyError, view.bookings.confirm, "b-1")
     caught(InvalidInputError, ferry.with_options, token=south.token, read_only=False)
     assert south.token not in repr(view)
 
 
-def test_an_async_token_or_limiter_needs_the_async_client(accounts: Router) -> None:
+def test_an_async_token_or_limiter_needs_the_async_client() -> None:
     class Limiter:
         async def acquire(self, operation: str) -> None:
             """Never asked."""
@@ -254,15 +323,15 @@ def test_an_async_token_or_limiter_needs_the_async_client(accounts: Router) -> N
     async def token() -> str:
         return "never asked for"
 
-    with Ferry("north-token", base_url=accounts.base_url) as ferry:
+    with Ferry("north-token", base_url=URL) as ferry:
         for options in ({"token": token}, {"organisation_token": token}, {"limiter": Limiter()}):
             error = caught(InvalidInputError, ferry.with_options, **options)
             assert error.field in options
 
 
-def test_every_token_in_use_is_hidden(clients: Clients, accounts: Router) -> None:
+def test_every_token_in_use_is_hidden(clients: Clients, accounts: Accounts) -> None:
     ferry, view = pair(clients, accounts)
-    tokens = [sandbox.token for sandbox in accounts.accounts.values()]
+    tokens = [sandbox.token for sandbox in accounts.services.values()]
     for one in (ferry, view, ferry.with_options(token="a-third-account")):
         error = caught(BadRequestError, one.bookings.get, "echo")
         assert str(error).count("[hidden]") >= 1
@@ -271,9 +340,9 @@ def test_every_token_in_use_is_hidden(clients: Clients, accounts: Router) -> Non
 
 
 def test_a_function_is_asked_for_each_account_and_holds_up_no_other(
-    clients: Clients, accounts: Router
+    clients: Clients, accounts: Accounts
 ) -> None:
-    north, south = (accounts.accounts[name].token for name in (NORTH, SOUTH))
+    north, south = accounts.token_of(NORTH), accounts.token_of(SOUTH)
     may_go_on, is_asked, calls = threading.Event(), threading.Event(), count()
 
     def slow() -> str:
@@ -282,9 +351,9 @@ def test_a_function_is_asked_for_each_account_and_holds_up_no_other(
         assert may_go_on.wait(60)
         return south
 
-    ferry = clients(lambda: north, base_url=accounts.base_url)
+    ferry = client_of(clients, accounts, lambda: north)
     if clients.is_async:
-        ferry = clients(north, base_url=accounts.base_url)  # a function blocks the event loop
+        ferry = client_of(clients, accounts, north)  # a function blocks the event loop
         may_go_on.set()
     view = ferry.with_options(token=slow)
     with ThreadPoolExecutor(1) as thread:
@@ -300,14 +369,14 @@ def test_a_function_is_asked_for_each_account_and_holds_up_no_other(
 
 
 def test_each_account_has_files_of_its_own(
-    clients: Clients, accounts: Router, tmp_path: Path
+    clients: Clients, accounts: Accounts, tmp_path: Path
 ) -> None:
     ferry, view = pair(clients, accounts, route_cache=tmp_path)
     assert ferry.routes.find(NORTH)
     assert view.routes.find(SOUTH)
     files = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert len(files) == 2
-    for sandbox in accounts.accounts.values():
+    for sandbox in accounts.services.values():
         for name, content in files.items():
             assert sandbox.token not in name
             assert sandbox.token.encode() not in content
@@ -317,15 +386,15 @@ def test_each_account_has_files_of_its_own(
     for one, expected in ((north, NORTH), (south, SOUTH)):
         assert expected in {route.depart_name for route in one.routes.find()}
     assert len(accounts.tokens) == before, "the files have it all"
-    south_token = accounts.accounts[SOUTH].token
+    south_token = accounts.services[SOUTH].token
     assert north.with_options(token=lambda: south_token).routes.find(SOUTH)
     assert {path.name for path in tmp_path.iterdir()} == files.keys()
     assert len(accounts.tokens) > before
 
 
-def test_what_a_function_s_account_knows_goes_with_it(clients: Clients, accounts: Router) -> None:
+def test_what_a_function_s_account_knows_goes_with_it(clients: Clients, accounts: Accounts) -> None:
     ferry, _ = pair(clients, accounts)
-    token = accounts.accounts[SOUTH].token
+    token = accounts.services[SOUTH].token
     view = ferry.with_options(token=lambda: token)
     assert view.routes.find(SOUTH)
     assert len(catalogues._graphs) == 1
@@ -335,7 +404,7 @@ def test_what_a_function_s_account_knows_goes_with_it(clients: Clients, accounts
 
 
 def test_the_routes_of_the_accounts_used_last_are_kept(
-    clients: Clients, accounts: Router, monkeypatch: pytest.MonkeyPatch
+    clients: Clients, accounts: Accounts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(catalogues, "_MAX_KEPT", 2)
     first, second = pair(clients, accounts)
@@ -344,7 +413,7 @@ def test_the_routes_of_the_accounts_used_last_are_kept(
         assert ferry.routes.find()
         assert ferry.places.find("Genoa")
         assert ferry.vehicles.find("golf")
-    tokens = [accounts.accounts[NORTH].token] * 2
+    tokens = [accounts.services[NORTH].token] * 2
     for kept in (catalogues._graphs, catalogues._indexes, catalogues._vehicles):
         assert [(token, language) for token, _, language, _ in kept] == [
             (tokens[0], None),

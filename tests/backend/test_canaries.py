@@ -19,12 +19,9 @@ from ferry_sdk import (
     PenaltyExceededError,
     PriceChangedError,
     RequestTimeoutError,
-    UnresolvedWriteError,
 )
-from ferry_sdk.journal import Journal
 from tests.backend.canaries import (
     BOOKING,
-    CANARIES,
     CONTACT,
     ORGANISATION,
     PASSENGER,
@@ -207,55 +204,6 @@ def test_headers_of_a_reply_are_in_no_log_of_ours(clients, caplog):
     assert not leaks(caplog.text)
 
 
-# ---- tokens of functions ----------------------------------------------------------------------
-
-
-def test_neither_the_old_token_nor_the_new_one_shows(clients, logged):
-    given = iter(["canary-old-token", "canary-new-token"])
-    seen = []
-
-    def service(request):
-        seen.append(request.headers["authorization"])
-        message = f"I know {' '.join(seen)}"
-        body = {"error": True, "code": "NO", "message": message}
-        headers = {"www-authenticate": f'Bearer error="{message}"'}
-        return httpx.Response(401, json=body, headers=headers)
-
-    ferry = client_of(clients, service, lambda: next(given))
-    with pytest.raises(FerryError) as raised:
-        ferry.tickets.get("t-1")
-    assert len(seen) == 2
-    text = f"{shown(raised.value)} {logged()} {raised.value.__dict__.get('www_authenticate')}"
-    assert "canary-old-token" not in text
-    assert "canary-new-token" not in text
-
-
-# ---- the journal ------------------------------------------------------------------------------
-
-
-def test_a_journal_names_nobody(clients, tmp_path, logged):
-    url = f"sqlite:///{tmp_path / 'journal.db'}"
-    with Journal(url) as journal:
-        ferry = client_of(
-            clients, record_of, TOKEN, organisation_token=ORGANISATION, journal=journal
-        )
-        for kind, call in ERRORS.values():
-            if kind is OutcomeUnknownError:
-                caught(kind, call, ferry)
-        assert len(journal.unresolved()) == 5
-        twin = caught(UnresolvedWriteError, ferry.bookings.create, **BOOKING)
-        assert not leaks(shown(twin))
-        assert not leaks(f"{journal!r} {journal.unresolved()!r} {vars(journal)!r}")
-        assert not leaks(pickle.dumps(journal.unresolved(), 0).decode("latin-1"))
-        kept = b"".join(path.read_bytes() for path in tmp_path.iterdir())
-    kept += b"".join(path.read_bytes() for path in tmp_path.iterdir())
-    assert b"bookings.create" in kept
-    for canary in (*CANARIES, PAYMENT):
-        for encoding in ("utf-8", "utf-16-le"):
-            assert canary.encode(encoding) not in kept
-    assert not leaks(logged())
-
-
 # ---- what is not an error of the library's -----------------------------------------------------
 
 
@@ -277,29 +225,25 @@ def interrupting(_):
     raise Interruption
 
 
-CREATIONS = {
-    "REST": lambda ferry: ferry.bookings.create(**BOOKING),
-    "MCP": lambda ferry: ferry.mcp.create_booking(**BOOKING),
-}
-every_creation = pytest.mark.parametrize("create", CREATIONS.values(), ids=CREATIONS)
+def create_over_rest(ferry):
+    return ferry.bookings.create(**BOOKING)
 
 
-@every_creation
+def create_over_mcp(ferry):
+    return ferry.mcp.create_booking(**BOOKING)
+
+
+@pytest.mark.parametrize("create", [create_over_rest, create_over_mcp])
 def test_an_interruption_shows_no_traveller(create):
-    with httpx.Client(transport=httpx.MockTransport(interrupting)) as http_client:
-        ferry = Ferry(TOKEN, base_url=URL, http_client=http_client)
-        with pytest.raises(Interruption) as raised:
-            create(ferry)
-    assert not leaks(frames_of(raised.value))
+    transport = httpx.MockTransport(interrupting)
 
-
-@every_creation
-def test_an_interruption_of_a_task_shows_no_traveller(create):
     async def main():
-        transport = httpx.MockTransport(interrupting)
         async with httpx.AsyncClient(transport=transport) as http_client:
             await create(AsyncFerry(TOKEN, base_url=URL, http_client=http_client))
 
-    with pytest.raises(Interruption) as raised:
+    with pytest.raises(Interruption) as in_task:
         asyncio.run(main())
-    assert not leaks(frames_of(raised.value))
+    with httpx.Client(transport=transport) as http_client, pytest.raises(Interruption) as in_thread:
+        create(Ferry(TOKEN, base_url=URL, http_client=http_client))
+    for raised in (in_task, in_thread):
+        assert not leaks(frames_of(raised.value))

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
-from dataclasses import dataclass
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
 
 from ferry_sdk import AsyncFerry
-from tests.backend import stopping
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import eventually
 from tests.backend.notes import Noting
@@ -21,36 +20,57 @@ from tests.support.tiers import mostly_long
 from tests.support.trip import PASSENGERS, found
 from tests.transport.scripted import Service, hang
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-    from anyio.from_thread import BlockingPortal
+async def by_task(call, when, *, times=1):
+    """Cancel a call's task as asyncio does, perhaps twice; a time-out of asyncio does the same."""
+    task = asyncio.ensure_future(call())
+    while not when():
+        assert not task.done(), f"it is over too soon: {task}"
+        await asyncio.sleep(0.01)
+    for _ in range(times):
+        task.cancel()
+        await asyncio.sleep(0)
+    with suppress(asyncio.CancelledError):
+        await task
+    assert task.cancelled()
 
-    Way = Callable[..., Any]
+
+async def by_scope(call, when):
+    """Cancel the scope around a call; a nursery and a time-out of trio do the same."""
+    async with anyio.create_task_group() as group:
+        with anyio.CancelScope() as scope:
+
+            async def cancel():
+                while not when():  # noqa: ASYNC110 -- another thread counts
+                    await anyio.sleep(0.01)
+                scope.cancel()
+
+            group.start_soon(cancel)
+            await call()
+    assert scope.cancelled_caught
 
 
-@dataclass(frozen=True)
+WAYS = {
+    "by task": ("asyncio", by_task),
+    "in trio": ("trio", by_scope),
+    "by task, twice": ("asyncio", partial(by_task, times=2)),
+    "by scope": ("asyncio", by_scope),
+}
+
+
 class Stopper:
     """Stops calls of one kind of event loop in one way."""
 
-    way: Way
-    portal: BlockingPortal
+    def __init__(self, way, portal):
+        self.way, self.portal = way, portal
 
     def __call__(self, call, when):
         self.portal.call(self.way, call, when)
 
 
-@pytest.fixture(
-    params=[
-        one
-        for loop, ways in stopping.WAYS.items()
-        for one in mostly_long(
-            pytest.param((loop, way), id=f"{loop}-{way.__name__}") for way in ways
-        )
-    ]
-)
+@pytest.fixture(params=mostly_long(WAYS, short=2))
 def stop(request):
-    loop, way = request.param
+    loop, way = WAYS[request.param]
     return Stopper(way, request.getfixturevalue(f"{loop}_portal"))
 
 
@@ -69,12 +89,6 @@ def aferry(ferry_sandbox, noting, stop):
     )
     yield made
     stop.portal.call(made.aclose)
-
-
-def confirmed(ferry, booking_id):
-    """The ticket of the booking, which is confirmed."""
-    ferry.bookings.confirm(booking_id)
-    return ferry.bookings.get(booking_id).tickets[0].id
 
 
 def in_doubt(journal):
@@ -119,7 +133,7 @@ def test_a_confirmation_is_on_record_and_settled_later(
 def test_every_write_that_can_be_read_back_is_settled_later(
     stop, aferry, ferry, ferry_sandbox, journal, booking_id, write
 ):
-    ticket_id = confirmed(ferry, booking_id)
+    ticket_id = ferry.bookings.confirm(booking_id).ticket_id
     ferry_sandbox.counters.reset()
     name, call = {
         "cancel booking": ("bookings.cancel", partial(aferry.bookings.cancel, booking_id)),
@@ -199,7 +213,7 @@ def test_while_it_is_put_on_record_nothing_stays_open(stop, ferry_sandbox, journ
 
     def beginning():
         began.append(True)
-        time.sleep(0.25)
+        time.sleep(0.1)
 
     noting = Noting(journal, beginning)
     ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=noting)

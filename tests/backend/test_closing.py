@@ -17,8 +17,8 @@ from ferry_sdk import (
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.support.hold import Hold
-from tests.support.trip import PASSENGERS
-from tests.transport.scripted import Service, hang, in_turn, read_request, serve
+from tests.transport.calls import CONFIRM, CREATE, READ
+from tests.transport.scripted import Service, hang, in_turn, read_request
 
 pytestmark = pytest.mark.own_http_client(reason="a caller's own client is the caller's to close")
 
@@ -31,28 +31,16 @@ def deadline(request):
     return request.param
 
 
-def create(ferry):
-    selection = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
-    return ferry.bookings.create(availabilities=[selection], passengers=PASSENGERS[:1])
-
-
-def confirm(ferry):
-    return ferry.bookings.confirm("b-1")
-
-
-def read(ferry):
-    return ferry.catalogue.ports()
-
-
 @pytest.mark.parametrize(
     ("call", "kind"),
-    [(read, FerryError), (create, OutcomeUnknownError), (confirm, OutcomeUnknownError)],
+    [(READ, FerryError), (CREATE, OutcomeUnknownError), (CONFIRM, OutcomeUnknownError)],
+    ids=["read", "create", "confirm"],
 )
 def test_calls_in_flight_end_at_once(any_clients, deadline, call, kind):
     with Service(in_turn(read_request, hang)) as service:
         ferry = any_clients("t", base_url=service.url, deadline=deadline)
-        count = 1 if call is confirm else 3  # others would join it, sooner or later
-        calls = [UnderWay(lambda: call(ferry)) for _ in range(count)]
+        count = 1 if call is CONFIRM else 3  # others would join it, sooner or later
+        calls = [UnderWay(lambda: call.make(ferry)) for _ in range(count)]
         eventually(lambda: len(service.asked) == count)
         closed = UnderWay(ferry.close).outcome()
         assert closed.error is None
@@ -74,7 +62,7 @@ def test_whatever_a_call_waits_for_it_ends(
         if moment == "connecting":
             # A handshake of TLS is given up in its own time, as closing does not wake it.
             ferry = any_clients("t", base_url=service.secure_url, deadline=deadline, timeout=0.5)
-            calls = [UnderWay(lambda: confirm(ferry))]
+            calls = [UnderWay(lambda: CONFIRM.make(ferry))]
             eventually(lambda: connections_to(service.url))
         elif moment == "handshake of MCP":
             hold = Hold(ferry_sandbox, "mcp.initialize")
@@ -144,17 +132,19 @@ def test_a_client_closed_from_another_event_loop_wakes_who_waits(ferry_sandbox, 
     portal.call(ferry.aclose)
 
 
-def test_later_calls_are_refused(new_client, ferry_sandbox):
+@pytest.mark.parametrize("has_called", [True, False])
+def test_later_calls_are_refused(new_client, ferry_sandbox, has_called):
     ferry = new_client()
     view = ferry.with_options(language="fr")
-    assert ferry.catalogue.vehicle_types()
+    if has_called:
+        ferry.catalogue.vehicle_types()
     ferry.close()
     ferry.close()
     ferry_sandbox.counters.reset()
     for one in (ferry, view):
-        for call in (one.catalogue.ports, one.mcp.ports, lambda: one.bookings.confirm("b")):  # noqa: B023 -- it is called at once
+        for call in (READ.make, CONFIRM.make, CREATE.make, lambda ferry: ferry.mcp.ports()):
             with pytest.raises(ConfigurationError, match="the client is closed") as raised:
-                call()
+                call(one)
             assert raised.value.outcome == "not_sent"
     assert not ferry_sandbox.counters.requests
 
@@ -173,13 +163,6 @@ def test_a_block_that_fails_closes_the_client(ferry_sandbox):
     assert not connections_to(ferry_sandbox.base_url)
     with pytest.raises(ConfigurationError):
         ferry.catalogue.vehicle_types()
-
-
-def test_a_client_that_never_called_is_closed(new_client):
-    ferry = new_client()
-    ferry.close()
-    with pytest.raises(ConfigurationError, match="the client is closed"):
-        ferry.catalogue.ports()
 
 
 def test_closed_by_another_task(ferry_sandbox, portal):
@@ -213,14 +196,3 @@ def test_opened_and_closed_under_fire(new_client, ferry_sandbox):
         for one in calls:
             assert one.value() >= 0
     eventually(lambda: not connections_to(ferry_sandbox.base_url), SOON)
-
-
-def test_a_write_under_way_is_told_apart_from_one_that_was_not_sent(any_clients):
-    with Service(serve) as service:
-        ferry = any_clients("t", base_url=service.url, max_retries=0)
-        assert ferry.bookings.confirm("b-1").booking_id == "b-1"
-        ferry.close()
-        with pytest.raises(ConfigurationError) as raised:
-            create(ferry)
-        assert raised.value.outcome == "not_sent"
-        assert len(service.asked) == 1

@@ -124,34 +124,24 @@ def test_a_handshake_that_another_loop_makes_is_not_waited_for_in_vain(
 
 
 @pytest.mark.parametrize("run", mostly_long([on_asyncio, on_trio]))
-def test_ended_loops_are_forgotten(ferry, run):
+def test_ended_loops_and_their_connections_are_forgotten(ferry, ferry_sandbox, run):
     loops = []
 
     async def call():
-        loops.append(
-            weakref.ref(
-                asyncio.get_running_loop()
-                if run is on_asyncio
-                else trio.lowlevel.current_trio_token()
-            )
+        loop = (
+            asyncio.get_running_loop() if run is on_asyncio else trio.lowlevel.current_trio_token()
         )
+        loops.append(weakref.ref(loop))
         await journey(ferry)
 
     for _ in range(4):
         run(call)
         gc.collect()
     assert sum(loop() is not None for loop in loops) <= 1
+    assert len(connections_to(ferry_sandbox.base_url)) <= 1  # of the loop that ended last
     on_asyncio(lambda: journey(ferry))
     gc.collect()
     assert [loop() for loop in loops] == [None] * 4
-
-
-@pytest.mark.parametrize("run", mostly_long([on_asyncio, on_trio]))
-def test_the_connections_of_ended_loops_are_closed(ferry, ferry_sandbox, run):
-    for _ in range(5):
-        run(lambda: journey(ferry))
-    gc.collect()
-    assert len(connections_to(ferry_sandbox.base_url)) <= 1  # of the loop that ended last
     asyncio.run(ferry.aclose())
     gc.collect()
     assert not connections_to(ferry_sandbox.base_url)

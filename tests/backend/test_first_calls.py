@@ -117,7 +117,7 @@ def test_no_call_of_a_new_process_loads_a_module(
                 ferry_sandbox.faults.clear()
                 if fault is not None:
                     ferry_sandbox.faults.add(fault, times=1)
-                deadline = 0.2 if fault in LOST else 20 if index % 2 else None
+                deadline = 0.1 if fault in LOST else 20 if index % 2 else None
                 program.call(name, given, deadline=deadline, max_retries=1)
                 made += 1
     assert program.errors >= {None, "NotFoundError", "OutcomeUnknownError"}
@@ -147,7 +147,7 @@ def judge(results):
 
 @pytest.mark.timeout(600)  # a process for each line
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="it forks new processes")
-@pytest.mark.parametrize("step", mostly_long([61, 1], ids=str))
+@pytest.mark.parametrize("step", mostly_long([97, 1], ids=str))
 def test_a_first_call_that_is_interrupted_at_any_line_can_be_made_again(step, record_property):
     lines = judge(interrupted_first_calls("lines", step))
     assert lines > 150 / step
@@ -194,7 +194,7 @@ asyncio.run(main())
 """A program whose event loops or whose threads are not as usual."""
 
 
-@pytest.mark.parametrize("kind", ["policy", "no threads"])
+@pytest.mark.parametrize("kind", mostly_long(["no threads", "policy"]))
 def test_a_first_call_needs_no_other_event_loop_of_the_program_and_no_thread(kind):
     with Service(serve) as service:
         ended = subprocess.run(

@@ -17,7 +17,7 @@ import httpx
 import pytest
 import trio
 
-from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError
+from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError, RequestTimeoutError
 from ferry_sdk._engine.correlation import recent_ids
 from ferry_sdk._transport import single_flight
 from tests.backend.descriptors import descriptors
@@ -63,22 +63,25 @@ def has_not_grown(before, spare=SPARE):
     assert not single_flight._shared_calls
 
 
+def measure(use, warm_up, count):
+    """Use something so often; it uses no more than it did after it was warm."""
+    use(warm_up)
+    before = used()
+    use(count)
+    has_not_grown(before)
+
+
 async def forget_timers():
     """Let every event loop drop its cancelled timers, of which it keeps up to a hundred.
 
     It drops them when there are many; how many it holds at one moment is chance.
     """
-    dropped = []
-    for loop in _running_loops():
-        dropped.append(threading.Event())
-        loop.call_soon_threadsafe(_fill_with_cancelled_timers, loop, dropped[-1])
-    for event in dropped:
-        await anyio.to_thread.run_sync(event.wait)
-
-
-def _running_loops():
-    found = [known for known in gc.get_objects() if isinstance(known, asyncio.BaseEventLoop)]
-    return [loop for loop in found if loop.is_running()]
+    known = [one for one in gc.get_objects() if isinstance(one, asyncio.BaseEventLoop)]
+    for loop in known:
+        if loop.is_running():
+            dropped = threading.Event()
+            loop.call_soon_threadsafe(_fill_with_cancelled_timers, loop, dropped)
+            await anyio.to_thread.run_sync(dropped.wait)
 
 
 def _fill_with_cancelled_timers(loop, dropped):
@@ -89,6 +92,9 @@ def _fill_with_cancelled_timers(loop, dropped):
 
 def on_asyncio(work):
     asyncio.run(work())
+
+
+each_loop = pytest.mark.parametrize("run", [on_asyncio, trio.run], ids=["asyncio", "trio"])
 
 
 def service(request):
@@ -116,9 +122,16 @@ def failing(ferry, index):
         case 2:
             return ferry.bookings.get("refused")
         case 3:
-            return ferry.bookings.confirm("b-1")
+            return ferry.with_options(deadline=0.001).bookings.confirm("b-1")
         case _:
             return ferry.tickets.get("")
+
+
+@pytest.fixture
+def offline():
+    """A client of a service that is a function."""
+    with httpx.Client(transport=httpx.MockTransport(service)) as http_client:
+        yield Ferry("t", base_url=URL, http_client=http_client, max_retries=0)
 
 
 @pytest.fixture(autouse=True)
@@ -128,19 +141,25 @@ def few_ids(monkeypatch, ferry_sandbox):
     monkeypatch.setattr(ferry_sandbox.request_log, "_entries", deque(maxlen=8))
 
 
-def test_ten_thousand_calls():
-    with httpx.Client(transport=httpx.MockTransport(service)) as http_client:
-        ferry = Ferry("t", base_url=URL, http_client=http_client)
-        for _ in range(WARM_UP):
-            ferry.catalogue.ports()
-        before = used()
-        for _ in range(10_000):
-            ferry.catalogue.ports()
-        has_not_grown(before)
+def test_ten_thousand_calls(offline):
+    def calls(count):
+        for _ in range(count):
+            offline.catalogue.ports()
+
+    measure(calls, WARM_UP, 10_000)
 
 
-@pytest.mark.parametrize("run", [on_asyncio, trio.run], ids=["asyncio", "trio"])
-def test_three_thousand_calls_of_tasks(run):
+def test_two_thousand_calls_that_fail(offline):
+    def calls(count):
+        for index in range(count):
+            with pytest.raises(FerryError):
+                failing(offline, index)
+
+    measure(calls, WARM_UP, 2_000)
+
+
+@each_loop
+def test_thousands_of_calls_of_tasks(run):
     async def calls(ferry, count):
         for _ in range(count):
             await ferry.catalogue.ports()
@@ -150,71 +169,43 @@ def test_three_thousand_calls_of_tasks(run):
             for _ in range(10):
                 group.start_soon(calls, ferry, count // 10)
 
-    async def main():
-        transport = httpx.MockTransport(service)
-        async with httpx.AsyncClient(transport=transport) as http_client:
-            ferry = AsyncFerry("t", base_url=URL, http_client=http_client)
-            await crowd(ferry, WARM_UP)
-            before, tasks = used(), len(anyio.get_running_tasks())
-            await crowd(ferry, 3_000)
-            has_not_grown(before, SPARE * 3 // 10)
-            assert len(anyio.get_running_tasks()) == tasks
-
-    run(main)
-
-
-def test_two_thousand_calls_that_fail():
-    with httpx.Client(transport=httpx.MockTransport(service)) as http_client:
-        ferry = Ferry("t", base_url=URL, http_client=http_client, max_retries=0)
-
-        def calls(count):
-            for index in range(count):
-                with pytest.raises(FerryError):
-                    failing(ferry.with_options(deadline=0.001 if index % 5 == 3 else None), index)
-
-        calls(WARM_UP)
-        before = used()
-        calls(2_000)
-        has_not_grown(before)
-
-
-@pytest.mark.parametrize("run", [on_asyncio, trio.run], ids=["asyncio", "trio"])
-def test_a_thousand_calls_of_tasks_that_fail(run):
-    async def calls(ferry, count):
+    async def fail(ferry, count):
         for index in range(count):
-            deadline = 0.001 if index % 5 == 3 else None
             with pytest.raises(FerryError):
-                await failing(ferry.with_options(deadline=deadline), index)
+                await failing(ferry, index)
+        await anyio.sleep(0.2)  # the loop forgets its timers when they are due
 
     async def main():
         transport = httpx.MockTransport(service)
         async with httpx.AsyncClient(transport=transport) as http_client:
             ferry = AsyncFerry("t", base_url=URL, http_client=http_client, max_retries=0)
-            await calls(ferry, WARM_UP)
-            await anyio.sleep(0.2)  # the loop forgets its timers when they are due
-            before = used()
-            await calls(ferry, 1_000)
-            await anyio.sleep(0.2)
-            has_not_grown(before, SPARE // 2)
+            for use, number, spare in ((crowd, 3_000, SPARE * 3 // 10), (fail, 1_000, SPARE // 2)):
+                await use(ferry, WARM_UP)
+                before, tasks = used(), len(anyio.get_running_tasks())
+                await use(ferry, number)
+                has_not_grown(before, spare)
+                assert len(anyio.get_running_tasks()) == tasks
 
     run(main)
 
 
-def test_calls_over_sockets(ferry, ferry_sandbox):
+@pytest.mark.parametrize("deadline", [None, 20])
+def test_calls_over_sockets(ferry, ferry_sandbox, deadline):
+    view = ferry.with_options(deadline=deadline)
+
     def calls(count):
         for index in range(count):
-            ferry.catalogue.vehicle_types()
+            view.catalogue.vehicle_types()
             if index % 5 == 0:
-                ferry.mcp.countries()
+                view.mcp.countries()
 
-    calls(50)
-    before, connections = used(), ferry_sandbox.counters.connections
-    calls(1_500)
-    has_not_grown(before)
+    calls(1)
+    connections = ferry_sandbox.counters.connections
+    measure(calls, 50, 1_500)
     assert ferry_sandbox.counters.connections == connections
 
 
-@pytest.mark.parametrize("run", [on_asyncio, trio.run], ids=["asyncio", "trio"])
+@each_loop
 def test_calls_of_tasks_over_sockets(async_ferry, ferry_sandbox, run):
     async def calls(count):
         """Give the number of pauses in which the pool may have closed its connection."""
@@ -243,17 +234,6 @@ def test_calls_of_tasks_over_sockets(async_ferry, ferry_sandbox, run):
     run(main)
 
 
-def test_calls_with_a_deadline_leave_no_thread(ferry, ferry_sandbox):
-    hurried = ferry.with_options(deadline=20)
-    for _ in range(50):
-        hurried.catalogue.vehicle_types()
-    before, connections = used(), ferry_sandbox.counters.connections
-    for _ in range(500):
-        hurried.catalogue.vehicle_types()
-    has_not_grown(before)
-    assert ferry_sandbox.counters.connections == connections
-
-
 def test_calls_whose_connection_is_cut_leave_nothing_open(ferry, ferry_sandbox):
     ferry_sandbox.faults.add("cut_before", "catalogue.vehicle_types", times=None)
 
@@ -263,10 +243,7 @@ def test_calls_whose_connection_is_cut_leave_nothing_open(ferry, ferry_sandbox):
             with pytest.raises(FerryError):
                 hurried.catalogue.vehicle_types()
 
-    calls(50)
-    before = used()
-    calls(500)
-    has_not_grown(before)
+    measure(calls, 50, 500)
 
 
 def test_clients_that_come_and_go_leave_nothing(ferry_sandbox):
@@ -275,22 +252,13 @@ def test_clients_that_come_and_go_leave_nothing(ferry_sandbox):
             with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
                 ferry.catalogue.vehicle_types()
 
-    clients(20)
-    before = used()
-    clients(100)
-    has_not_grown(before)
-
-
-def test_async_clients_that_come_and_go_leave_nothing(ferry_sandbox):
-    async def clients(count):
+    async def come_and_go(count):
         for _ in range(count):
             async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
                 await ferry.catalogue.vehicle_types()
 
-    asyncio.run(clients(20))
-    before = used()
-    asyncio.run(clients(100))
-    has_not_grown(before)
+    measure(clients, 20, 100)
+    measure(lambda count: asyncio.run(come_and_go(count)), 20, 100)
 
 
 # asyncio complains of a loop that ended before its connections; the client closes them itself.
@@ -299,38 +267,35 @@ def test_async_clients_that_come_and_go_leave_nothing(ferry_sandbox):
 def test_a_client_used_by_many_loops_leaves_nothing(ferry_sandbox):
     ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
 
+    async def call():
+        await ferry.catalogue.vehicle_types()
+
     def loops(count):
         for _ in range(count):
-            asyncio.run(_call(ferry))
+            asyncio.run(call())
 
-    loops(20)
-    before = used()
-    loops(100)
-    has_not_grown(before)
+    measure(loops, 20, 100)
     asyncio.run(ferry.aclose())
     gc.collect()
-
-
-async def _call(ferry):
-    await ferry.catalogue.vehicle_types()
 
 
 def test_errors_that_are_dropped_leave_nothing(ferry_sandbox):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, deadline=0.3) as ferry:
         ferry_sandbox.faults.add("cut_before", "bookings.confirm", times=None)
         references = []
-        for _ in range(3):
+        while len(references) < 3:
             try:
                 ferry.bookings.confirm("b-1")
             except OutcomeUnknownError as error:
                 references.append(weakref.ref(error))
+            except RequestTimeoutError:
+                """A busy machine left no time to send it."""
 
         def are_gone():
             gc.collect()
             return all(reference() is None for reference in references)
 
         eventually(are_gone)
-        assert len(references) == 3
 
 
 def test_a_large_reply_is_let_go():

@@ -35,7 +35,7 @@ from ferry_sdk import (
 )
 from ferry_sdk._transport.send_guard import SendGuard
 from ferry_sdk.journal import Journal
-from tests.backend.gathering import eventually
+from tests.backend.gathering import eventually, threads_end
 from tests.backend.notes import Noting
 from tests.support.samples import BOOKING
 from tests.support.tiers import LONG
@@ -328,7 +328,7 @@ def test_an_interruption_at_any_line_leaves_the_write_on_record(
     try:
         with caplog.at_level(logging.WARNING, "ferry_sdk"):
             lines = course.run(step, monkeypatch, caplog)
-        eventually(lambda: "ferry_sdk call" not in {one.name for one in threading.enumerate()})
+        threads_end()
     finally:
         gc.collect()  # what is left says so in this test, not in a later one
     assert len(lines) > 40 / step

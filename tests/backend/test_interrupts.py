@@ -13,7 +13,8 @@ import pytest
 
 from ferry_sdk import Ferry
 from ferry_sdk._runtime import threads as runtime_threads
-from tests.backend.gathering import UnderWay, eventually
+from tests.backend.descriptors import connections_to
+from tests.backend.gathering import UnderWay, eventually, threads_end
 from tests.backend.notes import Noting
 from tests.backend.test_interrupted_lines import Interruption
 from tests.support.hold import Hold
@@ -56,7 +57,7 @@ def interrupted(when):
         while not is_over.is_set():
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
             # A signal just before the main thread begins to wait does not wake it; the next does.
-            is_over.wait(0.5)
+            is_over.wait(0.05)
 
     before = signal.signal(signal.SIGINT, interrupt)
     pressing = UnderWay(press)
@@ -94,17 +95,6 @@ def test_a_write_is_on_record_and_settled_later(
     assert ferry_sandbox.counters.requests[name] == 1
 
 
-def test_the_next_call_does_not_get_the_reply_of_the_last(noted, ferry_sandbox, new_booking):
-    first, second = new_booking(), new_booking()
-    hold = Hold(ferry_sandbox, "bookings.confirm", replies=True)
-    with interrupted(lambda: hold.held):
-        noted.bookings.confirm(first)
-    hold.release()
-    for _ in range(3):
-        assert noted.bookings.get(second).booking_id == second
-    assert noted.bookings.confirm(second).booking_id == second
-
-
 # The socket of a TLS handshake that is interrupted is known to nobody yet.
 @pytest.mark.filterwarnings("ignore:unclosed <ssl.SSLSocket:ResourceWarning")
 def test_before_the_first_byte_it_is_on_record_as_not_sent(noting, deadline, caplog):
@@ -119,25 +109,19 @@ def test_before_the_first_byte_it_is_on_record_as_not_sent(noting, deadline, cap
         assert not warnings_of(caplog)
 
 
-def test_a_handshake_of_mcp_that_is_interrupted_leaves_the_write_not_sent(
-    noted, ferry_sandbox, noting, booking_id
-):
-    hold = Hold(ferry_sandbox, "mcp.initialize")
-    with interrupted(lambda: hold.held):
-        noted.mcp.confirm_booking(booking_id)
-    assert noting.states == ["not_sent"]
-    assert noted.mcp.confirm_booking(booking_id).booking_id == booking_id
-
-
-def test_a_pause_that_is_interrupted_leaves_the_write_not_sent(
-    noted, ferry_sandbox, noting, booking_id, caplog
+@pytest.mark.parametrize("moment", ["handshake", "pause"])
+def test_before_it_is_sent_it_is_on_record_as_not_sent(
+    noted, ferry_sandbox, noting, booking_id, caplog, moment
 ):
     caplog.set_level(logging.INFO, "ferry_sdk")
+    hold = Hold(ferry_sandbox, "mcp.initialize")
     ferry_sandbox.faults.add("rate_limited", "bookings.confirm", retry_after=15)
-    with interrupted(lambda: "next attempt" in caplog.text):
-        noted.bookings.confirm(booking_id)
+    with interrupted(lambda: hold.held or "next attempt" in caplog.text):
+        call = noted.mcp.confirm_booking if moment == "handshake" else noted.bookings.confirm
+        call(booking_id)
     assert noting.states == ["not_sent"]
-    assert noted.bookings.confirm(booking_id).booking_id == booking_id
+    ferry_sandbox.faults.clear()
+    assert call(booking_id).booking_id == booking_id
 
 
 def test_one_who_joined_is_interrupted_alone(noted, ferry_sandbox, noting, booking_id, joined):
@@ -186,11 +170,6 @@ class Counting:
         """Accept any outcome."""
 
 
-def call_threads():
-    """The threads of calls that have not ended."""
-    return {"ferry_sdk call"} & {thread.name for thread in threading.enumerate()}
-
-
 def test_an_interruption_at_any_line_of_a_threads_start_leaves_no_thread_and_repeats_nothing(
     record_property,
 ):
@@ -217,7 +196,7 @@ def test_an_interruption_at_any_line_of_a_threads_start_leaves_no_thread_and_rep
         # In a thread that ends: an interruption in a handler may leave its error there, as the
         # context of every later one.
         number = UnderWay(interrupt_each_line).value()
-    eventually(lambda: not call_threads())
+    threads_end()
     assert number > 20
     record_property("lines at which the start of a thread was interrupted", number)
 
@@ -258,7 +237,9 @@ def test_signals_at_any_moment_leave_no_thread_and_repeat_nothing(signals, recor
                     is_armed = False
                 except KeyboardInterrupt:
                     interruptions += 1
-        eventually(lambda: not call_threads())
+            gc.collect()
+            eventually(lambda: len(connections_to(service.url)) <= 1)
+        threads_end()
     finally:
         is_armed = False
         signal.setitimer(signal.ITIMER_REAL, 0)

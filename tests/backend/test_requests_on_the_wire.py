@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import socket
 import ssl
-import threading
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import httpcore
 import pytest
 
 from ferry_sdk import ConfigurationError, UnexpectedResponseError
 from ferry_sdk._transport.http11.client import Connections, prepare_request
+from ferry_sdk.sandbox import Sandbox
+from tests.support.tables import each
+from tests.transport.scripted import Service
 
 pytestmark = pytest.mark.own_http_client(reason="they are requests of the library's own clients")
 
@@ -20,57 +20,38 @@ LIMITS = (20.0, 20.0, 20.0, 20.0)
 TRACED = {"trace": lambda *_: None}
 
 
-class Notes(ThreadingHTTPServer):
-    """A service that notes targets and headers, and gives a cookie with every reply."""
+class Notes:
+    """A script that notes targets and headers, and gives a cookie with every reply."""
 
-    daemon_threads = True
-
-    def __init__(self, host):
-        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        super().__init__((host, 0), Noting)
+    def __init__(self):
         self.targets: list[str] = []
         self.headers: list[list[tuple[str, str]]] = []
 
+    def __call__(self, connection):
+        while head := connection.socket.recv(65536, socket.MSG_PEEK):
+            line, *fields = head.partition(b"\r\n\r\n")[0].decode().split("\r\n")
+            self.targets.append(line.split(" ")[1])
+            self.headers.append([tuple(field.lower().split(": ", 1)) for field in fields])
+            connection.request()
+            connection.socket.sendall(
+                b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 13\r\n"
+                b'set-cookie: session=mine; Path=/\r\n\r\n{"ports": []}'
+            )
+
     def values(self, name):
         """The values of a header in the last request."""
-        return [value for key, value in self.headers[-1] if key.lower() == name]
+        return [value for key, value in self.headers[-1] if key == name]
 
 
-class Noting(BaseHTTPRequestHandler):
-    """Answers with no ports, whatever is asked."""
-
-    protocol_version = "HTTP/1.1"
-    server: Notes
-
-    def do_GET(self):
-        self.server.targets.append(self.path)
-        self.server.headers.append(self.headers.items())
-        self.rfile.read(int(self.headers.get("content-length", 0)))
-        body = b'{"ports": []}'
-        self.send_response(200)
-        self.send_header("content-type", "application/json")
-        self.send_header("set-cookie", "session=mine; Path=/")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def do_POST(self):
-        self.do_GET()
-
-    def log_message(self, *_):
-        """Say nothing."""
+@pytest.fixture
+def notes():
+    return Notes()
 
 
-@contextmanager
-def noting(host="127.0.0.1"):
-    with Notes(host) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+@pytest.fixture
+def service(notes):
+    with Service(notes) as made:
+        yield made
 
 
 @pytest.fixture
@@ -94,31 +75,26 @@ def head(url):
 
 
 @pytest.mark.parametrize("prefix", ["", "/v2/ferries", "/caf%C3%A9/a%2Fb", "/café au lait"])
-def test_a_path_of_the_address_comes_first(any_clients, prefix):
-    with noting() as server:
-        url = f"http://127.0.0.1:{server.server_port}{prefix.replace(' ', '%20')}"
-        any_clients("t", base_url=url).catalogue.ports()
-        sent = {"/café au lait": "/caf%C3%A9%20au%20lait"}.get(prefix, prefix)
-        assert server.targets == [f"{sent}/api/port"]
-        assert server.values("host") == [f"127.0.0.1:{server.server_port}"]
+def test_a_path_of_the_address_comes_first(any_clients, service, notes, prefix):
+    any_clients("t", base_url=f"{service.url}{prefix.replace(' ', '%20')}").catalogue.ports()
+    sent = {"/café au lait": "/caf%C3%A9%20au%20lait"}.get(prefix, prefix)
+    assert notes.targets == [f"{sent}/api/port"]
+    assert notes.values("host") == [f"127.0.0.1:{service.port}"]
 
 
-def test_an_id_stays_one_segment(any_clients):
-    with noting() as server:
-        ferry = any_clients("t", base_url=f"http://127.0.0.1:{server.server_port}")
-        with pytest.raises(UnexpectedResponseError):
-            ferry.tickets.get("a/b?c=%2F#é d")
-        (target,) = set(server.targets)
-        assert target.endswith("/a%2Fb%3Fc%3D%252F%23%C3%A9%20d")
+def test_an_id_stays_one_segment(any_clients, service, notes):
+    with pytest.raises(UnexpectedResponseError):
+        any_clients("t", base_url=service.url).tickets.get("a/b?c=%2F#é d")
+    (target,) = set(notes.targets)
+    assert target.endswith("/a%2Fb%3Fc%3D%252F%23%C3%A9%20d")
 
 
 @pytest.mark.usefixtures("names_of_this_machine")
 @pytest.mark.parametrize("host", ["bücher.example", "BÜCHER.Example", "xn--bcher-kva.example"])
-def test_a_host_of_any_letters_is_reached(any_clients, host):
-    with noting() as server:
-        url = f"http://{host}:{server.server_port}"
-        any_clients("t", base_url=url, allow_http=True).catalogue.ports()
-        assert server.values("host") == [f"xn--bcher-kva.example:{server.server_port}"]
+def test_a_host_of_any_letters_is_reached(any_clients, service, notes, host):
+    url = f"http://{host}:{service.port}"
+    any_clients("t", base_url=url, allow_http=True).catalogue.ports()
+    assert notes.values("host") == [f"xn--bcher-kva.example:{service.port}"]
 
 
 def test_an_address_of_ipv6_is_reached(any_clients):
@@ -126,48 +102,38 @@ def test_an_address_of_ipv6_is_reached(any_clients):
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
     except OSError:
         pytest.skip("this machine has no ::1")
-    with noting("::1") as server:
-        url = f"http://[::1]:{server.server_port}"
-        any_clients("t", base_url=url).catalogue.ports()
-        assert server.values("host") == [f"[::1]:{server.server_port}"]
+    with Sandbox(host="::1") as sandbox:
+        assert sandbox.base_url.startswith("http://[::1]:")
+        assert any_clients(sandbox.token, base_url=sandbox.base_url).catalogue.ports()
 
 
-def test_a_cookie_is_not_kept(any_clients):
-    with noting() as server:
-        ferry = any_clients("t", base_url=f"http://127.0.0.1:{server.server_port}")
-        for _ in range(3):
-            ferry.catalogue.ports()
-            assert not server.values("cookie")
-
-
-def test_every_header_comes_once(any_clients):
-    with noting() as server:
-        url = f"http://127.0.0.1:{server.server_port}"
-        ferry = any_clients("t", base_url=url, default_headers={"X-Team": "a"}, language="fr")
+def test_every_header_comes_once_and_a_cookie_is_not_kept(any_clients, service, notes):
+    options = {"default_headers": {"X-Team": "a"}, "language": "fr"}
+    ferry = any_clients("t", base_url=service.url, **options)
+    for _ in range(3):
         ferry.catalogue.ports()
-        names = [name.lower() for name, _ in server.headers[-1]]
-        assert len(set(names)) == len(names)
-        assert {"host", "authorization", "x-team", "accept-language", "user-agent"} < set(names)
-        assert "content-length" not in names
+        names = [name for name, _ in notes.headers[-1]]
+        assert len({*names}) == len(names)
+        assert {"host", "authorization", "x-team", "accept-language", "user-agent"} < {*names}
+        assert not {"content-length", "cookie"} & {*names}
 
 
-def test_a_post_without_a_body_says_so():
-    with noting() as server:
-        client = Connections(ssl.create_default_context)
-        url = f"http://127.0.0.1:{server.server_port}/a?b=c%20d&e=/"
-        for content, length in ((None, "0"), (b"", "0"), (b"four", "4")):
-            request = client.build_request(
-                "POST", url, content=content, timeout=LIMITS, extensions=TRACED
-            )
-            reply = client.send(request, stream=True, auth=None, follow_redirects=False)
-            assert b"".join(reply.iter_raw()) == b'{"ports": []}'
-            reply.close()
-            assert server.values("content-length") == [length]
-        client.close()
-        assert server.targets == ["/a?b=c%20d&e=/"] * 3
+def test_a_post_without_a_body_says_so(service, notes):
+    client = Connections(ssl.create_default_context)
+    url = f"{service.url}/a?b=c%20d&e=/"
+    for content, length in ((None, "0"), (b"", "0"), (b"four", "4")):
+        request = client.build_request(
+            "POST", url, content=content, timeout=LIMITS, extensions=TRACED
+        )
+        reply = client.send(request, stream=True, auth=None, follow_redirects=False)
+        assert b"".join(reply.iter_raw()) == b'{"ports": []}'
+        reply.close()
+        assert notes.values("content-length") == [length]
+    client.close()
+    assert notes.targets == ["/a?b=c%20d&e=/"] * 3
 
 
-@pytest.mark.parametrize(
+@each(
     ("url", "host"),
     [
         ("https://ferry.example:443/", b"ferry.example"),
@@ -183,7 +149,7 @@ def test_a_host_is_named_without_its_default_port(url, host):
     assert head(url)[1] == b"Host: " + host
 
 
-@pytest.mark.parametrize(
+@each(
     ("rest", "target"),
     [
         ("", b"/"),
@@ -198,7 +164,7 @@ def test_what_is_encoded_is_not_encoded_again(rest, target):
     assert head(f"https://ferry.example{rest}")[0] == b"GET %b HTTP/1.1" % target
 
 
-@pytest.mark.parametrize("url", ["ftp://ferry.example/", "//ferry.example/", "/api", "https:///a"])
+@each("url", ["ftp://ferry.example/", "//ferry.example/", "/api", "https:///a"])
 def test_an_address_that_is_none_is_refused(url):
     with pytest.raises(httpcore.UnsupportedProtocol):
         prepare_request("GET", url, timeout=LIMITS, extensions=TRACED)

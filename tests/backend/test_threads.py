@@ -7,7 +7,7 @@ import pytest
 from ferry_sdk import Ferry, NotFoundError, correlation
 from tests.backend.gathering import at_once
 
-THREADS = 16
+THREADS = 8
 
 
 @pytest.fixture(autouse=True)
@@ -49,13 +49,6 @@ def test_reads_and_writes_of_both_protocols(new_client, ferry_sandbox, new_booki
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 1
 
 
-def test_threads_that_begin_together_make_one_handshake(new_client, ferry_sandbox):
-    ferry = new_client()
-    calls = at_once(*[ferry.mcp.countries] * THREADS)
-    assert len({len(call.value()) for call in calls}) == 1
-    assert ferry_sandbox.counters.requests["mcp.initialize"] == 1
-
-
 def test_a_session_that_ends_is_renewed_once_for_all(new_client, ferry_sandbox):
     ferry = new_client()
     ferry.mcp.countries()
@@ -88,15 +81,3 @@ def test_a_correlation_is_a_threads_own(ferry_sandbox):
         calls = at_once(*[lambda index=index: named(index, ferry) for index in range(THREADS)])
         names = [call.value() for call in calls]
     assert names == [f"thread-{index}" for index in range(THREADS)]
-
-
-@pytest.mark.own_http_client(reason="it is about the pool that the client makes")
-def test_threads_that_make_the_first_call_share_the_pool(ferry_sandbox):
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-        for _ in range(3):
-            calls = at_once(*[ferry.catalogue.vehicle_types] * THREADS)
-            assert all(call.value() for call in calls)
-        assert ferry_sandbox.counters.connections <= THREADS
-        for _ in range(10):
-            assert ferry.catalogue.vehicle_types()
-        assert ferry_sandbox.counters.connections <= THREADS

@@ -4,6 +4,7 @@ import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError, RateLimitError
 from tests.backend.gathering import LONG, UnderWay, at_once, eventually
+from tests.support.both import Waiting
 from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
 
@@ -22,16 +23,6 @@ def together(ferry_sandbox, joined):
         return [leader, *followers]
 
     return made
-
-
-def requests_of(sandbox, what):
-    """How many requests of either protocol."""
-    counted = sandbox.counters.requests
-    names = {
-        "confirm": ("bookings.confirm", "mcp.confirm_booking"),
-        "cancel ticket": ("tickets.cancel", "mcp.cancel_ticket"),
-    }[what]
-    return sum(counted[name] for name in names)
 
 
 def by_rest(ferry, booking_id):
@@ -63,8 +54,9 @@ def test_two_callers_make_one_request(
     assert leader.value() == follower.value()
     assert leader.value().booking_id == booking_id
     assert not follower.value().read_back
-    assert requests_of(ferry_sandbox, "confirm") == 1
-    assert len(ferry_sandbox.counters.effects) == 1
+    counted = ferry_sandbox.counters
+    assert counted.requests["bookings.confirm"] + counted.requests["mcp.confirm_booking"] == 1
+    assert len(counted.effects) == 1
 
 
 def test_a_crowd_makes_one_request(new_client, ferry_sandbox, booking_id, together):
@@ -85,7 +77,8 @@ def test_a_ticket_is_cancelled_once_for_both_protocols(
         lambda: ferry.mcp.cancel_ticket(ticket_id),
     )
     assert leader.value() == follower.value()
-    assert requests_of(ferry_sandbox, "cancel ticket") == 1
+    counted = ferry_sandbox.counters.requests
+    assert counted["tickets.cancel"] + counted["mcp.cancel_ticket"] == 1
 
 
 @pytest.mark.parametrize("kind", ["sync and async", "two loops"])
@@ -93,26 +86,17 @@ def test_callers_of_different_kinds_make_one_request(
     ferry_sandbox, booking_id, asyncio_portal, trio_portal, kind, together
 ):
     settings = {"token": ferry_sandbox.token, "base_url": ferry_sandbox.base_url}
-    ferry, aferry = Ferry(**settings), AsyncFerry(**settings)
-
-    def by_portal(portal):
-        return portal.call(aferry.bookings.confirm, booking_id)
-
-    first, second = {
-        "sync and async": (
-            lambda: ferry.bookings.confirm(booking_id),
-            lambda: by_portal(asyncio_portal),
-        ),
-        "two loops": (lambda: by_portal(asyncio_portal), lambda: by_portal(trio_portal)),
-    }[kind]
-    leader, follower = together("bookings.confirm", first, second)
-    try:
+    aferry = AsyncFerry(**settings)
+    on_asyncio, on_trio = Waiting(aferry, asyncio_portal), Waiting(aferry, trio_portal)
+    with Ferry(**settings) as ferry, on_trio, on_asyncio:
+        first, second = (ferry, on_asyncio) if kind == "sync and async" else (on_asyncio, on_trio)
+        leader, follower = together(
+            "bookings.confirm",
+            lambda: by_rest(first, booking_id),
+            lambda: by_rest(second, booking_id),
+        )
         assert leader.value().booking_id == follower.value().booking_id
         assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
-    finally:
-        ferry.close()
-        asyncio_portal.call(aferry.aclose)
-        trio_portal.call(aferry.aclose)
 
 
 @pytest.mark.usefixtures("look_once")
@@ -125,45 +109,26 @@ def test_callers_of_different_kinds_make_one_request(
     ],
 )
 def test_both_get_the_error(new_client, ferry_sandbox, booking_id, fault, details, kind, together):
+    """Each an error of its own, which names the request that was sent."""
     ferry = new_client(deadline=4)
     ferry_sandbox.faults.add(fault, "bookings.confirm", **details)
-    leader, follower = together("bookings.confirm", *[lambda: by_rest(ferry, booking_id)] * 2)
-    mine, theirs = leader.error(), follower.error()
-    assert type(mine) is type(theirs) is kind
-    assert mine is not theirs
-    assert mine.outcome == theirs.outcome
-    assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
-    assert not ferry_sandbox.counters.effects
-
-
-@pytest.mark.usefixtures("look_once")
-def test_the_error_of_one_who_joined_names_the_request_that_was_sent(
-    new_client, ferry_sandbox, booking_id, together
-):
-    leading = new_client().with_options(correlation_id="sent")
-    joining = new_client().with_options(correlation_id="joined")
-    ferry_sandbox.faults.add("cut_before", "bookings.confirm")
     leader, follower = together(
         "bookings.confirm",
-        lambda: by_rest(leading, booking_id),
-        lambda: by_rest(joining, booking_id),
+        *[
+            lambda name=name: by_rest(ferry.with_options(correlation_id=name), booking_id)
+            for name in ("sent", "joined")
+        ],
     )
     mine, theirs = leader.error(), follower.error()
+    assert type(mine) is type(theirs) is kind
+    assert mine.outcome == theirs.outcome
     assert mine.correlation_id == theirs.correlation_id == "sent"
     assert mine.operation == theirs.operation == "bookings.confirm"
-    assert mine.attempts == theirs.attempts != ()
-
-
-def test_what_one_does_to_an_error_does_not_reach_the_other(
-    new_client, ferry_sandbox, new_booking, together
-):
-    ferry = new_client()
-    booking_id = new_booking()
-    ferry.bookings.confirm(booking_id)
-    leader, follower = together("bookings.confirm", *[lambda: by_rest(ferry, booking_id)] * 2)
-    mine, theirs = leader.error(), follower.error()
+    assert mine.attempts == theirs.attempts
     mine.attempts = ()
     assert theirs.attempts
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
+    assert not ferry_sandbox.counters.effects
 
 
 def test_different_bookings_do_not_wait_for_each_other(new_client, ferry_sandbox, new_booking):
@@ -202,25 +167,16 @@ def test_a_token_of_any_callable_thing_can_write(new_client, ferry_sandbox, book
     assert by_rest(new_client(Tokens()), booking_id).booking_id == booking_id
 
 
-@pytest.mark.usefixtures("look_once")
-def test_after_it_is_over_a_call_is_a_new_request(new_client, ferry_sandbox, booking_id):
-    ferry = new_client()
-    ferry_sandbox.faults.add("cut_before", "bookings.confirm")
-    ferry_sandbox.faults.add("server_error", "bookings.get", times=None)
-    with pytest.raises(OutcomeUnknownError):
-        by_rest(ferry, booking_id)
-    ferry_sandbox.faults.clear()
-    assert by_rest(ferry, booking_id).booking_id == booking_id
-    assert ferry_sandbox.counters.requests["bookings.confirm"] == 2
-
-
 def test_one_who_joined_has_a_deadline_of_its_own(new_client, ferry_sandbox, booking_id):
     ferry = new_client()
-    hurried = ferry.with_options(deadline=0.4)
     hold = Hold(ferry_sandbox, "bookings.confirm")
     leader = UnderWay(lambda: by_rest(ferry, booking_id))
     eventually(lambda: hold.held)
-    error = UnderWay(lambda: by_rest(hurried, booking_id)).error()
+    for deadline in (0.2, 0.8, 3.2):  # a busy machine may take longer to join
+        hurried = ferry.with_options(deadline=deadline)
+        error = UnderWay(lambda hurried=hurried: by_rest(hurried, booking_id)).error()
+        if error.outcome == "unknown":
+            break
     assert type(error) is OutcomeUnknownError
     assert error.subject == {"booking_id": booking_id}
     assert not leader.is_over

@@ -7,41 +7,19 @@ import socket
 import struct
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from .cutting_harms import Harm, Passage, is_whole, offset_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from .cutting import CuttingProxy
+
 _NO_HARM = Harm("delay_request")
 _RESET = struct.pack("ii", 1, 0)
 _PIECE = 65_536
 _PATIENCE = 3.0
-
-
-class Desk(Protocol):
-    """What a connection asks of the proxy."""
-
-    def begun(self) -> Passage:
-        """Note a request that begins, and the harm that it meets."""
-        ...
-
-    def stray(self, request: bytes) -> None:
-        """Note bytes that came when nobody would pass them on any more."""
-        ...
-
-    def over(self, passage: Passage) -> None:
-        """Note that a request has come as far as it will."""
-        ...
-
-    def left(self, link: Link) -> None:
-        """Note that a connection is gone."""
-        ...
-
-    def pause(self, seconds: float) -> bool:
-        """Wait so long; False if everything was cleared meanwhile."""
-        ...
 
 
 class Link(threading.Thread):
@@ -55,7 +33,7 @@ class Link(threading.Thread):
     """
 
     def __init__(
-        self, desk: Desk, client: socket.socket, service: tuple[str, int], harm: Harm | None
+        self, desk: CuttingProxy, client: socket.socket, service: tuple[str, int], harm: Harm | None
     ) -> None:
         super().__init__(daemon=True)
         self._desk = desk

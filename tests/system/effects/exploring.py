@@ -2,43 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hypothesis import Phase, given, seed, settings
 
 from .judging import SOFT, Judgement
 from .running import run
-from .schedules import Schedule, schedules
+from .schedules import schedules
 
 STRETCHES = (1, 3, 10)
 """The clocks, each slower, on which a schedule is run before a slow machine is ruled out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A schedule that broke promises.
+def first_clear(tries):
+    """The promises broken in the last of the tries, of which those after a clear one are not made.
 
-    Attributes:
-        schedule: Its text is the expression that makes it again.
-        violations: Which.
+    What time may be to blame for is given another try.
     """
-
-    schedule: Schedule
-    violations: tuple[str, ...]
-
-    def __str__(self):
-        return "\n".join([f"{self.schedule!r}", *(f"    {one}" for one in self.violations)])
-
-
-def judge(world, schedule):
-    """The promises that a schedule breaks; what time may be to blame for is given another try."""
     violations = []
-    for factor in STRETCHES:
-        slower = schedule.stretch(factor)
-        violations = Judgement(slower, run(world, slower)).violations()
+    for violations in tries:
         if not violations or not all(one.startswith(SOFT) for one in violations):
             break
     return violations
+
+
+def gather(named, judge):
+    """Judge what is named; how many there were, and what was found: a name, and what it broke.
+
+    Args:
+        named: What is judged, with the words that make it again.
+        judge: The promises that it breaks.
+    """
+    ran, findings = 0, []
+    for words, one in named:
+        ran += 1
+        if violations := judge(one):
+            findings.append("\n    ".join([words, *violations]))
+    return ran, findings
+
+
+def judge_schedule(world, schedule):
+    """The promises that a schedule breaks."""
+    slower = (schedule.stretch(factor) for factor in STRETCHES)
+    return first_clear(Judgement(one, run(world, one)).violations() for one in slower)
 
 
 def explore(world, operations, numbers, *, is_async):
@@ -50,15 +54,11 @@ def explore(world, operations, numbers, *, is_async):
         numbers: One number makes one schedule, always the same.
         is_async: Whether the clients are async.
     """
-    findings = []
-    ran = 0
-    for number in numbers:
-        schedule = generate_schedule(schedules(operations, is_async=is_async), number)
-        violations = judge(world, schedule)
-        ran += 1
-        if violations:
-            findings.append(Finding(schedule, tuple(violations)))
-    return ran, findings
+    drawn = (
+        generate_schedule(schedules(operations, is_async=is_async), number) for number in numbers
+    )
+    # The text of a schedule is the expression that makes it again.
+    return gather(((repr(one), one) for one in drawn), lambda one: judge_schedule(world, one))
 
 
 def generate_schedule(strategy, number):

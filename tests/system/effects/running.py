@@ -10,8 +10,11 @@ import warnings
 from contextlib import contextmanager
 from functools import partial
 
-from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError
+from anyio.from_thread import start_blocking_portal
+
+from ferry_sdk import FerryError, OutcomeUnknownError
 from ferry_sdk._engine.http import RawResponse
+from tests.support.both import Clients
 
 from .calling import CALLS, GUARDED
 from .evidence import Evidence, Outcome
@@ -26,12 +29,50 @@ def run(world, schedule):
     evidence = Evidence(world.prepare(schedule.operation, is_repeated=schedule.is_repeated))
     with note_log(evidence.noise):
         if schedule.is_async:
-            asyncio.run(_Run(world, schedule, evidence).arun())
+            with event_loop(evidence.noise) as portal:
+                _Run(world, schedule, evidence).run(Clients(portal))
         else:
-            _Run(world, schedule, evidence).run()
+            _Run(world, schedule, evidence).run(Clients(None))
         gc.collect()
     evidence.effects = world.sandbox.counters.effects
     return evidence
+
+
+@contextmanager
+def event_loop(noise):
+    """Run an event loop in a thread; write down what fails in it and what is left behind."""
+
+    def set_handler():
+        asyncio.get_running_loop().set_exception_handler(
+            lambda _, how: noise.append(f"loop: {how}")
+        )
+        return asyncio.all_tasks()
+
+    async def tasks():
+        for _ in range(3):
+            await asyncio.sleep(0)
+        return asyncio.all_tasks() - {asyncio.current_task()}
+
+    with start_blocking_portal("asyncio") as portal:
+        before = portal.call(set_handler)
+        yield portal
+        noise.extend(f"task left behind: {task}" for task in portal.call(tasks) - before)
+
+
+def at_once(call, times):
+    """Make a call in so many threads at the same time, one of which is this one."""
+    barrier = threading.Barrier(times)
+
+    def make():
+        barrier.wait()
+        call()
+
+    threads = [threading.Thread(target=make) for _ in range(times - 1)]
+    for thread in threads:
+        thread.start()
+    make()
+    for thread in threads:
+        thread.join()
 
 
 class _Run:
@@ -42,53 +83,23 @@ class _Run:
         self.call = (GUARDED if schedule.is_guarded else CALLS)[schedule.operation]
         self.notebook = Notebook(self._has_left) if schedule.is_recorded else None
 
-    def run(self):
-        with Ferry(**self._settings(), base_url=self.world.proxy.base_url) as ferry:
+    def run(self, clients):
+        with clients(**self._settings(), base_url=self.world.proxy.base_url) as ferry:
             view = self._view(ferry)
             if self.schedule.is_warm:
                 self._warm(ferry.with_options(deadline=None, timeout=None))
             self._go_wrong()
-            barrier = threading.Barrier(self.schedule.callers)
-
-            def make():
-                barrier.wait()
-                outcome = _measure(partial(self.call, view, self.evidence.subject))
-                self.evidence.outcomes.append(outcome)
-
-            threads = [threading.Thread(target=make) for _ in range(self.schedule.callers - 1)]
-            for thread in threads:
-                thread.start()
-            make()
-            for thread in threads:
-                thread.join()
+            at_once(lambda: self._make(view), self.schedule.callers)
             self._count()
-            for error in self._unknown():
-                outcome = _measure(partial(self._recover, ferry, error))
-                self.evidence.recovered.append(outcome)
+            for outcome in [*self.evidence.outcomes]:
+                if isinstance(outcome.error, OutcomeUnknownError):
+                    recover = partial(self._recover, ferry, outcome.error)
+                    self.evidence.recovered.append(_measure(recover))
             self._close_books()
 
-    async def arun(self):
-        loop = asyncio.get_running_loop()
-        loop.set_exception_handler(lambda _, how: self.evidence.noise.append(f"loop: {how}"))
-        async with AsyncFerry(**self._settings(), base_url=self.world.proxy.base_url) as ferry:
-            view = self._view(ferry)
-            if self.schedule.is_warm:
-                await self._warm(ferry.with_options(deadline=None, timeout=None))
-            self._go_wrong()
-            calls = (
-                _measure_async(partial(self.call, view, self.evidence.subject))
-                for _ in range(self.schedule.callers)
-            )
-            self.evidence.outcomes.extend(await asyncio.gather(*calls))
-            await asyncio.to_thread(self._count)
-            for error in self._unknown():
-                outcome = await _measure_async(partial(self._recover, ferry, error))
-                self.evidence.recovered.append(outcome)
-            self._close_books()
-        for _ in range(3):
-            await asyncio.sleep(0)
-        for task in asyncio.all_tasks() - {asyncio.current_task()}:
-            self.evidence.noise.append(f"task left behind: {task}")
+    def _make(self, view):
+        outcome = _measure(partial(self.call, view, self.evidence.subject))
+        self.evidence.outcomes.append(outcome)
 
     def _settings(self):
         schedule, sandbox = self.schedule, self.world.sandbox
@@ -157,17 +168,10 @@ class _Run:
         if self.notebook is not None:
             evidence.records = self.notebook.states()
 
-    def _unknown(self):
-        errors = [outcome.error for outcome in self.evidence.outcomes]
-        return [error for error in errors if isinstance(error, OutcomeUnknownError)]
-
     def _recover(self, ferry, error):
         if not self.schedule.is_pickled:
             return ferry.with_options(deadline=_AGES, timeout=_AGES).recover(error)
-        again = pickle.loads(pickle.dumps(error))
-        if not self.schedule.is_async:
-            return self.world.direct.recover(again)
-        return asyncio.to_thread(self.world.direct.recover, again)
+        return self.world.direct.recover(pickle.loads(pickle.dumps(error)))
 
 
 def _give_in_turn(tokens):
@@ -178,15 +182,6 @@ def _measure(call):
     began = time.perf_counter()
     try:
         given = call()
-    except BaseException as error:  # noqa: BLE001 -- whatever it is, it is evidence
-        return _outcome(time.perf_counter() - began, error=error)
-    return _outcome(time.perf_counter() - began, given)
-
-
-async def _measure_async(call):
-    began = time.perf_counter()
-    try:
-        given = await call()
     except BaseException as error:  # noqa: BLE001 -- whatever it is, it is evidence
         return _outcome(time.perf_counter() - began, error=error)
     return _outcome(time.perf_counter() - began, given)

@@ -24,19 +24,15 @@ _APART = 1_000_000
 _world = World()
 _stage = Stage()
 
-Portion = tuple[tuple[str, ...], bool, range]
-
 
 def main():
     """Run as much as the command line says; 1 if a promise was broken."""
     parser = argparse.ArgumentParser(prog="scripts/soak", description=__doc__)
     parser.add_argument("schedules", nargs="?", type=int, default=5000, help="how many")
-    parser.add_argument("number", nargs="?", type=int, help="the seed, as --seed")
     parser.add_argument("--seed", type=int, help="the same seed makes the same schedules or runs")
     parser.add_argument("--hostile", type=int, metavar="RUNS", help="runs, in place of schedules")
     arguments = parser.parse_args()
-    given = (arguments.seed, arguments.number, secrets.randbelow(_SEEDS))
-    seed = next(one for one in given if one is not None)
+    seed = secrets.randbelow(_SEEDS) if arguments.seed is None else arguments.seed
     if arguments.hostile is not None:
         _say(f"{arguments.hostile} runs against the hostile server, seed {seed}")
         return _soak(_open_stage, _explore_stage, _numbers(arguments.hostile, seed), "runs")

@@ -5,7 +5,7 @@ from ferry_sdk import ConnectionFailedError, OutcomeUnknownError, RateLimitError
 from ferry_sdk.models.bookings import BookingConfirmation
 from ferry_sdk.sandbox.counters import Effect
 from ferry_sdk.types import Attempt
-from tests.support.cutting_harms import Passage
+from tests.support.cutting_harms import POSITIONS, Passage, offset_of
 from tests.support.tables import each
 from tests.system.effects.calling import Subject
 from tests.system.effects.evidence import Evidence, Outcome
@@ -69,8 +69,9 @@ def rejected(status=409):
     return RateLimitError("no", status_code=status)
 
 
+DONE = evidence(success(), passage(201), effects=1)
 TRUTHS = {
-    "done": evidence(success(), passage(201), effects=1),
+    "done": DONE,
     "read back": evidence(success(read_back=True), passage(), effects=1),
     "unknown and done": evidence(failure(unknown()), passage(), effects=1),
     "unknown and not done": evidence(failure(unknown()), passage()),
@@ -105,15 +106,13 @@ LIES = {
     "another error": evidence(Outcome(error=RuntimeError("oops"), seconds=0.1), passage()),
     "late": evidence(replace(success(), seconds=0.7), passage(201), effects=1),
     "something else was done": replace(
-        evidence(success(), passage(201), effects=1),
+        DONE,
         effects=(EFFECT, replace(EFFECT, operation="bookings.cancel")),
     ),
-    "a caller without a result": replace(evidence(success(), passage(201), effects=1), outcomes=[]),
-    "a warning": replace(evidence(success(), passage(201), effects=1), noise=["unclosed socket"]),
-    "not on record": replace(evidence(success(), passage(201), effects=1), records={}),
-    "on record as something else": replace(
-        evidence(success(), passage(201), effects=1), records={"1": "unknown"}
-    ),
+    "a caller without a result": replace(DONE, outcomes=[]),
+    "a warning": replace(DONE, noise=["unclosed socket"]),
+    "not on record": replace(DONE, records={}),
+    "on record as something else": replace(DONE, records={"1": "unknown"}),
     "recovered, and not on record": replace(
         evidence(failure(unknown()), passage(), effects=1),
         recovered=[success(read_back=True)],
@@ -140,6 +139,14 @@ def test_a_client_that_tells_the_truth_is_believed(case):
 @each("case", LIES)
 def test_a_client_that_does_not_is_found_out(case):
     assert Judgement(CONFIRM, LIES[case]).violations() != []
+
+
+def test_the_positions_of_a_cut_follow_one_another():
+    message = passage(201, REFUSAL).reply
+    offsets = [offset_of(at, message) for at in POSITIONS]
+    assert offsets == sorted({*offsets})
+    assert (offsets[0], offsets[-1]) == (0, len(message))
+    assert message[: offsets[3]].endswith(b"\r\n\r\n")
 
 
 def test_of_two_who_look_first_one_may_fail_and_the_other_act():

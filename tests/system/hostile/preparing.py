@@ -54,41 +54,6 @@ class Subject:
     total: Any = "148.18"
 
 
-class NotedJournal(Journal):
-    """A journal that remembers which entry is of which call."""
-
-    def __init__(self):
-        self._folder = TemporaryDirectory()
-        super().__init__(f"sqlite:///{self._folder.name}/journal.db")
-        self._entries: dict[str, str] = {}
-
-    def begin(self, intent):
-        """Put an intent on record."""
-        entry_id = super().begin(intent)
-        self._entries[intent.correlation_id] = entry_id
-        return entry_id
-
-    def close(self):
-        """Close it, and have nothing left of it."""
-        super().close()
-        self._folder.cleanup()
-
-    def state_of(self, correlation_id):
-        """How a call that is over stands on record; ``none`` where it does not."""
-        until = time.monotonic() + _SOON
-        state = self._state_of(correlation_id)
-        while state == "open" and time.monotonic() < until:
-            time.sleep(0.01)
-            state = self._state_of(correlation_id)
-        return state
-
-    def _state_of(self, correlation_id):
-        if correlation_id in self._entries:
-            return self.entry(self._entries[correlation_id]).state
-        unresolved = [one for one in self.unresolved() if one.correlation_id == correlation_id]
-        return unresolved[0].state if unresolved else "none"
-
-
 class Preparation:
     """Prepares the calls of a run, and counts what came of them.
 
@@ -103,7 +68,9 @@ class Preparation:
     def __init__(self, server, evidence):
         self._server = server
         self._evidence = evidence
-        self._journal = NotedJournal() if evidence.run.has_journal else None
+        self._folder = TemporaryDirectory()
+        url = f"sqlite:///{self._folder.name}/journal.db"
+        self._journal = Journal(url) if evidence.run.has_journal else None
         self._subjects: list[Subject] = []
         dice = Random(evidence.run.number)  # noqa: S311 -- no secret is drawn
         first, last = dice.choice(_NAMES)
@@ -157,7 +124,7 @@ class Preparation:
             outcome.effects = self._effects(outcome)
             outcome.effects_after = len(outcome.effects)
             if self._journal is not None and outcome.call.operation in EFFECTS:
-                outcome.state = self._journal.state_of(outcome.correlation_id)
+                outcome.state = self._state_of(outcome)
 
     def again(self, ferry):
         """Writes that did not end well, and what makes each once more, if that may be done."""
@@ -175,9 +142,20 @@ class Preparation:
                 outcome.effects_after = len(self._effects(outcome))
 
     def close(self):
-        """Close the journal."""
+        """Close the journal, and have nothing left of it."""
         if self._journal is not None:
             self._journal.close()
+        self._folder.cleanup()
+
+    def _state_of(self, outcome):
+        """How a call that is over stands on record; ``none`` where it does not."""
+        until = time.monotonic() + _SOON
+        while True:
+            entries = self._journal.entries(correlation_id=outcome.correlation_id)
+            state = entries[-1].state if entries else "none"
+            if state != "open" or time.monotonic() > until:
+                return state
+            time.sleep(0.01)
 
     def _effects(self, outcome):
         return [one for one in self._server.service.effects if one.intent == outcome.intent]

@@ -2,25 +2,30 @@
 
 import asyncio
 import gc
+import logging
 import resource
+import signal
 import ssl
 import threading
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from unittest.mock import patch
 
 import httpx
 
+import ferry_sdk
 from ferry_sdk import AsyncFerry, Ferry
 from ferry_sdk._transport.http11 import client as clients
+from tests.support.both import Waiting
 from tests.support.stopwatch import Stopwatch
-from tests.system.effects.running import note_log
+from tests.system.effects.running import at_once, event_loop, note_log
 
 from .evidence import Evidence
-from .interrupts import Interrupter
 from .preparing import WELL, Preparation, capture_log, interruptible
 from .runs import PLACES
 from .server import HostileServer
 
+_LIBRARY = str(Path(ferry_sdk.__file__).parent)
 _BEAT = 0.05
 _LOOKS = 2
 _TLS = ssl.create_default_context()
@@ -29,6 +34,50 @@ _LIMITED = {
     "verify": _TLS,
     "trust_env": False,
 }
+
+
+class Interrupter:
+    """Raises KeyboardInterrupt in the main thread as Ctrl-C does, inside the library only."""
+
+    def __init__(self):
+        self._is_armed = False
+
+    def __enter__(self):
+        self._before = signal.signal(signal.SIGUSR1, self._on_signal)
+        return self
+
+    def __exit__(self, *_):
+        signal.signal(signal.SIGUSR1, self._before)
+
+    @contextmanager
+    def arm(self, *, is_armed):
+        """The block in which it raises, once."""
+        self._is_armed = is_armed
+        try:
+            yield
+        finally:
+            self._is_armed = False
+
+    def interrupt(self):
+        """Raise it now, from another thread."""
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
+
+    def _on_signal(self, _, frame):
+        if self._is_armed and _is_in_library(frame):
+            self._is_armed = False
+            raise KeyboardInterrupt
+
+
+def _is_in_library(frame):
+    """Whether a frame is the library's or below it; not in logging, whose lock may be lost."""
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name == logging.__file__:
+            return False
+        if name.startswith(_LIBRARY):
+            return True
+        frame = frame.f_back
+    return False
 
 
 class Stage:
@@ -57,9 +106,14 @@ class Stage:
         with note_log(evidence.noise), capture_log() as lines:
             preparation = Preparation(self._server, evidence)
             if run.is_async:
-                asyncio.run(self._arun(evidence, preparation))
+                with event_loop(evidence.noise) as portal:
+                    self._run_async(evidence, preparation, portal)
             else:
-                self._run(evidence, preparation)
+                http = httpx.Client(**_LIMITED) if run.client == "sync httpx" else None
+                with Ferry(**preparation.settings, http_client=http) as ferry:
+                    self._run(evidence, preparation, ferry, ferry, self._make)
+                if http is not None:
+                    http.close()
             preparation.close()
             gc.collect()
         evidence.log = lines
@@ -70,31 +124,44 @@ class Stage:
         evidence.grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
         return evidence
 
-    def _run(self, evidence, preparation):
-        run = evidence.run
-        http = httpx.Client(**_LIMITED) if run.client == "sync httpx" else None
-        with Ferry(**preparation.settings, http_client=http) as ferry:
-            well = ferry.with_options(**WELL)
-            if run.is_warm:
-                well.mcp.list_tools()
-                well.catalogue.ports()
-            for call in run.calls:
-                outcome, made = preparation.begin(call, ferry)
-                self._make(outcome, made)
-            self._calm_down()
-            for _ in range(_LOOKS):
-                self._server.gather(PLACES)
-                results = []
-                _at_once(lambda results=results: results.append(_result_of(well.catalogue.ports)))
-                if self._has_all_places(evidence, results):
-                    break
-            preparation.count()
-            for outcome, made in preparation.again(ferry):
-                outcome.again = _result_of(made)
-            if run.is_mcp:
-                evidence.session = _result_of(well.mcp.list_tools)
+    def _run_async(self, evidence, preparation, portal):
+        is_httpx = evidence.run.client == "async httpx"
+        http = httpx.AsyncClient(**_LIMITED) if is_httpx else None
+        async_ferry = AsyncFerry(**preparation.settings, http_client=http)
+
+        def make(outcome, made):
+            heart = portal.start_task_soon(_beat, evidence)
+            portal.call(self._make_async, outcome, made)
+            heart.cancel()
+
+        with Waiting(async_ferry, portal) as ferry:
+            self._run(evidence, preparation, ferry, async_ferry, make)
         if http is not None:
-            http.close()
+            portal.call(http.aclose)
+
+    def _run(self, evidence, preparation, ferry, interrupted_ferry, make):
+        """Make the calls of a run by one client, and look what it can do after them."""
+        run = evidence.run
+        well = ferry.with_options(**WELL)
+        if run.is_warm:
+            well.mcp.list_tools()
+            well.catalogue.ports()
+        for call in run.calls:
+            make(*preparation.begin(call, interrupted_ferry))
+        self._calm_down()
+        for _ in range(_LOOKS):
+            self._server.gather(PLACES)
+            results = []
+            at_once(
+                lambda results=results: results.append(_result_of(well.catalogue.ports)), PLACES
+            )
+            if self._has_all_places(evidence, results):
+                break
+        preparation.count()
+        for outcome, made in preparation.again(ferry):
+            outcome.again = _result_of(made)
+        if run.is_mcp:
+            evidence.session = _result_of(well.mcp.list_tools)
 
     def _make(self, outcome, made):
         interruptible(self._server, outcome.call, self._interrupter.interrupt)
@@ -106,41 +173,7 @@ class Stage:
                 outcome.set_error(error)
         outcome.seconds = stopwatch.seconds
 
-    async def _arun(self, evidence, preparation):
-        run = evidence.run
-        asyncio.get_running_loop().set_exception_handler(
-            lambda _, how: evidence.noise.append(f"loop: {how}")
-        )
-        http = _async_client(run.client)
-        async with AsyncFerry(**preparation.settings, http_client=http) as ferry:
-            well = ferry.with_options(**WELL)
-            if run.is_warm:
-                await well.mcp.list_tools()
-                await well.catalogue.ports()
-            heart = asyncio.create_task(_beat(evidence))
-            for call in run.calls:
-                outcome, made = preparation.begin(call, ferry)
-                await self._amake(outcome, made)
-            heart.cancel()
-            self._calm_down()
-            for _ in range(_LOOKS):
-                self._server.gather(PLACES)
-                calls = (_aresult_of(well.catalogue.ports) for _ in range(PLACES))
-                if self._has_all_places(evidence, await asyncio.gather(*calls)):
-                    break
-            preparation.count()
-            for outcome, made in preparation.again(ferry):
-                outcome.again = await _aresult_of(made)
-            if run.is_mcp:
-                evidence.session = await _aresult_of(well.mcp.list_tools)
-        if http is not None:
-            await http.aclose()
-        for _ in range(3):
-            await asyncio.sleep(0)
-        for left in asyncio.all_tasks() - {asyncio.current_task()}:
-            evidence.noise.append(f"task left behind: {left}")
-
-    async def _amake(self, outcome, made):
+    async def _make_async(self, outcome, made):
         stopwatch = Stopwatch()
         task = asyncio.ensure_future(made())
         interrupt = _cancelling(asyncio.get_running_loop(), task)
@@ -166,21 +199,6 @@ class Stage:
         return evidence.places == PLACES
 
 
-def _at_once(call):
-    """Make a call in as many threads as there are places."""
-    threads = [threading.Thread(target=call) for _ in range(PLACES)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-
-def _async_client(name):
-    if name == "async httpx":
-        return httpx.AsyncClient(**_LIMITED)
-    return None
-
-
 async def _beat(evidence):
     while True:
         stopwatch = Stopwatch()
@@ -199,12 +217,5 @@ def _cancelling(loop, task):
 def _result_of(call):
     try:
         return call()
-    except Exception as error:  # noqa: BLE001 -- whatever it is, it is evidence
-        return error
-
-
-async def _aresult_of(call):
-    try:
-        return await call()
     except Exception as error:  # noqa: BLE001 -- whatever it is, it is evidence
         return error

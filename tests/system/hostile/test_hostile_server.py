@@ -7,7 +7,7 @@ from tests.system.hostile.exploring import explore
 from tests.system.hostile.kinds import KINDS
 from tests.system.hostile.running import Stage
 
-EACH = 10
+EACH = 5
 RUNS = 300
 
 

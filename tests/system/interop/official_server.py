@@ -7,6 +7,7 @@ import json
 import logging
 import socket
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -44,13 +45,10 @@ class Hosted:
 
     Attributes:
         asked: The JSON-RPC method and the HTTP status of every message posted, in order.
-        refused_handshakes: How many of the next handshakes are answered 405 before the
-            application sees them.
     """
 
     def __init__(self, app: ASGIApp, port: int = 0) -> None:
         self.asked: list[tuple[str, int]] = []
-        self.refused_handshakes = 0
         self._app = app
         self._socket = socket.create_server(("127.0.0.1", port))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -64,10 +62,11 @@ class Hosted:
             access_log=False,
             timeout_graceful_shutdown=1,
         )
-        self._server = _Server(config)
+        self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
-        self._server.ready.wait()
+        while self._thread.is_alive() and not self._server.started:
+            time.sleep(0.005)
 
     @property
     def base_url(self) -> str:
@@ -91,7 +90,6 @@ class Hosted:
             asyncio.run(self._server.serve(sockets=[self._socket]))
         finally:
             self._socket.close()
-            self._server.ready.set()
 
     async def _record(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "POST":
@@ -114,25 +112,7 @@ class Hosted:
                 self.asked.append((method, message["status"]))
             await send(message)
 
-        if method == "initialize" and self.refused_handshakes:
-            self.refused_handshakes -= 1
-            headers = [(b"content-type", b"text/plain"), (b"mcp-session-id", b"dead")]
-            await sent({"type": "http.response.start", "status": 405, "headers": headers})
-            await sent({"type": "http.response.body", "body": b"No"})
-        else:
-            await self._app(scope, received, sent)
-
-
-class _Server(uvicorn.Server):
-    """uvicorn's server; it says when it listens."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.ready = threading.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.ready.set()
+        await self._app(scope, received, sent)
 
 
 class Official:
