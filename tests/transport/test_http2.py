@@ -136,7 +136,7 @@ def test_a_stream_that_waits_for_its_turn_on_a_connection_that_is_cut(caller, ma
         peer.allow(1)
         peer.answer(peer.request() or 0)
         peer.request()
-        time.sleep(0.2)
+        time.sleep(0.1)
 
     with Service(over_http2(many, one_at_a_time), over_http2(many)) as service:
         ferry = caller.ferry(service.secure_url, http2=True)

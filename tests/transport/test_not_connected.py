@@ -117,6 +117,6 @@ def test_a_pool_that_is_full(caller, call):
 def test_a_pool_that_stays_full(caller):
     with Service(serve) as service:
         limits = caller.library.Limits(max_connections=0)
-        ferry = caller.ferry(service.url, limits=limits, timeout=0.1)
+        ferry = caller.ferry(service.url, limits=limits, timeout=0.02)
         is_never_sent(caller, CREATE, ferry, RequestTimeoutError)
         assert service.heard == 0
