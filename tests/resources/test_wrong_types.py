@@ -213,7 +213,7 @@ OF_CALLS = [
     (
         CatalogueGroup.departures,
         {"provider_id": "p"},
-        {"provider_id": NO_IDS, "journey_ids": (7, "j-1", b"j-1", [7], [None], object())},
+        {"provider_id": NO_IDS, "journey_ids": (7, "j-1", b"j-1", [7], ["j", ""], object())},
     ),
     (McpGroup.confirm_booking, {}, {"booking_id": NO_IDS}),
     (McpGroup.view_ticket, {}, {"ticket_id": NO_IDS}),
