@@ -8,7 +8,6 @@ import inspect
 import json
 import operator
 import pickle
-from contextlib import suppress
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from itertools import pairwise
@@ -25,52 +24,26 @@ from ferry_sdk.models import (
     ActionType,
     Availability,
     Booking,
-    BookingCancellation,
-    BookingConfirmation,
     BookingCreated,
     CancellationFee,
     Country,
-    Departure,
     Direction,
-    Gateway,
-    Gender,
-    InBoard,
-    Journey,
-    Kept,
-    KeptLine,
     McpPort,
     McpTool,
-    Model,
-    PassengerType,
-    PaymentRecorded,
     PaymentStatus,
-    Place,
     PlaceGender,
     PlaceType,
     PlaceUse,
-    Port,
     PossibleAction,
-    Pricing,
-    Provider,
-    Received,
-    ReservationType,
-    Reverse,
-    SailingCompany,
     Stage,
     Tariff,
     TariffType,
     Ticket,
-    TicketCancellation,
     TicketDirection,
-    TicketJourney,
     TicketPassenger,
     TicketStatus,
     TicketVehicle,
-    VehicleBrand,
-    VehicleType,
-    Voucher,
 )
-from ferry_sdk.models.bookings import Balance
 from ferry_sdk.models.docstrings import field_descriptions
 from tests.support import samples
 from tests.support.cases import case
@@ -81,94 +54,96 @@ from tests.support.tiers import examples
 MANY = examples(60)
 
 RECORDS = {
-    Availability: samples.AVAILABILITY,
-    SailingCompany: samples.AVAILABILITY["company"],
-    Provider: samples.AVAILABILITY["provider"],
-    Gateway: samples.AVAILABILITY["gateway"],
-    Tariff: samples.TARIFF,
-    Place: samples.PLACE,
-    InBoard: samples.IN_BOARD,
-    Booking: samples.BOOKING,
-    BookingCreated: samples.BOOKING_CREATED,
-    PossibleAction: samples.POSSIBLE_ACTION,
-    Pricing: samples.PRICING,
-    Received: samples.PRICING["received"],
-    Kept: samples.PRICING["kept"],
-    KeptLine: samples.PRICING["kept"]["lines"][0],
-    Reverse: samples.PRICING["reverse"],
-    Balance: samples.PRICING["balance"],
-    BookingConfirmation: samples.BOOKING_CONFIRMATION,
-    BookingCancellation: samples.BOOKING_CANCELLATION,
-    CancellationFee: samples.CANCELLATION_FEE,
-    Ticket: samples.TICKET,
-    TicketVehicle: samples.TICKET_VEHICLE,
-    TicketPassenger: samples.TICKET_PASSENGER,
-    TicketJourney: samples.JOURNEY_ON_TICKET,
-    TicketCancellation: samples.TICKET_CANCELLATION,
-    Voucher: samples.VOUCHER,
-    PaymentRecorded: samples.PAYMENT_RECORDED,
-    Journey: samples.JOURNEY,
-    Departure: samples.DEPARTURE,
-    Port: samples.PORT,
-    VehicleBrand: samples.VEHICLE_BRAND,
-    VehicleType: samples.VEHICLE_TYPE,
+    "Availability": samples.AVAILABILITY,
+    "SailingCompany": samples.AVAILABILITY["company"],
+    "Provider": samples.AVAILABILITY["provider"],
+    "Gateway": samples.AVAILABILITY["gateway"],
+    "Tariff": samples.TARIFF,
+    "Place": samples.PLACE,
+    "InBoard": samples.IN_BOARD,
+    "Booking": samples.BOOKING,
+    "BookingCreated": samples.BOOKING_CREATED,
+    "PossibleAction": samples.POSSIBLE_ACTION,
+    "Pricing": samples.PRICING,
+    "Received": samples.PRICING["received"],
+    "Kept": samples.PRICING["kept"],
+    "KeptLine": samples.PRICING["kept"]["lines"][0],
+    "Reverse": samples.PRICING["reverse"],
+    "Balance": samples.PRICING["balance"],
+    "BookingConfirmation": samples.BOOKING_CONFIRMATION,
+    "BookingCancellation": samples.BOOKING_CANCELLATION,
+    "CancellationFee": samples.CANCELLATION_FEE,
+    "Ticket": samples.TICKET,
+    "TicketVehicle": samples.TICKET_VEHICLE,
+    "TicketPassenger": samples.TICKET_PASSENGER,
+    "TicketJourney": samples.JOURNEY_ON_TICKET,
+    "TicketCancellation": samples.TICKET_CANCELLATION,
+    "Voucher": samples.VOUCHER,
+    "PaymentRecorded": samples.PAYMENT_RECORDED,
+    "Journey": samples.JOURNEY,
+    "Departure": samples.DEPARTURE,
+    "Port": samples.PORT,
+    "VehicleBrand": samples.VEHICLE_BRAND,
+    "VehicleType": samples.VEHICLE_TYPE,
 }
 
 NULL_BY_THE_INTERFACE = {
-    Availability: {"animals"},
-    Booking: {"expire_at", "pricing"},
-    PossibleAction: {"timeLimit"},
-    Ticket: {"ticket_number", "pdf_url", "vehicle"},
-    Voucher: {"url"},
+    "Availability": {"animals"},
+    "Booking": {"expire_at", "pricing"},
+    "PossibleAction": {"timeLimit"},
+    "Ticket": {"ticket_number", "pdf_url", "vehicle"},
+    "Voucher": {"url"},
 }
 NULL_BESIDES = {
-    BookingConfirmation: {"ticket_number"},  # null before issuance, as on the ticket
-    BookingCancellation: {"refund_amount"},  # not known where the effect was read back
-    Ticket: {"qr_code", "boarding_time"},  # "also described" as something else; read as ""
-    Pricing: {"received", "kept", "reverse", "balance"},
-    Received: {"from_label", "from_kind"},
-    Reverse: {"to_label", "to_kind"},
-    Balance: {"before", "after"},
-    TicketVehicle: set(samples.TICKET_VEHICLE),
-    TicketPassenger: set(samples.TICKET_PASSENGER) - {"first_name", "last_name"},
+    "BookingConfirmation": {"ticket_number"},  # null before issuance, as on the ticket
+    "BookingCancellation": {"refund_amount"},  # not known where the effect was read back
+    "Ticket": {"qr_code", "boarding_time"},  # "also described" as something else; read as ""
+    "Pricing": {"received", "kept", "reverse", "balance"},
+    "Received": {"from_label", "from_kind"},
+    "Reverse": {"to_label", "to_kind"},
+    "Balance": {"before", "after"},
+    "TicketVehicle": set(samples.TICKET_VEHICLE),
+    "TicketPassenger": set(samples.TICKET_PASSENGER) - {"first_name", "last_name"},
 }
 ABSENT = {
-    Availability: {"vehicle", "meals", "animals", "stops"},
-    SailingCompany: {"logo"},
-    Tariff: {"roundtrip_locked"},
-    Place: {"in_board"},
-    InBoard: set(samples.IN_BOARD),
-    Booking: {"journey_details"},
-    PossibleAction: {"timeLimit", "requestedItems"},
-    Kept: {"lines"},
-    Ticket: {"qr_code", "boarding_time"},
-    Pricing: NULL_BESIDES[Pricing],
-    Received: NULL_BESIDES[Received],
-    Reverse: NULL_BESIDES[Reverse],
-    Balance: NULL_BESIDES[Balance],
-    TicketVehicle: NULL_BESIDES[TicketVehicle],
-    TicketPassenger: NULL_BESIDES[TicketPassenger],
+    "Availability": {"vehicle", "meals", "animals", "stops"},
+    "SailingCompany": {"logo"},
+    "Tariff": {"roundtrip_locked"},
+    "Place": {"in_board"},
+    "InBoard": set(samples.IN_BOARD),
+    "Booking": {"journey_details"},
+    "PossibleAction": {"timeLimit", "requestedItems"},
+    "Kept": {"lines"},
+    "Ticket": {"qr_code", "boarding_time"},
+    "Pricing": NULL_BESIDES["Pricing"],
+    "Received": NULL_BESIDES["Received"],
+    "Reverse": NULL_BESIDES["Reverse"],
+    "Balance": NULL_BESIDES["Balance"],
+    "TicketVehicle": NULL_BESIDES["TicketVehicle"],
+    "TicketPassenger": NULL_BESIDES["TicketPassenger"],
 }
 OUR_OWN = {"country_code", "previewed", "read_back"}
 
-every_record = each(("model", "sample"), RECORDS.items())
+every_record = each(
+    ("model", "sample"), [(getattr(models, name), one) for name, one in RECORDS.items()]
+)
 VALUES = {
-    ActionType: "mandatory optional",
-    Direction: "Outward Return",
-    Gender: "Male Female",
-    PassengerType: "Adult Child Infant",
-    PaymentStatus: "paid partially_paid unpaid",
-    PlaceGender: "Any Male Female",
-    PlaceType: "Seat Cabin Suite",
-    PlaceUse: "Exclusive Shared",
-    ReservationType: "TICKET PRESALE OPTION",
-    Stage: "payment_due issuance_due in_progress ticketed voided lapsed rejected"
+    "ActionType": "mandatory optional",
+    "Direction": "Outward Return",
+    "Gender": "Male Female",
+    "PassengerType": "Adult Child Infant",
+    "PaymentStatus": "paid partially_paid unpaid",
+    "PlaceGender": "Any Male Female",
+    "PlaceType": "Seat Cabin Suite",
+    "PlaceUse": "Exclusive Shared",
+    "ReservationType": "TICKET PRESALE OPTION",
+    "Stage": "payment_due issuance_due in_progress ticketed voided lapsed rejected"
     " partially_ticketed partially_voided",
-    TariffType: "Ticket Presale Option",
-    TicketDirection: "OUTWARD RETURN OUTWARD+RETURN",
-    TicketStatus: "Init Blocked Pending Issued Canceled Failed Expired",
+    "TariffType": "Ticket Presale Option",
+    "TicketDirection": "OUTWARD RETURN OUTWARD+RETURN",
+    "TicketStatus": "Init Blocked Pending Issued Canceled Failed Expired",
 }
-ENUMS = [*VALUES]
+ENUMS = [getattr(models, name) for name in VALUES]
 
 
 @every_record
@@ -215,12 +190,13 @@ def test_a_field_never_seen_is_kept_by_json_pickle_and_copies_and_does_not_show(
 
 @every_record
 def test_a_field_is_null_or_absent_only_where_that_means_something(model, sample):
-    nullable = NULL_BY_THE_INTERFACE.get(model, set()) | NULL_BESIDES.get(model, set())
+    name = model.__name__
+    nullable = NULL_BY_THE_INTERFACE.get(name, set()) | NULL_BESIDES.get(name, set())
     for field in sample:
-        absent = {name: one for name, one in sample.items() if name != field}
+        absent = {key: one for key, one in sample.items() if key != field}
         for value, allowed in (
             ({**sample, field: None}, nullable),
-            (absent, ABSENT.get(model, set())),
+            (absent, ABSENT.get(name, set())),
         ):
             with case(field):
                 if field in allowed:
@@ -508,7 +484,7 @@ class TestNextActions:
 
 
 class TestOpenEnums:
-    @each(("kind", "values"), VALUES.items())
+    @each(("kind", "values"), zip(ENUMS, VALUES.values(), strict=True))
     def test_a_known_value_is_its_member_and_its_string(self, kind, values):
         assert [member.value for member in kind] == values.split()
         for member in kind:
@@ -560,29 +536,24 @@ class TestOpenEnums:
 class TestIdentifiers:
     @each("bad", ["", 5, None, True, 1.5, []])
     @each(
-        ("model", "field"),
+        ("name", "field"),
         [
-            (Availability, "id"),
-            (Tariff, "id"),
-            (Place, "id"),
-            (Booking, "booking_id"),
-            (BookingCreated, "booking_id"),
-            (BookingConfirmation, "ticket_id"),
-            (Ticket, "id"),
-            (PaymentRecorded, "ticket_id"),
-            (Port, "code"),
-            (Journey, "journey_id"),
+            *((name, "id") for name in ("Availability", "Tariff", "Place", "Ticket")),
+            *((name, "booking_id") for name in ("Booking", "BookingCreated")),
+            *((name, "ticket_id") for name in ("BookingConfirmation", "PaymentRecorded")),
+            ("Port", "code"),
+            ("Journey", "journey_id"),
         ],
     )
-    def test_an_id_is_a_text_that_says_something(self, model, field, bad):
-        caught(ValidationError, model.model_validate, {**RECORDS[model], field: bad})
+    def test_an_id_is_a_text_that_says_something(self, name, field, bad):
+        caught(ValidationError, getattr(models, name).model_validate, {**RECORDS[name], field: bad})
 
 
 class TestMappings:
     """The mappings of a record are immutable, and otherwise ordinary mappings."""
 
     WIRE: ClassVar = {
-        **RECORDS[Booking],
+        **RECORDS["Booking"],
         "possible_actions": {
             "Pay": {"type": "mandatory", "requestedItems": {"amount": {"min": 1}, "ways": ["card"]}}
         },
@@ -655,21 +626,6 @@ class TestMappings:
 def test_a_place_on_earth_is_read_in_any_spelling(wire, latitude, longitude):
     port = McpPort.model_validate(wire)
     assert (port.latitude, port.longitude) == (latitude, longitude)
-
-
-@MANY
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
-        max_leaves=8,
-    )
-)
-def test_no_json_breaks_a_model_otherwise_than_by_saying_so(value):
-    for model in (Availability, Booking, Ticket, Port, Voucher):
-        assert issubclass(model, Model)
-        with suppress(ValidationError):
-            assert type(model.model_validate(value)) is model
 
 
 # Every field has a description, wherever a user looks for it

@@ -30,8 +30,7 @@ def test_a_refused_connection(caller, any_call):
 
 def test_a_connection_that_is_refused_for_ever(caller, any_call):
     with Service(serve, listening=False) as service:
-        ferry = caller.ferry(service.url)
-        is_never_sent(caller, any_call, ferry, ConnectionFailedError)
+        is_never_sent(caller, any_call, caller.ferry(service.url), ConnectionFailedError)
 
 
 def test_a_name_that_is_not_found(caller, call):

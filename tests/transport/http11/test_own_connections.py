@@ -51,7 +51,7 @@ def test_a_connection_that_ended_while_the_loop_was_busy_is_not_used_again(end, 
         end(connection)
         ended.set()
 
-    def with_tls(script):
+    def wrapped(script):
         return over_tls(good, script) if is_secure else script
 
     async def calls(service):
@@ -62,33 +62,28 @@ def test_a_connection_that_ended_while_the_loop_was_busy_is_not_used_again(end, 
             assert ended.wait(20)  # the event loop looks at nothing meanwhile
             await create(ferry)
 
-    with Service(with_tls(once), with_tls(serve)) as service:
+    with Service(wrapped(once), wrapped(serve)) as service:
         asyncio.run(calls(service))
         assert service.asked == [READ.line, CREATE.line]
 
 
 @pytest.mark.parametrize(
-    "until",
+    "steps",
     [
-        pytest.param(hang, id="before the handshake"),
-        pytest.param("tls", id="after the handshake"),
-        pytest.param(half_a_head, id="in the head"),
-        pytest.param(half_a_body, id="in the body"),
+        pytest.param(None, id="before the handshake"),
+        pytest.param([], id="after the handshake"),
+        pytest.param([half_a_head], id="in the head"),
+        pytest.param([half_a_body], id="in the body"),
     ],
 )
-def test_a_cancelled_call_leaves_no_connection(until, good):
+def test_a_cancelled_call_leaves_no_connection(steps, good):
     arrived = threading.Event()
 
     def tell(connection):
         arrived.set()
         hang(connection)
 
-    if until is hang:
-        first = tell
-    elif until == "tls":
-        first = over_tls(good, in_turn(read_request, tell))
-    else:
-        first = over_tls(good, in_turn(read_request, until, tell))
+    first = tell if steps is None else over_tls(good, in_turn(read_request, *steps, tell))
 
     async def calls(service):
         async with AsyncFerry("t", base_url=service.secure_url, max_retries=0) as ferry:
@@ -160,6 +155,7 @@ def test_data_that_arrived_in_time_is_read_after_its_time():
 
 
 def test_the_next_address_of_a_host_is_tried_before_the_first_one_has_failed(monkeypatch):
+    monkeypatch.setattr(asyncio_stream, "_NEXT_ADDRESS", 0.02)
     unreachable = "127.0.0.9"
 
     async def calls(service):
