@@ -173,9 +173,9 @@ def test_a_reply_that_comes_in_parts_does_not_time_out(ask):
         return exchange(ask, trickle, limit=limit)
 
     try:
-        _, body = come_in_parts(0.2)
+        _, body = come_in_parts(0.1)
     except httpcore.ReadTimeout:  # the machine is busy
-        _, body = come_in_parts(2)
+        _, body = come_in_parts(1.5)
     assert body == b"abc"
 
 
