@@ -115,6 +115,7 @@ class TestReading:
             return
         found = RecordList(Port).read(items)
         lost = {one.index: one.raw for one in found.unreadable}
+        assert not any(one.field for one in found.unreadable if one.raw is None)
         assert len(found) == len(good)
         assert lost == {i: one for i, one in enumerate(items) if one != samples.PORT}
 
