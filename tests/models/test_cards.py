@@ -32,7 +32,7 @@ PERSONAL = "Zq7-canary"
 PNG = "data:image/png;base64," + base64.b64encode(b"\x89PNG a picture").decode()
 MADE_BY_US = {"a", "b", "div", "img", "span", "table", "tbody", "td", "th", "thead", "tr"}
 ATTRIBUTES = {
-    *("alt", "class", "height", "href", "rel", "src", "style", "tabindex", "target", "width"),
+    *("alt", "class", "height", "href", "rel", "src", "style", "tabindex", "target", "width")
 }
 
 

@@ -19,10 +19,7 @@ def created(amount, currency):
 
 def fee_of(refund, currency):
     return CancellationFee(
-        penalty_amount=Decimal(0),
-        refund_amount=refund,
-        currency=currency,
-        ticket_status="Issued",
+        penalty_amount=Decimal(0), refund_amount=refund, currency=currency, ticket_status="Issued"
     )
 
 

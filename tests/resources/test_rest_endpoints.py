@@ -33,16 +33,7 @@ from ferry_sdk.models import Model
 from ferry_sdk.resources.tickets import TicketsGroup
 from ferry_sdk.sandbox.network.network import journey_id
 from ferry_sdk.sandbox.operations import ENDPOINTS
-from tests.support.summer import (
-    CAR,
-    NOW,
-    TRAVELLER,
-    booked,
-    chosen,
-    ids_of,
-    search,
-    ticket_of,
-)
+from tests.support.summer import CAR, NOW, TRAVELLER, booked, chosen, ids_of, search, ticket_of
 from tests.support.tables import each
 from tests.support.wire import recorded
 
