@@ -30,7 +30,7 @@ def not_http(connection):
 
 
 def pause(_):
-    time.sleep(0.1)
+    time.sleep(0.02)  # less than the client waits
 
 
 LONG = creation("x" * 16_000_000)
