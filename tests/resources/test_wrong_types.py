@@ -24,6 +24,7 @@ from ferry_sdk.resources.bookings import BookingsGroup
 from ferry_sdk.resources.catalogue import CatalogueGroup
 from ferry_sdk.resources.mcp import McpGroup
 from ferry_sdk.resources.tickets import TicketsGroup
+from tests.resources.test_inputs import ADULT, SELECTION, TRAVELLER, TRIP
 from tests.support.exchanges import URL, Exchanges, caught, client_of
 from tests.support.samples import AVAILABILITY
 from tests.support.tables import each
@@ -74,10 +75,7 @@ def invalid_settings(is_async):
     """Return invalid settings of both clients, by argument."""
     return {
         "token": (
-            *NO_TEXTS,
-            "a\nb",
-            " padded ",
-            "\u20ac",
+            *(*NO_TEXTS, "a\nb", " padded ", "\u20ac"),
             *(() if is_async else (give_token, AsyncTokens())),
         ),
         "organisation_token": (*NO_TEXTS, "a\rb", *(() if is_async else (partial(give_token),))),
@@ -110,19 +108,8 @@ OF_VIEWS = {
     ),
 }
 
-SEARCH = {
-    "company": "GNV",
-    "depart_code": "ITGOA",
-    "arrive_code": "ITPMO",
-    "out_journey_id": "j1",
-    "out_at": "2026-07-14",
-    "out_time": "08:30",
-    "passengers": [{"type": "Adult", "gender": "Female", "age": 34}],
-}
-BOOKING = {
-    "availabilities": [{"availability_id": "a", "tariff_id": "t", "place_id": "p"}],
-    "passengers": [{"type": "Adult", "first_name": "Ada", "last_name": "Byron"}],
-}
+SEARCH = {**TRIP, "passengers": [ADULT]}
+BOOKING = {"availabilities": [SELECTION], "passengers": [TRAVELLER]}
 NO_LISTS = (None, 7, "text", {}, object())
 NO_MODELS = (7, "text", [], object())
 NO_MONEY = (1.5, True, "much", [], object())
