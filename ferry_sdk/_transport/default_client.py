@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from functools import cache, partial
+from itertools import product
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -25,13 +26,8 @@ if TYPE_CHECKING:
     from ferry_sdk._transport.http11.async_client import AsyncConnections
 
 _PATCH_POINTS: Final = (
-    ("httpx", "Client", "__init__"),
-    ("httpx", "Client", "send"),
-    ("httpx", "Client", "_send_single_request"),
+    *product(("httpx",), ("Client", "AsyncClient"), ("__init__", "send", "_send_single_request")),
     ("httpx", "HTTPTransport", "handle_request"),
-    ("httpx", "AsyncClient", "__init__"),
-    ("httpx", "AsyncClient", "send"),
-    ("httpx", "AsyncClient", "_send_single_request"),
     ("httpx", "AsyncHTTPTransport", "handle_async_request"),
     ("httpcore", "ConnectionPool", "handle_request"),
     ("httpcore", "AsyncConnectionPool", "handle_async_request"),

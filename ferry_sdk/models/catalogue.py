@@ -7,10 +7,16 @@ known spellings are accepted, and other fields are kept in ``model_extra``.
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 from pydantic import AliasChoices, Field, FiniteFloat, JsonValue
 
 from ferry_sdk.models.base import FrozenDict, Identifier, LooseMoment, Members, Model
+
+
+def _either(*names: str, ge: int | None = None, le: int | None = None) -> Any:  # noqa: ANN401 -- as pydantic's
+    """Return a field with one of these names on the wire; None if it is absent."""
+    return Field(default=None, validation_alias=AliasChoices(*names), ge=ge, le=le)
 
 
 class Journey(Model):
@@ -107,12 +113,8 @@ class McpPort(Model):
     name: str | None = None
     city: str | None = None
     country: str | None = None
-    latitude: float | None = Field(
-        default=None, validation_alias=AliasChoices("latitude", "lat"), ge=-90, le=90
-    )
-    longitude: float | None = Field(
-        default=None, validation_alias=AliasChoices("longitude", "lon", "lng"), ge=-180, le=180
-    )
+    latitude: float | None = _either("latitude", "lat", ge=-90, le=90)
+    longitude: float | None = _either("longitude", "lon", "lng", ge=-180, le=180)
 
 
 class Company(Model):
@@ -141,11 +143,9 @@ class Country(Model):
         names: Localised names by language, if the service sends them.
     """
 
-    code: str | None = Field(default=None, validation_alias=AliasChoices("code", "iso_code", "iso"))
+    code: str | None = _either("code", "iso_code", "iso")
     name: str | None = None
-    phone_prefix: str | None = Field(
-        default=None, validation_alias=AliasChoices("phone_prefix", "prefix")
-    )
+    phone_prefix: str | None = _either("phone_prefix", "prefix")
     names: Members = Field(default_factory=FrozenDict)
 
 
@@ -165,12 +165,8 @@ class VehicleModel(Model):
     brand: str | None = None
     model: str | None = None
     type: str | None = None
-    length: float | None = Field(
-        default=None, validation_alias=AliasChoices("length", "length_m", "max_length")
-    )
-    height: float | None = Field(
-        default=None, validation_alias=AliasChoices("height", "height_m", "max_height")
-    )
+    length: float | None = _either("length", "length_m", "max_length")
+    height: float | None = _either("height", "height_m", "max_height")
 
 
 class ScheduledDeparture(Model):
@@ -186,13 +182,11 @@ class ScheduledDeparture(Model):
         arrive_at: Arrival; a text if it cannot be parsed.
     """
 
-    journey_id: str | None = Field(
-        default=None, validation_alias=AliasChoices("journey_id", "journey")
-    )
+    journey_id: str | None = _either("journey_id", "journey")
     company: JsonValue = None
     depart_code: str | None = None
     arrive_code: str | None = None
-    ship: JsonValue = Field(default=None, validation_alias=AliasChoices("ship", "ship_name"))
+    ship: JsonValue = _either("ship", "ship_name")
     depart_at: LooseMoment | None = None
     arrive_at: LooseMoment | None = None
 

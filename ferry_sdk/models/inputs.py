@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, TypeVar
 
 from pydantic import (
     AwareDatetime,
@@ -14,6 +14,7 @@ from pydantic import (
     Field,
     PlainSerializer,
     StringConstraints,
+    ValidationError,
     ValidationInfo,
     field_serializer,
     field_validator,
@@ -22,7 +23,15 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import LiteralString, Required, TypedDict
 
 from ferry_sdk._runtime.money import exact_amount
-from ferry_sdk.models.base import Currency, DeferredModel, Identifier, Money, invalid
+from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.models.base import (
+    Currency,
+    DeferredModel,
+    Identifier,
+    Money,
+    invalid,
+    path_of,
+)
 from ferry_sdk.models.enums import Gender, PassengerType
 
 _TYPES = {
@@ -62,9 +71,10 @@ GenderName = Literal["Male", "Female", "M", "F"]
 class Input(DeferredModel):
     """An input model. Unknown fields are rejected; errors do not contain values."""
 
-    not_sent: ClassVar[frozenset[str]] = frozenset()
-    """The fields that only the client uses."""
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+
+InputT = TypeVar("InputT", bound=Input)
 
 
 class SearchPassenger(Input):
@@ -192,18 +202,6 @@ class Selection(Input):
             own has this one.
         depart_at: Departure with the offset of the port; the travellers are checked on that day.
     """
-
-    not_sent: ClassVar[frozenset[str]] = frozenset(
-        {
-            "amount",
-            "currency",
-            "expiration_date",
-            "company",
-            "roundtrip_locked",
-            "reservation_type",
-            "depart_at",
-        }
-    )
 
     availability_id: Identifier
     tariff_id: Identifier
@@ -342,3 +340,32 @@ class ContactDict(TypedDict, total=False):
     email: Required[str]
     prefix: str
     phone: str
+
+
+SOURCES: Final[Mapping[type[Input], str]] = {
+    Selection: "; pass what select() of a trip or a sailing returns",
+    VehicleQuery: ", such as vehicles.find('golf')[0].query",
+    Vehicle: ", such as vehicles.find('golf')[0].booking()",
+}
+"""Where an input comes from, for the errors of other values."""
+
+
+def parse_input(
+    model: type[InputT], value: object, argument: str, index: int | None = None
+) -> InputT:
+    """Validate an input, a model or a dict.
+
+    Raises:
+        InvalidInputError: It is invalid; `field` names the argument and the field.
+    """
+    try:
+        checked: InputT = model.__pydantic_validator__.validate_python(value)
+    except ValidationError as error:
+        where, problem = path_of(error)
+        if not where and not isinstance(value, Mapping):
+            problem = f"expected a {model.__name__}{SOURCES.get(model, ' or a dict')}"
+    else:
+        return checked
+    if index is not None:
+        argument = f"{argument}[{index}]"
+    raise InvalidInputError(problem, field=f"{argument}.{where}" if where else argument)

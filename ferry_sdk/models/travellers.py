@@ -15,12 +15,9 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from typing import Any, Final, cast, overload
 
-from pydantic import ValidationError
-
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.models.base import path_of
 from ferry_sdk.models.enums import PassengerType
-from ferry_sdk.models.inputs import Traveller, TravellerDict
+from ferry_sdk.models.inputs import Traveller, TravellerDict, parse_input
 
 _EARLIEST: Final = timezone(-timedelta(hours=12))
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -127,7 +124,7 @@ class Travellers(Sequence[Traveller]):
         if not isinstance(limits, AgeBands):
             raise InvalidInputError("expected AgeBands", field="bands")
         self._travellers: tuple[Traveller, ...] = tuple(
-            _traveller(one, index) for index, one in enumerate(travellers)
+            parse_input(Traveller, one, "travellers", index) for index, one in enumerate(travellers)
         )
         self.bands: AgeBands = limits
 
@@ -345,14 +342,3 @@ def _missing(traveller: Traveller) -> Iterator[tuple[str, str]]:
         yield "gender", "required for a search"
     if traveller.birth_date is None and traveller.age is None:
         yield "birth_date", "required for a search, or an age"
-
-
-def _traveller(value: object, index: int) -> Traveller:
-    if isinstance(value, Traveller):
-        return value
-    try:
-        return cast("Traveller", Traveller.__pydantic_validator__.validate_python(value))
-    except ValidationError as error:
-        where, problem = path_of(error)
-    field = f"travellers[{index}]"
-    raise InvalidInputError(problem, field=f"{field}.{where}" if where else field)

@@ -10,7 +10,7 @@ from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, Final, Literal, TypeVar, cast, get_args
+from typing import Annotated, Any, Final, Literal, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, with_config
 from typing_extensions import NotRequired, Required, TypedDict
@@ -21,6 +21,7 @@ from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.base import Currency, Money, path_of
 from ferry_sdk.models.enums import Gender, PassengerType
 from ferry_sdk.models.inputs import (
+    SOURCES,
     Contact,
     ContactDict,
     Input,
@@ -35,6 +36,7 @@ from ferry_sdk.models.inputs import (
     VehicleDict,
     VehicleQuery,
     VehicleQueryDict,
+    parse_input,
 )
 from ferry_sdk.models.travellers import (
     DEFAULT_BANDS,
@@ -46,7 +48,6 @@ from ferry_sdk.models.travellers import (
     parse_day,
 )
 
-ModelT = TypeVar("ModelT", bound=Input)
 Values = dict[str, Any]
 """The fields of an input that are given, as Python values."""
 
@@ -111,7 +112,7 @@ def passengers_on(
 
     def parse(value: object, index: int) -> SearchPassenger:
         if not isinstance(value, Traveller):
-            return _parse(SearchPassenger, value, "passengers", index)
+            return parse_input(SearchPassenger, value, "passengers", index)
         age = age_of(vars(value), day)
         for field, given in (("gender", value.gender), ("birth_date", age)):
             if given is None:
@@ -357,7 +358,7 @@ def values_of(model: type[Input], value: object, argument: str, index: int | Non
             values = None
         if values is not None and len(values) == len(value):  # pyright: ignore[reportUnknownArgumentType] -- from a caller
             return values
-    return drop_none(**vars(_parse(model, value, argument, index)))  # pyright: ignore[reportUnknownArgumentType]
+    return drop_none(**vars(parse_input(model, value, argument, index)))  # pyright: ignore[reportUnknownArgumentType]
 
 
 @cache
@@ -387,34 +388,13 @@ def _listed(values: object, argument: str, model: type[Input] | None = None) -> 
         # Iterating over a model yields its fields.
         is_one = isinstance(values, str | Mapping | BaseModel)
         if is_one or not isinstance(values, Iterable):
-            source = "" if model is None else _SOURCES[model]
+            source = "" if model is None else SOURCES[model]
             raise InvalidInputError(f"expected a list{source}", field=argument)
         values = tuple(cast("Iterable[object]", values))
     if not values:
         raise InvalidInputError("expected at least one", field=argument)
     return values  # pyright: ignore[reportUnknownVariableType] -- from a caller
 
-
-def _parse(model: type[ModelT], value: object, argument: str, index: int | None = None) -> ModelT:
-    try:
-        checked: ModelT = model.__pydantic_validator__.validate_python(value)
-    except ValidationError as error:
-        where, problem = path_of(error)
-        if not where and not isinstance(value, Mapping):
-            problem = f"expected a {model.__name__}{_SOURCES.get(model, ' or a dict')}"
-    else:
-        return checked
-    if index is not None:
-        argument = f"{argument}[{index}]"
-    raise InvalidInputError(problem, field=f"{argument}.{where}" if where else argument)
-
-
-_SOURCES: Final[Mapping[type[Input], str]] = {
-    Selection: "; pass what select() of a trip or a sailing returns",
-    VehicleQuery: ", such as vehicles.find('golf')[0].query",
-    Vehicle: ", such as vehicles.find('golf')[0].booking()",
-}
-"""Where an input comes from, for the errors of other values."""
 
 _SEARCH: Final[Mapping[str, Callable[[object, str], object]]] = {
     "company": identifier,

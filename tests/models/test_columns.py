@@ -80,19 +80,7 @@ TOO_SMALL = f"0.{'0' * 400}1"
 """Stands for that number, which JSON has and Python's floats have not."""
 
 TEXTS = st.one_of(
-    st.sampled_from(
-        [
-            "",
-            " ",
-            "x",
-            "Ω≈ç√",
-            "\N{MATHEMATICAL SCRIPT CAPITAL X}\N{ZERO WIDTH JOINER}",
-            "25",
-            "true",
-            "\0",
-            "Seat",
-        ]
-    ),
+    st.sampled_from(["", " ", "x", "Ω≈ç√", "\U0001d4b3\u200d", "25", "true", "\0", "Seat"]),
     st.text(st.characters(exclude_categories=["Cs"]), max_size=4),
 )
 INTS = st.sampled_from([0, 1, -1, 25, 2**31, 2**63, -(2**64), 10**400]) | st.integers()
@@ -106,17 +94,8 @@ JSON = st.recursive(
 )
 GOOD_MOMENTS = st.sampled_from(
     [
-        "2026-07-13T20:20:00+02:00",
-        "2026-07-13T20:20:00Z",
-        "2026-07-13 20:20:00.123456-09:30",
-        "1777636800",
-        1777636800,
-        1777636800.0,
-        1777636800.25,
-        1777636800123,
-        0,
-        -0.0,
-        -1,
+        *("2026-07-13T20:20:00+02:00", "2026-07-13T20:20:00Z", "2026-07-13 20:20:00.123456-09:30"),
+        *("1777636800", 1777636800, 1777636800.0, 1777636800.25, 1777636800123, 0, -0.0, -1),
     ]
 )
 ODD_MOMENTS = st.sampled_from(

@@ -10,7 +10,20 @@ from ferry_sdk.models import BookingCancellation, CancellationFee
 from tests.support import samples
 from tests.support.tables import each
 
-AMOUNTS = each(
+
+def created(amount, currency):
+    return BookingCreated.model_validate(
+        samples.BOOKING_CREATED | {"total_price": Decimal(amount), "currency": currency}
+    )
+
+
+def fee_of(refund, currency):
+    return CancellationFee(
+        penalty_amount=Decimal(0), refund_amount=refund, currency=currency, ticket_status="Issued"
+    )
+
+
+@each(
     ("amount", "currency", "text"),
     [
         ("155.1", "EUR", "155.10"),
@@ -22,47 +35,24 @@ AMOUNTS = each(
         ("7.25", "XXX", "7.25"),
     ],
 )
-
-
-def created(amount, currency):
-    return BookingCreated.model_validate(
-        samples.BOOKING_CREATED | {"total_price": Decimal(amount), "currency": currency}
-    )
-
-
-@AMOUNTS
 def test_a_card_a_document_and_an_error_show_the_same_digits(
     amount: str, currency: str, text: str
 ) -> None:
-    booking = created(amount, currency)
-    fee = CancellationFee(
-        penalty_amount=Decimal(0),
-        refund_amount=Decimal(amount),
-        currency=currency,
-        ticket_status="Issued",
-    )
-    for record in (booking, fee):
-        assert f">{text} {currency}<" in record._repr_html_()
-    assert booking.model_dump(mode="json")["total_price"] == text
-    assert json.loads(booking.model_dump_json())["total_price"] == text
-    for expected, found in ((Decimal(1), Decimal(amount)), (Decimal(amount), Decimal(1))):
-        error = PriceChangedError(expected=expected, found=found, currency=currency)
-        assert f" {text} {currency}" in str(error)
-    lowest = Decimal(amount)
-    refused = PenaltyExceededError(
-        limit=None, penalty=Decimal(0), min_refund=lowest, currency=currency
-    )
-    assert f"an unknown amount, expected at least {text} {currency}" in str(refused)
-
-
-@AMOUNTS
-def test_the_amount_itself_keeps_the_digits_of_the_wire(
-    amount: str, currency: str, text: str
-) -> None:
-    booking = created(amount, currency)
+    booking, refund = created(amount, currency), Decimal(amount)
     assert str(booking.total_price) == amount
     assert booking.model_dump()["total_price"] == Decimal(text)
+    assert booking.model_dump(mode="json")["total_price"] == text
+    assert json.loads(booking.model_dump_json())["total_price"] == text
     assert BookingCreated.model_validate_json(booking.model_dump_json()) == booking
+    for record in (booking, fee_of(refund, currency)):
+        assert f">{text} {currency}<" in record._repr_html_()
+    for expected, found in ((Decimal(1), refund), (refund, Decimal(1))):
+        error = PriceChangedError(expected=expected, found=found, currency=currency)
+        assert f" {text} {currency}" in str(error)
+    refused = PenaltyExceededError(
+        limit=None, penalty=Decimal(0), min_refund=refund, currency=currency
+    )
+    assert f"an unknown amount, expected at least {text} {currency}" in str(refused)
 
 
 def test_an_amount_with_more_digits_than_a_line_is_whole_in_json():
@@ -72,17 +62,11 @@ def test_an_amount_with_more_digits_than_a_line_is_whole_in_json():
 
 @each(("currency", "text"), [("EUR", "82.50"), ("KWD", "82.500"), (None, "82.50"), ("CLP", "82.5")])
 def test_a_refund_has_the_decimals_of_the_previewed_fee(currency, text):
-    fee = CancellationFee(
-        penalty_amount=Decimal(0),
-        refund_amount=Decimal("82.5"),
-        currency=currency or "EUR",
-        ticket_status="Issued",
-    )
     cancellation = BookingCancellation(
         booking_id="b1",
         status="cancelled",
         refund_amount=Decimal("82.5"),
-        previewed=fee if currency else None,
+        previewed=fee_of(Decimal("82.5"), currency) if currency else None,
     )
     assert cancellation.model_dump(mode="json")["refund_amount"] == text
     unknown = cancellation.model_copy(update={"refund_amount": None})

@@ -63,25 +63,12 @@ class TestReading:
         assert lost.problem == "expected a number from 0"
         assert [one.tariffs[0].balance_amount for one in found] == [-5]
 
-    def test_what_is_all_good_warns_of_nothing(self, caplog):
-        assert RecordList(Availability).read([GOOD]).unreadable == ()
-        assert caplog.records == []
-
     def test_where_none_can_be_read_it_is_an_error(self):
         error = caught(UnexpectedResponseError, RecordList(Availability).read, [BAD, {}])
         assert error.field == "[0].tariffs[0].amount"
         assert "[0].tariffs[0].amount" in str(error)
         assert CANARY not in str(error)
         assert error.body == [BAD, {}]
-
-    def test_records_that_are_no_objects_are_bad_ones(self):
-        found = RecordList(Port).read([samples.PORT, None, 5, "x", [samples.PORT]])
-        assert [one.index for one in found.unreadable] == [1, 2, 3, 4]
-        assert [one.field for one in found.unreadable] == [""] * 4
-
-    def test_an_empty_list_is_an_answer(self):
-        for value in ([], {"ports": []}):
-            assert RecordList(Port, member="ports").read(value) == Records()
 
     @each(
         "value",
@@ -94,7 +81,11 @@ class TestReading:
         ],
     )
     def test_a_list_is_found_where_it_is(self, value):
-        assert list(RecordList(Port, member="ports").read(value)) == [Port(**samples.PORT)]
+        assert [*RecordList(Port, member="ports").read(value)] == [Port(**samples.PORT)]
+
+    def test_an_empty_list_is_an_answer(self):
+        for value in ([], {"ports": []}):
+            assert RecordList(Port, member="ports").read(value) == Records()
 
     @each("value", [None, 5, "x", True, {"ports": None}, {}])
     def test_what_is_no_list_is_an_error(self, value):
@@ -124,6 +115,7 @@ class TestReading:
             return
         found = RecordList(Port).read(items)
         lost = {one.index: one.raw for one in found.unreadable}
+        assert not any(one.field for one in found.unreadable if one.raw is None)
         assert len(found) == len(good)
         assert lost == {i: one for i, one in enumerate(items) if one != samples.PORT}
 
@@ -133,14 +125,11 @@ class TestSequence:
 
     def test_it_is_a_sequence(self):
         assert isinstance(self.records, Sequence)
-        assert len(self.records) == 3
+        assert self.records
+        assert not Records()
         assert PORTS[1] in self.records
         with pytest.raises(IndexError):
             _ = self.records[3]
-
-    def test_none_at_all_is_false(self):
-        assert not Records()
-        assert self.records
 
     def test_it_cannot_be_changed(self):
         for act in (
@@ -149,6 +138,7 @@ class TestSequence:
             lambda: setattr(self.records, "other", 1),
             lambda: setattr(self.records, "unreadable", ()),
             lambda: delattr(self.records, "unreadable"),
+            lambda: setattr(self.records.unreadable[0], "index", 5),
         ):
             with pytest.raises((TypeError, AttributeError)):
                 act()
@@ -158,10 +148,8 @@ class TestSequence:
         twin = Records(list(PORTS), list(self.records.unreadable))
         assert self.records == twin
         assert hash(self.records) == hash(twin)
-        assert self.records != Records(PORTS)
-        assert self.records != Records(PORTS[:2], self.records.unreadable)
-        assert Records(PORTS) != PORTS
-        assert Records(PORTS) != tuple(PORTS)
+        assert self.records not in (Records(PORTS), Records(PORTS[:2], twin.unreadable))
+        assert Records(PORTS) not in (PORTS, tuple(PORTS))
 
     def test_its_repr_tells_how_many_are_lost_and_shows_none(self):
         shown = repr(self.records)
@@ -169,17 +157,6 @@ class TestSequence:
         assert shown.endswith("unreadable=1)")
         assert CANARY not in shown
         assert repr(Records()) == "Records([])"
-
-    def test_it_survives_pickle_and_copies(self):
-        for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
-            twin = pickle.loads(pickle.dumps(self.records, protocol))
-            assert twin == self.records
-            assert twin.unreadable[0].raw == {"name": CANARY}
-        assert copy.deepcopy(self.records) == copy.copy(self.records) == self.records
-
-    def test_an_unreadable_cannot_be_changed(self):
-        with pytest.raises(AttributeError):
-            self.records.unreadable[0].index = 5
 
 
 class TestOverTheWire:
@@ -215,15 +192,6 @@ class TestOverTheWire:
         assert len(found) == len(everything) - 1
         assert [one.getMessage() for one in caplog.records if "left out" in one.getMessage()]
 
-    def test_a_field_deep_inside_is_named_by_its_path(self, both, ferry_sandbox):
-        ferry_sandbox.faults.add(
-            "null_field", "availability.search", field="tariffs.1.amount", index=0
-        )
-        found = both.availability.search(**search(back=True))
-        (lost,) = found.unreadable
-        assert (lost.index, lost.field) == (0, "tariffs[1].amount")
-        assert [one.direction for one in found] == ["Return"]
-
     def test_the_only_record_that_cannot_be_read_is_an_error(self, both, ferry_sandbox):
         ferry_sandbox.faults.add("missing_field", "availability.search", field="id", times=None)
         with pytest.raises(UnexpectedResponseError) as caught:
@@ -231,27 +199,6 @@ class TestOverTheWire:
         assert caught.value.field == "[0].id"
         assert caught.value.status_code == 200
         assert caught.value.request_id
-
-    def test_a_value_nobody_knows_loses_nothing(self, both, ferry_sandbox):
-        ferry_sandbox.faults.add("unknown_enum", "availability.search", value="Sideways")
-        found = both.availability.search(**search())
-        assert found.unreadable == ()
-        assert found[0].direction == "Sideways"
-        assert not found[0].direction.is_known
-
-    @each("kind", ["missing_field", "null_field"])
-    def test_a_single_record_without_its_stage_is_an_error(self, both, ferry_sandbox, kind):
-        found = both.availability.search(**search())[0]
-        selection = found.select(tariff=found.tariffs[0], place=found.places[0])
-        made = both.bookings.create(
-            availabilities=[selection],
-            passengers=[{"type": "Adult", "first_name": "Ada", "last_name": "Byron"}],
-        )
-        ferry_sandbox.faults.add(kind, "bookings.get", field="stage")
-        with pytest.raises(UnexpectedResponseError) as caught:
-            both.with_options(max_retries=0).bookings.get(made.booking_id)
-        assert caught.value.field == "stage"
-        assert both.bookings.get(made.booking_id).stage == made.stage
 
 
 # Records are created on first access, once for all threads
@@ -351,9 +298,10 @@ def test_however_they_are_first_looked_at_they_are_there(look, seen):
     assert look(ports()) == seen
 
 
-def test_they_survive_pickle_before_anybody_looked():
+@each("number", range(2, pickle.HIGHEST_PROTOCOL + 1))
+def test_they_survive_pickle_before_anybody_looked(number):
     answer = search_result([*SAILINGS, {}])
-    twin = pickle.loads(pickle.dumps(answer))
+    twin = pickle.loads(pickle.dumps(answer, number))
     assert twin == answer == search_result([*SAILINGS, {}])
     assert [one.index for one in twin.unreadable] == [3]
     assert [one.id for one in twin] == ["av-0", "av-1", "av-2"]

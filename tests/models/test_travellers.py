@@ -257,11 +257,10 @@ def test_a_list_is_immutable_copied_and_hides_its_travellers():
         assert refused.value.field == field
 
 
-def test_one_list_is_searched_and_booked(clients, ferry_sandbox):
+def test_one_list_is_searched_and_booked(ferry):
     day = date(2050, 6, 6)
     baby = BABY | {"birth_date": "2049-06-07"}
     party = Travellers([ADA, LEO | {"birth_date": "2038-06-06"}, baby])
-    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     trips = ferry.trips.search("Algeciras", "Ceuta", on=day, passengers=party)
     booking = ferry.bookings.create(availabilities=trips[0].select(), passengers=party)
     assert booking.total_price == trips[0].price

@@ -40,8 +40,8 @@ def test_the_errors_of_an_input_are_json(model, value):
     assert not any(row["msg"].startswith("Value error, ") for row in errors)
 
 
-def test_a_trip_in_place_of_its_selection_names_select(both):
-    trips = both.trips.search("Tarifa", "MATNG", on=DAY, passengers=SEARCHED)
+def test_a_trip_or_the_name_of_a_vehicle_in_place_of_its_selection_is_told_what_to_call(ferry):
+    trips = ferry.trips.search("Tarifa", "MATNG", on=DAY, passengers=SEARCHED)
     wrong: Any
     for wrong, field in (
         (trips[0], "availabilities"),
@@ -51,27 +51,23 @@ def test_a_trip_in_place_of_its_selection_names_select(both):
         ([trips[0].outward], "availabilities[0]"),
     ):
         with pytest.raises(InvalidInputError, match=r"select\(\) of a trip") as caught:
-            both.bookings.create(availabilities=wrong, passengers=[ADA])
+            ferry.bookings.create(availabilities=wrong, passengers=[ADA])
         assert (caught.value.field, caught.value.outcome) == (field, "not_sent")
-
-
-def test_a_name_in_place_of_the_vehicle_of_one_call_names_find(both):
-    trip = both.trips.search("Tarifa", "MATNG", on=DAY, passengers=SEARCHED)[0]
-    golf = "golf"
+    golf: Any = "golf"
     with pytest.raises(InvalidInputError, match=r"vehicles\.find\('golf'\)\[0\]\.booking\(\)"):
-        both.bookings.create(availabilities=trip.select(), passengers=[ADA], vehicle=golf)
+        ferry.bookings.create(availabilities=trips[0].select(), passengers=[ADA], vehicle=golf)
 
 
-def test_trips_take_the_name_of_a_vehicle(both, ferry_sandbox):
+def test_trips_take_the_name_of_a_vehicle(ferry, ferry_sandbox):
     def search(vehicle, **more):
-        return both.trips.search("Tarifa", "MATNG", on=DAY, passengers=SEARCHED, vehicle=vehicle)
+        return ferry.trips.search("Tarifa", "MATNG", on=DAY, passengers=SEARCHED, vehicle=vehicle)
 
     by_name, by_code = search("golf"), search("VOLKSWAGEN__GOLF")
     without = search(None)
     assert [one.price for one in by_name] == [one.price for one in by_code]
     assert by_name[0].price > without[0].price
     assert by_name.report.calls == by_code.report.calls
-    days = both.trips.calendar(
+    days = ferry.trips.calendar(
         "Tarifa", "MATNG", start=DAY, end=DAY, passengers=SEARCHED, vehicle="Golf"
     )
     assert days[DAY].price == by_name[0].price

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ferry_sdk import FerryError, OutcomeUnknownError
+from tests.backend.gathering import eventually
 from tests.support.both import Clients
 from tests.support.injected import LIBRARIES
 from tests.support.trip import PASSENGERS
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from ferry_sdk import Ferry, RawResponse
 
-_SOON = 0.2
+_SOON = 0.05
 """Seconds after which a client gives up what is to hang."""
 _LATE = 20.0
 """Seconds after which it gives up anything else."""
@@ -180,6 +181,7 @@ def is_sent_once(caller, call, ferry, service, *, seen=0):
         assert type(error) is OutcomeUnknownError
         assert error.outcome == "unknown"
         assert sent(error.attempts) == [True]
+        eventually(lambda: len(service.asked) >= seen)
         assert service.asked == [call.line] * seen
         assert caller.tries == 1
 

@@ -41,15 +41,15 @@ class Service:
         self._threads: list[threading.Thread] = []
         self._connections: list[Connection] = []
         self._open = ExitStack()
-        self._listener = self._open.enter_context(socket.socket())
-        self._listener.bind(("127.0.0.1", 0))
-        self.port: int = self._listener.getsockname()[1]
+        self.listener = self._open.enter_context(socket.socket())
+        self.listener.bind(("127.0.0.1", 0))
+        self.port: int = self.listener.getsockname()[1]
         if listening:
             self.listen()
 
     def listen(self):
         """Let connections come."""
-        self._listener.listen(self._backlog)
+        self.listener.listen(self._backlog)
         self.accept()
 
     def accept(self):
@@ -59,12 +59,7 @@ class Service:
     def refuse(self):
         """Let no more connections come."""
         with suppress(OSError):
-            self._listener.shutdown(socket.SHUT_RDWR)
-
-    @property
-    def listener(self):
-        """What is connected with."""
-        return self._listener
+            self.listener.shutdown(socket.SHUT_RDWR)
 
     @property
     def accepted(self):
@@ -101,7 +96,7 @@ class Service:
     def _accepting(self):
         with suppress(OSError):
             while not self.stopped.is_set():
-                accepted, _ = self._listener.accept()
+                accepted, _ = self.listener.accept()
                 connection = Connection(self, accepted)
                 self._connections.append(connection)
                 script = self._scripts.pop(0) if len(self._scripts) > 1 else self._scripts[0]

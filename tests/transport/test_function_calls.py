@@ -22,13 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 from unittest.mock import patch
 
-from benchmarks._memory_client import (
-    AsyncMemoryClient,
-    MemoryClient,
-    MemoryReply,
-    always,
-    by_word,
-)
+from benchmarks._memory_client import AsyncMemoryClient, MemoryClient, MemoryReply, always, by_word
 from benchmarks._payload import CREATED, FEE, REFUSED, TOKEN, booking, mcp_created
 from ferry_sdk import (
     AsyncFerry,
@@ -125,11 +119,7 @@ CASES = {
         has_journal=True,
     ),
 }
-WITH_TRAVELLERS = Case(
-    always(MemoryReply(CREATED)),
-    create_with_travellers,
-    BookingCreated,
-)
+WITH_TRAVELLERS = Case(always(MemoryReply(CREATED)), create_with_travellers, BookingCreated)
 ROWS = [f"{kind} {name}" for name in CASES for kind in ("sync", "async")]
 
 

@@ -30,8 +30,7 @@ def test_a_refused_connection(caller, any_call):
 
 def test_a_connection_that_is_refused_for_ever(caller, any_call):
     with Service(serve, listening=False) as service:
-        ferry = caller.ferry(service.url)
-        is_never_sent(caller, any_call, ferry, ConnectionFailedError)
+        is_never_sent(caller, any_call, caller.ferry(service.url), ConnectionFailedError)
 
 
 def test_a_name_that_is_not_found(caller, call):
@@ -117,6 +116,6 @@ def test_a_pool_that_is_full(caller, call):
 def test_a_pool_that_stays_full(caller):
     with Service(serve) as service:
         limits = caller.library.Limits(max_connections=0)
-        ferry = caller.ferry(service.url, limits=limits, timeout=0.1)
+        ferry = caller.ferry(service.url, limits=limits, timeout=0.02)
         is_never_sent(caller, CREATE, ferry, RequestTimeoutError)
         assert service.heard == 0

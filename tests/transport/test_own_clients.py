@@ -31,18 +31,6 @@ def _plain_environment(monkeypatch):
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
 
 
-@pytest.fixture(scope="module")
-def authority():
-    return trustme.CA()
-
-
-@pytest.fixture(scope="module")
-def good(authority):
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("localhost").configure_cert(context)
-    return context
-
-
 @pytest.fixture
 def trusted(authority, tmp_path, monkeypatch):
     authority.cert_pem.write_to_path(str(tmp_path / "authority.pem"))
@@ -71,22 +59,27 @@ def test_the_environments_proxy_is_asked_for_a_tunnel(clients, monkeypatch, name
         assert proxy.asked == [READ.line]
 
 
-@pytest.mark.parametrize("untrusted_by", ["127.0.0.1", "*", "elsewhere.example,127.0.0.1"])
-@pytest.mark.parametrize("name", ["HTTP_PROXY", "ALL_PROXY"])
-def test_no_proxy_is_respected(clients, monkeypatch, name, untrusted_by):
+@pytest.mark.parametrize(
+    ("environment", "host"),
+    [
+        *(({name: None}, "127.0.0.1") for name in ("http_proxy", "ALL_PROXY", "HTTPS_PROXY")),
+        *(
+            ({"HTTP_PROXY": None}, host)
+            for host in ("127.0.0.1", "localhost", "127.9.9.9", "[::1]", "x.localhost")
+        ),
+        *(
+            ({"ALL_PROXY": None, "NO_PROXY": hosts}, "127.0.0.1")
+            for hosts in ("127.0.0.1", "*", "elsewhere.example,127.0.0.1")
+        ),
+    ],
+    ids=str,
+)
+def test_plain_http_to_this_machine_passes_through_no_proxy(
+    clients, monkeypatch, environment, host
+):
     with Service(serve) as service, Service(serve) as proxy:
-        monkeypatch.setenv(name, proxy.url)
-        monkeypatch.setenv("NO_PROXY", untrusted_by)
-        READ.make(clients("t", base_url=service.url))
-        assert service.asked == [READ.line]
-        assert proxy.heard == 0
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.9.9.9", "[::1]", "x.localhost"])
-@pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])
-def test_plain_http_to_this_machine_passes_through_no_proxy(clients, monkeypatch, name, host):
-    with Service(serve) as service, Service(serve) as proxy:
-        monkeypatch.setenv(name, proxy.url)
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value or proxy.url)
         url = f"http://{host}:{service.port}"
         with suppress(ConnectionFailedError):  # the service listens on one address only
             READ.make(clients("t", base_url=url, max_retries=0))
@@ -109,17 +102,8 @@ def test_plain_http_is_not_sent_where_localhost_is_another_machine(
         assert caught.value.outcome == "not_sent"
         assert not service.asked
         READ.make(clients("t", base_url=url))
-        with monkeypatch.context() as names:
-            names.setattr(socket.socket, "getpeername", lambda _: ("203.0.113.9", 80))
-            READ.make(clients("t", base_url=url, allow_http=True))
-
-
-def test_a_proxy_for_the_other_scheme_is_not_used(clients, monkeypatch):
-    with Service(serve) as service, Service(serve) as proxy:
-        monkeypatch.setenv("HTTPS_PROXY", proxy.url)
-        READ.make(clients("t", base_url=service.url))
-        assert service.asked == [READ.line]
-        assert proxy.heard == 0
+        monkeypatch.setattr(socket.socket, "getpeername", lambda _: ("203.0.113.9", 80))
+        READ.make(clients("t", base_url=url, allow_http=True))
 
 
 @pytest.mark.parametrize("rest", ["ftp://ada:{}@h:1", "http://ada:{}@h:p", "none://{}"])
@@ -133,13 +117,6 @@ def test_a_proxy_that_is_none_is_refused_and_not_shown(clients, monkeypatch, res
 
 
 # ---- certificates -----------------------------------------------------------------------------
-
-
-@pytest.mark.usefixtures("trusted")
-def test_the_environments_authority_is_trusted(clients, good):
-    with Service(over_tls(good)) as service:
-        READ.make(clients("t", base_url=service.secure_url))
-        assert service.asked == [READ.line]
 
 
 @pytest.mark.usefixtures("trusted")

@@ -32,6 +32,7 @@ def half_an_answer(connection):
     connection.socket.sendall(b"HTTP/1.1 200 Conn")
 
 
+SILENT = [in_turn(read_request, hang), in_turn(tunnel, hang)]
 NO_TUNNEL = [
     pytest.param(refusal("407 Proxy Authentication Required"), id="407"),
     pytest.param(refusal("502 Bad Gateway"), id="502"),
@@ -42,28 +43,18 @@ NO_TUNNEL = [
     pytest.param(in_turn(read_request, half_an_answer, cut), id="cut in the answer"),
     pytest.param(in_turn(tunnel, cut), id="cut once it was made"),
     pytest.param(in_turn(tunnel, read_bytes(1), cut), id="cut in the handshake"),
+    pytest.param(SILENT[0], id="no answer"),
+    pytest.param(SILENT[1], id="a handshake that hangs"),
 ]
 
 
 @pytest.mark.parametrize("fault", NO_TUNNEL)
 def test_no_tunnel(caller, call, fault, good):
     with Service(fault, in_turn(tunnel, over_tls(good))) as service:
-        ferry = caller.ferry("https://localhost", proxy=service.url)
+        hangs = ["connect", "read"] if fault in SILENT else ()
+        ferry = caller.ferry("https://localhost", proxy=service.url, hangs=hangs)
         is_tried_again(caller, call, ferry, service)
         assert set(service.tunnels) == {"CONNECT localhost:443"}
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        pytest.param(in_turn(read_request, hang), id="no answer"),
-        pytest.param(in_turn(tunnel, hang), id="a handshake that hangs"),
-    ],
-)
-def test_no_tunnel_in_time(caller, call, fault, good):
-    with Service(fault, in_turn(tunnel, over_tls(good))) as service:
-        ferry = caller.ferry("https://localhost", proxy=service.url, hangs=["connect", "read"])
-        is_tried_again(caller, call, ferry, service)
 
 
 def test_a_tunnel_to_somebody_else(caller, any_call, good, untrusted):

@@ -45,7 +45,7 @@ from ferry_sdk.agents.tools.sanitize import STRING, text_type
 from ferry_sdk.agents.tools.schemas import parse_docstring
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.enums import OpenEnum
-from ferry_sdk.models.inputs import Input
+from ferry_sdk.models.inputs import Input, Selection
 
 _MAX_ITEMS: Final = 50
 _DERIVED: Final = frozenset({"order", "param", "vehicule_code", "brand", "model"})
@@ -184,7 +184,7 @@ def _input_type(model: type[Input]) -> Any:  # noqa: ANN401 -- a type for pydant
             needed=field.is_required(),
         )
         for name, field in model.model_fields.items()
-        if name not in _DERIVED | model.not_sent
+        if name not in _DERIVED and (model is not Selection or field.is_required())
     }
     strict = create_model(model.__name__, __config__=_STRICT, **fields)
 

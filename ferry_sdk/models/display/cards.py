@@ -79,10 +79,14 @@ def _sailing_card(sailing: Availability) -> Markup:
     )
 
 
-def _booking_created_card(booking: BookingCreated) -> Markup:
+def _booking_created_card(
+    booking: Booking | BookingCreated, *parts: Markup, more: Sequence[tuple[str, object]] = ()
+) -> Markup:
+    total = money(booking.total_price, booking.currency)
     return card(
         f"Booking {booking.booking_reference}",
-        facts(_cost_facts(booking)),
+        facts([("Id", booking.booking_id), ("Total", total), *more]),
+        *parts,
         _next_actions(booking.next_actions()),
         badges=[booking.stage],
     )
@@ -93,19 +97,9 @@ def _booking_card(booking: Booking) -> Markup:
         (ticket.ticket_number, ticket.direction, ticket.status, len(ticket.passengers))
         for ticket in booking.tickets
     )
-    return card(
-        f"Booking {booking.booking_reference}",
-        facts(
-            [
-                *_cost_facts(booking),
-                ("Payment", booking.payment_status),
-                ("Expires", booking.expire_at),
-            ]
-        ),
-        table(["Ticket", "Direction", "Status", "Travellers"], tickets),
-        _next_actions(booking.next_actions()),
-        badges=[booking.stage],
-    )
+    listed = table(["Ticket", "Direction", "Status", "Travellers"], tickets)
+    more = [("Payment", booking.payment_status), ("Expires", booking.expire_at)]
+    return _booking_created_card(booking, listed, more=more)
 
 
 def _ticket_card(ticket: Ticket) -> Markup:
@@ -227,10 +221,6 @@ def _fields(record: Model) -> Iterator[tuple[str, object]]:
 def _unreadable(records: Records[object]) -> list[Markup]:
     lost = len(records.unreadable)
     return [note(f"{lost} could not be read; see .unreadable.")] if lost else []
-
-
-def _cost_facts(booking: Booking | BookingCreated) -> list[tuple[str, object]]:
-    return [("Id", booking.booking_id), ("Total", money(booking.total_price, booking.currency))]
 
 
 def _next_actions(actions: Sequence[NextAction]) -> Markup:
