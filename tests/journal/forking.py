@@ -63,7 +63,7 @@ def fork_during(url, call):
     event.listen(engine, "before_cursor_execute", pause)
     thread.start()
     reached.wait()
-    later = threading.Timer(10 if call == "read" else 1, go_on.set)
+    later = threading.Timer(10 if call == "read" else 0.3, go_on.set)
     later.start()
     reader, writer = os.pipe()
     child = os.fork()
