@@ -248,9 +248,7 @@ class TestTheKey:
         with Journal(url) as journal:
             journal.begin(intent())
         run_sql(url, "CREATE TABLE kept AS SELECT own_key, key_check FROM ferry_journal_about")
-        restored = ", ".join(
-            f"{one} = (SELECT {one} FROM kept)" for one in ("own_key", "key_check")
-        )
+        restored = "own_key = (SELECT own_key FROM kept), key_check = (SELECT key_check FROM kept)"
         changes = {"key_check = 'wrong'": "key is damaged", "own_key = '\\x00'": "key is damaged"}
         if "sqlite" in url:
             changes = {"key_check = 'wrong'": "key is damaged", "own_key = x'00'": "key is damaged"}

@@ -1,11 +1,13 @@
 """A search that is interrupted, cancelled or closed leaves nothing running."""
 
+import asyncio
 import os
 import signal
 import sys
 import threading
 from contextlib import suppress
 from datetime import date
+from functools import partial
 
 import anyio
 import pytest
@@ -91,15 +93,18 @@ def test_searches_that_wait_for_a_turn_send_nothing_after_an_interruption(ferry_
 def test_a_cancelled_search_leaves_no_task_running(ferry_sandbox, backend):
     async def main():
         async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-            hold = Hold(ferry_sandbox, "availability.search", times=4)
+            hold = Hold(ferry_sandbox, "availability.search", times=8)
             async with anyio.create_task_group() as group:
                 stream = ferry.trips.stream(**STRAIT)
                 group.start_soon(anext, stream)
-                while hold.held < 4:  # noqa: ASYNC110 -- the service's thread counts
+                group.start_soon(partial(ferry.trips.search, **STRAIT))
+                while hold.held < 8:  # noqa: ASYNC110 -- the service's thread counts
                     await anyio.sleep(0.005)
                 assert len(stream._plan._batch.worker._scopes) == 4
                 group.cancel_scope.cancel()
             assert not stream._plan._batch.worker._scopes
+            if backend == "asyncio":
+                assert asyncio.all_tasks() == {asyncio.current_task()}
             hold.release()
             assert (await ferry.trips.search(**STRAIT)).report.is_complete
 
