@@ -42,8 +42,16 @@ PALERMO = {
     "on": GNV_SAILS,
     "back": GNV_SAILS + timedelta(7),
     "flexible": 3,
+    "passengers": ADULT,
 }
-STRAIT = {"origin": "Algeciras", "destination": "Tangier Med", "on": GNV_SAILS}
+TUNIS = {"origin": "Genoa", "destination": "Tunis", "passengers": ADULT}
+TARIFA = {"origin": "Tarifa", "destination": "Tangier (city)", "passengers": ADULT}
+STRAIT = {
+    "origin": "Algeciras",
+    "destination": "Tangier Med",
+    "on": GNV_SAILS,
+    "passengers": ADULT,
+}
 """Four companies sail here."""
 ENDS = ("Tarifa", "Tangier (city)")
 LATER = GNV_SAILS
@@ -68,7 +76,7 @@ def booked(ferry, selections):
 
 
 def test_two_names_and_a_date_become_a_booking(ferry):
-    trips = ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)
+    trips = ferry.trips.search(**TUNIS, on=GNV_SAILS)
     booking = booked(ferry, trips[0].select())
     assert booking.total_price == trips[0].price
     assert ferry.bookings.confirm(booking.booking_id, expect_total=trips[0].price)
@@ -78,7 +86,7 @@ def test_two_names_and_a_date_become_a_booking(ferry):
 
 
 def test_a_fare_that_is_no_ticket_is_booked_as_what_it_is(ferry):
-    trips = ferry.trips.search(*ENDS, on=LATER, passengers=ADULT, reservation_type=None)
+    trips = ferry.trips.search(**TARIFA, on=LATER, reservation_type=None)
     for kind in ("Presale", "Option", "Ticket"):
         fare = next(one for one in trips[0].fares if one.tariffs[0].type == kind)
         booking = booked(ferry, trips[0].select(fare))
@@ -87,7 +95,7 @@ def test_a_fare_that_is_no_ticket_is_booked_as_what_it_is(ferry):
 
 
 def test_trips_are_filtered_to_tickets(reader):
-    trips = reader.trips.search(*ENDS, on=LATER, passengers=ADULT, reservation_type=None)
+    trips = reader.trips.search(**TARIFA, on=LATER, reservation_type=None)
     tickets = trips.filter(reservation_type="TICKET")
     assert {fare.reservation_type for trip in tickets for fare in trip.fares} == {"TICKET"}
     assert [trip.price for trip in tickets] == sorted(trip.fares[0].amount for trip in tickets)
@@ -105,7 +113,7 @@ def test_trips_are_filtered_to_tickets(reader):
 
 
 def test_every_company_that_sails_is_asked_once_and_trips_are_sorted(reader):
-    trips = reader.trips.search(**STRAIT, passengers=ADULT)
+    trips = reader.trips.search(**STRAIT)
     report = trips.report
     (route,) = reader.routes.find("Algeciras", "Tangier Med")
     assert sorted(one.company for one in report.asked) == sorted(route.companies)
@@ -134,7 +142,7 @@ def test_a_one_way_trip_has_no_locked_fare(reader):
 
 
 def test_fares_of_a_return_trip_are_sums_that_can_be_booked_together(reader):
-    trips = reader.trips.search(**PALERMO, passengers=ADULT)
+    trips = reader.trips.search(**PALERMO)
     assert {fare.kind for trip in trips for fare in trip.fares} == {"round_trip", "two_singles"}
     for trip in trips:
         assert trip.back is not None
@@ -151,14 +159,7 @@ def test_fares_of_a_return_trip_are_sums_that_can_be_booked_together(reader):
 
 
 def test_a_return_trip_may_be_of_two_companies(ferry):
-    trips = ferry.trips.search(
-        "Genoa",
-        "Tunis",
-        on=NONE_SAILS,
-        back=NONE_SAILS + timedelta(4),
-        passengers=ADULT,
-        flexible=2,
-    )
+    trips = ferry.trips.search(**TUNIS, on=NONE_SAILS, back=NONE_SAILS + timedelta(4), flexible=2)
     mixed = next(trip for trip in trips if len(trip.companies) > 1)
     assert {fare.kind for fare in mixed.fares} == {"two_singles"}
     assert booked(ferry, mixed.select()).total_price == mixed.price
@@ -167,7 +168,7 @@ def test_a_return_trip_may_be_of_two_companies(ferry):
 def test_the_way_back_may_be_of_a_company_that_does_not_sail_out_on_the_day(ferry):
     out = date(2050, 11, 7)  # GNV only
     back = date(2050, 11, 21)  # CTN only
-    trips = ferry.trips.search("Genoa", "Tunis", on=out, back=back, passengers=ADULT)
+    trips = ferry.trips.search(**TUNIS, on=out, back=back)
     assert {trip.companies for trip in trips} == {("GNV", "CTN")}
     asked = [(one.company, one.depart_code, one.day) for one in trips.report.answered]
     assert asked == [("GNV", "ITGOA", out), ("CTN", "TNLGN", back)]
@@ -190,12 +191,12 @@ def test_a_flexible_return_trip_is_found_where_the_ways_sail_on_other_weekdays(r
 
 def test_no_way_back_is_asked_alone_where_nothing_sails_out(reader):
     out, back = date(2050, 11, 8), date(2050, 11, 22)
-    report = reader.trips.search("Genoa", "Tunis", on=out, back=back, passengers=ADULT).report
+    report = reader.trips.search(**TUNIS, on=out, back=back).report
     assert len(report.nothing) == report.calls == 2
 
 
 def test_a_fare_and_places_can_be_chosen(reader):
-    trip = reader.trips.search(**PALERMO, passengers=ADULT)[0]
+    trip = reader.trips.search(**PALERMO)[0]
     assert trip.back is not None
     places = [trip.outward.places[-1], trip.back.places[-1].id]
     chosen = trip.select(trip.fares[-1], places)
@@ -204,16 +205,16 @@ def test_a_fare_and_places_can_be_chosen(reader):
     with pytest.raises(InvalidInputError) as refused:
         trip.select(places=["one"])
     assert refused.value.field == "places"
-    other = reader.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)[0]
+    other = reader.trips.search(**TUNIS, on=GNV_SAILS)[0]
     with pytest.raises(InvalidInputError) as refused:
         trip.select(other.fares[0])
     assert refused.value.field == "fare"
 
 
 def test_neighbouring_days_are_asked_only_where_the_day_has_nothing(reader):
-    found = reader.trips.search("Genoa", "Tunis", on=GNV_SAILS, flexible=2, passengers=ADULT)
+    found = reader.trips.search(**TUNIS, on=GNV_SAILS, flexible=2)
     assert {one.day for one in found.report.asked} == {GNV_SAILS}
-    found = reader.trips.search("Genoa", "Tunis", on=NONE_SAILS, flexible=1, passengers=ADULT)
+    found = reader.trips.search(**TUNIS, on=NONE_SAILS, flexible=1)
     days = {one.day for one in found.report.asked}
     assert days == {NONE_SAILS, NONE_SAILS + timedelta(1), NONE_SAILS - timedelta(1)}
     assert {trip.depart_at.date() for trip in found} == days - {NONE_SAILS}
@@ -235,15 +236,13 @@ def test_a_route_that_does_not_exist_reads_different_from_a_day_without_sailings
 
 def test_companies_that_are_named_are_asked_alone(reader):
     for name in ("GNV", "gnv", reader.mcp.companies()[0].id or ""):
-        found = reader.trips.search(
-            "Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT, companies=[name]
-        )
+        found = reader.trips.search(**TUNIS, on=GNV_SAILS, companies=[name])
         assert companies(found.report.asked) == {"GNV"}
 
 
 def test_what_a_search_has_found_is_asked_first(ferry):
-    ferry.trips.search("Genoa", "Tunis", on=date(2050, 6, 2), passengers=ADULT)
-    found = ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT, max_calls=1)
+    ferry.trips.search(**TUNIS, on=date(2050, 6, 2))
+    found = ferry.trips.search(**TUNIS, on=GNV_SAILS, max_calls=1)
     assert companies(found.report.asked) == {"CTN"}, "CTN has sailed on the day before"
 
 
@@ -312,7 +311,7 @@ def test_a_company_that_fails_is_named_and_takes_no_other_with_it(ferry, ferry_s
 def test_a_wrong_token_is_reported_at_once(clients, ferry_sandbox):
     ferry = clients("wrong", base_url=ferry_sandbox.base_url)
     with pytest.raises(AuthenticationError):
-        ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)
+        ferry.trips.search(**TUNIS, on=GNV_SAILS)
 
 
 def slow(sandbox, **company):
@@ -326,10 +325,10 @@ def search_by_a_deadline(ferry, *, answered, **options):
     for deadline in (0.15, 0.6, 3.0):
         patient = ferry.with_options(deadline=deadline)
         with suppress(RequestTimeoutError):  # raised if no company has answered by then
-            found = patient.trips.search(**STRAIT, passengers=ADULT, **options)
+            found = patient.trips.search(**STRAIT, **options)
             if len(found.report.answered) == answered:
                 return found
-    return ferry.with_options(deadline=20.0).trips.search(**STRAIT, passengers=ADULT, **options)
+    return ferry.with_options(deadline=20.0).trips.search(**STRAIT, **options)
 
 
 def test_a_deadline_gives_what_has_answered_by_then(ferry, ferry_sandbox):
@@ -341,7 +340,7 @@ def test_a_deadline_gives_what_has_answered_by_then(ferry, ferry_sandbox):
     assert found
     slow(ferry_sandbox)
     with pytest.raises(RequestTimeoutError):  # nothing has answered
-        ferry.with_options(deadline=0.05).trips.search(**STRAIT, passengers=ADULT)
+        ferry.with_options(deadline=0.05).trips.search(**STRAIT)
 
 
 def test_a_company_that_is_slower_than_the_patience_fails_alone(ferry, ferry_sandbox):
@@ -388,7 +387,7 @@ def test_no_more_searches_are_under_way_than_allowed(ferry, ferry_sandbox):
     found = []
 
     def search():
-        found.append(ferry.trips.search(**STRAIT, passengers=ADULT, concurrency=2))
+        found.append(ferry.trips.search(**STRAIT, concurrency=2))
 
     thread = threading.Thread(target=search)
     thread.start()
@@ -404,9 +403,9 @@ def test_without_mcp_the_companies_have_to_be_named(clients, ferry_sandbox):
     ferry_sandbox.mcp.set(is_absent=True)
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     with pytest.raises(InvalidInputError) as refused:
-        ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)
+        ferry.trips.search(**TUNIS, on=GNV_SAILS)
     assert refused.value.field == "companies"
-    found = ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT, companies=["GNV"])
+    found = ferry.trips.search(**TUNIS, on=GNV_SAILS, companies=["GNV"])
     assert found[0].companies == ("GNV",)
     assert (found[0].outward_company, found[0].back_company) == ("GNV", None)
 
@@ -459,12 +458,12 @@ def test_a_refused_place_is_named_as_the_caller_wrote_it(clients, ferry_sandbox)
         service = refusing_field(field, unless=b"nothing")
         ferry = client_of(clients, service, ferry_sandbox.token, base_url=ferry_sandbox.base_url)
         with pytest.raises(AvailabilityError) as refused:
-            ferry.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT, companies=["GNV"])
+            ferry.trips.search(**TUNIS, on=GNV_SAILS, companies=["GNV"])
         assert refused.value.field == argument
 
 
 def test_a_search_has_a_table_and_a_frame(reader):
-    trips = reader.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)
+    trips = reader.trips.search(**TUNIS, on=GNV_SAILS)
     html = trips._repr_html_()
     assert "GNV" in html
     assert str(trips[0].price) in html
@@ -502,9 +501,7 @@ def test_a_client_that_only_reads_plans_trips(reader):
 
 
 def test_max_calls_holds_over_all_days_and_names_the_others(reader):
-    found = reader.trips.search(
-        "Genoa", "Tunis", on=NONE_SAILS, flexible=3, passengers=ADULT, max_calls=5
-    )
+    found = reader.trips.search(**TUNIS, on=NONE_SAILS, flexible=3, max_calls=5)
     assert found.report.calls == 5
     assert len(found.report.not_asked) == 9
     days = [abs((one.day - NONE_SAILS).days) for one in found.report.asked]
@@ -513,7 +510,7 @@ def test_max_calls_holds_over_all_days_and_names_the_others(reader):
 
 
 def test_days_beyond_the_last_date_are_left_out(reader):
-    found = reader.trips.search("Genoa", "Tunis", on=date.max, flexible=1, passengers=ADULT)
+    found = reader.trips.search(**TUNIS, on=date.max, flexible=1)
     assert {one.day for one in found.report.asked} == {date.max, date.max - timedelta(1)}
 
 
@@ -528,14 +525,14 @@ def test_hooks_see_every_search_with_the_correlation_id_of_the_caller(
             "request": [lambda event: seen.append((event.operation, event.call.correlation_id))]
         },
     )
-    ferry.with_options(correlation_id="of-the-view").trips.search(**STRAIT, passengers=ADULT)
+    ferry.with_options(correlation_id="of-the-view").trips.search(**STRAIT)
     assert seen == [("availability.search", "of-the-view")] * 4
     seen.clear()
     if clients.is_async:
         return  # the context is one of the portal's thread
     with correlation("of-the-block"):
-        ferry.trips.search(**STRAIT, passengers=ADULT, concurrency=1)
-        [*ferry.trips.stream(**STRAIT, passengers=ADULT)]
+        ferry.trips.search(**STRAIT, concurrency=1)
+        [*ferry.trips.stream(**STRAIT)]
     assert seen == [("availability.search", "of-the-block")] * 8
 
 
@@ -551,27 +548,25 @@ def shown(trips):
 
 
 def test_the_cheapest_trip_is_a_ticket_where_a_presale_is_cheaper(reader):
-    every = reader.trips.search(*ENDS, on=LATER, passengers=ADULT, reservation_type=None)
+    every = reader.trips.search(**TARIFA, on=LATER, reservation_type=None)
     assert kinds(every) == {*TYPES}
     assert every[0].fares[0].reservation_type == "PRESALE"
-    found = reader.trips.search(*ENDS, on=LATER, passengers=ADULT)
+    found = reader.trips.search(**TARIFA, on=LATER)
     assert found[0].price > every[0].price
     assert every[0].select()[0].reservation_type == "PRESALE"
     assert found[0].select()[0].reservation_type is None, "it is booked as a ticket"
     assert found.best() == found[0]
     for kind in TYPES:
-        asked = reader.trips.search(*ENDS, on=LATER, passengers=ADULT, reservation_type=kind)
+        asked = reader.trips.search(**TARIFA, on=LATER, reservation_type=kind)
         assert kinds(asked) == {kind}
         assert shown(asked) == shown(every.filter(reservation_type=kind)), kind
         assert asked.left_out == 0
 
 
 def test_trips_without_such_a_fare_are_left_out_and_counted(reader):
-    every = reader.trips.search(*ENDS, on=SOON, passengers=ADULT, reservation_type=None)
+    every = reader.trips.search(**TARIFA, on=SOON, reservation_type=None)
     for back, count in ((None, len(every)), (LATER, None)):
-        found = reader.trips.search(
-            *ENDS, on=SOON, back=back, passengers=ADULT, reservation_type="PRESALE"
-        )
+        found = reader.trips.search(**TARIFA, on=SOON, back=back, reservation_type="PRESALE")
         assert not found
         assert found.left_out == found.report.left_out > 0
         assert count in (None, found.left_out)
@@ -584,9 +579,7 @@ def test_trips_without_such_a_fare_are_left_out_and_counted(reader):
 
 
 def test_a_day_without_such_a_fare_gives_way_to_its_neighbours(reader):
-    found = reader.trips.search(
-        *ENDS, on="2050-05-16", flexible=2, passengers=ADULT, reservation_type="PRESALE"
-    )
+    found = reader.trips.search(**TARIFA, on="2050-05-16", flexible=2, reservation_type="PRESALE")
     assert {trip.depart_at.date() for trip in found} == {date(2050, 5, 17), date(2050, 5, 18)}
     assert found.left_out > 0
 
@@ -622,11 +615,11 @@ def test_a_connection_consists_of_tickets(reader):
 
 def test_a_stream_gives_tickets_and_counts_the_others(sandbox):
     with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
-        stream = ferry.trips.stream(*ENDS, on=LATER, passengers=ADULT)
+        stream = ferry.trips.stream(**TARIFA, on=LATER)
         trips = [*stream]
         assert kinds(trips) == {"TICKET"}
         assert stream.left_out == 0
-        presales = ferry.trips.stream(*ENDS, on=SOON, passengers=ADULT, reservation_type="PRESALE")
+        presales = ferry.trips.stream(**TARIFA, on=SOON, reservation_type="PRESALE")
         assert [*presales] == []
         assert presales.left_out > 0
         assert f"{presales.left_out} left out" in repr(presales)
