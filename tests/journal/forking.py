@@ -16,7 +16,7 @@ from ferry_sdk.journal import Journal
 from tests.journal.databases import engine_for
 from tests.journal.intents import confirmation
 
-WRITES = 6
+WRITES = 3
 
 
 def main(url, way):

@@ -88,7 +88,7 @@ def test_every_line_of_a_use(tmp_path, use, where, kind):
         assert at > 20
 
 
-@pytest.mark.parametrize(("where", "step"), mostly_long([("file", 7), ("memory", 3)]))
+@pytest.mark.parametrize(("where", "step"), mostly_long([("file", 13), ("memory", 3)]))
 def test_lines_of_the_first_use(tmp_path, where, step):
     at, more = 1, True
     while more:

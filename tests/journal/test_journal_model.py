@@ -110,9 +110,9 @@ def run_machine(count, *journals):
 
 def test_any_sequence_in_memory():
     with Journal("sqlite://") as journal:
-        run_machine(25, journal, journal)
+        run_machine(12, journal, journal)
 
 
 def test_any_sequence_with_two_clients(url):
     with Journal(url) as first, Journal(url) as second:
-        run_machine(6, first, second)
+        run_machine(5, first, second)

@@ -15,8 +15,8 @@ from tests.journal.databases import engine_for, run_sql
 from tests.journal.intents import confirmation, intent
 from tests.support.exchanges import caught
 
-PROCESSES = 6
-ROUNDS = 8
+PROCESSES = 4
+ROUNDS = 5
 
 
 def test_of_many_processes_one_begins_and_the_others_learn_of_it(url, nursery):
@@ -139,7 +139,7 @@ def test_a_writer_waits_for_another_that_holds_the_lock_for_a_moment(sqlite_url)
         with engine.connect() as other:
             other.execute(text("BEGIN IMMEDIATE"))
             waiting = threads.submit(journal.begin, intent())
-            caught(NotYetError, waiting.result, 0.3)
+            caught(NotYetError, waiting.result, 0.1)
             assert journal.unresolved() == ()  # a reader does not wait
             other.rollback()
         assert journal.entry(waiting.result()).state == "open"

@@ -99,7 +99,7 @@ def test_each_leg_is_a_booking_of_its_own(ferry):
     assert sum(totals) == found[0].price == found[0].prices[str(found[0].currency)]
 
 
-def test_the_ports_to_change_in_can_be_named(reader):
+def test_the_ports_to_change_in_and_the_companies_can_be_named(reader):
     found = reader.trips.connections(FROM, TO, on=DAY, passengers=ADULT, via=["Gênes"])
     assert {one.via.code for one in found} == {"ITGOA"}
     assert {"ITGOA"} == {
@@ -111,6 +111,11 @@ def test_the_ports_to_change_in_can_be_named(reader):
     with pytest.raises(UnknownPlaceError) as unknown:
         reader.trips.connections(FROM, TO, on=DAY, passengers=ADULT, via=["Genoa", "Atlantis"])
     assert unknown.value.field == "via[1]"
+    found = reader.trips.connections(
+        FROM, TO, on=DAY, passengers=ADULT, companies=["grimaldi"], wait=(2 * HOUR, 48 * HOUR)
+    )
+    assert {one.company for one in found.report.asked} == {"GRIMALDI"}
+    assert {one.companies for one in found} == {("GRIMALDI",)}
 
 
 def test_the_nearest_ports_are_asked_first_and_the_rest_is_named(reader):
@@ -135,14 +140,6 @@ def test_the_nearest_ports_are_asked_first_and_the_rest_is_named(reader):
         if (onward := reader.routes.find(route.arrive_code, TO))
     }
     assert first.arrive_code == min(durations, key=lambda code: durations[code])
-
-
-def test_only_the_companies_that_are_asked_for_are_asked(reader):
-    found = reader.trips.connections(
-        FROM, TO, on=DAY, passengers=ADULT, companies=["grimaldi"], wait=(2 * HOUR, 48 * HOUR)
-    )
-    assert {one.company for one in found.report.asked} == {"GRIMALDI"}
-    assert {one.companies for one in found} == {("GRIMALDI",)}
 
 
 def test_a_company_that_fails_takes_no_other_with_it(ferry, ferry_sandbox):

@@ -15,16 +15,9 @@ import pytest
 from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, FerryError, Rate
 from ferry_sdk._runtime.threads import start_thread_or_run
 from ferry_sdk.planning import catalogues
+from tests.planning.test_streams import STRAIT
 from tests.support.hold import Hold
 
-ADULT = [{"type": "Adult", "gender": "Female", "age": 34}]
-STRAIT = {
-    "origin": "Algeciras",
-    "destination": "Tangier Med",
-    "on": date(2050, 6, 6),
-    "passengers": ADULT,
-}
-"""Four companies sail here."""
 pytestmark = [
     pytest.mark.usefixtures("with_routes"),
     pytest.mark.own_http_client(reason="another client's open connections cannot be known"),
@@ -156,7 +149,7 @@ def test_a_batch_needs_no_more_threads_than_calls_at_a_time(ferry_sandbox, monke
             "TNLGN",
             start=date(2050, 6, 1),
             end=date(2050, 6, 8),
-            passengers=ADULT,
+            passengers=STRAIT["passengers"],
             concurrency=3,
         )
     assert calendar.report.calls == 16
