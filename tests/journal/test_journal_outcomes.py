@@ -1,15 +1,13 @@
 """What the entries of a client's writes name: bookings, tickets, status and code."""
 
-import asyncio
 import logging
 from functools import wraps
 
 import pytest
 
-from ferry_sdk import AlreadyDoneError, APIError, AsyncFerry, Ferry, OutcomeUnknownError
+from ferry_sdk import AlreadyDoneError, APIError, Ferry, OutcomeUnknownError
 from ferry_sdk.journal import Journal
 from ferry_sdk.types import OutcomeDetails
-from tests.journal.test_journal_secrets import CANARIES, at_rest
 from tests.support.exchanges import caught
 from tests.support.summer import booked, chosen, stopped
 from tests.support.tables import each
@@ -188,24 +186,3 @@ def test_a_recorder_gets_the_details_only_if_it_takes_them(ferry_sandbox, order,
     assert end[:2] == ("entry-bookings.create", "done")
     assert end[2:] == ((OutcomeDetails(made.booking_id),) if kind is Detailed else ())
     assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
-
-
-def test_what_outcomes_name_holds_no_traveller(url, ferry_sandbox, order):
-    async def create(journal):
-        async with AsyncFerry(
-            ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=journal
-        ) as client:
-            return await client.bookings.create(**order)
-
-    with (
-        Journal(url) as journal,
-        Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=journal) as client,
-    ):
-        made = asyncio.run(create(journal))
-        assert last(journal).booking_id == made.booking_id, "the async client records the same"
-        client.bookings.confirm(made.booking_id)
-        caught(AlreadyDoneError, client.bookings.confirm, made.booking_id)
-        kept = at_rest(url) + repr(journal.entries()).encode()
-    assert made.booking_id.encode() in kept
-    for canary in (*CANARIES, ferry_sandbox.token):
-        assert canary.encode() not in kept
