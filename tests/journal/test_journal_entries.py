@@ -52,8 +52,10 @@ class TestBeginning:
 
     def test_it_is_committed_before_begin_returns(self, url, journal):
         entry_id = journal.begin(intent())
+        journal.save_snapshot("b1", "saved")
         with Journal(url) as other:
             assert other.entry(entry_id) == journal.entry(entry_id)
+            assert other.load_snapshots(["b1"]) == {"b1": "saved"}
 
     def test_the_twin_of_an_unresolved_write_is_refused_with_its_entry(self, any_journal):
         first = any_journal.begin(confirmation())

@@ -50,18 +50,12 @@ def test_all_three_are_private_before_sqlite_opens_them(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("umask")
-def test_a_link_that_leads_to_a_file_yet_to_be_made(tmp_path):
-    (tmp_path / "link.db").symlink_to(tmp_path / "elsewhere.db")
-    with Journal(f"sqlite:///{tmp_path / 'link.db'}") as journal:
-        journal.begin(intent())
-        assert set(modes(tmp_path).values()) == {0o600}
-
-
-@pytest.mark.usefixtures("umask")
-def test_what_a_person_has_shared_stays_shared(tmp_path):
-    url = f"sqlite:///{tmp_path / 'journal.db'}"
+def test_a_link_leads_to_a_private_file_and_what_a_person_has_shared_stays_shared(tmp_path):
+    url = f"sqlite:///{tmp_path / 'link.db'}"
+    (tmp_path / "link.db").symlink_to(tmp_path / "journal.db")
     with Journal(url) as journal:
         journal.begin(intent())
+        assert set(modes(tmp_path).values()) == {0o600}
     (tmp_path / "journal.db").chmod(0o660)
     with Journal(url) as journal:
         journal.forget(older_than=0)

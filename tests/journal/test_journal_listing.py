@@ -317,9 +317,3 @@ def test_snapshots_are_replaced_found_by_id_and_forgotten(any_journal):
     assert len(any_journal.load_snapshots(ids)) == 2
     assert any_journal.forget(older_than=0) == 0
     assert any_journal.load_snapshots(ids) == {}
-
-
-def test_snapshots_of_another_process_are_seen(url):
-    with Journal(url) as here, Journal(url) as there:
-        here.save_snapshot("b1", "saved")
-        assert there.load_snapshots(["b1"]) == {"b1": "saved"}

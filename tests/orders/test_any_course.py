@@ -329,7 +329,7 @@ def test_resuming_ends_what_was_not_sent_or_is_seen() -> None:
 
 
 def test_a_confirmation_that_is_resumed_at_another_price_is_over() -> None:
-    (journey,) = (one for one in JOURNEYS if one.name == "confirm 2, keep")
+    journey = JOURNEYS[2]
     world, _ = play(journey, ("done", "done", "not_sent"))
     world.calm()
     for sold in world.sold.values():
@@ -340,8 +340,7 @@ def test_a_confirmation_that_is_resumed_at_another_price_is_over() -> None:
 
 
 def test_two_programs_cannot_resume_one_order() -> None:
-    (journey,) = (one for one in JOURNEYS if one.name == "confirm 2, keep")
-    world, _ = play(journey, ("done", "done", "not_sent"))
+    world, _ = play(JOURNEYS[2], ("done", "done", "not_sent"))
     world.calm()
     first, second = (load(world.journal, record.id) for record in world.journal.load_orders() * 2)
     resumed_by_first = stands(world.run(steps.resume(*first)))

@@ -85,34 +85,11 @@ def test_routes_from_one_port_and_to_one_port(reader):
     assert refused.value.field == "destination"
 
 
-def test_the_catalogues_are_read_once_for_all_threads(ferry_sandbox):
-    seen = []
-    with Ferry(
-        ferry_sandbox.token,
-        base_url=ferry_sandbox.base_url,
-        event_hooks={"request": [lambda event: seen.append(event.operation)]},
-    ) as ferry:
-        threads = [threading.Thread(target=ferry.routes.find) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert seen.count("catalogue.journeys") == 1
-        assert len(seen) <= 70
-        ferry.routes.find()
-        assert seen.count("catalogue.journeys") == 1
-        ferry.routes.refresh()
-        assert seen.count("catalogue.journeys") == 2
-
-
-def test_the_catalogues_are_read_once_for_all_event_loops(ferry_sandbox):
+def test_the_catalogues_are_read_once_for_all_threads_and_event_loops(ferry_sandbox):
     seen = []
     found = []
-
-    def look(event):
-        seen.append(event.operation)
-
-    settings = {"base_url": ferry_sandbox.base_url, "event_hooks": {"request": [look]}}
+    hooks = {"request": [lambda event: seen.append(event.operation)]}
+    settings = {"base_url": ferry_sandbox.base_url, "event_hooks": hooks}
 
     async def find():
         async with AsyncFerry(ferry_sandbox.token, **settings) as ferry:
@@ -129,8 +106,14 @@ def test_the_catalogues_are_read_once_for_all_event_loops(ferry_sandbox):
     for thread in threads:
         thread.join()
     assert seen.count("catalogue.journeys") == 1
+    assert len(seen) <= 70
     assert len(found) == 6
     assert len(set(found)) == 1
+    find_in_thread()
+    assert seen.count("catalogue.journeys") == 1
+    with Ferry(ferry_sandbox.token, **settings) as ferry:
+        ferry.routes.refresh()
+    assert seen.count("catalogue.journeys") == 2
 
 
 def test_a_caller_with_a_short_deadline_does_not_spoil_the_reading_for_others(
@@ -305,12 +288,7 @@ def test_a_folder_that_cannot_be_written_does_not_stop_a_search(
     blocked.write_text("no folder")
     assert ferry.routes.find("Genoa", "Tunis")
     assert "could not be saved" in caplog.text
-
-
-def test_the_cache_is_a_folder(tmp_path):
-    file = tmp_path / "file"
-    file.write_text("")
-    for wrong in (file, "", 7, "a\0b", "a" * 300, "\ud800", "~no-such-user/routes"):
+    for wrong in (blocked, "", 7, "a\0b", "a" * 300, "\ud800", "~no-such-user/routes"):
         with pytest.raises(ConfigurationError, match="route_cache"):
             Ferry("token", base_url="https://ferry.example", route_cache=wrong)
 
@@ -350,16 +328,13 @@ def test_the_timetable_tells_what_the_texts_do_not():
     )
     (route,) = sources.graph(is_complete=True).routes
     assert (route.depart_code, route.arrive_code, route.companies) == ("AAAAA", "BBBBB", ("TWO",))
-
-
-def test_a_company_without_a_code_is_named_by_its_id():
-    sources = RouteSources(ports=PORTS[:2])
+    sources = RouteSources(ports=PORTS[:2])  # a company without a code is named by its id
     sources.add("journeys", [Journey(journey_id="j", route="Ana → Bo Bay", duration_minutes=1)])
     sources.add("companies", [Company(id="1", name="One")])
     sources.add("1", [Departure(journey_id="j", departure_times=("08:00",))])
     (route,) = sources.graph(is_complete=True).routes
-    assert route.companies == ("1",)
     assert route.departure_times == {"1": ("08:00",)}
+    assert route.companies == ("1",)
 
 
 @given(st.text(), st.text())
