@@ -13,7 +13,7 @@ from tests.journal.intents import intent
 from tests.support.exchanges import caught
 from tests.support.tables import each
 
-KEY = "a key of sixteen bytes or more"
+KEY = "sixteen bytes..."
 OTHER = "another key, and as long as that"
 
 
@@ -58,14 +58,6 @@ def test_a_journal_made_with_a_key_is_used_with_this_key_only_and_does_not_store
     assert own_key is None
     assert key_check
     assert KEY not in key_check
-
-
-def test_sixteen_bytes_are_enough(sqlite_url, monkeypatch):
-    with Journal(sqlite_url, key=b"sixteen bytes...") as journal:
-        assert journal.unresolved() == ()
-    monkeypatch.setenv("FERRY_JOURNAL_KEY", "sixteen bytes...")
-    with Journal(sqlite_url) as journal:
-        assert journal.unresolved() == ()
 
 
 @each(
