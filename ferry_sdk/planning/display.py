@@ -166,10 +166,8 @@ def _notes(count: int, report: SearchReport, nothing: str) -> list[Markup]:
 
 
 def _missing(report: SearchReport) -> list[Markup]:
-    missing: list[Markup] = []
-    if report.left_out:
-        missing.append(note(f"Without a fare of the wanted type, left out: {report.left_out}."))
-    if not report.is_complete:
-        failed, not_asked = len(report.failed), len(report.not_asked)
-        missing.append(note(f"{failed} searches failed, {not_asked} were not asked"))
-    return missing
+    failed, not_asked = len(report.failed), len(report.not_asked)
+    left_out = f"Without a fare of the wanted type, left out: {report.left_out}."
+    missing = f"{failed} searches failed, {not_asked} were not asked"
+    rows = ((left_out, report.left_out), (missing, not report.is_complete))
+    return [note(text) for text, is_shown in rows if is_shown]

@@ -257,8 +257,10 @@ class RouteSources:
         """Return the ports by code; if REST's were not read, as MCP names them."""
         if self.ports:
             return {port.code: port for port in self.ports}
-        ends = [(each.depart_code, each.arrive_code) for each in self.timetable or ()]
-        codes = {code for pair in ends for code in pair if code}
+        timetable = self.timetable or ()
+        codes = {
+            code for each in timetable for code in (each.depart_code, each.arrive_code) if code
+        }
         ports = {code: Port(code=code, name=code, country="") for code in codes}
         return ports | {port.code: port for port in ports_of_mcp(self.mcp_ports)}
 

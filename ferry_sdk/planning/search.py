@@ -229,13 +229,12 @@ class TripPlan:
 
     def _sailings(self, routes: Sequence[Route]) -> list[tuple[Route, str]]:
         """Return who sails the routes, of the companies that are asked for."""
-        pairs = [(route, company) for route in routes for company in self._graph.sailed_by(route)]
         wanted = self._request.companies
         if wanted is None:
-            return pairs
-        names = [self._name_of(name) for name in wanted]
+            return [(route, name) for route in routes for name in self._graph.sailed_by(route)]
+        names = dict.fromkeys(self._name_of(name) for name in wanted)
         # A company that is asked for is asked, even if no catalogue says that it sails.
-        return [(route, name) for route in routes for name in dict.fromkeys(names)]
+        return [(route, name) for route in routes for name in names]
 
     def _name_of(self, company: str) -> str:
         """Return a company as a search takes it, given its code or id in any case."""
@@ -247,19 +246,18 @@ class TripPlan:
     def _take(self, answer: BatchAnswer[Query, Records[Availability]]) -> list[Trip]:
         """Record an answer, and return the trips that it makes with those before it."""
         query = answer.key
-        search = query.asked
         if isinstance(answer.error, APIError) and answer.error.field is not None:
             answer.error.field = self._argument_at(answer.error.field, query)
         if isinstance(answer.error, POINTLESS):
             raise answer.error
-        if answer.error is not None and not isinstance(answer.error, NoSailingsError):
-            self._failed.append((query, answer.error))
-        elif answer.value:
-            self._answered.append(search)
+        if answer.value:
+            self._answered.append(query.asked)
             return self._join(query, [*map(self._graph.name_stops, answer.value)])
-        else:
-            self._nothing.append(search)
+        if answer.error is None or isinstance(answer.error, NoSailingsError):
+            self._nothing.append(query.asked)
             self._without_out.append(query)
+        else:
+            self._failed.append((query, answer.error))
         return []
 
     def _argument_at(self, path: str, query: Query) -> str | None:
