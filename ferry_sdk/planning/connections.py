@@ -287,9 +287,10 @@ def checked_wait(wait: object) -> tuple[timedelta, timedelta]:
             timedelta() <= shortest <= longest
         ):
             return shortest, longest
-    raise InvalidInputError(
-        "expected two durations, the shortest and the longest wait", field="wait"
-    )
+        case _:
+            raise InvalidInputError(
+                "expected two durations, the shortest and the longest wait", field="wait"
+            )
 
 
 def checked_via(via: Any) -> tuple[Port | str, ...] | None:  # noqa: ANN401 -- to be checked

@@ -164,7 +164,7 @@ def test_an_unresolved_write_is_not_clean(sandbox):
         assert reconcile(ferry, journal, []).is_clean
         sandbox.faults.add("server_error", "bookings.confirm")
         with pytest.raises(OutcomeUnknownError):
-            ferry.with_options(deadline=1).bookings.confirm("b-1")
+            ferry.with_options(deadline=20).bookings.confirm("b-1")
         report = reconcile(ferry, journal, [])
         assert report.unresolved == journal.unresolved()
         assert (len(report.unresolved), report.is_clean) == (1, False)

@@ -28,7 +28,7 @@ def ferry(ferry_sandbox):
         yield ferry
 
 
-def test_a_stream_gives_what_a_search_gives(ferry):
+def test_a_stream_gives_what_a_search_gives(ferry, ferry_sandbox):
     found = ferry.trips.search(**STRAIT)
     stream = ferry.trips.stream(**STRAIT)
     trips = [*stream]
@@ -37,6 +37,10 @@ def test_a_stream_gives_what_a_search_gives(ferry):
     )
     assert stream.report.calls == found.report.calls
     assert stream.report.is_complete
+    ferry_sandbox.faults.add("server_error", "availability.search", times=None)
+    failing = ferry.trips.stream(**STRAIT)
+    with pytest.raises(ServerError):  # by the iteration
+        next(failing)
 
 
 def test_a_trip_comes_before_the_last_company_has_answered(ferry, ferry_sandbox):
@@ -86,13 +90,6 @@ def test_a_stream_that_is_no_longer_used_leaves_nothing_running(ferry, ferry_san
     gc.collect()
     wait_until_nothing_runs()
     hold.release()
-
-
-def test_the_error_of_a_stream_is_raised_by_its_iteration(ferry, ferry_sandbox):
-    ferry_sandbox.faults.add("server_error", "availability.search", times=None)
-    stream = ferry.trips.stream(**STRAIT)
-    with pytest.raises(ServerError):
-        next(stream)
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])

@@ -194,12 +194,12 @@ def test_ctrl_c_keeps_the_answers_and_says_how_to_go_on(scan, ferry_sandbox, fol
 
     def interrupt(event):
         sent.append(event)
-        if len(sent) == 40:
+        if len(sent) == 20:
             os.kill(os.getpid(), signal.SIGINT)
 
     address = {"base_url": ferry_sandbox.base_url}
     ferry = AsyncFerry(ferry_sandbox.token, **address, event_hooks={"response": [interrupt]})
-    ferry_sandbox.faults.add("delay_before", "availability.search", seconds=0.02, times=None)
+    ferry_sandbox.faults.add("delay_before", "availability.search", seconds=0.05, times=None)
     with pytest.raises(KeyboardInterrupt, match=rf"of {SIZE} searches are in .*to go on"):
         scan.run(ferry, concurrency=4)
     kept = scan.report.done
