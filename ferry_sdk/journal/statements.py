@@ -56,7 +56,7 @@ TRANSITIONS: Final[Mapping[EndState, tuple[EntryState, ...]]] = {
     "unknown": ("open",),
     "not_sent": _UNRESOLVED,
     "rejected": _UNRESOLVED,
-    "done": (*_UNRESOLVED, "not_sent", "rejected"),
+    "done": (*_UNRESOLVED, *_WITHOUT_EFFECT),
 }
 """The states that each outcome replaces. ``done`` is never replaced, so that outcomes may arrive in
 any order. A state that is not one of these is damaged, and any outcome replaces it."""
@@ -140,10 +140,7 @@ def duplicate(connection: Connection, fingerprint: str) -> JournalEntry | None:
 
 
 def change(
-    connection: Connection,
-    entry_id: str,
-    state: EndState,
-    details: OutcomeDetails | None = None,
+    connection: Connection, entry_id: str, state: EndState, details: OutcomeDetails | None = None
 ) -> JournalEntry | None:
     """Set an outcome if it may replace the present state, and return the entry.
 
@@ -154,17 +151,9 @@ def change(
     ids, code = _storable_ids(details), storable(details.code)
     this = entries.c.id == entry_id
     may_change = or_(entries.c.state.in_(TRANSITIONS[state]), entries.c.state.not_in(_STATES))
-    changed = connection.execute(
-        update(entries)
-        .where(this, may_change)
-        .values(
-            state=state,
-            changed_at=_now(),
-            status_code=details.status_code,
-            code=code,
-            **ids,
-        )
-    )
+    values = {"state": state, "status_code": details.status_code, "code": code, **ids}
+    replace = update(entries).where(this, may_change)
+    changed = connection.execute(replace.values(changed_at=_now(), **values))
     if ids and state == "done" and not changed.rowcount:
         late = update(entries).where(this, entries.c.state == state)
         if code == SETTLED_BY_HAND:  # a person does not correct a reply
@@ -360,9 +349,7 @@ def _make_entry(values: dict[str, Any]) -> JournalEntry:
 
 
 def _is_valid(name: str, value: object) -> bool:
-    if value is None and name in _OPTIONAL:
-        return True
-    return _CHECKS.get(name, _is_text)(value)
+    return (value is None and name in _OPTIONAL) or _CHECKS.get(name, _is_text)(value)
 
 
 def _is_text(value: object) -> bool:
@@ -370,11 +357,10 @@ def _is_text(value: object) -> bool:
 
 
 def _is_subject(value: object) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(part, str)
-        for pair in cast("dict[object, object]", value).items()
-        for part in pair
-    )
+    if not isinstance(value, dict):
+        return False
+    members = cast("dict[object, object]", value)
+    return all(map(_is_text, (*members, *members.values())))
 
 
 def _is_list_of_texts(value: object) -> bool:

@@ -43,17 +43,9 @@ def check_subject(value: object, field: str) -> None:
 
 
 # The arguments have any type: callers may have no type checker.
-def filters(
-    since: Any,  # noqa: ANN401 -- it is validated here
-    until: Any,  # noqa: ANN401 -- it is validated here
-    state: Any,  # noqa: ANN401 -- it is validated here
-    operation: Any,  # noqa: ANN401 -- it is validated here
-    booking_id: Any,  # noqa: ANN401 -- it is validated here
-    ticket_id: Any,  # noqa: ANN401 -- it is validated here
-    correlation_id: Any,  # noqa: ANN401 -- it is validated here
-    limit: Any,  # noqa: ANN401 -- it is validated here
-) -> Filters:
-    """Return the filters of `Journal.entries`."""
+def filters(*wanted: Any) -> Filters:  # noqa: ANN401 -- they are validated here
+    """Return the filters of `Journal.entries`, given in their order."""
+    since, until, state, operation, booking_id, ticket_id, correlation_id, limit = wanted
     start = since.began_at if isinstance(since, JournalEntry) else moment(since, "since")
     end = moment(until, "until")
     if start is not None and end is not None and end < start:

@@ -248,7 +248,7 @@ def _read_routes(batch: Batch[str, Any], *, may_lack: bool) -> Flow[RouteGraph]:
                 _raise_first(failures)
             batch.add("timetable", McpGroup.departures(None))
             if not sources.ports:
-                batch.add("MCP's ports", McpGroup.ports(None))
+                batch.add("mcp_ports", McpGroup.ports(None))
     graph = sources.graph(is_complete=all(map(_is_final, failures.values())))
     if not graph.routes:
         _raise_first(failures)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from typing import Any, overload
+from typing import Any
 
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.settings import Settings
@@ -19,7 +19,7 @@ from ferry_sdk.models.sums import exact_sum
 from ferry_sdk.planning.request import Query, TripRequest
 from ferry_sdk.planning.routes import NO_CHANGE, Route
 from ferry_sdk.planning.search import TripPlan, port_of
-from ferry_sdk.planning.trips import Offer, SearchReport, Trip, left_out_note, one_way
+from ferry_sdk.planning.trips import Offer, SearchReport, SearchResult, Trip, one_way
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -121,7 +121,7 @@ class Itinerary:
         return itinerary_card(self)
 
 
-class ConnectionSearch(Sequence[Itinerary]):
+class ConnectionSearch(SearchResult[Itinerary]):
     """The itineraries that a search has found: an immutable sequence by price, then arrival.
 
     Itineraries with two currencies, which have no single price, come last.
@@ -132,40 +132,17 @@ class ConnectionSearch(Sequence[Itinerary]):
             `reservation_type`.
     """
 
-    __slots__ = ("_itineraries", "report")
+    __slots__ = ()
+    _KIND = "itineraries"
+    _NO_ROUTE = NO_CHANGE
 
     def __init__(self, itineraries: Iterable[Itinerary], report: SearchReport) -> None:
-        self._itineraries = tuple(sorted(itineraries, key=_rank))
-        self.report: SearchReport = report
-
-    @property
-    def left_out(self) -> int:
-        """How many single sailings were found without a fare of the wanted type."""
-        return self.report.left_out
-
-    @overload
-    def __getitem__(self, index: int) -> Itinerary: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Itinerary, ...]: ...
-    def __getitem__(self, index: int | slice) -> Itinerary | tuple[Itinerary, ...]:
-        return self._itineraries[index]
-
-    def __len__(self) -> int:
-        return len(self._itineraries)
-
-    def __iter__(self) -> Iterator[Itinerary]:
-        return iter(self._itineraries)
-
-    def __repr__(self) -> str:
-        if not self.report.has_route:
-            return f"<ConnectionSearch: {NO_CHANGE}>"
-        counts = f"{len(self)} itineraries by {self.report.calls} searches"
-        return f"<ConnectionSearch: {counts}{left_out_note(self.report)}>"
+        super().__init__(sorted(itineraries, key=_rank), report)
 
     def _repr_html_(self) -> str:
         from ferry_sdk.planning.display import connections_table  # noqa: PLC0415 -- for notebooks
 
-        return connections_table(self._itineraries, self.report)
+        return connections_table(self, self.report)
 
 
 def _rank(itinerary: Itinerary) -> tuple[bool, Decimal, datetime]:
@@ -261,9 +238,7 @@ class ConnectionPlan(TripPlan):
         return has_any
 
     def _ask(self, route: Route, company: str, day: date) -> None:
-        ports = route.depart_code, route.arrive_code
-        first = self._request.rounds[0][0][0]
-        query = Query(company, *ports, route.journey_id, day, first_day=first)
+        query = Query.of(route, company, day, first_day=self._request.rounds[0][0][0])
         if query not in self._asked:
             self._asked.add(query)
             self._add(query)
@@ -308,14 +283,14 @@ def checked_wait(wait: object) -> tuple[timedelta, timedelta]:
         InvalidInputError: They are not two durations, the shorter first.
     """
     match wait:
-        case [timedelta() as shortest, timedelta() as longest]:
-            if timedelta() <= shortest <= longest:
-                return shortest, longest
+        case [timedelta() as shortest, timedelta() as longest] if (
+            timedelta() <= shortest <= longest
+        ):
+            return shortest, longest
         case _:
-            pass
-    raise InvalidInputError(
-        "expected two durations, the shortest and the longest wait", field="wait"
-    )
+            raise InvalidInputError(
+                "expected two durations, the shortest and the longest wait", field="wait"
+            )
 
 
 def checked_via(via: Any) -> tuple[Port | str, ...] | None:  # noqa: ANN401 -- to be checked
@@ -326,10 +301,8 @@ def checked_via(via: Any) -> tuple[Port | str, ...] | None:  # noqa: ANN401 -- t
     """
     if via is None:
         return None
-    is_one = isinstance(via, str | Port | Mapping)
-    ports: tuple[Any, ...] | None = None if is_one or not hasattr(via, "__iter__") else tuple(via)
-    if ports is None:
+    if isinstance(via, str | Port | Mapping) or not hasattr(via, "__iter__"):
         raise InvalidInputError("expected a list of ports", field="via")
-    if not ports:
-        raise InvalidInputError("expected at least one port", field="via")
-    return ports
+    if ports := tuple(via):
+        return ports
+    raise InvalidInputError("expected at least one port", field="via")

@@ -90,12 +90,10 @@ def trips_table(trips: Collection[Trip], report: SearchReport) -> Markup:
         )
         for trip in [*trips][:_ROWS]
     )
-    more = [note(f"and {len(trips) - _ROWS} more")] if len(trips) > _ROWS else []
     back = ["Back"] if has_back else []
     head = ["Leaves", "Arrives", "Takes", *back, "Companies", "Price from"]
-    if not trips and report.is_complete and not report.left_out:
-        more = [note("Nothing sails on the days of the search." if report.has_route else _NO_ROUTE)]
-    return plain(table(head, rows), *more, *_missing(report))
+    nothing = "Nothing sails on the days of the search." if report.has_route else _NO_ROUTE
+    return plain(table(head, rows), *_notes(len(trips), report, nothing))
 
 
 def connections_table(itineraries: Collection[Itinerary], report: SearchReport) -> Markup:
@@ -112,14 +110,12 @@ def connections_table(itineraries: Collection[Itinerary], report: SearchReport) 
         )
         for itinerary in [*itineraries][:_ROWS]
     )
-    more = [note(SEPARATE_TICKETS)] if itineraries else []
-    if len(itineraries) > _ROWS:
-        more.append(note(f"and {len(itineraries) - _ROWS} more"))
     head = ["Leaves", "Change in", "Wait", "Arrives", "Takes", "Companies", "Price from"]
-    if not itineraries and report.is_complete and not report.left_out:
-        nothing = "No two sailings meet on the day of the search."
-        more = [note(nothing if report.has_route else f"{NO_CHANGE.capitalize()}.")]
-    return plain(table(head, rows), *more, *_missing(report))
+    separate = [note(SEPARATE_TICKETS)] if itineraries else []
+    nothing = "No two sailings meet on the day of the search."
+    if not report.has_route:
+        nothing = f"{NO_CHANGE.capitalize()}."
+    return plain(table(head, rows), *separate, *_notes(len(itineraries), report, nothing))
 
 
 def calendar_card(calendar: PriceCalendar) -> Markup:
@@ -161,11 +157,17 @@ def _prices(itinerary: Itinerary) -> str:
     return " and ".join(money(amount, currency) for currency, amount in itinerary.prices.items())
 
 
+def _notes(count: int, report: SearchReport, nothing: str) -> list[Markup]:
+    """Return notes of the results that are not shown, or that there is nothing."""
+    notes = [note(f"and {count - _ROWS} more")] if count > _ROWS else []
+    if not count and report.is_complete and not report.left_out:
+        notes = [note(nothing)]
+    return [*notes, *_missing(report)]
+
+
 def _missing(report: SearchReport) -> list[Markup]:
-    missing: list[Markup] = []
-    if report.left_out:
-        missing.append(note(f"Without a fare of the wanted type, left out: {report.left_out}."))
-    if not report.is_complete:
-        failed, not_asked = len(report.failed), len(report.not_asked)
-        missing.append(note(f"{failed} searches failed, {not_asked} were not asked"))
-    return missing
+    failed, not_asked = len(report.failed), len(report.not_asked)
+    left_out = f"Without a fare of the wanted type, left out: {report.left_out}."
+    missing = f"{failed} searches failed, {not_asked} were not asked"
+    rows = ((left_out, report.left_out), (missing, not report.is_complete))
+    return [note(text) for text, is_shown in rows if is_shown]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date, timedelta
-from typing import Any
 
 from ferry_sdk._engine.batch import Plan
 from ferry_sdk._engine.effects import Flow
@@ -257,17 +256,10 @@ class TripsGroup(Resource):
                 # > Tarifa to Tangier (city)
             ```
         """
-        plan = _plan(
-            origin,
-            destination,
-            flexible_rounds(on, back, flexible),
-            passengers,
-            vehicle,
-            companies,
-            max_calls,
-            concurrency,
-            reservation_type,
-            patience,
+        rounds = flexible_rounds(on, back, flexible)
+        limits = max_calls, concurrency, reservation_type, patience
+        plan = TripPlan(
+            TripRequest(origin, destination, rounds, passengers, vehicle, companies, *limits)
         )
 
         def steps(settings: Settings) -> Flow[TripSearch]:
@@ -322,17 +314,10 @@ class TripsGroup(Resource):
                 # > Tarifa
             ```
         """
-        plan = _plan(
-            origin,
-            destination,
-            flexible_rounds(on, back, flexible),
-            passengers,
-            vehicle,
-            companies,
-            max_calls,
-            concurrency,
-            reservation_type,
-            patience,
+        rounds = flexible_rounds(on, back, flexible)
+        limits = max_calls, concurrency, reservation_type, patience
+        plan = TripPlan(
+            TripRequest(origin, destination, rounds, passengers, vehicle, companies, *limits)
         )
         if isinstance(self._transport, AsyncTransport):
             return AsyncTripStream(self._transport, plan)
@@ -407,18 +392,10 @@ class TripsGroup(Resource):
         if last < first:
             raise InvalidInputError("the last day is before the first", field="end")
         days = [first + timedelta(number) for number in range((last - first).days + 1)]
-        plan = _plan(
-            origin,
-            destination,
-            (tuple((day, None) for day in days if not is_past(day)),),
-            passengers,
-            vehicle,
-            companies,
-            max_calls,
-            concurrency,
-            reservation_type,
-            patience,
-            ("start", "end"),
+        rounds = (tuple((day, None) for day in days if not is_past(day)),)
+        limits = max_calls, concurrency, reservation_type, patience, ("start", "end")
+        plan = TripPlan(
+            TripRequest(origin, destination, rounds, passengers, vehicle, companies, *limits)
         )
 
         def steps(settings: Settings) -> Flow[PriceCalendar]:
@@ -498,18 +475,9 @@ class TripsGroup(Resource):
                     # > ('CORSICALINEA', 'ALGERIE') in port: 22:15:00
             ```
         """
-        request = TripRequest(
-            origin,
-            destination,
-            flexible_rounds(on, None, 0),
-            passengers,
-            vehicle,
-            companies,
-            max_calls,
-            concurrency,
-            reservation_type,
-            patience,
-        )
+        rounds = flexible_rounds(on, None, 0)
+        limits = max_calls, concurrency, reservation_type, patience
+        request = TripRequest(origin, destination, rounds, passengers, vehicle, companies, *limits)
         plan = ConnectionPlan(request, checked_wait(wait), checked_via(via))
 
         def steps(settings: Settings) -> Flow[ConnectionSearch]:
@@ -517,7 +485,3 @@ class TripsGroup(Resource):
             return ConnectionSearch(plan.itineraries(), plan.report)
 
         return Plan(steps)
-
-
-def _plan(*arguments: Any) -> TripPlan:  # noqa: ANN401 -- those of a request
-    return TripPlan(TripRequest(*arguments))

@@ -7,6 +7,7 @@ read, their cities, and the aliases that no catalogue has.
 
 from __future__ import annotations
 
+import json
 import re
 import time
 import unicodedata
@@ -14,7 +15,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import Final, Literal, cast
+from pathlib import Path
+from typing import Final, Literal
 
 from ferry_sdk.errors import AmbiguousPlaceError, UnknownPlaceError
 from ferry_sdk.models.catalogue import Country, Port
@@ -26,17 +28,7 @@ LANGUAGES: Final = ("en", "fr", "it", "es", "de", "el", "ar")
 """The languages whose names are known, besides the client's own."""
 
 _LETTERS: Final = str.maketrans(
-    {
-        "ø": "o",
-        "ł": "l",
-        "đ": "d",
-        "ð": "d",
-        "þ": "th",
-        "\u0131": "i",
-        "æ": "ae",
-        "œ": "oe",
-        "ß": "ss",
-    }
+    dict(zip("øłđð\u0131þæœß", ("o", "l", "d", "d", "i", "th", "ae", "oe", "ss"), strict=True))
 )
 _WORDS: Final[Mapping[str, str]] = {"st": "saint", "ste": "sainte"}
 _SCORES: Final[Mapping[Reason, float]] = {
@@ -51,44 +43,13 @@ _LOCODE: Final = re.compile(r"(?!AA|Q[M-Z]|X|ZZ)([A-Z]{2})[A-Z2-9]{3}", re.ASCII
 """A UN/LOCODE of a country whose code is not left to users."""
 _LEAST_SIMILARITY: Final = 0.72
 
-# Names that the service has in none of its languages, by a name that it has.
+_NAMES: dict[str, list[str]] = json.loads(
+    Path(__file__).with_name("aliases.json").read_text(encoding="utf-8")
+)
 _ALIASES: Final[Mapping[str, str]] = {
-    "athens": "Piraeus",
-    "athen": "Piraeus",
-    "athenes": "Piraeus",
-    "atene": "Piraeus",
-    "atenas": "Piraeus",
-    "αθηνα": "Piraeus",
-    "peiraias": "Piraeus",
-    "eivissa": "Ibiza",
-    "neapel": "Naples",
-    "genua": "Genoa",
-    "venedig": "Venice",
-    "kerkyra": "Corfu",
-    "korfu": "Corfu",
-    "kopenhagen": "Copenhagen",
-    "durazzo": "Durres",
-    "valona": "Vlore",
-    "zara": "Zadar",
-    "spalato": "Split",
-    "ragusa": "Dubrovnik",
-    "leghorn": "Livorno",
-    "helsingfors": "Helsinki",
-    "abo": "Turku",
-    "reval": "Tallinn",
-    "memel": "Klaipeda",
-    "dunkirchen": "Dunkirk",
-    "algier": "Algiers",
-    "rodos": "Rhodes",
-    "rhodos": "Rhodes",
-    "irakleio": "Heraklion",
-    "iraklion": "Heraklion",
-    "candia": "Heraklion",
-    "teneriffa": "Santa Cruz de Tenerife",
-    "tunisi": "Tunis",
-    "tunez": "Tunis",
-    "alger": "Algiers",
+    alias: name for name, aliases in _NAMES.items() for alias in aliases
 }
+"""Names that the service has in none of its languages, by a name that it has."""
 
 
 @lru_cache(maxsize=4096)
@@ -177,8 +138,8 @@ class PlaceIndex:
         """Return the ports that a text may mean, best first."""
         best: dict[str, PlaceMatch] = {}
         for match in (*self._matches(text), *self._similar(text)):
-            former = best.get(match.port.code)
-            if former is None or former.score < match.score:
+            former = best.setdefault(match.port.code, match)
+            if former.score < match.score:
                 best[match.port.code] = match
         ordered = sorted(best.values(), key=lambda match: (-match.score, match.port.name))
         return tuple(ordered[:limit])
@@ -199,10 +160,8 @@ class PlaceIndex:
             raise AmbiguousPlaceError(
                 f"{text!r} may be {_listed(ports)}; pass the code", field=field, candidates=ports
             )
-        similar = [
-            match.port for match in sorted(self._similar(text), key=lambda match: -match.score)
-        ]
-        close = list({port.code: port for port in similar}.values())[:3]
+        similar = sorted(self._similar(text), key=lambda match: -match.score)
+        close = list({match.port.code: match.port for match in similar}.values())[:3]
         hint = f"; did you mean {_listed(close)}?" if close else ""
         raise UnknownPlaceError(f"no port is called {text!r}{hint}", field=field, suggestions=close)
 
@@ -215,15 +174,17 @@ class PlaceIndex:
         if port is not None:
             return [PlaceMatch(port, _SCORES["code"], "code")]
         alias = fold(_ALIASES.get(wanted, ""))
-        matches: list[PlaceMatch] = []
-        for reason, codes in (
-            ("name", self.names.get(wanted, set())),
-            ("city", self.cities.get(wanted, set())),
-            ("alias", self.names.get(alias, set()) or self._with_part(alias)),
-            ("part of a name", self._with_part(wanted)),
-        ):
-            kind = cast("Reason", reason)
-            matches += [PlaceMatch(self.ports[code], _SCORES[kind], kind) for code in sorted(codes)]
+        codes_by_reason: dict[Reason, set[str]] = {
+            "name": self.names.get(wanted, set()),
+            "city": self.cities.get(wanted, set()),
+            "alias": self.names.get(alias, set()) or self._with_part(alias),
+            "part of a name": self._with_part(wanted),
+        }
+        matches = [
+            PlaceMatch(self.ports[code], _SCORES[reason], reason)
+            for reason, codes in codes_by_reason.items()
+            for code in sorted(codes)
+        ]
         name, comma, country = text.rpartition(",")
         if comma and not matches:  # such as "Genoa, Italy"
             matches = [
@@ -254,27 +215,24 @@ class PlaceIndex:
         wanted = fold(text)
         matcher = SequenceMatcher(b=wanted, autojunk=False)
         matches: list[PlaceMatch] = []
-        for names in (self.names, self.cities):
-            for name, codes in names.items():
-                # A name such as "Tunis (La Goulette)" is compared as a whole and by its words.
-                for part in {name, *name.split()} if wanted else ():
-                    if part.startswith(wanted):
-                        score = round(_SCORES["similar name"] + 0.04 * len(wanted) / len(part), 3)
-                        matches += [
-                            PlaceMatch(self.ports[code], score, "part of a name") for code in codes
-                        ]
-                        continue
-                    matcher.set_seq1(part)
-                    if matcher.real_quick_ratio() < _LEAST_SIMILARITY:
-                        continue
-                    if matcher.quick_ratio() < _LEAST_SIMILARITY:
-                        continue
-                    ratio = matcher.ratio()
-                    if ratio >= _LEAST_SIMILARITY:
-                        score = round(ratio * _SCORES["similar name"], 3)
-                        matches += [
-                            PlaceMatch(self.ports[code], score, "similar name") for code in codes
-                        ]
+        for name, codes in (*self.names.items(), *self.cities.items()) if wanted else ():
+            # A name such as "Tunis (La Goulette)" is compared as a whole and by its words.
+            for part in {name, *name.split()}:
+                matcher.set_seq1(part)
+                reason: Reason = "similar name"
+                if part.startswith(wanted):
+                    reason = "part of a name"
+                    score = _SCORES["similar name"] + 0.04 * len(wanted) / len(part)
+                elif (
+                    matcher.real_quick_ratio() >= _LEAST_SIMILARITY
+                    and matcher.quick_ratio() >= _LEAST_SIMILARITY
+                    and (ratio := matcher.ratio()) >= _LEAST_SIMILARITY
+                ):
+                    score = ratio * _SCORES["similar name"]
+                else:
+                    continue
+                score = round(score, 3)
+                matches += [PlaceMatch(self.ports[code], score, reason) for code in codes]
         return matches
 
 

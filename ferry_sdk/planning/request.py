@@ -11,9 +11,7 @@ from pydantic import BaseModel
 
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.validation import seconds
-from ferry_sdk.errors import (
-    InvalidInputError,
-)
+from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.inputs import (
@@ -25,9 +23,8 @@ from ferry_sdk.models.inputs import (
 )
 from ferry_sdk.models.records import Records
 from ferry_sdk.models.travellers import Travellers, first_day_possible
-from ferry_sdk.planning.trips import (
-    AskedSearch,
-)
+from ferry_sdk.planning.routes import Route
+from ferry_sdk.planning.trips import AskedSearch
 from ferry_sdk.resources import arguments
 from ferry_sdk.resources.arguments import ReservationTypeName, identifier
 from ferry_sdk.resources.availability import AvailabilityGroup
@@ -139,6 +136,12 @@ class Query:
     return_day: date | None = None
     first_day: date | None = None
 
+    @classmethod
+    def of(cls, route: Route, company: str, day: date, first_day: date | None = None) -> Query:
+        """Return the search of a company on a route."""
+        ports = route.depart_code, route.arrive_code
+        return cls(company, *ports, route.journey_id, day, first_day=first_day)
+
     @property
     def asked(self) -> AskedSearch:
         """The search, for a report."""
@@ -147,12 +150,11 @@ class Query:
     @property
     def way_back(self) -> Query | None:
         """The search of the way back alone; None if there is none."""
-        if self.return_journey_id is None or self.return_day is None:
+        back, day = self.return_journey_id, self.return_day
+        if back is None or day is None:
             return None
         ports = self.arrive_code, self.depart_code
-        return Query(
-            self.company, *ports, self.return_journey_id, self.return_day, first_day=self.day
-        )
+        return Query(self.company, *ports, back, day, first_day=self.day)
 
 
 def flexible_rounds(
@@ -173,13 +175,13 @@ def flexible_rounds(
         raise InvalidInputError("the way back is before the way out", field="back")
     last = date.max - (return_day or out)
     first = out - date.min
-    neighbours = [
+    neighbours = tuple(
         (out + shift, None if return_day is None else return_day + shift)
         for days in range(1, min(flexible, max(last, first).days) + 1)
         for shift in (timedelta(days), timedelta(-days))
         if -first <= shift <= last and not is_past(out + shift)
-    ]
-    return (((out, return_day),), tuple(neighbours)) if neighbours else (((out, return_day),),)
+    )
+    return (((out, return_day),), neighbours) if neighbours else (((out, return_day),),)
 
 
 def is_past(day: date) -> bool:

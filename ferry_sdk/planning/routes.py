@@ -187,19 +187,12 @@ class RouteSources:
 
     def add(self, name: str, records: Any) -> None:  # noqa: ANN401 -- records of any catalogue
         """Add a catalogue by its name, or the departures of a company by the company's."""
-        if name == "ports":
-            self.ports = records
-        elif name == "journeys":
-            self.journeys = records
-        elif name == "companies":
-            self._add_companies(records)
-        elif name == "MCP's ports":
-            self.mcp_ports = records
-        elif name == "timetable":
-            self.timetable = records
-            self._add_companies(map(_company_of, records))
-        else:
+        if name in {"ports", "journeys", "mcp_ports", "timetable"}:
+            setattr(self, name, records)
+        elif name != "companies":
             self.departures[name] = records
+        if name in {"companies", "timetable"}:
+            self._add_companies(records if name == "companies" else map(_company_of, records))
 
     def _add_companies(self, companies: Iterable[Company]) -> None:
         """Add companies that are not known yet, by their code, or by their id without a code."""
@@ -233,16 +226,15 @@ class RouteSources:
             for each in self.timetable or ()
             if each.journey_id and each.depart_code in ports and each.arrive_code in ports
         }
-        ends = {
+        journeys = {journey.journey_id: journey.duration for journey in self.journeys}
+        ends: dict[str, tuple[object, object] | None] = {
             id_: (sailing.depart_code, sailing.arrive_code) for id_, sailing in scheduled.items()
         }
-        journeys = {journey.journey_id: journey.duration for journey in self.journeys}
-        ends_of_journeys = {
-            journey.journey_id: codes for journey, codes in self._journeys_with_ports()
-        }
+        for journey, pair in self._journeys_with_ports():
+            ends[journey.journey_id] = pair or ends.get(journey.journey_id)
         routes: list[Route] = []
         for journey_id in dict.fromkeys((*journeys, *ends)):
-            codes = ends_of_journeys.get(journey_id) or ends.get(journey_id)
+            codes = ends[journey_id]
             if codes is None:
                 continue
             depart, arrive = ports[str(codes[0])], ports[str(codes[1])]
@@ -265,8 +257,10 @@ class RouteSources:
         """Return the ports by code; if REST's were not read, as MCP names them."""
         if self.ports:
             return {port.code: port for port in self.ports}
-        ends = [(each.depart_code, each.arrive_code) for each in self.timetable or ()]
-        codes = {code for pair in ends for code in pair if code}
+        timetable = self.timetable or ()
+        codes = {
+            code for each in timetable for code in (each.depart_code, each.arrive_code) if code
+        }
         ports = {code: Port(code=code, name=code, country="") for code in codes}
         return ports | {port.code: port for port in ports_of_mcp(self.mcp_ports)}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import date
 from typing import Any
 
@@ -66,7 +66,7 @@ class TripPlan:
         self._calls = 0
         self._answered: list[AskedSearch] = []
         self._nothing: list[AskedSearch] = []
-        self._failed: list[FailedSearch] = []
+        self._failed: list[tuple[Query, FerryError]] = []
         self._not_asked: list[AskedSearch] = []
         self._has_route = True
         self._left_out = 0
@@ -77,15 +77,13 @@ class TripPlan:
     def report(self) -> SearchReport:
         """Which companies were asked, as of now."""
         under_way = [call.key.asked for call in self._batch.under_way.copy().values()]
-        failed = [
-            AskedSearch(failed.company, failed.depart_code, failed.arrive_code, failed.day)
-            for failed in self._failed
-        ]
+        asked = [*self._answered, *self._nothing, *(query.asked for query, _ in self._failed)]
+        failed = (FailedSearch(**asdict(query.asked), error=error) for query, error in self._failed)
         return SearchReport(
-            (*self._answered, *self._nothing, *failed, *under_way),
+            (*asked, *under_way),
             tuple(self._answered),
             tuple(self._nothing),
-            tuple(self._failed),
+            tuple(failed),
             tuple(self._not_asked),
             time.monotonic() - self._began if self._seconds is None else self._seconds,
             self._has_route,
@@ -219,31 +217,24 @@ class TripPlan:
         returns = [] if return_day is None else self._sailings(self._routes(back=True))
         for route, company in self._sailings(self._routes()):
             way_back = next((sailed for sailed in returns if sailed[1] == company), None)
+            query = Query.of(route, company, out)
             if way_back is not None:
                 returns.remove(way_back)
-            yield Query(
-                company,
-                route.depart_code,
-                route.arrive_code,
-                route.journey_id,
-                out,
-                None if way_back is None else way_back[0].journey_id,
-                None if way_back is None else return_day,
-            )
+                back = way_back[0].journey_id
+                query = replace(query, return_journey_id=back, return_day=return_day)
+            yield query
         for route, company in returns:  # sailed by companies that have no way out
             assert return_day is not None  # noqa: S101 -- there are ways back
-            ports = route.depart_code, route.arrive_code
-            yield Query(company, *ports, route.journey_id, return_day, first_day=out)
+            yield Query.of(route, company, return_day, first_day=out)
 
     def _sailings(self, routes: Sequence[Route]) -> list[tuple[Route, str]]:
         """Return who sails the routes, of the companies that are asked for."""
-        pairs = [(route, company) for route in routes for company in self._graph.sailed_by(route)]
         wanted = self._request.companies
         if wanted is None:
-            return pairs
-        names = [self._name_of(name) for name in wanted]
+            return [(route, name) for route in routes for name in self._graph.sailed_by(route)]
+        names = dict.fromkeys(self._name_of(name) for name in wanted)
         # A company that is asked for is asked, even if no catalogue says that it sails.
-        return [(route, name) for route in routes for name in dict.fromkeys(names)]
+        return [(route, name) for route in routes for name in names]
 
     def _name_of(self, company: str) -> str:
         """Return a company as a search takes it, given its code or id in any case."""
@@ -255,19 +246,18 @@ class TripPlan:
     def _take(self, answer: BatchAnswer[Query, Records[Availability]]) -> list[Trip]:
         """Record an answer, and return the trips that it makes with those before it."""
         query = answer.key
-        search = query.asked
         if isinstance(answer.error, APIError) and answer.error.field is not None:
             answer.error.field = self._argument_at(answer.error.field, query)
         if isinstance(answer.error, POINTLESS):
             raise answer.error
-        if answer.error is not None and not isinstance(answer.error, NoSailingsError):
-            self._fail(search, answer.error)
-        elif answer.value:
-            self._answered.append(search)
+        if answer.value:
+            self._answered.append(query.asked)
             return self._join(query, [*map(self._graph.name_stops, answer.value)])
-        else:
-            self._nothing.append(search)
+        if answer.error is None or isinstance(answer.error, NoSailingsError):
+            self._nothing.append(query.asked)
             self._without_out.append(query)
+        else:
+            self._failed.append((query, answer.error))
         return []
 
     def _argument_at(self, path: str, query: Query) -> str | None:
@@ -320,11 +310,6 @@ class TripPlan:
     def _has_return(self) -> bool:
         return self._request.rounds[0][0][1] is not None
 
-    def _fail(self, search: AskedSearch, error: FerryError) -> None:
-        self._failed.append(
-            FailedSearch(search.company, search.depart_code, search.arrive_code, search.day, error)
-        )
-
     def _end_at_deadline(self) -> Flow[None]:
         """End the search at its deadline with what has answered by then.
 
@@ -333,9 +318,8 @@ class TripPlan:
         """
         yield from self._stop_batch()
         for call in self._batch.under_way.values():
-            self._fail(
-                call.key.asked, RequestTimeoutError("the deadline has passed", outcome="unknown")
-            )
+            error = RequestTimeoutError("the deadline has passed", outcome="unknown")
+            self._failed.append((call.key, error))
         self._batch.under_way.clear()
         self._end()
 
@@ -347,7 +331,7 @@ class TripPlan:
         """
         self._seconds = time.monotonic() - self._began
         if self._failed and not self._answered and not self._nothing:
-            raise self._failed[0].error
+            raise self._failed[0][1]
 
 
 def port_of(

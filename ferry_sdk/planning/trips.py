@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal, get_args, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, get_args, overload
 
 from ferry_sdk._runtime.money import format_amount, money
 from ferry_sdk.errors import FerryError, InvalidInputError
@@ -20,6 +20,7 @@ from ferry_sdk.resources.arguments import ReservationTypeName
 if TYPE_CHECKING:
     from ferry_sdk.models.display.frames import By, DataFrame, MoneyAs
 
+T = TypeVar("T")
 FareKind = Literal["single", "round_trip", "two_singles"]
 
 
@@ -184,16 +185,14 @@ class Trip:
         if chosen not in self.fares:
             raise InvalidInputError("not one of this trip's fares", field="fare")
         ways = [way for way in (self.outward, self.back) if way is not None]
-        if isinstance(places, str | Place):
+        if places is None:
+            places = [way.places[0] for way in ways]
+        elif isinstance(places, str | Place):
             places = (places,)
-        if places is not None and len(places) != len(ways):
+        if len(places) != len(ways):
             raise InvalidInputError(f"expected {len(ways)}, one for each way", field="places")
-        return tuple(
-            way.select(tariff=tariff, place=place)
-            for way, tariff, place in zip(
-                ways, chosen.tariffs, places or [way.places[0] for way in ways], strict=True
-            )
-        )
+        chosen_ways = zip(ways, chosen.tariffs, places, strict=True)
+        return tuple(way.select(tariff=tariff, place=place) for way, tariff, place in chosen_ways)
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,12 +238,9 @@ def round_trip(
     for pair in product(way_out.tariffs, way_back.tariffs):
         is_locked = any(tariff.roundtrip_locked for tariff in pair)
         # One booking has one kind of reservation, and one currency.
-        if pair[0].type != pair[1].type or pair[0].currency != pair[1].currency:
-            continue
-        if not is_locked:
-            fares.append(Fare("two_singles", pair))
-        elif are_together:
-            fares.append(Fare("round_trip", pair))
+        is_one = pair[0].type == pair[1].type and pair[0].currency == pair[1].currency
+        if is_one and (are_together or not is_locked):
+            fares.append(Fare("round_trip" if is_locked else "two_singles", pair))
     if not fares:
         return None
     wanted = [fare for fare in fares if kind is None or fare.reservation_type == kind]
@@ -332,7 +328,50 @@ def left_out_note(report: SearchReport) -> str:
     return f", {report.left_out} left out by reservation_type" if report.left_out else ""
 
 
-class TripSearch(Sequence[Trip]):
+class SearchResult(Sequence[T]):
+    """What a search has found: an immutable sequence.
+
+    Args:
+        found: The trips or itineraries, in their order.
+        report: Which companies were asked, and what became of each search.
+    """
+
+    __slots__ = ("_found", "report")
+    _KIND: ClassVar[str]
+    _NO_ROUTE: ClassVar[str]
+
+    def __init__(self, found: Iterable[T], report: SearchReport) -> None:
+        self._found = tuple(found)
+        self.report: SearchReport = report
+
+    @property
+    def left_out(self) -> int:
+        """How many trips were found without a fare of the wanted `reservation_type`.
+
+        Of connections, how many single sailings.
+        """
+        return self.report.left_out
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
+    def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
+        return self._found[index]
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self._found)
+
+    def __repr__(self) -> str:
+        counts = f"{len(self)} {self._KIND} by {self.report.calls} searches"
+        note = f"{counts}{left_out_note(self.report)}" if self.report.has_route else self._NO_ROUTE
+        return f"<{type(self).__name__}: {note}>"
+
+
+class TripSearch(SearchResult[Trip]):
     """The trips that a search has found: an immutable sequence by price, then departure.
 
     Attributes:
@@ -363,11 +402,12 @@ class TripSearch(Sequence[Trip]):
         ```
     """
 
-    __slots__ = ("_trips", "report")
+    __slots__ = ()
+    _KIND = "trips"
+    _NO_ROUTE = NO_ROUTE
 
     def __init__(self, trips: Iterable[Trip], report: SearchReport) -> None:
-        self._trips = tuple(sorted(trips, key=lambda trip: (trip.price, trip.depart_at)))
-        self.report: SearchReport = report
+        super().__init__(sorted(trips, key=lambda trip: (trip.price, trip.depart_at)), report)
 
     def filter(self, *, reservation_type: ReservationTypeName) -> TripSearch:
         """Return the trips with their fares of one type only, again by price, then departure.
@@ -388,11 +428,6 @@ class TripSearch(Sequence[Trip]):
         left_out = self.left_out + len(self) - len(trips)
         return TripSearch(trips, replace(self.report, left_out=left_out))
 
-    @property
-    def left_out(self) -> int:
-        """How many trips were found without a fare of the wanted `reservation_type`."""
-        return self.report.left_out
-
     def best(self, by: Literal["price", "arrival", "duration"] = "price") -> Trip | None:
         """Return the cheapest, earliest or fastest trip; None if there is none.
 
@@ -409,7 +444,7 @@ class TripSearch(Sequence[Trip]):
         }
         if by not in orders:
             raise InvalidInputError("expected price, arrival or duration", field="by")
-        return min(self._trips, key=orders[by], default=None)
+        return min(self, key=orders[by], default=None)
 
     def to_frame(self, *, by: By = "record", money: MoneyAs = "decimal") -> DataFrame:
         """Return a pandas frame with a row for each trip. Requires the extra ``notebook``.
@@ -458,26 +493,7 @@ class TripSearch(Sequence[Trip]):
             money,
         )
 
-    @overload
-    def __getitem__(self, index: int) -> Trip: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Trip, ...]: ...
-    def __getitem__(self, index: int | slice) -> Trip | tuple[Trip, ...]:
-        return self._trips[index]
-
-    def __len__(self) -> int:
-        return len(self._trips)
-
-    def __iter__(self) -> Iterator[Trip]:
-        return iter(self._trips)
-
-    def __repr__(self) -> str:
-        if not self.report.has_route:
-            return f"<TripSearch: {NO_ROUTE}>"
-        counts = f"{len(self)} trips by {self.report.calls} searches"
-        return f"<TripSearch: {counts}{left_out_note(self.report)}>"
-
     def _repr_html_(self) -> str:
         from ferry_sdk.planning.display import trips_table  # noqa: PLC0415 -- for notebooks only
 
-        return trips_table(self._trips, self.report)
+        return trips_table(self, self.report)

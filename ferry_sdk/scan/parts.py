@@ -122,14 +122,9 @@ def write_part(
     nothing = sum(some[0]["status"] == "nothing" for some in done.values())
     failed = len(rows.failures)
     change = ScanReport(0, rows.answers - failed - rows.nothing, rows.nothing, failed)
-    report = change + ScanReport(
-        len(part.searches),
-        len(done) - nothing,
-        nothing,
-        0,
-        len(lost),
-        dict(Counter(lost + rows.failures)),
-    )
+    reasons = dict(Counter(lost + rows.failures))
+    size = len(part.searches)
+    report = change + ScanReport(size, len(done) - nothing, nothing, 0, len(lost), reasons)
     former = read_report(part.path, part.scan)
     if former is not None and former.done > report.done:
         return change

@@ -104,8 +104,7 @@ class FareScan:
             known_routes = [route for route in routes if isinstance(route, Route)]
             if len(known_routes) == len(routes):
                 self._routes = self._request.company_routes(known_routes)
-        self._report = ScanReport()
-        self._of_run = ScanReport()
+        self._report = self._of_run = ScanReport()
 
     @property
     def size(self) -> int:
@@ -384,7 +383,5 @@ class FareScan:
 
 def _problem_of(error: BaseException | None) -> str | None:
     """Return an error for the manifest; what a caller's own code raises may contain a secret."""
-    if error is None:
-        return None
     text = f": {error}" if isinstance(error, FerryError | OSError) else ""
-    return f"{type(error).__name__}{text}"
+    return None if error is None else f"{type(error).__name__}{text}"

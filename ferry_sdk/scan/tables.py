@@ -23,15 +23,9 @@ _TEXT: Final = pa.string()
 _MOMENT: Final = pa.timestamp("us", "UTC")
 _CLOCK: Final = pa.timestamp("us")
 _SEARCH: Final = {
-    "search": _TEXT,
-    "status": _TEXT,
-    "reason": _TEXT,
+    **dict.fromkeys(("search", "status", "reason"), _TEXT),
     "asked_at": _MOMENT,
-    "party": _TEXT,
-    "company": _TEXT,
-    "depart_code": _TEXT,
-    "arrive_code": _TEXT,
-    "journey_id": _TEXT,
+    **dict.fromkeys(("party", "company", "depart_code", "arrive_code", "journey_id"), _TEXT),
     "day": pa.date32(),
 }
 _SAILING: Final = {
@@ -146,18 +140,15 @@ class Rows:
         _, amounts, _, moments = self._fares
         rows, self._rows = [*zip(*self._rows, strict=True)], ([], [], [])
         for search, sailing, fare in rows:
-            problem = None
             if fare is not None:
                 amounts[fare] = _price_of(amounts[fare])
-                if amounts[fare] is None:
-                    problem = "a price with more than 4 decimals or 14 digits"
-                elif not _is_storable(moments[fare]):
-                    moments[fare] = None
-                    problem = _NOT_A_MOMENT
-            if problem is None:
-                self._add_row(search, sailing, fare)
+            if fare is not None and amounts[fare] is None:
+                self._add_lost(search, "a price with more than 4 decimals or 14 digits")
+            elif fare is not None and not _is_storable(moments[fare]):
+                moments[fare] = None
+                self._add_lost(search, _NOT_A_MOMENT)
             else:
-                self._add_lost(search, problem)
+                self._add_row(search, sailing, fare)
 
     def _add_lost(self, search: int, reason: str) -> None:
         """Add the row of a sailing or a fare that cannot be read or written."""

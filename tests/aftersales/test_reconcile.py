@@ -22,6 +22,7 @@ from tests.aftersales.history import FATES, History
 from tests.support.exchanges import TOKEN, URL, Exchanges
 from tests.support.samples import BOOKING
 from tests.support.summer import booked, stopped
+from tests.support.tables import each
 from tests.support.tiers import LONG
 
 
@@ -99,24 +100,19 @@ def test_a_booking_that_can_never_be_read_is_not_known(sandbox, history, report_
     assert (row.found, row.currency) == (None, "EUR")
 
 
-@pytest.mark.parametrize(
-    ("kind", "error"), [("server_error", ServerError), ("unauthorized", AuthenticationError)]
-)
-def test_a_report_of_which_nothing_could_be_read_is_an_error(sandbox, report_of, kind, error):
-    sandbox.faults.add(kind, "bookings.get", times=None)
-    with pytest.raises(error):
-        report_of([])
-
-
-def test_the_pauses_between_attempts_double(sandbox, history, monkeypatch):
+def test_a_report_of_which_nothing_could_be_read_is_an_error_after_pauses_that_double(
+    sandbox, history, monkeypatch
+):
     pauses = []
     monkeypatch.setattr(Shared, "sleep", lambda _, seconds, *__: pauses.append(seconds))
     sandbox.faults.add("server_error", "bookings.get", times=None)
-    with (
-        Ferry(sandbox.token, base_url=sandbox.base_url, max_retries=0) as client,
-        pytest.raises(ServerError),
-    ):
-        reconcile(client, history.journal, [])
+    with Ferry(sandbox.token, base_url=sandbox.base_url, max_retries=0) as client:
+        with pytest.raises(ServerError):
+            reconcile(client, history.journal, [])
+        sandbox.faults.clear()
+        sandbox.faults.add("unauthorized", "bookings.get", times=None)
+        with pytest.raises(AuthenticationError):
+            reconcile(client, history.journal, [])
     assert pauses == [1.0, 2.0, 4.0]
 
 
@@ -134,7 +130,7 @@ def test_what_costs_a_cent_must_be_paid_and_what_costs_nothing_need_not():
         assert [kind for kind, _ in report.rows()] == kinds
 
 
-@pytest.mark.parametrize(
+@each(
     ("payments", "field"),
     [
         ([{"booking_id": "b1", "amount": 1.5, "currency": "EUR"}], "payments[0].amount"),
@@ -148,13 +144,14 @@ def test_what_costs_a_cent_must_be_paid_and_what_costs_nothing_need_not():
         (None, "payments"),
     ],
 )
-def test_a_payment_that_makes_no_sense_is_refused_by_name(history, payments, field):
-    with pytest.raises(InvalidInputError) as caught:
-        reconcile(history.ferry, history.journal, payments)
+def test_a_payment_that_makes_no_sense_is_refused_by_name(payments, field):
+    with (
+        Ferry(TOKEN, base_url=URL) as ferry,
+        Journal("sqlite://") as journal,
+        pytest.raises(InvalidInputError) as caught,
+    ):
+        reconcile(ferry, journal, payments)
     assert caught.value.field == field
-
-
-def test_a_payment_is_a_record_or_a_dict():
     payment = Payment(booking_id="b1", amount=Decimal("9.90"), currency="eur", refunded=None)
     assert (payment.currency, payment.reference) == ("EUR", None)
 
@@ -167,7 +164,7 @@ def test_an_unresolved_write_is_not_clean(sandbox):
         assert reconcile(ferry, journal, []).is_clean
         sandbox.faults.add("server_error", "bookings.confirm")
         with pytest.raises(OutcomeUnknownError):
-            ferry.with_options(deadline=1).bookings.confirm("b-1")
+            ferry.with_options(deadline=20).bookings.confirm("b-1")
         report = reconcile(ferry, journal, [])
         assert report.unresolved == journal.unresolved()
         assert (len(report.unresolved), report.is_clean) == (1, False)

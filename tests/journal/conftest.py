@@ -6,6 +6,7 @@ import pytest
 
 from ferry_sdk.journal import Journal
 from tests.support.postgres import Postgres, binaries
+from tests.support.tiers import LONG
 
 
 @pytest.fixture(scope="session")
@@ -35,7 +36,7 @@ def journal(url):
         yield made
 
 
-@pytest.fixture(params=["file", "memory", "postgresql"])
+@pytest.fixture(params=["memory", pytest.param("file", marks=LONG), "postgresql"])
 def any_journal(request):
     match request.param:
         case "file":

@@ -16,7 +16,7 @@ from ferry_sdk.journal import Journal
 from tests.journal.databases import engine_for
 from tests.journal.intents import confirmation
 
-WRITES = 6
+WRITES = 3
 
 
 def main(url, way):
@@ -63,7 +63,7 @@ def fork_during(url, call):
     event.listen(engine, "before_cursor_execute", pause)
     thread.start()
     reached.wait()
-    later = threading.Timer(10 if call == "read" else 1, go_on.set)
+    later = threading.Timer(10 if call == "read" else 0.3, go_on.set)
     later.start()
     reader, writer = os.pipe()
     child = os.fork()

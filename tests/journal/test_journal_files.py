@@ -7,6 +7,7 @@ import pytest
 
 from ferry_sdk.journal import Journal
 from tests.journal.intents import intent
+from tests.support.tables import each
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
 
@@ -22,21 +23,17 @@ def modes(folder):
     return {
         path.name: stat.S_IMODE(path.stat().st_mode)
         for path in folder.iterdir()
-        if not path.is_symlink()
+        if not path.is_symlink() and path.is_file()
     }
 
 
 @pytest.mark.usefixtures("umask")
-@pytest.mark.parametrize("url", ["sqlite:///{}", "sqlite:///file:{}?uri=true"])
-def test_all_three_are_private(tmp_path, url):
-    with Journal(url.format(tmp_path / "journal.db")) as journal:
+def test_all_three_are_private_before_sqlite_opens_them(tmp_path, monkeypatch):
+    names = {"journal.db", "journal.db-wal", "journal.db-shm"}
+    (tmp_path / "uri").mkdir(mode=0o700)
+    with Journal(f"sqlite:///file:{tmp_path / 'uri/journal.db'}?uri=true") as journal:
         journal.begin(intent())
-        names = {"journal.db", "journal.db-wal", "journal.db-shm"}
-        assert modes(tmp_path) == dict.fromkeys(names, 0o600)
-
-
-@pytest.mark.usefixtures("umask")
-def test_the_file_is_private_before_sqlite_opens_it(tmp_path, monkeypatch):
+        assert modes(tmp_path / "uri") == dict.fromkeys(names, 0o600)
     seen = []
     journal = Journal(f"sqlite:///{tmp_path / 'journal.db'}")
     connect = journal._engine.dialect.connect
@@ -47,23 +44,18 @@ def test_the_file_is_private_before_sqlite_opens_it(tmp_path, monkeypatch):
 
     monkeypatch.setattr(journal._engine.dialect, "connect", looking)
     journal.unresolved()
-    journal.close()
     assert seen[0] == {"journal.db": 0o600}
+    assert modes(tmp_path) == dict.fromkeys(names, 0o600)
+    journal.close()
 
 
 @pytest.mark.usefixtures("umask")
-def test_a_link_that_leads_to_a_file_yet_to_be_made(tmp_path):
-    (tmp_path / "link.db").symlink_to(tmp_path / "elsewhere.db")
-    with Journal(f"sqlite:///{tmp_path / 'link.db'}") as journal:
-        journal.begin(intent())
-        assert set(modes(tmp_path).values()) == {0o600}
-
-
-@pytest.mark.usefixtures("umask")
-def test_what_a_person_has_shared_stays_shared(tmp_path):
-    url = f"sqlite:///{tmp_path / 'journal.db'}"
+def test_a_link_leads_to_a_private_file_and_what_a_person_has_shared_stays_shared(tmp_path):
+    url = f"sqlite:///{tmp_path / 'link.db'}"
+    (tmp_path / "link.db").symlink_to(tmp_path / "journal.db")
     with Journal(url) as journal:
         journal.begin(intent())
+        assert set(modes(tmp_path).values()) == {0o600}
     (tmp_path / "journal.db").chmod(0o660)
     with Journal(url) as journal:
         journal.forget(older_than=0)
@@ -71,7 +63,7 @@ def test_what_a_person_has_shared_stays_shared(tmp_path):
 
 
 @pytest.mark.usefixtures("umask")
-@pytest.mark.parametrize("mode", ["ro", "rw"])
+@each("mode", ["ro", "rw"])
 def test_an_address_that_makes_no_file_makes_none(tmp_path, mode):
     url = f"sqlite:///file:{tmp_path / 'journal.db'}?mode={mode}&uri=true"
     with Journal(url) as journal, pytest.raises(Exception, match="unable to open"):

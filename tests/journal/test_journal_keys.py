@@ -1,18 +1,19 @@
 """The key that fingerprints are made with: given, of the environment, or the journal's own."""
 
 import pickle
+from functools import partial
 
 import pytest
-from sqlalchemy import create_engine, text
 
 from ferry_sdk import ConfigurationError, InvalidInputError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
 from ferry_sdk.journal.creation import Key
+from tests.journal.databases import run_sql
 from tests.journal.intents import intent
 from tests.support.exchanges import caught
 from tests.support.tables import each
 
-KEY = "a key of sixteen bytes or more"
+KEY = "sixteen bytes..."
 OTHER = "another key, and as long as that"
 
 
@@ -25,71 +26,38 @@ def test_the_journals_own_key_is_made_once_and_kept(url):
     fingerprint(url)
     with Journal(url) as again, pytest.raises(UnresolvedWriteError):
         again.begin(intent())
-
-
-def test_two_journals_have_keys_of_their_own():
-    assert fingerprint("sqlite://") != fingerprint("sqlite://")
-
-
-def test_a_given_key_makes_the_same_fingerprints_anywhere():
-    assert fingerprint("sqlite://", key=KEY) == fingerprint("sqlite://", key=KEY.encode())
-    assert fingerprint("sqlite://", key=KEY) != fingerprint("sqlite://", key=OTHER)
-
-
-def test_the_environment_gives_the_key(monkeypatch):
-    given = fingerprint("sqlite://", key=KEY)
-    monkeypatch.setenv("FERRY_JOURNAL_KEY", KEY)
-    assert fingerprint("sqlite://") == given
-
-
-def test_an_argument_goes_before_the_environment(monkeypatch):
-    given = fingerprint("sqlite://", key=KEY)
-    monkeypatch.setenv("FERRY_JOURNAL_KEY", OTHER)
-    assert fingerprint("sqlite://", key=KEY) == given
-
-
-def test_an_empty_variable_is_none(monkeypatch, url):
-    monkeypatch.setenv("FERRY_JOURNAL_KEY", "")
-    fingerprint(url)
-    monkeypatch.delenv("FERRY_JOURNAL_KEY")
-    with Journal(url) as again:
-        assert len(again.unresolved()) == 1
-
-
-@pytest.mark.parametrize("how", [{"key": OTHER}, {}])
-def test_a_journal_made_with_a_key_is_used_with_this_key_only(url, how):
-    fingerprint(url, key=KEY)
-    with Journal(url, **how) as other:
-        for use in (lambda: other.begin(intent()), other.unresolved):
-            with pytest.raises(ConfigurationError, match=r"key=… or FERRY_JOURNAL_KEY"):
-                use()
-    with Journal(url, key=KEY) as right:
-        assert len(right.unresolved()) == 1
-
-
-def test_a_journal_with_a_key_of_its_own_refuses_another(url):
-    fingerprint(url)
     with Journal(url, key=KEY) as other, pytest.raises(ConfigurationError, match="another key"):
         other.begin(intent())
 
 
-def test_a_given_key_is_not_stored(url):
+def test_a_given_key_makes_the_same_fingerprints_anywhere_and_another_one_others():
+    assert fingerprint("sqlite://") != fingerprint("sqlite://")
+    assert fingerprint("sqlite://", key=KEY) == fingerprint("sqlite://", key=KEY.encode())
+    assert fingerprint("sqlite://", key=KEY) != fingerprint("sqlite://", key=OTHER)
+
+
+def test_the_environment_gives_the_key_if_no_argument_does(monkeypatch):
+    given = fingerprint("sqlite://", key=KEY)
+    monkeypatch.setenv("FERRY_JOURNAL_KEY", KEY)
+    assert fingerprint("sqlite://") == given
+    assert fingerprint("sqlite://", key=OTHER) != given
+    monkeypatch.setenv("FERRY_JOURNAL_KEY", "")
+    assert fingerprint("sqlite://") != given
+
+
+def test_a_journal_made_with_a_key_is_used_with_this_key_only_and_does_not_store_it(url):
     fingerprint(url, key=KEY)
-    engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
-    with engine.connect() as connection:
-        row = connection.execute(text("SELECT * FROM ferry_journal_about")).mappings().one()
-    engine.dispose()
-    assert row["own_key"] is None
-    assert row["key_check"]
-    assert KEY not in str(row)
-
-
-def test_sixteen_bytes_are_enough(sqlite_url, monkeypatch):
-    with Journal(sqlite_url, key=b"sixteen bytes...") as journal:
-        assert journal.unresolved() == ()
-    monkeypatch.setenv("FERRY_JOURNAL_KEY", "sixteen bytes...")
-    with Journal(sqlite_url) as journal:
-        assert journal.unresolved() == ()
+    for how in ({"key": OTHER}, {}):
+        with Journal(url, **how) as other:
+            for use in (partial(other.begin, intent()), other.unresolved):
+                with pytest.raises(ConfigurationError, match=r"key=… or FERRY_JOURNAL_KEY"):
+                    use()
+    with Journal(url, key=KEY) as right:
+        assert len(right.unresolved()) == 1
+    ((own_key, key_check),) = run_sql(url, "SELECT own_key, key_check FROM ferry_journal_about")
+    assert own_key is None
+    assert key_check
+    assert KEY not in key_check
 
 
 @each(

@@ -6,7 +6,7 @@ import pytest
 import time_machine
 from sqlalchemy import event
 
-from ferry_sdk import ConfigurationError, InvalidInputError
+from ferry_sdk import InvalidInputError
 from ferry_sdk.journal import Journal
 from ferry_sdk.types import OutcomeDetails
 from tests.journal.databases import run_sql
@@ -41,15 +41,16 @@ class TestFilters:
         any_journal.end(first, "done")
         any_journal.end(third, "rejected")
         assert ids_of(any_journal.entries()) == [first, second, third]
+        assert ids_of(any_journal.entries(limit=10**30)) == [first, second, third]
 
     def test_since_is_included_and_until_is_not(self, any_journal):
         ids = begin_at(any_journal, 0, 1, 2, 3)
         assert ids_of(any_journal.entries(since=at(1), until=at(3))) == ids[1:3]
         assert any_journal.entries(since=at(2), until=at(2)) == ()
-
-    def test_a_moment_counts_wherever_on_the_globe_it_is_written(self, any_journal):
-        ids = begin_at(any_journal, 0, 1, 2)
         assert ids_of(any_journal.entries(since=at(1).astimezone(TOKYO))) == ids[1:]
+        for since in (at(5), any_journal.entry(ids[3])):
+            error = caught(InvalidInputError, any_journal.entries, since=since, until=at(2))
+            assert error.field == "until", "it is before the start"
 
     def test_all_filters_together(self, any_journal):
         first = any_journal.begin(confirmation("b1"))
@@ -115,16 +116,6 @@ class TestFilters:
             journal.entries(**{field: wrong})
         assert caught.value.field == field
 
-    def test_a_range_that_ends_before_it_starts_is_refused(self, any_journal):
-        (entry_id,) = begin_at(any_journal, 5)
-        for since in (at(5), any_journal.entry(entry_id)):
-            error = caught(InvalidInputError, any_journal.entries, since=since, until=at(4))
-            assert error.field == "until"
-
-    def test_any_large_limit_returns_all(self, any_journal):
-        ids = begin_at(any_journal, 1)
-        assert ids_of(any_journal.entries(limit=10**30)) == ids
-
 
 def pages(journal, size, **filters):
     found, page = [], journal.entries(limit=size, **filters)
@@ -142,15 +133,14 @@ class TestPages:
         for size in (1, 2, 3, 7, 8):
             found = [entry_id for page in pages(any_journal, size) for entry_id in page]
             assert found == listed
-
-    def test_pages_go_on_where_an_entry_was_forgotten(self, any_journal):
-        ids = begin_at(any_journal, 0, 1, 2)
-        last = any_journal.entries(limit=2)[-1]
-        any_journal.end(last.id, "done")
+        for entry_id in (ids[0], ids[-1]):
+            any_journal.end(entry_id, "done")
+        assert pages(any_journal, 1, state="done") == [[ids[0]], [ids[-1]]]
+        first = any_journal.entry(ids[0])
         any_journal.forget(older_than=0)
-        assert ids_of(any_journal.entries(since=last)) == ids[2:]
+        assert ids_of(any_journal.entries(since=first)) == listed[1:-1], "it was forgotten"
 
-    def test_an_entry_whose_time_cannot_be_read_is_on_one_page_too(self, sqlite_url):
+    def test_an_entry_that_is_damaged_is_on_one_page_too_and_names_no_booking(self, sqlite_url):
         with Journal(sqlite_url) as journal:
             ids = begin_at(journal, 0, 1, 2)
             run_sql(
@@ -158,12 +148,10 @@ class TestPages:
                 f"UPDATE ferry_journal SET created_at = 'yesterday' WHERE id = '{ids[0]}'",  # noqa: S608 -- our own id
             )
             assert pages(journal, 1) == [[ids[1]], [ids[2]], [ids[0]]]
-
-    def test_pages_of_a_filter_hold_what_passes_it(self, any_journal):
-        ids = begin_at(any_journal, *range(6))
-        for entry_id in ids[::2]:
-            any_journal.end(entry_id, "done")
-        assert pages(any_journal, 2, state="done") == [[ids[0], ids[2]], [ids[4]]]
+            run_sql(
+                sqlite_url, "UPDATE ferry_journal SET booking_id = x'ff' WHERE booking_id = 'b0'"
+            )
+            assert sorted(journal.booking_ids()) == ["b1", "b2"]
 
 
 @pytest.mark.parametrize(
@@ -211,7 +199,7 @@ class TestDetails:
             any_journal.end(entry_id, "done")
         assert any_journal.entry(entry_id).ended_at == at(3)
 
-    def test_a_late_reply_takes_the_rejection_of_a_person_away(self, any_journal):
+    def test_a_late_reply_corrects_what_was_recorded_before(self, any_journal):
         entry_id = any_journal.begin(intent())
         any_journal.end(entry_id, "rejected", OutcomeDetails(status_code=409, code="NO_ROOM"))
         rejected = any_journal.entry(entry_id)
@@ -220,13 +208,11 @@ class TestDetails:
         done = any_journal.entry(entry_id)
         assert (done.booking_id, done.ticket_ids) == ("b1", ("t1", "t2"))
         assert (done.status_code, done.code) == (None, None)
-
-    def test_a_late_reply_names_the_booking_that_a_person_did_not(self, any_journal):
         entry_id = any_journal.begin(intent())
         settled = any_journal.settle(entry_id, happened=True)
-        any_journal.end(entry_id, "done", OutcomeDetails("b1"))
+        any_journal.end(entry_id, "done", OutcomeDetails("b3"))
         late = any_journal.entry(entry_id)
-        assert (late.booking_id, late.ended_at) == ("b1", settled.ended_at)
+        assert (late.booking_id, late.ended_at) == ("b3", settled.ended_at)
 
     def test_an_id_that_a_database_could_refuse_does_not_cost_the_outcome(self, any_journal):
         for wrong in ("", "b\0", "b\ud800", "b" * 201, "b\n"):
@@ -239,11 +225,6 @@ class TestDetails:
 
 
 class TestSettling:
-    def test_a_person_names_the_booking_that_was_made(self, any_journal):
-        entry_id = any_journal.begin(intent())
-        assert any_journal.settle(entry_id, happened=True, booking_id="b1").booking_id == "b1"
-        assert ids_of(any_journal.entries(booking_id="b1")) == [entry_id]
-
     @each(("happened", "booking_id"), [(False, "b1"), (True, "b2"), (True, ""), (True, 7)])
     def test_another_booking_than_that_of_the_write_is_refused(self, happened, booking_id):
         with Journal("sqlite://") as journal:
@@ -252,23 +233,21 @@ class TestSettling:
                 journal.settle(entry_id, happened=happened, booking_id=booking_id)
             assert caught.value.field == "booking_id"
             assert journal.entry(entry_id).state == "open"
+            entry_id = journal.begin(intent())
+            with pytest.raises(InvalidInputError, match="too long"):
+                journal.settle(entry_id, happened=True, booking_id="b" * 201)
+            assert journal.entry(entry_id).is_unresolved
 
     def test_a_wrong_booking_is_corrected_by_settling_again(self, any_journal):
         entry_id = any_journal.begin(intent())
         any_journal.settle(entry_id, happened=True, booking_id="not-a-booking")
         settled = any_journal.settle(entry_id, happened=True, booking_id="b1")
         assert (settled.booking_id, settled.code) == ("b1", None)
+        assert ids_of(any_journal.entries(booking_id="b1")) == [entry_id]
         any_journal.end(entry_id, "done", OutcomeDetails("b2"))  # a late reply
         with pytest.raises(InvalidInputError, match="the reply named another booking"):
             any_journal.settle(entry_id, happened=True, booking_id="b1")
         assert any_journal.entry(entry_id).booking_id == "b2"
-
-    def test_a_text_that_is_too_long_for_an_id_settles_nothing(self):
-        with Journal("sqlite://") as journal:
-            entry_id = journal.begin(intent())
-            with pytest.raises(InvalidInputError, match="too long"):
-                journal.settle(entry_id, happened=True, booking_id="b" * 201)
-            assert journal.entry(entry_id).is_unresolved
 
     def test_two_writes_do_not_make_one_booking(self, any_journal):
         first = any_journal.begin(intent(b"first"))
@@ -288,26 +267,18 @@ def cancellation(ticket_id, **more):
 
 
 class TestTickets:
-    def test_the_history_of_a_booking_has_the_writes_on_its_tickets(self, any_journal):
+    def test_the_history_of_a_booking_or_ticket_has_the_writes_on_tickets(self, any_journal):
         confirmed = any_journal.begin(confirmation("b1"))
         any_journal.end(confirmed, "done", OutcomeDetails("b1", ("t1", "té")))
         ids = [any_journal.begin(cancellation(ticket)) for ticket in ("t1", "té")]
-        for other in ("T1", "t11", "t%"):
+        for other in ("T1", "t11", "t%", "TÉ"):
             any_journal.begin(cancellation(other))
         any_journal.begin(cancellation("t1", booking_id="b2"))
         assert ids_of(any_journal.entries(booking_id="b1")) == [confirmed, *ids]
         assert ids_of(any_journal.entries(booking_id="b1", state="unresolved")) == ids
-
-    def test_the_history_of_a_ticket(self, any_journal):
-        confirmed = any_journal.begin(confirmation("b1"))
-        any_journal.end(confirmed, "done", OutcomeDetails("b1", ("t1", "té")))
-        cancelled = any_journal.begin(cancellation("té"))
-        any_journal.begin(cancellation("TÉ"))
-        assert ids_of(any_journal.entries(ticket_id="té")) == [confirmed, cancelled]
-        assert ids_of(any_journal.entries(ticket_id="té", booking_id="b1")) == [
-            confirmed,
-            cancelled,
-        ]
+        assert ids_of(any_journal.entries(ticket_id="té")) == [confirmed, ids[1]]
+        both = any_journal.entries(ticket_id="té", booking_id="b1")
+        assert ids_of(both) == [confirmed, ids[1]]
         assert any_journal.entries(ticket_id="t") == ()
 
 
@@ -320,10 +291,7 @@ class TestBookings:
         any_journal.end(any_journal.begin(intent()), "done", OutcomeDetails("b0"))
         found = [*any_journal.booking_ids()]
         assert sorted(found) == ["b-done", "b0", "b1", "b2", "b3", "b4"]
-
-    def test_since_leaves_earlier_ones_out(self, any_journal):
-        begin_at(any_journal, 0, 1, 2)
-        assert [*any_journal.booking_ids(since=at(2))] == ["b2"]
+        assert sorted(any_journal.booking_ids(since=at(3))) == ["b3", "b4"]
         error = caught(InvalidInputError, any_journal.booking_ids, since="yesterday")
         assert error.field == "since"
 
@@ -332,14 +300,6 @@ class TestBookings:
             error = caught(InvalidInputError, any_journal.begin, confirmation(booking_id))
             assert (error.field, error.outcome) == ("booking_id", "not_sent")
         assert any_journal.entries() == ()
-
-    def test_a_damaged_id_is_left_out(self, sqlite_url):
-        with Journal(sqlite_url) as journal:
-            begin_at(journal, 0, 1)
-            run_sql(
-                sqlite_url, "UPDATE ferry_journal SET booking_id = x'ff' WHERE booking_id = 'b0'"
-            )
-            assert [*journal.booking_ids()] == ["b1"]
 
 
 # What watches save in a journal
@@ -357,15 +317,3 @@ def test_snapshots_are_replaced_found_by_id_and_forgotten(any_journal):
     assert len(any_journal.load_snapshots(ids)) == 2
     assert any_journal.forget(older_than=0) == 0
     assert any_journal.load_snapshots(ids) == {}
-
-
-def test_snapshots_of_another_process_are_seen(url):
-    with Journal(url) as here, Journal(url) as there:
-        here.save_snapshot("b1", "saved")
-        assert there.load_snapshots(["b1"]) == {"b1": "saved"}
-
-
-def test_a_journal_that_is_closed_saves_nothing(sqlite_url):
-    journal = Journal(sqlite_url)
-    journal.close()
-    caught(ConfigurationError, journal.save_snapshot, "b1", "late")

@@ -93,15 +93,10 @@ class Machine(RuleBasedStateMachine):
             assert {entry.id for entry in journal.unresolved()} == expected
 
     @invariant()
-    def every_state_is_as_expected(self):
-        for entry_id, state in self.state.items():
-            entry = self.journals[0].entry(entry_id)
-            assert (entry.state, entry.subject["booking_id"]) == (state, self.booking[entry_id])
-
-    @invariant()
-    def every_entry_is_listed_once(self):
+    def every_entry_is_listed_once_with_its_state(self):
         listed = self.journals[1].entries()
         assert {entry.id: entry.state for entry in listed} == self.state
+        assert all(entry.subject["booking_id"] == self.booking[entry.id] for entry in listed)
         assert len(listed) == len(self.state)
         by_booking = self.journals[0].entries(booking_id="b1")
         assert by_booking == tuple(entry for entry in listed if entry.booking_id == "b1")
@@ -115,9 +110,9 @@ def run_machine(count, *journals):
 
 def test_any_sequence_in_memory():
     with Journal("sqlite://") as journal:
-        run_machine(25, journal, journal)
+        run_machine(12, journal, journal)
 
 
 def test_any_sequence_with_two_clients(url):
     with Journal(url) as first, Journal(url) as second:
-        run_machine(6, first, second)
+        run_machine(5, first, second)

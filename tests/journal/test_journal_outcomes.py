@@ -1,17 +1,16 @@
 """What the entries of a client's writes name: bookings, tickets, status and code."""
 
-import asyncio
 import logging
 from functools import wraps
 
 import pytest
 
-from ferry_sdk import AlreadyDoneError, APIError, AsyncFerry, Ferry, OutcomeUnknownError
+from ferry_sdk import AlreadyDoneError, APIError, Ferry, OutcomeUnknownError
 from ferry_sdk.journal import Journal
 from ferry_sdk.types import OutcomeDetails
-from tests.journal.test_journal_secrets import CANARIES, at_rest
 from tests.support.exchanges import caught
 from tests.support.summer import booked, chosen, stopped
+from tests.support.tables import each
 from tests.support.trip import PASSENGERS, found
 
 
@@ -49,7 +48,9 @@ def tickets_of(shop, booking_id):
     ("create", "confirm"),
     [("bookings.create", "bookings.confirm"), ("mcp.create_booking", "mcp.confirm_booking")],
 )
-def test_a_reply_names_the_booking_and_its_ticket(shop, journal, order, create, confirm):
+def test_a_reply_names_booking_and_ticket_and_a_rejection_status_and_code(
+    shop, journal, order, create, confirm
+):
     def call(name, *args, **kwargs):
         group, _, method = name.partition(".")
         return getattr(getattr(shop, group), method)(*args, **kwargs)
@@ -61,22 +62,22 @@ def test_a_reply_names_the_booking_and_its_ticket(shop, journal, order, create, 
     entry = last(journal)
     assert (entry.operation, entry.booking_id) == (confirm, made.booking_id)
     assert entry.ticket_ids == (confirmed.ticket_id,)
-    assert [one.operation for one in journal.entries(booking_id=made.booking_id)] == [
-        create,
-        confirm,
-    ]
+    found = journal.entries(booking_id=made.booking_id)
+    assert [one.operation for one in found] == [create, confirm]
+    error = caught(AlreadyDoneError, call, confirm, made.booking_id)
+    refusal = error.__cause__
+    assert isinstance(refusal, APIError)
+    entry = last(journal)
+    assert (entry.state, entry.booking_id) == ("rejected", made.booking_id)
+    assert (entry.status_code, entry.code) == (refusal.status_code, "BOOKING_CONFIRM_ERROR")
 
 
-def test_the_tools_called_by_name_name_them_too(shop, journal, order):
-    made = shop.bookings.create(**order)
-    answer = shop.mcp.call_tool("confirm_booking", {"id": made.booking_id})
-    assert last(journal).booking_id == made.booking_id
-    assert last(journal).ticket_ids == (answer["ticket_id"],)
-
-
-def test_payments_and_cancellations_name_what_they_change(shop, journal, order):
+def test_payments_cancellations_and_tools_called_by_name_name_what_they_change(
+    shop, journal, order
+):
     paid, kept = (shop.bookings.create(**order).booking_id for _ in range(2))
-    ticket = shop.bookings.confirm(kept).ticket_id
+    ticket = shop.mcp.call_tool("confirm_booking", {"id": kept})["ticket_id"]
+    assert (last(journal).booking_id, last(journal).ticket_ids) == (kept, (ticket,))
     (unpaid,) = tickets_of(shop, paid)
     shop.tickets.mark_paid(unpaid, external_payment_ref="p-1", booking_id=paid)
     assert (last(journal).booking_id, last(journal).ticket_ids) == (paid, (unpaid,))
@@ -123,36 +124,12 @@ def test_a_confirmation_that_is_read_back_names_every_ticket(ferry_sandbox, shop
     assert entry.ticket_ids == tickets_of(shop, made.booking_id)
 
 
-@pytest.mark.parametrize("confirm", ["bookings.confirm", "mcp.confirm_booking"])
-def test_a_rejection_has_its_status_and_code(shop, journal, order, confirm):
-    made = shop.bookings.create(**order)
-    shop.bookings.confirm(made.booking_id)
-    group, _, method = confirm.partition(".")
-    error = caught(AlreadyDoneError, getattr(getattr(shop, group), method), made.booking_id)
-    refusal = error.__cause__
-    assert isinstance(refusal, APIError)
-    entry = last(journal)
-    assert (entry.state, entry.booking_id) == ("rejected", made.booking_id)
-    assert (entry.status_code, entry.code) == (refusal.status_code, "BOOKING_CONFIRM_ERROR")
-
-
 def test_an_unknown_outcome_names_what_was_known_before(ferry_sandbox, shop, journal):
     ferry_sandbox.faults.add("server_error", "bookings.cancel")
     caught(OutcomeUnknownError, shop.bookings.cancel, "b-1")
     entry = last(journal)
     assert (entry.state, entry.booking_id) == ("unknown", "b-1")
     assert (entry.status_code, entry.ended_at) == (None, None)
-
-
-def test_the_async_client_records_the_same(ferry_sandbox, journal, order):
-    async def create():
-        async with AsyncFerry(
-            ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=journal
-        ) as client:
-            return await client.bookings.create(**order)
-
-    made = asyncio.run(create())
-    assert last(journal).booking_id == made.booking_id
 
 
 class Plain:
@@ -177,19 +154,19 @@ class Failing(Plain):
     """Its signature cannot be read, and it takes what every recorder takes."""
 
     class _End:
-        def __init__(self, ends):
-            self.ends = ends
+        def __init__(self, end):
+            self._end = end
 
         @property
         def __signature__(self):
             raise RuntimeError
 
         def __call__(self, entry_id, state):
-            self.ends.append((entry_id, state))
+            self._end(entry_id, state)
 
     def __init__(self):
         super().__init__()
-        self.end = self._End(self.ends)
+        self.end = self._End(self.end)
 
 
 class Decorated(Plain):
@@ -200,7 +177,7 @@ class Decorated(Plain):
         self.ends.append((entry_id, state))
 
 
-@pytest.mark.parametrize("kind", [Plain, Detailed, Decorated, Failing])
+@each("kind", [Plain, Detailed, Decorated, Failing])
 def test_a_recorder_gets_the_details_only_if_it_takes_them(ferry_sandbox, order, kind, caplog):
     recorder = kind()
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=recorder) as client:
@@ -209,17 +186,3 @@ def test_a_recorder_gets_the_details_only_if_it_takes_them(ferry_sandbox, order,
     assert end[:2] == ("entry-bookings.create", "done")
     assert end[2:] == ((OutcomeDetails(made.booking_id),) if kind is Detailed else ())
     assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
-
-
-def test_what_outcomes_name_holds_no_traveller(url, ferry_sandbox, order):
-    with (
-        Journal(url) as journal,
-        Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=journal) as client,
-    ):
-        made = client.bookings.create(**order)
-        client.bookings.confirm(made.booking_id)
-        caught(AlreadyDoneError, client.bookings.confirm, made.booking_id)
-        kept = at_rest(url) + repr(journal.entries()).encode()
-    assert made.booking_id.encode() in kept
-    for canary in (*CANARIES, ferry_sandbox.token):
-        assert canary.encode() not in kept

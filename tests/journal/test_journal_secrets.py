@@ -1,5 +1,6 @@
 """Nothing of a traveller's at rest, and nothing secret in a log, an error or a repr."""
 
+import asyncio
 import gc
 import logging
 import traceback
@@ -7,9 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from ferry_sdk import Ferry, JournalError, OutcomeUnknownError, UnresolvedWriteError
+from ferry_sdk import (
+    AlreadyDoneError,
+    AsyncFerry,
+    Ferry,
+    JournalError,
+    OutcomeUnknownError,
+    UnresolvedWriteError,
+)
 from ferry_sdk.journal import Journal
 from tests.journal.intents import intent
+from tests.support.exchanges import caught
 from tests.support.summer import chosen
 from tests.support.trip import PASSENGERS, found
 
@@ -40,6 +49,11 @@ def create(ferry):
 def test_a_booking_leaves_no_traveller_and_no_key_in_the_database(
     url, ferry_sandbox, create, caplog
 ):
+    async def create_async(journal):
+        settings = {"base_url": ferry_sandbox.base_url, "journal": journal}
+        async with AsyncFerry(ferry_sandbox.token, **settings) as client:
+            return await client.bookings.create(**create)
+
     caplog.set_level(logging.DEBUG)
     ferry_sandbox.faults.add("lose_reply", "bookings.create")
     with (
@@ -50,10 +64,16 @@ def test_a_booking_leaves_no_traveller_and_no_key_in_the_database(
             ferry.bookings.create(**create)
         with pytest.raises(UnresolvedWriteError) as refused:
             ferry.bookings.create(**create)
+        journal.settle(refused.value.entry, happened=False)
+        made = asyncio.run(create_async(journal))
+        assert journal.entries()[-1].booking_id == made.booking_id, "the async client does the same"
+        ferry.bookings.confirm(made.booking_id)
+        caught(AlreadyDoneError, ferry.bookings.confirm, made.booking_id)
         gc.collect()
         kept = at_rest(url)
-        shown = repr(journal) + repr(journal.unresolved())
+        shown = repr(journal) + repr(journal.entries())
     assert refused.value.entry.fingerprint.encode() in kept
+    assert made.booking_id.encode() in kept
     told = "".join(
         traceback.TracebackException.from_exception(refused.value, capture_locals=True).format()
     )
@@ -79,10 +99,10 @@ def test_the_statements_that_a_program_logs_hold_no_values(url, caplog):
 def test_an_error_shows_neither_the_content_nor_the_key(tmp_path):
     journal = Journal(f"sqlite:///{tmp_path / 'nowhere' / 'ferry.db'}", key=KEY)
     content = b"Okonkwo, Marguerite"
-    with pytest.raises(JournalError) as caught:
+    with pytest.raises(JournalError) as refused:
         journal.begin(intent(content))
     del content
-    lines = traceback.TracebackException.from_exception(caught.value, capture_locals=True).format()
+    lines = traceback.TracebackException.from_exception(refused.value, capture_locals=True).format()
     inner = "".join(lines).partition("journal.begin(intent(content))")[2]
     assert "journal.py" in inner
     for canary in CANARIES:

@@ -2,8 +2,8 @@
 
 import pickle
 from dataclasses import replace
-from datetime import date, datetime, timedelta
-from decimal import Decimal
+from datetime import date, timedelta
+from itertools import product
 
 import pytest
 
@@ -17,13 +17,14 @@ from ferry_sdk import (
 from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
 from ferry_sdk.planning.trips import SearchReport
 from tests.support.exchanges import client_of, refusing_field
+from tests.support.tables import each
+from tests.support.tiers import mostly_long
 
 ADULT = [{"type": "Adult", "gender": "Female", "age": 34}]
 DAY = date(2050, 6, 6)
 FROM, TO = "Barcelona", "Tunis"
 """No company sails from the one to the other; ships of several companies meet in three ports."""
 HOUR = timedelta(hours=1)
-Found = set[tuple[datetime, datetime, str, str, Decimal]]
 
 
 @pytest.fixture
@@ -41,26 +42,16 @@ def shown(itineraries):
 def pairs_of_searches(ferry, shortest, longest):
     """Return what one finds with a search for each leg and day, by comparing every two trips."""
     ports = {route.arrive_code for route in ferry.routes.find(FROM)}
-    both = set()
+    found = set()
     for port in ports & {route.depart_code for route in ferry.routes.find(None, TO)}:
         firsts = ferry.trips.search(FROM, port, on=DAY, passengers=ADULT)
         days = [DAY + timedelta(days) for days in range(6)]
         seconds = [
             trip for day in days for trip in ferry.trips.search(port, TO, on=day, passengers=ADULT)
         ]
-        both |= {
-            (
-                one.depart_at,
-                two.arrive_at,
-                one.outward.company.id,
-                two.outward.company.id,
-                one.price + two.price,
-            )
-            for one in firsts
-            for two in seconds
-            if shortest <= two.depart_at - one.arrive_at <= longest
-        }
-    return both
+        pairs = [Itinerary(both, ferry.places.get(port)) for both in product(firsts, seconds)]
+        found |= shown(pair for pair in pairs if shortest <= pair.wait <= longest)
+    return found
 
 
 def test_a_second_leg_that_is_too_slow_leaves_the_others(ferry, ferry_sandbox):
@@ -68,7 +59,7 @@ def test_a_second_leg_that_is_too_slow_leaves_the_others(ferry, ferry_sandbox):
     slow = every[0].legs[1].companies[0]
     delay = {"times": None, "company": slow, "seconds": 60}
     ferry_sandbox.faults.add("delay_before", "availability.search", **delay)
-    for patience in (0.5, 1.5, 6.0, 20.0):  # a longer one on a busy machine
+    for patience in (0.15, 0.6, 3.0, 20.0):  # a longer one on a busy machine
         found = ferry.trips.connections(
             FROM, TO, on=DAY, passengers=ADULT, max_calls=20, patience=patience
         )
@@ -79,9 +70,9 @@ def test_a_second_leg_that_is_too_slow_leaves_the_others(ferry, ferry_sandbox):
     assert found.report.answered
 
 
-@pytest.mark.parametrize("hours", [(2, 24), (0, 72), (4, 4.5)])
-def test_all_that_meet_in_time_are_found(reader, hours):
-    wait = hours[0] * HOUR, hours[1] * HOUR
+@pytest.mark.parametrize(("least", "most"), mostly_long([(2, 24), (4, 4.5), (0, 72)], short=2))
+def test_all_that_meet_in_time_are_found(reader, least, most):
+    wait = least * HOUR, most * HOUR
     found = reader.trips.connections(FROM, TO, on=DAY, passengers=ADULT, wait=wait, max_calls=200)
     assert shown(found) == pairs_of_searches(reader, *wait)
     assert len(found) > 0
@@ -108,7 +99,7 @@ def test_each_leg_is_a_booking_of_its_own(ferry):
     assert sum(totals) == found[0].price == found[0].prices[str(found[0].currency)]
 
 
-def test_the_ports_to_change_in_can_be_named(reader):
+def test_the_ports_to_change_in_and_the_companies_can_be_named(reader):
     found = reader.trips.connections(FROM, TO, on=DAY, passengers=ADULT, via=["Gênes"])
     assert {one.via.code for one in found} == {"ITGOA"}
     assert {"ITGOA"} == {
@@ -120,6 +111,11 @@ def test_the_ports_to_change_in_can_be_named(reader):
     with pytest.raises(UnknownPlaceError) as unknown:
         reader.trips.connections(FROM, TO, on=DAY, passengers=ADULT, via=["Genoa", "Atlantis"])
     assert unknown.value.field == "via[1]"
+    found = reader.trips.connections(
+        FROM, TO, on=DAY, passengers=ADULT, companies=["grimaldi"], wait=(2 * HOUR, 48 * HOUR)
+    )
+    assert {one.company for one in found.report.asked} == {"GRIMALDI"}
+    assert {one.companies for one in found} == {("GRIMALDI",)}
 
 
 def test_the_nearest_ports_are_asked_first_and_the_rest_is_named(reader):
@@ -132,6 +128,9 @@ def test_the_nearest_ports_are_asked_first_and_the_rest_is_named(reader):
         assert part.report.not_asked
         assert not part.report.is_complete
         assert shown(part) <= shown(whole)
+        if most == 3:  # the nearest port is searched to its end first
+            assert len(part) == 1
+            assert {one.arrive_code for one in part.report.answered} == {"ITGOA", "TNLGN"}
     first = reader.trips.connections(
         FROM, TO, on=DAY, passengers=ADULT, max_calls=1, concurrency=1
     ).report.asked[0]
@@ -141,14 +140,6 @@ def test_the_nearest_ports_are_asked_first_and_the_rest_is_named(reader):
         if (onward := reader.routes.find(route.arrive_code, TO))
     }
     assert first.arrive_code == min(durations, key=lambda code: durations[code])
-
-
-def test_only_the_companies_that_are_asked_for_are_asked(reader):
-    found = reader.trips.connections(
-        FROM, TO, on=DAY, passengers=ADULT, companies=["grimaldi"], wait=(2 * HOUR, 48 * HOUR)
-    )
-    assert {one.company for one in found.report.asked} == {"GRIMALDI"}
-    assert {one.companies for one in found} == {("GRIMALDI",)}
 
 
 def test_a_company_that_fails_takes_no_other_with_it(ferry, ferry_sandbox):
@@ -172,7 +163,7 @@ def test_places_that_no_two_routes_join_have_no_route(reader):
         assert repr(one.report) == "<SearchReport: no company sails such a route>"
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "value"),
     [
         ("wait", 2 * HOUR),
@@ -214,12 +205,6 @@ def test_a_refused_port_of_the_second_leg_is_the_destination(clients, ferry_sand
     ferry = client_of(clients, service, ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     report = ferry.trips.connections(FROM, TO, on=DAY, passengers=ADULT).report
     assert {one.error.field for one in report.failed} == {"destination"}
-
-
-def test_the_nearest_port_is_searched_to_its_end_first(reader):
-    found = reader.trips.connections(FROM, TO, on=DAY, passengers=ADULT, concurrency=1, max_calls=3)
-    assert len(found) == 1
-    assert {one.arrive_code for one in found.report.answered} == {"ITGOA", "TNLGN"}
 
 
 def test_itineraries_of_two_currencies_have_no_single_price(reader):

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from ferry_sdk import AmbiguousPlaceError, InvalidInputError, Port, ServerError, UnknownPlaceError
 from ferry_sdk.planning.names import PlaceIndex, country_codes, fold
+from tests.support.tables import each
 
 FOUND = {
     "ITGOA": "ITGOA",
@@ -104,35 +105,23 @@ def test_the_beginning_of_a_word_outranks_its_inside_and_a_whole_name_outranks_b
     assert index.find("great ma", 1)[0].port.name == "Great Maltaville"
 
 
-def test_a_port_has_the_code_of_its_country(reader):
-    assert reader.places.get("Genoa").country_code == "IT"
-    assert reader.places.find("Tunis")[0].port.country_code == "TN"
-
-
-def test_names_are_in_the_language_of_the_client(reader):
-    assert reader.with_options(language="fr").places.get("Genoa").name == "Gênes"
-
-
-@pytest.mark.parametrize("text", ["", "  ", None, 7])
+@each("text", ["", "  ", None, 7])
 def test_a_text_is_expected(reader, text):
     with pytest.raises(InvalidInputError) as refused:
         reader.places.get(text)
     assert refused.value.field == "text"
 
 
-def test_cities_that_cannot_be_read_are_read_the_next_time(clients, ferry_sandbox):
-    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
-    ferry_sandbox.faults.add("server_error", "mcp.ports")
-    with pytest.raises(UnknownPlaceError):
-        ferry.places.get("Lübeck")
-    assert ferry.places.get("Lübeck").code == "DETRV"
-
-
-def test_without_the_ports_the_error_of_the_service_is_raised(clients, ferry_sandbox):
+def test_names_that_cannot_be_read_are_read_the_next_time(clients, ferry_sandbox):
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
     ferry_sandbox.faults.add("server_error", "catalogue.ports", times=None)
     with pytest.raises(ServerError):
         ferry.places.get("Douvres")
+    ferry_sandbox.faults.clear()
+    ferry_sandbox.faults.add("server_error", "mcp.ports")
+    with pytest.raises(UnknownPlaceError):
+        ferry.places.get("Lübeck")
+    assert ferry.places.get("Lübeck").code == "DETRV"
 
 
 @given(st.text())
@@ -153,7 +142,10 @@ def test_any_text_is_found_or_refused(text, names):
     assert port in index.ports.values()
 
 
-def test_a_code_that_is_no_locode_gets_its_country_from_the_catalogue(reader):
+def test_a_port_has_the_code_of_its_country_and_a_name_in_the_language_of_the_client(reader):
+    assert reader.places.get("Genoa").country_code == "IT"
+    assert reader.places.find("Tunis")[0].port.country_code == "TN"
+    assert reader.with_options(language="fr").places.get("Genoa").name == "Gênes"
     codes = country_codes(reader.mcp.countries())
     assert codes(Port(code="PMO1", name="Palermo", country="Italy")) == "IT"
     assert codes(Port(code="PMO1", name="Palermo", country="Italie")) == "IT"

@@ -42,33 +42,24 @@ PORTS = [
 ]
 
 
-def graph_of(*routes, **more):
-    sources = RouteSources(ports=PORTS)
-    sources.add(
-        "journeys",
-        [
-            Journey(journey_id=f"j{number}", route=route, duration_minutes=60, **more)
-            for number, route in enumerate(routes)
-        ],
-    )
-    return [
-        (route.depart_code, route.arrive_code) for route in sources.graph(is_complete=True).routes
-    ]
+def ends_of(ports, text, **more):
+    """The codes of the two ports of a journey with this text; None if no route is made of it."""
+    sources = RouteSources(ports=ports)
+    journey = Journey(journey_id="j", route=text, duration_minutes=60, **more)
+    sources.add("journeys", [journey])
+    routes = sources.graph(is_complete=True).routes
+    return (routes[0].depart_code, routes[0].arrive_code) if routes else None
 
 
-def test_every_route_of_the_service_is_found(reader):
+@pytest.mark.parametrize("language", mostly_long([None, "fr", "ar", "de"], short=2))
+def test_every_route_of_the_service_is_found_in_each_language(reader, language):
     journeys = reader.catalogue.journeys()
-    routes = reader.routes.find()
+    routes = reader.with_options(language=language).routes.find()
     assert {route.journey_id for route in routes} == {one.journey_id for one in journeys}
+    assert len(routes) == len(journeys)
     for route in routes:
         assert route.journey_id == journey_id(route.depart_code, route.arrive_code)
         assert route.companies
-
-
-@pytest.mark.parametrize("language", mostly_long(["fr", "ar", "de"]))
-def test_routes_are_found_in_each_language(reader, language):
-    routes = reader.with_options(language=language).routes.find()
-    assert len(routes) == len(reader.catalogue.journeys())
 
 
 def test_a_route_says_who_sails_it_and_when(reader):
@@ -78,6 +69,10 @@ def test_a_route_says_who_sails_it_and_when(reader):
     assert route.duration == timedelta(hours=24)
     assert set(route.departure_times) == {"GNV", "CTN"}
     assert all(":" in time for times in route.departure_times.values() for time in times)
+    (french,) = reader.with_options(language="fr").routes.find("ITGOA", "TNLGN")
+    assert (route.depart_name, french.depart_name) == ("Genoa", "Gênes")
+    assert route.journey_id == french.journey_id
+    assert {None, "fr"} <= {language for _, _, language, _ in catalogues._graphs}
 
 
 def test_routes_from_one_port_and_to_one_port(reader):
@@ -85,42 +80,16 @@ def test_routes_from_one_port_and_to_one_port(reader):
     port = reader.places.get("Tunis")
     assert {route.arrive_code for route in reader.routes.find(destination=port)} == {"TNLGN"}
     assert reader.routes.find("Genoa", "Stockholm") == ()
-
-
-def test_a_wrong_name_names_its_argument(reader):
     with pytest.raises(UnknownPlaceError) as refused:
         reader.routes.find("Genoa", "Atlantis City")
     assert refused.value.field == "destination"
 
 
-def test_the_catalogues_are_read_once_for_all_threads(ferry_sandbox):
-    seen = []
-    with Ferry(
-        ferry_sandbox.token,
-        base_url=ferry_sandbox.base_url,
-        event_hooks={"request": [lambda event: seen.append(event.operation)]},
-    ) as ferry:
-        threads = [threading.Thread(target=ferry.routes.find) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert seen.count("catalogue.journeys") == 1
-        assert len(seen) <= 70
-        ferry.routes.find()
-        assert seen.count("catalogue.journeys") == 1
-        ferry.routes.refresh()
-        assert seen.count("catalogue.journeys") == 2
-
-
-def test_the_catalogues_are_read_once_for_all_event_loops(ferry_sandbox):
+def test_the_catalogues_are_read_once_for_all_threads_and_event_loops(ferry_sandbox):
     seen = []
     found = []
-
-    def look(event):
-        seen.append(event.operation)
-
-    settings = {"base_url": ferry_sandbox.base_url, "event_hooks": {"request": [look]}}
+    hooks = {"request": [lambda event: seen.append(event.operation)]}
+    settings = {"base_url": ferry_sandbox.base_url, "event_hooks": hooks}
 
     async def find():
         async with AsyncFerry(ferry_sandbox.token, **settings) as ferry:
@@ -137,8 +106,14 @@ def test_the_catalogues_are_read_once_for_all_event_loops(ferry_sandbox):
     for thread in threads:
         thread.join()
     assert seen.count("catalogue.journeys") == 1
+    assert len(seen) <= 70
     assert len(found) == 6
     assert len(set(found)) == 1
+    find_in_thread()
+    assert seen.count("catalogue.journeys") == 1
+    with Ferry(ferry_sandbox.token, **settings) as ferry:
+        ferry.routes.refresh()
+    assert seen.count("catalogue.journeys") == 2
 
 
 def test_a_caller_with_a_short_deadline_does_not_spoil_the_reading_for_others(
@@ -164,26 +139,9 @@ def test_a_caller_with_a_short_deadline_does_not_spoil_the_reading_for_others(
     assert isinstance(failures[0], RequestTimeoutError)
 
 
-def test_a_view_of_another_language_has_routes_of_its_own(reader):
-    (english,) = reader.routes.find("ITGOA", "TNLGN")
-    (french,) = reader.with_options(language="fr").routes.find("ITGOA", "TNLGN")
-    assert (english.depart_name, french.depart_name) == ("Genoa", "Gênes")
-    assert english.journey_id == french.journey_id
-    assert {None, "fr"} <= {language for _, _, language, _ in catalogues._graphs}
-
-
-@pytest.mark.parametrize(
-    "now",
-    mostly_long(
-        [
-            datetime(2050, 1, 14, 9, tzinfo=timezone.utc),
-            datetime(2050, 7, 14, 9, tzinfo=timezone.utc),
-        ]
-    ),
-    ids=str,
-)
-def test_every_route_is_found_in_winter_and_in_summer(clients, now):
-    with Sandbox(now=now) as sandbox:
+@pytest.mark.parametrize("month", mostly_long([1, 7]))
+def test_every_route_is_found_in_winter_and_in_summer(clients, month):
+    with Sandbox(now=datetime(2050, month, 14, 9, tzinfo=timezone.utc)) as sandbox:
         ferry = clients(sandbox.token, base_url=sandbox.base_url)
         network = Network.load()
         routes = {one.journey_id: set(one.companies) for one in ferry.routes.find()}
@@ -199,16 +157,6 @@ def test_a_company_whose_departures_cannot_be_read_is_asked_nevertheless(clients
     assert not graph.is_complete
     (route,) = ferry.routes.find("Genoa", "Tunis")
     assert set(graph.unread) <= set(graph.sailed_by(route))
-
-
-def test_without_the_journeys_of_both_protocols_the_error_of_the_service_is_raised(
-    clients, ferry_sandbox
-):
-    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
-    ferry_sandbox.faults.add("server_error", "catalogue.journeys", times=None)
-    ferry_sandbox.faults.add("rate_limited", "mcp.departures", times=None)
-    with pytest.raises(ServerError):
-        ferry.routes.find()
 
 
 @pytest.mark.parametrize(
@@ -245,13 +193,14 @@ def test_a_better_graph_outlives_the_failure_of_a_catalogue(clients, ferry_sandb
     with pytest.raises(ServerError):
         ferry.routes.refresh()
     assert ferry.routes.find() == routes
-
-
-def test_a_deadline_bounds_the_reading_of_the_catalogues(clients, ferry_sandbox):
-    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
-    ferry_sandbox.faults.add("delay_before", "catalogue.journeys", times=None, seconds=30)
+    ferry_sandbox.faults.add("rate_limited", "mcp.departures", times=None)
+    catalogues.clear_cache()
+    with pytest.raises(ServerError):  # neither protocol has the journeys
+        ferry.routes.find()
+    ferry_sandbox.faults.clear()
+    ferry_sandbox.faults.add("delay_before", "catalogue.journeys", times=None, seconds=60)
     with pytest.raises(RequestTimeoutError):
-        ferry.with_options(deadline=0.3).routes.find()
+        ferry.with_options(deadline=0.1).routes.find()
 
 
 def test_an_old_graph_is_used_while_another_one_is_made(ferry_sandbox, with_routes):
@@ -339,22 +288,15 @@ def test_a_folder_that_cannot_be_written_does_not_stop_a_search(
     blocked.write_text("no folder")
     assert ferry.routes.find("Genoa", "Tunis")
     assert "could not be saved" in caplog.text
-
-
-def test_the_cache_is_a_folder(tmp_path):
-    file = tmp_path / "file"
-    file.write_text("")
-    for wrong in (file, "", 7, "a\0b", "a" * 300, "\ud800", "~no-such-user/routes"):
+    for wrong in (blocked, "", 7, "a\0b", "a" * 300, "\ud800", "~no-such-user/routes"):
         with pytest.raises(ConfigurationError, match="route_cache"):
             Ferry("token", base_url="https://ferry.example", route_cache=wrong)
 
 
 def test_a_route_text_is_split_where_both_sides_are_ports():
-    assert graph_of("Bo - Bay → Ana") == []  # two ports have this name
-    assert graph_of("Bo - Bay → Ana", depart_code="BBBBB", arrive_code="CCCCC") == [
-        ("BBBBB", "CCCCC")
-    ]
-    sources = RouteSources(ports=PORTS[:2])
+    codes = {"depart_code": "BBBBB", "arrive_code": "CCCCC"}
+    assert ends_of(PORTS, "Bo - Bay → Ana") is None, "two ports have this name"
+    assert ends_of(PORTS, "Bo - Bay → Ana", **codes) == ("BBBBB", "CCCCC")
     for text in (
         "Ana → Bo - Bay",
         "Ana - Bo - Bay",
@@ -362,9 +304,7 @@ def test_a_route_text_is_split_where_both_sides_are_ports():
         "Ana->Bo Bay",
         "AAAAA-BBBBB",
     ):
-        sources.journeys = [Journey(journey_id="j", route=text, duration_minutes=1)]
-        (route,) = sources.graph(is_complete=True).routes
-        assert (route.depart_code, route.arrive_code) == ("AAAAA", "BBBBB"), text
+        assert ends_of(PORTS[:2], text) == ("AAAAA", "BBBBB"), text
 
 
 def test_the_timetable_tells_what_the_texts_do_not():
@@ -388,16 +328,13 @@ def test_the_timetable_tells_what_the_texts_do_not():
     )
     (route,) = sources.graph(is_complete=True).routes
     assert (route.depart_code, route.arrive_code, route.companies) == ("AAAAA", "BBBBB", ("TWO",))
-
-
-def test_a_company_without_a_code_is_named_by_its_id():
-    sources = RouteSources(ports=PORTS[:2])
+    sources = RouteSources(ports=PORTS[:2])  # a company without a code is named by its id
     sources.add("journeys", [Journey(journey_id="j", route="Ana → Bo Bay", duration_minutes=1)])
     sources.add("companies", [Company(id="1", name="One")])
     sources.add("1", [Departure(journey_id="j", departure_times=("08:00",))])
     (route,) = sources.graph(is_complete=True).routes
-    assert route.companies == ("1",)
     assert route.departure_times == {"1": ("08:00",)}
+    assert route.companies == ("1",)
 
 
 @given(st.text(), st.text())

@@ -1,11 +1,13 @@
 """A search that is interrupted, cancelled or closed leaves nothing running."""
 
+import asyncio
 import os
 import signal
 import sys
 import threading
 from contextlib import suppress
 from datetime import date
+from functools import partial
 
 import anyio
 import pytest
@@ -13,16 +15,9 @@ import pytest
 from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, FerryError, Rate
 from ferry_sdk._runtime.threads import start_thread_or_run
 from ferry_sdk.planning import catalogues
+from tests.planning.test_streams import STRAIT
 from tests.support.hold import Hold
 
-ADULT = [{"type": "Adult", "gender": "Female", "age": 34}]
-STRAIT = {
-    "origin": "Algeciras",
-    "destination": "Tangier Med",
-    "on": date(2050, 6, 6),
-    "passengers": ADULT,
-}
-"""Four companies sail here."""
 pytestmark = [
     pytest.mark.usefixtures("with_routes"),
     pytest.mark.own_http_client(reason="another client's open connections cannot be known"),
@@ -91,15 +86,18 @@ def test_searches_that_wait_for_a_turn_send_nothing_after_an_interruption(ferry_
 def test_a_cancelled_search_leaves_no_task_running(ferry_sandbox, backend):
     async def main():
         async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-            hold = Hold(ferry_sandbox, "availability.search", times=4)
+            hold = Hold(ferry_sandbox, "availability.search", times=8)
             async with anyio.create_task_group() as group:
                 stream = ferry.trips.stream(**STRAIT)
                 group.start_soon(anext, stream)
-                while hold.held < 4:  # noqa: ASYNC110 -- the service's thread counts
+                group.start_soon(partial(ferry.trips.search, **STRAIT))
+                while hold.held < 8:  # noqa: ASYNC110 -- the service's thread counts
                     await anyio.sleep(0.005)
                 assert len(stream._plan._batch.worker._scopes) == 4
                 group.cancel_scope.cancel()
             assert not stream._plan._batch.worker._scopes
+            if backend == "asyncio":
+                assert asyncio.all_tasks() == {asyncio.current_task()}
             hold.release()
             assert (await ferry.trips.search(**STRAIT)).report.is_complete
 
@@ -151,7 +149,7 @@ def test_a_batch_needs_no_more_threads_than_calls_at_a_time(ferry_sandbox, monke
             "TNLGN",
             start=date(2050, 6, 1),
             end=date(2050, 6, 8),
-            passengers=ADULT,
+            passengers=STRAIT["passengers"],
             concurrency=3,
         )
     assert calendar.report.calls == 16

@@ -1,12 +1,11 @@
 """Trips as the companies answer, on both clients."""
 
-import asyncio
 import gc
 import threading
 from datetime import date
 
+import anyio
 import pytest
-import trio
 
 from ferry_sdk import AsyncFerry, Ferry, ServerError
 from tests.support.hold import Hold
@@ -15,7 +14,6 @@ ADULT = [{"type": "Adult", "gender": "Female", "age": 34}]
 ON = date(2050, 6, 6)
 STRAIT = {"origin": "Algeciras", "destination": "Tangier Med", "on": ON, "passengers": ADULT}
 pytestmark = pytest.mark.usefixtures("with_routes")
-RUNNERS = [asyncio.run, trio.run]
 
 
 def wait_until_nothing_runs():
@@ -24,89 +22,80 @@ def wait_until_nothing_runs():
         threading.Event().wait(0.01)
 
 
-def test_a_stream_gives_what_a_search_gives(ferry_sandbox):
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-        found = ferry.trips.search(**STRAIT)
-        stream = ferry.trips.stream(**STRAIT)
-        trips = [*stream]
-        assert sorted(trip.outward.sailing_id for trip in trips) == sorted(
-            trip.outward.sailing_id for trip in found
-        )
-        assert stream.report.calls == found.report.calls
-        assert stream.report.is_complete
+@pytest.fixture
+def ferry(ferry_sandbox):
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0) as ferry:
+        yield ferry
 
 
-def test_a_trip_comes_before_the_last_company_has_answered(ferry_sandbox):
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-        hold = Hold(ferry_sandbox, "availability.search")
-        stream = ferry.trips.stream(**STRAIT)
-        first = next(stream)
-        assert first.price
-        assert not stream.report.nothing
-        assert len(stream.report.answered) < stream.report.calls
-        hold.release()
-        assert len([*stream]) > 0
-        assert len(stream.report.answered) == stream.report.calls
+def test_a_stream_gives_what_a_search_gives(ferry, ferry_sandbox):
+    found = ferry.trips.search(**STRAIT)
+    stream = ferry.trips.stream(**STRAIT)
+    trips = [*stream]
+    assert sorted(trip.outward.sailing_id for trip in trips) == sorted(
+        trip.outward.sailing_id for trip in found
+    )
+    assert stream.report.calls == found.report.calls
+    assert stream.report.is_complete
+    ferry_sandbox.faults.add("server_error", "availability.search", times=None)
+    failing = ferry.trips.stream(**STRAIT)
+    with pytest.raises(ServerError):  # by the iteration
+        next(failing)
 
 
-def test_a_stream_ends_where_a_company_is_slower_than_the_patience(ferry_sandbox):
+def test_a_trip_comes_before_the_last_company_has_answered(ferry, ferry_sandbox):
+    hold = Hold(ferry_sandbox, "availability.search")
+    stream = ferry.trips.stream(**STRAIT)
+    first = next(stream)
+    assert first.price
+    assert not stream.report.nothing
+    assert len(stream.report.answered) < stream.report.calls
+    hold.release()
+    assert len([*stream]) > 0
+    assert len(stream.report.answered) == stream.report.calls
+
+
+def test_a_stream_ends_where_a_company_is_slower_than_the_patience(ferry, ferry_sandbox):
     ferry_sandbox.faults.add(
         "delay_before", "availability.search", times=None, company="BALEARIA", seconds=60
     )
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-        for patience in (0.3, 1.5, 6.0, 20.0):  # a longer one on a busy machine
-            stream = ferry.trips.stream(**STRAIT, patience=patience)
-            assert [*stream]
-            if len(stream.report.answered) == 3:
-                break
-        assert [one.company for one in stream.report.failed] == ["BALEARIA"]
-        assert len(stream.report.answered) == 3
-
-
-def test_a_stream_that_is_closed_leaves_nothing_running(ferry_sandbox):
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-        hold = Hold(ferry_sandbox, "availability.search")
-        with ferry.trips.stream(**STRAIT) as stream:
-            next(stream)
-        wait_until_nothing_runs()
-        assert [*stream] == []
-        took = stream.report.seconds
-        assert stream.report.seconds == took
-        hold.release()
-
-
-def test_a_stream_that_is_no_longer_used_leaves_nothing_running(ferry_sandbox):
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-        hold = Hold(ferry_sandbox, "availability.search")
-        for trip in ferry.trips.stream(**STRAIT):
-            assert trip.price
+    for patience in (0.15, 0.6, 3.0, 20.0):  # a longer one on a busy machine
+        stream = ferry.trips.stream(**STRAIT, patience=patience)
+        assert [*stream]
+        if len(stream.report.answered) == 3:
             break
-        gc.collect()
-        wait_until_nothing_runs()
-        hold.release()
+    assert [one.company for one in stream.report.failed] == ["BALEARIA"]
+    assert len(stream.report.answered) == 3
 
 
-def test_the_error_of_a_stream_is_raised_by_its_iteration(ferry_sandbox):
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0) as ferry:
-        ferry_sandbox.faults.add("server_error", "availability.search", times=None)
-        stream = ferry.trips.stream(**STRAIT)
-        with pytest.raises(ServerError):
-            next(stream)
+def test_a_stream_that_is_closed_leaves_nothing_running_and_is_not_complete(ferry, ferry_sandbox):
+    hold = Hold(ferry_sandbox, "availability.search")
+    with ferry.trips.stream(**STRAIT, concurrency=2) as stream:
+        next(stream)
+    wait_until_nothing_runs()
+    assert [*stream] == []
+    report = stream.report
+    assert report.seconds == stream.report.seconds
+    hold.release()
+    every = ferry.trips.search(**STRAIT).report.asked
+    assert report.calls + len(report.not_asked) == len(every)
+    assert not report.is_complete
 
 
-def test_a_stream_that_is_closed_early_is_not_complete(ferry_sandbox):
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-        with ferry.trips.stream(**STRAIT, concurrency=2) as stream:
-            next(stream)
-        report = stream.report
-        assert report.calls + len(report.not_asked) == len(
-            ferry.trips.search(**STRAIT).report.asked
-        )
-        assert not report.is_complete
+def test_a_stream_that_is_no_longer_used_leaves_nothing_running(ferry, ferry_sandbox):
+    hold = Hold(ferry_sandbox, "availability.search")
+    for trip in ferry.trips.stream(**STRAIT):
+        assert trip.price
+        break
+    gc.collect()
+    wait_until_nothing_runs()
+    hold.release()
 
 
-@pytest.mark.parametrize("run", RUNNERS)
-def test_an_async_stream_gives_what_a_search_gives(ferry_sandbox, run):
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_an_async_stream_gives_what_a_search_gives_and_leaves_nothing_running(
+    ferry_sandbox, backend
+):
     async def main():
         async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
             found = await ferry.trips.search(**STRAIT)
@@ -114,14 +103,6 @@ def test_an_async_stream_gives_what_a_search_gives(ferry_sandbox, run):
             trips = [trip async for trip in stream]
             assert len(trips) == len(found)
             assert stream.report.is_complete
-
-    run(main) if run is trio.run else run(main())
-
-
-@pytest.mark.parametrize("run", RUNNERS)
-def test_an_async_stream_that_is_closed_leaves_nothing_running(ferry_sandbox, run):
-    async def main():
-        async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
             hold = Hold(ferry_sandbox, "availability.search")
             async with ferry.trips.stream(**STRAIT) as stream:
                 assert (await anext(stream)).price
@@ -129,20 +110,4 @@ def test_an_async_stream_that_is_closed_leaves_nothing_running(ferry_sandbox, ru
             assert [trip async for trip in stream] == []
             hold.release()
 
-    run(main) if run is trio.run else run(main())
-
-
-def test_a_cancelled_search_leaves_nothing_running(ferry_sandbox):
-    async def main():
-        async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-            hold = Hold(ferry_sandbox, "availability.search", times=4)
-            task = asyncio.create_task(ferry.trips.search(**STRAIT))
-            while hold.held < 4:  # noqa: ASYNC110 -- the service's thread counts
-                await asyncio.sleep(0.01)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            assert asyncio.all_tasks() == {asyncio.current_task()}
-            hold.release()
-
-    asyncio.run(main())
+    anyio.run(main, backend=backend)

@@ -100,7 +100,7 @@ def test_a_search_is_sorted_by_price_then_departure(found):
         one_way(offer([Tariff.model_construct(amount=amount, **tariff)], hours))
         for amount, hours in found
     ]
-    search = TripSearch([trip for trip in trips if trip is not None], SearchReport())
+    search = TripSearch(trips, SearchReport())
     assert [(trip.price, trip.depart_at) for trip in search] == sorted(
         (amount, NOON + timedelta(hours=hours)) for amount, hours in found
     )
@@ -123,30 +123,27 @@ def test_neighbouring_days_are_nearest_first_and_move_together(on, flexible, nig
         assert (None if home is None else (home - out).days) == nights
 
 
-@pytest.mark.parametrize(
-    "way", [copy.copy, copy.deepcopy, lambda it: pickle.loads(pickle.dumps(it))]
-)
-def test_results_can_be_copied_and_pickled(reader, way):
-    found = reader.trips.search("Genoa", "Tunis", on=GNV_SAILS, passengers=ADULT)
-    again = way(found)
-    assert [*again] == [*found]
-    assert again.report == found.report
-    calendar = reader.trips.calendar(
-        "Genoa", "Tunis", start=GNV_SAILS, end=GNV_SAILS, passengers=ADULT
-    )
-    assert way(calendar) == calendar
-    for value in (reader.routes.find("Genoa", "Tunis"), reader.places.find("Genoa")):
-        assert way(value) == value
+def test_results_can_be_copied_and_pickled(reader):
+    ends, day = ("Genoa", "Tunis"), GNV_SAILS
+    found = reader.trips.search(*ends, on=day, passengers=ADULT)
+    calendar = reader.trips.calendar(*ends, start=day, end=day, passengers=ADULT)
+    values = (calendar, reader.routes.find(*ends), reader.places.find("Genoa"))
+    for way in (copy.copy, copy.deepcopy, pickled):
+        again = way(found)
+        assert [*again] == [*found]
+        assert again.report == found.report
+        for value in values:
+            assert way(value) == value
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "error", "ports"),
     [("Tanger", AmbiguousPlaceError, "candidates"), ("Marsilia", UnknownPlaceError, "suggestions")],
 )
 def test_an_error_of_a_name_can_be_pickled_with_its_ports(reader, text, error, ports):
     with pytest.raises(error) as refused:
         reader.places.get(text)
-    again = pickle.loads(pickle.dumps(refused.value))
+    again = pickled(refused.value)
     assert getattr(again, ports) == getattr(refused.value, ports) != ()
     assert (str(again), again.field) == (str(refused.value), "text")
 

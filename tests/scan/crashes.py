@@ -1,13 +1,7 @@
-"""A season at one rate over several processes, one of which is killed in the middle.
-
-`python -m tests.scan.crashes pool worker --searches 2000 --rate 50` runs it and prints what the
-service has counted. The arguments are the executor (pool or dask) and what is killed (worker, or
-process: the one that runs the scan, which is then run again). Redis is started by the test.
-"""
+"""A season at one rate over several processes, one of which is killed in the middle."""
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
@@ -22,7 +16,6 @@ from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -30,7 +23,6 @@ from benchmarks._payload import search_answer
 from ferry_sdk import AsyncFerry, Rate, Route
 from ferry_sdk.scan import FareScan, Party
 from tests.scan.season import rows_of
-from tests.support.redis_server import RedisServer, binary
 
 WORKERS = 4
 PART = 20
@@ -53,14 +45,14 @@ IMPORTED = (
 
 @dataclass
 class CountingService:
-    """A service that gives every search the same answer after a while, and notes when it came.
+    """A service that gives every search the same answer after a while, and notes who asked.
 
     Attributes:
-        sent: The moment, the search and the process of each request.
+        sent: The search and the process of each request.
         base_url: Its address.
     """
 
-    sent: list[tuple[float, str, int]] = field(default_factory=list)
+    sent: list[tuple[str, int]] = field(default_factory=list)
     base_url: str = ""
 
     def add(self, head, body):
@@ -73,7 +65,7 @@ class CountingService:
             for line in head.lower().splitlines()
             if line.startswith(WORKER)
         )
-        self.sent.append((time.monotonic(), f"{key}/{len(asked['passengers'])}", worker))
+        self.sent.append((f"{key}/{len(asked['passengers'])}", worker))
 
     async def answer(self, reader, writer):
         content = search_answer(2)
@@ -161,32 +153,16 @@ def run_scan(executor, folder, searches):
                 sys.stderr.write(f"{error}\n")
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What the folder has, and what the service has counted.
-
-    Attributes:
-        searches: The searches in the folder.
-        duplicates: Requests of a search that had been asked before.
-        most: The most requests in any second.
-        mean: The mean of requests a second, without the pause before a killed process runs again.
-        seconds: How long it took.
-    """
-
-    searches: int
-    duplicates: int
-    most: int
-    mean: float
-    seconds: float
-
-
 def kill_in_the_middle(executor, killed, *, searches, rate, storage):
-    """Run a scan, kill a process by SIGKILL when half of the searches were asked, go on."""
+    """Run a scan, kill a process by SIGKILL when half of the searches were asked, and go on.
+
+    Returns:
+        The searches that were asked, as often as each was.
+    """
     service = CountingService()
     with tempfile.TemporaryDirectory() as home, service.run():
         folder = Path(home, "fares")
-        program = f"from {__name__} import main; main()"
-        command = [sys.executable, "-c", program, executor, "run", "--searches", f"{searches}"]
+        command = [sys.executable, "-m", __name__, executor, f"{searches}"]
         environment = {
             **os.environ,
             "FERRY_BASE_URL": service.base_url,
@@ -202,77 +178,36 @@ def kill_in_the_middle(executor, killed, *, searches, rate, storage):
             groups.append(process.pid)
             return process
 
-        pause = 0.0
         process = begin()
         try:
             while len(service.sent) < searches // 2:
                 assert process.poll() is None
                 time.sleep(0.01)
             if killed == "worker":
-                os.kill(service.sent[-1][2], signal.SIGKILL)
+                os.kill(service.sent[-1][1], signal.SIGKILL)
             else:
                 process.kill()
                 process.wait()
                 process = begin()
-                before = {worker for _, _, worker in service.sent}
-                while {worker for _, _, worker in service.sent} == before:
-                    assert process.poll() is None
-                    time.sleep(0.01)
-                pause = widest_pause(service)
             assert process.wait() == 0
         finally:
             for group in groups:  # the workers of a killed process wait for it forever
                 with suppress(ProcessLookupError):
                     os.killpg(group, signal.SIGKILL)
             process.wait()
-        return outcome(service, folder, pause)
-
-
-def widest_pause(service):
-    moments = sorted(moment for moment, _, _ in service.sent)
-    return max(after - before for before, after in pairwise(moments))
-
-
-def outcome(service, folder, pause):
-    moments = sorted(moment for moment, _, _ in service.sent)
-    asked = Counter(key for _, key, _ in service.sent)
-    rows = rows_of(folder)
-    fares = Counter(row["search"] for row in rows)
-    assert {row["status"] for row in rows} == {"answered"}
-    assert max(fares.values()) == min(fares.values())
-    found = {row["search"] for row in rows}
-    assert len(found) == len(asked)
-    seconds = moments[-1] - moments[0]
-    most, first = 0, 0
-    for last, moment in enumerate(moments):
-        while moments[first] <= moment - 1:
-            first += 1
-        most = max(most, last - first + 1)
-    mean = len(moments) / (seconds - pause)
-    return Outcome(len(found), len(moments) - len(asked), most, mean, seconds)
+        asked = Counter(key for key, _ in service.sent)
+        rows = rows_of(folder)
+        assert {row["status"] for row in rows} == {"answered"}
+        fares = Counter(row["search"] for row in rows)
+        assert len(fares) == len(asked)
+        assert max(fares.values()) == min(fares.values())
+    return asked
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("executor", choices=["pool", "dask"])
-    parser.add_argument("killed", choices=["worker", "process", "run"])
-    parser.add_argument("--searches", type=int, default=300)
-    parser.add_argument("--rate", type=int, default=50)
-    given = parser.parse_args()
-    if given.killed == "run":
-        run_scan(given.executor, Path(os.environ["FOLDER"]), given.searches)
-        return
-    program = binary()
-    assert program is not None, "there is no redis-server"
-    with RedisServer(program) as redis:
-        found = kill_in_the_middle(
-            given.executor,
-            given.killed,
-            searches=given.searches,
-            rate=given.rate,
-            storage=redis.url,
-        )
-    sys.stdout.write(f"{given.executor}, {given.killed} killed: {found}\n")
+    """Run the scan in a process of its own: the arguments are the executor and the searches."""
+    executor, searches = sys.argv[1:]
+    run_scan(executor, Path(os.environ["FOLDER"]), int(searches))
 
 
 if __name__ == "__main__":

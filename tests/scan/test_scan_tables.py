@@ -11,6 +11,7 @@ from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.scan.searches import CompanyRoute, Search
 from ferry_sdk.scan.tables import Answer, Rows
 from tests.scan.season import DAYS, LONE
+from tests.support.tables import each
 from tests.support.trip import NOW, found
 
 SEARCH = Search(CompanyRoute("FRMRS", "TNLGN", "1", "CTN"), DAYS[0], LONE)
@@ -29,7 +30,7 @@ def rows(answer):
     return made.table().to_pylist()
 
 
-@pytest.mark.parametrize(
+@each(
     ("amount", "status"),
     [
         ("82.5", "answered"),
@@ -49,12 +50,6 @@ def test_no_price_is_rounded(sailing, amount, status):
     (row,) = rows(Answer(SEARCH, NOW, Records([changed])))
     assert row["status"] == status
     assert row["price"] == (Decimal(amount) if status == "answered" else None)
-
-
-def test_a_price_does_not_depend_on_the_decimal_context(sailing):
-    with localcontext(Context(prec=3)):
-        first, *_ = rows(Answer(SEARCH, NOW, Records([sailing])))
-    assert first["price"] == sailing.tariffs[0].amount
 
 
 def test_a_moment_without_a_year_in_utc_is_a_row(sailing):
@@ -100,8 +95,10 @@ def test_searches_whose_ids_contain_separators_have_different_keys():
         assert first.key != second.key, separator
 
 
-def test_a_row_has_the_moments_of_its_sailing(sailing):
-    first, *_ = rows(Answer(SEARCH, NOW, Records([sailing])))
+def test_a_row_has_the_price_and_the_moments_of_its_sailing(sailing):
+    with localcontext(Context(prec=3)):  # the price does not depend on it
+        first, *_ = rows(Answer(SEARCH, NOW, Records([sailing])))
+    assert first["price"] == sailing.tariffs[0].amount
     assert first["depart_at"] == sailing.depart_at
     assert first["arrive_local"] == sailing.arrive_at.replace(tzinfo=None)
     assert first["asked_at"] == NOW

@@ -33,6 +33,7 @@ from ferry_sdk.scan import Party
 from ferry_sdk.scan.progress import show_progress
 from ferry_sdk.scan.report import ScanReport
 from tests.scan.season import DAYS, LONE, PAIR, SIZE, check_rows, new_scan, rows_of
+from tests.support.tables import each
 from tests.support.trip import TRAVELLERS
 
 
@@ -82,33 +83,24 @@ def test_money_is_exact_and_moments_have_a_zone(scan, make_client, folder):
             scan.to_frame(**option)
 
 
-def test_the_size_is_known_before_a_search_is_sent(scan, make_client, ferry_sandbox, folder):
-    assert scan.plan(make_client) == scan.size == scan.report.not_asked == SIZE
-    assert searches(ferry_sandbox) == 0
-    assert not folder.exists()
-
-
-def test_the_size_is_read_with_the_settings_of_the_environment(scan, ferry_sandbox, monkeypatch):
+def test_the_size_is_known_before_a_search_is_sent(
+    scan, make_client, ferry_sandbox, folder, monkeypatch
+):
     with pytest.raises(ConfigurationError, match=r"plan\(client\).*FERRY_TOKEN"):
         _ = scan.size
     monkeypatch.setenv("FERRY_TOKEN", ferry_sandbox.token)
     monkeypatch.setenv("FERRY_BASE_URL", ferry_sandbox.base_url)
     assert scan.size == SIZE
-    assert searches(ferry_sandbox) == 0
-
-
-def test_routes_of_a_client_need_no_catalogue(ferry_sandbox, folder):
+    assert scan.plan(make_client) == scan.size == scan.report.not_asked == SIZE
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         routes = ferry.routes.find("Genoa", "Tunis")
-    assert new_scan(folder, routes=routes).size == SIZE
-    assert new_scan(folder, routes=routes, companies=["GNV"]).size == SIZE / 2
-
-
-def test_every_route_can_be_scanned(make_client, folder):
-    everything = new_scan(folder, routes="all", dates=(DAYS[0], DAYS[0]), parties=[LONE])
-    with Ferry(*make_client.args, base_url=make_client.keywords["base_url"]) as ferry:
         sailings = sum(len(route.companies) for route in ferry.routes.find())
+    assert new_scan(folder, routes=routes).size == SIZE, "it needs no catalogue"
+    assert new_scan(folder, routes=routes, companies=["GNV"]).size == SIZE / 2
+    everything = new_scan(folder, routes="all", dates=(DAYS[0], DAYS[0]), parties=[LONE])
     assert everything.plan(make_client) == sailings > 400
+    assert searches(ferry_sandbox) == 0
+    assert not folder.exists()
 
 
 def test_what_is_there_is_not_asked_again(scan, make_client, ferry_sandbox, folder):
@@ -187,12 +179,11 @@ def test_what_a_token_function_raises_is_not_in_the_manifest(ferry_sandbox, fold
     assert '"error": "ValueError"' in (folder / "scan.json").read_text("utf-8")
 
 
-def test_a_service_that_cannot_be_reached_ends_the_scan(ferry_sandbox, make_client, folder):
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-        scan = new_scan(folder, routes=ferry.routes.find("Genoa", "Tunis"))
-    ferry_sandbox.stop()
+def test_a_service_that_cannot_be_reached_ends_the_scan(folder):
+    routes = [Route("1", "ITGOA", "TNLGN", "Genoa", "Tunis", ("GNV",), timedelta(hours=1))]
+    scan = new_scan(folder, routes=routes)
     with pytest.raises(ConnectionFailedError):
-        scan.run(make_client)
+        scan.run(partial(AsyncFerry, "token", base_url="http://127.0.0.1:9", max_retries=0))
     assert scan.report.done == 0
 
 
@@ -203,12 +194,12 @@ def test_ctrl_c_keeps_the_answers_and_says_how_to_go_on(scan, ferry_sandbox, fol
 
     def interrupt(event):
         sent.append(event)
-        if len(sent) == 40:
+        if len(sent) == 20:
             os.kill(os.getpid(), signal.SIGINT)
 
     address = {"base_url": ferry_sandbox.base_url}
     ferry = AsyncFerry(ferry_sandbox.token, **address, event_hooks={"response": [interrupt]})
-    ferry_sandbox.faults.add("delay_before", "availability.search", seconds=0.1, times=None)
+    ferry_sandbox.faults.add("delay_before", "availability.search", seconds=0.05, times=None)
     with pytest.raises(KeyboardInterrupt, match=rf"of {SIZE} searches are in .*to go on"):
         scan.run(ferry, concurrency=4)
     kept = scan.report.done
@@ -262,7 +253,7 @@ def test_a_scan_runs_where_an_event_loop_runs_already(scan, ferry_sandbox, folde
     check_rows(folder)
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "value"),
     [
         ("routes", []),
@@ -288,16 +279,12 @@ def test_an_invalid_argument_is_named(folder, field, value):
     assert not folder.exists()
 
 
-def test_a_file_is_not_a_folder(tmp_path):
+def test_a_path_that_can_be_no_folder_is_refused_before_anything_is_asked(tmp_path):
     (tmp_path / "fares").write_bytes(b"")
-    with pytest.raises(InvalidInputError, match="folder: expected a folder"):
-        new_scan(tmp_path / "fares")
-
-
-def test_a_party_takes_no_name_of_a_traveller():
-    with pytest.raises(InvalidInputError) as caught:
-        Party("pair", [{**TRAVELLERS[0], "first_name": "Marguerite"}])
-    assert caught.value.field == "passengers[0].first_name"
+    for wrong in ("a\0b", "a" * 300, tmp_path / "fares", ""):
+        with pytest.raises(InvalidInputError) as refused:
+            new_scan(wrong)
+        assert refused.value.field == "folder"
 
 
 def test_a_party_has_records_and_the_ages_of_each_day():
@@ -309,6 +296,9 @@ def test_a_party_has_records_and_the_ages_of_each_day():
     asked = party.asked(date(2050, 6, 30), date(2050, 7, 1))
     assert [one["age"] for one in asked["passengers"]] == [49]
     assert [one["age"] for one in asked["passengers_on_last_day"]] == [50]
+    with pytest.raises(InvalidInputError) as caught:
+        Party("pair", [{**TRAVELLERS[0], "first_name": "Marguerite"}])
+    assert caught.value.field == "passengers[0].first_name"
 
 
 def test_a_party_is_measured_on_the_days_of_the_scan_only(folder):
@@ -323,12 +313,9 @@ def test_a_party_is_measured_on_the_days_of_the_scan_only(folder):
     assert caught.value.field == "passengers"
 
 
-def test_a_route_that_nobody_sails_is_an_error(make_client, folder):
+def test_a_route_that_nobody_is_known_to_sail_is_an_error(make_client, folder):
     with pytest.raises(InvalidInputError, match="no company sails from ESTRF to ITGOA"):
         new_scan(folder, routes=[("ESTRF", "ITGOA")]).run(make_client)
-
-
-def test_a_service_that_names_no_company_wants_one(folder):
     unknown = Route("1", "ITGOA", "TNLGN", "Genoa", "Tunis", (), timedelta(hours=1))
     with pytest.raises(InvalidInputError) as caught:
         new_scan(folder, routes=[unknown])
@@ -341,7 +328,7 @@ class Terminal(StringIO):
         return True
 
 
-@pytest.mark.parametrize(("stream", "is_shown"), [(StringIO(), False), (Terminal(), True)])
+@each(("stream", "is_shown"), [(StringIO(), False), (Terminal(), True)])
 def test_progress_is_shown_on_a_terminal_only(monkeypatch, stream, is_shown):
     monkeypatch.setattr("sys.stderr", stream)
     reports = [ScanReport(60, 30, 10, 5), ScanReport(60)]
