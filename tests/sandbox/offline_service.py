@@ -59,6 +59,11 @@ class OfflineService:
             self.perform(operation, arguments, **how)
         return caught.value
 
+    def refusal(self, operation, arguments=None, **how):
+        """Return the status and the code of the error."""
+        error = self.error_of(operation, arguments, **how)
+        return error.status, error.code
+
     def attempt(self, operation, arguments=None, **how):
         """Return the error, or None if the operation succeeds."""
         try:
@@ -107,6 +112,29 @@ class OfflineService:
 
     def confirm(self, created):
         return self.perform("bookings.confirm", id=created["booking_id"])
+
+    def issue(self, line=ONE_TICKET, **how):
+        """Create a booking and confirm it; return the answer to its creation."""
+        created = self.create(line, **how)
+        self.confirm(created)
+        return created
+
+    def tickets(self, created):
+        return self.booking(created)["tickets"]
+
+    def statuses(self, created):
+        return [ticket["status"] for ticket in self.tickets(created)]
+
+    def cancel(self, created, **how):
+        return self.perform("bookings.cancel", booking_id=created["booking_id"], **how)
+
+    def mark_paid(self, ticket, reference="pay-1", **more):
+        body = {"id": ticket["id"], "external_payment_ref": reference, **more}
+        return self.perform("tickets.mark_paid", body, access=Access.ORGANISATION)
+
+    def fee(self, name):
+        """Return the preview of the fee of a booking or a ticket."""
+        return self.perform("bookings.cancel_fee", id=name)
 
     def today(self):
         return self.clock.now().date()
