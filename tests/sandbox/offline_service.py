@@ -176,7 +176,7 @@ class ServiceOverHttp(OfflineService):
 
     def __init__(self, sandbox, http):
         self.sandbox, self.clock, self.faults = sandbox, sandbox.clock, sandbox.faults
-        self.service, self._http = self, http
+        self.service, self.http = self, http
 
     def perform(
         self, operation, arguments=None, *, access=Access.READ_WRITE, language="en", **named
@@ -188,7 +188,7 @@ class ServiceOverHttp(OfflineService):
         if operation.startswith("mcp."):
             params = {"name": operation.removeprefix("mcp."), "arguments": body}
             message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-            result = self._http.post("/mcp", json=message, headers=headers).json()["result"]
+            result = self.http.post("/mcp", json=message, headers=headers).json()["result"]
             answer, failed = result["structuredContent"], result.get("isError")
             status = None
         else:
@@ -197,7 +197,7 @@ class ServiceOverHttp(OfflineService):
             if "{id}" in endpoint.path:
                 body.pop("id", None)
             sent = {"json": body} if endpoint.method == "POST" else {}
-            reply = self._http.request(endpoint.method, path, headers=headers, **sent)
+            reply = self.http.request(endpoint.method, path, headers=headers, **sent)
             answer, status = reply.json(), reply.status_code
             failed = status >= 400
         if failed:

@@ -427,7 +427,7 @@ class Trial(ServiceOverHttp):
     """A caller who takes everything from the list of the trial routes."""
 
     def route(self, code):
-        listed = self._http.get("/_sandbox/trial-routes").json()["routes"]
+        listed = self.http.get("/_sandbox/trial-routes").json()["routes"]
         return next(each for each in listed if each["arrive_code"] == code)
 
     def search_body(self, code):
