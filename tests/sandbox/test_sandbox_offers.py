@@ -429,15 +429,8 @@ def test_an_availability_has_every_field_of_the_interface(pair, day, language, i
     company, journey = pair
     back = DAYS[-1] + timedelta(days=7) if returning else None
     vehicle = "FIAT__500" if journey.route.vehicles else None
-    asked = query(
-        company.code,
-        *ports(journey),
-        day,
-        back=back,
-        party=FAMILY,
-        vehicle=vehicle,
-        is_open=is_open,
-    )
+    how = {"back": back, "party": FAMILY, "vehicle": vehicle, "is_open": is_open}
+    asked = ask(company, journey, day, **how)
     for offer in at().search(asked):
         record = json.loads(json.dumps(offer.to_wire(language)))
         check(record, TABLE)
