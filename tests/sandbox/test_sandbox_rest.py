@@ -1,5 +1,4 @@
 import json
-import socket
 import uuid
 
 import httpx
@@ -17,24 +16,23 @@ from tests.support.wire import TLS
 
 
 @pytest.fixture(scope="module")
-def sandbox():
-    with Sandbox() as running:
-        running.clock.freeze()
-        yield running
+def running():
+    with Sandbox(now=NOW, frozen=True) as sandbox:
+        headers = {"authorization": f"Bearer {sandbox.token}", "accept": "application/json"}
+        url = sandbox.base_url
+        with httpx.Client(verify=TLS, base_url=url, headers=headers, timeout=60) as client:
+            yield sandbox, client
 
 
-@pytest.fixture(autouse=True)
-def _fresh(sandbox):
-    sandbox.clock.travel_to(NOW)
-    sandbox.counters.reset()
-    sandbox.faults.clear()
+@pytest.fixture
+def sandbox(running):
+    running[0].reset()
+    return running[0]
 
 
 @pytest.fixture(scope="module")
-def client(sandbox):
-    headers = {"authorization": f"Bearer {sandbox.token}", "accept": "application/json"}
-    with httpx.Client(verify=TLS, base_url=sandbox.base_url, headers=headers) as opened:
-        yield opened
+def client(running):
+    return running[1]
 
 
 @pytest.fixture
@@ -42,16 +40,11 @@ def service(sandbox, client):
     return ServiceOverHttp(sandbox, client)
 
 
-def test_money_has_two_decimals_at_most(service):
-    price = service.create(more={"reservation_type": "TICKET"})["total_price"]
-    assert len(str(price).partition(".")[2]) <= 2
-
-
-@each("header", [None, "Bearer wrong", "Basic abc", "Bearer"])
-@each(("method", "path"), [(each.method, each.path) for each in ENDPOINTS])
-def test_every_endpoint_refuses_an_unknown_token(sandbox, method, path, header):
-    headers = {"accept": "application/json", **({"authorization": header} if header else {})}
-    reply = httpx.request(method, f"{sandbox.base_url}{path}", headers=headers, verify=TLS)
+@each("header", ["", "Bearer wrong", "Basic abc", "Bearer"])
+@each("endpoint", ENDPOINTS)
+def test_every_endpoint_refuses_an_unknown_token(client, sandbox, endpoint, header):
+    headers = {"authorization": header}
+    reply = client.request(endpoint.method, endpoint.path, headers=headers)
     assert (reply.status_code, reply.json()["code"]) == (401, "UNAUTHORIZED")
     assert reply.headers["www-authenticate"] == 'Bearer error="invalid_token"'
     assert not sandbox.counters.effects
@@ -66,22 +59,16 @@ def test_every_endpoint_refuses_an_unknown_token(sandbox, method, path, header):
         ("text/html, application/json; charset=utf-8", 200),
         ("text/html", 406),
         ("", 406),
+        (None, 406),
         ("application/json;q=0, */*", 406),
         ("text/html, */*;q=0.0", 406),
     ],
 )
-def test_accept_must_allow_json(client, accept, status):
-    assert client.get("/api/vehicle-brand", headers={"accept": accept}).status_code == status
-
-
-def test_a_request_without_accept_is_not_acceptable(sandbox):
-    host = httpx.URL(sandbox.base_url)
-    with socket.create_connection((host.host, host.port)) as wire:
-        wire.sendall(
-            f"GET /api/port HTTP/1.1\r\nHost: {host.netloc.decode()}\r\n"
-            f"Authorization: Bearer {sandbox.token}\r\nConnection: close\r\n\r\n".encode()
-        )
-        assert wire.makefile("rb").readline().split()[1] == b"406"
+def test_accept_must_allow_json(client, sandbox, accept, status):
+    headers = [("authorization", f"Bearer {sandbox.token}")]
+    headers += [] if accept is None else [("accept", accept)]
+    request = httpx.Request("GET", f"{sandbox.base_url}/api/vehicle-brand", headers=headers)
+    assert client.send(request).status_code == status
 
 
 @each(
@@ -116,7 +103,6 @@ def test_the_content_type_must_be_json(client, kind, status):
         (b'{"id": null}', 422, "VALIDATION_ERROR"),
         (b" " * (LARGEST_BODY + 1), 413, "BODY_TOO_LARGE"),
     ],
-    ids=range(12),
 )
 def test_an_unreadable_body_is_refused(client, body, status, code):
     headers = {"content-type": "application/json"}
@@ -143,15 +129,14 @@ def test_other_paths_and_methods_are_refused_in_json(client, method, path, statu
     reply = client.request(method, path, headers={"accept-language": "it"})
     assert (reply.status_code, reply.json()["code"]) == (status, code)
     assert reply.headers["content-type"] == "application/json"
-    assert reply.headers["x-request-id"]
 
 
-def test_every_response_has_its_ids(client, sandbox):
+def test_every_response_has_its_ids(client):
     replies = [
         client.get("/api/vehicle-brand"),
         client.get("/api/nothing"),
         client.get("/api/ticket/x"),
-        httpx.get(f"{sandbox.base_url}/api/port"),
+        client.get("/api/port", headers={"authorization": ""}),
         client.post("/api/booking/confirm", content=b"{"),
     ]
     ids = {str(uuid.UUID(reply.headers["x-request-id"])) for reply in replies}
@@ -165,8 +150,9 @@ def test_every_response_has_its_ids(client, sandbox):
 
 def test_names_are_sent_unescaped_in_utf8(client, service):
     guest = {**GUEST, "first_name": "Ζωή", "last_name": "بن علي"}
-    booking_id = service.create(passengers=[guest])["booking_id"]
-    content = client.get(f"/api/booking/{booking_id}").content.decode("utf-8")
+    created = service.create(passengers=[guest])
+    assert len(str(created["total_price"]).partition(".")[2]) <= 2
+    content = client.get(f"/api/booking/{created['booking_id']}").content.decode("utf-8")
     assert "Ζωή" in content
     assert "بن علي" in content
 
@@ -184,8 +170,8 @@ def test_an_error_names_the_first_invalid_field_and_all_of_them(client):
 def test_requests_are_counted_even_if_refused_and_effects_only_if_made(client, sandbox, service):
     service.create()
     client.post("/api/booking", json={})
-    httpx.get(f"{sandbox.base_url}/api/port")
-    httpx.get(f"{sandbox.base_url}/voucher/a/b.pdf")
+    client.get("/api/port", headers={"authorization": ""})
+    client.get("/voucher/a/b.pdf")
     requests = sandbox.counters.requests
     assert requests["bookings.create"] == 2
     assert requests["catalogue.ports"] == requests["voucher.file"] == 1

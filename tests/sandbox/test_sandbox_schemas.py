@@ -6,16 +6,17 @@ import re
 
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError, validators
+from offline_service import ADULT, NOW, ONE_TICKET, search_request
 
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.operations import TOOLS
 from ferry_sdk.sandbox.requests.errors import messages
 from tests.support.shapes import is_about_shape
 from tests.support.tables import each
-from tests.support.tiers import examples
+from tests.support.tiers import examples, is_quick
 from tests.support.wire import TLS
 
 
@@ -33,7 +34,7 @@ class Tools:
 
     def __init__(self, sandbox):
         headers = {"authorization": f"Bearer {sandbox.token}", "accept": "application/json"}
-        self.http = httpx.Client(verify=TLS, base_url=sandbox.base_url, headers=headers, timeout=30)
+        self.http = httpx.Client(verify=TLS, base_url=sandbox.base_url, headers=headers, timeout=60)
         listed = self.request("tools/list", {})["tools"]
         self.schemas = {tool["name"]: tool["inputSchema"] for tool in listed}
         self.validators = {
@@ -45,18 +46,19 @@ class Tools:
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         return self.http.post("/mcp", json=message).json()["result"]
 
-    def errors(self, name, arguments):
-        """Return the messages about the arguments; None if the tool accepted them."""
-        result = self.request("tools/call", {"name": name, "arguments": arguments})
-        if not result["isError"]:
-            return None
-        error = result["structuredContent"]
-        return [each["message"] for each in error.get("errors", [])] or [error["message"]]
-
     def shape_errors(self, name, arguments):
         """Return the messages about the shape of the arguments."""
-        said = self.errors(name, arguments) or []
+        result = self.request("tools/call", {"name": name, "arguments": arguments})
+        if not result["isError"]:
+            return []
+        error = result["structuredContent"]
+        said = [each["message"] for each in error.get("errors", [])] or [error["message"]]
         return [words for words in said if is_about_shape(words)]
+
+    def agree(self, name, arguments, *, is_valid):
+        """Check that the schema and the service have the same opinion of the arguments."""
+        assert self.validators[name].is_valid(arguments) == is_valid
+        assert (self.shape_errors(name, arguments) == []) == is_valid
 
 
 @pytest.fixture(scope="module")
@@ -112,11 +114,6 @@ def objects(schema, whole):
     )
 
 
-def requests(tools, name):
-    schema = tools.schemas[name]
-    return values(schema, schema).filter(tools.validators[name].is_valid)
-
-
 def places(value, way=()):
     """Yield the path of every value inside a value."""
     yield way
@@ -135,9 +132,10 @@ ODD += ["x" * 201, "@", "+0", "123", "PEUGEOT 208", "a__", 34.5, -1, 10, 121, "A
 
 
 @st.composite
-def damage_one_value(draw, requests):
-    """Return a valid request in which one value is changed, removed or added."""
-    request = copy.deepcopy(draw(requests))
+def valid_and_damaged(draw, requests):
+    """Return a valid request, and one in which one value is changed, removed or added."""
+    valid = draw(requests)
+    request = copy.deepcopy(valid)
     *way, last = draw(st.sampled_from([each for each in places(request) if each]))
     record = request
     for step in way:
@@ -149,79 +147,52 @@ def damage_one_value(draw, requests):
         record[f"{last}_"] = record[last]
     else:
         record[last] = draw(ANYTHING | st.sampled_from(ODD))
-    return request
+    return valid, request
 
 
 @pytest.mark.parametrize("name", TOOLS)
-def test_the_service_accepts_the_shape_of_every_value_that_a_schema_allows(tools, name):
-    @settings(max_examples=20)
-    @given(requests(tools, name))
-    def check(arguments):
-        assert tools.shape_errors(name, arguments) == []
+def test_schema_and_service_agree_on_the_shape_of_every_value(tools, name):
+    schema, validator = tools.schemas[name], tools.validators[name]
+
+    @examples(10 if is_quick() else 40)
+    @given(valid_and_damaged(values(schema, schema).filter(validator.is_valid)))
+    def check(requests):
+        valid, damaged = requests
+        tools.agree(name, valid, is_valid=True)
+        tools.agree(name, damaged, is_valid=validator.is_valid(damaged))
 
     check()
-
-
-@pytest.mark.parametrize("name", TOOLS)
-def test_the_service_refuses_the_shape_of_every_value_that_a_schema_refuses(tools, name):
-    @examples(25)
-    @given(damage_one_value(requests(tools, name)))
-    def check(arguments):
-        if tools.validators[name].is_valid(arguments):
-            assert tools.shape_errors(name, arguments) == []
-        else:
-            assert tools.shape_errors(name, arguments)
-
-    check()
-
-
-SEARCH = {
-    "request": {
-        "company": "CTN",
-        "depart_code": "FRMRS",
-        "arrive_code": "TNLGN",
-        "out_journey_id": "J1",
-        "out_at": "2027-03-01",
-        "out_time": "10:00",
-        "ret_journey_id": "",
-        "ret_at": "",
-        "ret_time": "",
-    },
-    "passengers": [{"order": 1, "type": "Adult", "param": "A", "gender": "Male", "age": 34}],
-}
 
 
 def test_schema_and_service_agree_on_times_and_one_way_searches(tools):
-    assert tools.validators["search_availability"].is_valid(SEARCH)
-    assert tools.shape_errors("search_availability", SEARCH) == []
+    request = search_request(ONE_TICKET, NOW.date()) | dict.fromkeys(
+        ("ret_journey_id", "ret_at", "ret_time"), ""
+    )
+    search = {"request": request, "passengers": [ADULT]}
+    tools.agree("search_availability", search, is_valid=True)
     for time in ("10:00:00Z", "24:00", "9:00"):
-        wrong = {**SEARCH, "request": {**SEARCH["request"], "out_time": time}}
-        assert not tools.validators["search_availability"].is_valid(wrong)
+        wrong = {**search, "request": {**request, "out_time": time}}
+        tools.agree("search_availability", wrong, is_valid=False)
         assert tools.shape_errors("search_availability", wrong) == [messages("en")["time"]]
 
 
+CHOSEN = [{"availability_id": "A", "tariff_id": "B", "place_id": "C"}]
+
+
 @each(
-    ("given", "is_right"),
+    ("given", "is_valid"),
     [
         ({}, False),
         ({"id": None}, False),
         ({"id": "A1"}, True),
         ({"id": "A1", "availabilities": None}, True),
-        ({"availabilities": [{"availability_id": "A", "tariff_id": "B", "place_id": "C"}]}, True),
-        (
-            {
-                "id": "A1",
-                "availabilities": [{"availability_id": "A", "tariff_id": "B", "place_id": "C"}],
-            },
-            False,
-        ),
+        ({"availabilities": CHOSEN}, True),
+        ({"id": "A1", "availabilities": CHOSEN}, False),
     ],
 )
-def test_a_booking_takes_an_id_or_availabilities(tools, given, is_right):
+def test_a_booking_takes_an_id_or_availabilities(tools, given, is_valid):
     guest = {"type": "ADT", "first_name": "Ada", "last_name": "Byron"}
-    arguments = {"passengers": [guest], **given}
-    assert tools.validators["create_booking"].is_valid(arguments) == is_right
-    assert (tools.shape_errors("create_booking", arguments) == []) == is_right
+    tools.agree("create_booking", {"passengers": [guest], **given}, is_valid=is_valid)
 
 
 def test_every_property_has_a_description_and_no_schema_is_a_union(tools):
