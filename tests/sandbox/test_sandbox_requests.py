@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import json
 import re
 from datetime import date, timedelta, timezone
 from pathlib import Path
@@ -23,6 +24,7 @@ from offline_service import (
 )
 
 import ferry_sdk.sandbox
+from ferry_sdk.sandbox.requests import errors
 from ferry_sdk.sandbox.requests.bookings import McpNewBooking, NewBooking, Payment
 from ferry_sdk.sandbox.requests.errors import LANGUAGES, RefusedError, language_of, messages, text
 from ferry_sdk.sandbox.requests.searches import Search
@@ -426,7 +428,8 @@ def test_every_message_is_used():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
-    assert set(messages("en")) <= used
+    types = json.loads(Path(errors.__file__).with_name("error_types.json").read_text("utf-8"))
+    assert set(messages("en")) <= used | set(types.values())
 
 
 @each(
