@@ -2,6 +2,7 @@
 
 import gc
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -12,6 +13,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import anyio
@@ -20,6 +22,7 @@ import pytest
 from offline_service import ADULT, ONE_TICKET, search_request
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from ferry_sdk.cli.app import load_command
 from ferry_sdk.sandbox import AsyncSandbox, McpOptions, Sandbox
 from ferry_sdk.sandbox.http.conventions import LARGEST_BODY
 from ferry_sdk.sandbox.offers.offers import Offers
@@ -426,3 +429,22 @@ def test_an_internal_error_announces_that_the_connection_closes(sandbox, monkeyp
     assert head.startswith(b"HTTP/1.1 500 ")
     assert b"connection: close" in head.lower()
     assert json.loads(body)["code"] == "INTERNAL_ERROR"
+
+
+# The example of a container
+
+
+def test_the_example_of_a_container_names_options_that_exist_and_is_healthy():
+    folder = Path(__file__).parents[2] / "examples" / "container"
+    dockerfile = (folder / "Dockerfile").read_text("utf-8")
+    both = dockerfile + (folder / "compose.yaml").read_text("utf-8")
+    options = {each.name.upper() for each in load_command("sandbox").params}
+    named = set(re.findall(r"\bFERRY_SANDBOX_([A-Z_]+)", both))
+    assert {"HOST", "PORT", "STATE", "CONTROL_TOKEN"} <= named <= options
+    (port,) = re.findall(r"FERRY_SANDBOX_PORT=(\d+)", dockerfile)
+    assert f"http://127.0.0.1:{port}/health" in dockerfile
+    assert f"EXPOSE {port}" in dockerfile
+    assert re.search(r"^USER 1000$", dockerfile, re.MULTILINE)
+    tokens = re.findall(r"_TOKEN\s*[:=]\s*(\S+)", both)
+    assert tokens
+    assert all(value.startswith("${") for value in tokens)
