@@ -83,9 +83,7 @@ def test_companies_have_ships_and_their_own_age_bands():
 @each(
     ("look_up", "field", "reason"),
     [
-        (lambda n: n.company("NOBODY"), "request.company", "unknown_company"),
         (lambda n: n.company("NOBODY", "provider_id"), "provider_id", "unknown_company"),
-        (lambda n: n.journey(str(uuid.UUID(int=0))), "request.out_journey_id", "unknown_journey"),
         (lambda n: n.vehicle("FIAT__9000"), "vehicle.code", "unknown_vehicle"),
         (lambda n: n.vehicle("CAR"), "vehicle.code", "unknown_vehicle"),
         (lambda n: n.vehicle("GENERIC__TANK"), "vehicle.code", "unknown_vehicle"),

@@ -14,14 +14,13 @@ from hypothesis import strategies as st
 from sandbox_queries import ADULT, DAYS, FAMILY, NETWORK, NOW, PAIRS, SHORT, at, nightly, query
 
 from ferry_sdk import PlaceGender, PlaceUse
-from ferry_sdk.sandbox.bookings.selection import age_on
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.network.network import journey_id, load_records
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 from ferry_sdk.sandbox.network.timetable import Timetable
 from ferry_sdk.sandbox.offers import offers as offers_module
 from ferry_sdk.sandbox.offers.accommodation import Party, Traveller
-from ferry_sdk.sandbox.offers.fares import Fares, euros
+from ferry_sdk.sandbox.offers.fares import Fares
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests.errors import RefusedError
 from tests.support.exchanges import caught
@@ -165,27 +164,17 @@ def test_an_offer_keeps_the_prices_of_its_search():
     assert later[offer.sailing.id].fare > offer.fare
 
 
-def test_the_oldest_offers_are_forgotten(monkeypatch):
+def test_the_oldest_offers_are_forgotten_and_a_repeated_search_renews_its_offers(monkeypatch):
     offers = at()
-    (first, *_, last) = offers.search(query(*SHORT, DAYS[0]))
-    monkeypatch.setattr(offers_module, "_CACHE_SIZE", 5)
-    more = offers.search(query(*SHORT, DAYS[1]))
-    assert offers.find(first.id) is offers.find(last.id) is None
-    assert [each.id for each in more if offers.find(each.id)] == [each.id for each in more[-5:]]
-
-
-def test_a_repeated_search_renews_its_offers(monkeypatch):
-    offers = at()
-    day, night = (
-        query(*SHORT, DAYS[0], earliest=time(21)),
-        query(*SHORT, DAYS[1], earliest=time(21)),
-    )
-    size = len(offers.search(day))
+    first, second, third = (query(*SHORT, day, earliest=time(21)) for day in DAYS[:3])
+    size = len(offers.search(first))
     monkeypatch.setattr(offers_module, "_CACHE_SIZE", 2 * size)
-    offers.search(night)
-    again = offers.search(day)
-    offers.search(query(*SHORT, DAYS[2], earliest=time(21)))
-    assert all(offers.find(each.id) for each in again)
+    forgotten = offers.search(second)
+    again = offers.search(first)
+    kept = offers.search(third)
+    assert len(again) == len(kept) == size
+    assert all(offers.find(each.id) for each in (*again, *kept))
+    assert not any(offers.find(each.id) for each in forgotten)
 
 
 def test_an_offer_can_be_priced_for_other_ages():
@@ -210,6 +199,9 @@ def test_the_fare_includes_the_party_and_the_vehicle():
 
 
 CTN = "CTN", "FRMRS", "TNLGN"
+ON_FOOT = "LIBERTY", "ITMLZ", "ITLIP"
+FAST = "VIRTU", "ITPZL", "MTMLA"
+HIGH = "ADRIA_MOBIL__CORAL_XL"
 
 
 @each(
@@ -230,16 +222,8 @@ CTN = "CTN", "FRMRS", "TNLGN"
             "request.ret_journey_id",
             "unknown_journey",
         ),
-        (
-            query("LIBERTY", "ITMLZ", "ITLIP", DAYS[0], vehicle="FIAT__500"),
-            "vehicle.code",
-            "no_vehicles",
-        ),
-        (
-            query("VIRTU", "ITPZL", "MTMLA", DAYS[0], vehicle="ADRIA_MOBIL__CORAL_XL"),
-            "vehicle.code",
-            "vehicle_too_high",
-        ),
+        (query(*ON_FOOT, DAYS[0], vehicle="FIAT__500"), "vehicle.code", "no_vehicles"),
+        (query(*FAST, DAYS[0], vehicle=HIGH), "vehicle.code", "vehicle_too_high"),
         (query(*CTN, DAYS[0], vehicle="GENERIC__TRUCK"), "vehicle.code", "vehicle_is_freight"),
     ],
 )
@@ -248,7 +232,7 @@ def test_a_search_that_does_not_fit_the_network_names_its_field(asked, field, re
     (problem,) = error.problems
     assert (problem.path, problem.text) == (field, reason)
     # A fast ship carries low vehicles.
-    assert at().search(query("VIRTU", "ITPZL", "MTMLA", DAYS[0], vehicle="FIAT__500"))
+    assert at().search(query(*FAST, DAYS[0], vehicle="FIAT__500"))
 
 
 def test_the_client_knows_the_genders_and_uses_of_places():
@@ -353,20 +337,6 @@ def test_fares_depend_on_the_route_the_ship_and_the_day_of_the_week():
     assert sum(friday) / len(friday) > sum(thursday) / len(thursday) * 1.05
 
 
-@each(
-    ("born", "day", "age"),
-    [
-        (date(2014, 7, 14), date(2026, 7, 13), 11),
-        (date(2014, 7, 14), date(2026, 7, 14), 12),
-        (date(2012, 2, 29), date(2026, 2, 28), 13),
-        (date(2012, 2, 29), date(2026, 3, 1), 14),
-        (date(2026, 7, 1), date(2026, 7, 1), 0),
-    ],
-)
-def test_the_age_is_that_on_the_given_day(born, day, age):
-    assert age_on(born, day) == age
-
-
 def test_a_party_counts_its_age_bands_and_infants_need_no_berth():
     party = Party(NETWORK.companies["GNV"], (*FAMILY, Traveller("Child", 14, "Male")))
     assert [party.number(kind) for kind in ("Adult", "Child", "Infant")] == [3, 1, 1]
@@ -375,11 +345,6 @@ def test_a_party_counts_its_age_bands_and_infants_need_no_berth():
     aboard = offer.to_wire("en")["places"][0]["in_board"]
     assert (aboard["adults"], aboard["childs"], aboard["babies"]) == (3, 1, 1)
     assert aboard["passengers"][4] == {"order": 5, "type": "Adult", "age": 14}
-
-
-def test_cents_convert_to_euros_with_two_decimals():
-    assert str(euros(12340)) == "123.40"
-    assert euros(5) == Decimal("0.05")
 
 
 def journey(depart, arrive):
