@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 
+import httpx
 import pytest
 
+from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.faults import Faults
@@ -14,6 +17,7 @@ from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.operations import ENDPOINTS
 from ferry_sdk.sandbox.requests.access import Access, Caller
 from ferry_sdk.sandbox.service import Service, ServiceError
+from tests.support.wire import TLS
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 ADULT = {"order": 1, "type": "Adult", "param": "A", "gender": "Female", "age": 35}
@@ -203,3 +207,13 @@ class ServiceOverHttp(OfflineService):
         if failed:
             raise ServiceError(status, answer["code"], answer["message"], answer.get("field"))
         return answer
+
+
+@contextmanager
+def run(kind=ServiceOverHttp, **options):
+    """Run a service at a fixed time, with an HTTP client of it."""
+    with Sandbox(now=NOW, frozen=True, **options) as sandbox:
+        url, token = sandbox.base_url, sandbox.token
+        headers = {"authorization": f"Bearer {token}", "accept": "application/json"}
+        with httpx.Client(verify=TLS, base_url=url, headers=headers, timeout=60) as http:
+            yield kind(sandbox, http)

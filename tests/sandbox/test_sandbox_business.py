@@ -1,44 +1,12 @@
 """What goes wrong in business: refusals, lost places, late failures, changes by the company."""
 
-from contextlib import contextmanager
 from datetime import datetime, timedelta
 
-import httpx
 import pytest
-from offline_service import GUEST, NOW, ONE_TICKET, TWO_TICKETS, ServiceOverHttp, departure
+from offline_service import GUEST, ONE_TICKET, TWO_TICKETS, departure, run
 
-from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.requests.access import Access
 from tests.support.tables import each
-from tests.support.wire import TLS
-
-
-@contextmanager
-def run(**options):
-    """Run a service at a fixed time."""
-    with (
-        Sandbox(now=NOW, frozen=True, **options) as sandbox,
-        httpx.Client(
-            verify=TLS,
-            base_url=sandbox.base_url,
-            headers={"accept": "application/json"},
-            timeout=60,
-        ) as http,
-    ):
-        yield ServiceOverHttp(sandbox, http)
-
-
-@pytest.fixture(scope="module")
-def usual():
-    with run() as running:
-        yield running
-
-
-@pytest.fixture
-def service(usual):
-    """Return a service where bookings take no places."""
-    usual.sandbox.reset()
-    return usual
 
 
 @pytest.fixture(scope="module")
@@ -107,14 +75,13 @@ def test_tools_and_methods_of_mcp_and_a_voucher_can_be_refused(service):
         service.faults.add("refused", name, message="No more of that", code="TICKET_VIEW_ERROR")
         error = service.error_of(name, body)
         assert (error.code, error.message) == ("TICKET_VIEW_ERROR", "No more of that")
-    headers = {"authorization": f"Bearer {service.sandbox.token}"}
     for name, method, params in (
         ("mcp.initialize", "initialize", {}),
         ("mcp.ports", "resources/read", {"uri": "resource://service/ports"}),
     ):
         service.faults.add("refused", name, code="NOT_TODAY")
         message = {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}
-        reply = service.http.post("/mcp", json=message, headers=headers).json()
+        reply = service.http.post("/mcp", json=message).json()
         assert reply["error"]["data"]["code"] == "NOT_TODAY"
     service.faults.add("refused", "voucher.file", status=410)
     gone = service.http.get(ticket["pdf_url"])

@@ -7,11 +7,10 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from offline_service import ADULT, GUEST, NOW, ServiceOverHttp, selection
+from offline_service import ADULT, GUEST, NOW, ServiceOverHttp, run, selection
 from sandbox_queries import DAYS as SUMMER
 from sandbox_queries import NETWORK, PAIRS
 
-from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.network.network import Network, journey_id
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
@@ -21,7 +20,6 @@ from ferry_sdk.sandbox.requests.errors import RefusedError
 from tests.support.exchanges import caught
 from tests.support.tables import each
 from tests.support.tiers import LONG
-from tests.support.wire import TLS
 
 LANGUAGES = {"en", "fr", "it", "es", "el", "ar"}
 
@@ -357,11 +355,8 @@ class Trial(ServiceOverHttp):
 @pytest.fixture(scope="module")
 def running():
     """Return the caller of a service at a fixed time."""
-    with Sandbox(now=NOW, frozen=True) as sandbox:
-        headers = {"accept": "application/json", "authorization": f"Bearer {sandbox.token}"}
-        url = sandbox.base_url
-        with httpx.Client(verify=TLS, base_url=url, headers=headers, timeout=60) as http:
-            yield Trial(sandbox, http)
+    with run(Trial) as trial:
+        yield trial
 
 
 @pytest.fixture

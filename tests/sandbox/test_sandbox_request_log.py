@@ -7,7 +7,7 @@ import sys
 
 import httpx
 import pytest
-from offline_service import GUEST, NOW, ServiceOverHttp
+from offline_service import GUEST, NOW, run
 
 from ferry_sdk.sandbox import Clock, RequestLog, Sandbox
 from tests.support.wire import TLS
@@ -17,19 +17,20 @@ CONTROL = "control-token-of-a-team"
 
 
 @pytest.fixture(scope="module")
-def shared():
+def running_service():
     """Return a service at a fixed time with a control token."""
-    with Sandbox(now=NOW, frozen=True, control_token=CONTROL) as sandbox:
-        yield sandbox
+    with run(control_token=CONTROL) as service:
+        yield service
 
 
 @pytest.fixture
-def http(shared):
-    """Return an HTTP client of the service after a reset."""
-    shared.reset()
-    headers = {"authorization": f"Bearer {shared.token}", "accept": "application/json"}
-    with httpx.Client(verify=TLS, base_url=shared.base_url, headers=headers, timeout=60) as client:
-        yield client
+def shared(service):
+    return service.sandbox
+
+
+@pytest.fixture
+def http(service):
+    return service.http
 
 
 def logged(http, **query):
@@ -76,8 +77,7 @@ def test_the_faults_of_a_request_are_logged(shared, http):
     assert logged(http)[0]["faults"] == ["delay_before", "lose_reply"]
 
 
-def test_a_lost_write_is_logged_with_what_it_made(shared, http):
-    service = ServiceOverHttp(shared, http)
+def test_a_lost_write_is_logged_with_what_it_made(service, shared, http):
     made = service.issue()
     ticket_id = service.tickets(made)[0]["id"]
     http.get(f"/api/ticket/{ticket_id}")
@@ -91,8 +91,7 @@ def test_a_lost_write_is_logged_with_what_it_made(shared, http):
     assert named["bookings.cancel"] == (made["booking_id"], None)
 
 
-def test_no_secret_and_no_traveller_is_logged(shared, http, capfd):
-    service = ServiceOverHttp(shared, http)
+def test_no_secret_and_no_traveller_is_logged(service, shared, http, capfd):
     created = service.issue()
     url = service.tickets(created)[0]["pdf_url"]
     assert http.get(url).status_code == 200
@@ -135,8 +134,7 @@ def test_a_line_a_request_goes_to_standard_error(capsys):
     assert re.fullmatch(r"POST /api/journey 503 \d+ ms é\?x{126} server_error", second)
 
 
-def test_bookings_are_listed_without_their_travellers(shared, http):
-    service = ServiceOverHttp(shared, http)
+def test_bookings_are_listed_without_their_travellers(service, shared, http):
     created = [service.create() for _ in range(2)]
     listed = http.get("/_sandbox/bookings").json()
     assert listed["total"] == 2

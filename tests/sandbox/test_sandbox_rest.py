@@ -10,43 +10,26 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from offline_service import GUEST, NOW, TWO_TICKETS, ServiceOverHttp
+from offline_service import GUEST, TWO_TICKETS
 
 from ferry_sdk.sandbox.http.conventions import LARGEST_BODY
 from ferry_sdk.sandbox.network.network import journey_id
 from ferry_sdk.sandbox.operations import ENDPOINTS, OPERATIONS
 from ferry_sdk.sandbox.requests.access import Access, Tokens, Unauthorized
-from ferry_sdk.sandbox.server import Sandbox
 from ferry_sdk.sandbox.service import ServiceError
 from tests.support.exchanges import caught
 from tests.support.tables import each
 from tests.support.tiers import examples
-from tests.support.wire import TLS
-
-
-@pytest.fixture(scope="module")
-def running():
-    with Sandbox(now=NOW, frozen=True) as sandbox:
-        headers = {"authorization": f"Bearer {sandbox.token}", "accept": "application/json"}
-        url = sandbox.base_url
-        with httpx.Client(verify=TLS, base_url=url, headers=headers, timeout=60) as client:
-            yield sandbox, client
 
 
 @pytest.fixture
-def sandbox(running):
-    running[0].reset()
-    return running[0]
+def sandbox(service):
+    return service.sandbox
 
 
 @pytest.fixture(scope="module")
-def client(running):
-    return running[1]
-
-
-@pytest.fixture
-def service(sandbox, client):
-    return ServiceOverHttp(sandbox, client)
+def client(running_service):
+    return running_service.http
 
 
 @each(
