@@ -251,17 +251,8 @@ class LocalService:
             ids=Ids(None if seed is None else SeededRandom(seed), state.used_ids if state else 0),
             state=state,
         )
-        mcp = McpEndpoint(service, self._tokens, self.faults, self._sessions, self.mcp, self._host)
-        control = Control(
-            clock=self.clock,
-            faults=self.faults,
-            counters=self.counters,
-            switches=self.mcp,
-            tokens=self._tokens,
-            log=self.request_log,
-            service=service,
-            reset=self.reset,
-        )
-        endpoints = [*rest.routes(service, self._tokens, self.faults), *pages.routes()]
+        mcp = McpEndpoint(service, self._tokens, self._sessions, self.mcp, self._host)
+        control = Control(service, self.mcp, self._tokens, self.request_log, self.reset)
+        endpoints = [*rest.routes(service, self._tokens), *pages.routes()]
         app = Starlette(routes=[*endpoints, *mcp.routes(), *control.routes()])
         return service, apply_conventions(app, self.clock, self.request_log, self.profile)

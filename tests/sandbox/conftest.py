@@ -2,7 +2,7 @@
 
 import httpx
 import pytest
-from offline_service import OfflineService
+from offline_service import OfflineService, run
 
 from ferry_sdk.sandbox import Sandbox
 from tests.support.wire import TLS
@@ -12,6 +12,20 @@ from tests.support.wire import TLS
 def offline():
     """Return a service without HTTP at a frozen time."""
     return OfflineService()
+
+
+@pytest.fixture(scope="module")
+def running_service():
+    """Return the service of a module over HTTP, at a fixed time."""
+    with run() as service:
+        yield service
+
+
+@pytest.fixture
+def service(running_service):
+    """Return the service of a module over HTTP, after a reset."""
+    running_service.sandbox.reset()
+    return running_service
 
 
 @pytest.fixture(scope="module")

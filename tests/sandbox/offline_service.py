@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 
+import httpx
 import pytest
 
+from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.faults import Faults
@@ -14,6 +17,7 @@ from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.operations import ENDPOINTS
 from ferry_sdk.sandbox.requests.access import Access, Caller
 from ferry_sdk.sandbox.service import Service, ServiceError
+from tests.support.wire import TLS
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 ADULT = {"order": 1, "type": "Adult", "param": "A", "gender": "Female", "age": 35}
@@ -58,6 +62,11 @@ class OfflineService:
         with pytest.raises(ServiceError) as caught:
             self.perform(operation, arguments, **how)
         return caught.value
+
+    def refusal(self, operation, arguments=None, **how):
+        """Return the status and the code of the error."""
+        error = self.error_of(operation, arguments, **how)
+        return error.status, error.code
 
     def attempt(self, operation, arguments=None, **how):
         """Return the error, or None if the operation succeeds."""
@@ -108,6 +117,29 @@ class OfflineService:
     def confirm(self, created):
         return self.perform("bookings.confirm", id=created["booking_id"])
 
+    def issue(self, line=ONE_TICKET, **how):
+        """Create a booking and confirm it; return the answer to its creation."""
+        created = self.create(line, **how)
+        self.confirm(created)
+        return created
+
+    def tickets(self, created):
+        return self.booking(created)["tickets"]
+
+    def statuses(self, created):
+        return [ticket["status"] for ticket in self.tickets(created)]
+
+    def cancel(self, created, **how):
+        return self.perform("bookings.cancel", booking_id=created["booking_id"], **how)
+
+    def mark_paid(self, ticket, reference="pay-1", **more):
+        body = {"id": ticket["id"], "external_payment_ref": reference, **more}
+        return self.perform("tickets.mark_paid", body, access=Access.ORGANISATION)
+
+    def fee(self, name):
+        """Return the preview of the fee of a booking or a ticket."""
+        return self.perform("bookings.cancel_fee", id=name)
+
     def today(self):
         return self.clock.now().date()
 
@@ -148,7 +180,7 @@ class ServiceOverHttp(OfflineService):
 
     def __init__(self, sandbox, http):
         self.sandbox, self.clock, self.faults = sandbox, sandbox.clock, sandbox.faults
-        self.service, self._http = self, http
+        self.service, self.http = self, http
 
     def perform(
         self, operation, arguments=None, *, access=Access.READ_WRITE, language="en", **named
@@ -160,7 +192,7 @@ class ServiceOverHttp(OfflineService):
         if operation.startswith("mcp."):
             params = {"name": operation.removeprefix("mcp."), "arguments": body}
             message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-            result = self._http.post("/mcp", json=message, headers=headers).json()["result"]
+            result = self.http.post("/mcp", json=message, headers=headers).json()["result"]
             answer, failed = result["structuredContent"], result.get("isError")
             status = None
         else:
@@ -169,9 +201,19 @@ class ServiceOverHttp(OfflineService):
             if "{id}" in endpoint.path:
                 body.pop("id", None)
             sent = {"json": body} if endpoint.method == "POST" else {}
-            reply = self._http.request(endpoint.method, path, headers=headers, **sent)
+            reply = self.http.request(endpoint.method, path, headers=headers, **sent)
             answer, status = reply.json(), reply.status_code
             failed = status >= 400
         if failed:
             raise ServiceError(status, answer["code"], answer["message"], answer.get("field"))
         return answer
+
+
+@contextmanager
+def run(kind=ServiceOverHttp, **options):
+    """Run a service at a fixed time, with an HTTP client of it."""
+    with Sandbox(now=NOW, frozen=True, **options) as sandbox:
+        url, token = sandbox.base_url, sandbox.token
+        headers = {"authorization": f"Bearer {token}", "accept": "application/json"}
+        with httpx.Client(verify=TLS, base_url=url, headers=headers, timeout=60) as http:
+            yield kind(sandbox, http)

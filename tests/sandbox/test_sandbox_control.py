@@ -1,10 +1,15 @@
-"""The controls over HTTP."""
+"""The controls over HTTP, and the clock and the counters that they move and read."""
 
-from datetime import datetime, timedelta, timezone
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date, datetime, timedelta, timezone
 
 import pytest
+from offline_service import ADULT, ONE_TICKET, search_request
 
 from ferry_sdk.sandbox import FaultKind, McpOptions
+from ferry_sdk.sandbox.clock import Clock
+from ferry_sdk.sandbox.counters import Counters, Effect
 from tests.support.tables import each
 
 
@@ -29,7 +34,7 @@ def test_the_clock_can_be_read_moved_frozen_and_reset(sandbox, http):
 
 
 @each(
-    ("body", "field"),
+    ("body", "named"),
     [
         ({"travel_to": "2027-06-01T08:00:00"}, "travel_to"),
         ({"travel_to": "tomorrow"}, "travel_to"),
@@ -43,63 +48,40 @@ def test_the_clock_can_be_read_moved_frozen_and_reset(sandbox, http):
         ({"travel_to": "5"}, "travel_to"),
         ({"advance": "60"}, "advance"),
         ({"advance": True}, "advance"),
+        ({"travel_to": "9999-12-31T23:59:59Z"}, "1970 to 2199"),
+        ({"travel_to": "9999-12-31T00:00:00Z", "advance": 86400 * 3}, "1970 to 2199"),
+        ({"travel_to": "0001-01-01T00:00:00+14:00"}, "1970 to 2199"),
+        ({"travel_to": "1969-12-31T23:59:59Z"}, "1970 to 2199"),
+        ({"travel_to": "2199-12-30T00:00:00Z", "advance": 86401}, "1970 to 2199"),
+        ({"frozen": True, "travel_to": "2200-01-01T00:00:00Z"}, "1970 to 2199"),
     ],
 )
-def test_an_invalid_update_leaves_the_clock_unchanged(sandbox, http, body, field):
+def test_an_invalid_update_leaves_the_clock_unchanged(sandbox, http, body, named):
     refused = http.post("/_sandbox/clock", json=body)
-    assert (refused.status_code, refused.json()["field"]) == (422, field)
-    before = datetime.now(timezone.utc)
-    assert before <= sandbox.clock.now() <= datetime.now(timezone.utc)
-
-
-@each(
-    "body",
-    [
-        {"travel_to": "9999-12-31T23:59:59Z"},
-        {"travel_to": "9999-12-31T00:00:00Z", "advance": 86400 * 3},
-        {"travel_to": "0001-01-01T00:00:00+14:00"},
-        {"travel_to": "1969-12-31T23:59:59Z"},
-        {"travel_to": "2199-12-30T00:00:00Z", "advance": 86401},
-        {"frozen": True, "travel_to": "2200-01-01T00:00:00Z"},
-    ],
-)
-def test_a_time_beyond_the_calendar_leaves_the_clock_unchanged(sandbox, http, body):
-    refused = http.post("/_sandbox/clock", json=body)
-    assert (refused.status_code, refused.json()["code"]) == (422, "VALIDATION_ERROR")
-    assert "1970 to 2199" in refused.json()["message"]
+    error = refused.json()
+    assert (refused.status_code, error["code"]) == (422, "VALIDATION_ERROR")
+    assert error.get("field") == named or named in error["message"]
     assert not sandbox.clock.frozen
     before = datetime.now(timezone.utc)
     assert before <= sandbox.clock.now() <= datetime.now(timezone.utc)
 
 
-@pytest.mark.parametrize("moment", ["1970-01-01T00:00:00Z", "2199-12-31T00:00:00Z"])
-def test_requests_are_answered_at_the_ends_of_the_calendar(sandbox, http, moment):
+@each("moment", ["1970-01-01T00:00:00Z", "2199-12-31T00:00:00Z"])
+def test_requests_are_answered_at_the_ends_of_the_calendar(http, moment):
     update = {"frozen": True, "travel_to": moment}
     assert http.post("/_sandbox/clock", json=update).status_code == 200
-    (journey, *_) = sandbox.network.journeys.values()
-    company = journey.route.companies[0]
-    request = {
-        "company": company,
-        "depart_code": journey.depart.code,
-        "arrive_code": journey.arrive.code,
-        "out_journey_id": journey.id,
-        "out_at": moment[:10],
-        "out_time": "00:00",
-        "out_is_open": True,
-    }
-    adult = {"order": 1, "type": "Adult", "param": "A", "gender": "Male", "age": 40}
-    search = {"request": request, "passengers": [adult]}
+    request = search_request(ONE_TICKET, date.fromisoformat(moment[:10]))
+    search = {"request": {**request, "out_is_open": True}, "passengers": [ADULT]}
     read = {"name": "search_availability", "arguments": search}
+    departures = {"uri": "resource://service/departures"}
     for path, body in (
-        ("/api/departure", {"provider_id": company}),
+        ("/api/departure", {"provider_id": "CTN"}),
         ("/api/availability", search),
         ("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": read}),
+        ("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": departures}),
     ):
         reply = http.post(path, json=body)
         assert reply.status_code in {200, 201, 404}, reply.text
-    departures = {"uri": "resource://service/departures"}
-    message = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": departures}
-    assert http.post("/mcp", json=message).status_code == 200
 
 
 def test_faults_can_be_requested_listed_and_cleared(sandbox, http):
@@ -114,22 +96,23 @@ def test_faults_can_be_requested_listed_and_cleared(sandbox, http):
     assert ports(http).status_code == 200
 
 
-@each(("body", "field"), [({}, "kind"), ({"kind": "rate_limited", "retries": 3}, "retries")])
+@each(
+    ("body", "field"),
+    [
+        (b"{}", "kind"),
+        (b'{"kind": "rate_limited", "retries": 3}', "retries"),
+        *((body, "body") for body in (b"{", b"[]", b"\xff", b"[" * 100_000)),
+    ],
+)
 def test_an_invalid_fault_request_names_its_field(sandbox, http, body, field):
-    refused = http.post("/_sandbox/faults", json=body)
-    assert refused.status_code == 422
-    assert refused.json()["field"] == field
-    assert (refused.json()["error"], refused.json()["code"]) == (True, "VALIDATION_ERROR")
+    refused = http.post("/_sandbox/faults", content=body)
+    error = refused.json()
+    assert (refused.status_code, error["field"]) == (422, field)
+    assert (error["error"], error["code"]) == (True, "VALIDATION_ERROR")
     assert sandbox.faults.pending == ()
 
 
-@each("body", [b"{", b"[]", b"\xff", b"[" * 100_000])
-def test_a_body_that_is_not_a_json_object_is_refused(http, body):
-    refused = http.post("/_sandbox/faults", content=body)
-    assert (refused.status_code, refused.json()["field"]) == (422, "body")
-
-
-@pytest.mark.parametrize(
+@each(
     "body",
     [
         {"kind": "null_field", "field": "nmae"},
@@ -139,15 +122,14 @@ def test_a_body_that_is_not_a_json_object_is_refused(http, body):
         {"kind": "unknown_enum"},
     ],
 )
-def test_a_fault_that_changes_nothing_stays_pending(sandbox, http, body):
+def test_a_fault_that_changes_nothing_stays_pending_and_does_not_delay_the_next(
+    sandbox, http, body
+):
+    sandbox.faults.clear()
     good = ports(http).json()
     requested = http.post("/_sandbox/faults", json={**body, "operation": "catalogue.ports"})
     assert ports(http).json() == good
     assert http.get("/_sandbox/faults").json() == {"pending": [requested.json()], "taken": []}
-
-
-def test_a_fault_that_changes_nothing_does_not_delay_the_next(sandbox, http):
-    sandbox.faults.add("null_field", "catalogue.ports", field="nmae")
     right = sandbox.faults.add("null_field", "catalogue.ports", field="name")
     assert ports(http).json()["ports"][0]["name"] is None
     assert sandbox.faults.taken == (right,)
@@ -222,7 +204,7 @@ def test_reset_over_http_resets_the_service(sandbox, http):
     assert ports(http).status_code == 200
 
 
-@pytest.mark.parametrize(
+@each(
     ("header", "value"),
     [
         ("host", "gateway.example"),
@@ -232,6 +214,7 @@ def test_reset_over_http_resets_the_service(sandbox, http):
     ],
 )
 def test_controls_refuse_other_hosts_and_origins(sandbox, http, header, value):
+    sandbox.faults.clear()
     sandbox.faults.add("rate_limited")
     refused = http.post("/_sandbox/reset", headers={header: value})
     assert (refused.status_code, refused.json()["code"]) == (403, "FORBIDDEN")
@@ -243,3 +226,133 @@ def test_controls_answer_their_methods_only(http):
     assert http.get("/_sandbox/reset").status_code == 405
     assert http.head("/_sandbox/clock").status_code == 200
     assert http.get("/_sandbox/nothing").status_code == 404
+
+
+# The clock and the counters without HTTP
+
+
+MOMENT = datetime(2027, 3, 28, 0, 30, tzinfo=timezone.utc)
+
+
+def test_the_clock_shows_real_time_in_utc_and_can_start_frozen():
+    for frozen in (False, True):
+        before = datetime.now(timezone.utc)
+        clock = Clock(frozen=frozen)
+        now = clock.now()
+        assert before <= now <= datetime.now(timezone.utc)
+        assert now.utcoffset() == timedelta()
+        assert (clock.now() == now) == frozen
+
+
+def test_the_clock_advances_by_seconds_or_by_a_timedelta_and_keeps_running():
+    clock = Clock(frozen=True)
+    start = clock.now()
+    assert clock.advance(90) == start + timedelta(seconds=90)
+    assert clock.advance(timedelta(days=2)) == start + timedelta(days=2, seconds=90)
+    assert clock.now() == start + timedelta(days=2, seconds=90)
+    clock.reset()
+    clock.resume()
+    moved = clock.advance(3600)
+    time.sleep(0.01)
+    assert clock.now() - moved >= timedelta(seconds=0.01)
+    assert clock.now() - datetime.now(timezone.utc) > timedelta(minutes=59)
+
+
+@each("step", [-0.001, timedelta(days=-1), float("nan"), 1e300])
+def test_the_clock_refuses_to_go_back_or_beyond_the_calendar_by_advance(step):
+    with pytest.raises(ValueError, match=r"."):
+        Clock().advance(step)
+
+
+def test_the_clock_travels_both_ways_and_resumes_from_where_it_stopped():
+    clock = Clock()
+    assert clock.travel_to(MOMENT) == MOMENT
+    assert MOMENT <= clock.now() < MOMENT + timedelta(minutes=1)
+    athens = MOMENT.astimezone(timezone(timedelta(hours=2))) - timedelta(days=400)
+    assert clock.travel_to(athens) == athens
+    assert clock.now().utcoffset() == timedelta()
+    clock.freeze()
+    held = clock.now()
+    time.sleep(0.01)
+    assert clock.now() == held
+    assert clock.frozen
+    assert clock.travel_to(MOMENT) == clock.now() == MOMENT
+    clock.resume()
+    assert not clock.frozen
+    assert MOMENT <= clock.now() < MOMENT + timedelta(minutes=1)
+    clock.reset()
+    assert abs(clock.now() - datetime.now(timezone.utc)) < timedelta(minutes=1)
+
+
+@each("frozen", [False, True])
+def test_reset_restores_the_initial_time(frozen):
+    clock = Clock(MOMENT, frozen=frozen)
+    for _ in range(2):
+        assert clock.frozen == frozen
+        assert MOMENT <= clock.now() < MOMENT + timedelta(minutes=1)
+        assert (clock.now() == MOMENT) == frozen
+        clock.resume()
+        clock.advance(timedelta(days=9))
+        clock.reset()
+
+
+@each(
+    "moment",
+    [
+        datetime(1969, 12, 31, 23, 59, 59, tzinfo=timezone.utc),
+        datetime(1970, 1, 1, 1, tzinfo=timezone(timedelta(hours=2))),
+        datetime(2199, 12, 31, 0, 0, 1, tzinfo=timezone.utc),
+        datetime.min.replace(tzinfo=timezone.utc),
+        datetime.max.replace(tzinfo=timezone(timedelta(hours=-14))),
+        MOMENT.replace(tzinfo=None),
+    ],
+)
+def test_an_invalid_time_leaves_the_clock_unchanged(moment):
+    clock = Clock(MOMENT, frozen=True)
+    with pytest.raises(ValueError, match=r"time zone|1970 to 2199"):
+        clock.travel_to(moment)
+    with pytest.raises(ValueError, match=r"time zone|1970 to 2199"):
+        Clock(moment)
+    with pytest.raises(ValueError, match="1970 to 2199"):
+        clock.advance(timedelta(days=365 * 200))
+    assert clock.now() == MOMENT
+
+
+def test_requests_and_effects_are_counted():
+    clock = Clock(MOMENT, frozen=True)
+    counters = Counters(clock)
+    before = counters.requests
+    for operation in ("bookings.get", "bookings.get", "tickets.get"):
+        counters.request(operation)
+    assert before == {}
+    assert counters.requests == {"bookings.get": 2, "tickets.get": 1}
+    assert counters.requests["bookings.create"] == 0
+    with pytest.raises(TypeError):
+        counters.requests["tickets.get"] = 7
+    counters.effect("bookings.create", "B1")
+    clock.advance(60)
+    counters.effect("bookings.confirm", "B1")
+    created = Effect("bookings.create", "B1", MOMENT)
+    confirmed = Effect("bookings.confirm", "B1", MOMENT + timedelta(seconds=60))
+    assert counters.effects == (created, confirmed)
+    assert counters.effects_of("bookings.confirm") == (confirmed,)
+    assert counters.effects_of("tickets.cancel") == ()
+    counters.connection()
+    assert counters.connections == 1
+    counters.reset()
+    assert (counters.requests, counters.effects, counters.connections) == ({}, (), 0)
+
+
+def test_advances_and_counts_of_several_threads_all_count():
+    clock = Clock(MOMENT, frozen=True)
+    counters = Counters(clock)
+
+    def count(_):
+        clock.advance(1)
+        counters.request("tickets.get")
+        counters.effect("tickets.cancel", "T1")
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(count, range(1600)))
+    assert clock.now() == MOMENT + timedelta(seconds=1600)
+    assert counters.requests["tickets.get"] == len(counters.effects) == 1600

@@ -6,6 +6,7 @@ import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
+from itertools import chain
 
 import httpx
 import pytest
@@ -47,9 +48,9 @@ class CountingService:
 
         return await self.faults.around("tickets.get", request, produce)
 
-    def get(self, **options):
-        with httpx.Client(verify=TLS, timeout=5) as client:
-            return client.get(self.url, **options)
+    def get(self, timeout=30):
+        with httpx.Client(verify=TLS, timeout=timeout) as client:
+            return client.get(self.url)
 
 
 @pytest.fixture(scope="module")
@@ -75,20 +76,7 @@ def test_every_kind_can_be_requested_by_its_name_alone(kind):
     fault = Faults().add(kind.value)
     assert fault.kind is kind
     assert (fault.operation, fault.times, fault.after) == ("*", 1, 0)
-    assert Fault.read(fault.to_wire()) == fault
-
-
-def test_a_fault_request_survives_json():
-    wanted = {
-        "kind": "price_change",
-        "operation": "bookings.*",
-        "times": None,
-        "after": 2,
-        "factor": 1.5,
-    }
-    fault = Fault.read(json.loads(json.dumps(wanted)))
-    assert fault.details == PriceChange(factor=1.5)
-    assert fault.to_wire() == wanted
+    assert Fault.read(json.loads(json.dumps(fault.to_wire()))) == fault
 
 
 @each(
@@ -120,73 +108,58 @@ def test_an_invalid_fault_request_is_refused(wanted, field):
     assert str(error).startswith(f"{field}: ")
 
 
-def test_an_invalid_request_adds_no_fault():
+def test_a_fault_request_or_a_fault_can_be_added():
+    details = {"times": None, "after": 2, "factor": 1.5}
+    wanted = {"kind": "price_change", "operation": "bookings.*", **details}
+    fault = Fault.read(wanted)
+    assert fault.details == PriceChange(factor=1.5)
+    assert fault.to_wire() == wanted
     faults = Faults()
     with pytest.raises(ValueError, match=r"^sleep: "):
         faults.add("delay_before", sleep=3)
     assert faults.pending == ()
+    assert faults.add(fault) is fault
+    assert faults.pending == (fault,)
 
 
 # When a fault occurs
 
 
+def confirm(faults, times):
+    """Return the fault of each of so many requests."""
+    return [faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") for _ in range(times)]
+
+
 def test_a_fault_occurs_the_requested_number_of_times_after_the_requested_number():
     faults = Faults()
     fault = faults.add("option_expired", "bookings.*", times=2, after=1)
-    occurred = [faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") for _ in range(5)]
-    assert occurred == [None, fault, fault, None, None]
-    assert faults.pending == ()
-    assert faults.taken == (fault, fault)
+    assert confirm(faults, 5) == [None, fault, fault, None, None]
+    assert (faults.pending, faults.taken) == ((), (fault, fault))
+    always = faults.add("option_expired", times=None)
+    assert confirm(faults, 3) == [always] * 3
+    assert faults.pending == (always,)
+    faults.clear()
+    assert (faults.pending, faults.taken) == ((), ())
 
 
-def test_a_fault_without_limit_stays_pending():
-    faults = Faults()
-    fault = faults.add("option_expired", times=None)
-    assert [faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") for _ in range(3)] == [
-        fault
-    ] * 3
-    assert faults.pending == (fault,)
-
-
-def test_a_fault_occurs_for_its_operation_and_kind_only():
+def test_a_fault_occurs_for_its_operation_and_kind_only_and_the_first_of_two_first():
     faults = Faults()
     fault = faults.add("option_expired", "bookings.confirm")
     assert faults.take(FaultKind.OPTION_EXPIRED, "bookings.create") is None
     assert faults.take(FaultKind.OPTION_EXPIRED, "mcp.confirm_booking") is None
     assert faults.take(FaultKind.PRICE_CHANGE, "bookings.confirm") is None
-    assert faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") == fault
-
-
-def test_of_two_matching_faults_the_first_occurs():
-    faults = Faults()
+    assert confirm(faults, 2) == [fault, None]
     first = faults.add("option_expired", "bookings.*")
     second = faults.add("option_expired", "bookings.confirm", after=1)
-    occurred = [faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") for _ in range(3)]
-    assert occurred == [first, second, None]
-
-
-def test_clear_removes_pending_and_taken_faults():
-    faults = Faults()
-    faults.add("option_expired", times=2)
-    faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm")
-    faults.clear()
-    assert (faults.pending, faults.taken) == ((), ())
-
-
-def test_a_complete_fault_can_be_added():
-    faults = Faults()
-    fault = Fault.read({"kind": "lose_reply", "operation": "tickets.get"})
-    assert faults.add(fault) is fault
-    assert faults.pending == (fault,)
+    assert confirm(faults, 3) == [first, second, None]
 
 
 def test_threads_take_a_fault_no_more_often_than_requested():
     faults = Faults()
-    faults.add("option_expired", times=500)
-    kinds = [FaultKind.OPTION_EXPIRED] * 1600
+    faults.add("option_expired", times=200)
     with ThreadPoolExecutor(8) as pool:
-        occurred = list(pool.map(faults.take, kinds, ["bookings.confirm"] * 1600))
-    assert sum(fault is not None for fault in occurred) == 500
+        occurred = list(chain.from_iterable(pool.map(confirm, [faults] * 8, [80] * 8)))
+    assert sum(fault is not None for fault in occurred) == 200
 
 
 # Faults of a value
@@ -246,12 +219,7 @@ def test_a_fault_reshapes_a_copy_of_the_value(wanted, value, expected):
 # Faults of a connection
 
 
-def test_without_faults_the_reply_is_unchanged(service):
-    assert service.get().json() == GOOD
-    assert service.done == 1
-
-
-@pytest.mark.parametrize(
+@each(
     ("wanted", "status", "code"),
     [
         ({"kind": "rate_limited"}, 429, "RATE_LIMITED"),
@@ -264,14 +232,17 @@ def test_without_faults_the_reply_is_unchanged(service):
     ],
 )
 def test_an_error_response_replaces_the_work(service, wanted, status, code):
+    done = service.done
     service.faults.add(**wanted)
     reply = service.get()
     assert (reply.status_code, reply.json()["code"]) == (status, code)
     assert reply.json()["error"] is True
     assert "retry-after" not in reply.headers
     assert ("www-authenticate" in reply.headers) == (wanted["kind"] == "unauthorized")
-    assert service.done == 0
-    assert service.get().status_code == 200
+    assert service.done == done
+    usual = service.get()
+    assert (usual.status_code, usual.json()) == (200, GOOD)
+    assert service.done == done + 1
 
 
 def test_retry_after_is_a_number_of_seconds_or_a_date(service):
@@ -293,9 +264,11 @@ def test_a_redirect_replaces_the_work(service):
     assert service.done == 0
 
 
-@pytest.mark.parametrize("reset", [False, True])
-@pytest.mark.parametrize(("kind", "done"), [("cut_before", 0), ("lose_reply", 1)])
+@each("reset", [False, True])
+@each(("kind", "done"), [("cut_before", 0), ("lose_reply", 1)])
 def test_a_connection_is_cut_before_or_after_the_work(service, kind, done, reset):
+    service.done = 0
+    service.counters.reset()
     service.faults.add(kind, reset=reset)
     caught(httpx.ReadError if reset else httpx.RemoteProtocolError, service.get)
     assert service.done == done
@@ -303,30 +276,35 @@ def test_a_connection_is_cut_before_or_after_the_work(service, kind, done, reset
     assert service.counters.connections == 2
 
 
-@pytest.mark.parametrize("wanted", [{}, {"chunked": True}, {"keep": 0}, {"keep": 1.0}])
+@each("wanted", [{}, {"chunked": True}, {"keep": 0}, {"keep": 1.0}])
 def test_a_truncated_reply_has_complete_headers_and_part_of_the_body(service, wanted):
+    done = service.done
     service.faults.add("truncate", **wanted)
-    with httpx.Client(verify=TLS, timeout=5) as client, client.stream("GET", service.url) as reply:
+    with httpx.Client(verify=TLS, timeout=30) as client, client.stream("GET", service.url) as reply:
         assert reply.status_code == 200
         assert ("content-length" in reply.headers) != wanted.get("chunked", False)
         with pytest.raises(httpx.RemoteProtocolError):
             reply.read()
-    assert service.done == 1
+    assert service.done == done + 1
 
 
 def test_delays_apply_before_and_after_the_work(service):
-    service.faults.add("delay_before", seconds=0.05)
-    service.faults.add("delay_after", seconds=0.05)
+    service.faults.add("delay_before", seconds=0.03)
+    service.faults.add("delay_after", seconds=0.03)
     began = time.monotonic()
     assert service.get().json() == GOOD
-    assert time.monotonic() - began >= 0.1
+    assert time.monotonic() - began >= 0.06
     assert len(service.faults.taken) == 2
 
 
 def test_a_client_that_times_out_during_delay_after_has_its_work_done(service):
     service.faults.add("delay_after", seconds=30)
     with pytest.raises(httpx.ReadTimeout):
-        service.get(timeout=0.1)
+        service.get(timeout=httpx.Timeout(30, read=0.1))
+    for _ in range(1000):  # on a busy machine, the client can be faster than the service
+        if service.done:
+            break
+        time.sleep(0.01)
     assert service.done == 1
 
 
@@ -342,22 +320,18 @@ def test_a_trickle_is_complete_and_comes_in_pieces(service):
 
 
 def test_left_open_delays_only_the_end_of_the_body(service):
-    service.faults.add("left_open", seconds=30)
-    with (
-        httpx.Client(verify=TLS, timeout=0.5) as client,
-        client.stream("GET", service.url) as reply,
-    ):
+    service.faults.add("left_open", seconds=0.2)
+    began = time.monotonic()
+    with httpx.Client(verify=TLS, timeout=30) as client, client.stream("GET", service.url) as reply:
         pieces = reply.iter_raw()
         assert json.loads(next(pieces)) == GOOD
-        with pytest.raises(httpx.ReadTimeout):
-            next(pieces)
-    service.faults.add("left_open", seconds=0.05)
-    assert service.get().json() == GOOD
+        assert list(pieces) == []
+    assert time.monotonic() - began >= 0.2
 
 
 def test_close_connection_closes_without_a_connection_header(service):
     service.faults.add("close_connection")
-    with socket.create_connection(("127.0.0.1", service.server.port), timeout=5) as link:
+    with socket.create_connection(("127.0.0.1", service.server.port), timeout=30) as link:
         link.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
         received = b""
         while data := link.recv(65536):
@@ -366,7 +340,7 @@ def test_close_connection_closes_without_a_connection_header(service):
     assert b"connection: close" not in received.lower()
 
 
-@pytest.mark.parametrize(
+@each(
     ("wanted", "status", "media_type"),
     [
         ({"kind": "server_error_after"}, 503, "application/json"),
@@ -379,10 +353,11 @@ def test_close_connection_closes_without_a_connection_header(service):
     ],
 )
 def test_a_reply_is_replaced_after_the_work(service, wanted, status, media_type):
+    done = service.done
     service.faults.add(**wanted)
     reply = service.get()
     assert (reply.status_code, reply.headers["content-type"]) == (status, media_type)
-    assert service.done == 1
+    assert service.done == done + 1
     if status == 200:
         with pytest.raises(ValueError, match=r"."):
             reply.json()
@@ -397,18 +372,15 @@ def test_a_reply_is_reshaped_after_the_work(service):
 
 
 def test_a_client_that_disconnects_while_sending_leaves_no_trace(service, caplog):
-    with socket.create_connection(("127.0.0.1", service.server.port), timeout=5) as link:
+    with socket.create_connection(("127.0.0.1", service.server.port), timeout=30) as link:
         link.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf")
     assert service.get().status_code == 200
     assert service.done == 1
     assert caplog.records == []
 
 
-def test_the_stub_names_every_kind_and_every_detail():
+def test_the_stub_names_every_kind_and_every_detail(tmp_path, monkeypatch):
     fault_arguments.main("--check")
-
-
-def test_the_check_fails_where_the_stub_is_old(tmp_path, monkeypatch):
     monkeypatch.setattr(fault_arguments, "STUB", tmp_path / "arguments.pyi")
     fault_arguments.main()
     fault_arguments.main("--check")

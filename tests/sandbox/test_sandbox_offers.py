@@ -14,18 +14,23 @@ from hypothesis import strategies as st
 from sandbox_queries import ADULT, DAYS, FAMILY, NETWORK, NOW, PAIRS, SHORT, at, nightly, query
 
 from ferry_sdk import PlaceGender, PlaceUse
-from ferry_sdk.sandbox.bookings.selection import age_on
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.network.network import journey_id, load_records
 from ferry_sdk.sandbox.network.seeded_random import SeededRandom
 from ferry_sdk.sandbox.network.timetable import Timetable
 from ferry_sdk.sandbox.offers import offers as offers_module
 from ferry_sdk.sandbox.offers.accommodation import Party, Traveller
-from ferry_sdk.sandbox.offers.fares import Fares, euros
+from ferry_sdk.sandbox.offers.fares import Fares
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests.errors import RefusedError
 from tests.support.exchanges import caught
 from tests.support.tables import each
+from tests.support.tiers import LONG
+
+
+def ask(company, journey, day, **how):
+    """Return a search of a company's sailings on a journey."""
+    return query(company.code, journey.depart.code, journey.arrive.code, day, **how)
 
 
 def digest():
@@ -34,14 +39,13 @@ def digest():
     answers = [
         offer.to_wire("fr")
         for company, journey in PAIRS[::7]
-        for offer in offers.search(
-            query(company.code, journey.depart.code, journey.arrive.code, DAYS[0], party=FAMILY)
-        )
+        for offer in offers.search(ask(company, journey, DAYS[0], party=FAMILY))
     ]
     assert len(answers) > 100
     return hashlib.sha256(json.dumps(answers).encode()).hexdigest()
 
 
+@LONG
 def test_a_search_gives_the_same_result_in_every_process(monkeypatch):
     seed = os.environ.get("PYTHONHASHSEED")
     monkeypatch.setenv("PYTHONHASHSEED", "2" if seed == "1" else "1")
@@ -49,37 +53,29 @@ def test_a_search_gives_the_same_result_in_every_process(monkeypatch):
         assert another.submit(digest).result() == digest()
 
 
-def test_ids_of_offers_depend_on_the_time_of_the_search():
+def test_seed_request_and_time_determine_a_search():
     asked = query(*SHORT, DAYS[0])
     offers = at()
-    assert offers.search(asked) == offers.search(asked)
-    ids = {each.id for each in offers.search(asked)}
+    found = offers.search(asked)
+    assert found == offers.search(asked)
+    assert [each.fare for each in found] == [each.fare for each in at().search(asked)]
     later = at(NOW + timedelta(seconds=1)).search(asked)
-    assert ids.isdisjoint(each.id for each in later)
+    assert {each.id for each in found}.isdisjoint(each.id for each in later)
+    other = at(seed=2).search(asked)
+    assert [each.fare for each in found] != [each.fare for each in other]
+    assert [each.sailing.depart_at for each in found] != [each.sailing.depart_at for each in other]
+    by_id = query(NETWORK.companies["BALEARIA"].id, *SHORT[1:], DAYS[0])
+    assert [each.sailing for each in offers.search(by_id)] == [each.sailing for each in found]
 
 
-def test_another_seed_gives_other_prices_and_times():
-    one, other = (at(seed=seed).search(query(*SHORT, DAYS[0])) for seed in (1, 2))
-    assert [each.fare for each in one] != [each.fare for each in other]
-    assert [each.sailing.depart_at for each in one] != [each.sailing.depart_at for each in other]
-
-
-def test_every_company_has_offers_on_each_of_its_journeys():
+def test_every_company_has_offers_and_short_crossings_have_seats_only():
     offers = at()
     for company, journey in PAIRS:
-        assert any(
-            offers.search(query(company.code, journey.depart.code, journey.arrive.code, day))
-            for day in DAYS
-        ), (company.code, journey.key)
-
-
-def test_the_company_is_named_by_code_or_id():
-    offers = at()
-    by_id = query(NETWORK.companies["BALEARIA"].id, *SHORT[1:], DAYS[0])
-    by_code = query(*SHORT, DAYS[0])
-    assert [each.sailing for each in offers.search(by_id)] == [
-        each.sailing for each in offers.search(by_code)
-    ]
+        days = (offers.search(ask(company, journey, day)) for day in DAYS)
+        found = next((each for each in days if each), None)
+        assert found, (company.code, journey.key)
+        if journey.route.fast or journey.route.minutes < 240:
+            assert {place.kind.type for each in found for place in each.places} == {"Seat"}
 
 
 def test_offers_depart_from_the_requested_time_on_earliest_first():
@@ -89,9 +85,6 @@ def test_offers_depart_from_the_requested_time_on_earliest_first():
     assert times[0].time() >= time(15)
     assert {each.date() for each in times} == {DAYS[0]}
     assert len(found) < len(at().search(query(*SHORT, DAYS[0])))
-
-
-def test_past_sailings_are_not_offered():
     noon = datetime(2026, 7, 13, 12, tzinfo=timezone.utc)
     offers = at(noon)
     assert offers.search(query(*SHORT, DAYS[0] - timedelta(days=1))) == ()
@@ -120,10 +113,10 @@ def test_no_sailing_is_sold_out_a_week_ahead():
     for month in (1, 8):
         day = date(2027, month, 13)
         offers = at(datetime(2027, month, 5, tzinfo=timezone.utc))
-        for company, journey in PAIRS:
-            ports = journey.depart.code, journey.arrive.code
+        for company, journey in PAIRS[month % 2 :: 2]:
             sailings = offers.timetable.sailings(company, journey, day)
-            assert len(offers.search(query(company.code, *ports, day))) == len(sailings)
+            found = offers.search(ask(company, journey, day))
+            assert len(found) == len(sailings)
 
 
 def test_a_search_of_open_tickets_covers_a_week_at_the_flexible_tariff():
@@ -138,12 +131,6 @@ def test_a_search_of_open_tickets_covers_a_week_at_the_flexible_tariff():
         assert offer.valid_until == NOW + timedelta(days=365)
     (fixed, *_) = at().search(query(*SHORT, DAYS[0]))
     assert fixed.valid_until is None
-
-
-def test_a_search_can_have_a_thousand_offers():
-    found = at().search(query("ORESUND", "SEHEL", "DKHLS", DAYS[0], back=DAYS[1], is_open=True))
-    assert len(found) == 2 * 7 * 72
-    assert len({each.id for each in found}) == len(found)
 
 
 def test_offers_tariffs_and_places_can_be_found_by_id():
@@ -163,12 +150,12 @@ def test_offers_tariffs_and_places_can_be_found_by_id():
     assert found[0].place("nowhere") is None
     assert offers.find("nowhere") is None
     assert at().find(found[0].id) is None
+    many = offers.search(query("ORESUND", "SEHEL", "DKHLS", DAYS[0], back=DAYS[1], is_open=True))
+    assert len(many) == len({each.id for each in many}) == 2 * 7 * 72
 
 
 def test_an_offer_keeps_the_prices_of_its_search():
-    clock = Clock()
-    clock.freeze()
-    clock.travel_to(NOW)
+    clock = Clock(NOW, frozen=True)
     offers = Offers(NETWORK, clock, 1)
     (offer, *_) = offers.search(query(*SHORT, DAYS[0]))
     clock.advance(timedelta(days=70))
@@ -177,27 +164,17 @@ def test_an_offer_keeps_the_prices_of_its_search():
     assert later[offer.sailing.id].fare > offer.fare
 
 
-def test_the_oldest_offers_are_forgotten(monkeypatch):
+def test_the_oldest_offers_are_forgotten_and_a_repeated_search_renews_its_offers(monkeypatch):
     offers = at()
-    (first, *_, last) = offers.search(query(*SHORT, DAYS[0]))
-    monkeypatch.setattr(offers_module, "_CACHE_SIZE", 5)
-    more = offers.search(query(*SHORT, DAYS[1]))
-    assert offers.find(first.id) is offers.find(last.id) is None
-    assert [each.id for each in more if offers.find(each.id)] == [each.id for each in more[-5:]]
-
-
-def test_a_repeated_search_renews_its_offers(monkeypatch):
-    offers = at()
-    day, night = (
-        query(*SHORT, DAYS[0], earliest=time(21)),
-        query(*SHORT, DAYS[1], earliest=time(21)),
-    )
-    size = len(offers.search(day))
+    first, second, third = (query(*SHORT, day, earliest=time(21)) for day in DAYS[:3])
+    size = len(offers.search(first))
     monkeypatch.setattr(offers_module, "_CACHE_SIZE", 2 * size)
-    offers.search(night)
-    again = offers.search(day)
-    offers.search(query(*SHORT, DAYS[2], earliest=time(21)))
-    assert all(offers.find(each.id) for each in again)
+    forgotten = offers.search(second)
+    again = offers.search(first)
+    kept = offers.search(third)
+    assert len(again) == len(kept) == size
+    assert all(offers.find(each.id) for each in (*again, *kept))
+    assert not any(offers.find(each.id) for each in forgotten)
 
 
 def test_an_offer_can_be_priced_for_other_ages():
@@ -222,6 +199,9 @@ def test_the_fare_includes_the_party_and_the_vehicle():
 
 
 CTN = "CTN", "FRMRS", "TNLGN"
+ON_FOOT = "LIBERTY", "ITMLZ", "ITLIP"
+FAST = "VIRTU", "ITPZL", "MTMLA"
+HIGH = "ADRIA_MOBIL__CORAL_XL"
 
 
 @each(
@@ -242,16 +222,8 @@ CTN = "CTN", "FRMRS", "TNLGN"
             "request.ret_journey_id",
             "unknown_journey",
         ),
-        (
-            query("LIBERTY", "ITMLZ", "ITLIP", DAYS[0], vehicle="FIAT__500"),
-            "vehicle.code",
-            "no_vehicles",
-        ),
-        (
-            query("VIRTU", "ITPZL", "MTMLA", DAYS[0], vehicle="ADRIA_MOBIL__CORAL_XL"),
-            "vehicle.code",
-            "vehicle_too_high",
-        ),
+        (query(*ON_FOOT, DAYS[0], vehicle="FIAT__500"), "vehicle.code", "no_vehicles"),
+        (query(*FAST, DAYS[0], vehicle=HIGH), "vehicle.code", "vehicle_too_high"),
         (query(*CTN, DAYS[0], vehicle="GENERIC__TRUCK"), "vehicle.code", "vehicle_is_freight"),
     ],
 )
@@ -259,10 +231,8 @@ def test_a_search_that_does_not_fit_the_network_names_its_field(asked, field, re
     error = caught(RefusedError, at().search, asked)
     (problem,) = error.problems
     assert (problem.path, problem.text) == (field, reason)
-
-
-def test_a_fast_ship_carries_low_vehicles():
-    assert at().search(query("VIRTU", "ITPZL", "MTMLA", DAYS[0], vehicle="FIAT__500"))
+    # A fast ship carries low vehicles.
+    assert at().search(query(*FAST, DAYS[0], vehicle="FIAT__500"))
 
 
 def test_the_client_knows_the_genders_and_uses_of_places():
@@ -275,55 +245,40 @@ def test_the_client_knows_the_genders_and_uses_of_places():
 
 
 WINTER = datetime(2026, 1, 10, 12, tzinfo=timezone.utc)
+FARES = Fares(SeededRandom(1))
 
 pairs = st.sampled_from(PAIRS)
 seeds = st.integers(0, 2**64)
+ages = st.integers(0, 99)
+hours = st.integers(0, 4000)
 
 
-def first_sailing(seed, company, journey, month):
+def first_sailing(company, journey, month=7, seed=1):
     timetable = Timetable(SeededRandom(seed))
     return next(timetable.sailings_from(company, journey, date(2026, month, 13), 14))
 
 
-@given(seeds, pairs, st.integers(0, 99), st.integers(0, 99))
-def test_an_older_passenger_never_pays_less(seed, pair, one, other):
-    sailing = first_sailing(seed, *pair, 7)
-    younger, older = sorted((one, other))
-    fares = Fares(SeededRandom(seed))
-    assert fares.passenger(sailing, younger, WINTER) <= fares.passenger(sailing, older, WINTER)
-
-
-@given(seeds, pairs)
-def test_a_child_pays_less_than_an_adult_and_an_infant_nothing(seed, pair):
-    company, _ = pair
-    sailing = first_sailing(seed, *pair, 7)
-    fares = Fares(SeededRandom(seed))
-    adult = fares.passenger(sailing, company.child_below, WINTER)
-    child = fares.passenger(sailing, company.child_below - 1, WINTER)
-    infant = fares.passenger(sailing, company.infant_below - 1, WINTER)
-    assert adult > child > infant == 0
-
-
-@given(seeds, pairs, st.integers(0, 700))
-def test_july_costs_more_than_february(seed, pair, hours):
+@given(seeds, pairs, ages, ages, hours, hours)
+def test_fares_rise_with_age_towards_departure_and_in_july(seed, pair, age, other, near, far):
     company, journey = pair
-    if journey.route.season not in {"all-year", "mostly summer"}:
-        return
-    now = datetime(2025, 12, 1, tzinfo=timezone.utc) + timedelta(hours=hours)
     fares = Fares(SeededRandom(seed))
-    february = first_sailing(seed, company, journey, 2)
-    july = first_sailing(seed, company, journey, 7)
-    assert fares.adult(july, now) > fares.adult(february, now)
+    sailing = first_sailing(*pair, seed=seed)
 
+    def fare(age):
+        return fares.passenger(sailing, age, WINTER)
 
-@given(seeds, pairs, st.integers(0, 4000), st.integers(0, 4000))
-def test_prices_rise_as_departure_approaches(seed, pair, one, other):
-    sailing = first_sailing(seed, *pair, 7)
-    late, early = sorted((one, other))
-    fares = Fares(SeededRandom(seed))
-    assert fares.adult(sailing, sailing.depart_at - timedelta(hours=late)) >= fares.adult(
-        sailing, sailing.depart_at - timedelta(hours=early)
+    assert fare(min(age, other)) <= fare(max(age, other))
+    assert fare(company.child_below) > fare(company.child_below - 1)
+    assert fare(company.child_below - 1) > fare(company.infant_below - 1) == 0
+    near, far = sorted((near, far))
+    late, early = (
+        fares.adult(sailing, sailing.depart_at - timedelta(hours=left)) for left in (near, far)
     )
+    assert late >= early
+    if journey.route.season in {"all-year", "mostly summer"}:
+        now = datetime(2025, 12, 1, tzinfo=timezone.utc) + timedelta(hours=near % 700)
+        february = first_sailing(*pair, month=2, seed=seed)
+        assert fares.adult(sailing, now) > fares.adult(february, now)
 
 
 cars = st.sampled_from(list(NETWORK.vehicle_models.values()))
@@ -332,7 +287,7 @@ by_road = st.sampled_from([each for each in PAIRS if each[1].route.vehicles])
 
 @given(seeds, by_road, cars, cars)
 def test_the_longer_and_higher_of_two_vehicles_costs_no_less(seed, pair, one, other):
-    sailing = first_sailing(seed, *pair, 7)
+    sailing = first_sailing(*pair, seed=seed)
     fares = Fares(SeededRandom(seed))
     wheels = {"MOTORCYCLE", "SCOOTER"}
     smaller, larger = sorted((one, other), key=lambda each: each.length)
@@ -340,109 +295,56 @@ def test_the_longer_and_higher_of_two_vehicles_costs_no_less(seed, pair, one, ot
         assert fares.vehicle(sailing, smaller, WINTER) <= fares.vehicle(sailing, larger, WINTER)
 
 
-def test_trailers_motorcycles_and_bicycles_are_cheap():
-    sailing = first_sailing(1, NETWORK.companies["CTN"], journey("FRMRS", "TNLGN"), 7)
-    fares = Fares(SeededRandom(1))
+def test_a_vehicle_is_charged_by_its_type_and_height():
+    ctn = NETWORK.companies["CTN"]
+    sailing = first_sailing(ctn, journey("FRMRS", "TNLGN"))
     price = {
-        code: fares.vehicle(sailing, NETWORK.vehicle(f"GENERIC__{code}"), WINTER)
+        code: FARES.vehicle(sailing, NETWORK.vehicle(f"GENERIC__{code}"), WINTER)
         for code in ("BICYCLE", "SCOOTER", "MOTORCYCLE", "CAR", "TRAILER", "VAN", "MOTORHOME")
     }
     assert price["BICYCLE"] < price["SCOOTER"] < price["MOTORCYCLE"] < price["CAR"]
     assert price["TRAILER"] < price["VAN"] < price["MOTORHOME"]
     assert price["BICYCLE"] * 5 < price["CAR"]
-
-
-def test_a_vehicle_above_the_height_limit_of_the_company_costs_more():
-    company = NETWORK.companies["CTN"]
-    sailing = first_sailing(1, company, journey("FRMRS", "TNLGN"), 7)
-    fares = Fares(SeededRandom(1))
     car = NETWORK.vehicle("FIAT__500")
     prices = [
-        fares.vehicle(sailing, type(car)("X", "X", "X", car.type, car.length, height), WINTER)
-        for height in (company.low_vehicle, company.low_vehicle + 0.01, 2.6, 2.61)
+        FARES.vehicle(sailing, type(car)("X", "X", "X", car.type, car.length, height), WINTER)
+        for height in (ctn.low_vehicle, ctn.low_vehicle + 0.01, 2.6, 2.61)
     ]
     assert prices[0] < prices[1] == prices[2] < prices[3]
 
 
-def test_a_longer_route_costs_more():
-    fares = Fares(SeededRandom(1))
-    gnv = NETWORK.companies["GNV"]
-    near = first_sailing(1, gnv, journey("ITPMO", "TNLGN"), 7)
-    far = first_sailing(1, gnv, journey("ITGOA", "TNLGN"), 7)
-    assert fares.adult(near, WINTER) < fares.adult(far, WINTER)
-
-
-def test_a_fast_ship_costs_more():
-    sailing = first_sailing(1, NETWORK.companies["VIRTU"], journey("ITPZL", "MTMLA"), 7)
-    there = sailing.journey
-    slow = dataclasses.replace(
-        sailing,
-        journey=dataclasses.replace(there, route=dataclasses.replace(there.route, fast=False)),
-    )
-    fares = Fares(SeededRandom(1))
-    assert fares.adult(sailing, WINTER) > fares.adult(slow, WINTER)
-
-
-def test_a_weekend_costs_more_than_the_days_before():
-    timetable = Timetable(SeededRandom(1))
-    company, there = NETWORK.companies["ORESUND"], journey("SEHEL", "DKHLS")
-    fares = Fares(SeededRandom(1))
-    now = datetime(2026, 7, 1, tzinfo=timezone.utc)
-
-    def mean(day):
-        prices = [
-            fares.adult(each, now)
-            for each in timetable.sailings(company, there, date(2026, 7, day))
-        ]
-        return sum(prices) / len(prices)
-
-    assert mean(17) > mean(16) * 1.05  # Friday and Thursday
-
-
-def test_fares_are_between_4_and_600_euros():
-    fares = Fares(SeededRandom(1))
+def test_fares_depend_on_the_route_the_ship_and_the_day_of_the_week():
     for pair in PAIRS:
-        sailing = first_sailing(1, *pair, 7)
-        assert 400 < fares.adult(sailing, WINTER) < 60_000
-
-
-def test_companies_have_different_age_bands():
-    gnv, ctn = NETWORK.companies["GNV"], NETWORK.companies["CTN"]
-    assert [gnv.age_band(age) for age in (3, 14)] == ["Infant", "Adult"]
-    assert [ctn.age_band(age) for age in (3, 14)] == ["Child", "Child"]
-
-
-@each(
-    ("born", "day", "age"),
-    [
-        (date(2014, 7, 14), date(2026, 7, 13), 11),
-        (date(2014, 7, 14), date(2026, 7, 14), 12),
-        (date(2012, 2, 29), date(2026, 2, 28), 13),
-        (date(2012, 2, 29), date(2026, 3, 1), 14),
-        (date(2026, 7, 1), date(2026, 7, 1), 0),
-    ],
-)
-def test_the_age_is_that_on_the_given_day(born, day, age):
-    assert age_on(born, day) == age
+        assert 400 < FARES.adult(first_sailing(*pair), WINTER) < 60_000  # cents
+    near, far = (
+        first_sailing(NETWORK.companies["GNV"], journey(port, "TNLGN"))
+        for port in ("ITPMO", "ITGOA")
+    )
+    assert FARES.adult(near, WINTER) < FARES.adult(far, WINTER)
+    fast = first_sailing(NETWORK.companies["VIRTU"], journey("ITPZL", "MTMLA"))
+    route = dataclasses.replace(fast.journey.route, fast=False)
+    slow = dataclasses.replace(fast, journey=dataclasses.replace(fast.journey, route=route))
+    assert FARES.adult(fast, WINTER) > FARES.adult(slow, WINTER)
+    company, there = NETWORK.companies["ORESUND"], journey("SEHEL", "DKHLS")
+    now = datetime(2026, 7, 1, tzinfo=timezone.utc)
+    thursday, friday = (
+        [
+            FARES.adult(each, now)
+            for each in Timetable.of_seed(1).sailings(company, there, date(2026, 7, day))
+        ]
+        for day in (16, 17)
+    )
+    assert sum(friday) / len(friday) > sum(thursday) / len(thursday) * 1.05
 
 
 def test_a_party_counts_its_age_bands_and_infants_need_no_berth():
-    party = Party(
-        NETWORK.companies["GNV"],
-        (
-            Traveller("Adult", 40, "Female"),
-            Traveller("Child", 14, "Male"),
-            Traveller("Child", 5, "Male"),
-            Traveller("Infant", 1, "Female"),
-        ),
-    )
-    assert [party.number(kind) for kind in ("Adult", "Child", "Infant")] == [2, 1, 1]
-    assert party.berths == 3
-
-
-def test_cents_convert_to_euros_with_two_decimals():
-    assert str(euros(12340)) == "123.40"
-    assert euros(5) == Decimal("0.05")
+    party = Party(NETWORK.companies["GNV"], (*FAMILY, Traveller("Child", 14, "Male")))
+    assert [party.number(kind) for kind in ("Adult", "Child", "Infant")] == [3, 1, 1]
+    assert party.berths == 4
+    (offer, *_) = nightly(party=party.travellers)
+    aboard = offer.to_wire("en")["places"][0]["in_board"]
+    assert (aboard["adults"], aboard["childs"], aboard["babies"]) == (3, 1, 1)
+    assert aboard["passengers"][4] == {"order": 5, "type": "Adult", "age": 14}
 
 
 def journey(depart, arrive):
@@ -491,11 +393,9 @@ def check(record, table, *optional):
 def test_an_availability_has_every_field_of_the_interface(pair, day, language, is_open, returning):
     company, journey = pair
     back = DAYS[-1] + timedelta(days=7) if returning else None
-    ports = journey.depart.code, journey.arrive.code
     vehicle = "FIAT__500" if journey.route.vehicles else None
-    asked = query(
-        company.code, *ports, day, back=back, party=FAMILY, vehicle=vehicle, is_open=is_open
-    )
+    how = {"back": back, "party": FAMILY, "vehicle": vehicle, "is_open": is_open}
+    asked = ask(company, journey, day, **how)
     for offer in at().search(asked):
         record = json.loads(json.dumps(offer.to_wire(language)))
         check(record, TABLE)
@@ -533,8 +433,7 @@ def test_no_tariff_expires_after_the_departure_or_the_end_of_an_open_ticket(pair
     company, journey = pair
     departs = datetime(2026, 7, 14, 21, tzinfo=timezone.utc)
     offers = at(departs - timedelta(minutes=minutes))
-    ports = journey.depart.code, journey.arrive.code
-    for offer in offers.search(query(company.code, *ports, date(2026, 7, 14), is_open=is_open)):
+    for offer in offers.search(ask(company, journey, date(2026, 7, 14), is_open=is_open)):
         assert offer.is_open == is_open
         for tariff in offer.tariffs:
             assert tariff.issued_at < tariff.expires_at <= offer.ends_at
@@ -556,7 +455,7 @@ def test_each_type_of_tariff_has_its_own_validity():
     assert {each.level.family for each in offer.tariffs} == {"saver", "standard", "flex"}
 
 
-def test_flex_costs_more_than_standard_and_standard_more_than_saver():
+def test_better_tariffs_and_places_cost_more():
     for offer in nightly(party=FAMILY, vehicle="FIAT__500"):
         tariff = {each.level.code: each for each in offer.tariffs}
         for place in offer.places:
@@ -564,6 +463,14 @@ def test_flex_costs_more_than_standard_and_standard_more_than_saver():
                 offer.price(tariff[name], place) for name in ("FLEX", "STANDARD", "SAVER")
             )
             assert flex > standard > saver
+        for fare in offer.tariffs:
+            prices = [offer.price(fare, place) for place in offer.places]
+            assert fare.amount == min(prices)
+            assert all(price.as_tuple().exponent == -2 for price in prices)
+    (offer, *_) = nightly()
+    price = {each.kind.code: offer.price(offer.tariffs[0], each) for each in offer.places}
+    assert price["SEAT"] < price["RECLINER"] < price["BERTH_F"] < price["INSIDE_2"]
+    assert price["INSIDE_2"] < price["OUTSIDE_2"] < price["SUITE_2"] < price["SUITE_4"]
 
 
 def test_options_and_presales_are_not_sold_shortly_before_departure():
@@ -577,71 +484,35 @@ def test_options_and_presales_are_not_sold_shortly_before_departure():
     assert types(0) == {"Ticket"}
 
 
-def test_the_amount_is_the_price_with_the_cheapest_place():
-    (offer, *_) = nightly(party=FAMILY)
-    for tariff in offer.tariffs:
-        prices = [offer.price(tariff, place) for place in offer.places]
-        assert tariff.amount == min(prices)
-        assert all(price.as_tuple().exponent == -2 for price in prices)
-
-
-def test_a_better_place_costs_more():
-    (offer, *_) = nightly()
-    tariff = offer.tariffs[0]
-    price = {each.kind.code: offer.price(tariff, each) for each in offer.places}
-    assert price["SEAT"] < price["RECLINER"] < price["BERTH_F"] < price["INSIDE_2"]
-    assert price["INSIDE_2"] < price["OUTSIDE_2"] < price["SUITE_2"] < price["SUITE_4"]
-
-
 def test_only_round_trips_have_round_trip_fares_in_both_directions():
-    company = next(
+    company, there = next(
         pair for pair in PAIRS if pair[0].round_trip_fares and pair[1].route.round_the_clock
     )
-    ports = company[1].depart.code, company[1].arrive.code
-    there = query(company[0].code, *ports, DAYS[0])
-    locked = {True: set(), False: set()}
-    for offer in at().search(query(company[0].code, *ports, DAYS[0], back=DAYS[3])):
-        for tariff in offer.tariffs:
-            locked[tariff.level.roundtrip].add((offer.direction, tariff.level.code))
+    locked = set()
+    for offer in at().search(ask(company, there, DAYS[0], back=DAYS[3])):
         amounts = {each.level.code: each.amount for each in offer.tariffs}
         assert amounts["ROUNDTRIP"] < amounts["STANDARD"]
-    assert locked[True] == {("Outward", "ROUNDTRIP"), ("Return", "ROUNDTRIP")}
-    for offer in at().search(there):
+        roundtrip = [each.level.code for each in offer.tariffs if each.level.roundtrip]
+        assert roundtrip == ["ROUNDTRIP"]
+        locked.add(offer.direction)
+    assert locked == {"Outward", "Return"}
+    for offer in at().search(ask(company, there, DAYS[0])):
         assert not any(each.level.roundtrip for each in offer.tariffs)
         assert all(each["roundtrip_locked"] is False for each in offer.to_wire("en")["tariffs"])
-
-
-def test_a_round_trip_without_return_sailings_has_no_round_trip_fare():
-    asked = query("GNV", "ITGOA", "ITOLB", DAYS[0], back=date(2300, 1, 1))
-    found = at().search(asked)
+    # Nothing sails back.
+    found = at().search(query("GNV", "ITGOA", "ITOLB", DAYS[0], back=date(2300, 1, 1)))
     assert {each.direction for each in found} == {"Outward"}
     assert not any(tariff.level.roundtrip for each in found for tariff in each.tariffs)
 
 
 def test_companies_without_round_trip_fares_omit_the_field():
-    company, journey = next(
+    company, there = next(
         pair for pair in PAIRS if not pair[0].round_trip_fares and pair[1].route.minutes < 100
     )
-    asked = query(company.code, journey.depart.code, journey.arrive.code, DAYS[0], back=DAYS[1])
-    found = at().search(asked)
+    found = at().search(ask(company, there, DAYS[0], back=DAYS[1]))
     assert {each.direction for each in found} == {"Outward", "Return"}
     for offer in found:
         assert all("roundtrip_locked" not in each for each in offer.to_wire("en")["tariffs"])
-
-
-def test_short_and_fast_crossings_have_seats_only():
-    offers = at()
-    for company, journey in PAIRS:
-        if not (journey.route.fast or journey.route.minutes < 240):
-            continue
-        ports = journey.depart.code, journey.arrive.code
-        for offer in offers.search(query(company.code, *ports, DAYS[0])):
-            assert {each.kind.type for each in offer.places} == {"Seat"}
-
-
-def test_overnight_ships_have_seats_cabins_and_suites():
-    (offer, *_) = nightly()
-    assert {each.kind.type for each in offer.places} == {"Seat", "Cabin", "Suite"}
 
 
 MAN = Traveller("Adult", 40, "Male")
@@ -686,14 +557,6 @@ def test_a_cabin_has_one_price_and_a_large_party_gets_several():
     assert count[5] == count[4] // 2
 
 
-def test_in_board_counts_passengers_by_the_age_bands_of_the_company():
-    (offer, *_) = nightly(party=(*FAMILY, Traveller("Child", 14, "Male")))
-    record = offer.to_wire("en")
-    aboard = record["places"][0]["in_board"]
-    assert (aboard["adults"], aboard["childs"], aboard["babies"]) == (3, 1, 1)
-    assert aboard["passengers"][4] == {"order": 5, "type": "Adult", "age": 14}
-
-
 def test_names_are_localised():
     (offer, *_) = nightly()
     names = {language: offer.to_wire(language) for language in ("en", "fr", "it", "es", "el", "ar")}
@@ -708,11 +571,12 @@ def test_names_are_localised():
     assert offer.to_wire("sv")["places"][0]["name"] == "Seat"
 
 
-def test_fast_ships_take_no_animals():
+def test_fast_ships_take_no_animals_and_overnight_ships_have_cabins():
     (fast, *_) = at().search(query("TRASMAPI", "ESIBZ", "ESFLD", DAYS[0]))
     assert fast.to_wire("en")["animals"] is None
     (night, *_) = nightly()
     assert night.to_wire("en")["animals"]["cabin"] is True
+    assert {each.kind.type for each in night.places} == {"Seat", "Cabin", "Suite"}
 
 
 def test_ships_are_fuller_in_summer_and_at_weekends():

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from tests.support.tiers import LONG
+
 pytest_plugins = ["pytester"]
 
 MODULE = "ferry_sdk.pytest_plugin"
@@ -28,6 +30,14 @@ def run(pytester, monkeypatch):
 
 def test_the_fixtures_share_one_service_and_reset_it_for_each_test(run):
     run(
+        """
+        import sys
+
+        def test_a_run_without_the_fixtures_loads_nothing_heavy(request):
+            assert request.config.pluginmanager.has_plugin("ferry_sdk.pytest_plugin")
+            heavy = {"starlette", "uvicorn", "httpx", "fpdf", "segno", "pydantic"}
+            assert heavy & set(sys.modules) == set()
+        """,
         """
         import json, urllib.request
 
@@ -65,14 +75,17 @@ def test_the_fixtures_share_one_service_and_reset_it_for_each_test(run):
         """,
         """
         import asyncio
-        from ferry_sdk import AsyncFerry, Ferry
 
         def test_sync(ferry, ferry_sandbox):
+            from ferry_sdk import Ferry
+
             assert isinstance(ferry, Ferry)
             assert ferry.catalogue.ports()
             assert ferry_sandbox.counters.requests == {"catalogue.ports": 1}
 
         def test_async(async_ferry, ferry_sandbox):
+            from ferry_sdk import AsyncFerry
+
             async def main():
                 async with async_ferry:
                     return await async_ferry.catalogue.ports()
@@ -81,22 +94,10 @@ def test_the_fixtures_share_one_service_and_reset_it_for_each_test(run):
             assert asyncio.run(main())
             assert ferry_sandbox.counters.requests == {"catalogue.ports": 1}
         """,
-    ).assert_outcomes(passed=5)
+    ).assert_outcomes(passed=6)
 
 
-def test_a_run_without_the_fixtures_loads_nothing_heavy(run):
-    run(
-        """
-        import sys
-
-        def test_nothing(request):
-            assert request.config.pluginmanager.has_plugin("ferry_sdk.pytest_plugin")
-            heavy = {"starlette", "uvicorn", "httpx", "fpdf", "segno", "pydantic"}
-            assert heavy & set(sys.modules) == set()
-        """
-    ).assert_outcomes(passed=1)
-
-
+@LONG
 def test_without_the_extra_only_the_fixtures_fail_and_name_it(run):
     result = run(
         """

@@ -6,7 +6,7 @@ from typing import get_args
 
 import httpx
 import pytest
-from offline_service import ADULT, BY_EMAIL, GUEST, OfflineService, search_request
+from offline_service import ADULT, BY_EMAIL, GUEST, OfflineService, search_request, selection
 
 from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.sandbox import InvalidOrderError, McpOptions, Profile, Sandbox
@@ -19,6 +19,7 @@ from tests.support.wire import TLS
 VALUES = {name: get_args(field.annotation) for name, field in Profile.model_fields.items()}
 OTHERS = [(name, value) for name, values in VALUES.items() for value in values[1:]]
 OF_HTTP = ("date_header", "mcp_result", "mcp_error", "mcp_resource", "mcp_session")
+USUAL = {name: values[0] for name, values in VALUES.items() if name not in OF_HTTP}
 STATUSES = {404: "not_found", 422: "unprocessable", 400: "bad_request", 200: "error_with_200"}
 UNKNOWN = "4b6c0a0e-0d0a-4b57-9d0e-0d3c4f1c7d11"
 
@@ -81,11 +82,8 @@ class Reader(OfflineService):
 
     def make(self, place):
         first = self.sailings()[0]
-        chosen = {
-            "availability_id": first["id"],
-            "tariff_id": first["tariffs"][0]["id"],
-            "place_id": first["places"][place]["id"],
-        }
+        name = first["tariffs"][0]["id"].rpartition(".")[2]
+        chosen = selection(first, name, place)
         return self.perform("bookings.create", availabilities=[chosen], passengers=[GUEST])
 
     def of_bookings(self):
@@ -93,9 +91,9 @@ class Reader(OfflineService):
         read = self.booking(made)
         confirmed = self.confirm(made)
         self.clock.advance(10)  # until it is issued
-        fee = self.perform("bookings.cancel_fee", id=confirmed["ticket_id"])
+        fee = self.fee(confirmed["ticket_id"])
         ticket = self.perform("tickets.get", id=confirmed["ticket_id"])
-        cancelled = self.perform("bookings.cancel", booking_id=other["booking_id"])
+        cancelled = self.cancel(other)
         moments = {
             len(read["expire_at"]),
             len(made["possible_actions"]["Cancel"]["timeLimit"]),
@@ -122,15 +120,12 @@ class Reader(OfflineService):
 
 @each(("name", "value"), [each for each in OTHERS if each[0] not in OF_HTTP])
 def test_a_value_changes_what_it_is_about_and_nothing_else(name, value):
-    usual = {each: values[0] for each, values in VALUES.items() if each not in OF_HTTP}
-    assert Reader(Profile(**{name: value})).values() == {**usual, name: value}
+    assert Reader(Profile(**{name: value})).values() == {**USUAL, name: value}
 
 
 def test_a_service_without_a_profile_has_the_first_value_of_each_id():
     assert Profile().model_dump() == {name: values[0] for name, values in VALUES.items()}
-    assert Reader().values() == {
-        name: values[0] for name, values in VALUES.items() if name not in OF_HTTP
-    }
+    assert Reader().values() == USUAL
 
 
 @each("value", VALUES["date_header"])
@@ -175,13 +170,15 @@ def travel(ferry, folder):
 
 
 @pytest.mark.parametrize("number", mostly_long(range(1, max(map(len, VALUES.values())))))
-def test_a_client_makes_the_whole_journey_if_every_assumption_fails(clients, tmp_path, number):
+def test_a_client_makes_the_whole_journey_if_every_assumption_fails(
+    mostly_sync_clients, tmp_path, number
+):
     others = {name: values[1:][:number][-1] for name, values in VALUES.items()}
     if others["mcp_result"] == "naked":  # not JSON-RPC, which the interface requires
         others["mcp_result"] = "text"
     profile = Profile(**others)
     with Sandbox(now=NOW, profile=profile) as sandbox:
-        travel(clients(sandbox.token, base_url=sandbox.base_url), tmp_path)
+        travel(mostly_sync_clients(sandbox.token, base_url=sandbox.base_url), tmp_path)
 
 
 # The file
@@ -197,7 +194,7 @@ def test_a_profile_is_read_from_a_file_and_survives_a_reset(tmp_path):
     assert sandbox.mcp.current.result == "text"
 
 
-@pytest.mark.parametrize(
+@each(
     ("content", "field"),
     [
         ('{"colour": "red"}', "colour"),

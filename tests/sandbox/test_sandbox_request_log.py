@@ -7,7 +7,7 @@ import sys
 
 import httpx
 import pytest
-from offline_service import GUEST, NOW, ServiceOverHttp
+from offline_service import GUEST, NOW, run
 
 from ferry_sdk.sandbox import Clock, RequestLog, Sandbox
 from tests.support.wire import TLS
@@ -17,27 +17,30 @@ CONTROL = "control-token-of-a-team"
 
 
 @pytest.fixture(scope="module")
-def shared():
+def running_service():
     """Return a service at a fixed time with a control token."""
-    with Sandbox(now=NOW, frozen=True, control_token=CONTROL) as sandbox:
-        yield sandbox
+    with run(control_token=CONTROL) as service:
+        yield service
 
 
 @pytest.fixture
-def http(shared):
-    """Return an HTTP client of the service after a reset."""
-    shared.reset()
-    headers = {"authorization": f"Bearer {shared.token}", "accept": "application/json"}
-    with httpx.Client(verify=TLS, base_url=shared.base_url, headers=headers, timeout=60) as client:
-        yield client
+def shared(service):
+    return service.sandbox
+
+
+@pytest.fixture
+def http(service):
+    return service.http
 
 
 def logged(http, **query):
     return http.get("/_sandbox/requests", params=query).json()["requests"]
 
 
-def test_a_request_is_logged_with_its_reply(http):
+def test_a_request_of_the_interface_is_logged_with_its_reply(http):
     reply = http.get("/api/port", headers={CORRELATION: "order-7"})
+    for path in ("/health", "/_sandbox/clock", "/openapi.json", "/docs", "/_sandbox/"):
+        http.get(path)
     (entry,) = logged(http)
     assert entry.pop("milliseconds") >= 0
     assert entry == {
@@ -74,12 +77,9 @@ def test_the_faults_of_a_request_are_logged(shared, http):
     assert logged(http)[0]["faults"] == ["delay_before", "lose_reply"]
 
 
-def test_a_lost_write_is_logged_with_what_it_made(shared, http):
-    service = ServiceOverHttp(shared, http)
-    made = service.create()
-    service.confirm(made)
-    booking = service.booking(made)
-    ticket_id = booking["tickets"][0]["id"]
+def test_a_lost_write_is_logged_with_what_it_made(service, shared, http):
+    made = service.issue()
+    ticket_id = service.tickets(made)[0]["id"]
     http.get(f"/api/ticket/{ticket_id}")
     shared.faults.add("lose_reply", "bookings.cancel")
     with pytest.raises(httpx.RemoteProtocolError):
@@ -91,11 +91,9 @@ def test_a_lost_write_is_logged_with_what_it_made(shared, http):
     assert named["bookings.cancel"] == (made["booking_id"], None)
 
 
-def test_no_secret_and_no_traveller_is_logged(shared, http, capfd):
-    service = ServiceOverHttp(shared, http)
-    created = service.create()
-    service.confirm(created)
-    url = service.booking(created)["tickets"][0]["pdf_url"]
+def test_no_secret_and_no_traveller_is_logged(service, shared, http, capfd):
+    created = service.issue()
+    url = service.tickets(created)[0]["pdf_url"]
     assert http.get(url).status_code == 200
     http.get("/api/booking/Ada%20Byron", params={"name": "Ada"})
     http.get("/api/ada@example.org/Byron")
@@ -111,14 +109,9 @@ def test_no_secret_and_no_traveller_is_logged(shared, http, capfd):
     assert capfd.readouterr().err == ""
 
 
-def test_controls_documents_and_health_are_not_logged(http):
-    for path in ("/health", "/_sandbox/clock", "/openapi.json", "/docs", "/_sandbox/"):
-        http.get(path)
-    assert logged(http) == []
-
-
-def test_the_log_keeps_the_latest_thousand():
-    log = RequestLog(Clock(NOW, frozen=True))
+def test_the_log_keeps_the_latest_thousand_also_where_standard_error_is_closed(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    log = RequestLog(Clock(NOW, frozen=True), prints=True)
     for number in range(1500):
         ids = (str(number), "id")
         log.add("GET", "/api/port", status=200, seconds=0, ids=ids, state={})
@@ -141,15 +134,7 @@ def test_a_line_a_request_goes_to_standard_error(capsys):
     assert re.fullmatch(r"POST /api/journey 503 \d+ ms é\?x{126} server_error", second)
 
 
-def test_a_standard_error_that_is_closed_stops_nothing(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", None)
-    log = RequestLog(Clock(), prints=True)
-    log.add("GET", "/api/port", status=200, seconds=0, ids=("a", "b"), state={})
-    assert len(log.entries()) == 1
-
-
-def test_bookings_are_listed_without_their_travellers(shared, http):
-    service = ServiceOverHttp(shared, http)
+def test_bookings_are_listed_without_their_travellers(service, shared, http):
     created = [service.create() for _ in range(2)]
     listed = http.get("/_sandbox/bookings").json()
     assert listed["total"] == 2

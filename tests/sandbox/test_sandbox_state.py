@@ -8,6 +8,7 @@ import subprocess
 import sys
 from contextlib import closing
 from datetime import datetime, timedelta, timezone
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -19,26 +20,19 @@ from offline_service import (
     PENDING,
     TWO_TICKETS,
     OfflineService,
-    search_request,
-    selection,
+    ServiceOverHttp,
 )
 
-from ferry_sdk.sandbox import Sandbox
+from ferry_sdk.sandbox import Clock, Sandbox
+from ferry_sdk.sandbox.bookings import state
 from ferry_sdk.sandbox.bookings.state import SandboxState
 from ferry_sdk.sandbox.requests.access import Access
 from tests.support.processes import start
 from tests.support.tiers import LONG
 
-LADY = {
-    **GUEST,
-    "birth_date": "1990-02-28",
-    "nationality": "gb",
-    "gender": "F",
-    "order": 1,
-    "doc_type": "Passport",
-    "doc_number": "X 12-3",
-    "doc_expiration": "2039-01-31",
-}
+DOCUMENT = {"doc_type": "Passport", "doc_number": "X 12-3", "doc_expiration": "2039-01-31"}
+LADY = GUEST | DOCUMENT
+LADY |= {"birth_date": "1990-02-28", "nationality": "gb", "gender": "F", "order": 1}
 CONTACT = {"name": "Ada Byron", "email": "a@example.org", "prefix": "+44", "phone": "2071234567"}
 CAR = {"code": "CAR", "brand": "Fiat", "model": "500", "identification": "AB 123"}
 
@@ -61,12 +55,12 @@ class ServiceOf(OfflineService):
             *bookings,
             *[self.perform("mcp.view_ticket", id=each) for each in tickets],
             *[self.perform("tickets.pdf", id=each) for each in tickets],
-            *[self.perform("bookings.cancel_fee", id=each) for each in [*ids, *tickets]],
+            *[self.fee(each) for each in [*ids, *tickets]],
         ]
 
     def voucher(self, booking_id):
         """Return the voucher of a booking's first ticket."""
-        url = self.booking({"booking_id": booking_id})["tickets"][0]["pdf_url"]
+        url = self.tickets({"booking_id": booking_id})[0]["pdf_url"]
         *_, ticket, key = url.removesuffix(".pdf").split("/")
         return self.service.voucher_file(ticket, key)
 
@@ -74,23 +68,20 @@ class ServiceOf(OfflineService):
 def every_kind_of_booking(service):
     """Return the ids of bookings in the stages that a restart can meet."""
     whole = {"passengers": (LADY,), "more": {"contact": CONTACT}}
+    presale = {"name": "PRESALE", "more": {"reservation_type": "PRESALE"}}
     created = [
         service.create(ONE_TICKET, back=7, **whole),
         service.create(TWO_TICKETS, passengers=(LADY,), more={"vehicle": CAR}, vehicle="FIAT__500"),
-        service.create(TWO_TICKETS, name="PRESALE", more={"reservation_type": "PRESALE"}),
+        service.create(TWO_TICKETS, **presale),
+        service.create(TWO_TICKETS, name="FLEX", out_is_open=True),
+        *(service.issue(line, **whole) for line in (ONE_TICKET, PENDING, BY_EMAIL)),
     ]
-    for line in (ONE_TICKET, PENDING, BY_EMAIL):
-        created.append(service.create(line, **whole))
-        service.confirm(created[-1])
-    service.perform("bookings.cancel", booking_id=created[-1]["booking_id"])
-    created.append(service.create(TWO_TICKETS, back=7))
+    assert service.booking(created[3])["journey_details"]["outward"]["is_open"]
+    service.cancel(created[-1])
     service.faults.add("ticket_fails")
-    service.confirm(created[-1])
+    created.append(service.issue(TWO_TICKETS, back=7))
     created.append(service.create(TWO_TICKETS))
-    ticket = service.booking(created[-1])["tickets"][0]["id"]
-    service.perform(
-        "tickets.mark_paid", id=ticket, external_payment_ref="P-1", access=Access.ORGANISATION
-    )
+    service.mark_paid(*service.tickets(created[-1]))
     created.append(service.create(TWO_TICKETS))
     service.faults.add("option_expired")
     service.error_of("bookings.confirm", id=created[-1]["booking_id"])
@@ -102,32 +93,16 @@ def test_every_booking_is_the_same_after_a_restart(tmp_path):
     with Sandbox(now=NOW, frozen=True, state=file) as sandbox:
         service = ServiceOf(sandbox)
         ids = every_kind_of_booking(service)
-        records, voucher = service.records(ids), service.voucher(ids[3])
+        records, voucher = service.records(ids), service.voucher(ids[4])
         stages = {record["stage"] for record in records if "stage" in record}
         assert len(stages) == 7, stages
     with Sandbox(state=file) as sandbox:
         again = ServiceOf(sandbox)
         assert again.records(ids) == records
-        assert again.voucher(ids[3]) == voucher
+        assert again.voucher(ids[4]) == voucher
         sandbox.clock.advance(timedelta(days=300))
         service.clock.advance(timedelta(days=300))
         assert again.records(ids) == service.records(ids)
-
-
-def test_an_open_ticket_is_open_after_a_restart(tmp_path):
-    file = tmp_path / "state"
-    with Sandbox(now=NOW, frozen=True, state=file) as sandbox:
-        service = ServiceOf(sandbox)
-        request = search_request(TWO_TICKETS, NOW.date() + timedelta(days=60))
-        traveller = {"order": 1, "type": "Adult", "param": "A", "gender": "Female", "age": 35}
-        search = {"request": {**request, "out_is_open": True}, "passengers": [traveller]}
-        found = service.perform("availability.search", search)
-        body = {"availabilities": [selection(found[0], "FLEX")], "passengers": [GUEST]}
-        created = service.perform("bookings.create", body)
-        booking = service.booking(created)
-        assert booking["journey_details"]["outward"]["is_open"]
-    with Sandbox(state=file) as sandbox:
-        assert ServiceOf(sandbox).booking(created) == booking
 
 
 def test_the_clock_goes_on_after_a_restart(tmp_path):
@@ -159,8 +134,7 @@ def names_of_bookings(**options):
     with Sandbox(now=NOW, frozen=True, **options) as sandbox:
         service = ServiceOf(sandbox)
         for line in (ONE_TICKET, TWO_TICKETS):
-            created = service.create(line, back=7)
-            service.confirm(created)
+            created = service.issue(line, back=7)
             booking = service.booking(created)
             names += [booking["booking_id"], booking["booking_reference"]]
             for ticket in booking["tickets"]:
@@ -191,15 +165,14 @@ def test_a_reset_empties_the_file(tmp_path):
     file = tmp_path / "state"
     with Sandbox(now=NOW, state=file) as sandbox:
         created = ServiceOf(sandbox).create()
-        retired = sandbox.service
         sandbox.reset()
-        assert ServiceOf(sandbox).error_of("bookings.get", id=created["booking_id"]).status == 404
-        assert retired is not sandbox.service
+        assert ServiceOf(sandbox).refusal("bookings.get", id=created["booking_id"])[0] == 404
     with Sandbox(state=file) as sandbox:
-        assert ServiceOf(sandbox).error_of("bookings.get", id=created["booking_id"]).status == 404
+        assert ServiceOf(sandbox).refusal("bookings.get", id=created["booking_id"])[0] == 404
 
 
-def test_the_file_is_private_and_has_one_user_at_a_time(tmp_path):
+def test_the_file_is_private_and_has_one_user_at_a_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(state, "_TIMEOUT", 0.01)
     file = tmp_path / "state"
     file.touch(mode=0o644)
     with Sandbox(state=file) as sandbox:
@@ -261,26 +234,15 @@ def test_a_record_that_cannot_be_read_shows_no_traveller(tmp_path):
 def test_a_booking_outlives_a_killed_service(tmp_path):
     command = [sys.executable, "-u", "-m", "ferry_sdk", "sandbox", "--port=0", "--token=made-up"]
     command += ["--organisation-token=org", "--state=state", "--now", NOW.isoformat(), "--frozen"]
-    headers = {"authorization": "Bearer made-up", "accept": "application/json"}
-    seen = []
+    tokens = SimpleNamespace(token="made-up", organisation_token="org", clock=Clock(NOW), faults=())
+    created = None
     for ending in (signal.SIGKILL, signal.SIGINT):
         with start(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
             address = process.stdout.readline().strip().partition("=")[2]
+            headers = {"accept": "application/json"}
             with httpx.Client(base_url=address, headers=headers, timeout=60) as http:
-                seen.append(seen[0] if seen else create_over_http(http))
-                booking = http.get(f"/api/booking/{seen[0]}")
-                assert booking.json()["stage"] == "payment_due", booking.text
+                service = ServiceOverHttp(tokens, http)
+                created = created or service.create()
+                assert service.booking(created)["stage"] == "payment_due"
             process.send_signal(ending)
             process.wait(60)
-
-
-def create_over_http(http):
-    for number in range(60, 74):
-        day = NOW.date() + timedelta(days=number)
-        traveller = {"order": 1, "type": "Adult", "param": "A", "gender": "Female", "age": 35}
-        search = {"request": search_request(ONE_TICKET, day), "passengers": [traveller]}
-        found = http.post("/api/availability", json=search)
-        if found.status_code == 200:
-            break
-    body = {"availabilities": [selection(found.json()[0])], "passengers": [GUEST]}
-    return http.post("/api/booking", json=body).json()["booking_id"]

@@ -18,10 +18,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from ferry_sdk.sandbox.api.control_page import page
-from ferry_sdk.sandbox.clock import Clock, to_utc
-from ferry_sdk.sandbox.counters import Counters
+from ferry_sdk.sandbox.clock import to_utc
 from ferry_sdk.sandbox.faults.fault import Fault
-from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.faults.kinds import FaultKind
 from ferry_sdk.sandbox.faults.mcp_options import McpSwitches
 from ferry_sdk.sandbox.http.conventions import (
@@ -49,13 +47,10 @@ _LATEST = 100
 class Control:
     """The endpoints under `/_sandbox`, for this machine and for holders of the control token."""
 
-    clock: Clock
-    faults: Faults
-    counters: Counters
+    service: Service
     switches: McpSwitches
     tokens: Tokens
     log: RequestLog
-    service: Service
     reset: Callable[[], None]
 
     def routes(self) -> list[BaseRoute]:
@@ -78,32 +73,32 @@ class Control:
 
     def read_clock(self, _: _Fields) -> responses.ClockReading:
         """Read the clock."""
-        return {"now": self.clock.now().isoformat(), "frozen": self.clock.frozen}
+        return {"now": self.service.clock.now().isoformat(), "frozen": self.service.clock.frozen}
 
     def move_clock(self, fields: _Fields) -> responses.ClockReading:
         """Move, freeze or resume the clock."""
         update = parse_fields(ClockUpdate, fields)
         # Validate everything first: an invalid update changes nothing.
-        moment = to_utc(update.travel_to or self.clock.now())
+        moment = to_utc(update.travel_to or self.service.clock.now())
         to_utc(moment + timedelta(seconds=update.advance or 0))
         if update.frozen is not None:
-            (self.clock.freeze if update.frozen else self.clock.resume)()
+            (self.service.clock.freeze if update.frozen else self.service.clock.resume)()
         if update.travel_to is not None:
-            self.clock.travel_to(update.travel_to)
+            self.service.clock.travel_to(update.travel_to)
         if update.advance is not None:
-            self.clock.advance(update.advance)
+            self.service.clock.advance(update.advance)
         return self.read_clock({})
 
     def list_faults(self, _: _Fields) -> responses.FaultsState:
         """List the faults."""
         return {
-            "pending": [fault.to_wire() for fault in self.faults.pending],
-            "taken": [fault.to_wire() for fault in self.faults.taken],
+            "pending": [fault.to_wire() for fault in self.service.faults.pending],
+            "taken": [fault.to_wire() for fault in self.service.faults.taken],
         }
 
     def add_fault(self, fields: _Fields) -> JsonObject:
         """Request a fault."""
-        return self.faults.add(Fault.read(fields)).to_wire()
+        return self.service.faults.add(Fault.read(fields)).to_wire()
 
     def list_kinds(self, _: _Fields) -> JsonObject:
         """List the kinds of fault, with the JSON Schema of their details."""
@@ -143,17 +138,17 @@ class Control:
     def read_counters(self, fields: _Fields) -> responses.CountersState:
         """Read the counters."""
         after = parse_fields(CountersQuery, fields).after
-        effects = self.counters.effects
+        effects = self.service.counters.effects
         end = after + _PAGE
         return {
-            "requests": dict(self.counters.requests),
+            "requests": dict(self.service.counters.requests),
             "effects": [
                 cast("responses.RecordedEffect", {**asdict(effect), "at": effect.at.isoformat()})
                 for effect in effects[after:end]
             ],
             "totals": dict(Counter(effect.operation for effect in effects)),
             "next": end if end < len(effects) else None,
-            "connections": self.counters.connections,
+            "connections": self.service.counters.connections,
         }
 
     def read_options(self, _: _Fields) -> JsonObject:

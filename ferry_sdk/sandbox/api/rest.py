@@ -9,22 +9,21 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.http.conventions import (
     caller_of,
     error_response,
     has_json,
     parse_json,
-    weights,
 )
 from ferry_sdk.sandbox.operations import ENDPOINTS, Operation
 from ferry_sdk.sandbox.requests.access import Access, Tokens, Unauthorized
+from ferry_sdk.sandbox.requests.errors import weights
 from ferry_sdk.sandbox.service import Service, ServiceError
 
 
-def routes(service: Service, tokens: Tokens, faults: Faults) -> list[BaseRoute]:
+def routes(service: Service, tokens: Tokens) -> list[BaseRoute]:
     """Return the routes of the endpoints, of the voucher files and of the health check."""
-    api = _Api(service, tokens, faults)
+    api = _Api(service, tokens)
     endpoints = [Route(each.path, api.endpoint(each), methods=[each.method]) for each in ENDPOINTS]
     voucher = Route("/voucher/{ticket_id}/{key}.pdf", api.voucher, methods=["GET"])
     return [*endpoints, voucher, Route("/health", _health, methods=["GET"])]
@@ -38,10 +37,9 @@ async def _health(_: Request) -> Response:
 class _Api:
     """Reads, counts and checks requests, then passes them to the service."""
 
-    def __init__(self, service: Service, tokens: Tokens, faults: Faults) -> None:
+    def __init__(self, service: Service, tokens: Tokens) -> None:
         self._service = service
         self._tokens = tokens
-        self._faults = faults
 
     def endpoint(self, endpoint: Operation) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
@@ -76,7 +74,7 @@ class _Api:
     ) -> Response:
         await request.body()  # a request whose body is too large is not counted
         self._service.counters.request(operation)
-        return await self._faults.around(operation, request, produce)
+        return await self._service.faults.around(operation, request, produce)
 
     def _answer(self, endpoint: Operation, request: Request, body: bytes) -> Response:
         try:

@@ -67,7 +67,7 @@ class Booking:
         """Expire every ticket that awaits payment or issue."""
         for ticket in self.tickets:
             if ticket.status in WAITING:
-                ticket.expire()
+                ticket.end(TicketStatus.EXPIRED)
 
     def issuable_tickets(self, now: datetime) -> list[Ticket]:
         """Return the tickets that a confirmation issues: those that wait or have failed.

@@ -30,7 +30,7 @@ def apply_disruptions(booking: Booking, faults: Faults, context: CallContext) ->
 
     cancelled = faults.take_details(SailingCancelled, context.operation, applies)
     if cancelled is not None:
-        booking.crossings[cancelled.index][0].lose_sailing()
+        booking.crossings[cancelled.index][0].end(TicketStatus.CANCELED)
     moved = faults.take_details(DepartureMoved, context.operation, applies)
     if moved is not None:
         ticket, leg = booking.crossings[moved.index]

@@ -24,19 +24,12 @@ class Fee:
 
 NO_FEE = Fee(ZERO, ZERO)
 
-FEE_SCHEDULES: dict[str, tuple[tuple[timedelta, Decimal], ...]] = {
-    "flex": (
-        (timedelta(hours=24), Decimal(0)),
-        (timedelta(hours=2), Decimal("0.20")),
-        (timedelta(0), Decimal("0.50")),
-    ),
-    "standard": (
-        (timedelta(days=7), Decimal("0.20")),
-        (timedelta(hours=48), Decimal("0.50")),
-    ),
+FEE_SCHEDULES: dict[str, tuple[tuple[int, int], ...]] = {
+    "flex": ((24, 0), (2, 20), (0, 50)),
+    "standard": ((7 * 24, 20), (48, 50)),
     "saver": (),
 }
-"""The steps of each fare family: the least time left, and the rate that is kept of the payment.
+"""The steps of each fare family: the least hours left, and the percentage that is kept.
 
 The longest time comes first. With less time than in the last step, everything is kept.
 """
@@ -51,7 +44,8 @@ def cancellation_fee(paid: Decimal, *, family: str, notice: float, left: timedel
         notice: The company's factor on the hours of the schedule.
         left: The time left before departure; after departure everything is kept.
     """
-    rates = (rate for least, rate in FEE_SCHEDULES[family] if left >= least * notice)
-    rate = next(rates, Decimal(1))
-    penalty = round_to_cents(paid * rate)
+    shares = (
+        kept for hours, kept in FEE_SCHEDULES[family] if left >= timedelta(hours=hours) * notice
+    )
+    penalty = round_to_cents(paid * next(shares, 100) / 100)
     return Fee(penalty, paid - penalty)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
-from datetime import date, datetime
+from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import segno
 
 from ferry_sdk.models.enums import ActionType, PaymentStatus, Stage, TicketDirection, TicketStatus
+from ferry_sdk.models.tickets import TicketPassenger
 from ferry_sdk.sandbox.bookings.bookings import Booking, payment_of, status_of
 from ferry_sdk.sandbox.bookings.fees import ZERO, Fee
 from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
@@ -206,10 +207,6 @@ def _timestamp(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat(timespec="seconds")
 
 
-def _day(day: date | None) -> str | None:
-    return None if day is None else day.isoformat()
-
-
 def _journey(leg: Leg, language: str) -> JsonObject:
     sailing = leg.offer.sailing
     return {
@@ -267,12 +264,5 @@ def _vehicle(booking: Booking, ticket: Ticket) -> JsonObject | None:
 
 
 def _passenger(passenger: Passenger) -> JsonObject:
-    return {
-        "first_name": passenger.first_name,
-        "last_name": passenger.last_name,
-        "birth_date": _day(passenger.birth_date),
-        "nationality": passenger.nationality and passenger.nationality.upper(),
-        "doc_type": passenger.doc_type,
-        "doc_number": passenger.doc_number,
-        "doc_expiration": _day(passenger.doc_expiration),
-    }
+    shown = passenger.model_dump(mode="json", include={*TicketPassenger.model_fields})
+    return {**shown, "nationality": passenger.nationality and passenger.nationality.upper()}

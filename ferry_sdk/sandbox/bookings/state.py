@@ -65,14 +65,13 @@ class SandboxState:
             self._database.execute("BEGIN EXCLUSIVE")
             file.prepare(self._database)
             self._database.execute("COMMIT")
-        except sqlite3.OperationalError as error:
+        except (sqlite3.Error, OSError) as error:
             self._database.close()
-            raise OSError(f"{path}: {error}; another service may use this state file") from None
-        except sqlite3.DatabaseError:
-            self._database.close()
-            raise OSError(f"{path} is not a state file") from None
-        except OSError:
-            self._database.close()
+            if isinstance(error, sqlite3.OperationalError):
+                problem = f"{path}: {error}; another service may use this state file"
+                raise OSError(problem) from None
+            if isinstance(error, sqlite3.DatabaseError):
+                raise OSError(f"{path} is not a state file") from None
             raise
 
     def bookings(self) -> list[str]:

@@ -120,7 +120,7 @@ class Ticket:
         elif self.status is TicketStatus.PENDING and self.issued_at and now >= self.issued_at:
             self.status = TicketStatus.ISSUED
         elif self.status in WAITING and now >= self.deadline:
-            self.expire()
+            self.end(TicketStatus.EXPIRED)
 
     def holds_place(self, now: datetime) -> bool:
         """Tell whether the company keeps its places, without changing the ticket."""
@@ -136,11 +136,6 @@ class Ticket:
         self.paid = self.payment_ref is not None
         self.number = self.issued_at = self.fails_at = None
 
-    def lose_sailing(self) -> None:
-        """Cancel the ticket because the company cancels a sailing; refund it in full."""
-        self.status = TicketStatus.CANCELED
-        self.settlement = Fee(ZERO, self.charged)
-
     def move(self, leg: Leg, by: timedelta) -> None:
         """Move a crossing; the deadline moves with the departure, and is not after it."""
         ended_at = self.ends_at
@@ -148,9 +143,9 @@ class Ticket:
         self.deadline = self.ends_at if self.deadline == ended_at else self.deadline
         self.deadline = min(self.deadline, self.ends_at)
 
-    def expire(self) -> None:
-        """Expire the ticket and refund its payment in full."""
-        self.status = TicketStatus.EXPIRED
+    def end(self, status: TicketStatus) -> None:
+        """End the ticket by no wish of its buyer, and refund its payment in full."""
+        self.status = status
         self.settlement = Fee(ZERO, self.charged)
 
     def pay(self, reference: str) -> bool:

@@ -175,11 +175,11 @@ class Faults:
         request.state.named = request_context.current().named
         await self._wait(FaultKind.DELAY_BEFORE, operation)
         if fault := self.take_details(RequestFault, operation):
-            return fault.respond(request)
+            return fault.respond(request, Response())
         response = await produce()
         await self._wait(FaultKind.DELAY_AFTER, operation)
         if corruption := self.take_details(ReplyFault, operation):
-            return corruption.corrupt(request, response)
+            return corruption.respond(request, response)
         return response
 
     async def _wait(self, kind: FaultKind, operation: str) -> None:

@@ -26,21 +26,17 @@ class ErrorFault(Details):
         """Return the response."""
         raise NotImplementedError
 
+    def respond(self, _request: Request, _good: Response, /) -> Response:
+        """Return the response to send instead of the good one."""
+        return self.answer()
+
 
 class RequestFault(ErrorFault):
     """A fault that answers instead of the work."""
 
-    def respond(self, _: Request, /) -> Response:
-        """Return the response."""
-        return self.answer()
-
 
 class ReplyFault(ErrorFault):
     """A fault that replaces a good reply."""
-
-    def corrupt(self, _: Request, _response: Response, /) -> Response:
-        """Return the response to send instead of the good one."""
-        return self.answer()
 
 
 class RetryAfter(ErrorFault):
@@ -168,10 +164,10 @@ class BodyFault(ReplyFault):
         """Return the body to send instead of the good one."""
         raise NotImplementedError
 
-    def corrupt(self, _: Request, response: Response, /) -> Response:
+    def respond(self, _: Request, good: Response, /) -> Response:
         """Return a response with the other body."""
-        body = self.body(bytes(response.body))
-        return Response(body, self.status or response.status_code, media_type=self._media_type)
+        body = self.body(bytes(good.body))
+        return Response(body, self.status or good.status_code, media_type=self._media_type)
 
 
 class HtmlPage(BodyFault):

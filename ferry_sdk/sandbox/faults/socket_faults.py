@@ -9,12 +9,25 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ferry_sdk.sandbox.faults.kinds import Details, Duration
-from ferry_sdk.sandbox.faults.reply_faults import ReplyFault, RequestFault
+from ferry_sdk.sandbox.faults.kinds import Duration
+from ferry_sdk.sandbox.faults.reply_faults import ErrorFault, ReplyFault, RequestFault
 from ferry_sdk.sandbox.http.server import BufferedReply, Connection, connection_of
 
 
-class Cut(Details):
+class ConnectionFault(ErrorFault):
+    """A fault of the connection: the reply is good, but the fault itself sends it."""
+
+    async def __call__(self, connection: Connection, reply: BufferedReply, /) -> None:
+        """Send the reply, or a part of it."""
+        raise NotImplementedError
+
+    def respond(self, request: Request, good: Response, /) -> Response:
+        """Return the same response, to be sent by the fault."""
+        connection_of(request.scope).plan = self
+        return good
+
+
+class Cut(ConnectionFault):
     """A fault that cuts the connection without a reply.
 
     Attributes:
@@ -31,30 +44,12 @@ class Cut(Details):
 class CutBefore(Cut, RequestFault):
     """The connection is cut before the work."""
 
-    def respond(self, request: Request, /) -> Response:
-        """Return an empty response, which the fault replaces by a cut."""
-        connection_of(request.scope).plan = self
-        return Response()
 
-
-class ConnectionFault(ReplyFault):
-    """A fault of the connection: the reply is good, but the fault itself sends it."""
-
-    async def __call__(self, connection: Connection, reply: BufferedReply, /) -> None:
-        """Send the reply, or a part of it."""
-        raise NotImplementedError
-
-    def corrupt(self, request: Request, response: Response, /) -> Response:
-        """Return the same response, to be sent by the fault."""
-        connection_of(request.scope).plan = self
-        return response
-
-
-class LoseReply(Cut, ConnectionFault):
+class LoseReply(Cut, ReplyFault):
     """The connection is cut after the work, without a reply."""
 
 
-class Truncate(ConnectionFault):
+class Truncate(ConnectionFault, ReplyFault):
     """The reply is truncated.
 
     Attributes:
@@ -79,7 +74,7 @@ class Truncate(ConnectionFault):
             await connection.wait_closed()
 
 
-class Trickle(ConnectionFault):
+class Trickle(ConnectionFault, ReplyFault):
     """The body arrives slowly.
 
     Attributes:
@@ -101,7 +96,7 @@ class Trickle(ConnectionFault):
         await connection.body(b"", more=False)
 
 
-class LeaveOpen(ConnectionFault):
+class LeaveOpen(ConnectionFault, ReplyFault):
     """The end of the reply is delayed.
 
     Attributes:
@@ -120,7 +115,7 @@ class LeaveOpen(ConnectionFault):
             await connection.body(b"", more=False)
 
 
-class CloseConnection(ConnectionFault):
+class CloseConnection(ConnectionFault, ReplyFault):
     """The connection closes after the reply, without a `Connection: close`."""
 
     async def __call__(self, connection: Connection, reply: BufferedReply, /) -> None:

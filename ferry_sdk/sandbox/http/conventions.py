@@ -26,7 +26,7 @@ from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.profile import Profile
 from ferry_sdk.sandbox.request_log import RequestLog
 from ferry_sdk.sandbox.requests.access import Access, Caller, Protocol
-from ferry_sdk.sandbox.requests.errors import language_of, text
+from ferry_sdk.sandbox.requests.errors import language_of, text, weights
 
 REQUEST_ID = "x-request-id"
 CORRELATION_ID = "x-client-correlation-id"
@@ -94,19 +94,6 @@ class Conventions:
         finally:
             if not is_logged:
                 log(None)
-
-
-def weights(header: str) -> dict[str, float]:
-    """Return the weight of each item of a header such as `Accept`; 1 by default."""
-    qualities: dict[str, float] = {}
-    for part in header.lower().split(","):
-        name, *parameters = (piece.strip() for piece in part.split(";"))
-        quality = next((each[2:] for each in parameters if each.startswith("q=")), "1")
-        try:
-            qualities[name] = float(quality)
-        except ValueError:
-            qualities[name] = 1
-    return qualities
 
 
 def _limited(headers: Headers, receive: Receive) -> Receive:

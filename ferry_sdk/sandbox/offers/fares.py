@@ -104,8 +104,6 @@ _HOLDS = {
     "Option": timedelta(hours=24),
     "Presale": timedelta(days=3),
 }
-_OPTION_FROM, _SAVER_FROM, _PRESALE_FROM = 2, 7, 14
-_SAVER_MINUTES = 180
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +116,8 @@ class Level:
         family: The fare family, which sets the fees: saver, standard or flex.
         rate: The share of the standard fare.
         roundtrip: Whether it needs the other direction with the same company.
+        days_ahead: The least days before departure on which it is sold.
+        minutes: The shortest crossing for which it is sold.
     """
 
     code: str
@@ -125,18 +125,22 @@ class Level:
     family: str
     rate: Decimal
     roundtrip: bool = False
+    days_ahead: int = 0
+    minutes: int = 0
 
     def expires_at(self, ends_at: datetime, now: datetime) -> datetime:
         """Return the end of a price found now, at most `ends_at`."""
         return min(now + _HOLDS[self.type], ends_at.astimezone(timezone.utc))
 
 
-_ROUNDTRIP = Level("ROUNDTRIP", "Ticket", "saver", Decimal("0.85"), roundtrip=True)
-_SAVER = Level("SAVER", "Ticket", "saver", Decimal("0.90"))
-_STANDARD = Level("STANDARD", "Ticket", "standard", Decimal(1))
-_FLEX = Level("FLEX", "Ticket", "flex", Decimal("1.20"))
-_PRESALE = Level("PRESALE", "Presale", "standard", Decimal("0.95"))
-_OPTION = Level("OPTION", "Option", "standard", Decimal("1.05"))
+_LEVELS = (
+    Level("ROUNDTRIP", "Ticket", "saver", Decimal("0.85"), roundtrip=True),
+    Level("SAVER", "Ticket", "saver", Decimal("0.90"), days_ahead=7, minutes=180),
+    Level("STANDARD", "Ticket", "standard", Decimal(1)),
+    Level("FLEX", "Ticket", "flex", Decimal("1.20")),
+    Level("PRESALE", "Presale", "standard", Decimal("0.95"), days_ahead=14),
+    Level("OPTION", "Option", "standard", Decimal("1.05"), days_ahead=2),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,17 +167,9 @@ def levels(sailing: Sailing, now: datetime, *, is_open: bool, round_trip: bool) 
         is_open: Whether the ticket is open, which has the flexible level only.
         round_trip: Whether both directions are searched and have sailings.
     """
-    if is_open:
-        yield _FLEX
-        return
-    ahead = (sailing.depart_at - now).days
-    if round_trip and sailing.company.round_trip_fares:
-        yield _ROUNDTRIP
-    if ahead >= _SAVER_FROM and sailing.minutes >= _SAVER_MINUTES:
-        yield _SAVER
-    yield _STANDARD
-    yield _FLEX
-    if ahead >= _PRESALE_FROM:
-        yield _PRESALE
-    if ahead >= _OPTION_FROM:
-        yield _OPTION
+    ahead, minutes = (sailing.depart_at - now).days, sailing.minutes
+    pairs = round_trip and sailing.company.round_trip_fares
+    for level in _LEVELS:
+        is_sold = level.days_ahead <= ahead and level.minutes <= minutes
+        if level.code == "FLEX" if is_open else is_sold and (pairs or not level.roundtrip):
+            yield level

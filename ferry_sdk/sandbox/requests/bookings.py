@@ -224,12 +224,10 @@ class McpNewBooking(_Booking):
 
     def to_rest(self, availabilities: list[Selection]) -> NewBooking:
         """Return the same booking with these selections, as REST spells it."""
+        passengers = [passenger.to_rest() for passenger in self.passengers]
+        same = {name: getattr(self, name) for name in _Booking.model_fields}
         return NewBooking.model_construct(
-            availabilities=availabilities,
-            passengers=[passenger.to_rest() for passenger in self.passengers],
-            reservation_type=self.reservation_type,
-            vehicle=self.vehicle,
-            contact=self.contact,
+            None, availabilities=availabilities, passengers=passengers, **same
         )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -55,19 +55,29 @@ def not_found(text: str, path: str | None = None, **values: object) -> RefusedEr
 
 
 LANGUAGES = ("en", "fr", "it", "es", "el", "ar")
-_QUALITY = re.compile(r"q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)", re.IGNORECASE)
+
+
+def weights(header: str) -> dict[str, float]:
+    """Return the weight of each item of a header such as `Accept`: 1 by default, at most 1.
+
+    An item with an invalid weight is left out.
+    """
+    qualities: dict[str, float] = {}
+    for part in header.lower().split(","):
+        name, *parameters = (piece.strip() for piece in part.split(";"))
+        quality = next((each[2:] for each in parameters if each.startswith("q=")), "1")
+        with suppress(ValueError):
+            if 0 <= float(quality) <= 1:
+                qualities[name] = float(quality)
+    return qualities
 
 
 def language_of(accept_language: str | None) -> str:
     """Return the supported language that an `Accept-Language` header prefers, or `en`."""
     wishes: dict[str, float] = {}
-    for part in (accept_language or "").split(","):
-        tag, *parameters = (piece.strip() for piece in part.split(";"))
-        quality = _QUALITY.fullmatch(parameters[0]) if parameters else None
-        if tag and (quality or not parameters):
-            primary = tag.partition("-")[0].lower()
-            wish = float(quality[1]) if quality else 1.0
-            wishes[primary] = max(wishes.get(primary, 0.0), wish)
+    for tag, wish in weights(accept_language or "").items():
+        primary = tag.partition("-")[0]
+        wishes[primary] = max(wishes.get(primary, 0.0), wish)
     others = wishes.pop("*", 0.0)
     liked = {language: wishes.get(language, others) for language in LANGUAGES}
     named_first = sorted(
@@ -91,24 +101,10 @@ def messages(language: str) -> Mapping[str, str]:
     return read
 
 
-_TEXTS = {
-    "missing": "missing",
-    "extra_forbidden": "unknown_field",
-    "string_type": "text",
-    "string_too_long": "too_long",
-    "int_type": "whole_number",
-    "int_from_float": "whole_number",
-    "int_parsing_size": "whole_number",
-    "bool_type": "boolean",
-    "list_type": "list",
-    "model_type": "object",
-    "dict_type": "object",
-    "too_short": "empty",
-    "too_long": "too_many",
-    "greater_than_equal": "too_small",
-    "less_than_equal": "too_great",
-    "literal_error": "choice",
-}
+_TEXTS: dict[str, str] = json.loads(
+    Path(__file__).with_name("error_types.json").read_text(encoding="utf-8")
+)
+"""The keys of messages, by the types of the errors of pydantic."""
 
 
 def problem_of(details: ErrorDetails) -> Problem:

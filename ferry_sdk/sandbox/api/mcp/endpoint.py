@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import threading
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from http import HTTPStatus
@@ -27,7 +26,6 @@ from ferry_sdk.sandbox.api.mcp.methods import (
     answer,
 )
 from ferry_sdk.sandbox.clock import Clock
-from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.faults.kinds import FaultKind
 from ferry_sdk.sandbox.faults.mcp_options import McpOptions, McpSwitches
 from ferry_sdk.sandbox.http.conventions import (
@@ -55,7 +53,6 @@ class McpEndpoint:
 
     service: Service
     tokens: Tokens
-    faults: Faults
     sessions: McpSessions
     switches: McpSwitches
     host: str
@@ -76,9 +73,8 @@ class McpEndpoint:
         try:
             body = await request.body()
         except HTTPException as refused:
-            headers = refused.headers or {}
             error = JsonRpcError(
-                INVALID_REQUEST, "The body is too large", status=413, headers=headers
+                INVALID_REQUEST, "The body is too large", status=413, headers=refused.headers or {}
             )
             return _error_reply(request, error, None, options)
         try:
@@ -90,11 +86,12 @@ class McpEndpoint:
             call_id = call.id
             operation = call.operation
         except JsonRpcError as error:
+            first = error
             try:
                 self._authorize(request)
             except JsonRpcError as denied:
-                return _error_reply(request, denied, call_id, options)
-            return _error_reply(request, error, call_id, options)
+                first = denied
+            return _error_reply(request, first, call_id, options)
         self.service.counters.request(operation)
 
         async def produce() -> Response:
@@ -106,7 +103,7 @@ class McpEndpoint:
             except JsonRpcError as error:
                 return _error_reply(request, error, call.id, shaped)
 
-        return await self.faults.around(operation, request, produce)
+        return await self.service.faults.around(operation, request, produce)
 
     async def _delete(self, request: Request) -> Response:
         options = self.switches.current
@@ -122,7 +119,7 @@ class McpEndpoint:
         self, request: Request, call: JsonRpcRequest, access: Access, options: McpOptions
     ) -> Response:
         opening = call.method == "initialize"
-        self._apply_session_faults(request, call.operation)
+        self._end_session(request, call.operation)
         self._check_session(request, options, opening=opening)
         if opening and options.handshake in _REFUSED_STATUS:
             return PlainTextResponse("No", _REFUSED_STATUS[options.handshake])
@@ -155,37 +152,31 @@ class McpEndpoint:
             ) from None
 
     def _options_for(self, operation: str) -> McpOptions:
-        fault = self.faults.take(FaultKind.MCP_ENVELOPE, operation)
+        fault = self.service.faults.take(FaultKind.MCP_ENVELOPE, operation)
         changes = {} if fault is None else fault.details.model_dump(exclude_unset=True)
         return self.switches.current.changed(**changes)
 
-    def _apply_session_faults(self, request: Request, operation: str) -> None:
-        if self.faults.take(FaultKind.SESSION_EXPIRED, operation):
+    def _end_session(self, request: Request, operation: str) -> None:
+        """End the session, or require one, if a fault says so."""
+        if self.service.faults.take(FaultKind.SESSION_EXPIRED, operation):
             self.sessions.end(request.headers.get(_SESSION, ""))
-            raise _session_not_found()
-        if self.faults.take(FaultKind.SESSION_REQUIRED, operation):
-            raise _session_required()
+            raise JsonRpcError(*_NOT_FOUND, status=404)
+        if self.service.faults.take(FaultKind.SESSION_REQUIRED, operation):
+            raise JsonRpcError(*_MISSING, status=400)
 
     def _check_session(self, request: Request, options: McpOptions, *, opening: bool) -> None:
+        session = request.headers.get(_SESSION)
         if options.session == "none":
             return
-        session = request.headers.get(_SESSION)
-        if session is not None:
-            if not self.sessions.alive(session, options.session_seconds):
-                raise _session_not_found()
-        elif options.session == "required" and not opening:
-            raise _session_required()
+        if session is None and options.session == "required" and not opening:
+            raise JsonRpcError(*_MISSING, status=400)
+        if session is not None and not self.sessions.alive(session, options.session_seconds):
+            raise JsonRpcError(*_NOT_FOUND, status=404)
 
 
+_NOT_FOUND = (REFUSED, "Session not found")
+_MISSING = (INVALID_REQUEST, "Bad Request: Missing session ID")
 _REFUSED_STATUS = {"refused_404": 404, "refused_405": 405}
-
-
-def _session_not_found() -> JsonRpcError:
-    return JsonRpcError(REFUSED, "Session not found", status=404)
-
-
-def _session_required() -> JsonRpcError:
-    return JsonRpcError(INVALID_REQUEST, "Bad Request: Missing session ID", status=400)
 
 
 def _parse_call(request: Request, body: bytes) -> JsonRpcRequest | None:
@@ -227,32 +218,30 @@ def _error_reply(
 
 
 class McpSessions:
-    """The open sessions by id; their age follows the service's clock."""
+    """The open sessions by id; their age follows the service's clock.
+
+    Each method changes or reads the dict once, so threads need no lock.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._lock = threading.Lock()
         self._opened: dict[str, datetime] = {}
 
     def open(self) -> str:
         """Open a session and return its id."""
         session = secrets.token_hex(16)
-        with self._lock:
-            self._opened[session] = self._clock.now()
+        self._opened[session] = self._clock.now()
         return session
 
     def alive(self, session: str, seconds: float) -> bool:
         """Tell whether the session is open and younger than `seconds`."""
-        with self._lock:
-            opened = self._opened.get(session)
+        opened = self._opened.get(session)
         return opened is not None and self._clock.now() - opened < timedelta(seconds=seconds)
 
     def end(self, session: str) -> None:
         """End a session, if it is open."""
-        with self._lock:
-            self._opened.pop(session, None)
+        self._opened.pop(session, None)
 
     def clear(self) -> None:
         """End every session."""
-        with self._lock:
-            self._opened.clear()
+        self._opened.clear()
