@@ -6,7 +6,6 @@ import logging
 import pickle
 import traceback
 import unicodedata
-from operator import attrgetter
 from urllib.parse import quote
 
 import httpx
@@ -22,29 +21,48 @@ from ferry_sdk import (
     UnexpectedResponseError,
 )
 from ferry_sdk.cli.terminal.errors import report_errors
-from tests.support.exchanges import URL, Exchanges
 from tests.support.samples import BOOKING_CREATED
-from tests.support.tables import each
+from tests.support.trip import booked, search_arguments
 
 MESSAGES = (
     "Payment method declined by the acquirer: insufficient funds",
+    "No cabins of type AB2 left on Fantastic",
     "The fare FLEX-7 of GNV is not sold with a vehicle higher than 2.10 m",
+    "Port ITGOA is closed until 14:30 on 3 June 2050",
     "Booking 4Q7XK2 is in state PAYMENT_DUE; expected TICKETED",
     "Ticket e1b2c3d4-0001-4000-8000-00000000abcd was voided by operator Grimaldi Lines",
     "Total is 1,284.50 EUR, deposit 128.45 EUR (10 %)",
+    "Upstream error from CARONTE&TOURIST: timeout <30 s>",
     "vehicle.code: no model TESLA__CYBERTRUCK; try TESLA__MODEL_Y",
     'Unknown tariff "SUPER ECO"; allowed: "ECO", "FLEX"',
     "Quota exceeded: 100% of the allotment for line Genova-Palermo is sold",
+    "Contact the agency desk, extension 4411, quote ref. #88-B/2",
+    "Il biglietto non è rimborsabile",
+    "La cabina quadrupla è esaurita sulla nave Moby Aki",
+    "Il porto di Civitavecchia è chiuso per maltempo fino alle 18:00",
     "Prezzo aggiornato: € 231,40 anziché € 219,90",
     "Documento d'identità scaduto il giorno della partenza",
+    "La compagnia Tirrenia non accetta animali in poltrona",
+    "Le navire Danielle Casanova est complet pour les véhicules",
+    "La réservation ne peut plus être annulée : délai dépassé de 2 h",
     "Tarif « Liberté » indisponible, montant dû : 1\u202f204,00\u00a0€",
     "L'embarquement à Sète ferme 90 minutes avant le départ",
+    "La carte a été refusée par la banque (code 51)",
+    "Aucune cabine avec hublot au départ de Toulon",
+    "El barco Abel Matutes no admite caravanas de más de 7 m",
     "¿Desea otra fecha? No hay plazas el 2 de agosto",
     "La tarifa de residente exige certificado de la Generalitat",
+    "El puerto de Algeciras no opera la línea ALG-CEU mañana",
     "Reembolso del 80 %: 64,00 € sobre 80,00 €",
+    "Die Fähre Peter Pan nimmt keine Gefahrgüter mit",
     "Für den Tarif Spar ist keine Umbuchung möglich",
+    "Der Hafen Travemünde wird am 3.6. nicht angelaufen",
     "Höchstens 4 Personen je Außenkabine (Kategorie 4A)",
+    "Zahlung abgelehnt: Kreditrahmen überschritten",
+    "Το πλοίο Blue Star Delos είναι πλήρες για οχήματα",  # noqa: RUF001 -- Greek
     "Το εισιτήριο δεν επιστρέφεται μετά τις 18:00",  # noqa: RUF001 -- Greek
+    "Δεν υπάρχουν καμπίνες AB4 από Πειραιά προς Ηράκλειο",
+    "لا توجد مقاعد على الباخرة تانيت يوم 2 يونيو",
     "تذكرة طنجة المتوسط غير قابلة للاسترداد",
     "الدفع مرفوض: الرصيد غير كافٍ (الرمز 51)",
 )
@@ -73,6 +91,116 @@ def shown(error):
     )
 
 
+def refusal(call, *args, **kwargs):
+    with pytest.raises(APIError) as refused:
+        call(*args, **kwargs)
+    return refused.value
+
+
+def test_a_message_is_shown_whole(both, ferry_sandbox, capsys, caplog):
+    assert len(MESSAGES) == 40
+    caplog.set_level(logging.DEBUG)
+    booking = booked(both)
+    for number, message in enumerate(MESSAGES):
+        code = f"REASON_{number}"
+        operation = "mcp.confirm_booking" if number % 2 else "bookings.confirm"
+        confirm = both.mcp.confirm_booking if number % 2 else both.bookings.confirm
+        ferry_sandbox.faults.add("refused", operation, message=message, code=code)
+        error = refusal(confirm, booking.booking_id)
+        for one in (error, *copies(error)):
+            assert isinstance(one, APIError)
+            assert (one.message, one.code) == (message, code)
+            assert message in str(one)
+            assert code in str(one)
+        assert message in terminal(error, capsys)
+        assert message not in caplog.text
+
+
+def entities(text):
+    return "".join(f"&#{ord(letter)};" for letter in text)
+
+
+def without_accents(text):
+    letters = unicodedata.normalize("NFD", text.replace("ß", "ss").replace("Ł", "L"))
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+
+def transliterated(text):
+    for letter, plain in {"ü": "ue", "ö": "oe", "ä": "ae"}.items():
+        text = text.replace(letter, plain)
+    return without_accents(text)
+
+
+SPELLINGS = (
+    lambda first, last: f"{first} {last}",
+    lambda first, last: f"{last}, {first}",
+    lambda first, last: f"{first} {last}".upper(),
+    lambda first, last: f"{first} {last}".lower(),
+    lambda first, last: without_accents(f"{first} {last}"),
+    lambda first, last: transliterated(f"{first} {last}"),
+    lambda first, last: transliterated(f"{last}/{first}").upper(),
+    lambda first, last: f"{first}-{last}".replace(" ", "-"),
+    lambda first, last: f"{first}_{last}".replace(" ", "_"),
+    lambda first, last: f"{first}{last}".replace(" ", ""),
+    lambda first, last: f"{last}{first}".replace("-", ""),
+    lambda first, last: f"{first[0]}.{last}",
+    lambda first, last: f"{first[0]}{last}",
+    lambda first, last: quote(f"{first} {last}"),
+    lambda first, last: quote(f"{first} {last}".replace("Ł", "L"), encoding="latin-1"),
+    lambda first, last: html.escape(f"{first} {last}"),
+    lambda first, last: entities(f"{first} {last}"),
+    lambda first, last: "\u200b".join(f"{first} {last}"),
+    lambda first, last: unicodedata.normalize("NFD", f"{first} {last}"),
+    lambda first, last: f"{first} {last}".encode("ascii", "backslashreplace").decode(),
+    lambda first, last: f"{first} {last}".encode().decode("cp1252", "replace"),
+    lambda first, last: (
+        f"P<ITA{transliterated(last)}<<{transliterated(first)}<<<<<".upper()
+        .replace(" ", "<")
+        .replace("-", "<")
+    ),
+)
+TRAVELLERS = (
+    ("Marguerite", "Okonkwo"),
+    ("Zoë", "Müller-Weiß"),
+    ("Jean-Luc", "O'Brien"),
+    ("Łucja Ana", "de la Cruz"),
+    ("Li", "Ng"),
+)
+PIECES = (
+    *("marguerite", "okonkwo", "zoe", "muller", "mueller", "weis", "jean", "luc", "brien"),
+    *("ucja", "cruz", "ng"),
+)
+
+
+def plain(text):
+    return without_accents(html.unescape(text)).lower()
+
+
+def test_the_travellers_of_a_call_are_hidden_in_every_spelling(both, ferry_sandbox, capsys):
+    assert len(SPELLINGS) == 22
+    party = [{"type": "Adult", "gender": "Female", "age": 30}] * len(TRAVELLERS)
+    search = search_arguments() | {"passengers": party}
+    availability = both.availability.search(**search)[0]
+    selection = availability.select(tariff=availability.tariffs[0], place=availability.places[0])
+    passengers = [
+        {"type": "Adult", "gender": "Female", "age": 30, "first_name": first, "last_name": last}
+        for first, last in TRAVELLERS
+    ]
+    for number, spelling in enumerate(SPELLINGS):
+        operation = "mcp.create_booking" if number % 2 else "bookings.create"
+        create = both.mcp.create_booking if number % 2 else both.bookings.create
+        spelt = "; ".join(spelling(first, last) for first, last in TRAVELLERS)
+        message = f"refused: {spelt}; 2 berths left."
+        ferry_sandbox.faults.add("refused", operation, message=message)
+        error = refusal(create, availabilities=[selection], passengers=passengers)
+        for one in (error, *copies(error)):
+            assert str(one).startswith("refused: ")
+            assert "2 berths left." in str(one)
+            text = plain(f"{shown(one)} {terminal(one, capsys)}").replace("berths", "")
+            text = text.replace("[hidden]", "").split("refused: ")[1].split("; 2 ")[0]
+            assert not [piece for piece in PIECES if piece in text], (number, spelt, text)
+
+
 TOKEN = "tok-Ab12Cd34Ef56"
 """A token that the service repeats."""
 PASSENGER = {
@@ -91,117 +219,39 @@ BOOKING = {
 }
 
 
-def client(*replies, **settings):
-    transport = httpx.MockTransport(Exchanges(*replies))
-    http_client = httpx.Client(transport=transport)
-    return Ferry(TOKEN, base_url=URL, http_client=http_client, max_retries=0, **settings)
-
-
-def refusal(reply, call="bookings.create", **arguments):
-    with pytest.raises(APIError) as refused:
-        attrgetter(call)(client(reply))(**(arguments or BOOKING))
-    return refused.value
-
-
-def refusals(body, request_id="r-1", **changes):
-    """The errors of a booking that is refused in each protocol."""
-    reply = httpx.Response(409, json=body, headers={"x-request-id": request_id})
-    yield refusal(reply, **BOOKING | changes)
-    reply = httpx.Response(200, json={"jsonrpc": "2.0", "id": 1, "result": body})
-    yield refusal(reply, "mcp.create_booking", **BOOKING | changes)
-
-
-def test_a_message_is_shown_whole(capsys, caplog):
-    assert len(MESSAGES) == 20
-    caplog.set_level(logging.DEBUG)
-    for number, message in enumerate(MESSAGES):
-        code = f"REASON_{number}"
-        for error in refusals({"error": True, "code": code, "message": message}):
-            for one in (error, *copies(error)):
-                assert isinstance(one, APIError)
-                assert (one.message, one.code) == (message, code)
-                assert message in str(one)
-                assert code in str(one)
-            assert message in terminal(error, capsys)
-            assert message not in caplog.text
-
-
-def without_accents(text):
-    letters = unicodedata.normalize("NFD", text.replace("ß", "ss").replace("Ł", "L"))
-    return "".join(letter for letter in letters if not unicodedata.combining(letter))
-
-
-def transliterated(text):
-    for letter, plain in {"ü": "ue", "ö": "oe", "ä": "ae"}.items():
-        text = text.replace(letter, plain)
-    return without_accents(text)
-
-
-SPELLINGS = (
-    lambda first, last: f"{first} {last}",
-    lambda first, last: f"{last}, {first}",
-    lambda first, last: transliterated(f"{first} {last}"),
-    lambda first, last: transliterated(f"{last}/{first}").upper(),
-    lambda first, last: f"{first}-{last}".replace(" ", "-"),
-    lambda first, last: f"{first}_{last}".replace(" ", "_"),
-    lambda first, last: f"{first}{last}".replace(" ", ""),
-    lambda first, last: f"{last}{first}".replace("-", ""),
-    lambda first, last: f"{first[0]}.{last}",
-    lambda first, last: f"{first[0]}{last}",
-    lambda first, last: html.escape(f"{first} {last}"),
-    lambda first, last: f"{first} {last}".encode().decode("cp1252", "replace"),
-    lambda first, last: (
-        f"P<ITA{transliterated(last)}<<{transliterated(first)}<<<<<".upper()
-        .replace(" ", "<")
-        .replace("-", "<")
-    ),
-)
-"""Names as services write them; `tests/engine/test_redaction.py` has the spellings of one."""
-TRAVELLERS = (
-    ("Marguerite", "Okonkwo"),
-    ("Zoë", "Müller-Weiß"),
-    ("Jean-Luc", "O'Brien"),
-    ("Łucja Ana", "de la Cruz"),
-    ("Li", "Ng"),
-)
-PIECES = (
-    *("marguerite", "okonkwo", "zoe", "muller", "mueller", "weis", "jean", "luc", "brien"),
-    *("ucja", "cruz", "ng"),
-)
-
-
-def plain(text):
-    return without_accents(html.unescape(text)).lower()
-
-
-def test_the_travellers_of_a_call_are_hidden_in_every_spelling(capsys):
-    passengers = [
-        {"type": "Adult", "gender": "Female", "age": 30, "first_name": first, "last_name": last}
-        for first, last in TRAVELLERS
-    ]
-    for number, spelling in enumerate(SPELLINGS):
-        spelt = "; ".join(spelling(first, last) for first, last in TRAVELLERS)
-        body = {"error": True, "code": "X", "message": f"refused: {spelt}; 2 berths left."}
-        for error in refusals(body, passengers=passengers):
-            for one in (error, *copies(error)):
-                assert str(one).startswith("refused: ")
-                assert "2 berths left." in str(one)
-                text = plain(f"{shown(one)} {terminal(one, capsys)}").replace("berths", "")
-                text = text.replace("[hidden]", "").split("refused: ")[1].split("; 2 ")[0]
-                assert not [piece for piece in PIECES if piece in text], (number, spelt, text)
+def client(reply, **settings):
+    transport = httpx.MockTransport(lambda _: reply)
+    return Ferry(
+        TOKEN,
+        base_url="https://ferry.example",
+        http_client=httpx.Client(transport=transport),
+        **settings,
+    )
 
 
 def test_tokens_and_all_other_data_are_hidden_and_nothing_else():
-    secrets = (
-        TOKEN,
-        quote(TOKEN).replace("-", "%2D"),
-        *("1980-03-02", "2 March 1980", "02/03/80", "800302"),
-        *("xd 998877", "Adaeze", "612 345-987"),
-        *("someone.else@other.example", "DESK@AGENCY.EXAMPLE"),
-    )
+    secrets = {
+        TOKEN: "as it is",
+        quote(TOKEN).replace("-", "%2D"): "escaped",
+        "1980-03-02": "",
+        "2 March 1980": "",
+        "02/03/80": "",
+        "800302": "",
+        "xd 998877": "",
+        "Adaeze": "",
+        "612 345-987": "",
+        "someone.else@other.example": "",
+        "DESK@AGENCY.EXAMPLE": "",
+    }
     message = "\r\n".join(f"line {secret} end" for secret in secrets)
     body = {"error": True, "code": "DOC_EXPIRED for XD998877", "message": message}
-    for error in refusals(body, "req-OKONKWO"):
+    for path in ("REST", "MCP"):
+        if path == "REST":
+            reply = httpx.Response(409, json=body, headers={"x-request-id": "req-OKONKWO"})
+            error = refusal(client(reply).bookings.create, **BOOKING)
+        else:
+            reply = httpx.Response(200, json={"jsonrpc": "2.0", "id": 1, "result": body})
+            error = refusal(client(reply).mcp.create_booking, **BOOKING)
         assert error.message == " ".join(["line [hidden] end"] * len(secrets))
         assert error.code == "DOC_EXPIRED for [hidden]"
         assert not [secret for secret in (*secrets, "OKONKWO") if secret in shown(error)]
@@ -223,13 +273,10 @@ def test_a_field_of_a_reply_does_not_name_a_traveller():
 
 OWN_WORDS = {
     "Booking": (
-        httpx.Response(400, json={"code": "BOOKING_CREATE_ERROR", "message": "Booking? no"}),
+        (400, {"error": True, "code": "BOOKING_CREATE_ERROR", "message": "Booking? no"}),
         "[hidden]? no (HTTP 400, BOOKING_CREATE_ERROR)",
     ),
-    "Conflict": (
-        httpx.Response(409, json={"code": "NO_CONFLICT"}),
-        "Conflict (HTTP 409, NO_[hidden])",
-    ),
+    "Conflict": ((409, {"code": "NO_CONFLICT"}), "Conflict (HTTP 409, NO_[hidden])"),
     "Deadline": (
         httpx.ReadTimeout("the Deadline for Okonkwo"),
         "ReadTimeout: the [hidden] for [hidden] (ferry.example:443)",
@@ -239,27 +286,32 @@ OWN_WORDS = {
         "ConnectError: no way to [hidden] (ferry.example:443)",
     ),
     "Reply": (
-        httpx.Response(200, json=BOOKING_CREATED | {"possible_actions": {"Reply": {"type": 1}}}),
+        (200, BOOKING_CREATED | {"possible_actions": {"Reply": {"type": 1}}}),
         (
             "the reply cannot be read as BookingCreated: possible_actions.[hidden].type: "
             "Input should be 'mandatory' or 'optional'"
         ),
     ),
-    "Json": (
-        httpx.Response(200, text="no JSON of Okonkwo", headers={"content-type": "text/x-json"}),
-        "the reply is not JSON (HTTP 200, text/x-[hidden])",
-    ),
+    "Json": ((200, "no JSON of Okonkwo"), "the reply is not JSON (HTTP 200, text/x-[hidden])"),
 }
 """Names of travellers that are words of the library too, the answer, and the message."""
 
 
-@each("name", OWN_WORDS)
+@pytest.mark.parametrize("name", OWN_WORDS)
 def test_a_name_that_is_a_word_of_the_library_hides_only_words_of_the_service(name):
+    def reply(_):
+        if isinstance(answer, Exception):
+            raise answer
+        status, body = answer
+        if isinstance(body, str):
+            return httpx.Response(status, text=body, headers={"content-type": "text/x-json"})
+        return httpx.Response(status, json=body)
+
     answer, message = OWN_WORDS[name]
+    http_client = httpx.Client(transport=httpx.MockTransport(reply))
+    ferry = Ferry(TOKEN, base_url="https://ferry.example", http_client=http_client, max_retries=0)
     with pytest.raises(FerryError) as raised:
-        client(answer).bookings.create(
-            **BOOKING | {"passengers": [PASSENGER | {"first_name": name}]}
-        )
+        ferry.bookings.create(**BOOKING | {"passengers": [PASSENGER | {"first_name": name}]})
     cause = raised.value.__cause__
     error = cause if isinstance(raised.value, OutcomeUnknownError) else raised.value
     assert str(error) == message
@@ -277,7 +329,7 @@ def test_a_long_message_is_cut_after_500_characters():
         ("a\u2028b\tc", "a b c"),
     ):
         reply = httpx.Response(409, json={"code": "X", "message": message})
-        assert refusal(reply, "bookings.get", booking_id="b-1").message == shown_message
+        assert refusal(client(reply).bookings.get, "b-1").message == shown_message
 
 
 def test_an_id_is_redacted_where_somebody_sees_it(caplog):
@@ -295,7 +347,12 @@ def test_an_id_is_redacted_where_somebody_sees_it(caplog):
 
 
 def test_a_failed_download_names_the_server_of_the_file(tmp_path):
-    voucher = httpx.Response(200, json={"ticket_id": "t-1", "url": "https://files.example/t-1"})
-    ferry = client(voucher, httpx.ConnectError("[Errno 111] Connection refused"))
+    def answer(request):
+        if request.url.host == "files.example":
+            raise httpx.ConnectError("[Errno 111] Connection refused")
+        return httpx.Response(200, json={"ticket_id": "t-1", "url": "https://files.example/t-1"})
+
+    http_client = httpx.Client(transport=httpx.MockTransport(answer))
+    ferry = Ferry(TOKEN, base_url="https://ferry.example", http_client=http_client, max_retries=0)
     with pytest.raises(ConnectionFailedError, match=r"refused \(files\.example:443\)$"):
         ferry.tickets.save_pdf("t-1", tmp_path / "ticket.pdf")

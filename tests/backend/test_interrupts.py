@@ -95,6 +95,17 @@ def test_a_write_is_on_record_and_settled_later(
     assert ferry_sandbox.counters.requests[name] == 1
 
 
+def test_the_next_call_does_not_get_the_reply_of_the_last(noted, ferry_sandbox, new_booking):
+    first, second = new_booking(), new_booking()
+    hold = Hold(ferry_sandbox, "bookings.confirm", replies=True)
+    with interrupted(lambda: hold.held):
+        noted.bookings.confirm(first)
+    hold.release()
+    for _ in range(3):
+        assert noted.bookings.get(second).booking_id == second
+    assert noted.bookings.confirm(second).booking_id == second
+
+
 # The socket of a TLS handshake that is interrupted is known to nobody yet.
 @pytest.mark.filterwarnings("ignore:unclosed <ssl.SSLSocket:ResourceWarning")
 def test_before_the_first_byte_it_is_on_record_as_not_sent(noting, deadline, caplog):

@@ -167,6 +167,18 @@ def test_a_token_of_any_callable_thing_can_write(new_client, ferry_sandbox, book
     assert by_rest(new_client(Tokens()), booking_id).booking_id == booking_id
 
 
+@pytest.mark.usefixtures("look_once")
+def test_after_it_is_over_a_call_is_a_new_request(new_client, ferry_sandbox, booking_id):
+    ferry = new_client()
+    ferry_sandbox.faults.add("cut_before", "bookings.confirm")
+    ferry_sandbox.faults.add("server_error", "bookings.get", times=None)
+    with pytest.raises(OutcomeUnknownError):
+        by_rest(ferry, booking_id)
+    ferry_sandbox.faults.clear()
+    assert by_rest(ferry, booking_id).booking_id == booking_id
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 2
+
+
 def test_one_who_joined_has_a_deadline_of_its_own(new_client, ferry_sandbox, booking_id):
     ferry = new_client()
     hold = Hold(ferry_sandbox, "bookings.confirm")

@@ -29,6 +29,14 @@ KEPT = {
         ),
         "not_sent",
     ),
+    "turned away, then let in": (
+        Schedule(
+            "tickets.mark_paid",
+            troubles=(Trouble("rate_limited", "tickets.mark_paid", details={"retry_after": 0}),),
+            deadline=5,
+        ),
+        "done",
+    ),
     "a kept connection is reset as the request comes": (
         Schedule("bookings.create", (Harm("cut_request", reset=True),), is_warm=True),
         "unknown",
@@ -91,8 +99,38 @@ KEPT = {
         Schedule("mcp.create_booking", (Harm("cut_reply", times=None),)),
         "not_sent",
     ),
+    "the session is gone, and nothing is lost": (
+        Schedule(
+            "mcp.confirm_booking",
+            troubles=(Trouble("session_expired", "mcp.confirm_booking"),),
+            is_warm=True,
+            deadline=5,
+        ),
+        "done",
+    ),
+    "the stream ends before the reply": (
+        Schedule(
+            "mcp.create_booking",
+            troubles=(
+                Trouble(
+                    "mcp_envelope",
+                    "mcp.create_booking",
+                    details={"reply": "sse", "ended_early": True},
+                ),
+            ),
+        ),
+        "unknown",
+    ),
     "two at once, and the reply is lost": (
         Schedule("bookings.confirm", (Harm("cut_reply"),), callers=2, deadline=5),
+        "read_back",
+    ),
+    "it failed, it says, and it was done": (
+        Schedule(
+            "tickets.cancel",
+            troubles=(Trouble("server_error_after", "tickets.cancel"),),
+            deadline=5,
+        ),
         "read_back",
     ),
     "its refusal cannot be read": (
@@ -103,9 +141,33 @@ KEPT = {
         ),
         "unknown",
     ),
+    "it was done before": (
+        Schedule("bookings.confirm", is_repeated=True, is_recorded=True, deadline=5),
+        "rejected",
+    ),
+    "it was done before, as a tool says": (
+        Schedule("mcp.cancel_ticket", is_repeated=True, deadline=5),
+        "rejected",
+    ),
+    "it was done before, and the look before shows it": (
+        Schedule("bookings.cancel", is_repeated=True, is_guarded=True, deadline=5),
+        "not_sent",
+    ),
     "it was done before, and the refusal is lost": (
         Schedule("tickets.cancel", (Harm("cut_reply"),), is_repeated=True, deadline=5),
         "read_back",
+    ),
+    "a redirect": (
+        Schedule("bookings.create", troubles=(Trouble("redirect", "bookings.create"),)),
+        "unknown",
+    ),
+    "the token is refused": (
+        Schedule("bookings.create", troubles=(Trouble("unauthorized", "bookings.create"),)),
+        "rejected",
+    ),
+    "the token is refused and renewed": (
+        Schedule("bookings.create", token="stale", deadline=5),
+        "done",
     ),
 }
 
