@@ -48,7 +48,8 @@ def test_a_booking_without_a_reply_is_unknown_and_has_a_correlation_id(cli, ferr
 def test_an_unreachable_service_means_not_sent(cli, ferry_sandbox):
     ferry_sandbox.stop()
     message = cli("ports", code=3).err
-    assert "ferry doctor" in message
+    assert "`ferry sandbox` starts a local service" in message
+    assert ferry_sandbox.base_url.removeprefix("http://") in message
     assert message.count("\n") == 2
     assert cli("ports", "--json", code=3).document["error"]["outcome"] == "not_sent"
 

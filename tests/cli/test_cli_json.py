@@ -274,20 +274,6 @@ def test_a_booking_is_made_shown_confirmed_and_cancelled(cli, order, tmp_path):
     assert ended["cancellation"]["booking_id"] == some_id
 
 
-def test_doctor(cli, ferry_sandbox):
-    ferry_sandbox.clock.travel_to(datetime.now(timezone.utc))
-    document = cli("doctor", "--json").document
-    assert document["exit_code"] == 0
-    assert {one["part"] for one in document["findings"]} == {
-        "configuration",
-        "connection",
-        "token",
-        "clock",
-        "versions",
-    }
-    assert {one["state"] for one in document["findings"]} == {"ok"}
-
-
 def test_an_error_is_a_json_document(cli, ferry_sandbox):
     ended = cli("show", "nothing", "--json", code=4)
     error = ended.document["error"]

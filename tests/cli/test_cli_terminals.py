@@ -39,7 +39,6 @@ DRIVEN = {
     "ports",
     "companies",
     "vehicles",
-    "doctor",
     "conform",
     "sandbox",
     "openapi",
@@ -513,16 +512,6 @@ def test_conform_cancels_its_booking_after_ctrl_c(ferry_sandbox, tmp_path):
         person.child.sendintr()
         person.finish(130)
     assert effects(ferry_sandbox) == ["bookings.create", "bookings.cancel"]
-
-
-@LONG
-def test_doctor_finds_no_failure(ferry_sandbox, tmp_path):
-    with terminal(ferry_sandbox, tmp_path, "doctor") as person:
-        shown = person.finish(0)
-    for words in ("configuration", "set (FERRY_TOKEN)", "can read the catalogue", "skew", "python"):
-        assert words in shown
-    assert "fail" not in shown
-    assert ferry_sandbox.token not in shown
 
 
 def test_sandbox_runs_until_ctrl_c(tmp_path):

@@ -196,12 +196,12 @@ def _token_of(token_file: Path | None) -> Callable[[], str] | None:
     file = file_of(token_file)
     if file is None:
         return None
-    if is_open_to_others(file):
+    if _is_open_to_others(file):
         warn(f"other users can read the token in {file}; run: chmod 600 {file}")
     return FileToken(file)
 
 
-def is_open_to_others(file: Path) -> bool:
+def _is_open_to_others(file: Path) -> bool:
     """Return whether others than the owner have access to the file; False if that is unknown."""
     try:
         mode = file.stat().st_mode

@@ -19,7 +19,6 @@ These are its members, by command:
 - `journal list`, `recover`: `entries`: all fields of a `JournalEntry`, and `next`, what to do if
   it is unresolved; for `recover` also `seen`, what was read instead of the effect.
 - `journal show`, `settle`: `entry`.
-- `doctor`: `findings` (`part`, `name`, `state`, `value`), `exit_code`.
 - `conform`: `conformance`: `rows` (`id`, `assumption`, `verdict`, `seen`), `requests`, `left` (a
   sentence or null), `profile`.
 - any, on failure: `error`: `message`, `hint`, `exit_code`; for a failed call also `type`,
