@@ -46,6 +46,10 @@ from ferry_sdk.planning.trips import SearchReport
 from ferry_sdk.resources.arguments import ReservationTypeName, passengers_on
 
 CHANGES = "'--changes'"
+_TO_BOOK = (
+    "The price is that with the cheapest place. To book, run ferry book with these options and "
+    "--travellers FILE."
+)
 _PORT = "A port's code or name, in any of several languages."
 DEPART = typer.Argument(
     metavar="FROM", help=_PORT, autocompletion=complete_port, show_default=False
@@ -68,20 +72,9 @@ def _party_option(kind: PassengerType, example: str) -> object:
 
 
 @dataclass(frozen=True)
-class PartyOptions:
-    """The options that say who travels, and with which companies."""
-
-    adult: Annotated[list[SearchPassenger] | None, _party_option(PassengerType.ADULT, "34F")] = None
-    child: Annotated[list[SearchPassenger] | None, _party_option(PassengerType.CHILD, "9M")] = None
-    infant: Annotated[list[SearchPassenger] | None, _party_option(PassengerType.INFANT, "1F")] = (
-        None
-    )
+class _TravelOptions:
     travellers: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Travellers as JSON or CSV, in place of --adult, --child, --infant.",
-        ),
+        Path | None, typer.Option(metavar="FILE", help="The travellers, as JSON or CSV.")
     ] = None
     vehicle: Annotated[
         str | None,
@@ -91,19 +84,16 @@ class PartyOptions:
         list[str] | None, typer.Option(metavar="CODE", help="Ask only this company; repeatable.")
     ] = None
 
-    @property
-    def passengers(self) -> list[SearchPassenger]:
-        """The travellers of --adult, --child and --infant.
 
-        Raises:
-            BadParameter: There are also those of a file.
-        """
-        passengers = [*(self.adult or ()), *(self.child or ()), *(self.infant or ())]
-        if self.travellers is not None and passengers:
-            raise typer.BadParameter(
-                "cannot be combined with --adult, --child and --infant", param_hint="'--travellers'"
-            )
-        return passengers
+@dataclass(frozen=True)
+class PartyOptions(_TravelOptions):
+    """The options that say who travels, and with which companies."""
+
+    adult: Annotated[list[SearchPassenger] | None, _party_option(PassengerType.ADULT, "34F")] = None
+    child: Annotated[list[SearchPassenger] | None, _party_option(PassengerType.CHILD, "9M")] = None
+    infant: Annotated[list[SearchPassenger] | None, _party_option(PassengerType.INFANT, "1F")] = (
+        None
+    )
 
     @property
     def party(self) -> Travellers | list[SearchPassenger]:
@@ -112,18 +102,20 @@ class PartyOptions:
         Raises:
             BadParameter: There is none, or there are both.
         """
-        passengers = self.passengers
+        passengers = [*(self.adult or ()), *(self.child or ()), *(self.infant or ())]
         if self.travellers is not None:
-            return read_travellers(self.travellers)
+            if not passengers:
+                return read_travellers(self.travellers)
+            raise typer.BadParameter(
+                "cannot be combined with --adult, --child and --infant", param_hint="'--travellers'"
+            )
         if not passengers:
             raise typer.BadParameter("expected a traveller, as --adult 34F", param_hint="'--adult'")
         return passengers
 
 
 @dataclass(frozen=True)
-class FareOptions(PartyOptions):
-    """The options of every search of fares."""
-
+class _TypeOptions:
     reservation_type: Annotated[
         ReservationTypeName | None,
         typer.Option(
@@ -141,7 +133,14 @@ class FareOptions(PartyOptions):
 
 
 @dataclass(frozen=True)
-class _DayOptions:
+class FareOptions(PartyOptions, _TypeOptions):
+    """The options of every search of fares."""
+
+
+@dataclass(frozen=True)
+class BookOptions(_TravelOptions, _TypeOptions):
+    """The options of a booking, whose travellers have names."""
+
     back: Annotated[date | None, day_option("--back", "Day of the return, for a round trip.")] = (
         None
     )
@@ -161,11 +160,6 @@ class _DayOptions:
         ),
     ] = "00:00"
 
-
-@dataclass(frozen=True)
-class SearchOptions(FareOptions, _DayOptions):
-    """The options of a search of one day, which `ferry book` takes too."""
-
     @property
     def members(self) -> dict[str, Any]:
         """The members of a `Search` that differ from their defaults, except the travellers.
@@ -184,6 +178,11 @@ class SearchOptions(FareOptions, _DayOptions):
             if one.name not in {"adult", "child", "infant", "travellers"}
             and (value := getattr(self, one.name)) != one.default
         }
+
+
+@dataclass(frozen=True)
+class SearchOptions(PartyOptions, BookOptions):
+    """The options of a search of one day."""
 
 
 def search(
@@ -239,7 +238,7 @@ def search(
     if on not in days:
         near = min(days, key=lambda day: (abs(day - on), on < day))
         warn(f"{nothing}; the nearest day with sailings is {near:%a %d %b %Y}")
-    note("The price is that with the cheapest place. To book, run ferry book with these options.")
+    note(_TO_BOOK)
 
 
 def _print_document(
@@ -261,4 +260,4 @@ def _show_connections(wanted: Search, found: ConnectionSearch, *, as_json: bool)
     warn_of_missing(found.report)
     if not found:
         raise nothing_meets(wanted)
-    note("The price is that with the cheapest place. To book, run ferry book with these options.")
+    note(_TO_BOOK)
