@@ -79,6 +79,7 @@ def test_calendar_shows_a_bar_for_each_day(ferry_sandbox, tmp_path):
     assert "Genoa → Palermo" in shown
 
 
+@LONG
 def test_scan_shows_its_progress(ferry_sandbox, tmp_path):
     days = ["--from", f"{LATER}", "--to", f"{LATER + timedelta(days=25)}", "--adult", "34F"]
     ferry_sandbox.faults.add("delay_before", "availability.search", seconds=0.1, times=None)
