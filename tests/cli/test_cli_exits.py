@@ -215,21 +215,13 @@ def test_an_invalid_command_line_names_the_option(cli, words, named):
     assert named in cli(*words, code=2, COLUMNS="200").err
 
 
-@LONG
-def test_an_unknown_route_lists_the_choices(cli):
+def test_an_unknown_port_is_an_error_with_similar_names(cli):
     there = ["--on", f"{DAY}", "--adult", "34F"]
-    assert "no port is called 'Zzz'" in cli("search", "Zzz", "MATNG", *there, code=3).err
-    assert "did you mean Genoa (ITGOA)?" in cli("search", "Genuva", "TNLGN", *there, code=3).err
-    assert "MAPTM" in cli("search", "ESTRF", "Tanger", *there, code=3).err
     assert "no company sails" in cli("search", "ESTRF", "ITGOA", *there, code=3).err
     days = ["--from", f"{DAY}", "--to", f"{DAY}", "--adult", "34F"]
     assert "no company sails" in cli("calendar", "ESTRF", "ITGOA", *days, code=3).err
     golf = ["--vehicle", "golff"]
     assert "VOLKSWAGEN__GOLF" in cli("search", "ESTRF", "MATNG", *there, *golf, code=3).err
-
-
-def test_an_unknown_port_is_an_error_with_similar_names(cli):
-    there = ["--on", f"{DAY}", "--adult", "34F"]
     ended = cli("search", "Tarrifa", "MATNG", *there, code=3)
     assert ended.out == ""
     assert "did you mean Tarifa (ESTRF)?" in ended.err
@@ -237,11 +229,11 @@ def test_an_unknown_port_is_an_error_with_similar_names(cli):
     assert (error["type"], error["field"]) == ("AmbiguousPlaceError", "origin")
 
 
-@pytest.mark.parametrize("command", ["ports", "companies", "vehicles"])
-def test_a_name_that_nothing_has_is_an_error(cli, command):
-    ended = cli(command, "zzz", code=3)
-    assert (ended.out, "nothing is called 'zzz'" in ended.err) == ("", True)
-    assert cli(command, "zzz", "--json", code=3).document == {command: []}
+def test_a_name_that_nothing_has_is_an_error(cli):
+    for command in ("ports", "companies", "vehicles"):
+        ended = cli(command, "zzz", code=3)
+        assert (ended.out, "nothing is called 'zzz'" in ended.err) == ("", True)
+    assert cli("ports", "zzz", "--json", code=3).document == {"ports": []}
 
 
 def test_a_service_that_names_no_company_wants_one(cli, ferry_sandbox, cache):

@@ -239,6 +239,8 @@ def test_ports_companies_and_vehicles(cli):
     assert (first["code"], first["country_code"]) == ("ITGOA", "IT")
     assert (first["reason"], 0.5 < first["score"] < 0.85) == ("similar name", True)
     assert len(cli("ports", "--json").document["ports"]) > 100
+    countries = {one["country"] for one in cli("ports", "morocco", "--json").document["ports"]}
+    assert countries == {"Morocco"}
     (company,) = cli("companies", "grandi navi", "--json").document["companies"]
     assert company["code"] == "GNV"
     golf = cli("vehicles", "golf", "--json").document["vehicles"][0]
@@ -255,6 +257,10 @@ def test_a_booking_is_made_shown_confirmed_and_cancelled(cli, order, tmp_path):
     ticket_id = ended.document["confirmation"]["ticket_id"]
     ticket = Ticket.model_validate(cli("show", ticket_id, "--json").document["ticket"])
     assert ticket.passengers[0].first_name == "Ada"
+    for record in (some_id, ticket_id):
+        shown = cli("show", record).out
+        assert "Issued, OUTWARD" in shown
+        assert "Ada Reyes" in shown
 
     saved = cli("voucher", ticket_id, "--to", "v.pdf", "--json").document["voucher"]
     assert saved["ticket_id"] == ticket_id

@@ -26,26 +26,22 @@ def rows(folder):
 
 
 def test_a_scan_asks_what_is_missing(cli, ferry_sandbox, tmp_path):
-    first = cli(*INTO, "--rate", "500", "--json").document
-    assert first["folder"] == "fares"
-    assert first["report"]["size"] == 20 == ferry_sandbox.counters.requests["availability.search"]
-    again = cli(*INTO)
-    assert ferry_sandbox.counters.requests["availability.search"] == 20
-    assert "with sailings" in again.out
-    found = rows(tmp_path / "fares")
-    assert len({row["search"] for row in found}) == 20
-    assert "another" not in again.err
-    ended = cli(*INTO, "--child", "9M", code=3)
-    assert "with other parties; use another folder" in ended.err
-
-
-def test_failed_searches_have_an_exit_code(cli, ferry_sandbox):
     ferry_sandbox.faults.add("server_error", "availability.search", times=None, after=10)
-    ended = cli(*INTO, "--json", code=3)
-    assert ended.document["report"]["failed"] > 0
+    ended = cli(*INTO, "--rate", "500", "--json", code=3)
+    first = ended.document
+    failed = first["report"]["failed"]
+    assert (first["folder"], first["report"]["size"], 0 < failed <= 10) == ("fares", 20, True)
     assert "run again to repeat them" in ended.err
     ferry_sandbox.faults.clear()
+    sent = ferry_sandbox.counters.requests["availability.search"]
     assert cli(*INTO, "--json").document["report"]["failed"] == 0
+    again = cli(*INTO)
+    assert ferry_sandbox.counters.requests["availability.search"] == sent + failed
+    assert "with sailings" in again.out
+    assert "another" not in again.err
+    assert len({row["search"] for row in rows(tmp_path / "fares")}) == 20
+    ended = cli(*INTO, "--child", "9M", code=3)
+    assert "with other parties; use another folder" in ended.err
 
 
 def test_a_scan_without_a_folder_or_with_an_invalid_rate_is_refused(cli):

@@ -1,4 +1,4 @@
-"""Drive every command in a pseudo-terminal, from the first prompt to the exit code."""
+"""Drive commands in a pseudo-terminal, from the first prompt to the exit code."""
 
 from __future__ import annotations
 
@@ -18,31 +18,8 @@ pytest.importorskip("pexpect")
 if sys.platform == "win32":
     pytest.skip("there are no pseudo-terminals", allow_module_level=True)
 
-from ferry_sdk.cli.app import COMMANDS
-from ferry_sdk.journal import Journal
 from tests.cli.terminals import terminal
 from tests.support.trip import DAY as LATER
-
-DRIVEN = {
-    "search",
-    "calendar",
-    "book",
-    "show",
-    "confirm",
-    "cancel",
-    "change",
-    "voucher",
-    "reconcile",
-    "scan",
-    "ports",
-    "companies",
-    "vehicles",
-    "conform",
-    "sandbox",
-    "openapi",
-    "demo",
-    "mcp",
-}
 
 
 def effects(sandbox) -> list[str]:
@@ -52,10 +29,6 @@ def effects(sandbox) -> list[str]:
 HOSTILE = "B1\x1b]0;t\x07\x9b31m\x7f\u202e\u2066\n  fee     1.23 EUR\r\u2028  refund  9.99 EUR"
 CONTROLS = {*"\x1b\x07\x9b\x7f\u202e\u2066\u2028"}
 """Characters that a terminal acts on, but for a carriage return: its own echo has some."""
-
-
-def test_every_command_has_a_test_here():
-    assert COMMANDS.keys() - {"journal", "orders"} == DRIVEN
 
 
 def test_search_shows_a_table_in_colour(ferry_sandbox, tmp_path):
@@ -132,16 +105,6 @@ def test_ctrl_c_in_a_write_names_its_correlation_id(ferry_sandbox, tmp_path, boo
         shown = person.finish(130)
     assert "bookings.confirm was interrupted and may have happened (correlation id " in shown
     assert "ferry: interrupted" in shown
-
-
-@LONG
-def test_show_names_the_travellers(ferry_sandbox, tmp_path, booked, ticket):
-    with terminal(ferry_sandbox, tmp_path, "show", booked) as person:
-        assert "Ada Reyes" in person.finish(0)
-    with terminal(ferry_sandbox, tmp_path, "show", ticket) as person:
-        shown = person.finish(0)
-    assert "Issued, OUTWARD" in shown
-    assert "Ada Reyes" in shown
 
 
 def test_confirm_shows_the_total_and_asks(ferry_sandbox, ferry, tmp_path, booked):
@@ -263,36 +226,6 @@ def test_voucher_shows_that_it_waits(ferry_sandbox, ferry, tmp_path, ticket):
     name = f"ticket-{ferry.tickets.get(ticket).ticket_number}.pdf"
     assert f"Saved {name}" in shown
     assert (tmp_path / name).read_bytes().startswith(b"%PDF-")
-
-
-@LONG
-def test_ports_are_found_by_country(ferry_sandbox, tmp_path):
-    with terminal(ferry_sandbox, tmp_path, "ports", "morocco") as person:
-        shown = person.finish(0)
-    assert "MATNG" in shown
-    assert "ESTRF" not in shown
-
-
-@LONG
-@pytest.mark.parametrize(
-    ("words", "found"), [(["companies", "balear"], "Baleària"), (["vehicles", "golf"], "CAR")]
-)
-def test_companies_and_vehicles_are_found(ferry_sandbox, tmp_path, words, found):
-    with terminal(ferry_sandbox, tmp_path, *words) as person:
-        assert found in person.finish(0)
-
-
-@LONG
-def test_reconcile_shows_what_does_not_agree(ferry_sandbox, tmp_path):
-    (tmp_path / "payments.csv").write_text("booking_id,amount,currency\nb1,5.00,EUR\n", "utf-8")
-    url = f"sqlite:///{tmp_path / 'ferry.db'}"
-    with Journal(url) as journal:
-        journal.unresolved()  # the file is there from here on
-    words = ("reconcile", "payments.csv", "--journal", url)
-    with terminal(ferry_sandbox, tmp_path, *words) as person:
-        shown = person.finish(1)
-    assert "5.00 EUR" in shown
-    assert "not known" in shown
 
 
 @LONG
