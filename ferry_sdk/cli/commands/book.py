@@ -23,7 +23,7 @@ from ferry_sdk.cli.orders.files import find_order, read_order, read_travellers
 from ferry_sdk.cli.orders.order import hold_order, print_summary, send_order
 from ferry_sdk.cli.orders.trips import Search
 from ferry_sdk.cli.terminal.errors import report_output_failure
-from ferry_sdk.cli.terminal.options import Common, OptionalJournalUrl, Yes, open_recorder
+from ferry_sdk.cli.terminal.options import Common, OptionalJournalUrl, Yes, open_recorder, option
 from ferry_sdk.cli.terminal.output import (
     print_result,
     show_progress,
@@ -32,7 +32,7 @@ from ferry_sdk.cli.terminal.prompts import ask_consent, require_terminal
 from ferry_sdk.orders import Order
 
 _FROM = "'--from'"
-FROM_FILE = typer.Option("--from", metavar="FILE", help="Order in JSON; - reads standard input.")
+FROM_FILE = option("FILE", "Order in JSON; - reads standard input.", "--from")
 
 
 def book(

@@ -8,13 +8,20 @@ from typing import Annotated, Any
 
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.commands.confirm import (
-    amount_option,
     check_stage,
     result_of_earlier,
 )
 from ferry_sdk.cli.commands.show import record_of
 from ferry_sdk.cli.terminal.errors import report_output_failure
-from ferry_sdk.cli.terminal.options import Common, OptionalJournalUrl, RecordId, Yes, open_recorder
+from ferry_sdk.cli.terminal.options import (
+    Common,
+    OptionalJournalUrl,
+    RecordId,
+    Yes,
+    open_recorder,
+    option,
+    parse_amount,
+)
 from ferry_sdk.cli.terminal.output import (
     count,
     error_console,
@@ -36,8 +43,7 @@ def cancel(
     *,
     some_id: RecordId,
     max_penalty: Annotated[
-        Decimal | None,
-        amount_option("Refuse to cancel at a higher fee."),
+        Decimal | None, option("AMOUNT", "Refuse to cancel at a higher fee.", parse=parse_amount)
     ] = None,
     journal: OptionalJournalUrl = None,
     yes: Yes = False,

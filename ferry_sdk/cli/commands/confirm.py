@@ -19,8 +19,8 @@ from ferry_sdk.cli.terminal.options import (
     OptionalJournalUrl,
     Yes,
     open_recorder,
+    option,
     parse_amount,
-    parser,
 )
 from ferry_sdk.cli.terminal.output import (
     error_console,
@@ -47,17 +47,12 @@ if TYPE_CHECKING:
     from ferry_sdk.client import Ferry
 
 
-def amount_option(help_text: str) -> object:
-    """Return an option that takes an amount of money."""
-    return typer.Option(metavar="AMOUNT", help=help_text, parser=parser(parse_amount))
-
-
 def confirm(
     *,
     booking_id: Annotated[str, typer.Argument(metavar="BOOKING", help="The booking's id.")],
     expect_total: Annotated[
         Decimal | None,
-        amount_option("Refuse to confirm at any other total."),
+        option("AMOUNT", "Refuse to confirm at any other total.", parse=parse_amount),
     ] = None,
     journal: OptionalJournalUrl = None,
     yes: Yes = False,

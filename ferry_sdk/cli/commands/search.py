@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -31,7 +32,7 @@ from ferry_sdk.cli.orders.trips import (
     ways_of,
 )
 from ferry_sdk.cli.terminal.errors import Exit, NoTripsError
-from ferry_sdk.cli.terminal.options import Common, complete_port, parse_day, parse_time, parser
+from ferry_sdk.cli.terminal.options import Common, complete_port, option, parse_day, parse_time
 from ferry_sdk.cli.terminal.output import (
     note,
     print_json,
@@ -59,7 +60,7 @@ ARRIVE = typer.Argument(metavar="TO", help=_PORT, autocompletion=complete_port, 
 
 def day_option(name: str, help_text: str) -> object:
     """Return an option that takes a day."""
-    return typer.Option(name, metavar="DAY", help=help_text, parser=parser(parse_day))
+    return option("DAY", help_text, name, parse=parse_day)
 
 
 ON = day_option("--on", "Day of departure: 2027-03-01, or +30.")
@@ -67,22 +68,18 @@ ON = day_option("--on", "Day of departure: 2027-03-01, or +30.")
 
 def _party_option(kind: PassengerType, example: str) -> object:
     help_text = f"{kind.value}: age and F or M, such as {example}; repeatable."
-    parse = parser(lambda value: parse_traveller(value, kind))
-    return typer.Option(f"--{kind.value.lower()}", metavar="AGE", help=help_text, parser=parse)
+    return option("AGE", help_text, parse=partial(parse_traveller, kind=kind))
 
 
 @dataclass(frozen=True)
 class _TravelOptions:
-    travellers: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The travellers, as JSON or CSV.")
-    ] = None
+    travellers: Annotated[Path | None, option("FILE", "The travellers, as JSON or CSV.")] = None
     vehicle: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help='A vehicle, such as FIAT__500 or "fiat 500".'),
+        str | None, option("NAME", 'A vehicle, such as FIAT__500 or "fiat 500".')
     ] = None
-    company: Annotated[
-        list[str] | None, typer.Option(metavar="CODE", help="Ask only this company; repeatable.")
-    ] = None
+    company: Annotated[list[str] | None, option("CODE", "Ask only this company; repeatable.")] = (
+        None
+    )
 
 
 @dataclass(frozen=True)
@@ -118,17 +115,14 @@ class PartyOptions(_TravelOptions):
 class _TypeOptions:
     reservation_type: Annotated[
         ReservationTypeName | None,
-        typer.Option(
-            metavar="TYPE",
-            help="Fares to look for: ticket, presale, option or all.",
-            parser=parser(parse_reservation_type),
+        option(
+            "TYPE",
+            "Fares to look for: ticket, presale, option or all.",
+            parse=parse_reservation_type,
         ),
     ] = "TICKET"
     patience: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS", help="Time for the answer of one company; default: no limit."
-        ),
+        float | None, option("SECONDS", "Time for the answer of one company; default: no limit.")
     ] = None
 
 
@@ -145,20 +139,12 @@ class BookOptions(_TravelOptions, _TypeOptions):
         None
     )
     flexible: Annotated[
-        int,
-        typer.Option(
-            metavar="DAYS", min=0, help="Ask so many days before and after too, if nothing sails."
-        ),
+        int, option("DAYS", "Ask so many days before and after too, if nothing sails.", min=0)
     ] = 0
     changes: Annotated[
         int, typer.Option(min=0, max=1, help="1: two sailings that meet in a port, two bookings.")
     ] = 0
-    at: Annotated[
-        str,
-        typer.Option(
-            metavar="HH:MM", help="Earliest time of departure.", parser=parser(parse_time)
-        ),
-    ] = "00:00"
+    at: Annotated[str, option("HH:MM", "Earliest time of departure.", parse=parse_time)] = "00:00"
 
     @property
     def members(self) -> dict[str, Any]:

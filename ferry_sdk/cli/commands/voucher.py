@@ -9,7 +9,7 @@ from typing import Annotated, Final
 import typer
 
 from ferry_sdk.cli.commands.show import NO_SUCH_RECORD
-from ferry_sdk.cli.terminal.options import Common
+from ferry_sdk.cli.terminal.options import Common, option
 from ferry_sdk.cli.terminal.output import (
     count,
     print_json,
@@ -31,14 +31,13 @@ def voucher(
     *,
     ticket_id: Annotated[str, typer.Argument(metavar="TICKET", help="The ticket's id.")],
     to: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="File or folder; default: ticket-NUMBER.pdf."),
+        Path | None, option("PATH", "File or folder; default: ticket-NUMBER.pdf.")
     ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace a file that --to does not name.")
     ] = False,
     wait: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, help="Maximum time to wait for the voucher.")
+        float, option("SECONDS", "Maximum time to wait for the voucher.", min=0)
     ] = 30.0,
     common: Common,
 ) -> None:

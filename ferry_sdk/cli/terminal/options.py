@@ -38,23 +38,49 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 J = TypeVar("J", bound="Journal")
 
+
+def option(
+    metavar: str,
+    help_text: str,
+    *names: str,
+    parse: Callable[[str], object] | None = None,
+    **more: Any,  # noqa: ANN401 -- whatever typer takes
+) -> Any:  # noqa: ANN401 -- the same
+    """Return an option with a value.
+
+    A ValueError of `parse`, which reads it, is an invalid command line.
+    """
+    return typer.Option(
+        *names,
+        metavar=metavar,
+        help=help_text,
+        parser=None if parse is None else _parser(parse),
+        **more,
+    )
+
+
+def _parser(parse: Callable[[str], T]) -> Callable[[str], T]:
+    @wraps(parse)
+    def run(value: str) -> T:
+        try:
+            return parse(value)
+        except ValueError as error:
+            raise typer.BadParameter(f"{value!r}: {problem_of(error)}") from None
+
+    return run
+
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 TokenFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--token-file",
-        metavar="PATH",
-        help="File with the token; default: FERRY_TOKEN_FILE, then FERRY_TOKEN.",
-    ),
+    Path | None, option("PATH", "File with the token; default: FERRY_TOKEN_FILE, then FERRY_TOKEN.")
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 RecordId = Annotated[str, typer.Argument(metavar="ID", help="Id of a booking or a ticket.")]
-_JOURNAL = typer.Option(
-    "--journal",
-    metavar="URL",
+_JOURNAL = option(
+    "URL",
+    "A journal, such as sqlite:///ferry.db; default: FERRY_JOURNAL.",
     envvar="FERRY_JOURNAL",
     show_envvar=False,
-    help="A journal, such as sqlite:///ferry.db; default: FERRY_JOURNAL.",
 )
 JournalUrl = Annotated[str, _JOURNAL]
 OptionalJournalUrl = Annotated[str | None, _JOURNAL]
@@ -70,9 +96,9 @@ class Common:
     """The options of every command that reads or writes something; see `expand_options`."""
 
     as_json: AsJson = False
-    base_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="Service address; default: FERRY_BASE_URL.")
-    ] = None
+    base_url: Annotated[str | None, option("URL", "Service address; default: FERRY_BASE_URL.")] = (
+        None
+    )
     token_file: TokenFile = None
 
     @contextmanager
@@ -222,19 +248,6 @@ def complete_port(incomplete: str) -> list[tuple[str, str]]:
         for one in known
         if one.code.startswith(incomplete)
     ]
-
-
-def parser(parse: Callable[[str], T]) -> Callable[[str], T]:
-    """Return a parser of an option, which reports a ValueError as an invalid command line."""
-
-    @wraps(parse)
-    def run(value: str) -> T:
-        try:
-            return parse(value)
-        except ValueError as error:
-            raise typer.BadParameter(f"{value!r}: {problem_of(error)}") from None
-
-    return run
 
 
 def problem_of(error: ValueError) -> str:
