@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from ferry_sdk import orders
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.commands.orders import order_facts, order_members
 from ferry_sdk.cli.commands.search import (
@@ -20,7 +21,7 @@ from ferry_sdk.cli.commands.search import (
 )
 from ferry_sdk.cli.commands.show import next_of
 from ferry_sdk.cli.orders.files import find_order, read_order, read_travellers
-from ferry_sdk.cli.orders.order import hold_order, print_summary, send_order
+from ferry_sdk.cli.orders.order import print_summary, selections_of
 from ferry_sdk.cli.orders.trips import Search
 from ferry_sdk.cli.terminal.errors import report_output_failure
 from ferry_sdk.cli.terminal.options import Common, OptionalJournalUrl, Yes, open_recorder, option
@@ -73,11 +74,17 @@ def book(
         ask_consent("Book both?" if len(choices) > 1 else "Book it?", yes=yes)
         if record is not None and len(choices) > 1:
             with show_progress("Booking"):
-                held = hold_order(ferry, order, choices, record)
+                held = orders.hold(
+                    ferry, selections_of(order, choices), **order.party, journal=record
+                )
             _print_held(held, as_json=common.as_json)
             return
         with show_progress("Booking"):
-            created = send_order(ferry, order, choices)
+            (selections,) = selections_of(order, choices)
+            kind = choices[0].fare.reservation_type if choices else order.reservation_type
+            created = ferry.bookings.create(
+                availabilities=selections, reservation_type=kind, **order.party
+            )
     with report_output_failure("it was booked", created.booking_id):
         facts = [
             ("booked", created.booking_reference),

@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sys
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
@@ -16,11 +15,11 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from ferry_sdk._engine.files import read_file
 from ferry_sdk.cli.orders.connections import find_connections, nothing_meets
 from ferry_sdk.cli.orders.order import Choice, Order, WayChoice
 from ferry_sdk.cli.orders.trips import Search, find_trips, vehicle_of, warn_of_missing, ways_of
 from ferry_sdk.cli.terminal.errors import NoTripsError
+from ferry_sdk.cli.terminal.options import read_input
 from ferry_sdk.cli.terminal.output import show_progress
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import InvalidInputError
@@ -84,9 +83,9 @@ def read_travellers(file: Path) -> Travellers:
     Raises:
         InvalidInputError: The file is no list of travellers; `field` names the file and the field.
     """
+    content = read_input(file)
+    rows: Any
     try:
-        content = read_file(file).decode("utf-8-sig")
-        rows: Any
         if content.lstrip()[:1] in {"[", "{"}:
             rows = json.loads(content, object_pairs_hook=_unique_members)
         else:
@@ -96,8 +95,6 @@ def read_travellers(file: Path) -> Travellers:
     except InvalidInputError as error:
         problem = str(error).removeprefix(f"{error.field}: ")
         raise InvalidInputError(problem, field=f"{file}: {error.field}") from None
-    except OSError as error:
-        raise InvalidInputError(error.strerror or "cannot be read", field=str(file)) from None
     except (ValueError, RecursionError, csv.Error):
         raise InvalidInputError("neither valid JSON nor CSV", field=str(file)) from None
     if not party:
@@ -123,18 +120,14 @@ def _bookable(party: Travellers, day: date) -> list[Passenger]:
 
 
 def _read(file: Path) -> Order:
+    content = read_input(file)
     try:
-        # JSON is UTF-8, whatever the terminal's encoding is.
-        content_bytes = sys.stdin.buffer.read() if str(file) == "-" else read_file(file)
-        content = json.loads(content_bytes.decode("utf-8-sig"), object_pairs_hook=_unique_members)
-        return Order.model_validate(content)
+        return Order.model_validate(json.loads(content, object_pairs_hook=_unique_members))
     except ValidationError as error:
         field, problem = path_of(error)
         raise InvalidInputError(problem, field=f"{file}: {field}" if field else str(file)) from None
     except InvalidInputError as error:
         raise InvalidInputError("duplicate name", field=f"{file}: {error.field}") from None
-    except OSError as error:
-        raise InvalidInputError(error.strerror or "cannot be read", field=str(file)) from None
     except (ValueError, RecursionError):
         raise InvalidInputError("not valid JSON", field=str(file)) from None
 

@@ -9,6 +9,7 @@ import logging
 import os
 import re
 import stat
+import sys
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, is_dataclass
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 import typer
 from pydantic import ValidationError
 
+from ferry_sdk._engine.files import read_file
 from ferry_sdk._engine.token_file import FileToken, file_of
 from ferry_sdk._engine.validation import folder
 from ferry_sdk.cli.terminal.errors import WriteInterruptedError
@@ -255,6 +257,22 @@ def problem_of(error: ValueError) -> str:
     if isinstance(error, InvalidInputError):
         return str(error).removeprefix(f"{error.field}: ")
     return path_of(error)[1] if isinstance(error, ValidationError) else str(error)
+
+
+def read_input(file: Path) -> str:
+    """Return the text of a file, or of standard input if it is ``-``, in UTF-8.
+
+    Raises:
+        InvalidInputError: It cannot be read, or is not UTF-8.
+    """
+    try:
+        # UTF-8, whatever the terminal's encoding is.
+        content = sys.stdin.buffer.read() if str(file) == "-" else read_file(file)
+        return content.decode("utf-8-sig")
+    except OSError as error:
+        raise InvalidInputError(error.strerror or "cannot be read", field=str(file)) from None
+    except UnicodeDecodeError:
+        raise InvalidInputError("not UTF-8", field=str(file)) from None
 
 
 def parse_day(value: str) -> date:
