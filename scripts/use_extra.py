@@ -92,6 +92,7 @@ def rate() -> None:
 def sandbox() -> None:
     """Ask the local service something."""
     import_all("ferry_sdk.sandbox")
+    import_module("ferry_sdk.cli.demo")
     local = import_module("ferry_sdk.sandbox")
     with (
         local.Sandbox() as service,
