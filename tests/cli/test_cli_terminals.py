@@ -221,7 +221,7 @@ def test_json_on_a_terminal_escapes_control_characters(ferry_sandbox, tmp_path, 
 def test_voucher_shows_that_it_waits(ferry_sandbox, ferry, tmp_path, ticket):
     ferry_sandbox.faults.add("delay_before", "tickets.pdf", seconds=1.5)
     with terminal(ferry_sandbox, tmp_path, "voucher", ticket) as person:
-        person.expect("Fetching the voucher")
+        person.expect("Waiting for the voucher, 30 s at most")
         shown = person.finish(0)
     name = f"ticket-{ferry.tickets.get(ticket).ticket_number}.pdf"
     assert f"Saved {name}" in shown

@@ -149,7 +149,7 @@ def print_trips(trips: Sequence[Trip]) -> None:
         (
             number,
             *_cells(way, day),
-            *(_back(one, day) for one in back),
+            *("{0} → {1}, {3}".format(*_cells(one, day)) for one in back),
             money(trip.price, trip.currency),
         )
         for number, (trip, (way, *back)) in enumerate(zip(trips, ways, strict=True), 1)
@@ -176,11 +176,6 @@ def hours_of(duration: timedelta) -> str:
     """Format a duration in hours and minutes."""
     hours, minutes = divmod(duration // timedelta(minutes=1), 60)
     return f"{hours}:{minutes:02}"
-
-
-def _back(way: Availability, day: str) -> str:
-    leaves, arrives, _, company = _cells(way, day)
-    return f"{leaves} → {arrives}, {company}"
 
 
 def warn_of_missing(report: SearchReport) -> None:
