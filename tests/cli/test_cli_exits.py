@@ -306,6 +306,7 @@ def test_a_missing_extra_is_named_in_one_line(tmp_path):
     assert done.stderr.count("\n") == 1
 
 
+@LONG
 def test_the_missing_extra_agents_is_named(cli, tmp_path):
     blocked = tmp_path / "sitecustomize.py"
     blocked.write_text("import sys; sys.modules['mcp'] = None", "utf-8")
@@ -346,6 +347,7 @@ def test_a_cancelled_ticket_has_no_voucher(cli, ferry, ticket):
     assert "it is Canceled and has no voucher" in cli("voucher", ticket, code=3).err
 
 
+@LONG
 @posix
 def test_a_closed_pipe_prints_no_traceback(ferry_sandbox, tmp_path):
     command = f"{sys.executable} -W error -m ferry_sdk ports --json | head -n 1"

@@ -39,6 +39,7 @@ def test_search_prints_complete_trips_of_every_company_on_the_route(cli):
     assert set(selection) >= {"availability_id", "tariff_id", "place_id"}
 
 
+@LONG
 def test_the_amounts_of_every_document_have_the_decimals_of_their_currency(cli, booked):
     def amounts(value):
         if isinstance(value, list):
@@ -161,7 +162,6 @@ def test_tickets_are_found_unless_others_are_wanted(cli):
         return {fare["reservation_type"] for trip in found["trips"] for fare in trip["fares"]}
 
     assert kinds() == {"TICKET"}
-    assert kinds("--reservation-type", "presale") == {"PRESALE"}
     assert kinds("--reservation-type", "All") == {"TICKET", "PRESALE", "OPTION"}
     days = ["--from", f"{DAY}", "--to", f"{DAY}", "--adult", "34F", "--json"]
     prices = [
@@ -203,6 +203,7 @@ def test_connections_are_shown_as_separate_tickets(cli, ferry):
     assert cli(*words, "--at", "23:59", "--json", code=4).document["itineraries"] == []
 
 
+@LONG
 def test_a_table_around_new_year_names_the_year_of_each_sailing(cli):
     words = ["Genoa", "Palermo", "--adult", "34F"]
     both = cli("search", *words, "--on", "2051-01-01", "--flexible", "3").out
