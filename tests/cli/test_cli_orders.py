@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
 
 import pytest
 
+from ferry_sdk import InvalidInputError
+from ferry_sdk.cli.orders.files import read_travellers
 from ferry_sdk.journal import Journal
 from ferry_sdk.orders import unfinished
 from tests.support import trip as later
@@ -64,7 +67,10 @@ def test_travellers_of_a_file_have_the_ages_of_the_day(cli, tmp_path):
         ("[", "neither valid JSON nor CSV"),
     ]:
         (tmp_path / "wrong").write_text(content, encoding="utf-8")
-        assert said in cli("search", *words, "wrong", "--on", "2050-06-03", code=3).out
+        with pytest.raises(InvalidInputError, match=re.escape(said)):
+            read_travellers(tmp_path / "wrong")
+    ended = cli("search", *words, "wrong", "--on", "2050-06-03", code=3)
+    assert "neither valid JSON nor CSV" in ended.document["error"]["message"]
 
 
 @pytest.fixture
