@@ -192,7 +192,7 @@ def test_a_page_has_one_first_heading_describes_itself_and_is_offered_as_markdow
 def test_a_page_shows_the_lists_and_programs_that_its_text_links_to(site):
     for page, shown in (
         ("assumptions", "no_sailings"),
-        ("cli", "ferry doctor"),
+        ("cli", "Find ports by code"),
         ("cli", "paid_not_issued"),
         ("examples", "many_searches_at_once.py"),
         ("local-service/testing", "the search answers after 5 seconds"),

@@ -50,7 +50,6 @@ _SUMMARIES: Final = {
         "vehicles": "Find vehicles by make and model.",
     },
     _SETUP: {
-        "doctor": "Check configuration, connection, token, clock and versions.",
         "conform": "Compare the service with what the client assumes of it.",
         "sandbox": "Run the local service until Ctrl-C.",
         "openapi": "Print the OpenAPI 3.1 document of the service.",

@@ -1,5 +1,7 @@
 """Run a complete booking against a local service, and print every step."""
 
+# ruff: noqa: T201 -- it prints what it does
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -9,13 +11,12 @@ from typing import TYPE_CHECKING
 
 from ferry_sdk import Ferry
 from ferry_sdk._runtime.money import money
+from ferry_sdk.cli.orders.trips import print_trips
 from ferry_sdk.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from ferry_sdk import Booking, BookingCreated, Fare, Ticket, Trip
     from ferry_sdk.models import PassengerDict, SearchPassengerDict
-
-    Say = Callable[[str], None]
 
 _TRAVELLERS: list[SearchPassengerDict] = [
     {"type": "Adult", "gender": "Female", "age": 41},
@@ -27,33 +28,33 @@ _PASSENGERS: list[PassengerDict] = [
 ]
 
 
-def run(folder: Path, say: Say = print) -> None:
+def run(folder: Path) -> None:
     """Search, book, confirm, read, save the voucher to a folder and cancel: over REST, then MCP."""
     folder.mkdir(parents=True, exist_ok=True)
     with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
-        say(f"The local service listens at {sandbox.base_url}; nothing leaves this machine.\n")
-        trip, fare = _find(ferry, say)
-        say("\nREST\n====\n")
-        created = _book(ferry.bookings.create, trip, fare, say)
+        print(f"The local service listens at {sandbox.base_url}; nothing leaves this machine.\n")
+        trip, fare = _find(ferry)
+        print("\nREST\n====\n")
+        created = _book(ferry.bookings.create, trip, fare)
         confirmed = ferry.bookings.confirm(created.booking_id)
         booking = ferry.bookings.get(created.booking_id)
-        say(f"Confirmed: stage {booking.stage}, {booking.payment_status}.")
-        say(f"  Next: {_actions(booking)}.")
-        _print_ticket(ferry, ferry.tickets.get(confirmed.ticket_id), folder, say)
+        print(f"Confirmed: stage {booking.stage}, {booking.payment_status}.")
+        print(f"  Next: {_actions(booking)}.")
+        _print_ticket(ferry, ferry.tickets.get(confirmed.ticket_id), folder)
         refund = ferry.bookings.cancel(created.booking_id).refund_amount
-        say(f"Cancelled: {refund:.2f} {created.currency} refunded.")
-        say("\nMCP\n===\n")
-        created = _book(ferry.mcp.create_booking, trip, fare, say)
+        print(f"Cancelled: {refund:.2f} {created.currency} refunded.")
+        print("\nMCP\n===\n")
+        created = _book(ferry.mcp.create_booking, trip, fare)
         confirmed_ticket = ferry.mcp.confirm_booking(created.booking_id).ticket_id
         ticket = ferry.mcp.view_ticket(confirmed_ticket)
-        _print_ticket(ferry, ticket, folder, say)
+        _print_ticket(ferry, ticket, folder)
         cancelled = ferry.mcp.cancel_ticket(ticket.id, ticket_number=ticket.ticket_number)
-        say(f"Cancelled: the ticket is {cancelled.status}.")
+        print(f"Cancelled: the ticket is {cancelled.status}.")
         requests, effects = sum(sandbox.counters.requests.values()), len(sandbox.counters.effects)
-        say(f"\nThe service answered {requests} requests and made {effects} changes.")
+        print(f"\nThe service answered {requests} requests and made {effects} changes.")
 
 
-def _find(ferry: Ferry, say: Say) -> tuple[Trip, Fare]:
+def _find(ferry: Ferry) -> tuple[Trip, Fare]:
     """Return the cheapest trip between two places in a month, and its cheapest ticket."""
     day = date.today() + timedelta(days=30)  # noqa: DTZ011 -- any day will do
     trips = ferry.trips.search(
@@ -64,33 +65,18 @@ def _find(ferry: Ferry, say: Say) -> tuple[Trip, Fare]:
         passengers=_TRAVELLERS,
         companies=["BALEARIA"],  # it issues tickets at once
     )
-    rows = [("leaves", "arrives", "takes", "company", "price from")]
-    rows += [
-        (
-            f"{trip.outward.depart_name} {trip.depart_at:%a %d %b %H:%M}",
-            f"{trip.outward.arrive_name} {trip.arrive_at:%a %d %b %H:%M}",
-            str(trip.travel_time).removesuffix(":00"),
-            trip.outward.company.name,
-            money(trip.price, trip.currency),
-        )
-        for trip in trips
-    ]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in (rows[0], ["─" * width for width in widths], *rows[1:]):
-        say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    print_trips(trips)
     fare = next(fare for fare in trips[0].fares if fare.tariffs[0].type == "Ticket")
     price, until = money(fare.amount, fare.currency), f"{fare.expires_at:%a %d %b %H:%M} UTC"
-    say(f"\nThe cheapest tariff of type Ticket: {price}, until {until}.")
+    print(f"\nThe cheapest tariff of type Ticket: {price}, until {until}.")
     return trips[0], fare
 
 
-def _book(
-    create: Callable[..., BookingCreated], trip: Trip, fare: Fare, say: Say
-) -> BookingCreated:
+def _book(create: Callable[..., BookingCreated], trip: Trip, fare: Fare) -> BookingCreated:
     created = create(availabilities=trip.select(fare), passengers=_PASSENGERS)
     price = money(created.total_price, created.currency)
-    say(f"Booked {created.booking_reference}: {price}, stage {created.stage}.")
-    say(f"  Next: {_actions(created)}.")
+    print(f"Booked {created.booking_reference}: {price}, stage {created.stage}.")
+    print(f"  Next: {_actions(created)}.")
     return created
 
 
@@ -103,14 +89,16 @@ def _actions(record: Booking | BookingCreated) -> str:
     return ", ".join(texts)
 
 
-def _print_ticket(ferry: Ferry, ticket: Ticket, folder: Path, say: Say) -> None:
+def _print_ticket(ferry: Ferry, ticket: Ticket, folder: Path) -> None:
     """Print a ticket, save its voucher, and print what cancelling it costs."""
     people = len(ticket.passengers)
-    say(f"Ticket {ticket.ticket_number}: {ticket.status}, {ticket.direction}, {people} travellers.")
+    print(
+        f"Ticket {ticket.ticket_number}: {ticket.status}, {ticket.direction}, {people} travellers."
+    )
     path = ferry.tickets.save_pdf(ticket.id, folder / f"{ticket.ticket_number}.pdf")
-    say(f"Voucher saved to {path} ({path.stat().st_size:,} bytes).")
+    print(f"Voucher saved to {path} ({path.stat().st_size:,} bytes).")
     fee = ferry.tickets.cancel_fee(ticket.id)
-    say(
+    print(
         f"Cancelling now costs {money(fee.penalty_amount, fee.currency)}; "
         f"the refund is {money(fee.refund_amount, fee.currency)}."
     )

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
 
 import pytest
 
+from ferry_sdk import InvalidInputError
+from ferry_sdk.cli.orders.files import read_travellers
+from ferry_sdk.journal import Journal
+from ferry_sdk.orders import unfinished
 from tests.support import trip as later
 from tests.support.summer import DAY, stopped
 from tests.support.tiers import mostly_long
@@ -62,7 +67,73 @@ def test_travellers_of_a_file_have_the_ages_of_the_day(cli, tmp_path):
         ("[", "neither valid JSON nor CSV"),
     ]:
         (tmp_path / "wrong").write_text(content, encoding="utf-8")
-        assert said in cli("search", *words, "wrong", "--on", "2050-06-03", code=3).out
+        with pytest.raises(InvalidInputError, match=re.escape(said)):
+            read_travellers(tmp_path / "wrong")
+    ended = cli("search", *words, "wrong", "--on", "2050-06-03", code=3)
+    assert "neither valid JSON nor CSV" in ended.document["error"]["message"]
+
+
+@pytest.fixture
+def party(tmp_path) -> list[str]:
+    """The options of a booking for one named traveller."""
+    content = "first_name,last_name,gender,birth_date\nAda,Reyes,F,1991-04-02\n"
+    (tmp_path / "party.csv").write_text(content, "utf-8")
+    return ["--travellers", "party.csv", "--yes"]
+
+
+def test_the_cheapest_trip_is_booked_for_named_travellers(cli, ferry, party):
+    words = ["Genoa", "Palermo", "--on", "2050-06-01", "--flexible", "2", "--vehicle", "fiat 500"]
+    cheapest = cli("search", *words, "--adult", "59F", "--json").document["trips"][0]
+    ended = cli("book", *words, *party, "--json")
+    assert f"{cheapest['price']} EUR" in ended.err
+    (ticket,) = ferry.bookings.get(ended.document["booking"]["booking_id"]).tickets
+    assert ticket.availability.outward.journey.depart_at.isoformat() == cheapest["depart_at"]
+    (traveller,) = ticket.passengers
+    assert (traveller.first_name, traveller.last_name) == ("Ada", "Reyes")
+    assert ticket.vehicle.vehicule_code == "FIAT__500"
+
+
+def test_two_sailings_that_meet_are_booked_as_one_order(cli, ferry, ferry_sandbox, party, url):
+    words = ["book", "Barcelona", "Tunis", "--on", f"{later.DAY}", "--changes", "1", *party]
+    assert "--journal" in cli(*words, code=2).err
+    words += ["--journal", url]
+    ferry_sandbox.faults.add("refused", "bookings.create", status=409, code="CONFLICT", after=1)
+    assert "CONFLICT" in cli(*words, code=4).err
+    ended = cli(*words)
+    assert "separate tickets: nobody is bound to wait" in ended.err
+    assert [one.operation for one in ferry_sandbox.counters.effects] == [
+        "bookings.create",
+        "bookings.cancel",
+        *["bookings.create"] * 2,
+    ]
+    first, _, *made = [one.subject for one in ferry_sandbox.counters.effects]
+    assert ferry.bookings.get(first).stage == "voided"
+    assert "held" in ended.out
+    for booking in map(ferry.bookings.get, made):
+        assert booking.stage == "payment_due"
+        assert f"{booking.total_price:.2f} EUR" in ended.out
+        assert f"ferry confirm {booking.booking_id}" in ended.out
+    ferry_sandbox.faults.add("lose_reply", "bookings.create", after=1)
+    message = cli(*words, code=5).err
+    with Journal(url) as journal:
+        (left,) = unfinished(journal=journal)
+    assert f"run `ferry orders resume {left.id}`" in message
+
+
+def test_a_birthday_between_two_sailings_is_refused_before_anything_is_sent(
+    cli, ferry, ferry_sandbox, party, tmp_path, url
+):
+    passengers = [{"type": "Adult", "gender": "Female", "age": 34}]
+    found = ferry.trips.connections("Barcelona", "Tunis", on=later.DAY, passengers=passengers)
+    first, second = (leg.depart_at.date() for leg in found[0].legs)
+    assert first < second
+    birthday = second.replace(year=second.year - 35)
+    content = f"first_name,last_name,gender,birth_date\nAda,Reyes,F,{birthday}\n"
+    (tmp_path / "party.csv").write_text(content, "utf-8")
+    words = ["Barcelona", "Tunis", "--on", f"{later.DAY}", "--changes", "1", "--journal", url]
+    message = cli("book", *words, *party, code=3).err
+    assert "not the age of the birth date on the day of travel" in message
+    assert not ferry_sandbox.counters.effects
 
 
 def test_a_search_and_a_choice_with_a_vehicle(cli, ferry, ferry_sandbox):
@@ -113,50 +184,29 @@ def test_a_flexible_search_is_booked_from_a_file(cli, ferry):
             ("[]", "-: Input should be"),
             ('{"contact": null, "passengers": [{"age": 1, "age": 2}]}', "-: age: duplicate name"),
             ({"passengers": []}, "passengers"),
-            ({"passengers": [PERSON]}, "availabilities or search"),
-            ({"passengers": [{**PERSON, "age": "old"}], "search": SEARCH}, "passengers[0].age"),
-            ({"passengers": [{**PERSON, "name": "x"}], "search": SEARCH}, "passengers[0].name"),
-            ({"passengers": [PERSON], "search": {**SEARCH, "on": "soon"}}, "search.on"),
-            (
-                {
-                    "passengers": [{k: PERSON[k] for k in ("type", "first_name", "last_name")}],
-                    "search": SEARCH,
-                },
-                "passengers[0]",
-            ),
-            (
-                {"passengers": [PERSON], "search": SEARCH, "choices": [{"leaves": "03:33"}]},
-                "choices[0].leaves",
-            ),
-            (
-                {"passengers": [PERSON], "search": SEARCH, "choices": [{"tariff": "Gift"}]},
-                "choices[0].tariff",
-            ),
-            (
-                {"passengers": [PERSON], "search": SEARCH, "choices": [{"place": "Deck"}]},
-                "choices[0].place",
-            ),
-            ({"passengers": [PERSON], "search": SEARCH, "choices": [{}, {}]}, "choices"),
-            (
-                {"passengers": [PERSON], "search": {**SEARCH, "origin": "Genuva"}},
-                "did you mean Genoa (ITGOA)?",
-            ),
-            ({"passengers": [PERSON], "search": {**SEARCH, "at": "8:30"}}, "search.at"),
-            ({"passengers": [PERSON], "search": {**SEARCH, "flexible": -1}}, "search.flexible"),
-            ({"passengers": [PERSON], "search": {**SEARCH, "changes": 1}}, "search.changes"),
-            (
-                {"passengers": [PERSON], "search": {**SEARCH, "vehicle": "FIAT__5OO"}},
-                "",
-            ),
+            ({"search": None}, "availabilities or search"),
+            ({"passengers": [{**PERSON, "age": "old"}]}, "passengers[0].age"),
+            ({"passengers": [{**PERSON, "name": "x"}]}, "passengers[0].name"),
+            ({"passengers": [{"type": "Adult", "first_name": "Ada"}]}, "passengers[0]"),
+            ({"choices": [{"leaves": "03:33"}]}, "choices[0].leaves"),
+            ({"choices": [{"tariff": "Gift"}]}, "choices[0].tariff"),
+            ({"choices": [{"place": "Deck"}]}, "choices[0].place"),
+            ({"choices": [{}, {}]}, "choices"),
+            ({"search": {**SEARCH, "on": "soon"}}, "search.on"),
+            ({"search": {**SEARCH, "origin": "Genuva"}}, "did you mean Genoa (ITGOA)?"),
+            ({"search": {**SEARCH, "at": "8:30"}}, "search.at"),
+            ({"search": {**SEARCH, "flexible": -1}}, "search.flexible"),
+            ({"search": {**SEARCH, "changes": 1}}, "search.changes"),
+            ({"search": {**SEARCH, "vehicle": "FIAT__5OO"}}, ""),
         ],
         short=4,
     ),
 )
 def test_an_invalid_order_names_the_field(cli, ferry_sandbox, order, named):
     stopped(ferry_sandbox)
-    given = order if isinstance(order, str) else json.dumps(order)
-    code = 3 if named else 4
-    ended = cli("book", "--from", "-", "--yes", given=given, code=code)
+    valid = {"passengers": [PERSON], "search": SEARCH}
+    given = order if isinstance(order, str) else json.dumps(valid | order)
+    ended = cli("book", "--from", "-", "--yes", given=given, code=3 if named else 4)
     assert named in ended.err
     assert "Reyes" not in ended.err
     assert "bookings.create" not in ferry_sandbox.counters.requests

@@ -6,8 +6,10 @@ import pytest
 
 from ferry_sdk import Ferry, OutcomeUnknownError
 from ferry_sdk.journal import Journal
-from tests.support.tiers import LONG
+from tests.support.tiers import mostly_long
 from tests.support.trip import booked
+
+HEAD = "booking_id,amount,currency"
 
 
 @pytest.fixture
@@ -80,34 +82,22 @@ def test_an_unresolved_write_is_a_warning_and_exits_with_1(cli, ferry_sandbox, u
 
 
 @pytest.mark.parametrize(
-    ("text", "wrong"),
-    [
-        ("booking_id,amount\nb1,5\n", "line 1: no column currency"),
-        ("booking_id,amount,currency\nb1,5,EUR\nb2,x,EUR\n", "line 3, column amount: "),
-        pytest.param(
-            "booking_id,amount,currency\n,5,EUR\n",
-            "line 2, column booking_id: expected a value",
-            marks=LONG,
-        ),
-        pytest.param(
-            "booking_id,amount,currency,refunded\nb1,5,EUR,-1\n",
-            "line 2, column refunded: ",
-            marks=LONG,
-        ),
-        pytest.param(
-            "booking_id,amount,currency\nb1,12,50,EUR\n",
-            "line 2: more values than columns",
-            marks=LONG,
-        ),
-        pytest.param('booking_id,amount,currency\n"b1,12\n', "line ", marks=LONG),
-        ("booking_id,amount,currency,Amount\nb1,5,EUR,7\n", "line 1: two columns amount"),
-        (
-            "booking_id,amount,currency\nb1,9e999999,EUR\nb1,9e999999,EUR\n",
-            "line 2, column amount: expected an amount of money",
-        ),
-    ],
+    ("head", "rows", "wrong"),
+    mostly_long(
+        [
+            ("booking_id,amount", "b1,5", "line 1: no column currency"),
+            (HEAD, "b1,5,EUR\nb2,x,EUR", "line 3, column amount: "),
+            (HEAD, ",5,EUR", "line 2, column booking_id: expected a value"),
+            (f"{HEAD},refunded", "b1,5,EUR,-1", "line 2, column refunded: "),
+            (HEAD, "b1,12,50,EUR", "line 2: more values than columns"),
+            (HEAD, '"b1,12', "line "),
+            (f"{HEAD},Amount", "b1,5,EUR,7", "line 1: two columns amount"),
+            (HEAD, "b1,9e999999,EUR", "line 2, column amount: expected an amount of money"),
+        ],
+        short=2,
+    ),
 )
-def test_a_row_that_makes_no_sense_is_named_by_line_and_column(cli, url, sold, text, wrong):
-    ended = cli("reconcile", "-", "--journal", url, given=text, code=3)
+def test_a_row_that_makes_no_sense_is_named_by_line_and_column(cli, url, head, rows, wrong):
+    ended = cli("reconcile", "-", "--journal", url, given=f"{head}\n{rows}\n", code=3)
     assert f"-: {wrong}" in ended.err
     assert ended.out == ""

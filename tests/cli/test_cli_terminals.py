@@ -1,4 +1,4 @@
-"""Drive every command in a pseudo-terminal, from the first prompt to the exit code."""
+"""Drive commands in a pseudo-terminal, from the first prompt to the exit code."""
 
 from __future__ import annotations
 
@@ -18,34 +18,8 @@ pytest.importorskip("pexpect")
 if sys.platform == "win32":
     pytest.skip("there are no pseudo-terminals", allow_module_level=True)
 
-from ferry_sdk.cli.app import COMMANDS
-from ferry_sdk.journal import Journal
-from ferry_sdk.orders import unfinished
 from tests.cli.terminals import terminal
-from tests.support.summer import DAY, stopped
 from tests.support.trip import DAY as LATER
-
-DRIVEN = {
-    "search",
-    "calendar",
-    "book",
-    "show",
-    "confirm",
-    "cancel",
-    "change",
-    "voucher",
-    "reconcile",
-    "scan",
-    "ports",
-    "companies",
-    "vehicles",
-    "doctor",
-    "conform",
-    "sandbox",
-    "openapi",
-    "demo",
-    "mcp",
-}
 
 
 def effects(sandbox) -> list[str]:
@@ -55,10 +29,6 @@ def effects(sandbox) -> list[str]:
 HOSTILE = "B1\x1b]0;t\x07\x9b31m\x7f\u202e\u2066\n  fee     1.23 EUR\r\u2028  refund  9.99 EUR"
 CONTROLS = {*"\x1b\x07\x9b\x7f\u202e\u2066\u2028"}
 """Characters that a terminal acts on, but for a carriage return: its own echo has some."""
-
-
-def test_every_command_has_a_test_here():
-    assert COMMANDS.keys() - {"journal", "orders"} == DRIVEN
 
 
 def test_search_shows_a_table_in_colour(ferry_sandbox, tmp_path):
@@ -83,22 +53,6 @@ def test_calendar_shows_a_bar_for_each_day(ferry_sandbox, tmp_path):
 
 
 @LONG
-def test_book_tells_fares_and_places_of_a_round_trip_apart(ferry_sandbox, ferry, tmp_path):
-    days = ["--on", f"{LATER}", "--back", f"{LATER + timedelta(days=7)}"]
-    words = ["Tarifa", "MATNG", *days, "--adult", "34F", "--patience", "60"]
-    with terminal(ferry_sandbox, tmp_path, "book", *words) as person:
-        while person.child.expect_exact(["Which fare", "Which sailing"]):
-            person.answer("1")
-        rows = [line.split() for line in person.child.before.splitlines() if " EUR " in line]
-        person.answer("1")
-        person.expect("Which place from Tarifa to Tangier (city)")
-        person.answer("1")
-        person.expect("Which place from Tangier (city) to Tarifa")
-        person.child.send("\x03")
-        person.finish(130)
-    assert len({" ".join(row[1:]) for row in rows}) == len(rows) > 1
-
-
 def test_scan_shows_its_progress(ferry_sandbox, tmp_path):
     days = ["--from", f"{LATER}", "--to", f"{LATER + timedelta(days=25)}", "--adult", "34F"]
     ferry_sandbox.faults.add("delay_before", "availability.search", seconds=0.1, times=None)
@@ -117,181 +71,13 @@ def test_no_color_turns_colours_off(ferry_sandbox, tmp_path):
         assert "\x1b[3" not in person.raw
 
 
-def test_book_asks_for_everything(ferry_sandbox, ferry, tmp_path):
-    stopped(ferry_sandbox)
-    with terminal(ferry_sandbox, tmp_path, "book") as person:
-        person.answer("Nowhere")
-        person.expect("no port is called 'Nowhere'")
-        person.answer("Genuva")
-        person.expect("did you mean Genoa (ITGOA)?")
-        person.answer("Gênes", "Palermo", "31st")
-        person.expect("expected a day")
-        person.answer(f"{DAY}", "34")
-        person.expect("expected an age and F or M")
-        person.answer("34F", "9M", "", "FIAT__501")
-        person.expect("FIAT__500")
-        person.answer("FIAT__500")
-        person.expect("Which sailing out: only one available.")
-        person.expect("Which fare")
-        person.answer("9", "two", "1")
-        person.expect("Which place")
-        person.answer("4")
-        person.expect("Traveller 1: Adult, 34, Female")
-        person.answer("")
-        person.expect("a value is required")
-        person.answer("Ada", "Reyes", "1992-02-30")
-        person.expect("expected a day")
-        person.answer("1992-02-28", "Spain")
-        person.expect("two-letter country code")
-        person.answer("es", "X123", "2031-01-01")
-        person.expect("Traveller 2: Child, 9, Male")
-        person.answer("Tom", "Reyes", "", "", "", "1234 ABC", "ada")
-        person.expect("expected an address with an @")
-        person.answer("ada@example.org", "", "+34", "600600600")
-        person.expect("Outside cabin with 2 berths")
-        person.expect("Fiat 500 1234 ABC")
-        assert effects(ferry_sandbox) == []
-        person.expect("Book it? [y/N]")
-        person.answer("perhaps")
-        person.expect("expected y or n")
-        person.answer("y")
-        shown = person.finish(0)
-    assert effects(ferry_sandbox) == ["bookings.create"]
-    booking = ferry.bookings.get(ferry_sandbox.counters.effects[0].subject)
-    assert booking.booking_reference in shown
-    assert f"ferry confirm {booking.booking_id}" in shown
-    first, second = booking.tickets[0].passengers
-    assert (first.first_name, first.doc_number, first.nationality) == ("Ada", "X123", "ES")
-    assert (second.first_name, second.doc_number) == ("Tom", None)
-    assert booking.tickets[0].vehicle.vehicule_code == "FIAT__500"
-
-
-@LONG
-def test_book_asks_for_another_day_if_there_is_no_sailing(ferry_sandbox, ferry, tmp_path):
-    days = ["--on", "2050-06-01", "--back", "2050-06-06"]
-    words = ["Genoa", "Palermo", *days, "--adult", "40M"]
-    with terminal(ferry_sandbox, tmp_path, "book", *words) as person:
-        person.expect("Nothing sails from Genoa to Palermo on 2050-06-01.")
-        person.expect("Tue 2050-05-31, Fri 2050-06-03")
-        person.expect("[2050-05-31]")
-        person.answer("2050-06-03")
-        person.expect("Nothing sails from Palermo to Genoa on 2050-06-06.")
-        person.expect("[2050-06-05]")
-        person.answer("")
-        person.expect("Palermo → Genoa")
-        while person.child.expect_exact(["First name", "Which fare", "Which place"]):
-            person.answer("")
-        person.answer("Tom", "Reyes", "", "", "", "")
-        person.expect("Book it?")
-        person.answer("yes")
-        person.finish(0)
-    (made,) = ferry_sandbox.counters.effects
-    directions = {one.direction for one in ferry.bookings.get(made.subject).tickets}
-    assert directions & {"RETURN", "OUTWARD+RETURN"}
-
-
-def test_book_makes_two_bookings_of_a_connection(ferry_sandbox, ferry, tmp_path):
-    words = ["Barcelona", "Tunis", "--on", f"{LATER}", "--changes", "1"]
-    party = [{"first_name": "Ada", "last_name": "Reyes", "gender": "F", "birth_date": "1991-04-02"}]
-    (tmp_path / "party.json").write_text(json.dumps(party), "utf-8")
-    with terminal(ferry_sandbox, tmp_path, "search", *words, "--adult", "34F") as person:
-        person.expect("run ferry book with these options")
-        person.finish(0)
-    with terminal(ferry_sandbox, tmp_path, "book", *words, "--adult", "34F") as person:
-        assert "--journal" in person.finish(2)
-    words += ["--travellers", "party.json", "--journal", "sqlite:///desk.db"]
-
-    def book(person, code):
-        asked = ["Which connection (", "Which fare (", "Which place from ", "Contact for"]
-        while person.child.expect_exact(asked) < len(asked) - 1:
-            person.answer("1")
-        person.answer("")
-        person.expect("separate tickets: nobody is bound to wait")
-        person.expect("Book both?")
-        person.answer("y")
-        return person.finish(code)
-
-    ferry_sandbox.faults.add("refused", "bookings.create", status=409, code="CONFLICT", after=1)
-    with terminal(ferry_sandbox, tmp_path, "book", *words) as person:
-        assert "CONFLICT" in book(person, 4)
-    with terminal(ferry_sandbox, tmp_path, "book", *words) as person:
-        shown = book(person, 0)
-    assert effects(ferry_sandbox) == [
-        "bookings.create",
-        "bookings.cancel",
-        *["bookings.create"] * 2,
-    ]
-    first, _, *made = [one.subject for one in ferry_sandbox.counters.effects]
-    assert ferry.bookings.get(first).stage == "voided"
-    assert "state      held" in shown
-    for booking in map(ferry.bookings.get, made):
-        assert booking.stage == "payment_due"
-        assert f"{booking.total_price:.2f} EUR" in shown
-        assert f"ferry confirm {booking.booking_id}" in shown
-
-    ferry_sandbox.faults.add("lose_reply", "bookings.create", after=1)
-    with terminal(ferry_sandbox, tmp_path, "book", *words) as person:
-        shown = " ".join(book(person, 5).split())
-    with Journal(f"sqlite:///{tmp_path / 'desk.db'}") as journal:
-        (left,) = unfinished(journal=journal)
-    assert f"run `ferry orders resume {left.id}`" in shown
-
-
-def test_a_birthday_between_two_sailings_is_refused_before_anything_is_sent(
-    ferry_sandbox, ferry, tmp_path
-):
-    passengers = [{"type": "Adult", "gender": "Female", "age": 34}]
-    found = ferry.trips.connections("Barcelona", "Tunis", on=LATER, passengers=passengers)
-    first, second = (leg.depart_at.date() for leg in found[0].legs)
-    assert first < second
-    birthday = second.replace(year=second.year - 35)
-    words = ["Barcelona", "Tunis", "--on", f"{LATER}", "--changes", "1", "--adult", "34F"]
-    with terminal(
-        ferry_sandbox, tmp_path, "book", *words, "--journal", "sqlite:///desk.db"
-    ) as person:
-        asked = ["Which connection (", "Which fare (", "Which place from ", "First name"]
-        while person.child.expect_exact(asked) < len(asked) - 1:
-            person.answer("1")
-        person.answer("Ada", "Reyes", f"{birthday}", "", "", "")
-        person.expect("Book both?")
-        person.answer("y")
-        assert "not the age of the birth date on the day of travel" in person.finish(3)
-    assert not ferry_sandbox.counters.effects
-
-
-@LONG
-def test_book_takes_the_options_of_a_flexible_search(ferry_sandbox, tmp_path):
-    words = ["Genoa", "Palermo", "--on", "2050-06-01", "--flexible", "2", "--adult", "40M"]
-    with terminal(ferry_sandbox, tmp_path, "search", *words) as person:
-        person.expect("run ferry book with these options")
-        person.finish(0)
-    with terminal(ferry_sandbox, tmp_path, "book", *words) as person:
-        person.expect("Tue 31 May")
-        person.expect("Which sailing out")
-        person.child.send("\x03")
-        person.finish(130)
-
-
-@LONG
-def test_book_asks_again_for_days_that_make_no_trip(ferry_sandbox, tmp_path):
-    days = ["--on", "2020-01-31", "--back", "2050-06-05"]
-    with terminal(ferry_sandbox, tmp_path, "book", "Genoa", "Palermo", *days, "--adult=40M") as one:
-        one.expect("This date is in the past.")
-        one.answer("2050-06-07")
-        one.expect("Day of the return")
-        one.answer("2050-06-06", "2050-06-07")
-        one.expect("cannot be combined")
-        one.expect("Another day for the return")
-        one.answer("2050-06-10")
-        one.expect("Which fare")
-        one.child.send("\x03")
-        one.finish(130)
-
-
 def test_book_declined_sends_nothing(ferry_sandbox, tmp_path, order):
     with terminal(ferry_sandbox, tmp_path, "book", "--from", str(order)) as person:
         person.expect("Ada Reyes")
         person.expect("Book it? [y/N]")
+        person.expect(": ")
+        os.write(person.child.child_fd, b"\xff\xfe\n")
+        person.expect("expected y or n")
         person.answer("")
         assert "declined; nothing was changed" in person.finish(6)
     assert "bookings.create" not in ferry_sandbox.counters.requests
@@ -319,27 +105,6 @@ def test_ctrl_c_in_a_write_names_its_correlation_id(ferry_sandbox, tmp_path, boo
         shown = person.finish(130)
     assert "bookings.confirm was interrupted and may have happened (correlation id " in shown
     assert "ferry: interrupted" in shown
-
-
-@LONG
-def test_an_invalid_encoding_is_asked_for_again(ferry_sandbox, tmp_path):
-    strict = {"PYTHONIOENCODING": "utf-8:strict"}
-    with terminal(ferry_sandbox, tmp_path, "book", **strict) as person:
-        person.expect(": ")
-        os.write(person.child.child_fd, b"\xff\xfe\n")
-        person.expect("no port is called")
-        person.child.send("\x03")
-        person.finish(130)
-
-
-@LONG
-def test_show_names_the_travellers(ferry_sandbox, tmp_path, booked, ticket):
-    with terminal(ferry_sandbox, tmp_path, "show", booked) as person:
-        assert "Ada Reyes" in person.finish(0)
-    with terminal(ferry_sandbox, tmp_path, "show", ticket) as person:
-        shown = person.finish(0)
-    assert "Issued, OUTWARD" in shown
-    assert "Ada Reyes" in shown
 
 
 def test_confirm_shows_the_total_and_asks(ferry_sandbox, ferry, tmp_path, booked):
@@ -456,41 +221,11 @@ def test_json_on_a_terminal_escapes_control_characters(ferry_sandbox, tmp_path, 
 def test_voucher_shows_that_it_waits(ferry_sandbox, ferry, tmp_path, ticket):
     ferry_sandbox.faults.add("delay_before", "tickets.pdf", seconds=1.5)
     with terminal(ferry_sandbox, tmp_path, "voucher", ticket) as person:
-        person.expect("Fetching the voucher")
+        person.expect("Waiting for the voucher, 30 s at most")
         shown = person.finish(0)
     name = f"ticket-{ferry.tickets.get(ticket).ticket_number}.pdf"
     assert f"Saved {name}" in shown
     assert (tmp_path / name).read_bytes().startswith(b"%PDF-")
-
-
-@LONG
-def test_ports_are_found_by_country(ferry_sandbox, tmp_path):
-    with terminal(ferry_sandbox, tmp_path, "ports", "morocco") as person:
-        shown = person.finish(0)
-    assert "MATNG" in shown
-    assert "ESTRF" not in shown
-
-
-@LONG
-@pytest.mark.parametrize(
-    ("words", "found"), [(["companies", "balear"], "Baleària"), (["vehicles", "golf"], "CAR")]
-)
-def test_companies_and_vehicles_are_found(ferry_sandbox, tmp_path, words, found):
-    with terminal(ferry_sandbox, tmp_path, *words) as person:
-        assert found in person.finish(0)
-
-
-@LONG
-def test_reconcile_shows_what_does_not_agree(ferry_sandbox, tmp_path):
-    (tmp_path / "payments.csv").write_text("booking_id,amount,currency\nb1,5.00,EUR\n", "utf-8")
-    url = f"sqlite:///{tmp_path / 'ferry.db'}"
-    with Journal(url) as journal:
-        journal.unresolved()  # the file is there from here on
-    words = ("reconcile", "payments.csv", "--journal", url)
-    with terminal(ferry_sandbox, tmp_path, *words) as person:
-        shown = person.finish(1)
-    assert "5.00 EUR" in shown
-    assert "not known" in shown
 
 
 @LONG
@@ -513,16 +248,6 @@ def test_conform_cancels_its_booking_after_ctrl_c(ferry_sandbox, tmp_path):
         person.child.sendintr()
         person.finish(130)
     assert effects(ferry_sandbox) == ["bookings.create", "bookings.cancel"]
-
-
-@LONG
-def test_doctor_finds_no_failure(ferry_sandbox, tmp_path):
-    with terminal(ferry_sandbox, tmp_path, "doctor") as person:
-        shown = person.finish(0)
-    for words in ("configuration", "set (FERRY_TOKEN)", "can read the catalogue", "skew", "python"):
-        assert words in shown
-    assert "fail" not in shown
-    assert ferry_sandbox.token not in shown
 
 
 def test_sandbox_runs_until_ctrl_c(tmp_path):

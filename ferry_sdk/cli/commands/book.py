@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ferry_sdk import orders
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.commands.orders import order_facts, order_members
 from ferry_sdk.cli.commands.search import (
@@ -15,26 +17,23 @@ from ferry_sdk.cli.commands.search import (
     CHANGES,
     DEPART,
     ON,
-    SearchOptions,
+    BookOptions,
 )
 from ferry_sdk.cli.commands.show import next_of
-from ferry_sdk.cli.orders.files import read_order, read_travellers
-from ferry_sdk.cli.orders.interview import ask_order
-from ferry_sdk.cli.orders.order import hold_order, print_summary, send_order
+from ferry_sdk.cli.orders.files import find_order, read_order, read_travellers
+from ferry_sdk.cli.orders.order import print_summary, selections_of
+from ferry_sdk.cli.orders.trips import Search
 from ferry_sdk.cli.terminal.errors import report_output_failure
-from ferry_sdk.cli.terminal.options import Common, OptionalJournalUrl, Yes, open_recorder
+from ferry_sdk.cli.terminal.options import Common, OptionalJournalUrl, Yes, open_recorder, option
 from ferry_sdk.cli.terminal.output import (
     print_result,
     show_progress,
 )
-from ferry_sdk.cli.terminal.prompts import ask_consent, is_interactive
+from ferry_sdk.cli.terminal.prompts import ask_consent, require_terminal
 from ferry_sdk.orders import Order
 
 _FROM = "'--from'"
-File = Annotated[
-    Path | None,
-    typer.Option("--from", metavar="FILE", help="Order in JSON; - reads standard input."),
-]
+FROM_FILE = option("FILE", "Order in JSON; - reads standard input.", "--from")
 
 
 def book(
@@ -42,48 +41,50 @@ def book(
     origin: Annotated[str | None, DEPART] = None,
     destination: Annotated[str | None, ARRIVE] = None,
     on: Annotated[date | None, ON] = None,
-    options: SearchOptions,
-    from_file: File = None,
+    options: BookOptions,
+    from_file: Annotated[Path | None, FROM_FILE] = None,
     journal: OptionalJournalUrl = None,
     yes: Yes = False,
     common: Common,
 ) -> None:
-    """Book a crossing. Prompts for missing values and asks before it sends the booking.
+    """Book a crossing. Shows the cheapest trip with its cheapest fare, and asks before it books it.
 
     The booking is not paid; `ferry confirm` pays it. With --changes 1 there are two bookings: if
     the second is refused, the first is cancelled.
     """
-    if from_file is None and not is_interactive():
-        raise typer.BadParameter("no terminal to ask on: pass a file", param_hint=_FROM)
-    if not yes and not is_interactive():
-        raise typer.BadParameter("no terminal to ask on: pass --yes", param_hint="'--yes'")
+    members = options.members
+    required = {"origin": origin, "destination": destination, "on": on}
+    given = [value for value in (*required.values(), options.travellers) if value is not None]
+    if from_file is None:
+        if options.travellers is None or None in required.values():
+            problem = "expected FROM, TO, --on and --travellers, or a file"
+            raise typer.BadParameter(problem, param_hint=_FROM)
+        search = Search.model_validate(required | members)
+        find = partial(find_order, search, read_travellers(options.travellers))
+    elif given or members:
+        raise typer.BadParameter("cannot be combined with a route or its options", param_hint=_FROM)
+    else:
+        find = partial(read_order, from_file)
+    require_terminal(yes=yes)
     if options.changes and journal is None:
         raise typer.BadParameter("two bookings need a journal: pass --journal", param_hint=CHANGES)
-    travellers = options.travellers
-    named = options.members
-    trip = {
-        "origin": origin,
-        "destination": destination,
-        "on": on,
-        "passengers": options.passengers,
-    }
-    given = {name: value for name, value in trip.items() if value} | named
-    if from_file is not None and (given or travellers is not None):
-        raise typer.BadParameter("cannot be combined with a route or its options", param_hint=_FROM)
     with open_recorder(journal) as record, common.open_client(journal=record) as ferry:
-        party = None if travellers is None else read_travellers(travellers)
-        order, choices = (
-            read_order(from_file, ferry) if from_file else ask_order(ferry, given, party)
-        )
+        order, choices = find(ferry)
         print_summary(order, choices)
         ask_consent("Book both?" if len(choices) > 1 else "Book it?", yes=yes)
         if record is not None and len(choices) > 1:
             with show_progress("Booking"):
-                held = hold_order(ferry, order, choices, record)
+                held = orders.hold(
+                    ferry, selections_of(order, choices), **order.party, journal=record
+                )
             _print_held(held, as_json=common.as_json)
             return
         with show_progress("Booking"):
-            created = send_order(ferry, order, choices)
+            (selections,) = selections_of(order, choices)
+            kind = choices[0].fare.reservation_type if choices else order.reservation_type
+            created = ferry.bookings.create(
+                availabilities=selections, reservation_type=kind, **order.party
+            )
     with report_output_failure("it was booked", created.booking_id):
         facts = [
             ("booked", created.booking_reference),

@@ -8,13 +8,20 @@ from typing import Annotated, Any
 
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.commands.confirm import (
-    amount_option,
     check_stage,
     result_of_earlier,
 )
 from ferry_sdk.cli.commands.show import record_of
 from ferry_sdk.cli.terminal.errors import report_output_failure
-from ferry_sdk.cli.terminal.options import Common, OptionalJournalUrl, RecordId, Yes, open_recorder
+from ferry_sdk.cli.terminal.options import (
+    Common,
+    OptionalJournalUrl,
+    RecordId,
+    Yes,
+    open_recorder,
+    option,
+    parse_amount,
+)
 from ferry_sdk.cli.terminal.output import (
     count,
     error_console,
@@ -36,8 +43,7 @@ def cancel(
     *,
     some_id: RecordId,
     max_penalty: Annotated[
-        Decimal | None,
-        amount_option("Refuse to cancel at a higher fee."),
+        Decimal | None, option("AMOUNT", "Refuse to cancel at a higher fee.", parse=parse_amount)
     ] = None,
     journal: OptionalJournalUrl = None,
     yes: Yes = False,
@@ -56,54 +62,34 @@ def cancel(
         else:
             status, operation, send = found.status, "tickets.cancel", ferry.tickets.cancel
             name = f"ticket {found.ticket_number or found.id}"
-        done_before = result_of_earlier(ferry, record, found, operation, some_id)
-        if done_before is not None:
-            _print_cancellation(done_before, None, as_json=common.as_json)
-            return
-        check_stage(status, "cancelled", "ID")
-        with show_progress("Reading the fee"):
-            fee = ferry.bookings.cancel_fee(some_id)
-        kept, refund = fee.penalty_amount, fee.refund_amount
-        if max_penalty is not None and kept > max_penalty:
-            raise PenaltyExceededError(limit=max_penalty, penalty=kept, currency=fee.currency)
-        print_facts(
-            [
-                ("status", status),
-                ("fee", money(kept, fee.currency)),
-                ("refund", money(refund, fee.currency)),
-            ],
-            on=error_console(),
-        )
-        ask_consent(f"Cancel {name}?", yes=yes)
-        shown_fee: CancellationFee | None = fee
-        try:
-            with show_progress("Cancelling"):
-                done: Any = send(
-                    some_id, max_penalty=kept, min_refund=refund, currency=fee.currency
-                )
-        except AlreadyDoneError as error:
-            done, shown_fee = error.result, None
-    with report_output_failure("it was cancelled", some_id):
-        _print_cancellation(done, shown_fee, as_json=common.as_json)
-
-
-def _print_cancellation(
-    cancellation: BookingCancellation | TicketCancellation,
-    fee: CancellationFee | None,
-    *,
-    as_json: bool,
-) -> None:
-    """Print a cancellation; without a fee, it was cancelled before."""
-    document: dict[str, object] = {"cancellation": cancellation.model_dump(mode="json")}
+        done: Any = result_of_earlier(ferry, record, found, operation, some_id)
+        fee: CancellationFee | None = None
+        if done is None:
+            check_stage(status, "cancelled", "ID")
+            with show_progress("Reading the fee"):
+                fee = ferry.bookings.cancel_fee(some_id)
+            kept, refund, currency = fee.penalty_amount, fee.refund_amount, fee.currency
+            if max_penalty is not None and kept > max_penalty:
+                raise PenaltyExceededError(limit=max_penalty, penalty=kept, currency=currency)
+            amounts = [("fee", money(kept, currency)), ("refund", money(refund, currency))]
+            print_facts([("status", status), *amounts], on=error_console())
+            ask_consent(f"Cancel {name}?", yes=yes)
+            try:
+                with show_progress("Cancelling"):
+                    done = send(some_id, max_penalty=kept, min_refund=refund, currency=currency)
+            except AlreadyDoneError as error:
+                done, fee = error.result, None
+    document: dict[str, object] = {"cancellation": done.model_dump(mode="json")}
     if fee is None:
         document["already_done"] = True
         facts = [("status", "already cancelled")]
     else:
         document["fee"] = fee.model_dump(mode="json")
-        back = getattr(cancellation, "refund_amount", None)
+        back = getattr(done, "refund_amount", None)
         facts = [
-            ("status", cancellation.status),
+            ("status", done.status),
             ("fee", money(fee.penalty_amount, fee.currency)),
             ("refund", money(fee.refund_amount if back is None else back, fee.currency)),
         ]
-    print_result(document, facts, as_json=as_json)
+    with report_output_failure("it was cancelled", some_id):
+        print_result(document, facts, as_json=common.as_json)

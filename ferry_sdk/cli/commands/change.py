@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ferry_sdk import orders
 from ferry_sdk._runtime.money import money
-from ferry_sdk.cli.commands.book import File
+from ferry_sdk.cli.commands.book import FROM_FILE
 from ferry_sdk.cli.commands.orders import order_members
 from ferry_sdk.cli.orders.files import read_order
-from ferry_sdk.cli.orders.interview import ask_order
 from ferry_sdk.cli.orders.order import print_summary, selections_of
 from ferry_sdk.cli.terminal.errors import report_output_failure
 from ferry_sdk.cli.terminal.options import Common, JournalUrl, Yes, open_command_journal
@@ -23,7 +23,7 @@ from ferry_sdk.cli.terminal.output import (
     print_result,
     show_progress,
 )
-from ferry_sdk.cli.terminal.prompts import ask_consent, is_interactive
+from ferry_sdk.cli.terminal.prompts import ask_consent, require_terminal
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.inputs import Selection
 from ferry_sdk.models.sums import exact_sum
@@ -33,25 +33,21 @@ def change(
     *,
     booking_id: Annotated[str, typer.Argument(metavar="BOOKING", help="The booking's id.")],
     journal: JournalUrl,
-    from_file: File = None,
+    from_file: Annotated[Path, FROM_FILE],
     yes: Yes = False,
     common: Common,
 ) -> None:
     """Replace a booking by another one.
 
-    The new one is made and paid, and only then the old one is cancelled. Prompts for the new trip
-    without --from. Shows what is paid, kept and given back, and asks once; a higher price or fee
-    than shown is never accepted.
+    The new one is made and paid, and only then the old one is cancelled. Shows what is paid, kept
+    and given back, and asks once; a higher price or fee than shown is never accepted.
     """
-    if (from_file is None or not yes) and not is_interactive():
-        raise typer.BadParameter("no terminal to ask on: pass a file, and --yes")
+    require_terminal(yes=yes)
     with open_command_journal(journal) as record, common.open_client() as ferry:
         with show_progress("Reading the booking"):
             old = ferry.bookings.get(booking_id)
             fee = ferry.bookings.cancel_fee(booking_id)
-        order, choices = read_order(from_file, ferry) if from_file else ask_order(ferry, {})
-        if len(choices) > 1:
-            raise InvalidInputError("a booking is replaced by one, not by two", field="changes")
+        order, choices = read_order(from_file, ferry)
         (selections,) = selections_of(order, choices)
         price, currency = _price_of(selections)
         print_summary(order, choices)
@@ -70,9 +66,7 @@ def change(
                 ferry,
                 booking_id,
                 to=selections,
-                passengers=order.passengers,
-                vehicle=order.vehicle,
-                contact=order.contact,
+                **order.party,
                 expect_totals={currency: price},
                 max_penalty={fee.currency: fee.penalty_amount},
                 min_refund={fee.currency: fee.refund_amount},

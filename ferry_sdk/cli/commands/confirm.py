@@ -20,8 +20,8 @@ from ferry_sdk.cli.terminal.options import (
     OptionalJournalUrl,
     Yes,
     open_recorder,
+    option,
     parse_amount,
-    parser,
 )
 from ferry_sdk.cli.terminal.output import (
     error_console,
@@ -37,7 +37,7 @@ from ferry_sdk.errors import (
     OutcomeUnknownError,
     PriceChangedError,
 )
-from ferry_sdk.models.bookings import Booking, BookingConfirmation
+from ferry_sdk.models.bookings import Booking
 from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
 from ferry_sdk.models.tickets import Ticket
 from ferry_sdk.resources.read_back import read_back
@@ -47,17 +47,12 @@ if TYPE_CHECKING:
     from ferry_sdk.client import Ferry
 
 
-def amount_option(help_text: str) -> object:
-    """Return an option that takes an amount of money."""
-    return typer.Option(metavar="AMOUNT", help=help_text, parser=parser(parse_amount))
-
-
 def confirm(
     *,
     booking_id: Annotated[str, typer.Argument(metavar="BOOKING", help="The booking's id.")],
     expect_total: Annotated[
         Decimal | None,
-        amount_option("Refuse to confirm at any other total."),
+        option("AMOUNT", "Refuse to confirm at any other total.", parse=parse_amount),
     ] = None,
     journal: OptionalJournalUrl = None,
     yes: Yes = False,
@@ -67,48 +62,39 @@ def confirm(
     with open_recorder(journal) as record, common.open_client(journal=record) as ferry:
         with show_progress("Reading the booking"):
             booking = ferry.bookings.get(booking_id)
-        done_before = result_of_earlier(ferry, record, booking, "bookings.confirm", booking_id)
-        if done_before is not None:
-            _print_confirmation(done_before, is_new=False, as_json=common.as_json)
-            return
-        check_stage(booking.stage, "confirmed", "BOOKING")
-        if booking.stage == Stage.IN_PROGRESS and booking.payment_status == PaymentStatus.PAID:
-            raise InvalidInputError(
-                "it is paid already, and its tickets are being issued", field="BOOKING"
-            )
-        total = booking.total_price
-        if expect_total is not None and expect_total != total:
-            raise PriceChangedError(expected=expect_total, found=total, currency=booking.currency)
-        print_facts(
-            [
+        done: Any = result_of_earlier(ferry, record, booking, "bookings.confirm", booking_id)
+        is_new = done is None
+        if is_new:
+            check_stage(booking.stage, "confirmed", "BOOKING")
+            if booking.stage == Stage.IN_PROGRESS and booking.payment_status == PaymentStatus.PAID:
+                problem = "it is paid already, and its tickets are being issued"
+                raise InvalidInputError(problem, field="BOOKING")
+            total, currency = booking.total_price, booking.currency
+            if expect_total is not None and expect_total != total:
+                raise PriceChangedError(expected=expect_total, found=total, currency=currency)
+            facts = [
                 ("booking", f"{booking.booking_reference}, {booking.stage}"),
-                ("total", money(total, booking.currency)),
+                ("total", money(total, currency)),
                 ("expires", moment(booking.expire_at)),
-            ],
-            on=error_console(),
-        )
-        ask_consent(f"Confirm it for {money(total, booking.currency)}?", yes=yes)
-        is_new = True
-        try:
-            with show_progress("Confirming"):
-                confirmation: Any = ferry.bookings.confirm(
-                    booking_id, expect_total=total, currency=booking.currency
-                )
-        except AlreadyDoneError as error:
-            confirmation, is_new = error.result, False
-    with report_output_failure("it was confirmed", booking_id):
-        _print_confirmation(confirmation, is_new=is_new, as_json=common.as_json)
-
-
-def _print_confirmation(confirmation: BookingConfirmation, *, is_new: bool, as_json: bool) -> None:
-    document: dict[str, object] = {"confirmation": confirmation.model_dump(mode="json")}
+            ]
+            print_facts(facts, on=error_console())
+            ask_consent(f"Confirm it for {money(total, currency)}?", yes=yes)
+            try:
+                with show_progress("Confirming"):
+                    done = ferry.bookings.confirm(booking_id, expect_total=total, currency=currency)
+            except AlreadyDoneError as error:
+                done, is_new = error.result, False
     facts = [
-        ("status", confirmation.status if is_new else "already confirmed"),
-        ("ticket", confirmation.ticket_number),
-        ("ticket id", confirmation.ticket_id),
-        ("voucher", f"ferry voucher {confirmation.ticket_id}"),
+        ("status", done.status if is_new else "already confirmed"),
+        ("ticket", done.ticket_number),
+        ("ticket id", done.ticket_id),
+        ("voucher", f"ferry voucher {done.ticket_id}"),
     ]
-    print_result(document if is_new else document | {"already_done": True}, facts, as_json=as_json)
+    document: dict[str, object] = {"confirmation": done.model_dump(mode="json")}
+    with report_output_failure("it was confirmed", booking_id):
+        print_result(
+            document if is_new else document | {"already_done": True}, facts, as_json=common.as_json
+        )
 
 
 def result_of_earlier(

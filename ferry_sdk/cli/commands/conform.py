@@ -14,9 +14,8 @@ import typer
 
 from ferry_sdk._runtime.money import money
 from ferry_sdk._transport.sync import save
-from ferry_sdk.cli.commands.confirm import amount_option
 from ferry_sdk.cli.terminal.errors import Exit
-from ferry_sdk.cli.terminal.options import Common, Yes, problem_of
+from ferry_sdk.cli.terminal.options import Common, Yes, option, parse_amount, problem_of
 from ferry_sdk.cli.terminal.output import count, moment, print_json, print_table, say, show_progress
 from ferry_sdk.cli.terminal.prompts import ask_consent
 from ferry_sdk.conformance import ConformanceReport, check, check_with_booking
@@ -30,24 +29,20 @@ _DIFFERS = 1
 
 def conform(
     *,
-    booking: Annotated[
-        str | None, typer.Option(metavar="ID", help="Also read the fields of this booking.")
-    ] = None,
-    ticket: Annotated[
-        str | None, typer.Option(metavar="ID", help="Also read the fields of this ticket.")
-    ] = None,
+    booking: Annotated[str | None, option("ID", "Also read the fields of this booking.")] = None,
+    ticket: Annotated[str | None, option("ID", "Also read the fields of this ticket.")] = None,
     profile: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write what differs, for the local service."),
+        Path | None, option("FILE", "Write what differs, for the local service.")
     ] = None,
     record: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the replies, without travellers' data."),
+        Path | None, option("FILE", "Write the replies, without travellers' data.")
     ] = None,
     book: Annotated[
         bool, typer.Option("--book", help="Also make an unpaid booking, and cancel it.")
     ] = False,
-    max_price: Annotated[Decimal | None, amount_option("With --book: the highest price.")] = None,
+    max_price: Annotated[
+        Decimal | None, option("AMOUNT", "With --book: the highest price.", parse=parse_amount)
+    ] = None,
     currency: Annotated[str, typer.Option(help="The currency of --max-price.")] = "EUR",
     yes: Yes = False,
     common: Common,

@@ -12,7 +12,7 @@ import typer
 
 from ferry_sdk._engine.safety import SAFETY, Proof
 from ferry_sdk.cli.terminal.errors import Exit, next_step
-from ferry_sdk.cli.terminal.options import AsJson, Common, JournalUrl, Yes, open_journal, parser
+from ferry_sdk.cli.terminal.options import AsJson, Common, JournalUrl, Yes, open_journal, option
 from ferry_sdk.cli.terminal.output import (
     age,
     error_console,
@@ -40,10 +40,6 @@ def _parse_moment(value: str) -> datetime:
         raise ValueError("expected a moment, such as 2027-03-01 or 2027-03-01T08:30Z") from None
 
 
-def _moment_option(name: str, help_text: str) -> object:
-    return typer.Option(name, metavar="MOMENT", help=help_text, parser=parser(_parse_moment))
-
-
 _EntryId = Annotated[str, typer.Argument(metavar="ENTRY", help="The entry's id.")]
 
 
@@ -51,33 +47,28 @@ _EntryId = Annotated[str, typer.Argument(metavar="ENTRY", help="The entry's id."
 class EntryOptions:
     """The options that choose entries: the arguments of `Journal.entries`."""
 
-    since: Annotated[datetime | None, _moment_option("--since", "Begun at this time or later.")] = (
-        None
-    )
-    until: Annotated[datetime | None, _moment_option("--until", "Begun before this time.")] = None
+    since: Annotated[
+        datetime | None, option("MOMENT", "Begun at this time or later.", parse=_parse_moment)
+    ] = None
+    until: Annotated[
+        datetime | None, option("MOMENT", "Begun before this time.", parse=_parse_moment)
+    ] = None
     state: Annotated[
         str | None,
-        typer.Option(
-            metavar="STATE",
-            help="open, unknown, done, rejected, not_sent; or unresolved: open and unknown.",
+        option(
+            "STATE", "open, unknown, done, rejected, not_sent; or unresolved: open and unknown."
         ),
     ] = None
-    operation: Annotated[
-        str | None, typer.Option(metavar="NAME", help="An operation, such as bookings.create.")
-    ] = None
+    operation: Annotated[str | None, option("NAME", "An operation, such as bookings.create.")] = (
+        None
+    )
     booking_id: Annotated[
-        str | None,
-        typer.Option(
-            "--booking", metavar="BOOKING", help="Writes that name this booking, or its tickets."
-        ),
+        str | None, option("BOOKING", "Writes that name this booking, or its tickets.", "--booking")
     ] = None
     ticket_id: Annotated[
-        str | None,
-        typer.Option("--ticket", metavar="TICKET", help="Writes that name this ticket."),
+        str | None, option("TICKET", "Writes that name this ticket.", "--ticket")
     ] = None
-    limit: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="At most so many, the oldest.")
-    ] = None
+    limit: Annotated[int | None, option("N", "At most so many, the oldest.", min=1)] = None
 
 
 def list_entries(*, journal: JournalUrl, entries: EntryOptions, as_json: AsJson = False) -> None:
@@ -142,9 +133,7 @@ def settle_entry(
         bool,
         typer.Option("--happened/--not-happened", help="What you have learned from the service."),
     ],
-    booking: Annotated[
-        str | None, typer.Option(metavar="BOOKING", help="The booking that the write created.")
-    ] = None,
+    booking: Annotated[str | None, option("BOOKING", "The booking that the write created.")] = None,
     no_check: Annotated[
         bool, typer.Option("--no-check", help="Do not read whether the service agrees.")
     ] = False,

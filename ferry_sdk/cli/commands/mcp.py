@@ -14,8 +14,8 @@ from ferry_sdk.cli.terminal.options import (
     OptionalJournalUrl,
     TokenFile,
     open_journal,
+    option,
     parse_amount,
-    parser,
 )
 from ferry_sdk.cli.terminal.output import note
 
@@ -35,16 +35,13 @@ def _parse_limit(value: str) -> Limit:
 
 
 def _limit_option(help_text: str) -> object:
-    return typer.Option(metavar="EUR=500", help=help_text, parser=parser(_parse_limit))
+    return option("EUR=500", help_text, parse=_parse_limit)
 
 
 def mcp(
     *,
     tools: Annotated[
-        str,
-        typer.Option(
-            metavar="journey|all|NAMES", help="Tools to offer; names are separated by commas."
-        ),
+        str, option("journey|all|NAMES", "Tools to offer; names are separated by commas.")
     ] = "journey",
     writes: Annotated[
         bool, typer.Option("--writes", help="Also offer tools that book and cancel.")
@@ -58,23 +55,15 @@ def mcp(
     ] = None,
     token_file: TokenFile = None,
     audit: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Append a line of JSON for each call to this private file."
-        ),
+        Path | None, option("FILE", "Append a line of JSON for each call to this private file.")
     ] = None,
     state: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE", help="Keep ids, spending and writes here for other processes."
-        ),
+        Path | None, option("FILE", "Keep ids, spending and writes here for other processes.")
     ] = None,
     journal: OptionalJournalUrl = None,
     travellers: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Book these travellers, a JSON list or CSV, as t1, t2 and so on."
-        ),
+        option("FILE", "Book these travellers, a JSON list or CSV, as t1, t2 and so on."),
     ] = None,
 ) -> None:
     """Run an MCP server for agents on standard input and output.

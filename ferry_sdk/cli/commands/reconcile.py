@@ -14,12 +14,11 @@ from pydantic import ValidationError
 from pydantic_core import to_jsonable_python
 
 from ferry_sdk import aftersales
-from ferry_sdk._runtime.files import read_file
 from ferry_sdk._runtime.money import money
 from ferry_sdk.aftersales import Payment, Reconciliation
 from ferry_sdk.aftersales.payments import KINDS
 from ferry_sdk.cli.commands.journal import entry_members
-from ferry_sdk.cli.terminal.options import Common, JournalUrl, open_journal
+from ferry_sdk.cli.terminal.options import Common, JournalUrl, open_journal, read_input
 from ferry_sdk.cli.terminal.output import (
     amount_member,
     count,
@@ -104,14 +103,7 @@ def _read(file: Path) -> Iterator[Payment]:
     Raises:
         InvalidInputError: The file cannot be read; the message names the line and the column.
     """
-    try:
-        content = sys.stdin.buffer.read() if str(file) == "-" else read_file(file)
-        text = content.decode("utf-8-sig")
-    except OSError as error:
-        raise InvalidInputError(error.strerror or "cannot be read", field=str(file)) from None
-    except UnicodeDecodeError:
-        raise InvalidInputError("not UTF-8", field=str(file)) from None
-    reader = csv.DictReader(StringIO(text, newline=""), strict=True)
+    reader = csv.DictReader(StringIO(read_input(file), newline=""), strict=True)
     try:
         columns = [name.strip().lower() for name in reader.fieldnames or ()]
         problems = [f"no column {name}" for name in _REQUIRED if name not in columns]

@@ -11,11 +11,9 @@ from typing import Annotated
 
 import typer
 
+from ferry_sdk.cli.terminal.options import option
+
 _MOMENT = ["%Y-%m-%dT%H:%M%z", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%dT%H:%M:%S.%f%z"]
-
-
-def _text_option(help_text: str) -> object:
-    return typer.Option(metavar="TEXT", help=help_text)
 
 
 def _check_moment(moment: datetime | None) -> datetime | None:
@@ -37,20 +35,19 @@ class ServiceOptions:
     seed: Annotated[
         int | None, typer.Option(help="Seed of times, prices and ids; ids are random by default.")
     ] = None
-    token: Annotated[str | None, _text_option("Access token; random by default.")] = None
+    token: Annotated[str | None, option("TEXT", "Access token; random by default.")] = None
     read_only_token: Annotated[
-        str | None, _text_option("Token that can only read; random by default.")
+        str | None, option("TEXT", "Token that can only read; random by default.")
     ] = None
     organisation_token: Annotated[
-        str | None, _text_option("Token of the organisation; random by default.")
+        str | None, option("TEXT", "Token of the organisation; random by default.")
     ] = None
     control_token: Annotated[
         str | None,
-        _text_option("Token that opens /_sandbox/… to other machines; closed by default."),
+        option("TEXT", "Token that opens /_sandbox/… to other machines; closed by default."),
     ] = None
     profile: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Behave as this file of assumptions and values says."),
+        Path | None, option("FILE", "Behave as this file of assumptions and values says.")
     ] = None
     now: Annotated[
         datetime | None,
@@ -63,8 +60,7 @@ class ServiceOptions:
     ] = None
     frozen: Annotated[bool, typer.Option("--frozen", help="Stop its clock.")] = False
     state: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Keep bookings and clock in this private file."),
+        Path | None, option("FILE", "Keep bookings and clock in this private file.")
     ] = None
     inventory: Annotated[
         bool, typer.Option("--inventory", help="Let bookings take places, which then run out.")

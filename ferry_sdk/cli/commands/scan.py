@@ -18,7 +18,7 @@ from ferry_sdk.cli.commands.search import (
 )
 from ferry_sdk.cli.orders.trips import check_route, vehicle_of
 from ferry_sdk.cli.terminal.errors import Exit
-from ferry_sdk.cli.terminal.options import Common
+from ferry_sdk.cli.terminal.options import Common, option
 from ferry_sdk.cli.terminal.output import print_result, show_progress, warn
 
 
@@ -28,10 +28,8 @@ def scan(
     destination: Annotated[str, ARRIVE],
     start: Annotated[date, day_option("--from", "First day: 2027-07-01, or +30.")],
     end: Annotated[date, day_option("--to", "Last day.")],
-    into: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the Parquet files.")],
-    rate: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="The most requests a second.")
-    ] = None,
+    into: Annotated[Path, option("FOLDER", "Folder for the Parquet files.")],
+    rate: Annotated[int | None, option("N", "The most requests a second.", min=1)] = None,
     options: PartyOptions,
     common: Common,
 ) -> None:

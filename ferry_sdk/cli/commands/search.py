@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -31,7 +32,7 @@ from ferry_sdk.cli.orders.trips import (
     ways_of,
 )
 from ferry_sdk.cli.terminal.errors import Exit, NoTripsError
-from ferry_sdk.cli.terminal.options import Common, complete_port, parse_day, parse_time, parser
+from ferry_sdk.cli.terminal.options import Common, complete_port, option, parse_day, parse_time
 from ferry_sdk.cli.terminal.output import (
     note,
     print_json,
@@ -46,6 +47,10 @@ from ferry_sdk.planning.trips import SearchReport
 from ferry_sdk.resources.arguments import ReservationTypeName, passengers_on
 
 CHANGES = "'--changes'"
+_TO_BOOK = (
+    "The price is that with the cheapest place. To book, run ferry book with these options and "
+    "--travellers FILE."
+)
 _PORT = "A port's code or name, in any of several languages."
 DEPART = typer.Argument(
     metavar="FROM", help=_PORT, autocompletion=complete_port, show_default=False
@@ -55,7 +60,7 @@ ARRIVE = typer.Argument(metavar="TO", help=_PORT, autocompletion=complete_port, 
 
 def day_option(name: str, help_text: str) -> object:
     """Return an option that takes a day."""
-    return typer.Option(name, metavar="DAY", help=help_text, parser=parser(parse_day))
+    return option("DAY", help_text, name, parse=parse_day)
 
 
 ON = day_option("--on", "Day of departure: 2027-03-01, or +30.")
@@ -63,12 +68,22 @@ ON = day_option("--on", "Day of departure: 2027-03-01, or +30.")
 
 def _party_option(kind: PassengerType, example: str) -> object:
     help_text = f"{kind.value}: age and F or M, such as {example}; repeatable."
-    parse = parser(lambda value: parse_traveller(value, kind))
-    return typer.Option(f"--{kind.value.lower()}", metavar="AGE", help=help_text, parser=parse)
+    return option("AGE", help_text, parse=partial(parse_traveller, kind=kind))
 
 
 @dataclass(frozen=True)
-class PartyOptions:
+class _TravelOptions:
+    travellers: Annotated[Path | None, option("FILE", "The travellers, as JSON or CSV.")] = None
+    vehicle: Annotated[
+        str | None, option("NAME", 'A vehicle, such as FIAT__500 or "fiat 500".')
+    ] = None
+    company: Annotated[list[str] | None, option("CODE", "Ask only this company; repeatable.")] = (
+        None
+    )
+
+
+@dataclass(frozen=True)
+class PartyOptions(_TravelOptions):
     """The options that say who travels, and with which companies."""
 
     adult: Annotated[list[SearchPassenger] | None, _party_option(PassengerType.ADULT, "34F")] = None
@@ -76,34 +91,6 @@ class PartyOptions:
     infant: Annotated[list[SearchPassenger] | None, _party_option(PassengerType.INFANT, "1F")] = (
         None
     )
-    travellers: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Travellers as JSON or CSV, in place of --adult, --child, --infant.",
-        ),
-    ] = None
-    vehicle: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help='A vehicle, such as FIAT__500 or "fiat 500".'),
-    ] = None
-    company: Annotated[
-        list[str] | None, typer.Option(metavar="CODE", help="Ask only this company; repeatable.")
-    ] = None
-
-    @property
-    def passengers(self) -> list[SearchPassenger]:
-        """The travellers of --adult, --child and --infant.
-
-        Raises:
-            BadParameter: There are also those of a file.
-        """
-        passengers = [*(self.adult or ()), *(self.child or ()), *(self.infant or ())]
-        if self.travellers is not None and passengers:
-            raise typer.BadParameter(
-                "cannot be combined with --adult, --child and --infant", param_hint="'--travellers'"
-            )
-        return passengers
 
     @property
     def party(self) -> Travellers | list[SearchPassenger]:
@@ -112,59 +99,52 @@ class PartyOptions:
         Raises:
             BadParameter: There is none, or there are both.
         """
-        passengers = self.passengers
+        passengers = [*(self.adult or ()), *(self.child or ()), *(self.infant or ())]
         if self.travellers is not None:
-            return read_travellers(self.travellers)
+            if not passengers:
+                return read_travellers(self.travellers)
+            raise typer.BadParameter(
+                "cannot be combined with --adult, --child and --infant", param_hint="'--travellers'"
+            )
         if not passengers:
             raise typer.BadParameter("expected a traveller, as --adult 34F", param_hint="'--adult'")
         return passengers
 
 
 @dataclass(frozen=True)
-class FareOptions(PartyOptions):
-    """The options of every search of fares."""
-
+class _TypeOptions:
     reservation_type: Annotated[
         ReservationTypeName | None,
-        typer.Option(
-            metavar="TYPE",
-            help="Fares to look for: ticket, presale, option or all.",
-            parser=parser(parse_reservation_type),
+        option(
+            "TYPE",
+            "Fares to look for: ticket, presale, option or all.",
+            parse=parse_reservation_type,
         ),
     ] = "TICKET"
     patience: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS", help="Time for the answer of one company; default: no limit."
-        ),
+        float | None, option("SECONDS", "Time for the answer of one company; default: no limit.")
     ] = None
 
 
 @dataclass(frozen=True)
-class _DayOptions:
+class FareOptions(PartyOptions, _TypeOptions):
+    """The options of every search of fares."""
+
+
+@dataclass(frozen=True)
+class BookOptions(_TravelOptions, _TypeOptions):
+    """The options of a booking, whose travellers have names."""
+
     back: Annotated[date | None, day_option("--back", "Day of the return, for a round trip.")] = (
         None
     )
     flexible: Annotated[
-        int,
-        typer.Option(
-            metavar="DAYS", min=0, help="Ask so many days before and after too, if nothing sails."
-        ),
+        int, option("DAYS", "Ask so many days before and after too, if nothing sails.", min=0)
     ] = 0
     changes: Annotated[
         int, typer.Option(min=0, max=1, help="1: two sailings that meet in a port, two bookings.")
     ] = 0
-    at: Annotated[
-        str,
-        typer.Option(
-            metavar="HH:MM", help="Earliest time of departure.", parser=parser(parse_time)
-        ),
-    ] = "00:00"
-
-
-@dataclass(frozen=True)
-class SearchOptions(FareOptions, _DayOptions):
-    """The options of a search of one day, which `ferry book` takes too."""
+    at: Annotated[str, option("HH:MM", "Earliest time of departure.", parse=parse_time)] = "00:00"
 
     @property
     def members(self) -> dict[str, Any]:
@@ -184,6 +164,11 @@ class SearchOptions(FareOptions, _DayOptions):
             if one.name not in {"adult", "child", "infant", "travellers"}
             and (value := getattr(self, one.name)) != one.default
         }
+
+
+@dataclass(frozen=True)
+class SearchOptions(PartyOptions, BookOptions):
+    """The options of a search of one day."""
 
 
 def search(
@@ -239,7 +224,7 @@ def search(
     if on not in days:
         near = min(days, key=lambda day: (abs(day - on), on < day))
         warn(f"{nothing}; the nearest day with sailings is {near:%a %d %b %Y}")
-    note("The price is that with the cheapest place. To book, run ferry book with these options.")
+    note(_TO_BOOK)
 
 
 def _print_document(
@@ -261,4 +246,4 @@ def _show_connections(wanted: Search, found: ConnectionSearch, *, as_json: bool)
     warn_of_missing(found.report)
     if not found:
         raise nothing_meets(wanted)
-    note("The price is that with the cheapest place. To book, run ferry book with these options.")
+    note(_TO_BOOK)

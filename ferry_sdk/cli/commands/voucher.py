@@ -9,9 +9,8 @@ from typing import Annotated, Final
 import typer
 
 from ferry_sdk.cli.commands.show import NO_SUCH_RECORD
-from ferry_sdk.cli.terminal.options import Common
+from ferry_sdk.cli.terminal.options import Common, option
 from ferry_sdk.cli.terminal.output import (
-    count,
     print_json,
     say,
     show_progress,
@@ -22,7 +21,7 @@ from ferry_sdk.errors import (
     InvalidInputError,
 )
 from ferry_sdk.models.enums import TicketStatus
-from ferry_sdk.models.tickets import Ticket, Voucher
+from ferry_sdk.models.tickets import Ticket
 
 _LONGEST_NUMBER: Final = 64
 
@@ -31,26 +30,18 @@ def voucher(
     *,
     ticket_id: Annotated[str, typer.Argument(metavar="TICKET", help="The ticket's id.")],
     to: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="File or folder; default: ticket-NUMBER.pdf."),
+        Path | None, option("PATH", "File or folder; default: ticket-NUMBER.pdf.")
     ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace a file that --to does not name.")
     ] = False,
     wait: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, help="Maximum time to wait for the voucher.")
+        float, option("SECONDS", "Maximum time to wait for the voucher.", min=0)
     ] = 30.0,
     common: Common,
 ) -> None:
     """Save a ticket's boarding voucher as PDF. A file that --to names is replaced."""
     with common.open_client() as ferry, show_progress("Fetching the voucher") as now:
-        attempts = 0
-
-        def report_progress(_: Voucher) -> None:
-            nonlocal attempts
-            attempts += 1
-            now(f"Waiting for the voucher, {wait:.0f} s at most; {count(attempts, 'attempt')}")
-
         ticket = _ticket_of(ferry, ticket_id)
         if ticket.status in {TicketStatus.CANCELED, TicketStatus.EXPIRED}:
             raise InvalidInputError(f"it is {ticket.status} and has no voucher", field="TICKET")
@@ -60,7 +51,8 @@ def voucher(
             if not force and (path.exists() or path.is_symlink()):
                 raise InvalidInputError(f"{path} exists; --force replaces it", field="--to")
         if wait:
-            ferry.tickets.wait_pdf(ticket_id, deadline=wait, on_progress=report_progress)
+            now(f"Waiting for the voucher, {wait:.0f} s at most")
+            ferry.tickets.wait_pdf(ticket_id, deadline=wait)
         saved = ferry.tickets.save_pdf(ticket_id, path)
     size = saved.stat().st_size
     if common.as_json:

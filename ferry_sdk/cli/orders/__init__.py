@@ -1,1 +1,1 @@
-"""Orders: asked for on a terminal, or read from a file."""
+"""Searches and orders, from the command line or a file."""

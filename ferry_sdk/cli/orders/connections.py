@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
-from rich.console import Console
-
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.orders.trips import Search, day_format, hours_of, trip_members
 from ferry_sdk.cli.terminal.errors import NoTripsError
@@ -40,7 +38,7 @@ def nothing_meets(search: Search) -> NoTripsError:
     return NoTripsError(f"no two sailings meet from {ends} on {search.on:%a %d %b %Y}")
 
 
-def print_connections(itineraries: Sequence[Itinerary], *, on: Console | None = None) -> None:
+def print_connections(itineraries: Sequence[Itinerary]) -> None:
     """Print a numbered table of itineraries."""
     first, second = itineraries[0].legs
     day, year = day_format(at for one in itineraries for at in (one.depart_at, one.arrive_at))
@@ -59,7 +57,7 @@ def print_connections(itineraries: Sequence[Itinerary], *, on: Console | None = 
     ]
     heads = ("#", "leaves", "change in", "wait", "arrives", "takes", "companies", "price from")
     title = f"{first.outward.depart_name} → {second.outward.arrive_name}{year}, {SEPARATE_TICKETS}"
-    print_table(heads, rows, right=("#", "wait", "takes", "price from"), title=title, on=on)
+    print_table(heads, rows, right=("#", "wait", "takes", "price from"), title=title)
 
 
 def itinerary_members(itinerary: Itinerary) -> dict[str, object]:

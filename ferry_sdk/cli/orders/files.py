@@ -1,11 +1,13 @@
-"""Orders in a JSON file: the arguments of `bookings.create`, or a search with choices."""
+"""Orders: of named travellers and a search, or of a JSON file.
+
+A file has the arguments of `bookings.create`, or a search with choices.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-import sys
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
@@ -13,10 +15,11 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from ferry_sdk._runtime.files import read_file
+from ferry_sdk.cli.orders.connections import find_connections, nothing_meets
 from ferry_sdk.cli.orders.order import Choice, Order, WayChoice
 from ferry_sdk.cli.orders.trips import Search, find_trips, vehicle_of, warn_of_missing, ways_of
 from ferry_sdk.cli.terminal.errors import NoTripsError
+from ferry_sdk.cli.terminal.options import read_input
 from ferry_sdk.cli.terminal.output import show_progress
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import InvalidInputError
@@ -47,10 +50,31 @@ def read_order(file: Path, ferry: Ferry) -> tuple[Order, list[Choice]]:
         problem = "a file is one booking: book each sailing with a file of its own"
         raise InvalidInputError(problem, field=f"{file}: search.changes")
     choice = _choose(ferry, order, search)
-    if search.vehicle and order.vehicle is None:
-        vehicle = vehicle_of(ferry, search.vehicle).booking()
-        order = order.model_copy(update={"vehicle": vehicle})
-    return order, [choice]
+    return _with_vehicle(ferry, order, search), [choice]
+
+
+def find_order(search: Search, travellers: Travellers, ferry: Ferry) -> tuple[Order, list[Choice]]:
+    """Return an order of the cheapest trip, or of the cheapest two sailings that meet.
+
+    Raises:
+        InvalidInputError: A traveller lacks something that a booking requires.
+        NoTripsError: Nothing sails.
+    """
+    order = Order(passengers=_bookable(travellers, search.on))
+    if search.changes:
+        choices = _cheapest_legs(ferry, order, search)
+    else:
+        choices = [_choose(ferry, order, search)]
+    passengers = _bookable(travellers, choices[0].trip.depart_at.date())
+    order = order.model_copy(update={"passengers": passengers})
+    return _with_vehicle(ferry, order, search), choices
+
+
+def _with_vehicle(ferry: Ferry, order: Order, search: Search) -> Order:
+    """Return the order with the vehicle of its search, if it names none itself."""
+    if not search.vehicle or order.vehicle is not None:
+        return order
+    return order.model_copy(update={"vehicle": vehicle_of(ferry, search.vehicle).booking()})
 
 
 def read_travellers(file: Path) -> Travellers:
@@ -59,9 +83,9 @@ def read_travellers(file: Path) -> Travellers:
     Raises:
         InvalidInputError: The file is no list of travellers; `field` names the file and the field.
     """
+    content = read_input(file)
+    rows: Any
     try:
-        content = read_file(file).decode("utf-8-sig")
-        rows: Any
         if content.lstrip()[:1] in {"[", "{"}:
             rows = json.loads(content, object_pairs_hook=_unique_members)
         else:
@@ -71,8 +95,6 @@ def read_travellers(file: Path) -> Travellers:
     except InvalidInputError as error:
         problem = str(error).removeprefix(f"{error.field}: ")
         raise InvalidInputError(problem, field=f"{file}: {error.field}") from None
-    except OSError as error:
-        raise InvalidInputError(error.strerror or "cannot be read", field=str(file)) from None
     except (ValueError, RecursionError, csv.Error):
         raise InvalidInputError("neither valid JSON nor CSV", field=str(file)) from None
     if not party:
@@ -80,7 +102,7 @@ def read_travellers(file: Path) -> Travellers:
     return party
 
 
-def bookable(party: Travellers, day: date) -> list[Passenger]:
+def _bookable(party: Travellers, day: date) -> list[Passenger]:
     """Return the passengers of a booking, with their age and type on a day.
 
     Raises:
@@ -98,18 +120,14 @@ def bookable(party: Travellers, day: date) -> list[Passenger]:
 
 
 def _read(file: Path) -> Order:
+    content = read_input(file)
     try:
-        # JSON is UTF-8, whatever the terminal's encoding is.
-        content_bytes = sys.stdin.buffer.read() if str(file) == "-" else read_file(file)
-        content = json.loads(content_bytes.decode("utf-8-sig"), object_pairs_hook=_unique_members)
-        return Order.model_validate(content)
+        return Order.model_validate(json.loads(content, object_pairs_hook=_unique_members))
     except ValidationError as error:
         field, problem = path_of(error)
         raise InvalidInputError(problem, field=f"{file}: {field}" if field else str(file)) from None
     except InvalidInputError as error:
         raise InvalidInputError("duplicate name", field=f"{file}: {error.field}") from None
-    except OSError as error:
-        raise InvalidInputError(error.strerror or "cannot be read", field=str(file)) from None
     except (ValueError, RecursionError):
         raise InvalidInputError("not valid JSON", field=str(file)) from None
 
@@ -124,10 +142,25 @@ def _unique_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return members
 
 
+def _with_party(order: Order, search: Search) -> Search:
+    """Return the search with the travellers of its order, if it names none itself."""
+    party = search.passengers or passengers_on(search.on, order.passengers)
+    return search.model_copy(update={"passengers": party})
+
+
+def _cheapest_legs(ferry: Ferry, order: Order, search: Search) -> list[Choice]:
+    """Return the cheapest two sailings that meet, with their cheapest fares and first places."""
+    with show_progress("Searching"):
+        found = find_connections(ferry, _with_party(order, search))
+    warn_of_missing(found.report)
+    if not found:
+        raise nothing_meets(search)
+    return [Choice(leg, leg.fares[0], leg.outward.places[:1]) for leg in found[0].legs]
+
+
 def _choose(ferry: Ferry, order: Order, search: Search) -> Choice:
     """Return the cheapest trip and fare that fit the choices, with their places."""
-    party = search.passengers or passengers_on(search.on, order.passengers)
-    search = search.model_copy(update={"passengers": party})
+    search = _with_party(order, search)
     names_tariff = any(choice.tariff is not None for choice in order.choices)
     if names_tariff and "reservation_type" not in search.model_fields_set:
         search = search.model_copy(update={"reservation_type": None})

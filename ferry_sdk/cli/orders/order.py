@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import Field
 
-from ferry_sdk import orders
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.orders.connections import SEPARATE_TICKETS
 from ferry_sdk.cli.orders.trips import Search, ways_of
@@ -18,15 +17,10 @@ from ferry_sdk.cli.terminal.output import (
     print_table,
     time_of,
 )
-from ferry_sdk.client import Ferry
 from ferry_sdk.models.availability import Place
-from ferry_sdk.models.bookings import BookingCreated
 from ferry_sdk.models.inputs import Contact, Input, Passenger, Selection, Vehicle
 from ferry_sdk.orders.order import sums
 from ferry_sdk.planning.trips import Fare, Trip
-
-if TYPE_CHECKING:
-    from ferry_sdk.journal import Journal
 
 
 class WayChoice(Input):
@@ -54,6 +48,12 @@ class Order(Input):
     vehicle: Vehicle | None = None
     contact: Contact | None = None
 
+    @property
+    def party(self) -> dict[str, Any]:
+        """The arguments of a booking besides what is booked."""
+        names = ("passengers", "vehicle", "contact")
+        return {name: getattr(self, name) for name in names}
+
 
 class Choice(NamedTuple):
     """A trip with the chosen fare, and a place for each way."""
@@ -67,32 +67,6 @@ def selections_of(order: Order, choices: Sequence[Choice]) -> list[Sequence[Sele
     """Return the selections of each booking: what is chosen, or else the availabilities."""
     chosen = [trip.select(fare, places) for trip, fare, places in choices]
     return [*chosen] or [order.availabilities or ()]
-
-
-def send_order(ferry: Ferry, order: Order, choices: Sequence[Choice]) -> BookingCreated:
-    """Create the one booking of an order."""
-    (selections,) = selections_of(order, choices)
-    return ferry.bookings.create(
-        availabilities=selections,
-        passengers=order.passengers,
-        reservation_type=choices[0].fare.reservation_type if choices else order.reservation_type,
-        vehicle=order.vehicle,
-        contact=order.contact,
-    )
-
-
-def hold_order(
-    ferry: Ferry, order: Order, choices: Sequence[Choice], journal: Journal
-) -> orders.Order:
-    """Create a booking for each of the choices; if one is refused, none stands."""
-    return orders.hold(
-        ferry,
-        selections_of(order, choices),
-        passengers=order.passengers,
-        vehicle=order.vehicle,
-        contact=order.contact,
-        journal=journal,
-    )
 
 
 def print_summary(order: Order, choices: Sequence[Choice]) -> None:

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Final, cast, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import to_jsonable_python
-from rich.console import Console
 
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.terminal.options import parse_day, parse_time
@@ -142,15 +141,15 @@ def ways_of(trip: Trip) -> list[Availability]:
     return [way for way in (trip.outward, trip.back) if way is not None]
 
 
-def print_trips(trips: Sequence[Trip], index: int = 0, *, on: Console | None = None) -> None:
-    """Print a numbered table of trips, from the way `index` on."""
-    ways = [ways_of(trip)[index:] for trip in trips]
+def print_trips(trips: Sequence[Trip]) -> None:
+    """Print a numbered table of trips."""
+    ways = [ways_of(trip) for trip in trips]
     day, year = day_format(at for way in chain(*ways) for at in (way.depart_at, way.arrive_at))
     rows = [
         (
             number,
             *_cells(way, day),
-            *(_back(one, day) for one in back),
+            *("{0} → {1}, {3}".format(*_cells(one, day)) for one in back),
             money(trip.price, trip.currency),
         )
         for number, (trip, (way, *back)) in enumerate(zip(trips, ways, strict=True), 1)
@@ -158,7 +157,7 @@ def print_trips(trips: Sequence[Trip], index: int = 0, *, on: Console | None = N
     first, *others = ways[0]
     heads = ("#", "leaves", "arrives", "takes", "company", *["back" for _ in others], "price from")
     title = f"{first.depart_name} → {first.arrive_name}{year}"
-    print_table(heads, rows, right=("#", "takes", "price from"), title=title, on=on)
+    print_table(heads, rows, right=("#", "takes", "price from"), title=title)
 
 
 def day_format(moments: Iterable[datetime]) -> tuple[str, str]:
@@ -177,11 +176,6 @@ def hours_of(duration: timedelta) -> str:
     """Format a duration in hours and minutes."""
     hours, minutes = divmod(duration // timedelta(minutes=1), 60)
     return f"{hours}:{minutes:02}"
-
-
-def _back(way: Availability, day: str) -> str:
-    leaves, arrives, _, company = _cells(way, day)
-    return f"{leaves} → {arrives}, {company}"
 
 
 def warn_of_missing(report: SearchReport) -> None:

@@ -270,17 +270,20 @@ def _hint_at_past_day(error: FerryError, options: Mapping[str, object]) -> str |
     return None
 
 
-_CONNECTION_HINT = (
-    "`ferry doctor` checks the connection, and `ferry sandbox` starts a local service"
-)
 _HINTS: tuple[tuple[type[FerryError], str], ...] = (
-    (ConfigurationError, "run `ferry doctor`; set the token with FERRY_TOKEN or --token-file"),
-    (AuthenticationError, "the token is invalid or expired; run `ferry doctor`"),
+    (
+        ConfigurationError,
+        "set FERRY_BASE_URL, and FERRY_TOKEN or --token-file; `ferry sandbox` prints such settings",
+    ),
+    (
+        AuthenticationError,
+        "the token is invalid or expired: that of --token-file, FERRY_TOKEN_FILE or FERRY_TOKEN",
+    ),
     (PermissionDeniedError, "the token lacks the permission; it may be read-only"),
     (PriceChangedError, "nothing was confirmed"),
     (PenaltyExceededError, "nothing was cancelled"),
     (APIError, "nothing was changed"),
-    (ConnectionFailedError, f"nothing was changed; {_CONNECTION_HINT}"),
+    (ConnectionFailedError, "nothing was changed; `ferry sandbox` starts a local service"),
 )
 
 

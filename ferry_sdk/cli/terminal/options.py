@@ -9,6 +9,7 @@ import logging
 import os
 import re
 import stat
+import sys
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, is_dataclass
@@ -24,6 +25,7 @@ from pydantic import ValidationError
 
 from ferry_sdk._engine.token_file import FileToken, file_of
 from ferry_sdk._engine.validation import folder
+from ferry_sdk._runtime.files import read_file
 from ferry_sdk.cli.terminal.errors import WriteInterruptedError
 from ferry_sdk.cli.terminal.output import error_console, printable, warn
 from ferry_sdk.client import Ferry
@@ -38,23 +40,49 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 J = TypeVar("J", bound="Journal")
 
+
+def option(
+    metavar: str,
+    help_text: str,
+    *names: str,
+    parse: Callable[[str], object] | None = None,
+    **more: Any,  # noqa: ANN401 -- whatever typer takes
+) -> Any:  # noqa: ANN401 -- the same
+    """Return an option with a value.
+
+    A ValueError of `parse`, which reads it, is an invalid command line.
+    """
+    return typer.Option(
+        *names,
+        metavar=metavar,
+        help=help_text,
+        parser=None if parse is None else _parser(parse),
+        **more,
+    )
+
+
+def _parser(parse: Callable[[str], T]) -> Callable[[str], T]:
+    @wraps(parse)
+    def run(value: str) -> T:
+        try:
+            return parse(value)
+        except ValueError as error:
+            raise typer.BadParameter(f"{value!r}: {problem_of(error)}") from None
+
+    return run
+
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 TokenFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--token-file",
-        metavar="PATH",
-        help="File with the token; default: FERRY_TOKEN_FILE, then FERRY_TOKEN.",
-    ),
+    Path | None, option("PATH", "File with the token; default: FERRY_TOKEN_FILE, then FERRY_TOKEN.")
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 RecordId = Annotated[str, typer.Argument(metavar="ID", help="Id of a booking or a ticket.")]
-_JOURNAL = typer.Option(
-    "--journal",
-    metavar="URL",
+_JOURNAL = option(
+    "URL",
+    "A journal, such as sqlite:///ferry.db; default: FERRY_JOURNAL.",
     envvar="FERRY_JOURNAL",
     show_envvar=False,
-    help="A journal, such as sqlite:///ferry.db; default: FERRY_JOURNAL.",
 )
 JournalUrl = Annotated[str, _JOURNAL]
 OptionalJournalUrl = Annotated[str | None, _JOURNAL]
@@ -70,9 +98,9 @@ class Common:
     """The options of every command that reads or writes something; see `expand_options`."""
 
     as_json: AsJson = False
-    base_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="Service address; default: FERRY_BASE_URL.")
-    ] = None
+    base_url: Annotated[str | None, option("URL", "Service address; default: FERRY_BASE_URL.")] = (
+        None
+    )
     token_file: TokenFile = None
 
     @contextmanager
@@ -196,12 +224,12 @@ def _token_of(token_file: Path | None) -> Callable[[], str] | None:
     file = file_of(token_file)
     if file is None:
         return None
-    if is_open_to_others(file):
+    if _is_open_to_others(file):
         warn(f"other users can read the token in {file}; run: chmod 600 {file}")
     return FileToken(file)
 
 
-def is_open_to_others(file: Path) -> bool:
+def _is_open_to_others(file: Path) -> bool:
     """Return whether others than the owner have access to the file; False if that is unknown."""
     try:
         mode = file.stat().st_mode
@@ -224,24 +252,27 @@ def complete_port(incomplete: str) -> list[tuple[str, str]]:
     ]
 
 
-def parser(parse: Callable[[str], T]) -> Callable[[str], T]:
-    """Return a parser of an option, which reports a ValueError as an invalid command line."""
-
-    @wraps(parse)
-    def run(value: str) -> T:
-        try:
-            return parse(value)
-        except ValueError as error:
-            raise typer.BadParameter(f"{value!r}: {problem_of(error)}") from None
-
-    return run
-
-
 def problem_of(error: ValueError) -> str:
     """Return what is wrong with a value, without the value and without the name of its field."""
     if isinstance(error, InvalidInputError):
         return str(error).removeprefix(f"{error.field}: ")
     return path_of(error)[1] if isinstance(error, ValidationError) else str(error)
+
+
+def read_input(file: Path) -> str:
+    """Return the text of a file, or of standard input if it is ``-``, in UTF-8.
+
+    Raises:
+        InvalidInputError: It cannot be read, or is not UTF-8.
+    """
+    try:
+        # UTF-8, whatever the terminal's encoding is.
+        content = sys.stdin.buffer.read() if str(file) == "-" else read_file(file)
+        return content.decode("utf-8-sig")
+    except OSError as error:
+        raise InvalidInputError(error.strerror or "cannot be read", field=str(file)) from None
+    except UnicodeDecodeError:
+        raise InvalidInputError("not UTF-8", field=str(file)) from None
 
 
 def parse_day(value: str) -> date:

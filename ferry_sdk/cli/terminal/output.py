@@ -19,7 +19,6 @@ These are its members, by command:
 - `journal list`, `recover`: `entries`: all fields of a `JournalEntry`, and `next`, what to do if
   it is unresolved; for `recover` also `seen`, what was read instead of the effect.
 - `journal show`, `settle`: `entry`.
-- `doctor`: `findings` (`part`, `name`, `state`, `value`), `exit_code`.
 - `conform`: `conformance`: `rows` (`id`, `assumption`, `verdict`, `seen`), `requests`, `left` (a
   sentence or null), `profile`.
 - any, on failure: `error`: `message`, `hint`, `exit_code`; for a failed call also `type`,
@@ -212,11 +211,15 @@ def print_records(
 def print_facts(pairs: Iterable[tuple[str, object]], *, on: Console | None = None) -> None:
     """Print names and values, one pair a line, without values that are None or empty.
 
-    Each member of a tuple has a line of its own.
+    Each member of a tuple has a line of its own. No value is cut off.
     """
-    print_grid(
-        ((Text(name, "dim"), value) for name, value in pairs if value not in {None, "", ()}), on=on
-    )
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for name, value in pairs:
+        if value not in {None, "", ()}:
+            grid.add_row(Text(name, "dim"), Text(_lines(value)))
+    for column in grid.columns:
+        column.overflow = "fold"
+    _print(grid, on or _console())
 
 
 def print_result(
@@ -227,17 +230,6 @@ def print_result(
         print_json(document)
     else:
         print_facts(facts)
-
-
-def print_grid(rows: Iterable[Sequence[object]], *, on: Console | None = None) -> None:
-    """Print rows without headings; `Text` cells keep their style. No value is cut off."""
-    grid = Table.grid(padding=(0, 2, 0, 0))
-    for row in rows:
-        cells = (one if isinstance(one, Text) else Text(_lines(one)) for one in row)
-        grid.add_row(*cells)
-    for column in grid.columns:
-        column.overflow = "fold"
-    _print(grid, on or _console())
 
 
 def _print(grid: Table, console: Console) -> None:
