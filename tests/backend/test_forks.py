@@ -10,6 +10,7 @@ import pytest
 import trio
 
 from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError
+from tests.backend.children import Child
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import LONG, UnderWay, eventually
 from tests.support.hold import Hold
@@ -20,38 +21,6 @@ pytestmark = [
     # To fork beside other threads is what these tests are about.
     pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning"),
 ]
-
-
-FORK = multiprocessing.get_context("fork")
-
-
-class Child:
-    """A fork of this process that does some work and ends; its result has to pickle."""
-
-    def __init__(self, work):
-        self._told, telling = FORK.Pipe(duplex=False)
-
-        def tell():
-            try:
-                told = (True, work())
-            except BaseException as error:  # noqa: BLE001 -- it is the parent's to judge
-                told = (False, repr(error))
-            telling.send(told)
-
-        self._process = FORK.Process(target=tell)
-        self._process.start()
-        telling.close()
-
-    def result(self):
-        """Wait for its result, and for its end."""
-        if not self._told.poll(LONG):
-            self._process.kill()
-            raise AssertionError("the child hangs")
-        is_good, result = self._told.recv()
-        assert is_good, result
-        self._process.join(LONG)
-        assert self._process.exitcode == 0
-        return result
 
 
 def calls(ferry):

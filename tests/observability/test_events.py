@@ -21,7 +21,7 @@ from ferry_sdk import (
 )
 from ferry_sdk._protocols.rest import Rest
 from tests.backend.gathering import at_once, eventually
-from tests.backend.stopping import by_scope
+from tests.backend.test_cancellation import by_scope
 from tests.observability.event_log import NAMES
 from tests.support.hold import Hold
 from tests.support.operations import OPERATIONS, described

@@ -74,6 +74,8 @@ def mcp(
 
     if sys.stdin.isatty():
         note("Waiting for an MCP client, which normally starts this command; Ctrl-C ends it.")
+    if str(travellers) == "-":
+        raise typer.BadParameter("standard input is the client's", param_hint="'--travellers'")
     party = read_travellers(travellers) if travellers else ()
     with open_journal(journal, may_be_new=True) if journal else nullcontext() as record:
         serve(
