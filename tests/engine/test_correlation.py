@@ -92,11 +92,11 @@ def test_a_reply_that_names_another_booking_counts_as_lost(name):
     assert getattr(result, NAMES[name]) in {"b-1", "t-1"}
 
 
-@pytest.mark.parametrize("name", SHOWN)
-@given(other=st.text(min_size=1))
+@given(
+    name=st.sampled_from([*SHOWN]),
+    other=st.text(min_size=1).filter(lambda other: other not in {"b-1", "t-1"}),
+)
 def test_whatever_else_it_names_it_is_not_the_effect(name, other):
-    if other in {"b-1", "t-1"}:
-        return
     driver = scripted_driver(then=good(ANSWERS[name] | {NAMES[name]: other}))
     error = driver.error(OutcomeUnknownError, name, deadline=2.0)
     assert error.last_seen is None, "it was somebody else's"

@@ -3,8 +3,7 @@
 import json
 from functools import partial
 
-import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferry_sdk import SAFETY, FerryError, OutcomeUnknownError, UnexpectedResponseError
@@ -36,7 +35,7 @@ from tests.support.samples import (
     TICKET_CANCELLATION,
     VOUCHER,
 )
-from tests.support.tiers import examples, mostly_long
+from tests.support.tiers import is_quick
 
 NAMES = [name for name in OPERATIONS if name not in {"tickets.save_pdf", "tickets.read_pdf"}]
 WRITES = {
@@ -178,10 +177,9 @@ def judge(name, outcome, became, notes):
         assert outcome.outcome == "rejected" or all(may_follow(said) for said in became)
 
 
-@pytest.mark.parametrize("name", mostly_long(NAMES, short=6))
-@given(data=st.data())
-@examples(40)
-def test_any_course_of_events_ends_truthfully(name, data):
+@given(data=st.data(), name=st.sampled_from(NAMES))
+@settings(max_examples=100 if is_quick() else 1500)
+def test_any_course_of_events_ends_truthfully(data, name):
     said = data.draw(st.lists(replies, max_size=8), label="said")
     last = data.draw(replies, label="then")
     deadline = data.draw(st.none() | st.sampled_from([0.1, 1.0, 7.5, 100.0]), label="deadline")

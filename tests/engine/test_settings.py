@@ -21,6 +21,7 @@ from tests.support.exchanges import TOKEN, URL, Exchanges, caught, client_of
 from tests.support.tables import each
 
 PORTS = httpx.Response(200, json={"ports": []})
+BUSY = httpx.Response(503, headers={"retry-after": "0"})
 kinds = each("kind", [Ferry, AsyncFerry])
 
 
@@ -157,7 +158,7 @@ def test_a_header_is_sent_once_however_it_is_written(clients):
 
 def test_a_function_is_asked_for_a_token_once_and_again_when_it_is_refused(clients):
     tokens = iter(["one", "two", "three"])
-    service = Exchanges(httpx.Response(503), PORTS, PORTS, httpx.Response(401), PORTS, PORTS)
+    service = Exchanges(BUSY, PORTS, PORTS, httpx.Response(401), PORTS, PORTS)
     ferry = client_of(clients, service, token=lambda: next(tokens), max_retries=1)
     for _ in range(4):
         ask_ports(ferry)
@@ -217,9 +218,9 @@ def test_a_view_of_a_view_keeps_what_is_left_out(clients):
 
 def test_none_is_a_time_out_of_none(clients, ferry_sandbox):
     ferry = clients(
-        ferry_sandbox.token, base_url=ferry_sandbox.base_url, timeout=0.1, max_retries=0
+        ferry_sandbox.token, base_url=ferry_sandbox.base_url, timeout=0.05, max_retries=0
     )
-    ferry_sandbox.faults.add("delay_before", "catalogue.ports", times=2, seconds=0.4)
+    ferry_sandbox.faults.add("delay_before", "catalogue.ports", times=2, seconds=0.2)
     caught(RequestTimeoutError, ask_ports, ferry)
     ask_ports(ferry.with_options(timeout=None))
 
@@ -235,7 +236,7 @@ def test_each_part_of_a_time_out_reaches_the_connection(clients):
 
 @each("max_retries", [0, 3])
 def test_a_view_has_its_own_number_of_attempts(clients, max_retries):
-    service = Exchanges(httpx.Response(503))
+    service = Exchanges(BUSY)
     view = client_of(clients, service).with_options(max_retries=max_retries)
     caught(ServerError, ask_ports, view)
     assert len(service.requests) == max_retries + 1

@@ -26,6 +26,7 @@ from ferry_sdk import (
     TicketViewError,
     UnexpectedResponseError,
 )
+from tests.backend.gathering import eventually
 from tests.support.exchanges import caught
 from tests.support.mcp_samples import (
     BOOKING,
@@ -762,11 +763,12 @@ def test_an_unknown_resource_is_named(both, ferry_sandbox, code, error_id):
 
 def test_a_slow_write_is_unknown_and_a_slow_read_is_repeated(both, ferry_sandbox, creation):
     both.mcp.ports()
-    impatient = both.with_options(timeout=1)
+    impatient = both.with_options(timeout=0.3, max_retries=30)
     ferry_sandbox.faults.add("delay_after", "mcp.create_booking", seconds=20)
     error = caught(OutcomeUnknownError, impatient.mcp.create_booking, **creation)
     assert isinstance(error.__cause__, RequestTimeoutError)
-    assert len(ferry_sandbox.counters.effects_of("bookings.create")) == 1
+    eventually(lambda: ferry_sandbox.counters.effects_of("bookings.create"))
+    assert ferry_sandbox.counters.requests["mcp.create_booking"] == 1
     ferry_sandbox.faults.add("delay_after", "mcp.ports", seconds=20)
     assert len(impatient.mcp.ports()) > 1
 

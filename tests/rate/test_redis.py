@@ -74,6 +74,7 @@ def test_a_process_whose_answer_was_slow_may_reserve_earlier_the_next_time():
     assert next_one > first == slow == last
 
 
+@LONG
 def test_nobody_is_left_without_turns_after_a_pause_of_the_storage(url):
     rates = [Rate("50/second", storage=url) for _ in range(3)]
     stop = threading.Event()
