@@ -513,7 +513,13 @@ def test_retry_after_is_waited_for_exactly(name, asked, date, wait):
     assert driver.waits == [wait]
 
 
-@each("asked", ["", "soon", "-1", "٣", "1e3", "Wed,", "31 Feb"])
+@each(
+    "asked",
+    [
+        *("", "soon", "-1", "٣", "1e3", "Wed,", "31 Feb", "inf", "nan", "1,5", "0x10", "Mon, 01"),
+        "Mon, 01 Jan 99999999999999999999 00:00:00 GMT",
+    ],
+)
 def test_a_retry_after_that_cannot_be_read_leaves_the_backoff(asked):
     driver = scripted_driver(reply(429, retry_after=asked, date=DATE), NOT_FOUND)
     error = driver.error(NotFoundError, PORTS)
