@@ -157,23 +157,14 @@ def test_a_refusal_whose_record_is_interrupted_names_its_call():
 
 @each("name", COURSES)
 def test_a_recorder_that_fails_after_the_write_does_not_take_the_result_away(name, caplog):
-    caplog.clear()
     replies, effects = COURSES[name]
-    notes = Notes()
-    driver = Stopped(len(effects) - 1, RuntimeError("a recorder's own"), replies)
-    driver.raw(name, journal=notes, token=Secret(lambda: "token"))
-    assert notes.states == {"entry-1": "open"}
-    assert [record.levelname for record in caplog.records] == ["ERROR"]
-
-
-@each("name", COURSES)
-def test_the_courses_are_whole(name):
-    replies, effects = COURSES[name]
-    driver = Stopped(-1, KeyboardInterrupt(), replies)
-    notes = Notes()
-    driver.raw(name, journal=notes, token=Secret(lambda: "token"))
-    assert driver.seen == [kind for kind, _ in effects]
-    assert notes.states == {"entry-1": "done"}
+    for number, state, levels in ((-1, "done", []), (len(effects) - 1, "open", ["ERROR"])):
+        caplog.clear()
+        driver, notes = Stopped(number, RuntimeError("a recorder's own"), replies), Notes()
+        driver.raw(name, journal=notes, token=Secret(lambda: "token"))
+        assert driver.seen == [kind for kind, _ in effects]
+        assert notes.states == {"entry-1": state}
+        assert [record.levelname for record in caplog.records] == levels
 
 
 @every_step
@@ -414,9 +405,13 @@ def test_other_changes_have_requests_of_their_own(first, second):
 
 
 @given(seed=seeds)
-def test_two_creations_make_two_bookings(seed):
+def test_two_creations_and_who_comes_later_have_requests_of_their_own(seed):
     driver = scripted_driver(then=good(BOOKING_CREATED))
     at_once(driver, SETTINGS, seed, *[described("bookings.create")] * 2, ahead=1)
+    assert len(driver.requests) == 2
+    driver = scripted_driver(then=good(CONFIRMED))
+    for _ in range(2):
+        at_once(driver, SETTINGS, seed, *[described("bookings.confirm")] * 2)
     assert len(driver.requests) == 2
 
 
@@ -476,14 +471,6 @@ def test_who_joined_one_that_was_interrupted_reads_back(seed, is_seen, after):
         assert outcome.subject == {"booking_id": "b-1"}
         assert outcome.last_seen.stage == "payment_due"
     assert "POST" not in {request.method for request in driver.requests} or after == 1
-
-
-@given(seed=seeds)
-def test_who_comes_later_makes_a_request_of_their_own(seed):
-    driver = scripted_driver(then=good(CONFIRMED))
-    for _ in range(2):
-        at_once(driver, SETTINGS, seed, *[described("bookings.confirm")] * 2)
-    assert len(driver.requests) == 2
 
 
 @each("name", SHARED)
