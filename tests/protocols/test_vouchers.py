@@ -145,7 +145,7 @@ class Web:
 
 
 def redirect(to, status=302):
-    return httpx.Response(status, headers={"location": to})
+    return httpx.Response(status, headers={"location": to.encode("utf-8", "replace")})
 
 
 def error_of_save(clients, web, folder):
@@ -248,21 +248,30 @@ pieces = st.sampled_from(
 )
 
 
-@given(
-    url=st.builds(
+addresses = st.one_of(
+    st.builds(
         "{}{}".format,
         st.sampled_from(
             ["https://", "HTTPS://", "http://", "https:/", "//", "https:///", " https://"]
         ),
-        st.lists(pieces, max_size=6).map("".join),
-    )
+        st.lists(pieces, max_size=6).map("".join) | st.text(max_size=20),
+    ),
+    st.text(max_size=20),
 )
-@example(url="https://evil.example\\@ferry.example/")
-@example(url="https://ferry.example\\@evil.example/")
-@example(url="https://ferry.example\t@evil.example/")
+
+
+@given(
+    url=addresses,
+    page=st.none() | st.builds(redirect, addresses, st.sampled_from([200, 302, 404])),
+)
+@example(url="https://evil.example\\@ferry.example/", page=None)
+@example(url="https://ferry.example\\@evil.example/", page=None)
+@example(url="https://ferry.example\t@evil.example/", page=None)
+@example(url=CDN, page=redirect("https://["))
+@example(url=CDN, page=redirect("https://\u2100/"))
 @examples(300)
-def test_whatever_the_address_the_token_reaches_only_the_service(tmp_path_factory, url):
-    web = Web(url)
+def test_whatever_the_address_the_token_reaches_only_the_service(tmp_path_factory, url, page):
+    web = Web(url, dict.fromkeys([url], page))
     folder = tmp_path_factory.getbasetemp()
     with httpx.Client(transport=httpx.MockTransport(web)) as http:
         ferry = Ferry(TOKEN, base_url=URL, http_client=http, max_retries=0)
