@@ -12,7 +12,7 @@ import trio
 from ferry_sdk import AsyncFerry, Ferry, Rate
 from tests.support.processes import run
 
-EACH = 10
+EACH = 5
 
 FORKING = """
 import os, threading
