@@ -154,20 +154,23 @@ def test_waits_for_the_limiter_are_timed_and_shown_to_hooks(make_client, meters)
     assert {type(event.call.correlation_id) for event in waits} == {str}
 
 
-def test_open_connections_are_those_of_all_clients_of_a_provider(
-    make_client, make_metered_client, meters, ferry_sandbox
-):
-    make_client(event_hooks=None).catalogue.ports()
-    first, second = make_metered_client(), make_metered_client()
+def count_connections(meters, server, first, second):
     assert not meters.points("http.client.open_connections")
-    there = urlsplit(ferry_sandbox.base_url)
-    server = {"server.address": there.hostname, "server.port": there.port}
     for client, connections in ((first, 1), (first, 1), (second, 2)):
         client.catalogue.ports()
         assert meters.points("http.client.open_connections") == [(server, connections)]
     assert meters.metrics()["http.client.open_connections"].data.is_monotonic is False
     first.close()
     assert meters.points("http.client.open_connections") == [(server, 1)]
+
+
+def test_open_connections_are_those_of_all_clients_of_a_provider(
+    make_client, make_metered_client, meters, ferry_sandbox
+):
+    make_client(event_hooks=None).catalogue.ports()
+    there = urlsplit(ferry_sandbox.base_url)
+    server = {"server.address": there.hostname, "server.port": there.port}
+    count_connections(meters, server, make_metered_client(), make_metered_client())
 
 
 @pytest.mark.own_http_client(reason="a caller's own client trusts what the caller says")
@@ -181,12 +184,8 @@ def test_open_connections_over_tls_are_counted(any_clients, meters, tmp_path, mo
     with Service(over_tls(context)) as service:
         made = [any_clients("t", base_url=service.secure_url, event_hooks=hooks) for _ in range(2)]
         server = {"server.address": "localhost", "server.port": service.port}
-        for client, connections in ((made[0], 1), (made[0], 1), (made[1], 2)):
-            client.catalogue.ports()
-            assert meters.points("http.client.open_connections") == [(server, connections)]
-            assert service.accepted == connections
-        made[0].close()
-        assert meters.points("http.client.open_connections") == [(server, 1)]
+        count_connections(meters, server, *made)
+        assert service.accepted == 2
 
 
 @pytest.mark.own_http_client(reason="a caller's own client is of one process")
