@@ -39,7 +39,7 @@ from tests.support.mcp_samples import (
 from tests.support.mcp_server import Scripted, carried, reply
 from tests.support.tables import each
 from tests.support.tiers import LONG, mostly_long
-from tests.support.trip import PASSENGERS, found, search_arguments
+from tests.support.trip import search_arguments
 
 ONE, TWO = availability("a1"), availability("a2")
 SEPARATORS = "line\u2028paragraph\u2029next\u0085end"
@@ -562,13 +562,6 @@ def local(request, ferry_sandbox):
     """Return the local service, with either form of a reply."""
     ferry_sandbox.mcp.set(reply=request.param)
     return ferry_sandbox
-
-
-@pytest.fixture
-def creation(both):
-    sailing = found(both)
-    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
-    return {"availabilities": [selection], "passengers": PASSENGERS}
 
 
 @each("shape", READABLE)

@@ -30,8 +30,6 @@ from tests.support.exchanges import caught
 from tests.support.mcp_samples import BOOKING, PASSENGERS, SELECTION, TICKET, failure
 from tests.support.tables import each
 from tests.support.tiers import mostly_long
-from tests.support.trip import PASSENGERS as TRAVELLERS
-from tests.support.trip import found
 
 OPENED = "initialize", "notifications/initialized"
 MANY = 8
@@ -251,12 +249,10 @@ def test_a_code_that_no_tool_has_may_tell_of_a_lost_session():
 
 
 @pytest.mark.parametrize("kind", ["session_expired", "session_required"])
-def test_a_write_that_met_the_end_of_its_session_is_done_once(both, ferry_sandbox, kind):
-    sailing = found(both)
-    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
+def test_a_write_that_met_the_end_of_its_session_is_done_once(both, ferry_sandbox, creation, kind):
     both.mcp.ports()
     ferry_sandbox.faults.add(kind, "mcp.create_booking")
-    both.mcp.create_booking(availabilities=[selection], passengers=TRAVELLERS)
+    both.mcp.create_booking(**creation)
     assert len(ferry_sandbox.counters.effects_of("bookings.create")) == 1
     assert ferry_sandbox.counters.requests["mcp.create_booking"] == 2
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 2

@@ -16,7 +16,6 @@ from tests.support.mcp_server import Scripted, carried, reply
 from tests.support.stopwatch import Stopwatch
 from tests.support.tables import each
 from tests.support.tiers import examples, mostly_long
-from tests.support.trip import PASSENGERS, found
 
 MINE = "ferry-test"
 HEAD = Head(200, Headers([("content-type", "Text/Event-Stream; charset=utf-8")]))
@@ -182,11 +181,9 @@ STREAMS = [
 
 
 @pytest.mark.parametrize("options", mostly_long(STREAMS))
-def test_every_stream_of_the_local_service_is_read(both, ferry_sandbox, options):
+def test_every_stream_of_the_local_service_is_read(both, ferry_sandbox, creation, options):
     ferry_sandbox.mcp.set(reply="sse", **options)
-    sailing = found(both)
-    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
-    booking = both.mcp.create_booking(availabilities=[selection], passengers=PASSENGERS)
+    booking = both.mcp.create_booking(**creation)
     ticket_id = both.mcp.confirm_booking(booking.booking_id).ticket_id
     assert both.mcp.view_ticket(ticket_id).id == ticket_id
     assert len(both.mcp.ports()) > 1
@@ -194,28 +191,26 @@ def test_every_stream_of_the_local_service_is_read(both, ferry_sandbox, options)
     assert len(ferry_sandbox.counters.effects_of("bookings.create")) == 1
 
 
-def test_a_stream_left_open_is_answered_at_once(both, ferry_sandbox):
+def test_a_stream_left_open_is_answered_at_once(both, ferry_sandbox, creation):
     ferry_sandbox.mcp.set(reply="sse", left_open=True)
-    sailing = found(both)
-    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
     watch = Stopwatch()
     assert len(both.mcp.ports()) > 1
-    booking = both.mcp.create_booking(availabilities=[selection], passengers=PASSENGERS)
+    booking = both.mcp.create_booking(**creation)
     assert watch.seconds < SLOWEST_OF_ANSWERS
     assert [effect.subject for effect in ferry_sandbox.counters.effects] == [booking.booking_id]
     assert ferry_sandbox.counters.requests["mcp.create_booking"] == 1
 
 
 @pytest.mark.parametrize(("chunked", "reset"), mostly_long([(False, True), (True, False)]))
-def test_a_stream_cut_within_the_reply_leaves_a_write_unknown(both, ferry_sandbox, chunked, reset):
-    sailing = found(both)
-    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
+def test_a_stream_cut_within_the_reply_leaves_a_write_unknown(
+    both, ferry_sandbox, creation, chunked, reset
+):
     ferry_sandbox.mcp.set(reply="sse")
     ferry_sandbox.faults.add(
         "truncate", "mcp.create_booking", keep=0.6, chunked=chunked, reset=reset
     )
     with pytest.raises(OutcomeUnknownError) as caught:
-        both.mcp.create_booking(availabilities=[selection], passengers=PASSENGERS)
+        both.mcp.create_booking(**creation)
     assert isinstance(caught.value.__cause__, ConnectionFailedError)
     assert len(ferry_sandbox.counters.effects_of("bookings.create")) == 1
 

@@ -33,7 +33,6 @@ from tests.support.cases import case
 from tests.support.exchanges import Exchanges, caught, client_of
 from tests.support.tables import each
 from tests.support.tiers import mostly_long
-from tests.support.trip import PASSENGERS, found
 
 pytestmark = pytest.mark.usefixtures("read_back_once")
 
@@ -248,11 +247,8 @@ every_fault = pytest.mark.parametrize(("fault", "details"), mostly_long(FAULTS, 
 
 
 @pytest.fixture
-def prepare(both, ferry_sandbox):
+def prepare(both, ferry_sandbox, creation):
     """Make a booking, as often as it is called, and return what the calls need."""
-    sailing = found(both)
-    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
-    creation = {"availabilities": [selection], "passengers": PASSENGERS}
 
     def book():
         ferry_sandbox.faults.clear()
