@@ -136,18 +136,6 @@ def test_a_header_is_sent_once_however_it_is_written(clients):
 # ---- callable tokens --------------------------------------------------------------------------
 
 
-def test_a_function_is_asked_for_a_token_once_and_again_when_it_is_refused(clients):
-    tokens = iter(["one", "two", "three"])
-    service = Exchanges(BUSY, PORTS, PORTS, httpx.Response(401), PORTS, PORTS)
-    ferry = client_of(clients, service, token=lambda: next(tokens), max_retries=1)
-    for _ in range(4):
-        ask_ports(ferry)
-    assert [request.headers["authorization"] for request in service.requests] == [
-        *["Bearer one"] * 4,
-        *["Bearer two"] * 2,
-    ]
-
-
 def test_an_async_function_is_awaited_by_the_async_client_and_refused_by_the_other(clients):
     async def give():
         await anyio.lowlevel.checkpoint()
@@ -261,32 +249,7 @@ def test_read_only_can_be_tightened_and_never_loosened(clients):
     assert {request.url.path for request in service.requests} == {"/api/port"}
 
 
-def test_views_share_the_pool_and_close_nothing(both, ferry_sandbox):
-    ask_ports(both)
-    before = ferry_sandbox.counters.connections
-    view = both.with_options(language="fr").with_options(max_retries=0)
-    ask_ports(view)
-    assert ferry_sandbox.counters.connections == before
-    with view:
-        pass
-    ask_ports(both)
-    ask_ports(view)
-    assert ferry_sandbox.counters.connections == before
-
-
 # ---- closing ----------------------------------------------------------------------------------
-
-
-def test_a_closed_client_says_so(both):
-    with both:
-        ask_ports(both)
-        view = both.with_options(language="fr")
-    both.close()
-    for ferry in (both, view):
-        for call in (ferry.catalogue.ports, ferry.mcp.ports):
-            error = caught(ConfigurationError, call)
-            assert "closed" in str(error)
-            assert error.outcome == "not_sent"
 
 
 def test_a_callers_own_http_client_stays_open(clients):

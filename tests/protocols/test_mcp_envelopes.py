@@ -550,11 +550,6 @@ READABLE = [
     *("n_blocks", "split_text", "embedded_resource", "extra_blocks", "bare", "batch"),
     "complete_result_type",
 ]
-NAMED = [
-    *("is_error", "is_error_text", "tool_error_text", "error_as_success", "error_as_success_text"),
-    *("json_rpc_error_data", "bare", "naked"),
-]
-CATALOGUES = [["ports", "countries"], ["companies", "vehicle_brands", "vehicle_data", "departures"]]
 
 
 @pytest.fixture(params=mostly_long(["sse", "json"]))
@@ -581,36 +576,3 @@ def test_every_shape_of_a_result_is_read(both, local, creation, shape):
     done = [effect.operation for effect in local.counters.effects]
     assert done == ["bookings.create", "bookings.confirm", "tickets.cancel"]
     local.counters.reset()
-
-
-def book_nothing(both, creation):
-    (selection,) = creation["availabilities"]
-    nothing = [selection.model_copy(update={"availability_id": "none"})]
-    return both.mcp.create_booking(**creation | {"availabilities": nothing})
-
-
-@each("shape", NAMED)
-def test_a_failure_is_named_in_every_shape(both, local, creation, shape):
-    local.mcp.set(error=shape)
-    local.counters.reset()
-    with pytest.raises(TicketNotFoundError) as caught:
-        both.mcp.view_ticket("none")
-    assert (caught.value.code, caught.value.outcome) == ("TICKET_NOT_FOUND", "rejected")
-    with pytest.raises(AvailabilityError):
-        both.mcp.search_availability(**search_arguments() | {"company": "NONE"})
-    with pytest.raises(BookingCreateError) as caught:
-        book_nothing(both, creation)
-    assert caught.value.outcome == "rejected"
-    counted = local.counters.requests
-    assert [counted[f"mcp.{name}"] for name in ("view_ticket", "create_booking")] == [1, 1]
-
-
-@pytest.mark.parametrize("names", mostly_long(CATALOGUES))
-def test_every_catalogue_is_read_from_every_shape(both, local, names):
-    local.clock.freeze()  # a ship that leaves between two reads is in one of them only
-    expected = [getattr(both.mcp, name)() for name in names]
-    assert min(map(len, expected)) > 1
-    text = ("text", "text_without_type", "text_without_uri", "blob", "split")
-    for shape in (*text, "bare_list", "bare_object"):
-        local.mcp.set(resource=shape)
-        assert [getattr(both.mcp, name)() for name in names] == expected, shape

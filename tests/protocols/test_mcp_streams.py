@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferry_sdk import ConnectionFailedError, OutcomeUnknownError, UnexpectedResponseError
+from ferry_sdk import UnexpectedResponseError
 from ferry_sdk._engine.http import Head, Headers
 from ferry_sdk._protocols.mcp.jsonrpc import EventStream, ReplyListener
 from tests.support.exchanges import caught
@@ -199,20 +199,6 @@ def test_a_stream_left_open_is_answered_at_once(both, ferry_sandbox, creation):
     assert watch.seconds < SLOWEST_OF_ANSWERS
     assert [effect.subject for effect in ferry_sandbox.counters.effects] == [booking.booking_id]
     assert ferry_sandbox.counters.requests["mcp.create_booking"] == 1
-
-
-@pytest.mark.parametrize(("chunked", "reset"), mostly_long([(False, True), (True, False)]))
-def test_a_stream_cut_within_the_reply_leaves_a_write_unknown(
-    both, ferry_sandbox, creation, chunked, reset
-):
-    ferry_sandbox.mcp.set(reply="sse")
-    ferry_sandbox.faults.add(
-        "truncate", "mcp.create_booking", keep=0.6, chunked=chunked, reset=reset
-    )
-    with pytest.raises(OutcomeUnknownError) as caught:
-        both.mcp.create_booking(**creation)
-    assert isinstance(caught.value.__cause__, ConnectionFailedError)
-    assert len(ferry_sandbox.counters.effects_of("bookings.create")) == 1
 
 
 def test_the_replys_own_id_may_be_missing_in_a_body_and_not_in_a_stream(clients):
