@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ferry_sdk import (
     SAFETY,
     APIError,
+    ConfigurationError,
     ConflictError,
     ConnectionFailedError,
     FerryError,
@@ -28,7 +29,7 @@ from ferry_sdk import (
     __version__,
 )
 from ferry_sdk._engine.context import Context, Session
-from ferry_sdk._engine.effects import CallUser, Exclusive, Send, SingleFlight
+from ferry_sdk._engine.effects import CallUser, Exclusive, Send, SingleFlight, Sleep
 from ferry_sdk._engine.flow import run
 from ferry_sdk._engine.http import Reply, Timeout
 from ferry_sdk._engine.settings import Secret
@@ -284,19 +285,35 @@ def test_a_call_has_the_reads_it_made_as_well_and_the_time_they_took(call, repli
 
 
 def test_attempts_are_logged_and_what_is_tried_again_is_told(caplog):
-    driver = scripted_driver(reply(429, retry_after="5"), reply(503), good({"ports": []}))
+    driver = scripted_driver(refused(), reply(429, retry_after="5"), good({"ports": []}))
     with caplog.at_level(logging.DEBUG, "ferry_sdk"):
         raw = driver.raw("catalogue.ports")
     told = [(record.levelname, record.getMessage()) for record in caplog.records]
     attempts = [words for level, words in told if level == "DEBUG"]
     assert len(attempts) == len(raw.attempts) == 3
-    assert "429" in attempts[0]
+    assert "not sent" in attempts[0]
+    assert "429" in attempts[1]
     again = [words for level, words in told if level == "INFO"]
-    assert again[0].startswith(
+    assert again[1].startswith(
         "catalogue.ports failed (RateLimitError, HTTP 429), next attempt in 5.00 s"
     )
     assert len(again) == 2
     assert all(f"(correlation id {raw.correlation_id})" in words for _, words in told)
+
+
+def test_a_pause_that_the_client_is_closed_in_ends_the_call(monkeypatch):
+    driver = scripted_driver(reply(429, retry_after="5"))
+    perform = driver.perform
+
+    def close_in_a_pause(effect):
+        if isinstance(effect, Sleep):
+            raise ConfigurationError("the client is closed")
+        return perform(effect)
+
+    monkeypatch.setattr(driver, "perform", close_in_a_pause)
+    error = driver.error(ConfigurationError, "bookings.create")
+    assert error.outcome == "rejected"
+    assert len(driver.requests) == 1
 
 
 def test_a_code_that_is_a_sentence_is_not_logged(caplog):
