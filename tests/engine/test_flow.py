@@ -185,17 +185,13 @@ def test_a_second_refresh_that_is_interrupted_leaves_the_write_not_sent(name):
     assert notes.states == {"entry-1": "not_sent"}
 
 
-def test_a_guard_that_is_interrupted_leaves_nothing_on_record():
-    notes = Notes()
-    driver = Stopped(0, KeyboardInterrupt(), [])
-    driver.error(KeyboardInterrupt, described("bookings.confirm", expect_total=1), journal=notes)
-    assert notes.states == {}
-
-
-def test_a_read_that_is_interrupted_says_nothing(caplog):
-    with caplog.at_level(logging.WARNING, "ferry_sdk"), pytest.raises(KeyboardInterrupt):
-        Stopped(0, KeyboardInterrupt(), []).raw("catalogue.ports")
-    assert caplog.records == []
+def test_a_read_or_a_guard_that_is_interrupted_says_nothing_and_leaves_nothing_on_record(caplog):
+    for call in (described("bookings.confirm", expect_total=1), described("catalogue.ports")):
+        notes = Notes()
+        with caplog.at_level(logging.WARNING, "ferry_sdk"):
+            Stopped(0, KeyboardInterrupt(), []).error(KeyboardInterrupt, call, journal=notes)
+        assert notes.states == {}
+        assert caplog.records == []
 
 
 @each(
@@ -474,7 +470,7 @@ def test_who_joined_one_that_was_interrupted_reads_back(seed, is_seen, after):
 
 
 @each("name", SHARED)
-def test_who_joined_and_has_no_time_left_does_not_know(name):
+def test_who_joined_knows_only_what_the_other_call_knows(name):
     driver = scripted_driver()
     steps = driver.steps(described(name), replace(SETTINGS, deadline=5.0))
     assert next(steps).until == 1005.0
@@ -484,12 +480,8 @@ def test_who_joined_and_has_no_time_left_does_not_know(name):
     assert info.value.subject
     assert info.value.attempts == ()
     assert driver.requests == []
-
-
-@each("name", SHARED)
-def test_who_joined_one_that_sent_nothing_has_sent_nothing(name):
     steps = scripted_driver().steps(described(name), SETTINGS)
     next(steps)
-    with pytest.raises(ConnectionFailedError) as info:
+    with pytest.raises(ConnectionFailedError) as refusal:
         steps.throw(refused())
-    assert info.value.outcome == "not_sent"
+    assert refusal.value.outcome == "not_sent"

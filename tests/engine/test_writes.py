@@ -572,24 +572,14 @@ def test_a_twin_whose_effect_is_not_seen_keeps_the_write_back(name, answer):
     assert len(error.attempts) == 1
 
 
-class Slow(Notes):
-    """Takes its time, by the driver's clock.
-
-    Attributes:
-        driver: Whose clock.
-    """
-
-    driver: Driver
-
-    def begin(self, intent):
-        self.driver.now += 5
-        return super().begin(intent)
-
-
 @every_write
 def test_an_intent_that_is_on_record_too_late_is_taken_back_and_nothing_sent(name):
+    class Slow(Notes):
+        def begin(self, intent):
+            driver.now += 5
+            return super().begin(intent)
+
     notes, driver = Slow(), scripted_driver()
-    notes.driver = driver
     error = driver.error(RequestTimeoutError, name, journal=notes, deadline=5.0)
     assert error.outcome == "not_sent"
     assert notes.states == {"entry-1": "not_sent"}
@@ -609,44 +599,35 @@ class Leaving(Driver):
 
     Args:
         stop: What is raised instead of its outcome.
+        is_late: Whether it is left when it has just been done.
 
     Attributes:
         unheard: The consultation that was left.
     """
 
-    def __init__(self, stop):
+    def __init__(self, stop, *, is_late):
         super().__init__(Script(), Session(stage="bare"))
-        self._stop = stop
+        self._stop, self._is_late = stop, is_late
         self.unheard = None
 
     def perform(self, effect):
         """Perform it, but for the first consultation."""
         if isinstance(effect, RunBlocking) and self.unheard is None:
             self.unheard = effect
-            self.consulting(effect)
+            if self._is_late:
+                effect.function()
             raise self._stop
         return super().perform(effect)
 
-    def consulting(self, effect):
-        """What the consultation does before it is left."""
-
-
-class LeavingLate(Leaving):
-    """Leaves it when it has just been done."""
-
-    def consulting(self, effect):
-        """Do it."""
-        effect.function()
-
 
 @each("stop", [RequestTimeoutError("the deadline has passed"), KeyboardInterrupt()])
-@each("kind", [Leaving, LeavingLate])
+@each("is_late", [False, True])
 @every_write
-def test_an_intent_that_nobody_waits_for_is_taken_back(name, kind, stop):
-    notes, driver = Notes(), kind(stop)
+def test_an_intent_that_nobody_waits_for_is_taken_back(name, is_late, stop):
+    notes, driver = Notes(), Leaving(stop, is_late=is_late)
     error = driver.error(type(stop), name, journal=notes)
     assert error is stop
-    if kind is Leaving:
+    if not is_late:
         assert notes.states == {}
         assert driver.unheard is not None
         driver.unheard.function()
