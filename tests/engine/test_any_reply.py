@@ -112,8 +112,6 @@ headers = st.fixed_dictionaries(
     },
 ).map(lambda named: {name: text.encode("utf-8", "replace") for name, text in named.items()})
 
-Wrap = "Callable[[bytes, object], bytes]"
-
 
 def _rpc(member, value, request_id):
     return json.dumps({"jsonrpc": "2.0", "id": request_id, member: value}).encode()
