@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ferry_sdk import (
     SAFETY,
     APIError,
+    ConfigurationError,
     ConflictError,
     ConnectionFailedError,
     FerryError,
@@ -28,7 +29,7 @@ from ferry_sdk import (
     __version__,
 )
 from ferry_sdk._engine.context import Context, Session
-from ferry_sdk._engine.effects import CallUser, Exclusive, Send, SingleFlight
+from ferry_sdk._engine.effects import CallUser, Exclusive, Send, SingleFlight, Sleep
 from ferry_sdk._engine.flow import run
 from ferry_sdk._engine.http import Reply, Timeout
 from ferry_sdk._engine.settings import Secret
@@ -161,28 +162,20 @@ def test_no_more_attempts_than_allowed_follow_the_first(row):
         with case(name, max_retries):
             count = max_retries + 1 if row.again(name) else 1
             driver = scripted_driver(*(row.made() for _ in range(count)), then=NOT_FOUND)
-            error = driver.error(FerryError, name, max_retries=max_retries)
+            error = driver.error(FerryError, name, max_retries=max_retries, correlation_id="c-1")
             assert isinstance(error, row.error_of(name))
             tried = [attempt for attempt in error.attempts if attempt.operation == name]
             assert len(tried) == count
             assert len(driver.waits) == count - 1
-
-
-@every_row
-@each("name", FOR_EXAMPLE)
-def test_an_error_says_what_became_of_the_call(name, row):
-    driver = scripted_driver(row.made(), then=NOT_FOUND)
-    error = driver.error(FerryError, name, max_retries=0, correlation_id="c-1")
-    failure = row.made()
-    if isinstance(failure, Reply):
-        refusal = 400 <= failure.status_code < 500 and failure.status_code != 408
-        assert error.outcome == ("rejected" if refusal else "unknown")
-        assert error.attempts[0].status_code == failure.status_code
-    else:
-        assert error.outcome == failure.outcome
-        assert error.attempts[0].sent == (failure.outcome != "not_sent")
-    assert error.operation == name
-    assert error.correlation_id == "c-1"
+            assert (error.operation, error.correlation_id) == (name, "c-1")
+            failure = row.made()
+            if isinstance(failure, Reply):
+                refusal = 400 <= failure.status_code < 500 and failure.status_code != 408
+                assert error.outcome == ("rejected" if refusal else "unknown")
+                assert error.attempts[0].status_code == failure.status_code
+            else:
+                assert error.outcome == failure.outcome
+                assert error.attempts[0].sent == (failure.outcome != "not_sent")
 
 
 def test_different_failures_count_together():
@@ -194,31 +187,14 @@ def test_different_failures_count_together():
     assert driver.waits[1] == 2.0
 
 
-def test_attempts_of_a_call_carry_one_correlation_id_and_calls_their_own():
-    seen = []
-    for _ in range(2):
-        driver = scripted_driver(reply(503), reply(503), NOT_FOUND)
-        error = driver.error(NotFoundError, "catalogue.ports")
-        ids = {request.headers["x-client-correlation-id"] for request in driver.requests}
-        assert ids == {error.correlation_id}
-        seen.append(error.correlation_id)
-    assert seen[0] != seen[1]
-
-
-@each("name", WRITES)
-def test_a_client_that_only_reads_sends_no_write(name):
-    driver = scripted_driver()
-    error = driver.error(ReadOnlyError, name, read_only=True)
-    assert (error.operation, error.outcome) == (name, "not_sent")
-    assert error.attempts == ()
-    assert driver.effects == []
-
-
-@each("name", READS)
-def test_a_client_that_only_reads_sends_reads(name):
+@each("name", OPERATIONS)
+def test_a_client_that_only_reads_sends_reads_and_no_write(name):
     driver = scripted_driver(NOT_FOUND)
-    driver.error(NotFoundError, name, read_only=True)
-    assert len(driver.requests) == 1
+    kind = NotFoundError if name in READS else ReadOnlyError
+    error = driver.error(kind, name, read_only=True)
+    assert (error.operation, len(driver.requests)) == (name, name in READS)
+    if name in WRITES:
+        assert (error.outcome, error.attempts, driver.effects) == ("not_sent", (), [])
 
 
 @each("name", OPERATIONS)
@@ -243,13 +219,6 @@ def test_a_call_that_is_given_up_asks_for_nothing_more(name):
 CONFIRMED = BOOKING_CONFIRMATION | {"booking_id": "b-1"}
 
 
-def reports_waits(driver, attempts):
-    """Whether the attempts record exactly the waits of the driver."""
-    return [attempt.waited for attempt in attempts if attempt.waited] == [
-        seconds for seconds in driver.waits if seconds
-    ]
-
-
 def test_a_success_after_failures_has_all_attempts_and_the_time_they_took():
     driver = scripted_driver(
         reply(429, retry_after="5"),
@@ -266,19 +235,6 @@ def test_a_success_after_failures_has_all_attempts_and_the_time_they_took():
     assert raw.elapsed == pytest.approx(3 * 0.25 + 6)
 
 
-def test_an_error_has_all_attempts():
-    driver = scripted_driver(refused(), timed_out(), reply(200, x_request_id="r-3"))
-    error = driver.error(FerryError, "catalogue.ports")
-    problems = [(attempt.sent, attempt.problem) for attempt in error.attempts]
-    assert problems == [
-        (False, "ConnectionFailedError"),
-        (True, "RequestTimeoutError"),
-        (True, "UnexpectedResponseError"),
-    ]
-    assert error.attempts[-1].request_id == "r-3"
-    assert reports_waits(driver, error.attempts)
-
-
 def test_an_answer_that_is_not_of_its_kind_tells_which_reply_it_was():
     driver = scripted_driver(then=reply(200, {"ports": 7}, x_request_id="r-1"))
     error = driver.error(FerryError, "bookings.get", max_retries=0)
@@ -286,73 +242,78 @@ def test_an_answer_that_is_not_of_its_kind_tells_which_reply_it_was():
     assert (attempt.status_code, attempt.request_id) == (200, "r-1")
 
 
-@each("name", ["bookings.confirm", "mcp.confirm_booking"])
-def test_a_write_read_back_has_the_looks_as_well(name):
-    driver = scripted_driver(
-        reset(),
-        reply(503, x_request_id="r-1"),
-        good(booking("issuance_due", "Pending"), x_request_id="r-2"),
-        good(booking("ticketed", "Issued"), x_request_id="r-3"),
-    )
-    raw = driver.raw(name)
-    assert [(a.operation, a.status_code, a.request_id) for a in raw.attempts] == [
-        (name, None, None),
-        ("bookings.get", 503, "r-1"),
-        ("bookings.get", 200, "r-2"),
-        ("bookings.get", 200, "r-3"),
+SEEN = good(booking("ticketed", "Issued"))
+LOOKS = [("bookings.get", 503), ("bookings.get", 200), ("bookings.get", 200)]
+WAITED = [("bookings.wait", status) for status in (None, 200, 503, 200)]
+UNSEEN = good(booking("issuance_due", "Pending"))
+GUARDED = described("bookings.confirm", expect_total="148.18")
+
+
+@each(
+    ("call", "replies", "attempts"),
+    [
+        (
+            "bookings.confirm",
+            [reset(), reply(503), UNSEEN, SEEN],
+            [("bookings.confirm", None), *LOOKS],
+        ),
+        (
+            "mcp.confirm_booking",
+            [reset(), reply(503), UNSEEN, SEEN],
+            [("mcp.confirm_booking", None), *LOOKS],
+        ),
+        ("bookings.wait", [reset(), UNSEEN, reply(503), SEEN], WAITED),
+        (
+            GUARDED,
+            [reset(), good(booking()), refused(), good(CONFIRMED)],
+            [
+                *(("bookings.get", None), ("bookings.get", 200)),
+                *(("bookings.confirm", None), ("bookings.confirm", 200)),
+            ],
+        ),
+    ],
+)
+def test_a_call_has_the_reads_it_made_as_well_and_the_time_they_took(call, replies, attempts):
+    driver = scripted_driver(*replies)
+    raw = driver.raw(call)
+    assert [(attempt.operation, attempt.status_code) for attempt in raw.attempts] == attempts
+    assert [attempt.sent for attempt in raw.attempts].count(False) == (call is GUARDED)
+    assert [attempt.waited for attempt in raw.attempts if attempt.waited] == [
+        seconds for seconds in driver.waits if seconds
     ]
-    assert reports_waits(driver, raw.attempts)
-    assert raw.elapsed == pytest.approx(driver.now - 1000)
-
-
-def test_a_guarded_write_has_the_read_before_it_as_well():
-    driver = scripted_driver(reset(), good(booking()), refused(), good(CONFIRMED))
-    raw = driver.raw(described("bookings.confirm", expect_total="148.18"))
-    assert [(attempt.operation, attempt.sent) for attempt in raw.attempts] == [
-        ("bookings.get", True),
-        ("bookings.get", True),
-        ("bookings.confirm", False),
-        ("bookings.confirm", True),
-    ]
-    assert reports_waits(driver, raw.attempts)
-    assert raw.elapsed == pytest.approx(driver.now - 1000)
-
-
-def test_a_wait_has_all_its_looks_and_the_time_they_took():
-    driver = scripted_driver(
-        reset(),
-        good(booking("payment_due")),
-        reply(503),
-        good(booking("in_progress")),
-        good(booking("ticketed")),
-    )
-    raw = driver.raw("bookings.wait")
-    assert [attempt.problem for attempt in raw.attempts] == [
-        "ConnectionFailedError",
-        None,
-        "ServerError",
-        None,
-        None,
-    ]
-    assert {attempt.operation for attempt in raw.attempts} == {"bookings.wait"}
-    assert reports_waits(driver, raw.attempts)
     assert raw.elapsed == pytest.approx(driver.now - 1000)
 
 
 def test_attempts_are_logged_and_what_is_tried_again_is_told(caplog):
-    driver = scripted_driver(reply(429, retry_after="5"), reply(503), good({"ports": []}))
+    driver = scripted_driver(refused(), reply(429, retry_after="5"), good({"ports": []}))
     with caplog.at_level(logging.DEBUG, "ferry_sdk"):
         raw = driver.raw("catalogue.ports")
     told = [(record.levelname, record.getMessage()) for record in caplog.records]
     attempts = [words for level, words in told if level == "DEBUG"]
     assert len(attempts) == len(raw.attempts) == 3
-    assert "429" in attempts[0]
+    assert "not sent" in attempts[0]
+    assert "429" in attempts[1]
     again = [words for level, words in told if level == "INFO"]
-    assert again[0].startswith(
+    assert again[1].startswith(
         "catalogue.ports failed (RateLimitError, HTTP 429), next attempt in 5.00 s"
     )
     assert len(again) == 2
     assert all(f"(correlation id {raw.correlation_id})" in words for _, words in told)
+
+
+def test_a_pause_that_the_client_is_closed_in_ends_the_call(monkeypatch):
+    driver = scripted_driver(reply(429, retry_after="5"))
+    perform = driver.perform
+
+    def close_in_a_pause(effect):
+        if isinstance(effect, Sleep):
+            raise ConfigurationError("the client is closed")
+        return perform(effect)
+
+    monkeypatch.setattr(driver, "perform", close_in_a_pause)
+    error = driver.error(ConfigurationError, "bookings.create")
+    assert error.outcome == "rejected"
+    assert len(driver.requests) == 1
 
 
 def test_a_code_that_is_a_sentence_is_not_logged(caplog):
@@ -411,22 +372,18 @@ def test_every_request_carries_what_the_settings_say(name):
         correlation_id="c-1",
         headers={"x-team": "harbour"},
     )
-    (request,) = driver.requests
-    carried = {key.lower(): value for key, value in request.headers.items()}
+    error = driver.error(FerryError, name)
+    carried, bare = (
+        {key.lower(): value for key, value in request.headers.items()}
+        for request in driver.requests
+    )
     assert carried["accept-language"] == "fr"
     assert carried["x-client-version"] == "7"
     assert carried["x-client-correlation-id"] == "c-1"
     assert carried["x-team"] == "harbour"
     assert carried["user-agent"] == f"ferry_sdk/{__version__}"
-
-
-@each("name", OPERATIONS)
-def test_what_the_settings_leave_open_is_not_carried(name):
-    driver = scripted_driver(then=reply(404))
-    error = driver.error(FerryError, name)
-    carried = {key.lower(): value for key, value in driver.requests[0].headers.items()}
-    assert not {"accept-language", "x-client-version"} & carried.keys()
-    assert carried["x-client-correlation-id"] == error.correlation_id
+    assert not {"accept-language", "x-client-version"} & bare.keys()
+    assert bare["x-client-correlation-id"] == error.correlation_id != "c-1"
 
 
 def test_what_a_call_is_made_with_shows_no_headers_and_no_tokens():
@@ -513,7 +470,13 @@ def test_retry_after_is_waited_for_exactly(name, asked, date, wait):
     assert driver.waits == [wait]
 
 
-@each("asked", ["", "soon", "-1", "٣", "1e3", "Wed,", "31 Feb"])
+@each(
+    "asked",
+    [
+        *("", "soon", "-1", "٣", "1e3", "Wed,", "31 Feb", "inf", "nan", "1,5", "0x10", "Mon, 01"),
+        "Mon, 01 Jan 99999999999999999999 00:00:00 GMT",
+    ],
+)
 def test_a_retry_after_that_cannot_be_read_leaves_the_backoff(asked):
     driver = scripted_driver(reply(429, retry_after=asked, date=DATE), NOT_FOUND)
     error = driver.error(NotFoundError, PORTS)
@@ -561,18 +524,14 @@ def test_with_a_deadline_what_is_left_of_it_bounds_the_wait(name, deadline, aske
         assert driver.now == 1000.25
 
 
-def test_a_backoff_beyond_the_deadline_is_not_waited_for(monkeypatch):
+def test_a_backoff_is_waited_for_where_it_ends_before_the_deadline(monkeypatch):
     monkeypatch.setattr("tenacity.wait.random.uniform", lambda _, high: high)
     driver = scripted_driver(then=reply(503))
     driver.error(ServerError, PORTS, max_retries=9, deadline=3.0)
     assert driver.waits == [0.5, 1]
     assert driver.now < 1003
-
-
-def test_a_rate_limit_without_a_time_is_outlived_in_the_last_second(monkeypatch):
     monkeypatch.setattr("tenacity.wait.random.uniform", lambda _, high: high / 10)
-    driver = scripted_driver(reply(429), NOT_FOUND)
-    driver.error(NotFoundError, PORTS, deadline=0.75)
+    scripted_driver(reply(429), NOT_FOUND).error(NotFoundError, PORTS, deadline=0.75)
 
 
 @given(
@@ -604,17 +563,11 @@ ENDS = dict.fromkeys(SHOWN, 1007 - 7 / 4) | {"bookings.wait": 1060.0, "tickets.w
 def test_every_exchange_is_over_by_the_deadline(name):
     driver = scripted_driver(then=reply(404))
     driver.error(FerryError, name, deadline=7.0)
-    sent = [effect for effect in driver.effects if isinstance(effect, Send)]
-    assert [effect.until for effect in sent] == [ENDS.get(name, 1007.0)]
-
-
-@each("name", OPERATIONS)
-def test_without_a_deadline_an_exchange_has_only_its_time_outs(name):
-    driver = scripted_driver(then=reply(404))
     driver.error(FerryError, name, timeout=Timeout(1, 2, 3, 4))
-    sent = next(effect for effect in driver.effects if isinstance(effect, Send))
-    if name not in ("bookings.wait", "tickets.wait_pdf"):
-        assert (sent.until, sent.timeout) == (None, Timeout(1, 2, 3, 4))
+    first, second = [effect for effect in driver.effects if isinstance(effect, Send)]
+    assert first.until == ENDS.get(name, 1007.0)
+    if name not in WAITS:
+        assert (second.until, second.timeout) == (None, Timeout(1, 2, 3, 4))
 
 
 @each(
@@ -631,15 +584,6 @@ def test_no_time_out_lasts_longer_than_the_deadline_and_that_of_a_pool_ends_befo
     driver.error(FerryError, "catalogue.ports", deadline=2.5, timeout=timeout)
     (sent,) = [effect for effect in driver.effects if isinstance(effect, Send)]
     assert sent.timeout == seen
-
-
-def test_time_outs_shrink_from_attempt_to_attempt():
-    driver = scripted_driver(reply(429, retry_after="4"), reply(404))
-    driver.error(FerryError, "catalogue.ports", deadline=10.0)
-    first, second = [effect for effect in driver.effects if isinstance(effect, Send)]
-    assert first.timeout.read == 10.0
-    assert second.timeout.read == 5.75
-    assert first.until == second.until == 1010.0
 
 
 @each("name", [name for name in OPERATIONS if "wait" not in name])
@@ -677,21 +621,11 @@ def test_a_deadline_that_ends_before_the_write_leaves_it_not_sent():
     assert len(driver.requests) == 1
 
 
-def test_a_guard_uses_up_the_deadline_of_its_write():
+@each(("latency", "deadline"), [(1.0, 1.0), (0.25, 0.2)])
+def test_a_guard_uses_up_the_deadline_of_its_write(latency, deadline):
     driver = scripted_driver(good(booking()))
-    driver.latency = 1.0
-    error = driver.error(
-        RequestTimeoutError, described("bookings.confirm", expect_total="148.18"), deadline=1.0
-    )
-    assert error.outcome == "not_sent"
-    assert driver.paths == ["/api/booking/b-1"]
-
-
-def test_a_guard_that_is_cut_by_the_deadline_leaves_the_write_not_sent():
-    driver = scripted_driver()
-    error = driver.error(
-        RequestTimeoutError, described("bookings.confirm", expect_total="148.18"), deadline=0.2
-    )
+    driver.latency = latency
+    error = driver.error(RequestTimeoutError, GUARDED, deadline=deadline)
     assert error.outcome == "not_sent"
     assert driver.paths == ["/api/booking/b-1"]
 

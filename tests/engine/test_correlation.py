@@ -25,16 +25,11 @@ def new_ids(count):
     return [next_correlation_id() for _ in range(count)]
 
 
-def test_an_id_is_a_random_uuid():
-    for text in new_ids(100):
-        uuid = UUID(text)
-        assert str(uuid) == text
-        assert uuid.version == 4
-
-
 def test_no_two_of_many_threads_are_alike():
     ids = [one.value() for one in at_once(*[lambda: new_ids(MANY // 20)] * 20)]
     assert len({text for some in ids for text in some}) == MANY
+    for text in ids[0][:100]:
+        assert (str(UUID(text)), UUID(text).version) == (text, 4)
 
 
 # The children use nothing that a thread of the parent may hold.
@@ -56,8 +51,7 @@ def test_a_seed_does_not_repeat_them():
         random.seed(7)
         first, seeded = new_ids(10), random.getstate()
         random.seed(7)
-        again = new_ids(10)
-        assert not set(first) & set(again)
+        assert not set(first) & set(new_ids(10))
         assert random.getstate() == seeded, "the program's own dice were thrown"
     finally:
         random.setstate(state)
@@ -92,11 +86,11 @@ def test_a_reply_that_names_another_booking_counts_as_lost(name):
     assert getattr(result, NAMES[name]) in {"b-1", "t-1"}
 
 
-@pytest.mark.parametrize("name", SHOWN)
-@given(other=st.text(min_size=1))
+@given(
+    name=st.sampled_from([*SHOWN]),
+    other=st.text(min_size=1).filter(lambda other: other not in {"b-1", "t-1"}),
+)
 def test_whatever_else_it_names_it_is_not_the_effect(name, other):
-    if other in {"b-1", "t-1"}:
-        return
     driver = scripted_driver(then=good(ANSWERS[name] | {NAMES[name]: other}))
     error = driver.error(OutcomeUnknownError, name, deadline=2.0)
     assert error.last_seen is None, "it was somebody else's"
@@ -155,11 +149,7 @@ def test_so_does_a_refusal_of_another_call(status):
     driver = scripted_driver(reply(status, {"error": True, "code": "NO"}, **{HEADER: "call-A"}))
     with pytest.raises(OutcomeUnknownError):
         driver.raw("bookings.create", correlation_id="call-B")
-
-
-def test_a_read_whose_reply_was_another_calls_is_made_again():
-    scripted_driver(good([])).raw("catalogue.ports", correlation_id="call-A")
-    driver = scripted_driver(good([], **{HEADER: "call-A"}), good([], **{HEADER: "call-B"}))
+    driver = scripted_driver(good([], **{HEADER: "call-A"}), good([], **{HEADER: ""}))
     assert driver.raw("catalogue.ports", correlation_id="call-B").parse().unreadable == ()
     assert len(driver.requests) == 2
 
@@ -171,11 +161,6 @@ def test_an_id_of_no_call_here_is_logged_once_and_no_more(caplog):
     (record,) = [one for one in caplog.records if one.levelno >= logging.WARNING]
     assert "another correlation id" in record.getMessage()
     assert "gateway's own" not in record.getMessage()
-
-
-def test_a_reply_that_names_no_call_is_taken():
-    driver = scripted_driver(good(ANSWERS["bookings.confirm"], **{HEADER: ""}))
-    assert not driver.raw("bookings.confirm").parse().read_back
 
 
 @given(st.lists(st.text(), max_size=60))

@@ -7,6 +7,7 @@ from copy import copy, deepcopy
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -89,22 +90,28 @@ def test_what_does_not_come_ends_at_the_deadline_with_what_was_seen_last(name):
 
 
 @every_wait
-@each("deadline", [0.01, 0.2, 0.25, 0.3])
+@each("deadline", [0.01, 0.2, 0.25, 0.3, 0.5])
 def test_a_short_deadline_leaves_one_look(name, deadline):
     driver = scripted_driver(then=good(NOT_YET[name]))
-    driver.latency = 0.005
+    driver.latency = 0.25 if deadline == 0.5 else 0.005
     error = driver.error(RequestTimeoutError, described(name, deadline=deadline))
     assert 1 <= len(driver.requests) <= 3
+    assert deadline < 0.5 or driver.waits == []
     assert error.last_seen is not None
     assert driver.now <= 1000 + deadline
 
 
-@every_wait
-@each("deadline", [0, -1, float("nan")])
-def test_a_deadline_that_is_no_time_is_refused(name, deadline):
+@each(
+    ("name", "field", "value"),
+    [
+        *product(WAITS, ["deadline"], [0, -1, float("nan")]),
+        *product(["bookings.wait"], ["until"], [[], (), set()]),
+    ],
+)
+def test_a_wait_for_no_time_or_no_stage_is_refused(name, field, value):
     with pytest.raises(InvalidInputError) as info:
-        described(name, deadline=deadline)
-    assert info.value.field == "deadline"
+        described(name, **{field: value})
+    assert info.value.field == field
 
 
 @each(
@@ -124,27 +131,22 @@ def test_a_booking_is_waited_for_until_it_is_of_a_stage(until, stages):
         driver = scripted_driver(good(booking(stage)), good(booking(stages[0])))
         is_final = stage in ("voided", "lapsed") and stage not in stages
         if is_final:
-            driver.error(RequestTimeoutError, described("bookings.wait", until=until))
+            error = driver.error(RequestTimeoutError, described("bookings.wait", until=until))
+            assert error.last_seen.stage == stage
+            assert driver.now < 1002
         else:
             seen = driver.raw(described("bookings.wait", until=until)).parse()
             assert seen.stage in stages
         assert len(driver.requests) == (1 if stage in stages or is_final else 2)
 
 
-@each("stage", ["voided", "lapsed"])
-def test_a_booking_that_is_over_is_waited_for_no_longer(stage):
-    driver = scripted_driver(good(booking("payment_due")), good(booking(stage)))
-    error = driver.error(RequestTimeoutError, "bookings.wait")
-    assert isinstance(error.last_seen, Booking)
-    assert error.last_seen.stage == stage
-    assert driver.now < 1002
-
-
-def test_a_predicate_decides_by_itself():
+def test_a_predicate_decides_by_itself_and_what_it_raises_goes_to_the_caller():
     seen = []
 
     def has_two(known):
         seen.append(known.stage)
+        if known.stage == "ticketed":
+            raise ZeroDivisionError
         return len(known.tickets) == 2
 
     driver = scripted_driver(
@@ -153,21 +155,8 @@ def test_a_predicate_decides_by_itself():
     found = driver.raw(described("bookings.wait", until=has_two)).parse()
     assert len(found.tickets) == 2
     assert seen == ["voided", "lapsed", "x"]
-
-
-def test_what_a_predicate_raises_goes_to_the_caller():
-    def failing_condition(_):
-        raise ZeroDivisionError
-
     driver = scripted_driver(then=good(booking("ticketed")))
-    driver.error(ZeroDivisionError, described("bookings.wait", until=failing_condition))
-
-
-@each("until", [[], (), set()])
-def test_a_wait_for_no_stage_at_all_is_refused(until):
-    with pytest.raises(InvalidInputError) as info:
-        described("bookings.wait", until=until)
-    assert info.value.field == "until"
+    driver.error(ZeroDivisionError, described("bookings.wait", until=has_two))
 
 
 @every_wait
@@ -177,14 +166,8 @@ def test_progress_is_told_of_everything_that_is_read(name):
     last = driver.raw(described(name, on_progress=told.append)).parse()
     assert len(told) == 3
     assert told[-1] is last
-
-
-@every_wait
-def test_progress_that_takes_long_is_not_awaited_beyond_the_deadline(name):
-    driver = scripted_driver(then=good(ENOUGH[name]))
-    driver.raw(described(name, on_progress=lambda _: None))
-    (asked,) = [effect for effect in driver.effects if isinstance(effect, CallUser)]
-    assert asked.until == 1060.0
+    asked = [effect.until for effect in driver.effects if isinstance(effect, CallUser)]
+    assert asked == [1060.0] * 3
 
 
 @every_wait
@@ -206,25 +189,14 @@ def test_progress_that_outlasts_the_deadline_does_not_hide_what_was_seen(name, i
 
 @every_wait
 @each("moment", [1000.25, 1059.9])
-def test_a_time_out_of_the_callers_own_is_not_the_waits(name, moment):
-    own = RequestTimeoutError("of another call")
-
+@each("trouble", [ZeroDivisionError(), KeyboardInterrupt(), reset(), timed_out()])
+@each("records", [ENOUGH, NOT_YET])
+def test_what_progress_raises_goes_to_the_caller(name, moment, trouble, records):
     def told(_):
         driver.now = moment
-        raise own
-
-    driver = scripted_driver(good(ENOUGH[name]))
-    error = driver.error(RequestTimeoutError, described(name, on_progress=told))
-    assert error is own
-
-
-@every_wait
-@each("trouble", [ZeroDivisionError(), KeyboardInterrupt(), reset()])
-def test_what_progress_raises_goes_to_the_caller(name, trouble):
-    def told(_):
         raise trouble
 
-    driver = scripted_driver(then=good(NOT_YET[name]))
+    driver = scripted_driver(good(records[name]))
     error = driver.error(type(trouble), described(name, on_progress=told))
     assert error is trouble
     assert len(driver.requests) == 1
@@ -258,18 +230,12 @@ def test_failures_that_pass_are_outlived(name, trouble, max_retries):
 
 @every_wait
 def test_a_wait_that_ends_in_failures_has_the_last_as_its_cause(name):
-    driver = scripted_driver(good(NOT_YET[name]), then=reply(503))
-    error = driver.error(RequestTimeoutError, described(name, deadline=20))
-    assert isinstance(error.__cause__, FerryError)
-    assert error.last_seen is not None
-    assert driver.now <= 1020
-
-
-@every_wait
-def test_a_wait_that_could_read_nothing_has_seen_nothing(name):
-    driver = scripted_driver(then=reset())
-    error = driver.error(RequestTimeoutError, described(name, deadline=20))
-    assert error.last_seen is None
+    for seen in ([good(NOT_YET[name])], []):
+        driver = scripted_driver(*seen, then=reply(503))
+        error = driver.error(RequestTimeoutError, described(name, deadline=20))
+        assert isinstance(error.__cause__, FerryError)
+        assert (error.last_seen is not None) == bool(seen)
+        assert driver.now <= 1020
 
 
 @each("status", [302, 400, 401, 403, 404, 410, 422])
@@ -292,24 +258,11 @@ def test_a_retry_after_beyond_the_deadline_ends_the_wait(name, asked):
 
 
 @every_wait
-def test_a_retry_after_within_the_deadline_is_waited_for(name):
-    driver = scripted_driver(reply(429, retry_after="70"), good(ENOUGH[name]))
-    driver.raw(described(name, deadline=100), max_retries=0)
-    assert driver.waits == [70.0]
-
-
-@every_wait
-def test_where_there_is_time_for_the_last_look_only_there_is_no_other(name):
-    driver = scripted_driver(then=good(NOT_YET[name]))
-    driver.error(RequestTimeoutError, described(name, deadline=0.5))
-    assert driver.waits == []
-
-
-@every_wait
 def test_a_retry_after_up_to_the_last_look_is_waited_for(name):
-    driver = scripted_driver(reply(429, retry_after="1"), good(ENOUGH[name]))
-    driver.raw(described(name, deadline=1.5), max_retries=0)
-    assert driver.waits == [1.0]
+    for deadline, asked in ((100, 70.0), (1.5, 1.0)):
+        driver = scripted_driver(reply(429, retry_after=f"{asked}"), good(ENOUGH[name]))
+        driver.raw(described(name, deadline=deadline), max_retries=0)
+        assert driver.waits == [asked]
 
 
 # When a booking is due to change
@@ -346,12 +299,21 @@ def test_a_booking_is_looked_at_when_it_is_due_to_change(due, by):
     assert is_read_at(driver, 1000 + due)
 
 
-def test_a_moment_that_has_passed_or_cannot_be_read_changes_no_pause():
+@each(
+    ("expire_at", "limit"),
+    [
+        ("2020-01-01T00:00:00Z", "at noon"),
+        ("9999-12-31T23:59:59Z", None),
+        ("0001-01-01T00:00:00Z", None),
+    ],
+)
+def test_a_moment_that_has_passed_or_cannot_be_read_changes_no_pause(expire_at, limit):
     driver = scripted_driver()
-    action = POSSIBLE_ACTION | {"timeLimit": "at noon"}
-    poll_in_vain(driver, expire_at="2020-01-01T00:00:00Z", possible_actions={"Pay": action})
+    action = POSSIBLE_ACTION | {"timeLimit": limit}
+    poll_in_vain(driver, expire_at=expire_at, possible_actions={"Pay": action})
     for wait, pause in zip(driver.waits, (0.25, 0.5, 1, 2, 4, 8, 10), strict=False):
         assert pause <= wait <= pause + 0.25
+    assert driver.now <= 1060
 
 
 def test_a_moment_is_due_by_the_services_clock():
@@ -365,13 +327,6 @@ def test_a_moment_is_due_by_the_services_clock():
     due = datetime.fromtimestamp(driver.calendar() + skew + 20, timezone.utc)
     poll_in_vain(driver, expire_at=due.isoformat())
     assert is_read_at(driver, 1020)
-
-
-@each("moment", ["9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z"])
-def test_a_moment_beyond_reason_breaks_nothing(moment):
-    driver = scripted_driver()
-    poll_in_vain(driver, expire_at=moment)
-    assert driver.now <= 1060
 
 
 @given(
@@ -582,14 +537,15 @@ def test_a_look_that_fails_is_followed_by_others(case, trouble):
     assert len(driver.requests) == 6
 
 
-@each("status", [302, 400, 401, 403, 404, 410, 422])
+@each("last", [*map(reply, (302, 400, 401, 403, 404, 410, 422)), reply(429, retry_after="31")])
 @every_case
-def test_a_look_that_never_will_succeed_is_the_last(case, status):
-    driver = scripted_driver(reset(), good(case.before), reply(status))
+def test_a_look_that_never_will_succeed_is_the_last(case, last):
+    driver = scripted_driver(reset(), good(case.before), last)
     error = driver.error(OutcomeUnknownError, case.operation())
     assert error.last_seen.model_dump(include={"status"}) == {"status": case.before["status"]}
-    assert error.attempts[-1].status_code == status
+    assert error.attempts[-1].status_code == last.status_code
     assert len(driver.requests) == 3
+    assert driver.now < 1002
 
 
 @each("status", [401, 404])
@@ -599,14 +555,6 @@ def test_what_cannot_be_read_at_all_is_unknown_at_once(case, status):
     error = driver.error(OutcomeUnknownError, case.operation())
     assert error.last_seen == {"message": "oops"}
     assert driver.waits == []
-
-
-@every_case
-def test_a_look_that_is_told_to_wait_too_long_is_the_last(case):
-    driver = scripted_driver(reset(), good(case.before), reply(429, retry_after="31"))
-    driver.error(OutcomeUnknownError, case.operation())
-    assert len(driver.requests) == 3
-    assert driver.now < 1002
 
 
 @every_case
@@ -675,35 +623,28 @@ def test_a_refusal_in_the_body_of_a_tool_is_looked_into_but_for_one_of_an_unknow
         assert len(driver.requests) == requests
 
 
-def test_what_no_read_shows_is_not_read_after_a_refusal():
-    for name in ("bookings.create", "mcp.create_booking", "mcp.call_tool"):
-        driver = scripted_driver(reply(409))
-        driver.error(ConflictError, name)
-        assert len(driver.requests) == 1
-
-
 @each("name", ["bookings.create", "mcp.create_booking", "mcp.call_tool"])
-@every_loss
-def test_what_no_read_shows_is_unknown_at_once(name, lost):
-    driver = scripted_driver(lost())
-    error = driver.error(OutcomeUnknownError, name)
-    assert error.subject == {}
+def test_what_no_read_shows_is_unknown_at_once(name):
+    seen = {"500": {"message": "oops"}, "another shape": {"status": 7}}
+    for loss, lost in LOST.items():
+        driver = scripted_driver(lost())
+        error = driver.error(OutcomeUnknownError, name)
+        assert (error.subject, error.last_seen) == ({}, seen.get(loss, error.last_seen))
+        assert len(driver.requests) == 1
+        assert driver.waits == []
+    driver = scripted_driver(reply(409))
+    driver.error(ConflictError, name)
     assert len(driver.requests) == 1
-    assert driver.waits == []
-
-
-def test_a_reply_that_cannot_be_read_is_what_was_last_seen():
-    driver = scripted_driver(reply(200, {"booking_id": 7}))
-    error = driver.error(OutcomeUnknownError, "bookings.create")
-    assert error.last_seen == {"booking_id": 7}
 
 
 @every_case
-def test_an_unknown_outcome_names_the_request_without_its_content(case):
+def test_an_unknown_outcome_names_its_cause_and_the_request_without_its_content(case):
     seen = set()
     for _ in range(2):
-        driver = scripted_driver(reset(), reply(404))
+        lost = reset()
+        driver = scripted_driver(lost, reply(404))
         error = driver.error(OutcomeUnknownError, case.operation())
+        assert error.__cause__ is lost
         digest = error.request
         assert digest.method == "POST"
         assert digest.path.startswith(driver.paths[0])
@@ -712,40 +653,21 @@ def test_an_unknown_outcome_names_the_request_without_its_content(case):
 
 
 def test_a_payment_is_read_with_the_clients_own_token():
-    driver = scripted_driver(reset(), good(ticket("Issued")))
-    driver.raw("tickets.mark_paid")
-    sent = [request.headers["Authorization"] for request in driver.requests]
-    assert sent == ["Bearer organisation-token", "Bearer test-token"]
-
-
-def test_a_booking_that_is_named_is_read_instead_of_the_ticket_and_not_sent():
     driver = scripted_driver(reset(), good(booking("ticketed", "Issued")))
     driver.raw(described("tickets.mark_paid", booking_id="b-1"))
-    assert driver.paths[1] == "/api/booking/b-1"
+    sent = [request.headers["Authorization"] for request in driver.requests]
+    assert sent == ["Bearer organisation-token", "Bearer test-token"]
     assert b"b-1" not in (driver.requests[0].content or b"")
 
 
-def test_a_confirmed_booking_without_a_ticket_is_not_yet_a_result():
-    driver = scripted_driver(
-        reset(), good(booking("ticketed")), good(booking("ticketed", "Issued"))
-    )
-    assert driver.raw("bookings.confirm").parse().ticket_id == "t-1"
-    assert len(driver.requests) == 3
-
-
 def test_without_retries_each_look_is_one_request():
-    driver = scripted_driver(reset(), reset(), reset(), good(booking("ticketed", "Issued")))
-    driver.raw("bookings.confirm", max_retries=0)
+    """A confirmed booking without a ticket is not yet a result."""
+    driver = scripted_driver(
+        reset(), reset(), good(booking("ticketed")), good(booking("ticketed", "Issued"))
+    )
+    assert driver.raw("bookings.confirm", max_retries=0).parse().ticket_id == "t-1"
     assert len(driver.requests) == 4
     assert [wait >= 0.25 for wait in driver.waits] == [True, True]
-
-
-def test_the_failure_of_the_write_is_the_cause():
-    lost = reset()
-    driver = scripted_driver(lost, reply(404))
-    error = driver.error(OutcomeUnknownError, "bookings.confirm")
-    assert error.__cause__ is lost
-    assert not isinstance(error.__cause__, NotFoundError)
 
 
 def test_a_read_of_the_effect_goes_before_requests_that_wait_for_the_limiter():
@@ -779,22 +701,24 @@ def recover_again(driver, error, **changes):
 @every_copy
 @every_case
 def test_an_effect_that_is_seen_gives_the_writes_result(case, made):
-    driver = scripted_driver(good(case.after))
-    result = recover_again(driver, made(case.lost()))
+    driver, notes = scripted_driver(good(case.after)), Notes()
+    result = recover_again(driver, made(case.lost()), correlation_id="another", journal=notes)
     assert type(result) is case.operation().answer.model
     assert result.read_back
     assert getattr(result, "refund_amount", None) is None
     assert driver.paths == [case.read]
+    assert driver.requests[0].headers["x-client-correlation-id"] == "c-7"
+    assert notes.states == {"entry-1": "done"}
 
 
 @every_copy
 @every_case
 def test_an_effect_that_is_not_seen_gives_the_same_error_with_fresher_facts(case, made):
-    error = made(case.lost())
+    error, notes = made(case.lost()), Notes()
     before = len(error.attempts)
     driver = scripted_driver(good(case.before))
     with pytest.raises(OutcomeUnknownError) as info:
-        recover_again(driver, error)
+        recover_again(driver, error, journal=notes)
     fresher = info.value
     assert fresher is not error
     assert fresher.last_seen.model_dump()["status"] == case.before["status"]
@@ -803,31 +727,29 @@ def test_an_effect_that_is_not_seen_gives_the_same_error_with_fresher_facts(case
     for name in ("operation", "correlation_id", "request", "subject", "entry_id", "outcome"):
         assert getattr(fresher, name) == getattr(error, name)
     assert str(fresher) == str(error)
-
-
-@every_case
-def test_the_correlation_id_is_that_of_the_write(case):
-    driver = scripted_driver(good(case.after))
-    recover_again(driver, case.lost(), correlation_id="another")
-    assert driver.requests[0].headers["x-client-correlation-id"] == "c-7"
+    assert notes.states == {}
 
 
 @every_case
 def test_a_reading_that_fails_for_good_keeps_what_was_seen(case):
-    error = case.lost()
+    error, notes = case.lost(), Notes()
     error.last_seen = "what was seen"
     driver = scripted_driver(reply(404))
     with pytest.raises(OutcomeUnknownError) as info:
-        recover_again(driver, error)
+        recover_again(driver, error, journal=notes)
     assert info.value.last_seen == "what was seen"
     assert [attempt.status_code for attempt in info.value.attempts[-2:]] == [404, 404]
     assert info.value.__cause__ is not None
+    assert notes.states == {}
 
 
 def test_a_reading_is_repeated_as_any_read_is():
+    error, notes = CASES["confirm"].lost(), Notes()
+    error.entry_id = None
     driver = scripted_driver(reset(), reply(503), good(CASES["confirm"].after))
-    assert recover_again(driver, CASES["confirm"].lost(), max_retries=2).read_back
+    assert recover_again(driver, error, max_retries=2, journal=notes).read_back
     assert len(driver.waits) == 2
+    assert notes.states == {}, "the write has no entry"
 
 
 def test_a_reading_has_the_deadline_of_the_client():
@@ -849,9 +771,10 @@ def test_an_error_can_be_recovered_again_and_again():
 
 @every_case
 def test_an_entry_is_recovered_as_its_error_is(case):
-    known = entry(case.name, **case.subject)
+    known, notes = entry(case.name, **case.subject), Notes()
     driver = scripted_driver(good(case.after))
-    assert type(recover_again(driver, known)) is case.operation().answer.model
+    assert type(recover_again(driver, known, journal=notes)) is case.operation().answer.model
+    assert notes.states == {"entry-7": "done"}
     assert driver.paths == [case.read]
     assert driver.requests[0].headers["x-client-correlation-id"] == "c-7"
     with pytest.raises(OutcomeUnknownError) as info:
@@ -864,34 +787,6 @@ def test_an_entry_is_recovered_as_its_error_is(case):
         "/api/somewhere",
     )
     assert error.last_seen is not None
-
-
-@every_case
-def test_what_is_recovered_is_on_record_as_done(case):
-    for known in (case.lost(), entry(case.name, **case.subject)):
-        notes = Notes()
-        recover_again(scripted_driver(good(case.after)), known, journal=notes)
-        name = "entry-1" if isinstance(known, OutcomeUnknownError) else "entry-7"
-        assert notes.states == {name: "done"}
-
-
-@every_case
-def test_what_is_not_recovered_stays_on_record_as_it_was(case):
-    for answer in (good(case.before), reply(404)):
-        notes = Notes()
-        with pytest.raises(OutcomeUnknownError):
-            recover_again(scripted_driver(answer), case.lost(), journal=notes)
-        assert notes.states == {}
-
-
-def test_a_write_without_an_entry_is_put_on_no_record():
-    error = CASES["confirm"].lost()
-    error.entry_id = None
-    notes = Notes()
-    assert recover_again(
-        scripted_driver(good(CASES["confirm"].after)), error, journal=notes
-    ).read_back
-    assert notes.states == {}
 
 
 @each(
@@ -908,16 +803,16 @@ def test_what_no_read_shows_cannot_be_recovered(name):
     assert (made.value.operation, made.value.entry_id) == (name, "entry-7")
 
 
-@each("name", ["bookings.paint", "bookings.get", "bookings.wait", ""])
-def test_what_is_no_write_cannot_be_recovered(name):
+@each(
+    ("name", "subject"),
+    [
+        *product(["bookings.paint", "bookings.get", "bookings.wait", ""], [BOOKING]),
+        *product(["bookings.confirm"], [{}, TICKET]),
+    ],
+)
+def test_what_is_no_write_or_lacks_the_id_that_is_read_cannot_be_recovered(name, subject):
     with pytest.raises(OutcomeUnknownError):
-        _unknown_outcome(entry(name, booking_id="b-1"))
-
-
-@each("subject", [{}, {"ticket_id": "t-1"}])
-def test_an_entry_without_the_id_that_is_read_cannot_be_recovered(subject):
-    with pytest.raises(OutcomeUnknownError):
-        _unknown_outcome(entry("bookings.confirm", **subject))
+        _unknown_outcome(entry(name, **subject))
 
 
 def test_either_client_recovers_an_error_and_an_entry(both):

@@ -19,12 +19,23 @@ def summer(ferry_sandbox):
     return stopped(ferry_sandbox)
 
 
-def test_it_parses_to_what_the_call_would_have_given(both):
+def test_it_parses_to_what_the_call_would_have_given_and_has_the_ids_of_the_exchange(both):
     raw = both.with_raw_response.catalogue.ports()
     assert isinstance(raw, RawResponse)
     assert isinstance(raw.parse(), Records)
     assert raw.parse() is raw.parse()
     assert raw.parse() == both.catalogue.ports()
+    assert UUID.fullmatch(raw.request_id)
+    assert raw.request_id == raw.headers["x-request-id"]
+    assert raw.correlation_id == raw.headers["x-client-correlation-id"]
+    assert raw.correlation_id != raw.request_id
+    another = both.with_raw_response.catalogue.ports()
+    assert another.correlation_id != raw.correlation_id
+    assert another.request_id != raw.request_id
+    with pytest.raises(AttributeError):
+        raw.elapsed = 0.0
+    with pytest.raises(TypeError):
+        raw.headers["x"] = "y"
 
 
 def test_it_has_status_headers_and_content(both):
@@ -39,17 +50,6 @@ def test_it_has_status_headers_and_content(both):
     assert len(json.loads(raw.content)["journeys"]) == len(raw.parse())
 
 
-def test_it_has_the_ids_of_the_exchange(both):
-    raw = both.with_raw_response.catalogue.ports()
-    assert UUID.fullmatch(raw.request_id)
-    assert raw.request_id == raw.headers["x-request-id"]
-    assert raw.correlation_id == raw.headers["x-client-correlation-id"]
-    assert raw.correlation_id != raw.request_id
-    another = both.with_raw_response.catalogue.ports()
-    assert another.correlation_id != raw.correlation_id
-    assert another.request_id != raw.request_id
-
-
 def test_attempts_and_time_are_the_whole_calls(both, ferry_sandbox):
     ferry_sandbox.faults.add("rate_limited", "catalogue.ports", retry_after=0)
     ferry_sandbox.faults.add("delay_after", "catalogue.ports", seconds=0.2)
@@ -61,7 +61,7 @@ def test_attempts_and_time_are_the_whole_calls(both, ferry_sandbox):
     assert 0.2 <= raw.elapsed < 10
 
 
-def test_every_group_has_it(both):
+def test_every_group_has_it_and_shows_no_content_in_its_repr(both):
     raw = both.with_raw_response
     made = booked(both)
     found = raw.availability.search(**search())
@@ -72,23 +72,11 @@ def test_every_group_has_it(both):
     assert ticket.parse().id == confirmed.parse().ticket_id
     assert raw.mcp.view_ticket(ticket.parse().id).parse().id == ticket.parse().id
     assert raw.mcp.list_tools().status_code == 200
-
-
-def test_it_shows_no_content_in_its_repr(both):
-    ferry = both.with_raw_response
-    raw = ferry.bookings.get(booked(both).booking_id)
-    assert b"Okonkwo" in raw.content
-    assert "Okonkwo" not in repr(raw)
-    assert "Okonkwo" not in repr(raw.headers)
-    assert "correlation_id" in repr(raw)
-
-
-def test_it_cannot_be_changed(both):
-    raw = both.with_raw_response.catalogue.ports()
-    with pytest.raises(AttributeError):
-        raw.elapsed = 0.0
-    with pytest.raises(TypeError):
-        raw.headers["x"] = "y"
+    booking = raw.bookings.get(made.booking_id)
+    assert b"Okonkwo" in booking.content
+    assert "Okonkwo" not in repr(booking)
+    assert "Okonkwo" not in repr(booking.headers)
+    assert "correlation_id" in repr(booking)
 
 
 def test_a_call_that_nobody_watches_makes_no_record_of_itself(both, ferry_sandbox, caplog):

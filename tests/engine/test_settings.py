@@ -21,7 +21,7 @@ from tests.support.exchanges import TOKEN, URL, Exchanges, caught, client_of
 from tests.support.tables import each
 
 PORTS = httpx.Response(200, json={"ports": []})
-kinds = each("kind", [Ferry, AsyncFerry])
+BUSY = httpx.Response(503, headers={"retry-after": "0"})
 
 
 @pytest.fixture
@@ -50,20 +50,20 @@ def ask_ports(ferry):
 # ---- arguments and environment ----------------------------------------------------------------
 
 
+def payment_of(clients, **settings):
+    """Return the request of a payment made with these settings."""
+    service = Exchanges(httpx.Response(200, json={"ticket_id": "t-1", "payment_status": "paid"}))
+    client_of(clients, service, **settings).tickets.mark_paid("t-1", external_payment_ref="p-1")
+    return service.requests[-1]
+
+
 @pytest.mark.usefixtures("environment")
 def test_the_environment_fills_in_what_is_left_out(clients):
     request = request_of(clients, ask_ports, token=None, base_url=None)
     assert str(request.url) == "https://env.example/api/port"
     assert request.headers["authorization"] == "Bearer env-token"
     assert request.headers["accept-language"] == "it"
-
-
-@pytest.mark.usefixtures("environment")
-def test_the_environment_gives_the_organisation_token(clients):
-    paid = httpx.Response(200, json={"ticket_id": "t-1", "payment_status": "paid"})
-    service = Exchanges(paid)
-    client_of(clients, service).tickets.mark_paid("t-1", external_payment_ref="p-1")
-    assert service.requests[0].headers["authorization"] == "Bearer env-org"
+    assert payment_of(clients).headers["authorization"] == "Bearer env-org"
 
 
 @pytest.mark.usefixtures("environment")
@@ -72,13 +72,10 @@ def test_arguments_go_before_the_environment(clients):
     assert str(request.url) == f"{URL}/api/port"
     assert request.headers["authorization"] == f"Bearer {TOKEN}"
     assert request.headers["accept-language"] == "el"
-    paid = Exchanges(httpx.Response(200, json={"ticket_id": "t-1", "payment_status": "paid"}))
-    ferry = client_of(clients, paid, organisation_token="org-argument")
-    ferry.tickets.mark_paid("t-1", external_payment_ref="p-1")
-    assert paid.requests[0].headers["authorization"] == "Bearer org-argument"
+    paid = payment_of(clients, organisation_token="org-argument")
+    assert paid.headers["authorization"] == "Bearer org-argument"
 
 
-@kinds
 @each(
     ("settings", "message"),
     [
@@ -88,36 +85,24 @@ def test_arguments_go_before_the_environment(clients):
         ({"token": "t", "base_url": ""}, "base_url=… or FERRY_BASE_URL"),
     ],
 )
-def test_what_is_missing_is_said_by_name(kind, settings, message):
-    error = caught(ConfigurationError, kind, **settings)
-    assert message in str(error)
-    assert error.outcome == "not_sent"
-
-
-def test_a_missing_organisation_token_is_said_by_name(clients):
-    service = Exchanges(PORTS)
-    ferry = client_of(clients, service)
-    call = ferry.tickets.mark_paid
-    error = caught(ConfigurationError, call, "t-1", external_payment_ref="p-1")
+def test_what_is_missing_or_bad_is_said_by_name(clients, monkeypatch, settings, message):
+    for kind in (Ferry, AsyncFerry):
+        error = caught(ConfigurationError, kind, **settings)
+        assert message in str(error)
+        assert error.outcome == "not_sent"
+    monkeypatch.setenv("FERRY_BASE_URL", "http://env.example")
+    assert "base_url" in str(caught(ConfigurationError, Ferry, "t"))
+    monkeypatch.delenv("FERRY_BASE_URL")
+    error = caught(ConfigurationError, payment_of, clients)
     assert "organisation_token=… or FERRY_ORGANISATION_TOKEN" in str(error)
     assert error.operation == "tickets.mark_paid"
-    assert service.requests == []
 
 
-@pytest.mark.usefixtures("environment")
-@kinds
-def test_a_bad_value_of_the_environment_is_named(kind, monkeypatch):
-    monkeypatch.setenv("FERRY_BASE_URL", "http://env.example")
-    assert "base_url" in str(caught(ConfigurationError, kind))
-
-
-@kinds
 @each("url", ["http://localhost:1", "http://127.0.0.1", "http://[::1]:80", "http://a.localhost"])
-def test_plain_http_is_fine_on_this_machine(kind, url):
-    kind("t", base_url=url)
+def test_plain_http_is_fine_on_this_machine(url):
+    Ferry("t", base_url=url)
 
 
-@kinds
 @each(
     "host",
     [
@@ -125,20 +110,16 @@ def test_plain_http_is_fine_on_this_machine(kind, url):
         *("notlocalhost", "[fe80::1]", "169.254.169.254"),
     ],
 )
-def test_plain_http_elsewhere_needs_to_be_allowed(kind, host):
-    error = caught(ConfigurationError, kind, "t", base_url=f"http://{host}")
+def test_plain_http_elsewhere_needs_to_be_allowed(host):
+    error = caught(ConfigurationError, Ferry, "t", base_url=f"http://{host}")
     assert "allow_http=True" in str(error)
-    kind("t", base_url=f"http://{host}", allow_http=True)
+    Ferry("t", base_url=f"http://{host}", allow_http=True)
 
 
-@each("url", [URL, f"{URL}/", f"{URL}//"])
-def test_slashes_at_the_end_of_the_address_do_not_matter(clients, url):
-    assert str(request_of(clients, ask_ports, base_url=url).url) == f"{URL}/api/port"
-
-
-def test_an_address_may_have_a_path(clients):
-    request = request_of(clients, ask_ports, base_url=f"{URL}/gateway/")
-    assert str(request.url) == f"{URL}/gateway/api/port"
+@each("url", [URL, f"{URL}/", f"{URL}//", f"{URL}/gateway/"])
+def test_an_address_may_have_a_path_and_slashes_at_its_end(clients, url):
+    request = request_of(clients, ask_ports, base_url=url)
+    assert str(request.url) == f"{url.rstrip('/')}/api/port"
 
 
 # ---- on the wire ------------------------------------------------------------------------------
@@ -153,18 +134,6 @@ def test_a_header_is_sent_once_however_it_is_written(clients):
 
 
 # ---- callable tokens --------------------------------------------------------------------------
-
-
-def test_a_function_is_asked_for_a_token_once_and_again_when_it_is_refused(clients):
-    tokens = iter(["one", "two", "three"])
-    service = Exchanges(httpx.Response(503), PORTS, PORTS, httpx.Response(401), PORTS, PORTS)
-    ferry = client_of(clients, service, token=lambda: next(tokens), max_retries=1)
-    for _ in range(4):
-        ask_ports(ferry)
-    assert [request.headers["authorization"] for request in service.requests] == [
-        *["Bearer one"] * 4,
-        *["Bearer two"] * 2,
-    ]
 
 
 def test_an_async_function_is_awaited_by_the_async_client_and_refused_by_the_other(clients):
@@ -217,9 +186,9 @@ def test_a_view_of_a_view_keeps_what_is_left_out(clients):
 
 def test_none_is_a_time_out_of_none(clients, ferry_sandbox):
     ferry = clients(
-        ferry_sandbox.token, base_url=ferry_sandbox.base_url, timeout=0.1, max_retries=0
+        ferry_sandbox.token, base_url=ferry_sandbox.base_url, timeout=0.05, max_retries=0
     )
-    ferry_sandbox.faults.add("delay_before", "catalogue.ports", times=2, seconds=0.4)
+    ferry_sandbox.faults.add("delay_before", "catalogue.ports", times=2, seconds=0.2)
     caught(RequestTimeoutError, ask_ports, ferry)
     ask_ports(ferry.with_options(timeout=None))
 
@@ -235,7 +204,7 @@ def test_each_part_of_a_time_out_reaches_the_connection(clients):
 
 @each("max_retries", [0, 3])
 def test_a_view_has_its_own_number_of_attempts(clients, max_retries):
-    service = Exchanges(httpx.Response(503))
+    service = Exchanges(BUSY)
     view = client_of(clients, service).with_options(max_retries=max_retries)
     caught(ServerError, ask_ports, view)
     assert len(service.requests) == max_retries + 1
@@ -280,38 +249,7 @@ def test_read_only_can_be_tightened_and_never_loosened(clients):
     assert {request.url.path for request in service.requests} == {"/api/port"}
 
 
-def test_views_share_the_pool_and_close_nothing(both, ferry_sandbox):
-    ask_ports(both)
-    before = ferry_sandbox.counters.connections
-    view = both.with_options(language="fr").with_options(max_retries=0)
-    ask_ports(view)
-    assert ferry_sandbox.counters.connections == before
-    with view:
-        pass
-    ask_ports(both)
-    ask_ports(view)
-    assert ferry_sandbox.counters.connections == before
-
-
 # ---- closing ----------------------------------------------------------------------------------
-
-
-def test_a_closed_client_says_so(both):
-    ask_ports(both)
-    view = both.with_options(language="fr")
-    both.close()
-    both.close()
-    for ferry in (both, view):
-        for call in (ferry.catalogue.ports, ferry.mcp.ports):
-            error = caught(ConfigurationError, call)
-            assert "closed" in str(error)
-            assert error.outcome == "not_sent"
-
-
-def test_a_with_block_closes(clients, ferry_sandbox):
-    with clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-        ask_ports(ferry)
-    caught(ConfigurationError, ask_ports, ferry)
 
 
 def test_a_callers_own_http_client_stays_open(clients):

@@ -3,6 +3,7 @@
 import json
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
+from itertools import product
 
 import pytest
 
@@ -67,34 +68,30 @@ def test_a_tariff_expires_by_the_services_clock(heard_by, skew, left, is_expired
 
 
 @each(
-    "date",
+    ("date", "skew"),
     [
-        None,
-        "",
-        "yesterday",
-        "Wed, 31 Feb 2027 08:00:00 GMT",
-        "Mon, 01 Jan 99999999999999999999 00:00:00 GMT",
+        *product(
+            [
+                "Fri, 15 Jan 2027 08:16:40 GMT",
+                "Fri, 15 Jan 2027 10:16:40 +0200",
+                "Fri, 15 Jan 2027 08:16:40 -0000",
+            ],
+            [-0.25],
+        ),
+        *product(
+            [
+                *(None, "", "yesterday", "Wed, 31 Feb 2027 08:00:00 GMT"),
+                "Mon, 01 Jan 99999999999999999999 00:00:00 GMT",
+            ],
+            [12.0],
+        ),
     ],
 )
-def test_a_date_that_cannot_be_read_says_nothing_of_the_clock(date):
+def test_a_date_tells_the_services_clock_if_it_can_be_read(date, skew):
     driver = scripted_driver(reply(404, **({} if date is None else {"date": date})))
     driver.session.skew = 12.0
     driver.error(NotFoundError, "catalogue.ports")
-    assert driver.session.skew == 12.0
-
-
-@each(
-    "date",
-    [
-        "Fri, 15 Jan 2027 08:16:40 GMT",
-        "Fri, 15 Jan 2027 10:16:40 +0200",
-        "Fri, 15 Jan 2027 08:16:40 -0000",
-    ],
-)
-def test_a_date_is_a_moment_whatever_its_offset(date):
-    driver = scripted_driver(reply(404, date=date))
-    driver.error(NotFoundError, "catalogue.ports")
-    assert driver.session.skew == -0.25
+    assert driver.session.skew == skew
 
 
 @each("date", ["Fri, 31 Dec 9999 23:59:59 GMT", "Mon, 01 Jan 0001 00:00:00 GMT"])
@@ -126,24 +123,27 @@ def test_the_expired_one_of_several_is_named():
 
 
 @each("name", CREATIONS)
-@each("locked", [0, 1])
-def test_a_locked_tariff_is_not_paired_with_another_carrier(name, locked):
+@each(
+    ("carriers", "locked", "refused"),
+    [
+        ("CTN GNV", (True, False), 0),
+        ("CTN GNV", (False, True), 1),
+        ("CTN GNV", (False, False), None),
+        ("CTN CTN", (True, True), None),
+    ],
+)
+def test_a_locked_tariff_is_not_paired_with_another_carrier(name, carriers, locked, refused):
     selections = [
-        create_with(company=company(carrier), tariff={"roundtrip_locked": number == locked})
-        for number, carrier in enumerate(["CTN", "GNV"])
+        create_with(company=company(carrier), tariff={"roundtrip_locked": is_locked})
+        for carrier, is_locked in zip(carriers.split(), locked, strict=True)
     ]
+    if refused is None:
+        driver = scripted_driver(good(BOOKING_CREATED))
+        assert driver.raw(described(name, availabilities=selections)).parse()
+        return
     with pytest.raises(InvalidInputError, match="same company") as info:
         described(name, availabilities=selections)
-    assert info.value.field == f"availabilities[{locked}]"
-
-
-@each("name", CREATIONS)
-@each(("locked", "carriers"), [(True, "CTN CTN"), (False, "CTN GNV")])
-def test_locked_tariffs_of_one_carrier_and_others_of_two_are_booked(name, locked, carriers):
-    tariff = {"roundtrip_locked": locked}
-    selections = [create_with(company=company(one), tariff=tariff) for one in carriers.split()]
-    driver = scripted_driver(good(BOOKING_CREATED))
-    assert driver.raw(described(name, availabilities=selections)).parse()
+    assert info.value.field == f"availabilities[{refused}]"
 
 
 @each("name", CREATIONS)

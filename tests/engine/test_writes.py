@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from decimal import Decimal
+from itertools import product
 
 import pytest
 
@@ -14,7 +15,6 @@ from ferry_sdk import (
     AuthenticationError,
     BadRequestError,
     Booking,
-    BookingConfirmation,
     ConflictError,
     ConnectionFailedError,
     FerryError,
@@ -79,35 +79,31 @@ def describe_guarded(name, amount=50):
     return described(name, **{GUARDED[name][0]: amount})
 
 
-@each("expected", [Decimal("148.18"), "148.18", "148.180", "1.4818e2"])
-def test_a_total_as_expected_lets_the_confirmation_leave(expected):
-    driver = scripted_driver(good(booking()), good(BOOKING_CONFIRMATION))
+@each(
+    ("expected", "total"),
+    [*product([Decimal("148.18"), "148.18", "148.180", "1.4818e2"], [148.18]), (148, 148)],
+)
+def test_a_total_as_expected_lets_the_confirmation_leave(expected, total):
+    driver = scripted_driver(good(booking(total_price=total)), good(BOOKING_CONFIRMATION))
     result = driver.raw(describe_guarded("bookings.confirm", expected)).parse()
     assert not result.read_back
     assert driver.paths == ["/api/booking/b-1", "/api/booking/confirm"]
 
 
-def test_a_whole_total_may_be_an_int():
-    driver = scripted_driver(good(booking(total_price=148)), good(BOOKING_CONFIRMATION))
-    assert driver.raw(describe_guarded("bookings.confirm", 148)).parse()
-
-
-@each("expected", ["148.17", "148.19", Decimal(148), 0, "-148.18"])
-def test_any_other_total_holds_the_confirmation_back(expected):
-    driver = scripted_driver(good(booking(currency="Tnd")))
+@each(
+    ("expected", "total"),
+    [
+        *product(["148.17", "148.19", Decimal(148), 0, "-148.18"], [148.18]),
+        ("1000000000000000.01", 1e15),
+    ],
+)
+def test_any_other_total_holds_the_confirmation_back(expected, total):
+    driver = scripted_driver(good(booking(total_price=total, currency="Tnd")))
     error = driver.error(PriceChangedError, describe_guarded("bookings.confirm", expected))
-    assert (error.expected, error.found) == (Decimal(expected), Decimal("148.18"))
-    assert (error.currency, error.outcome, error.operation) == (
-        "TND",
-        "not_sent",
-        "bookings.confirm",
-    )
+    assert (error.expected, error.found) == (Decimal(expected), Decimal(str(total)))
+    assert (error.currency, error.outcome) == ("TND", "not_sent")
+    assert error.operation == "bookings.confirm"
     assert driver.paths == ["/api/booking/b-1"]
-
-
-def test_a_cent_of_a_great_sum_is_noticed():
-    driver = scripted_driver(good(booking(total_price=1e15)), good(BOOKING_CONFIRMATION))
-    driver.error(PriceChangedError, describe_guarded("bookings.confirm", "1000000000000000.01"))
 
 
 def test_a_currency_is_the_same_in_any_case():
@@ -295,12 +291,6 @@ def test_a_refund_is_compared_with_the_preview(refund, shortfall, caplog):
     assert all("less than was previewed" in words and "EUR" in words for words in warned)
 
 
-def test_a_cancellation_without_preview_knows_no_shortfall():
-    driver = scripted_driver(good(BOOKING_CANCELLATION))
-    result = driver.raw("bookings.cancel").parse()
-    assert (result.previewed, result.refund_shortfall) == (None, None)
-
-
 def test_a_guard_is_not_checked_again_against_what_is_read_back():
     for total, currency in ((999, "EUR"), (148.18, "KWD")):
         sold = booking("ticketed", "Issued", total_price=total, currency=currency)
@@ -311,13 +301,15 @@ def test_a_guard_is_not_checked_again_against_what_is_read_back():
 
 @each("name", CANCELLATIONS)
 def test_a_guarded_cancellation_that_is_read_back_keeps_its_preview(name, caplog):
-    driver = scripted_driver(good(CANCELLATION_FEE), reset(), good(SHOWN[name]))
-    with caplog.at_level(logging.WARNING, "ferry_sdk"):
-        result = driver.raw(describe_guarded(name)).parse()
-    assert result.read_back
-    assert result.previewed.refund_amount == Decimal("100.05")
-    assert getattr(result, "refund_shortfall", None) is None
-    assert caplog.records == []
+    twin = UnresolvedWriteError(entry(name))
+    for lost, journal in (([reset()], None), ([], Notes(api_error=twin))):
+        driver = scripted_driver(good(CANCELLATION_FEE), *lost, good(SHOWN[name]))
+        with caplog.at_level(logging.WARNING, "ferry_sdk"):
+            result = driver.raw(describe_guarded(name), journal=journal).parse()
+        assert result.read_back
+        assert result.previewed.refund_amount == Decimal("100.05")
+        assert getattr(result, "refund_shortfall", None) is None
+        assert caplog.records == []
 
 
 # What a flow puts on record: the intent before a byte leaves, the outcome after
@@ -335,25 +327,20 @@ def test_every_write_is_tested_here():
 def test_the_intent_is_on_record_before_the_first_byte_and_the_outcome_after(name):
     notes = Notes()
     driver = scripted_driver(good(ANSWERS[name]))
-    driver.raw(name, journal=notes)
+    driver.raw(name, journal=notes, correlation_id="c-1")
     assert kinds(driver) == [RunBlocking, Send, RunBlocking]
     assert notes.states == {"entry-1": "done"}
-
-
-@every_write
-def test_an_intent_says_what_is_about_to_be_done(name):
-    notes = Notes()
-    driver = scripted_driver(good(ANSWERS[name]))
-    driver.raw(name, journal=notes, correlation_id="c-1")
     (intent,) = notes.intents.values()
-    write = described(name).write
-    assert write is not None
     assert (intent.operation, intent.effect) == (name, SAFETY[name].effect)
     assert intent.method == "POST"
     assert intent.path.startswith(driver.paths[0])
-    assert (intent.subject, intent.correlation_id) == (write.subject, "c-1")
+    subject = described(name).write.subject
+    assert (intent.subject, intent.correlation_id) == (subject, "c-1")
     assert json.loads(intent.identity)
     assert "identity" not in repr(intent)
+    driver = scripted_driver(good(ANSWERS[name]))
+    assert driver.raw(name).parse()
+    assert kinds(driver) == [Send]
 
 
 def test_a_booking_is_the_same_in_both_protocols_whoever_travels_is_in_its_identity_alone():
@@ -478,18 +465,11 @@ def test_attempts_of_one_write_are_one_entry():
     assert notes.states == {"entry-1": "done"}
 
 
-@each("name", READS)
-def test_a_read_is_put_on_no_record(name):
+@each("name", OPERATIONS)
+def test_a_read_or_a_write_that_is_not_allowed_is_put_on_no_record(name):
     notes = Notes()
     driver = scripted_driver(then=reply(404))
-    driver.error(FerryError, name, journal=notes)
-    assert notes.states == {}
-
-
-@every_write
-def test_a_write_that_is_refused_before_the_wire_is_put_on_no_record(name):
-    notes = Notes()
-    scripted_driver().error(FerryError, name, journal=notes, read_only=True)
+    driver.error(FerryError, name, journal=notes, read_only=True)
     assert notes.states == {}
 
 
@@ -508,13 +488,6 @@ def test_a_payment_without_a_token_is_put_on_no_record_as_open():
         FerryError, described("tickets.mark_paid"), journal=notes, organisation_token=None
     )
     assert set(notes.states.values()) <= {"not_sent"}
-
-
-def test_without_a_journal_nothing_is_consulted():
-    driver = scripted_driver(good(BOOKING_CONFIRMATION))
-    answer = driver.raw("bookings.confirm").parse()
-    assert isinstance(answer, BookingConfirmation)
-    assert kinds(driver) == [Send]
 
 
 @each("journal", [None, Notes()], ids=["none", "one"])
@@ -537,34 +510,31 @@ def test_an_entry_is_unresolved_while_nobody_knows(state, is_unresolved):
 
 
 @every_write
-def test_a_write_that_the_journal_does_not_take_is_not_sent(name):
-    trouble = JournalError("the disk is full")
-    driver = scripted_driver()
-    error = driver.error(JournalError, name, journal=Notes(api_error=trouble))
-    assert error is trouble
-    assert (error.outcome, error.operation) == ("not_sent", name)
-    assert kinds(driver) == [RunBlocking]
+def test_a_write_that_the_journal_does_not_take_in_time_is_not_sent(name):
+    for trouble in (JournalError("the disk is full"), RequestTimeoutError("too late")):
+        driver = scripted_driver()
+        error = driver.error(type(trouble), name, journal=Notes(api_error=trouble))
+        assert error is trouble
+        assert (error.outcome, error.operation) == ("not_sent", name)
+        assert kinds(driver) == [RunBlocking]
 
 
 @every_write
-def test_an_outcome_that_the_journal_does_not_take_is_logged_and_the_result_given(name, caplog):
+@each("trouble", [JournalError("the disk is full"), RequestTimeoutError("it came too late")])
+def test_an_outcome_that_the_journal_does_not_take_is_logged_and_the_result_given(
+    name, caplog, trouble
+):
     caplog.clear()
-    notes = Notes(failure=JournalError("the disk is full"))
+    notes = Notes(failure=trouble)
     driver = scripted_driver(good(ANSWERS[name]))
     assert driver.raw(name, journal=notes).parse()
     assert notes.states == {"entry-1": "open"}
-    (record,) = [record for record in caplog.records if record.levelno >= logging.ERROR]
-    assert "entry-1" in record.getMessage()
-    assert "the disk is full" in record.getMessage()
-
-
-@every_write
-def test_an_error_comes_through_a_journal_that_fails(name, caplog):
-    caplog.clear()
-    notes = Notes(failure=JournalError("the disk is full"))
     error = scripted_driver(reply(403)).error(FerryError, name, journal=notes)
     assert error.outcome == "rejected"
-    assert any(record.levelno == logging.ERROR for record in caplog.records)
+    records = [record for record in caplog.records if record.levelno >= logging.ERROR]
+    for record, entry_id in zip(records, ("entry-1", "entry-2"), strict=True):
+        assert entry_id in record.getMessage()
+        assert str(trouble) in record.getMessage()
 
 
 @each("name", [name for name in ANSWERS if name not in SHOWN])
@@ -602,53 +572,18 @@ def test_a_twin_whose_effect_is_not_seen_keeps_the_write_back(name, answer):
     assert len(error.attempts) == 1
 
 
-def test_a_twin_that_is_settled_keeps_what_was_previewed():
-    notes = Notes(api_error=UnresolvedWriteError(entry("bookings.cancel")))
-    driver = scripted_driver(good(CANCELLATION_FEE), good(SHOWN["bookings.cancel"]))
-    operation = described("bookings.cancel", max_penalty=50)
-    result = driver.raw(operation, journal=notes).parse()
-    assert result.previewed is not None
-
-
-class Slow(Notes):
-    """Takes its time, by the driver's clock.
-
-    Attributes:
-        driver: Whose clock.
-    """
-
-    driver: Driver
-
-    def begin(self, intent):
-        self.driver.now += 5
-        return super().begin(intent)
-
-
 @every_write
 def test_an_intent_that_is_on_record_too_late_is_taken_back_and_nothing_sent(name):
+    class Slow(Notes):
+        def begin(self, intent):
+            driver.now += 5
+            return super().begin(intent)
+
     notes, driver = Slow(), scripted_driver()
-    notes.driver = driver
     error = driver.error(RequestTimeoutError, name, journal=notes, deadline=5.0)
     assert error.outcome == "not_sent"
     assert notes.states == {"entry-1": "not_sent"}
     assert driver.requests == []
-
-
-@every_write
-def test_a_journal_that_does_not_answer_in_time_keeps_the_write_back(name):
-    late = RequestTimeoutError("the deadline has passed")
-    error = scripted_driver().error(
-        RequestTimeoutError, described(name), journal=Notes(api_error=late)
-    )
-    assert error.outcome == "not_sent"
-
-
-@every_write
-def test_a_journal_that_hears_an_outcome_too_late_takes_no_result_away(name, caplog):
-    caplog.clear()
-    notes = Notes(failure=RequestTimeoutError("the deadline has passed"))
-    assert scripted_driver(good(ANSWERS[name])).raw(name, journal=notes).parse()
-    assert any(record.levelno == logging.ERROR for record in caplog.records)
 
 
 @every_write
@@ -664,44 +599,35 @@ class Leaving(Driver):
 
     Args:
         stop: What is raised instead of its outcome.
+        is_late: Whether it is left when it has just been done.
 
     Attributes:
         unheard: The consultation that was left.
     """
 
-    def __init__(self, stop):
+    def __init__(self, stop, *, is_late):
         super().__init__(Script(), Session(stage="bare"))
-        self._stop = stop
+        self._stop, self._is_late = stop, is_late
         self.unheard = None
 
     def perform(self, effect):
         """Perform it, but for the first consultation."""
         if isinstance(effect, RunBlocking) and self.unheard is None:
             self.unheard = effect
-            self.consulting(effect)
+            if self._is_late:
+                effect.function()
             raise self._stop
         return super().perform(effect)
 
-    def consulting(self, effect):
-        """What the consultation does before it is left."""
-
-
-class LeavingLate(Leaving):
-    """Leaves it when it has just been done."""
-
-    def consulting(self, effect):
-        """Do it."""
-        effect.function()
-
 
 @each("stop", [RequestTimeoutError("the deadline has passed"), KeyboardInterrupt()])
-@each("kind", [Leaving, LeavingLate])
+@each("is_late", [False, True])
 @every_write
-def test_an_intent_that_nobody_waits_for_is_taken_back(name, kind, stop):
-    notes, driver = Notes(), kind(stop)
+def test_an_intent_that_nobody_waits_for_is_taken_back(name, is_late, stop):
+    notes, driver = Notes(), Leaving(stop, is_late=is_late)
     error = driver.error(type(stop), name, journal=notes)
     assert error is stop
-    if kind is Leaving:
+    if not is_late:
         assert notes.states == {}
         assert driver.unheard is not None
         driver.unheard.function()

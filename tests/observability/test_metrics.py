@@ -20,11 +20,7 @@ from tests.transport.scripted import Service, over_tls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
-    from ferry_sdk.sandbox import Sandbox
-    from tests.observability.event_log import EventLog
-    from tests.support.both import Clients
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10)
 
@@ -76,9 +72,7 @@ def make_metered_client(make_client: Callable[..., Ferry], meters: Meters) -> Ca
     return made
 
 
-def test_requests_and_calls_are_timed(
-    make_metered_client: Callable[..., Ferry], meters: Meters, ferry_sandbox: Sandbox
-) -> None:
+def test_requests_and_calls_are_timed(make_metered_client, meters, ferry_sandbox):
     ferry = make_metered_client()
     ferry.catalogue.ports()
     for unknown in ("b-4711", "b-4712"):
@@ -119,9 +113,7 @@ def test_requests_and_calls_are_timed(
         assert 0 < metric.data.data_points[0].sum < 60
 
 
-def test_retries_and_unknown_outcomes_are_counted(
-    make_metered_client: Callable[..., Ferry], meters: Meters, ferry_sandbox: Sandbox
-) -> None:
+def test_retries_and_unknown_outcomes_are_counted(make_metered_client, meters, ferry_sandbox):
     ferry = make_metered_client()
     ferry_sandbox.faults.add("rate_limited", "catalogue.ports", retry_after=0)
     ferry.catalogue.ports()
@@ -136,9 +128,7 @@ def test_retries_and_unknown_outcomes_are_counted(
     assert meters.points("ferry.outcome.unknown") == [(unknown, 1)]
 
 
-def test_waits_for_the_limiter_are_timed_and_shown_to_hooks(
-    make_client: Callable[..., Ferry], meters: Meters
-) -> None:
+def test_waits_for_the_limiter_are_timed_and_shown_to_hooks(make_client, meters):
     waits: list[Any] = []
 
     class Limiter:
@@ -164,17 +154,8 @@ def test_waits_for_the_limiter_are_timed_and_shown_to_hooks(
     assert {type(event.call.correlation_id) for event in waits} == {str}
 
 
-def test_open_connections_are_those_of_all_clients_of_a_provider(
-    make_client: Callable[..., Ferry],
-    make_metered_client: Callable[..., Ferry],
-    meters: Meters,
-    ferry_sandbox: Sandbox,
-) -> None:
-    make_client(event_hooks=None).catalogue.ports()
-    first, second = make_metered_client(), make_metered_client()
+def count_connections(meters, server, first, second):
     assert not meters.points("http.client.open_connections")
-    there = urlsplit(ferry_sandbox.base_url)
-    server = {"server.address": there.hostname, "server.port": there.port}
     for client, connections in ((first, 1), (first, 1), (second, 2)):
         client.catalogue.ports()
         assert meters.points("http.client.open_connections") == [(server, connections)]
@@ -183,10 +164,17 @@ def test_open_connections_are_those_of_all_clients_of_a_provider(
     assert meters.points("http.client.open_connections") == [(server, 1)]
 
 
+def test_open_connections_are_those_of_all_clients_of_a_provider(
+    make_client, make_metered_client, meters, ferry_sandbox
+):
+    make_client(event_hooks=None).catalogue.ports()
+    there = urlsplit(ferry_sandbox.base_url)
+    server = {"server.address": there.hostname, "server.port": there.port}
+    count_connections(meters, server, make_metered_client(), make_metered_client())
+
+
 @pytest.mark.own_http_client(reason="a caller's own client trusts what the caller says")
-def test_open_connections_over_tls_are_counted(
-    any_clients: Clients, meters: Meters, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_open_connections_over_tls_are_counted(any_clients, meters, tmp_path, monkeypatch):
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(context)
@@ -196,19 +184,13 @@ def test_open_connections_over_tls_are_counted(
     with Service(over_tls(context)) as service:
         made = [any_clients("t", base_url=service.secure_url, event_hooks=hooks) for _ in range(2)]
         server = {"server.address": "localhost", "server.port": service.port}
-        for client, connections in ((made[0], 1), (made[0], 1), (made[1], 2)):
-            client.catalogue.ports()
-            assert meters.points("http.client.open_connections") == [(server, connections)]
-            assert service.accepted == connections
-        made[0].close()
-        assert meters.points("http.client.open_connections") == [(server, 1)]
+        count_connections(meters, server, *made)
+        assert service.accepted == 2
 
 
 @pytest.mark.own_http_client(reason="a caller's own client is of one process")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
-def test_open_connections_after_a_fork_are_those_of_the_process(
-    meters: Meters, ferry_sandbox: Sandbox
-) -> None:
+def test_open_connections_after_a_fork_are_those_of_the_process(meters, ferry_sandbox):
     hooks = otel.event_hooks(meter_provider=meters.provider)
     there = urlsplit(ferry_sandbox.base_url)
     server = {"server.address": there.hostname, "server.port": there.port}
@@ -235,9 +217,7 @@ def test_open_connections_after_a_fork_are_those_of_the_process(
         assert counted() == [(server, 1)]
 
 
-def test_without_metrics_nothing_is_measured(
-    make_client: Callable[..., Ferry], event_log: EventLog
-) -> None:
+def test_without_metrics_nothing_is_measured(make_client, event_log):
     assert set(otel.event_hooks()) == {"request", "response", "retry", "outcome"}
     hooks: Any = otel.event_hooks(event_log.hooks, metrics=True)
     assert set(hooks) == {*otel.event_hooks(), "limiter", "connections"}
@@ -245,9 +225,7 @@ def test_without_metrics_nothing_is_measured(
     assert event_log.kinds == ["request", "response", "outcome"]
 
 
-def test_no_attribute_has_values_without_bounds(
-    make_metered_client: Callable[..., Ferry], meters: Meters, ferry_sandbox: Sandbox
-) -> None:
+def test_no_attribute_has_values_without_bounds(make_metered_client, meters, ferry_sandbox):
     ferry = make_metered_client()
     counts: list[dict[str, int]] = []
     for number in range(3):

@@ -139,7 +139,6 @@ def test_what_is_json_is_the_same_however_it_is_read(content):
     assert repr(decode_json(content)) == repr(aside(content))
 
 
-finite = st.floats(allow_nan=False, allow_infinity=False)
 json_values = st.recursive(
     st.none()
     | st.booleans()

@@ -29,8 +29,7 @@ from tests.support.driven import Driven, in_turn, raising, replied
 from tests.support.exchanges import caught
 from tests.support.mcp_samples import BOOKING, PASSENGERS, SELECTION, TICKET, failure
 from tests.support.tables import each
-from tests.support.trip import PASSENGERS as TRAVELLERS
-from tests.support.trip import found
+from tests.support.tiers import mostly_long
 
 OPENED = "initialize", "notifications/initialized"
 MANY = 8
@@ -67,13 +66,6 @@ def test_nothing_is_sent_before_the_first_call():
     assert driven.methods == [*OPENED, "tools/call", "tools/call"]
 
 
-def test_making_a_client_asks_nothing_of_the_service(both, ferry_sandbox):
-    assert not ferry_sandbox.counters.requests
-    both.mcp.ports()
-    both.mcp.ports()
-    assert ferry_sandbox.counters.requests == {"mcp.initialize": 1, "mcp.ports": 2}
-
-
 def test_id_and_version_are_sent_back_on_all_but_initialize():
     driven = Driven(opening("session-7", "2025-06-18"), TICKET_SEEN)
     driven.call(VIEW)
@@ -84,11 +76,17 @@ def test_id_and_version_are_sent_back_on_all_but_initialize():
         assert headers["mcp-protocol-version"] == "2025-06-18"
 
 
-@each("version", ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"])
-def test_every_version_with_a_handshake_is_agreed_to(version):
-    driven = Driven(opening(version=version), TICKET_SEEN)
-    driven.call(VIEW)
-    assert driven.session.version == version
+def test_every_version_with_a_handshake_is_agreed_to():
+    for version in ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"):
+        driven = Driven(opening(version=version), TICKET_SEEN)
+        driven.call(VIEW)
+        assert driven.session.version == version
+    for version in ("1.0", "2026-07-28", 7, ["2025-11-25"], {"a": 1}):
+        driven = Driven(opening(version=version), TICKET_SEEN)
+        caught(UnexpectedResponseError, driven.call, VIEW)
+        assert driven.session.stage == "unknown"
+    with pytest.raises(UnexpectedResponseError, match="Mcp-Session-Id"):
+        Driven(opening(session="one\x00"), TICKET_SEEN).call(VIEW)
 
 
 def test_a_server_that_names_no_session_is_sent_none():
@@ -124,34 +122,10 @@ def test_a_server_without_a_handshake_is_called_bare_from_then_on(refused):
     assert all("mcp-protocol-version" not in headers for _, headers in driven.sent)
 
 
-@pytest.mark.parametrize("handshake", ["refused", "refused_404", "refused_405"])
-def test_bare_mode_works_and_is_remembered(both, ferry_sandbox, handshake):
-    ferry_sandbox.mcp.set(handshake=handshake, session="none", stray_session_ids=True)
-    both.mcp.ports()
-    both.mcp.ports()
-    assert ferry_sandbox.counters.requests == {"mcp.initialize": 1, "mcp.ports": 2}
-
-
 def test_a_view_of_a_client_shares_its_session(both, ferry_sandbox):
     both.mcp.ports()
     both.with_options(language="fr").mcp.ports()
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 1
-
-
-def test_a_dead_id_on_an_error_is_not_taken_up(both, ferry_sandbox):
-    ferry_sandbox.mcp.set(stray_session_ids=True)
-    both.mcp.ports()
-    for kind in ("session_required", "session_expired"):
-        ferry_sandbox.faults.add(kind, "mcp.ports")
-        both.mcp.ports()
-    both.mcp.ports()
-    assert ferry_sandbox.counters.requests == {"mcp.initialize": 3, "mcp.ports": 6}
-
-
-def test_a_session_that_is_required_is_had(both, ferry_sandbox):
-    ferry_sandbox.mcp.set(session="required")
-    assert both.mcp.ports()
-    assert ferry_sandbox.counters.requests == {"mcp.initialize": 1, "mcp.ports": 1}
 
 
 def test_a_session_is_renewed_before_its_hour_is_over():
@@ -233,6 +207,9 @@ def test_a_session_that_is_gone_again_is_not_renewed_for_ever():
     error = caught(NotFoundError, driven.call, BOOK)
     assert driven.methods == [*OPENED, "tools/call", *OPENED, "tools/call"]
     assert error.outcome == "rejected"
+    lost = raising(RequestTimeoutError("slow", outcome="unknown"))
+    driven = Driven(in_turn(opening(), lost), NOT_FOUND)
+    assert caught(RequestTimeoutError, driven.call, BOOK).outcome == "not_sent"
 
 
 @each("handshake", [opening(session=None), plain(405)])
@@ -240,12 +217,6 @@ def test_where_no_session_was_named_none_is_lost(handshake):
     driven = Driven(handshake, plain(404))
     caught(NotFoundError, driven.call, VIEW)
     assert driven.methods.count("initialize") == driven.methods.count("tools/call") == 1
-
-
-def test_a_result_under_404_is_no_lost_session():
-    driven = Driven(opening(), replied(404, result={"structuredContent": BOOKING}))
-    assert driven.call(BOOK).booking_id == "b1"
-    assert driven.methods == [*OPENED, "tools/call"]
 
 
 @each(
@@ -259,11 +230,14 @@ def test_a_result_under_404_is_no_lost_session():
         ({"error": {"code": -32601, "message": "Method not found"}}, NotFoundError),
     ],
 )
-def test_a_refusal_under_404_is_no_lost_session(members, error):
+def test_an_answer_under_404_is_no_lost_session(members, error):
     driven = Driven(opening(), replied(404, **members))
     with pytest.raises(error) as caught:
         driven.call(BOOK)
     assert caught.value.outcome == "rejected"
+    assert driven.methods == [*OPENED, "tools/call"]
+    driven = Driven(opening(), replied(404, result={"structuredContent": BOOKING}))
+    assert driven.call(BOOK).booking_id == "b1"
     assert driven.methods == [*OPENED, "tools/call"]
 
 
@@ -275,27 +249,13 @@ def test_a_code_that_no_tool_has_may_tell_of_a_lost_session():
 
 
 @pytest.mark.parametrize("kind", ["session_expired", "session_required"])
-def test_a_write_that_met_the_end_of_its_session_is_done_once(both, ferry_sandbox, kind):
-    sailing = found(both)
-    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
+def test_a_write_that_met_the_end_of_its_session_is_done_once(both, ferry_sandbox, creation, kind):
     both.mcp.ports()
     ferry_sandbox.faults.add(kind, "mcp.create_booking")
-    both.mcp.create_booking(availabilities=[selection], passengers=TRAVELLERS)
+    both.mcp.create_booking(**creation)
     assert len(ferry_sandbox.counters.effects_of("bookings.create")) == 1
     assert ferry_sandbox.counters.requests["mcp.create_booking"] == 2
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 2
-
-
-def test_a_session_that_the_service_has_ended_is_renewed(both, ferry_sandbox):
-    both.mcp.ports()
-    ferry_sandbox.clock.advance(3601)
-    both.mcp.list_tools()
-    both.mcp.ports()
-    assert ferry_sandbox.counters.requests == {
-        "mcp.initialize": 2,
-        "mcp.ports": 2,
-        "mcp.list_tools": 2,
-    }
 
 
 def test_a_server_that_begins_to_want_sessions_gets_them():
@@ -316,30 +276,6 @@ def test_a_server_of_another_era_is_named_as_that(call, code, status):
         driven.call(call)
     assert caught.value.outcome == "not_sent"
     assert set(driven.methods) == {"initialize"}
-
-
-@pytest.mark.parametrize(
-    ("handshake", "words"),
-    [("modern_only", "without a handshake"), ("odd_version", "an MCP version")],
-)
-def test_a_version_that_is_not_spoken_ends_the_call(both, ferry_sandbox, handshake, words):
-    ferry_sandbox.mcp.set(handshake=handshake)
-    with pytest.raises(UnexpectedResponseError, match=words):
-        both.with_options(max_retries=0).mcp.ports()
-    assert ferry_sandbox.counters.requests == {"mcp.initialize": 1}
-
-
-@each("version", ["1.0", "2026-07-28", 7, ["2025-11-25"], {"a": 1}])
-def test_a_version_of_any_other_kind_is_refused(version):
-    driven = Driven(opening(version=version), TICKET_SEEN)
-    caught(UnexpectedResponseError, driven.call, VIEW)
-    assert driven.session.stage == "unknown"
-
-
-def test_an_id_that_cannot_stand_in_a_header_is_refused():
-    driven = Driven(opening(session="one\x00"), TICKET_SEEN)
-    with pytest.raises(UnexpectedResponseError, match="Mcp-Session-Id"):
-        driven.call(VIEW)
 
 
 @each(
@@ -375,22 +311,6 @@ def test_a_handshake_that_always_fails_leaves_the_write_not_sent(trouble, error)
     assert caught.value.outcome == "not_sent"
     assert [attempt.sent for attempt in caught.value.attempts] == [False, False, False]
     assert driven.methods == ["initialize"] * 3
-
-
-def test_a_lost_reply_to_the_handshake_loses_no_booking(both, ferry_sandbox):
-    sailing = found(both)
-    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
-    ferry_sandbox.faults.add("lose_reply", "mcp.initialize")
-    both.mcp.create_booking(availabilities=[selection], passengers=TRAVELLERS)
-    assert ferry_sandbox.counters.requests["mcp.initialize"] == 2
-    assert ferry_sandbox.counters.requests["mcp.create_booking"] == 1
-    assert len(ferry_sandbox.counters.effects_of("bookings.create")) == 1
-
-
-def test_a_renewal_that_fails_leaves_the_write_not_sent():
-    lost = raising(RequestTimeoutError("slow", outcome="unknown"))
-    driven = Driven(in_turn(opening(), lost), NOT_FOUND)
-    assert caught(RequestTimeoutError, driven.call, BOOK).outcome == "not_sent"
 
 
 def test_a_write_lost_after_the_handshake_is_unknown_all_the_same():
@@ -436,13 +356,13 @@ def threads(work):
         return list(pool.map(begin, range(MANY)))
 
 
-def tasks(backend, sandbox, *rounds):
-    """Makes many calls at once in each round, in tasks of one client."""
+def tasks(backend, sandbox):
+    """Makes many calls at once in tasks of one client, and again when their session has ended."""
 
     async def main():
         async with AsyncFerry(sandbox.token, base_url=sandbox.base_url) as ferry:
-            for prepare in rounds:
-                prepare()
+            for prepare in (slow_handshake, end_sessions):
+                prepare(sandbox)
                 async with anyio.create_task_group() as group:
                     for _ in range(MANY):
                         group.start_soon(ferry.mcp.ports)
@@ -455,41 +375,26 @@ def slow_handshake(sandbox):
 
 
 def end_sessions(sandbox):
-    """Ends all sessions; the next handshake is slow, so that every call meets the end."""
+    """Ends all sessions; what follows is slow, so that every call meets the end."""
     sandbox.clock.advance(3601)
     slow_handshake(sandbox)
-
-
-def test_first_calls_of_many_threads_make_one_handshake(ferry_sandbox):
-    slow_handshake(ferry_sandbox)
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-        threads(lambda _: ferry.mcp.ports())
-    assert ferry_sandbox.counters.requests == {"mcp.initialize": 1, "mcp.ports": MANY}
+    sandbox.faults.add("delay_before", "mcp.ports", times=MANY, seconds=0.1)
 
 
 def test_threads_that_meet_the_same_end_renew_once(ferry_sandbox):
+    slow_handshake(ferry_sandbox)
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-        ferry.mcp.ports()
+        threads(lambda _: ferry.mcp.ports())
+        assert ferry_sandbox.counters.requests == {"mcp.initialize": 1, "mcp.ports": MANY}
         end_sessions(ferry_sandbox)
-        ferry_sandbox.faults.add("delay_before", "mcp.ports", times=MANY, seconds=0.1)
         threads(lambda _: ferry.mcp.ports())
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 2
-    assert ferry_sandbox.counters.requests["mcp.ports"] == 1 + 2 * MANY
+    assert ferry_sandbox.counters.requests["mcp.ports"] == 3 * MANY
 
 
-@pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_first_calls_of_many_tasks_make_one_handshake(ferry_sandbox, backend):
-    tasks(backend, ferry_sandbox, lambda: slow_handshake(ferry_sandbox))
-    assert ferry_sandbox.counters.requests == {"mcp.initialize": 1, "mcp.ports": MANY}
-
-
-@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+@pytest.mark.parametrize("backend", mostly_long(["asyncio", "trio"]))
 def test_tasks_that_meet_the_same_end_renew_once(ferry_sandbox, backend):
-    def second():
-        end_sessions(ferry_sandbox)
-        ferry_sandbox.faults.add("delay_before", "mcp.ports", times=MANY, seconds=0.1)
-
-    tasks(backend, ferry_sandbox, lambda: None, second)
+    tasks(backend, ferry_sandbox)
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 2
     assert ferry_sandbox.counters.requests["mcp.ports"] == 3 * MANY
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferry_sdk import ConnectionFailedError, OutcomeUnknownError, UnexpectedResponseError
+from ferry_sdk import UnexpectedResponseError
 from ferry_sdk._engine.http import Head, Headers
 from ferry_sdk._protocols.mcp.jsonrpc import EventStream, ReplyListener
 from tests.support.exchanges import caught
@@ -15,8 +15,7 @@ from tests.support.mcp_samples import BOOKING, TICKET, book, view
 from tests.support.mcp_server import Scripted, carried, reply
 from tests.support.stopwatch import Stopwatch
 from tests.support.tables import each
-from tests.support.tiers import examples
-from tests.support.trip import PASSENGERS, found
+from tests.support.tiers import examples, mostly_long
 
 MINE = "ferry-test"
 HEAD = Head(200, Headers([("content-type", "Text/Event-Stream; charset=utf-8")]))
@@ -72,13 +71,6 @@ def test_a_stream_is_split_as_its_format_says(stream, expected):
     wanted = [data.encode() for data in expected]
     assert events(stream.encode()) == wanted
     assert bytewise(stream.encode()) == wanted
-
-
-def test_an_event_is_told_at_its_blank_line_and_not_before():
-    parser = EventStream()
-    assert list(parser.feed(b"data: a")) == []
-    assert list(parser.feed(b"\n")) == []
-    assert list(parser.feed(b"\n")) == [b"a"]
 
 
 @examples(200)
@@ -154,21 +146,16 @@ def test_a_stream_of_anything_is_no_reply_and_no_crash(rubbish, in_data):
     assert reply_found is None or isinstance(reply_found, dict)
 
 
-def test_the_first_reply_counts_and_what_follows_is_not_read():
-    first = {"jsonrpc": "2.0", "id": MINE, "result": {"number": 1}}
-    second = {**first, "result": {"number": 2}}
-    stream = "".join(f"data: {json.dumps(each)}\n\n" for each in (first, second))
-    listener = ReplyListener(MINE)
-    assert listener.feed(HEAD, stream.encode())
-    assert listener.reply == first
-
-
 @each("error_id", [None, "server-error", MINE])
-def test_an_error_in_a_stream_needs_not_our_id(error_id):
-    error = {"jsonrpc": "2.0", "id": error_id, "error": {"code": -32600, "message": "no"}}
-    listener = ReplyListener(MINE)
-    assert listener.feed(HEAD, f"data: {json.dumps(error)}\n\n".encode())
-    assert listener.reply == error
+def test_the_first_reply_counts_and_what_follows_is_not_read(error_id):
+    """An error needs not our id."""
+    first = {"jsonrpc": "2.0", "id": MINE, "result": {"number": 1}}
+    second = {"jsonrpc": "2.0", "id": error_id, "error": {"code": -32600, "message": "no"}}
+    for replies in ([first, second], [second, first]):
+        stream = "".join(f"data: {json.dumps(each)}\n\n" for each in replies)
+        listener = ReplyListener(MINE)
+        assert listener.feed(HEAD, stream.encode())
+        assert listener.reply == replies[0]
 
 
 def test_a_body_that_is_no_stream_is_not_listened_to():
@@ -180,14 +167,6 @@ def test_a_body_that_is_no_stream_is_not_listened_to():
 
 
 STREAMS = [
-    {"line_end": "lf"},
-    {"line_end": "crlf"},
-    {"line_end": "cr"},
-    {"comments": True},
-    {"notification_first": True},
-    {"request_first": True},
-    {"several_lines": True},
-    {"raw_separators": True},
     {
         "line_end": "cr",
         "comments": True,
@@ -196,15 +175,15 @@ STREAMS = [
         "several_lines": True,
         "raw_separators": True,
     },
+    {"line_end": "lf"},
+    {"line_end": "crlf"},
 ]
 
 
-@pytest.mark.parametrize("options", STREAMS, ids=lambda options: "-".join(map(str, options)))
-def test_every_stream_of_the_local_service_is_read(both, ferry_sandbox, options):
+@pytest.mark.parametrize("options", mostly_long(STREAMS))
+def test_every_stream_of_the_local_service_is_read(both, ferry_sandbox, creation, options):
     ferry_sandbox.mcp.set(reply="sse", **options)
-    sailing = found(both)
-    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
-    booking = both.mcp.create_booking(availabilities=[selection], passengers=PASSENGERS)
+    booking = both.mcp.create_booking(**creation)
     ticket_id = both.mcp.confirm_booking(booking.booking_id).ticket_id
     assert both.mcp.view_ticket(ticket_id).id == ticket_id
     assert len(both.mcp.ports()) > 1
@@ -212,60 +191,14 @@ def test_every_stream_of_the_local_service_is_read(both, ferry_sandbox, options)
     assert len(ferry_sandbox.counters.effects_of("bookings.create")) == 1
 
 
-def test_a_stream_left_open_is_answered_at_once(both, ferry_sandbox):
+def test_a_stream_left_open_is_answered_at_once(both, ferry_sandbox, creation):
     ferry_sandbox.mcp.set(reply="sse", left_open=True)
-    sailing = found(both)
-    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
     watch = Stopwatch()
     assert len(both.mcp.ports()) > 1
-    booking = both.mcp.create_booking(availabilities=[selection], passengers=PASSENGERS)
+    booking = both.mcp.create_booking(**creation)
     assert watch.seconds < SLOWEST_OF_ANSWERS
     assert [effect.subject for effect in ferry_sandbox.counters.effects] == [booking.booking_id]
     assert ferry_sandbox.counters.requests["mcp.create_booking"] == 1
-
-
-def test_a_slow_stream_is_read_whole(both, ferry_sandbox):
-    ferry_sandbox.mcp.set(reply="sse", several_lines=True, line_end="crlf")
-    ferry_sandbox.faults.add("trickle", "mcp.countries", seconds=0.2, pieces=50)
-    assert len(both.mcp.countries()) > 1
-    assert ferry_sandbox.counters.requests["mcp.countries"] == 1
-
-
-def test_a_stream_that_ends_before_the_reply_is_asked_again(both, ferry_sandbox):
-    both.mcp.ports()
-    ferry_sandbox.faults.add("mcp_envelope", "mcp.ports", reply="sse", ended_early=True)
-    with pytest.raises(UnexpectedResponseError, match="no reply to the request"):
-        both.with_options(max_retries=0).mcp.read_resource("resource://service/ports")
-    ferry_sandbox.faults.add("mcp_envelope", "mcp.ports", reply="sse", ended_early=True)
-    assert len(both.mcp.ports()) > 1
-    assert ferry_sandbox.counters.requests["mcp.ports"] == 4
-
-
-def test_a_stream_that_ends_before_the_reply_leaves_a_write_unknown(both, ferry_sandbox):
-    sailing = found(both)
-    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
-    ferry_sandbox.faults.add("mcp_envelope", "mcp.create_booking", reply="sse", ended_early=True)
-    with pytest.raises(OutcomeUnknownError) as caught:
-        both.mcp.create_booking(availabilities=[selection], passengers=PASSENGERS)
-    assert caught.value.request.path == "/mcp tools/call create_booking"
-    assert caught.value.correlation_id
-    assert ferry_sandbox.counters.requests["mcp.create_booking"] == 1
-    assert len(ferry_sandbox.counters.effects_of("bookings.create")) == 1
-
-
-@pytest.mark.parametrize("chunked", [False, True])
-@pytest.mark.parametrize("reset", [False, True])
-def test_a_stream_cut_within_the_reply_leaves_a_write_unknown(both, ferry_sandbox, chunked, reset):
-    sailing = found(both)
-    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
-    ferry_sandbox.mcp.set(reply="sse")
-    ferry_sandbox.faults.add(
-        "truncate", "mcp.create_booking", keep=0.6, chunked=chunked, reset=reset
-    )
-    with pytest.raises(OutcomeUnknownError) as caught:
-        both.mcp.create_booking(availabilities=[selection], passengers=PASSENGERS)
-    assert isinstance(caught.value.__cause__, ConnectionFailedError)
-    assert len(ferry_sandbox.counters.effects_of("bookings.create")) == 1
 
 
 def test_the_replys_own_id_may_be_missing_in_a_body_and_not_in_a_stream(clients):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 
 import pytest
 
@@ -23,6 +23,8 @@ from ferry_sdk import (
 from ferry_sdk._engine.limiter import current_request
 from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox.http.conventions import Conventions
+from tests.backend.gathering import eventually
+from tests.support.tables import each
 from tests.support.trip import DAY, TRAVELLERS, booked
 
 
@@ -46,6 +48,38 @@ def journal():
         yield made
 
 
+@pytest.fixture
+def limited(clients, ferry_sandbox):
+    """Make clients of the local service with a limiter."""
+
+    def make(limiter, token=None, **settings):
+        return clients(
+            token or ferry_sandbox.token,
+            base_url=ferry_sandbox.base_url,
+            limiter=limiter,
+            **settings,
+        )
+
+    return make
+
+
+def limiter_of(acquire):
+    """Return a limiter that does this when it is asked."""
+    return SimpleNamespace(acquire=acquire)
+
+
+def fail(error):
+    raise error
+
+
+@pytest.fixture
+def used_up():
+    """A rate without a turn for a minute."""
+    rate = Rate("1/minute")
+    rate.acquire("the only turn of this minute")
+    return rate
+
+
 class Counting:
     """Lets everything go.
 
@@ -67,23 +101,6 @@ class Counting:
 class AsyncCounting(Counting):
     async def acquire(self, operation):
         super().acquire(operation)
-
-
-class Refusing:
-    """Lets nothing go."""
-
-    def acquire(self, operation):
-        raise LookupError(operation)
-
-
-class Blocking:
-    """Lets nothing go, and does not say so."""
-
-    def __init__(self):
-        self.ends = threading.Event()
-
-    def acquire(self, operation):
-        self.ends.wait()
 
 
 def read(ferry, sandbox):
@@ -164,28 +181,27 @@ KINDS = {
 
 
 @pytest.mark.usefixtures("look_once")
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_a_limiter_is_asked_as_often_as_the_service(
-    kind, mostly_sync_clients, ferry_sandbox, requests
+    clients, limited, ferry_sandbox, requests, kind
 ):
-    clients = mostly_sync_clients
+    requests.clear()
     limiter = AsyncCounting() if clients.is_async else Counting()
-    ferry = clients(lambda: ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=limiter)
-    kind(ferry, ferry_sandbox)
+    kind(limited(limiter, lambda: ferry_sandbox.token), ferry_sandbox)
     assert len(limiter.asked) == len(requests)
     assert limiter.asked[-len(KINDS[kind]) :] == KINDS[kind]
 
 
-def test_read_backs_and_handshakes_go_first(clients, ferry_sandbox):
+def test_read_backs_and_handshakes_go_first(limited, ferry_sandbox):
     limiter = Counting()
-    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=limiter)
+    ferry = limited(limiter)
     for kind in (read, guard, read_back, handshake):
         kind(ferry, ferry_sandbox)
     assert limiter.first == ["bookings.get", "mcp.ports", "mcp.ports"]
 
 
-def test_what_a_limiter_raises_reaches_the_caller_and_nothing_leaves(clients, ferry_sandbox):
-    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=Refusing())
+def test_what_a_limiter_raises_reaches_the_caller_and_nothing_leaves(limited, ferry_sandbox):
+    ferry = limited(limiter_of(lambda operation: fail(LookupError(operation))))
     for call in (ferry.catalogue.ports, ferry.mcp.ports, partial(ferry.bookings.cancel, "b-1")):
         with pytest.raises(LookupError):
             call()
@@ -193,16 +209,13 @@ def test_what_a_limiter_raises_reaches_the_caller_and_nothing_leaves(clients, fe
 
 
 def test_a_limiter_that_raises_leaves_the_outcome_of_a_lost_write_unknown(
-    clients, ferry_sandbox, journal
+    limited, ferry_sandbox, journal
 ):
-    class Later(Counting):
-        def acquire(self, operation):
-            if operation == "bookings.get":
-                raise LookupError(operation)
+    def acquire(operation):
+        if operation == "bookings.get":
+            raise LookupError(operation)
 
-    ferry = clients(
-        ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=Later(), journal=journal
-    )
+    ferry = limited(limiter_of(acquire), journal=journal)
     booking = booked(ferry)
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     with pytest.raises(OutcomeUnknownError) as unknown:
@@ -215,61 +228,43 @@ def test_a_limiter_that_raises_leaves_the_outcome_of_a_lost_write_unknown(
     assert [entry.state for entry in journal.unresolved()] == ["unknown"]
 
 
-def test_a_write_that_waits_until_its_deadline_is_not_sent(clients, ferry_sandbox, journal):
-    limiter = Blocking()
-    settings = {"base_url": ferry_sandbox.base_url, "limiter": limiter, "journal": journal}
-    ferry = clients(ferry_sandbox.token, deadline=0.3, **settings)
+def test_a_write_that_waits_until_its_deadline_is_not_sent(limited, ferry_sandbox, journal):
+    ends = threading.Event()
+    ferry = limited(limiter_of(lambda _: ends.wait() and None), journal=journal, deadline=0.1)
     try:
         with pytest.raises(RequestTimeoutError) as late:
             ferry.bookings.cancel("b-1")
     finally:
-        limiter.ends.set()
+        ends.set()
     assert late.value.outcome == "not_sent"
-    while journal.unresolved():
-        time.sleep(0.01)  # the entry was not made in time, so a thread withdraws it
+    eventually(lambda: not journal.unresolved())  # a thread withdraws an entry made too late
     assert not ferry_sandbox.counters.connections
 
 
 def test_a_write_that_is_interrupted_in_the_line_is_not_sent(ferry_sandbox, journal):
-    class Interrupted:
-        def acquire(self, operation):
-            raise KeyboardInterrupt
-
-    with (
-        Ferry(
-            ferry_sandbox.token,
-            base_url=ferry_sandbox.base_url,
-            limiter=Interrupted(),
-            journal=journal,
-        ) as ferry,
-        pytest.raises(KeyboardInterrupt),
-    ):
+    limiter = limiter_of(lambda _: fail(KeyboardInterrupt()))
+    settings = {"base_url": ferry_sandbox.base_url, "limiter": limiter, "journal": journal}
+    with Ferry(ferry_sandbox.token, **settings) as ferry, pytest.raises(KeyboardInterrupt):
         ferry.bookings.cancel("b-1")
     assert not journal.unresolved()
     assert not ferry_sandbox.counters.connections
 
 
-def test_a_deadline_ends_the_wait_for_a_rate(clients, ferry_sandbox):
-    rate = Rate("1/minute")
-    rate.acquire("the only turn of this minute")
-    ferry = clients(
-        ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=rate, deadline=0.3
-    )
+def test_a_deadline_ends_the_wait_for_a_rate(limited, ferry_sandbox, used_up):
     with pytest.raises(RequestTimeoutError) as late:
-        ferry.catalogue.ports()
+        limited(used_up, deadline=0.1).catalogue.ports()
     assert late.value.outcome == "not_sent"
     assert not ferry_sandbox.counters.connections
 
 
-def test_a_limiter_of_ones_own_can_ask_a_rate(clients, ferry_sandbox):
+def test_a_limiter_of_ones_own_can_ask_a_rate(limited, ferry_sandbox):
     class Two(Rate):
         def acquire(self, operation):
             asked.append(operation)
             super().acquire(operation)
 
     asked = []
-    rate = Two("1/minute")
-    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=rate)
+    ferry = limited(Two("1/minute"))
     ferry.catalogue.ports()
     with pytest.raises(RequestTimeoutError):
         ferry.with_options(deadline=0.3).catalogue.ports()
@@ -277,34 +272,28 @@ def test_a_limiter_of_ones_own_can_ask_a_rate(clients, ferry_sandbox):
     assert ferry_sandbox.counters.requests["catalogue.ports"] == 1
 
 
-@pytest.mark.parametrize("limiter", [object(), Counting, "50/second", AsyncCounting()])
+@each("limiter", [object(), Counting, "50/second", AsyncCounting()])
 def test_a_client_takes_no_limiter_that_it_cannot_ask(limiter):
     with pytest.raises(ConfigurationError, match="limiter: "):
         Ferry("token", base_url="https://ferry.example", limiter=limiter)
 
 
 def test_an_awaitable_is_not_awaited_by_threads(ferry_sandbox):
-    class Hidden:
-        def acquire(self, operation):
-            return AsyncCounting().acquire(operation)
-
+    hidden = limiter_of(lambda operation: AsyncCounting().acquire(operation))
     with (
-        Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=Hidden()) as ferry,
+        Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=hidden) as ferry,
         pytest.raises(ConfigurationError, match="AsyncFerry"),
     ):
         ferry.catalogue.ports()
 
 
 def test_a_hundred_tasks_can_wait_for_a_limiter_that_blocks(ferry_sandbox):
-    class Together(Counting):
-        def acquire(self, operation):
-            barrier.wait()
-
     barrier = threading.Barrier(100)
+    limiter = limiter_of(lambda _: barrier.wait() and None)
 
     async def search_together():
         async with AsyncFerry(
-            ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=Together()
+            ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=limiter
         ) as ferry:
             await asyncio.gather(*(ferry.catalogue.vehicle_types() for _ in range(100)))
 
@@ -333,14 +322,11 @@ def test_a_task_that_is_cancelled_in_the_line_takes_no_turn_and_no_connection(fe
     assert ferry_sandbox.counters.connections <= 11
 
 
-def test_closing_the_client_ends_the_wait(clients, ferry_sandbox):
-    rate = Rate("1/minute")
-    rate.acquire("the only turn of this minute")
-    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=rate)
+def test_closing_the_client_ends_the_wait(limited, used_up):
+    ferry = limited(used_up)
     with ThreadPoolExecutor() as threads:
         call = threads.submit(ferry.catalogue.ports)
-        while not rate._queue()._others:
-            time.sleep(0.01)
+        eventually(lambda: used_up._queue()._others)
         ferry.close()
         with pytest.raises(ConfigurationError, match="closed"):
             call.result()

@@ -16,7 +16,7 @@ PROCESSES = 8
 )
 def test_the_rate_is_used_and_kept_in_every_second(world, virtual_redis, text, limit):
     for rate in virtual_redis.share(text, 4):
-        world.saturate(rate, Loop(latency=0.008), seconds=20)
+        world.saturate(rate, Loop(latency=0.008), seconds=10)
     world.run()
     assert world.mean >= 0.93 * limit
     assert world.most <= limit + 1
@@ -25,7 +25,7 @@ def test_the_rate_is_used_and_kept_in_every_second(world, virtual_redis, text, l
 def test_a_process_far_from_the_storage_has_its_share(world, virtual_redis):
     virtual_redis.delay = lambda: 0.05
     for rate in virtual_redis.share("50/second", 2):
-        world.saturate(rate, Loop(latency=0.008), seconds=20)
+        world.saturate(rate, Loop(latency=0.008), seconds=10)
     world.run()
     assert world.mean >= 0.5 * 50 / 3
 

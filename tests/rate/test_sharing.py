@@ -12,7 +12,7 @@ import trio
 from ferry_sdk import AsyncFerry, Ferry, Rate
 from tests.support.processes import run
 
-EACH = 10
+EACH = 5
 
 FORKING = """
 import os, threading
@@ -60,7 +60,8 @@ def test_threads_and_event_loops_share_a_rate(ferry_sandbox):
         for ended in (*calls, *loops):
             ended.result()
     assert ferry_sandbox.counters.requests["catalogue.vehicle_types"] == 4 * EACH
-    assert time.monotonic() - began >= (4 * EACH - 1) / 50
+    # The first turn may be up to 25 ms old when it is taken.
+    assert time.monotonic() - began >= (4 * EACH - 1) / 50 - 0.025
 
 
 def test_a_thread_sleeps_until_its_turn(monkeypatch):
