@@ -68,7 +68,9 @@ class Conversation:
 
     def prepare(self, base: str) -> None:
         """Go as far as the correct call of the row needs."""
-        offers = result_of(self.call("trips_find", SEARCH))["offers"]
+        # The other company takes seconds to issue a ticket.
+        search = {**SEARCH, "companies": ["BALEARIA"]}
+        offers = result_of(self.call("trips_find", search))["offers"]
         self.seen["offer"] = offers[0]["offer"]
         if base not in {"search", "book"}:
             self.book()
