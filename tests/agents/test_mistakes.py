@@ -106,7 +106,7 @@ def test_a_price_is_refused_at_the_moment_it_expires(toolkit: Any, sending_nothi
     sailing = sailings(toolkit)[0]
     expires_at: str = sailing["tariffs"][0]["expiration_date"]
     expiry = datetime.fromisoformat(expires_at.replace("Z", "+00:00"))
-    runner_of(toolkit)._state.now = expiry.timestamp
+    runner_of(toolkit).writes.state.now = expiry.timestamp
     with sending_nothing():
         error(toolkit.call("bookings_create", order(sailing)), "offer_expired")
 
@@ -116,7 +116,7 @@ def test_a_price_that_expires_during_approval_is_refused(
 ) -> None:
     def slowly(_: ApprovalRequest) -> bool:
         runner = runner_of(toolkit)
-        runner._transport.session.skew += 31 * 60  # as another call would hear
+        runner.transport.session.skew += 31 * 60  # as another call would hear
         return True
 
     toolkit = toolkit_of(writes=True, approve=slowly)
@@ -323,8 +323,8 @@ def test_other_travellers_than_in_the_search_are_refused(
 
 def test_tariffs_in_two_currencies_are_refused(toolkit: Any, sending_nothing: Any) -> None:
     first, second = sailings(toolkit)[:2]
-    known_ids = runner_of(toolkit)._state.known_ids
-    sailing = known_ids.sailing(second["id"]).sailing
+    known_ids = runner_of(toolkit).writes.state.known_ids
+    sailing = known_ids.sailings.get(second["id"]).sailing
     tariffs = [one.model_copy(update={"currency": "GBP"}) for one in sailing.tariffs]
     known_ids.remember(
         Records([sailing.model_copy(update={"tariffs": tariffs})]), {"passengers": []}

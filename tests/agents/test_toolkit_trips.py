@@ -293,7 +293,7 @@ def test_only_offers_of_this_toolkit_are_known(
     other = toolkit_of({"deadline": 30}, writes=True, approve=approve_all)
     trips(other)
     with sending_nothing():
-        if runner_of(other)._state.known_ids.trip(offer["offer"]) is None:
+        if runner_of(other).writes.state.known_ids.trips.get(offer["offer"]) is None:
             refused = error(other.call("bookings_create", order), "unseen_id")
             assert refused["field"] == "offer"
         error(toolkit.call("bookings_create", {**order, "offer": "t99999"}), "unseen_id")

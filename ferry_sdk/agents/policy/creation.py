@@ -143,9 +143,8 @@ class Create:
 
     def _choice(self, chosen: Selection, where: str) -> _Choice:
         known_ids = self._state.known_ids
-        shown = known_ids.require(
-            known_ids.sailing(chosen.availability_id), "the sailing", f"{where}.availability_id"
-        )
+        shown = known_ids.sailings.get(chosen.availability_id)
+        shown = known_ids.require(shown, "the sailing", f"{where}.availability_id")
         tariff = {one.id: one for one in shown.sailing.tariffs}.get(chosen.tariff_id)
         tariff = known_ids.require(tariff, "the tariff of this sailing", f"{where}.tariff_id")
         place = {one.id: one for one in shown.sailing.places}.get(chosen.place_id)

@@ -7,11 +7,10 @@ shown again.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from datetime import datetime
 from decimal import Decimal
-from functools import partial
 from typing import Annotated, Any, Literal, TypeVar, cast
 
 from pydantic import BaseModel, PlainSerializer
@@ -116,12 +115,19 @@ class KnownTrip:
 
 
 class KnownIds:
-    """Remember what was shown; safe to share between threads."""
+    """Remember what was shown; safe to share between threads.
+
+    Attributes:
+        sailings: The sailings of searches, by their ids.
+        trips: The trips that were shown as offers, by the ids of these.
+    """
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._offers = state.table("offers", KnownSailing, REMEMBERED)
-        self._trips = state.table("trips", KnownTrip, REMEMBERED)
+        self.sailings: MutableMapping[str, KnownSailing] = state.table(
+            "offers", KnownSailing, REMEMBERED
+        )
+        self.trips: MutableMapping[str, KnownTrip] = state.table("trips", KnownTrip, REMEMBERED)
         self._prices = state.table("prices", frozenset[_TariffKey], REMEMBERED)
         self._bookings = state.table("bookings", KnownRecord, REMEMBERED)
         self._tickets = state.table("tickets", KnownRecord, REMEMBERED)
@@ -142,14 +148,6 @@ class KnownIds:
         step = f"{NEXT_STEPS['unseen_id']} {TEXTS['restarted']}"
         raise RefusedError("unseen_or_restarted", what, field=field, next_step=step)
 
-    def sailing(self, availability_id: str) -> KnownSailing | None:
-        """Return the sailing with this id, if it is remembered."""
-        return self._offers.get(availability_id)
-
-    def trip(self, offer: str) -> KnownTrip | None:
-        """Return the trip of an offer, if it is remembered."""
-        return self._trips.get(offer)
-
     def remember_trips(
         self, trips: Sequence[Trip], arguments: Mapping[str, Any], table: TripsTable, limit: int
     ) -> list[str]:
@@ -158,15 +156,13 @@ class KnownIds:
         The prices of the others are remembered, too.
         """
         offers: list[str] = []
-        known_sailing = self._known_by(arguments, has_return="back" in arguments)
         shown = {sailing.id for trip in trips[:limit] for sailing in _ways(trip)}
         sailings = {sailing.id: sailing for trip in trips for sailing in _ways(trip)}
         with self._state.transaction():
-            for sailing in sailings.values():
-                self._remember_sailing(known_sailing(sailing), is_shown=sailing.id in shown)
+            self._remember_sailings(sailings.values(), arguments, shown)
             for trip in trips[:limit]:
                 offer = self._new_offer_id()
-                self._trips[offer] = KnownTrip(trip, table.add(offer, trip))
+                self.trips[offer] = KnownTrip(trip, table.add(offer, trip))
                 offers.append(offer)
         return offers
 
@@ -202,7 +198,10 @@ class KnownIds:
         """Remember the records of a result, of a list only those in the view that was `shown`."""
         with self._state.transaction():
             if isinstance(result, Records):
-                self._remember_offers(cast("Records[object]", result), arguments, shown)
+                records = cast("Records[object]", result)
+                sailings = [record for record in records if isinstance(record, Availability)]
+                ids = None if shown is None else {item.get("id") for item in shown["items"]}
+                self._remember_sailings(sailings, arguments, ids)
             elif isinstance(result, BookingCreated):
                 description = f"booking {quote(result.booking_reference)}"
                 self._bookings[result.booking_id] = KnownRecord(description)
@@ -219,35 +218,24 @@ class KnownIds:
             elif isinstance(result, Ticket):
                 self._remember_ticket(result, None)
 
-    def _remember_offers(
+    def _remember_sailings(
         self,
-        records: Records[object],
+        sailings: Collection[Availability],
         arguments: Mapping[str, Any],
-        shown: Mapping[str, Any] | None,
+        shown: Collection[str] | None,
     ) -> None:
-        sailings = [record for record in records if isinstance(record, Availability)]
-        if not sailings:
-            return
-        ids = None if shown is None else {item.get("id") for item in shown["items"]}
-        has_return = arguments.get("ret_journey_id") is not None
-        for known in map(self._known_by(arguments, has_return=has_return), sailings):
-            self._remember_sailing(known, is_shown=ids is None or known.sailing.id in ids)
-
-    def _remember_sailing(self, known: KnownSailing, *, is_shown: bool) -> None:
-        if is_shown:
-            self._offers[known.sailing.id] = known
-        self._prices[known.price_key] = frozenset(map(known.tariff_key, known.sailing.tariffs))
-
-    def _known_by(
-        self, arguments: Mapping[str, Any], *, has_return: bool
-    ) -> Callable[[Availability], KnownSailing]:
-        """Return what makes a `KnownSailing` of a sailing that was found with arguments."""
-        vehicle, party = arguments.get("vehicle"), arguments["passengers"]
+        """Remember the prices of sailings that a search has found, and those that were shown."""
+        vehicle, party = arguments.get("vehicle"), arguments.get("passengers", ())
         code = None if vehicle is None else vehicle.code
         who = [(each.type, each.gender, each.age) for each in party]
+        has_return = any(arguments.get(name) is not None for name in ("back", "ret_journey_id"))
         question = self._state.fingerprint(who, code, has_return)
         types = tuple(str(each.type) for each in party)
-        return partial(KnownSailing, question=question, vehicle_code=code, party=types)
+        for sailing in sailings:
+            known = KnownSailing(sailing, question, code, types)
+            if shown is None or sailing.id in shown:
+                self.sailings[sailing.id] = known
+            self._prices[known.price_key] = frozenset(map(known.tariff_key, sailing.tariffs))
 
     def _remember_ticket(self, ticket: Ticket, booking_id: str | None) -> None:
         earlier = self._tickets.get(ticket.id)

@@ -212,7 +212,7 @@ def selected(values: Mapping[str, Any], known_ids: KnownIds) -> dict[str, Any]:
         if letters is not None:
             raise InvalidInputError("places are those of an offer", field="places")
         return arguments
-    known = known_ids.require(known_ids.trip(offer), "this offer", "offer")
+    known = known_ids.require(known_ids.trips.get(offer), "this offer", "offer")
     ways = known.places
     if letters is None:
         return {**arguments, "availabilities": known.trip.select()}

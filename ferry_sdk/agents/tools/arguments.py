@@ -241,20 +241,15 @@ def _without_empty(model: type[BaseModel], plain: dict[str, object]) -> dict[str
 
     Some strict modes do not allow null, so a model sends these for arguments that it would omit.
     """
-    return {
-        name: value
-        for name, value in plain.items()
-        if value not in ([], {})
-        or name not in model.model_fields
-        or model.model_fields[name].is_required()
-        or _is_scalar(model.model_fields[name].annotation)
+    may_be_empty = {
+        name
+        for name, field in model.model_fields.items()
+        if not field.is_required()
+        and (get_origin(field.annotation) is list or hasattr(field.annotation, "model_fields"))
     }
-
-
-def _is_scalar(annotation: object) -> bool:
-    if get_origin(annotation) is list:  # on Python 3.10, isinstance(list[int], type)
-        return False
-    return not (isinstance(annotation, type) and issubclass(annotation, BaseModel))
+    return {
+        name: one for name, one in plain.items() if one not in ([], {}) or name not in may_be_empty
+    }
 
 
 def _decode(text: str) -> object:
