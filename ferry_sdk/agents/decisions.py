@@ -52,7 +52,7 @@ from ferry_sdk.agents.policy.trip_answers import (
     with_travellers,
 )
 from ferry_sdk.agents.policy.writes import Prepared, ToolFlow, Writes
-from ferry_sdk.agents.tools.tools import LIST, TOOLS, Arguments, Tool, ToolChoice, choose_tools
+from ferry_sdk.agents.tools.tools import LIST, Arguments, Tool, ToolChoice, choose_tools
 from ferry_sdk.agents.tools.views import view_of
 from ferry_sdk.errors import (
     ConfigurationError,
@@ -116,16 +116,6 @@ class ToolRunner:
         approve = self.approve if approve is None else approve
         flow = self._decide(call, name, arguments, approve)
         return self._track(call, flow), call.correlation_id
-
-    def read_catalogue(self, name: str, arguments: object) -> tuple[ToolFlow, str]:
-        """Return the flow of a tool that reads, like `call`, even if the tool is not offered."""
-        call, tool = self._new_call(), TOOLS[name]
-        call.tool = name
-
-        def flow() -> ToolFlow:
-            return (yield from self._answer_read(tool, tool.read(arguments)))
-
-        return self._track(call, flow()), call.correlation_id
 
     def preview(self, name: object, arguments: object) -> tuple[PreviewFlow, str]:
         """Start to find out what a person has to approve; a refusal is recorded and returned."""

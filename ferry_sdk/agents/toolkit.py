@@ -390,12 +390,6 @@ def definitions_of(
     )
 
 
-async def read_catalogue(toolkit: AsyncToolkit, name: str, arguments: Mapping[str, Any]) -> Answer:
-    """Call a tool that reads, whether it is offered or not."""
-    runner = toolkit._runner  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-    return await toolkit._run(*runner.read_catalogue(name, arguments))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-
-
 def state_of(toolkit: AsyncToolkit) -> State:
     """Return where a toolkit keeps its state; the attribute is private."""
     return toolkit._runner.store  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]

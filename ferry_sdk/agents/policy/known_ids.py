@@ -7,7 +7,7 @@ shown again.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -17,7 +17,7 @@ from pydantic import BaseModel, PlainSerializer
 from pydantic_core import to_jsonable_python
 
 from ferry_sdk.agents.policy.answers import NEXT_STEPS, TEXTS, RefusedError
-from ferry_sdk.agents.policy.state import State
+from ferry_sdk.agents.policy.state import State, Table
 from ferry_sdk.agents.tools.sanitize import clean_text
 from ferry_sdk.agents.tools.trip_tools import TripsTable
 from ferry_sdk.models.availability import Availability, Tariff
@@ -124,10 +124,8 @@ class KnownIds:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self.sailings: MutableMapping[str, KnownSailing] = state.table(
-            "offers", KnownSailing, REMEMBERED
-        )
-        self.trips: MutableMapping[str, KnownTrip] = state.table("trips", KnownTrip, REMEMBERED)
+        self.sailings: Table[KnownSailing] = state.table("offers", KnownSailing, REMEMBERED)
+        self.trips: Table[KnownTrip] = state.table("trips", KnownTrip, REMEMBERED)
         self._prices = state.table("prices", frozenset[_TariffKey], REMEMBERED)
         self._bookings = state.table("bookings", KnownRecord, REMEMBERED)
         self._tickets = state.table("tickets", KnownRecord, REMEMBERED)

@@ -30,7 +30,7 @@ class AuditFile:
         except (OSError, ValueError) as error:
             raise ConfigurationError(f"audit: {path} cannot be written") from error
         if (problem := find_exposure(os.fstat(self._descriptor), path)) is not None:
-            self.close()
+            os.close(self._descriptor)
             raise ConfigurationError(f"audit: {problem}")
 
     def __call__(self, record: AuditRecord) -> None:
@@ -39,7 +39,3 @@ class AuditFile:
         line = f"{json.dumps(to_jsonable_python(fields))}\n".encode()
         while line:
             line = line[os.write(self._descriptor, line) :]
-
-    def close(self) -> None:
-        """Close the file."""
-        os.close(self._descriptor)

@@ -27,6 +27,8 @@ from ferry_sdk.errors import ConfigurationError
 
 K = TypeVar("K")
 V = TypeVar("V")
+Table = MutableMapping[str, V]
+"""The values of a table by their keys."""
 
 _APPLICATION: Final = 0x46657272
 """SQLite's ``application_id`` of these files."""
@@ -82,7 +84,7 @@ class State:
         with self._lock:
             yield None
 
-    def table(self, name: str, kind: type[V], most: int | None = None) -> MutableMapping[str, V]:
+    def table(self, name: str, kind: type[V], most: int | None = None) -> Table[V]:
         """Return a mapping of texts to values of a type, which keeps the `most` recent ones."""
         del name, kind  # only a file needs them
         return Recent[str, V](most, self._lock)
@@ -161,7 +163,7 @@ class AgentState(State):
         with self.transaction() as connection:
             return connection.execute(statement, values).fetchall()
 
-    def table(self, name: str, kind: type[V], most: int | None = None) -> MutableMapping[str, V]:
+    def table(self, name: str, kind: type[V], most: int | None = None) -> Table[V]:
         """Return a mapping whose values are stored as JSON."""
         return _Table(self, name, TypeAdapter(kind), most)
 

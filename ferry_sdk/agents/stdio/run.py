@@ -209,7 +209,8 @@ def serve(
             state=state,
             travellers=travellers,
         )
-        anyio.run(_serve, ferry, toolkit)
+        reader = AsyncToolkit(ferry, tools="all", audit=audit_file)
+        anyio.run(_serve, ferry, toolkit, reader)
     except ConfigurationError as error:
         sys.stderr.write(f"ferry_sdk: {error}\n")
         raise SystemExit(_USAGE) from None
@@ -221,9 +222,9 @@ def serve(
         sys.unraisablehook = lambda _: None
 
 
-async def _serve(ferry: AsyncFerry, toolkit: AsyncToolkit) -> None:
+async def _serve(ferry: AsyncFerry, toolkit: AsyncToolkit, reader: AsyncToolkit) -> None:
     async with ferry:
-        server = make_server(toolkit)
+        server = make_server(toolkit, reader)
 
         async def wait_for_writes() -> None:
             if toolkit.is_sending:

@@ -43,6 +43,7 @@ from mcp.types import (
     Tool,
     ToolAnnotations,
 )
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import JsonValue, ValidationError
 
 from ferry_sdk._runtime.version import __version__
@@ -56,9 +57,8 @@ from ferry_sdk.agents.stdio.elicitation import (
     can_ask,
     form,
     parse_answer,
-    uses_input_required,
 )
-from ferry_sdk.agents.toolkit import AsyncToolkit, definitions_of, read_catalogue, state_of
+from ferry_sdk.agents.toolkit import AsyncToolkit, definitions_of, state_of
 from ferry_sdk.agents.tools.data import data_beside
 from ferry_sdk.agents.tools.tools import TOOLS, ToolDefinition
 
@@ -70,7 +70,6 @@ _DATA: Final = data_beside(__file__)
 _JSON: Final = "application/json"
 _CATALOGUES: Final[Mapping[str, tuple[str, str]]] = _DATA["catalogues"]
 _SLOW: Final = "trips_find"
-_NONE: Final[Mapping[str, Any]] = {"places": ()}
 _DEPARTURES: Final = "ferry://departures/"
 
 _PLACES: Final = ("origin", "destination")
@@ -87,8 +86,9 @@ class _RequestHandler:
     write, and agrees to one tool, with these arguments, at this price.
     """
 
-    def __init__(self, toolkit: AsyncToolkit) -> None:
+    def __init__(self, toolkit: AsyncToolkit, reader: AsyncToolkit) -> None:
         self._toolkit = toolkit
+        self._reader = reader
         self._questions = Questions(state_of(toolkit))
         self._read: dict[str, tuple[str, str]] = {}
 
@@ -109,7 +109,8 @@ class _RequestHandler:
             if "error" in answer and answer["error"]["code"] == "unknown_tool":
                 raise MCPError(INVALID_PARAMS, "Unknown tool", answer["error"])
             return _result_of(answer)
-        if uses_input_required(context):
+        if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            # This host takes the question as a result, and repeats the call to answer.
             return await self._write_with_input_required(params, arguments)
 
         async def approve(request: ApprovalRequest) -> bool:
@@ -149,7 +150,7 @@ class _RequestHandler:
             arguments["provider_id"] = unquote(uri.removeprefix(_DEPARTURES))
         else:
             raise MCPError(INVALID_PARAMS, "Unknown resource", {"uri": uri})
-        answer = await read_catalogue(self._toolkit, tool, arguments)
+        answer = await self._reader.call(tool, arguments)
         if "error" in answer:
             error = answer["error"]
             is_wrong = answer["status"] == "refused" or error["outcome"] == "rejected"
@@ -180,8 +181,9 @@ class _RequestHandler:
         names: dict[str, None] = {}
         if params.argument.name in _PLACES:
             arguments = {"text": params.argument.value, "limit": 20}
-            answer = await read_catalogue(self._toolkit, "places_find", arguments)
-            names = dict.fromkeys(one["name"] for one in answer.get("result", _NONE)["places"])
+            answer = await self._reader.call("places_find", arguments)
+            places = answer.get("result", {}).get("places", ())
+            names = dict.fromkeys(one["name"] for one in places)
         return CompleteResult(completion=Completion(values=[*names]))
 
     async def _write_with_input_required(
@@ -272,9 +274,9 @@ async def _hide_error_details(ctx: Context, call_next: CallNext) -> HandlerResul
         raise MCPError(INTERNAL_ERROR, "Internal error") from None
 
 
-def make_server(toolkit: AsyncToolkit) -> Server[Any]:
-    """Return an MCP server for the tools of this toolkit."""
-    handler = _RequestHandler(toolkit)
+def make_server(toolkit: AsyncToolkit, reader: AsyncToolkit) -> Server[Any]:
+    """Return an MCP server for the tools of a toolkit; `reader` reads the catalogues."""
+    handler = _RequestHandler(toolkit, reader)
     server = Server[Any](
         "ferry",
         version=__version__,

@@ -56,9 +56,6 @@ EXCLUDED: Final[Mapping[str, str]] = _DATA["excluded"]
 """The operations that are not tools, each with the reason."""
 
 _TOOLKIT_ARGUMENTS: Final = ("detail", "contains", "confirmation_code")
-_DESTRUCTIVE: Final = frozenset(
-    {"bookings.confirm", "bookings.cancel", "tickets.cancel", "orders.change"}
-)
 _TEXTS: Final[Mapping[str, str]] = _DATA["texts"]
 """What tools do, when to call them, what they cost and what comes next, for a model."""
 _ADVICE: Final[Mapping[str, str]] = _DATA["advice"]
@@ -129,15 +126,15 @@ class Tool:
         self.operation: str = {**_PLANNED, _CHANGE: "orders.change"}.get(name, name)
         self.name: str = name.replace(".", "_")
         self._key = name
+        group, method = name.split(".")
+        self._method: Any = getattr(_GROUPS.get(group), method, None)
+        self._describe = _DESCRIBED.get(name, self._method)
         self.is_planned: bool = name in _PLANNED
         self.needs_journal: bool = name == _CHANGE
         self.takes_offer: bool = name in {"bookings.create", _CHANGE}
         self.is_read: bool = self.is_planned or (name in SAFETY and SAFETY[name].is_read)
         self._without = without
         self._by_handle = by_handle
-
-    def __repr__(self) -> str:
-        return f"Tool({self.operation!r})"
 
     def definition(
         self, *, approval: bool, call: Callable[[Mapping[str, Any] | str], AnswerT]
@@ -149,7 +146,7 @@ class Tool:
 
     @cache  # noqa: B019 -- the tools live as long as the process
     def _definition(self, approval: bool) -> ToolDefinition[Any]:  # noqa: FBT001 -- a key
-        words = parse_docstring(self.describe)
+        words = parse_docstring(self._describe)
         title, details = words.summary, words.details
         if self.operation in _TEXTS:
             title, _, details = _TEXTS[self.operation].removesuffix(".").partition(". ")
@@ -167,7 +164,7 @@ class Tool:
             input_schema=arguments_schema(self._model_with_code if by_code else self._model),
             output_schema=answer_schema(result, approval=by_code),
             read_only=self.is_read,
-            destructive=self.operation in _DESTRUCTIVE,
+            destructive=self.operation in _DATA["destructive"],
             idempotent=self.is_read,
             call=repr,
         )
@@ -181,16 +178,6 @@ class Tool:
         return Arguments(values, **ours)
 
     @cached_property
-    def describe(self) -> Any:  # noqa: ANN401 -- any method of the client
-        """The method that describes the operation, or the model in its place."""
-        return _DESCRIBED.get(self._key) or self._method
-
-    @property
-    def _method(self) -> Any:  # noqa: ANN401 -- the same
-        group, method = self._key.split(".")
-        return getattr(_GROUPS[group], method)
-
-    @cached_property
     def _result(self) -> Any:  # noqa: ANN401 -- a type for pydantic
         """The type of the result; None if `RESULTS` has its schema."""
         if self._key in trip_tools.RESULTS:
@@ -200,7 +187,7 @@ class Tool:
     @cached_property
     def _model(self) -> type[BaseModel]:
         return model_of(
-            self.describe,
+            self._describe,
             # A full view shows the travellers.
             is_list=get_origin(self._result) is Records,
             has_detail=self.is_read and not self._by_handle and has_full_view(self._result),
