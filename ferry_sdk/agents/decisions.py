@@ -30,17 +30,8 @@ from ferry_sdk.agents.policy.answers import (
     internal_error,
     unknown_answer,
 )
-from ferry_sdk.agents.policy.approval import (
-    ApprovalRequest,
-    Approve,
-)
-from ferry_sdk.agents.policy.audit import (
-    AuditRecord,
-    Invoke,
-    ToolCall,
-    ToolEffect,
-    record,
-)
+from ferry_sdk.agents.policy.approval import ApprovalRequest, Approve
+from ferry_sdk.agents.policy.audit import AuditRecord, Invoke, ToolCall, ToolEffect, record
 from ferry_sdk.agents.policy.budget import Budget
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.policy.trip_answers import (
@@ -54,11 +45,7 @@ from ferry_sdk.agents.policy.trip_answers import (
 from ferry_sdk.agents.policy.writes import Prepared, ToolFlow, Writes
 from ferry_sdk.agents.tools.tools import LIST, Arguments, Tool, ToolChoice, choose_tools
 from ferry_sdk.agents.tools.views import view_of
-from ferry_sdk.errors import (
-    ConfigurationError,
-    FerryError,
-    InvalidInputError,
-)
+from ferry_sdk.errors import ConfigurationError, FerryError, InvalidInputError
 from ferry_sdk.models.inputs import Traveller
 
 T = TypeVar("T")
@@ -152,11 +139,8 @@ class ToolRunner:
         except GeneratorExit:
             raise
         except BaseException:
-            outcome = "unknown" if call.is_sent else "not_sent"
-            interrupted: Answer = {
-                "status": "unknown" if call.is_sent else "failed",
-                "error": {"code": "interrupted", "outcome": outcome},
-            }
+            status, outcome = ("unknown", "unknown") if call.is_sent else ("failed", "not_sent")
+            interrupted = {"status": status, "error": {"code": "interrupted", "outcome": outcome}}
             yield from record(call.record(interrupted), self.audit)
             raise
         else:

@@ -149,10 +149,8 @@ def _error_answer(
     **details: JsonValue,
 ) -> Answer:
     error = {"code": code, "message": message, "outcome": outcome}
-    return {
-        "status": status,
-        "error": {**error, "next_step": next_step or NEXT_STEPS[code], **details},
-    }
+    error["next_step"] = next_step or NEXT_STEPS[code]
+    return {"status": status, "error": {**error, **details}}
 
 
 def _next_step(error: FerryError) -> str:

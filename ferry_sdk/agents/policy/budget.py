@@ -56,10 +56,7 @@ class Budget:
     """
 
     def __init__(
-        self,
-        spend_limit: Limits | None,
-        penalty_limit: Limits | None,
-        state: State | None = None,
+        self, spend_limit: Limits | None, penalty_limit: Limits | None, state: State | None = None
     ) -> None:
         self._spend = _parse_limits(spend_limit, "spend_limit")
         self._penalty = _parse_limits(penalty_limit, "penalty_limit")

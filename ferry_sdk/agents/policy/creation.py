@@ -17,12 +17,7 @@ from ferry_sdk.agents.policy.known_ids import (
     describe_sailing,
     quote,
 )
-from ferry_sdk.agents.policy.write_plan import (
-    Identity,
-    ToolkitState,
-    WritePlan,
-    WritePlans,
-)
+from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState, WritePlan, WritePlans
 from ferry_sdk.agents.tools.sanitize import name_key
 from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.availability import Place, Tariff

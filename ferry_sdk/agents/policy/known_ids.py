@@ -84,13 +84,10 @@ class KnownSailing:
 
     def tariff_key(self, tariff: Tariff) -> _TariffKey:
         """Return the kind of a tariff, its rank among that kind, and its price."""
-        alike = [
-            other
-            for other in self.sailing.tariffs
-            if (other.type, other.roundtrip_locked) == (tariff.type, tariff.roundtrip_locked)
-        ]
-        rank = [other.id for other in alike].index(tariff.id)
-        return tariff.type, tariff.roundtrip_locked, rank, tariff.amount, tariff.currency
+        kind = tariff.type, tariff.roundtrip_locked
+        others = self.sailing.tariffs
+        alike = [other.id for other in others if (other.type, other.roundtrip_locked) == kind]
+        return *kind, alike.index(tariff.id), tariff.amount, tariff.currency
 
 
 @dataclass(frozen=True, slots=True)

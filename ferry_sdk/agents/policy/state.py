@@ -45,6 +45,10 @@ _TABLES: Final = (
     """,
     "CREATE INDEX recent ON entries (kind, place)",
 )
+_FORGET_OLDEST: Final = (
+    "DELETE FROM entries WHERE kind = ? AND place <= "
+    "(SELECT place FROM entries WHERE kind = ? ORDER BY place DESC LIMIT 1 OFFSET ?)"
+)
 
 
 class Recent(OrderedDict[K, V]):
@@ -143,7 +147,8 @@ class AgentState(State):
                 with closing(self._database.connect(_TIMEOUT)) as self._connection:
                     self.execute("BEGIN IMMEDIATE")
                     yield self._connection
-                    self._forget_oldest()
+                    for kind, most in self.added.items():
+                        self.execute(_FORGET_OLDEST, kind, kind, most)
                     self.execute("COMMIT")
             except FileRefusedError as error:
                 raise ConfigurationError(f"state: {error}") from None
@@ -166,16 +171,6 @@ class AgentState(State):
     def table(self, name: str, kind: type[V], most: int | None = None) -> Table[V]:
         """Return a mapping whose values are stored as JSON."""
         return _Table(self, name, TypeAdapter(kind), most)
-
-    def _forget_oldest(self) -> None:
-        for kind, most in self.added.items():
-            self.execute(
-                "DELETE FROM entries WHERE kind = ? AND place <= (SELECT place FROM entries "
-                "WHERE kind = ? ORDER BY place DESC LIMIT 1 OFFSET ?)",
-                kind,
-                kind,
-                most,
-            )
 
 
 @dataclass(frozen=True, eq=False)

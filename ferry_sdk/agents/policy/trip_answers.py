@@ -15,7 +15,7 @@ from ferry_sdk.agents.tools.trip_tools import OFFERS, PLACES, TripsTable, places
 from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.inputs import Traveller, VehicleQuery
 from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
-from ferry_sdk.planning.trips import SearchReport, TripSearch
+from ferry_sdk.planning.trips import TripSearch
 from ferry_sdk.planning.vehicles import VehicleMatch
 from ferry_sdk.resources.arguments import passengers_on
 
@@ -175,25 +175,16 @@ def _notes(trips: TripSearch | ConnectionSearch) -> Iterator[str]:
     report = trips.report
     if trips.left_out:
         yield TEXTS["left_out"].format(trips.left_out)
-    if missing := _missing(report):
-        yield missing
+    parts = {failed.company: f"failed ({code_of(failed.error)})" for failed in report.failed}
+    for skipped in report.not_asked:
+        parts.setdefault(skipped.company, "not asked (no time, or too many searches)")
+    if parts:
+        line = ", ".join(f"{company} {reason}" for company, reason in parts.items())
+        yield clean_text(f"Not all offers: {line}.", _MAX_NOTE)
     if trips and isinstance(trips, ConnectionSearch):
         yield TEXTS["separate_tickets"]
     if not trips and not trips.left_out:
         yield TEXTS["nothing_found" if report.asked or report.not_asked else "no_company"]
-
-
-def _missing(report: SearchReport) -> str:
-    """Return who did not answer and who was not asked, in a line; empty if nobody is missing."""
-    parts: dict[str, str] = {}
-    for failed in report.failed:
-        parts[failed.company] = f"failed ({code_of(failed.error)})"
-    for skipped in report.not_asked:
-        parts.setdefault(skipped.company, "not asked (no time, or too many searches)")
-    if not parts:
-        return ""
-    line = ", ".join(f"{company} {reason}" for company, reason in parts.items())
-    return clean_text(f"Not all offers: {line}.", _MAX_NOTE)
 
 
 def selected(values: Mapping[str, Any], known_ids: KnownIds) -> dict[str, Any]:

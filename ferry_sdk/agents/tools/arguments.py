@@ -178,10 +178,7 @@ def _input_type(model: type[Input]) -> Any:  # noqa: ANN401 -- a type for pydant
     """Return a strict type for an input model; a valid value becomes that model."""
     fields: dict[str, Any] = {
         name: _field(
-            model,
-            name,
-            _constrain(field.annotation, field.metadata),
-            needed=field.is_required(),
+            model, name, _constrain(field.annotation, field.metadata), needed=field.is_required()
         )
         for name, field in model.model_fields.items()
         if name not in _DERIVED | model.not_sent

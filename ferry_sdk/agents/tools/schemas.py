@@ -156,9 +156,7 @@ def parse_docstring(thing: object) -> Docstring:
         fields = field_descriptions(thing)
     summary, _, details = _one_line(_INTERFACE.sub("", head)).partition(". ")
     return Docstring(
-        summary.removesuffix("."),
-        details,
-        {name: _one_line(text) for name, text in fields.items()},
+        summary.removesuffix("."), details, {name: _one_line(text) for name, text in fields.items()}
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any, Final, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -14,11 +14,7 @@ from pydantic import BaseModel, create_model
 from ferry_sdk.agents.tools import trip_tools
 from ferry_sdk.agents.tools.arguments import CODE, model_of, read_arguments
 from ferry_sdk.agents.tools.data import data_beside
-from ferry_sdk.agents.tools.schemas import (
-    answer_schema,
-    arguments_schema,
-    parse_docstring,
-)
+from ferry_sdk.agents.tools.schemas import Schema, answer_schema, arguments_schema, parse_docstring
 from ferry_sdk.agents.tools.views import Detail, has_full_view, schema_of
 from ferry_sdk.errors import ConfigurationError
 from ferry_sdk.models.records import Records
@@ -140,12 +136,6 @@ class Tool:
         self, *, approval: bool, call: Callable[[Mapping[str, Any] | str], AnswerT]
     ) -> ToolDefinition[AnswerT]:
         """Return the definition; with `approval`, writes have an argument for the code."""
-        made = self._definition(approval)
-        copies = deepcopy((made.input_schema, made.output_schema))  # callers may change them
-        return replace(made, input_schema=copies[0], output_schema=copies[1], call=call)
-
-    @cache  # noqa: B019 -- the tools live as long as the process
-    def _definition(self, approval: bool) -> ToolDefinition[Any]:  # noqa: FBT001 -- a key
         words = parse_docstring(self._describe)
         title, details = words.summary, words.details
         if self.operation in _TEXTS:
@@ -156,18 +146,24 @@ class Tool:
             advice = "" if self.name in JOURNEY else _ADVICE["rarely"]
         else:
             advice = _ADVICE["by_code" if by_code else "by_person"]
-        result = trip_tools.RESULTS.get(self._key) or schema_of(self._result)
+        input_schema, output_schema = deepcopy(self._schemas(by_code))  # callers may change them
         return ToolDefinition(
             name=self.name,
             title=title,
             description=" ".join(filter(None, (f"{title}.", details, advice))),
-            input_schema=arguments_schema(self._model_with_code if by_code else self._model),
-            output_schema=answer_schema(result, approval=by_code),
+            input_schema=input_schema,
+            output_schema=output_schema,
             read_only=self.is_read,
             destructive=self.operation in _DATA["destructive"],
             idempotent=self.is_read,
-            call=repr,
+            call=call,
         )
+
+    @cache  # noqa: B019 -- the tools live as long as the process
+    def _schemas(self, by_code: bool) -> tuple[Schema, Schema]:  # noqa: FBT001 -- a key
+        model = self._model_with_code if by_code else self._model
+        result = trip_tools.RESULTS.get(self._key) or schema_of(self._result)
+        return arguments_schema(model), answer_schema(result, approval=by_code)
 
     def read(self, arguments: object) -> Arguments:
         """Validate the arguments of a call; raise InvalidInputError as `read_arguments` does."""

@@ -72,11 +72,7 @@ def view_of(value: object, detail: Detail, contains: str | None = None) -> JsonV
         records: Collection[object] = cast("Records[object]", value)
         if contains is not None:
             text = contains.casefold()
-            records = [
-                record
-                for record in records
-                if _contains(_view(record, _SizeLimit(), "short"), text)
-            ]
+            records = [row for row in records if _contains(_view(row, _SizeLimit(), "short"), text)]
         items = [_view(record, limit, detail) for record in limit.entries(records)]
         counts = {"count": len(items), "unreadable": len(value.unreadable)}
         view: JsonValue = {"items": items, **counts}
