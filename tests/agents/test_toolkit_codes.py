@@ -173,7 +173,7 @@ def test_an_expired_code_is_removed() -> None:
 def test_the_oldest_code_is_forgotten_beyond_the_maximum(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ferry_sdk.agents.policy.approval._MAX_CODES", 2)
+    monkeypatch.setattr("ferry_sdk.agents.policy.approval._MAX_ENTRIES", 2)
     codes = Codes(State())
     first, second, third = (codes.issue(name, 10.0) for name in ("one", "two", "three"))
     assert {len(code) for code in (first, second, third)} == {10}

@@ -78,8 +78,8 @@ class WriteInProgress:
         target_id: The booking or ticket that it changes.
         owner: Identifies the toolkit.
         pid: Its process.
-        machine: Identifies the processes among which `pid` is unique, if that is known.
         until: When other processes may take it over; seconds since the epoch.
+        machine: Identifies the processes among which `pid` is unique, if that is known.
         hold: The amount that is counted for it.
         unknown: Its record from the moment when it is sent.
     """
@@ -88,9 +88,9 @@ class WriteInProgress:
     owner: str
     pid: int
     until: float
+    machine: str | None = None
     hold: Hold | None = None
     unknown: UnknownOutcome | None = None
-    machine: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +147,8 @@ class Duplicates:
             if key in self._unknown:
                 return self._unknown[key]
             until = time.time() + _PREPARED_FOR
-            self._under_way[key] = WriteInProgress(
-                subject, self._owner, os.getpid(), until, machine=machine_id()
-            )
+            write = WriteInProgress(subject, self._owner, os.getpid(), until, machine_id())
+            self._under_way[key] = write
             return None
 
     def keep_hold(self, key: str, hold: Hold | None) -> None:

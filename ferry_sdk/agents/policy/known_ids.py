@@ -7,7 +7,7 @@ shown again.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -39,15 +39,11 @@ _LETTERS = "bcdfghjkmnpqrstvwxz"
 
 def _without_personal_data(value: object) -> Any:  # noqa: ANN401 -- any JSON
     """Return the known fields of a record as JSON, without `_PERSONAL`."""
-    names: Iterable[str]
-    if isinstance(value, BaseModel):
-        names = type(value).model_fields
-    elif is_dataclass(value):
-        names = value.__dataclass_fields__
-    elif isinstance(value, tuple):
+    if isinstance(value, tuple):
         return [_without_personal_data(part) for part in cast("tuple[object, ...]", value)]
-    else:
+    if not isinstance(value, BaseModel) and not is_dataclass(value):
         return to_jsonable_python(value)
+    names = type(value).model_fields if isinstance(value, BaseModel) else value.__dataclass_fields__
     kept = [name for name in names if name not in _PERSONAL]
     return {name: _without_personal_data(getattr(value, name)) for name in kept}
 
@@ -72,10 +68,8 @@ class KnownSailing:
     def sailing_key(self) -> str:
         """Identify the sailing in every search; its id differs from search to search."""
         sailing = self.sailing
-        return (
-            f"{sailing.company.id} {sailing.depart_code} {sailing.arrive_code} "
-            f"{sailing.depart_at.isoformat()}"
-        )
+        ports = f"{sailing.depart_code} {sailing.arrive_code}"
+        return f"{sailing.company.id} {ports} {sailing.depart_at.isoformat()}"
 
     @property
     def price_key(self) -> str:
@@ -156,15 +150,12 @@ class KnownIds:
         with self._state.transaction():
             self._remember_sailings(sailings.values(), arguments, shown)
             for trip in trips[:limit]:
-                offer = self._new_offer_id()
+                series = "".join(secrets.choice(_LETTERS) for _ in range(3))
+                self._numbers["offers"] = number = self._numbers.get("offers", 0) + 1
+                offer = f"{self._series.setdefault('offers', series)}{number}"
                 self.trips[offer] = KnownTrip(trip, table.add(offer, trip))
                 offers.append(offer)
         return offers
-
-    def _new_offer_id(self) -> str:
-        series = "".join(secrets.choice(_LETTERS) for _ in range(3))
-        self._numbers["offers"] = number = self._numbers.get("offers", 0) + 1
-        return f"{self._series.setdefault('offers', series)}{number}"
 
     def has_current_price(self, known_sailing: KnownSailing, tariff: Tariff) -> bool:
         """Return False if a later search with the same parameters showed another price."""
@@ -247,17 +238,14 @@ def _ways(trip: Trip) -> list[Availability]:
 
 def describe_sailing(sailing: Availability) -> str:
     """Describe a sailing for a person."""
-    return (
-        f"{quote(sailing.depart_name)} to {quote(sailing.arrive_name)}, "
-        f"{_format_time(sailing.depart_at)}, {quote(sailing.company.name)}"
-    )
+    crossing = _describe_crossing(sailing.depart_name, sailing.arrive_name, sailing.depart_at)
+    return f"{crossing}, {quote(sailing.company.name)}"
 
 
 def _describe_sailings(ticket: Ticket) -> str:
     legs = (ticket.availability.outward, ticket.availability.return_)
     crossings = "; ".join(
-        f"{quote(journey.depart_port_name)} to {quote(journey.arrive_port_name)}, "
-        f"{_format_time(journey.depart_at)}"
+        _describe_crossing(journey.depart_port_name, journey.arrive_port_name, journey.depart_at)
         for leg in legs
         if leg and (journey := leg.journey)
     )
@@ -269,8 +257,9 @@ def count_travellers(passengers: Sequence[object]) -> str:
     return f"{len(passengers)} traveller{'' if len(passengers) == 1 else 's'}"
 
 
-def _format_time(moment: datetime | str) -> str:
-    return f"{moment:%Y-%m-%d %H:%M}" if isinstance(moment, datetime) else quote(moment)
+def _describe_crossing(depart: str, arrive: str, moment: datetime | str) -> str:
+    time = f"{moment:%Y-%m-%d %H:%M}" if isinstance(moment, datetime) else quote(moment)
+    return f"{quote(depart)} to {quote(arrive)}, {time}"
 
 
 def quote(text: str, longest: int = _MAX_LENGTH) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 from pathlib import Path
@@ -35,7 +34,6 @@ class AuditFile:
 
     def __call__(self, record: AuditRecord) -> None:
         """Write one record."""
-        fields = {each.name: getattr(record, each.name) for each in dataclasses.fields(record)}
-        line = f"{json.dumps(to_jsonable_python(fields))}\n".encode()
+        line = f"{json.dumps(to_jsonable_python(record))}\n".encode()
         while line:
             line = line[os.write(self._descriptor, line) :]

@@ -36,13 +36,9 @@ _VERSION: Final = 1
 _TIMEOUT: Final = 10.0
 """Seconds to wait for another process."""
 _TABLES: Final = (
-    """
-    CREATE TABLE entries (
+    """CREATE TABLE entries (
         place INTEGER PRIMARY KEY AUTOINCREMENT,
-        kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
-        UNIQUE (kind, key)
-    )
-    """,
+        kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, UNIQUE (kind, key))""",
     "CREATE INDEX recent ON entries (kind, place)",
 )
 _FORGET_OLDEST: Final = (
@@ -153,11 +149,9 @@ class AgentState(State):
             except FileRefusedError as error:
                 raise ConfigurationError(f"state: {error}") from None
             except (sqlite3.Error, OSError, ValidationError) as error:
-                problem = (
-                    "is not a state file"
-                    if "not a database" in str(error) or isinstance(error, ValidationError)
-                    else f"cannot be used ({type(error).__name__})"
-                )
+                is_other = "not a database" in str(error) or isinstance(error, ValidationError)
+                kind = type(error).__name__
+                problem = "is not a state file" if is_other else f"cannot be used ({kind})"
                 raise ConfigurationError(f"state: {self._database.path} {problem}") from None
             finally:
                 self._connection = None

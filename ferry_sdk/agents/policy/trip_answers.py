@@ -157,17 +157,15 @@ def _find_vehicle(text: str) -> Generator[Invoke, Any, VehicleMatch | None]:
         found = [one for one in matches if one.score >= least]
         if len(found) == 1:
             return found[0]
+    candidates = [_candidate(one) for one in matches]
     raise RefusedError(
-        "several_vehicles" if found else "unknown_vehicle",
-        field="vehicle",
-        candidates=[
-            {
-                "code": clean_text(one.model.code or "", _MAX_LENGTH),
-                "name": clean_text(f"{one.model.brand} {one.model.model}", _MAX_LENGTH),
-            }
-            for one in matches
-        ],
+        "several_vehicles" if found else "unknown_vehicle", field="vehicle", candidates=candidates
     )
+
+
+def _candidate(match: VehicleMatch) -> dict[str, str]:
+    code, name = match.model.code or "", f"{match.model.brand} {match.model.model}"
+    return {"code": clean_text(code, _MAX_LENGTH), "name": clean_text(name, _MAX_LENGTH)}
 
 
 def _notes(trips: TripSearch | ConnectionSearch) -> Iterator[str]:
@@ -204,15 +202,14 @@ def selected(values: Mapping[str, Any], known_ids: KnownIds) -> dict[str, Any]:
             raise InvalidInputError("places are those of an offer", field="places")
         return arguments
     known = known_ids.require(known_ids.trips.get(offer), "this offer", "offer")
-    ways = known.places
     if letters is None:
         return {**arguments, "availabilities": known.trip.select()}
-    if len(letters) != len(ways):
-        raise InvalidInputError(f"expected {len(ways)}, one for each way", field="places")
-    for index, (letter, places) in enumerate(zip(letters, ways, strict=True)):
+    if len(letters) != len(known.places):
+        raise InvalidInputError(f"expected {len(known.places)}, one for each way", field="places")
+    chosen: list[str] = []
+    for index, (letter, places) in enumerate(zip(letters, known.places, strict=True)):
         if letter not in places:
-            raise InvalidInputError(
-                f"this offer has the places {', '.join(places)}", field=f"places.{index}"
-            )
-    chosen = [places[letter] for letter, places in zip(letters, ways, strict=True)]
+            problem = f"this offer has the places {', '.join(places)}"
+            raise InvalidInputError(problem, field=f"places.{index}")
+        chosen.append(places[letter])
     return {**arguments, "availabilities": known.trip.select(places=chosen)}

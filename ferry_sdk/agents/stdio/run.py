@@ -34,7 +34,6 @@ _GRACE: Final = 3.0
 """Seconds for a write in progress at shutdown; hosts kill the process after about 4."""
 _REPLY: Final = 0.05
 """Seconds for the reply to be sent after that."""
-_USAGE: Final = 2
 _MAX_LINES: Final = 1_000
 """The most lines that wait to be written; further ones are dropped."""
 _EMIT_TIMEOUT: Final = 0.1
@@ -213,7 +212,7 @@ def serve(
         anyio.run(_serve, ferry, toolkit, reader)
     except ConfigurationError as error:
         sys.stderr.write(f"ferry_sdk: {error}\n")
-        raise SystemExit(_USAGE) from None
+        raise SystemExit(2) from None
     except Exception as error:  # noqa: BLE001 -- its text may hold secrets
         if not _is_host_gone(error):
             logger.critical("the server failed (%s)", type(error).__name__)

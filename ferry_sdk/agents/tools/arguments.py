@@ -136,12 +136,9 @@ def model_of(
 
 
 def _field(of: Any, name: str, annotation: object, *, needed: bool) -> Any:  # noqa: ANN401 -- a field for pydantic, of a method or a model
-    texts = (
-        _TEXTS.get(name),
-        _TEXTS.get(f"{of.__name__}.{name}"),
-        parse_docstring(of).fields.get(name),
-    )
-    description = next(filter(None, texts), f"{name.replace('_', ' ').capitalize()}.")
+    text = _TEXTS.get(name) or _TEXTS.get(f"{of.__name__}.{name}")
+    text = text or parse_docstring(of).fields.get(name)
+    description = text or f"{name.replace('_', ' ').capitalize()}."
     default = ... if needed else None
     return _argument_type(annotation, name), Field(default=default, description=description)
 
@@ -216,9 +213,7 @@ def read_arguments(model: type[BaseModel], arguments: object) -> BaseModel:
         arguments = _decode(arguments)
     if not isinstance(arguments, Mapping):
         raise InvalidInputError("expected an object", field="arguments")
-    plain = cast(
-        "dict[str, object]", _to_plain(dict(cast("Mapping[object, object]", arguments)), ())
-    )
+    plain = _to_plain(dict(cast("Mapping[object, object]", arguments)), ())
     try:
         return model.model_validate(_without_empty(model, plain))
     except ValidationError as error:
@@ -273,7 +268,7 @@ def _reject_constant(_constant: str) -> NoReturn:
     raise ValueError
 
 
-def _to_plain(value: object, path: tuple[int | str, ...]) -> object:
+def _to_plain(value: object, path: tuple[int | str, ...]) -> Any:  # noqa: ANN401 -- any JSON
     if len(path) > _MAX_DEPTH:
         raise InvalidInputError("the arguments are nested too deeply", field="arguments")
     match value:

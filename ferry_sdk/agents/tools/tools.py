@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from types import MappingProxyType
 from typing import Any, Final, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, create_model
@@ -29,11 +28,8 @@ AnswerT = TypeVar("AnswerT")
 ToolChoice = Literal["journey", "all"] | Iterable[str]
 """Which tools are offered: those of a journey, all, or these."""
 _GROUPS: Final[Mapping[str, Any]] = {
-    "availability": AvailabilityGroup,
-    "bookings": BookingsGroup,
-    "catalogue": CatalogueGroup,
-    "mcp": McpGroup,
-    "tickets": TicketsGroup,
+    group.__name__.removesuffix("Group").lower(): group
+    for group in (AvailabilityGroup, BookingsGroup, CatalogueGroup, McpGroup, TicketsGroup)
 }
 _LIST: Final = "travellers.list"
 _PLANNED: Final = {"trips.find": "trips.search", "places.find": "places.find", _LIST: _LIST}
@@ -208,13 +204,9 @@ LIST: Final = "travellers_list"
 _KEYS: Final = {
     key.replace(".", "_"): key for key in (*_PLANNED, _CHANGE, *SAFETY) if key not in EXCLUDED
 }
-TOOLS: Final[Mapping[str, Tool]] = MappingProxyType(
-    {
-        name: _tool(_KEYS[name], frozenset[str]())
-        for name in dict.fromkeys((*JOURNEY, *_KEYS))
-        if name != LIST
-    }
-)
+TOOLS: Final[Mapping[str, Tool]] = {
+    name: _tool(_KEYS[name]) for name in dict.fromkeys((*JOURNEY, *_KEYS)) if name != LIST
+}
 """Every tool, by name. Models and schemas are made on first use."""
 
 
@@ -229,14 +221,10 @@ def choose_tools(chosen: ToolChoice, *, by_handle: bool = False) -> Mapping[str,
     Raises:
         ConfigurationError: There is no such set, or no tool of a name.
     """
-    if chosen == "all":
-        names: Sequence[str] = [*TOOLS]
-    elif chosen == "journey":
-        names = JOURNEY
-    elif isinstance(chosen, str):
+    sets: Mapping[str, Sequence[str]] = {"all": [*TOOLS], "journey": JOURNEY}
+    if isinstance(chosen, str) and chosen not in sets:
         raise ConfigurationError(f'tools: expected "journey", "all" or names, not {chosen!r}')
-    else:
-        names = [*chosen]
+    names = sets[chosen] if isinstance(chosen, str) else [*chosen]
     own = (LIST,) if by_handle else ()
     known = (*own, *TOOLS)
     for name in names:
