@@ -52,7 +52,7 @@ T = TypeVar("T")
 PreviewFlow = Generator[ToolEffect, Any, ApprovalRequest | Answer]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class ToolRunner:
     """Run the tool calls of one toolkit; safe to share between threads and tasks.
 

@@ -134,17 +134,6 @@ def test_the_limit_bounds_what_is_shown(toolkit: Any) -> None:
         assert error(refused, "invalid_arguments")["field"] == "limit"
 
 
-def test_a_name_that_is_not_certain_gives_candidates(toolkit: Any) -> None:
-    for name, code, candidates in (
-        ("Tangier", "ambiguous_place", {"MATNG", "MAPTM"}),
-        ("Gennoa", "unknown_place", {"ITGOA"}),
-    ):
-        refused = error(toolkit.call("trips_find", query(origin=name)), code)
-        assert refused["field"] == "origin", name
-        assert {one["code"] for one in refused["candidates"]} == candidates, name
-        assert "code of" in refused["next_step"], name
-
-
 def test_a_vehicle_that_is_not_certain_gives_candidates(
     toolkit: Any, ferry_sandbox: Sandbox
 ) -> None:

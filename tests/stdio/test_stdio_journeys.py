@@ -76,26 +76,6 @@ def test_a_host_without_elicitation_uses_codes(hosts, ferry_sandbox):
     ]
 
 
-def test_a_model_that_gives_every_argument_books(hosts):
-    """The OpenAI Agents SDK makes every argument required, without null."""
-    host = hosts(None, "--writes")
-    nothing = {
-        "places": [],
-        "vehicle": {"code": "", "identification": ""},
-        "contact": {"name": "", "email": ""},
-        "offer": "",
-        "confirmation_code": "",
-    }
-    wanted = {**order(sailings(host, contains="", vehicle={"code": ""})[0]), **nothing}
-    approval = host.call("bookings_create", wanted)["approval"]
-    none = error(
-        host.call("bookings_create", {**wanted, "confirmation_code": "none"}), "code_invalid"
-    )
-    assert "empty" in none["next_step"]
-    wanted["confirmation_code"] = approval["confirmation_code"]
-    assert result_of(host.call("bookings_create", wanted))["stage"] == "payment_due"
-
-
 def test_a_person_is_shown_the_offer_that_is_booked(hosts):
     person = Person()
     host = hosts(person, "--writes")
