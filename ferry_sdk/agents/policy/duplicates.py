@@ -171,8 +171,8 @@ class Duplicates:
     def _take_over(self) -> None:
         """Conclude the writes of processes that have ended."""
         for key, write in tuple(self._under_way.items()):
-            is_over = time.time() >= write.until or has_ended(write.pid, write.machine)
-            if write.owner == self._owner or not is_over:
+            has_expired = time.time() >= write.until or has_ended(write.pid, write.machine)
+            if write.owner == self._owner or not has_expired:
                 continue
             del self._under_way[key]
             if write.unknown is not None:
