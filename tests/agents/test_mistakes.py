@@ -14,7 +14,6 @@ from ferry_sdk.agents.policy.known_ids import KnownIds
 from tests.agents.agent import (
     TRAVELLERS,
     approve_all,
-    book,
     error,
     order,
     query,
@@ -160,14 +159,6 @@ def test_the_same_write_is_refused_the_second_time(toolkit: Any, sending_nothing
     with sending_nothing():
         error(toolkit.call("bookings_cancel", named), "already_done")
     result_of(toolkit.call("bookings_create", order(sailing)))
-
-
-def test_a_lapsed_booking_may_be_made_again(toolkit: Any, ferry_sandbox: Sandbox) -> None:
-    booking = book(toolkit)
-    ferry_sandbox.clock.advance(timedelta(hours=2))
-    read = result_of(toolkit.call("bookings_get", {"booking_id": booking["booking_id"]}))
-    assert read["stage"] == "lapsed"
-    book(toolkit)
 
 
 @pytest.mark.parametrize("anew", [False, True], ids=["the same", "searched again"])
