@@ -70,7 +70,8 @@ AGENTS: Stages = (
     ),
     _named(
         "agents/test",
-        *("approvers", "changes", "guards_of_travel", "handles", "mistakes", "names", "penalties"),
+        *("approvers", "changes", "guards_of_travel", "handles", "mistakes", "small_models"),
+        *("names", "penalties"),
     ),
     ("tests/agents/test_state_file.py",),
     _named("agents/test_toolkit", "journey", "any_course"),

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timezone
 from typing import Any, TypeVar
 
@@ -30,17 +30,8 @@ from ferry_sdk.agents.policy.answers import (
     internal_error,
     unknown_answer,
 )
-from ferry_sdk.agents.policy.approval import (
-    ApprovalRequest,
-    Approve,
-)
-from ferry_sdk.agents.policy.audit import (
-    AuditRecord,
-    Invoke,
-    ToolCall,
-    ToolEffect,
-    record,
-)
+from ferry_sdk.agents.policy.approval import ApprovalRequest, Approve
+from ferry_sdk.agents.policy.audit import AuditRecord, Invoke, ToolCall, ToolEffect, record
 from ferry_sdk.agents.policy.budget import Budget
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.policy.trip_answers import (
@@ -52,48 +43,35 @@ from ferry_sdk.agents.policy.trip_answers import (
     with_travellers,
 )
 from ferry_sdk.agents.policy.writes import Prepared, ToolFlow, Writes
-from ferry_sdk.agents.tools.tools import LIST, TOOLS, Arguments, Tool, ToolChoice, choose_tools
+from ferry_sdk.agents.tools.tools import LIST, Arguments, Tool, ToolChoice, choose_tools
 from ferry_sdk.agents.tools.views import view_of
-from ferry_sdk.errors import (
-    ConfigurationError,
-    FerryError,
-    InvalidInputError,
-)
+from ferry_sdk.errors import ConfigurationError, FerryError, InvalidInputError
 from ferry_sdk.models.inputs import Traveller
 
 T = TypeVar("T")
 PreviewFlow = Generator[ToolEffect, Any, ApprovalRequest | Answer]
 
 
+@dataclass(eq=False, repr=False)
 class ToolRunner:
     """Run the tool calls of one toolkit; safe to share between threads and tasks.
 
     Attributes:
-        by_code: Whether writes are approved by a code.
         writes: The tools that change something.
     """
 
-    def __init__(
-        self,
-        transport: Transport | AsyncTransport,
-        *,
-        writes: bool,
-        approve: Approve | None,
-        budget: Budget,
-        audit: Callable[[AuditRecord], Any] | None,
-        store: State,
-        tools: ToolChoice,
-        travellers: Handles | None,
-    ) -> None:
-        self._chosen = choose_tools(tools, by_handle=travellers is not None)
-        self._travellers = travellers
-        self._transport = transport
-        self._may_write = writes
-        self._approve = approve
-        self.by_code: bool = approve is None
-        self._audit = audit
-        self.writes: Writes = Writes(store, budget, self._now)
-        self._state = self.writes.state
+    transport: Transport | AsyncTransport
+    choice: ToolChoice
+    may_write: bool
+    approve: Approve | None
+    budget: Budget
+    audit: Callable[[AuditRecord], Any] | None
+    store: State
+    travellers: Handles | None
+
+    def __post_init__(self) -> None:
+        self._chosen = choose_tools(self.choice, by_handle=self.travellers is not None)
+        self.writes: Writes = Writes(self.store, self.budget, self._now)
         self._under_way: set[ToolCall] = set()
 
     @property
@@ -104,8 +82,8 @@ class ToolRunner:
     @property
     def tools(self) -> tuple[Tool, ...]:
         """The available tools."""
-        settings = self._transport.settings
-        may_write = self._may_write and not settings.read_only
+        settings = self.transport.settings
+        may_write = self.may_write and not settings.read_only
         has_journal = hasattr(settings.journal, "save_order")
         return tuple(
             tool
@@ -122,19 +100,9 @@ class ToolRunner:
         approver.
         """
         call = self._new_call()
-        approve = self._approve if approve is None else approve
+        approve = self.approve if approve is None else approve
         flow = self._decide(call, name, arguments, approve)
         return self._track(call, flow), call.correlation_id
-
-    def read_catalogue(self, name: str, arguments: object) -> tuple[ToolFlow, str]:
-        """Return the flow of a tool that reads, like `call`, even if the tool is not offered."""
-        call, tool = self._new_call(), TOOLS[name]
-        call.tool = name
-
-        def flow() -> ToolFlow:
-            return (yield from self._answer_read(tool, tool.read(arguments)))
-
-        return self._track(call, flow()), call.correlation_id
 
     def preview(self, name: object, arguments: object) -> tuple[PreviewFlow, str]:
         """Start to find out what a person has to approve; a refusal is recorded and returned."""
@@ -143,14 +111,14 @@ class ToolRunner:
         def flow() -> PreviewFlow:
             answer = yield from self._handle_errors(call, self._request(call, name, arguments))
             if not isinstance(answer, ApprovalRequest):
-                yield from record(call.record(answer), self._audit)
+                yield from record(call.record(answer), self.audit)
             return answer
 
         return flow(), call.correlation_id
 
     def _new_call(self) -> ToolCall:
         """Return a call with the client's correlation id or a new one."""
-        return ToolCall(self._transport.settings.correlation_id or next_correlation_id())
+        return ToolCall(self.transport.settings.correlation_id or next_correlation_id())
 
     def _request(self, call: ToolCall, name: object, arguments: object) -> PreviewFlow:
         tool, read = self._read(call, name, arguments, by_code=False)
@@ -171,15 +139,12 @@ class ToolRunner:
         except GeneratorExit:
             raise
         except BaseException:
-            outcome = "unknown" if call.is_sent else "not_sent"
-            interrupted: Answer = {
-                "status": "unknown" if call.is_sent else "failed",
-                "error": {"code": "interrupted", "outcome": outcome},
-            }
-            yield from record(call.record(interrupted), self._audit)
+            status, outcome = ("unknown", "unknown") if call.is_sent else ("failed", "not_sent")
+            interrupted = {"status": status, "error": {"code": "interrupted", "outcome": outcome}}
+            yield from record(call.record(interrupted), self.audit)
             raise
         else:
-            yield from record(call.record(answer), self._audit)
+            yield from record(call.record(answer), self.audit)
             return answer
         finally:
             self._under_way.discard(call)
@@ -201,7 +166,7 @@ class ToolRunner:
 
     def _failure(self, error: FerryError) -> Answer:
         """Return the answer for an error; that of a day says which day it is."""
-        party = "passengers" if self._travellers is None else "travellers"
+        party = "passengers" if self.travellers is None else "travellers"
         answer = failure_answer(error, party)
         if answer["error"].get("field") in DAYS:
             answer["error"]["today"] = self._today().isoformat()
@@ -237,7 +202,7 @@ class ToolRunner:
         return needed
 
     def _handles(self) -> Mapping[str, Traveller]:
-        given = self._travellers
+        given = self.travellers
         handles = (given() if callable(given) else given) or {}
         if not are_handles(handles):
             raise ConfigurationError("travellers: expected a Traveller for each label")
@@ -245,10 +210,12 @@ class ToolRunner:
 
     def _answer_read(self, tool: Tool, read: Arguments) -> ToolFlow:
         if tool.is_planned:
-            return (yield from find(tool.name, read.values, self._state.known_ids, self._today))
+            return (
+                yield from find(tool.name, read.values, self.writes.state.known_ids, self._today)
+            )
         result = yield Invoke(tool.operation, read.values)
         view = view_of(result, read.detail, read.contains)
-        self._state.remember(result, read.values, view)
+        self.writes.state.remember(result, read.values, view)
         return done_answer(view)
 
     def _read(
@@ -272,4 +239,4 @@ class ToolRunner:
 
     def _now(self) -> float:
         """Return the time by the service's clock, as its last replies showed it."""
-        return time.time() + self._transport.session.skew
+        return time.time() + self.transport.session.skew

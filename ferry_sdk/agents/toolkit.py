@@ -65,16 +65,10 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
         if not (travellers is None or callable(travellers)) and not are_handles(travellers):
             raise ConfigurationError("travellers: expected a Traveller for each label")
         self._ferry = ferry
-        self._state = store = State() if state is None else AgentState(state)
+        store = State() if state is None else AgentState(state)
+        budget = Budget(spend_limit, penalty_limit, store)
         self._runner = ToolRunner(
-            transport_of(ferry),
-            writes=writes,
-            approve=approve,
-            budget=Budget(spend_limit, penalty_limit, store),
-            audit=audit,
-            store=store,
-            tools=tools,
-            travellers=travellers,
+            transport_of(ferry), tools, writes, approve, budget, audit, store, travellers
         )
 
     def __repr__(self) -> str:
@@ -104,7 +98,7 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
                     # > tickets_pdf
             ```
         """
-        return definitions_of(self, by_code=self._runner.by_code)
+        return definitions_of(self, by_code=self._runner.approve is None)
 
     def openai(
         self, api: Literal["responses", "chat"] = "responses", *, strict: bool = False
@@ -396,15 +390,9 @@ def definitions_of(
     )
 
 
-async def read_catalogue(toolkit: AsyncToolkit, name: str, arguments: Mapping[str, Any]) -> Answer:
-    """Call a tool that reads, whether it is offered or not."""
-    runner = toolkit._runner  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-    return await toolkit._run(*runner.read_catalogue(name, arguments))  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-
-
 def state_of(toolkit: AsyncToolkit) -> State:
     """Return where a toolkit keeps its state; the attribute is private."""
-    return toolkit._state  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    return toolkit._runner.store  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
 
 
 def _perform(ferry: Ferry | AsyncFerry, effect: ToolEffect) -> Any:  # noqa: ANN401 -- any result

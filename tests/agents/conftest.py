@@ -61,7 +61,7 @@ class Checked:
         for part, names in MEMBERS.items():
             assert names <= answer.get(part, dict.fromkeys(names)).keys()
         if isinstance(name, str) and name in TOOLS:
-            validator_of(name, by_code=runner_of(self).by_code).validate(answer)
+            validator_of(name, by_code=runner_of(self).approve is None).validate(answer)
         return answer
 
     def __getattr__(self, name: str) -> Any:

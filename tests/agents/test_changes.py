@@ -161,7 +161,7 @@ def test_a_fee_that_rises_while_a_person_decides_changes_nothing(
     toolkit = toolkit_of(**settings)
     named = {"booking_id": ticketed(toolkit)}
     offer = offers(toolkit)[0]["offer"]
-    runner_of(toolkit)._approve = slowly
+    runner_of(toolkit).approve = slowly
     with sending_nothing():
         answer = toolkit.call("bookings_change", {**named, "offer": offer})
         assert error(answer, "penalty_exceeded")["next_step"]
@@ -182,7 +182,7 @@ def test_a_refund_that_falls_after_the_question_keeps_the_old_booking(
     toolkit = toolkit_of(**settings)
     named = {"booking_id": ticketed(toolkit)}
     offer = offers(toolkit)[0]["offer"]
-    runner_of(toolkit)._approve = agree
+    runner_of(toolkit).approve = agree
     answer = toolkit.call("bookings_change", {**named, "offer": offer})
     code = "penalty_exceeded" if reads < 3 else "change_incomplete"
     refused = error(answer, code, status="failed")
@@ -371,10 +371,10 @@ def test_a_refused_change_counts_neither_as_spent_nor_as_a_penalty(
     named = {"booking_id": ticketed(toolkit)}
     offer = offers(toolkit)[0]
     assert Decimal(offer["price"]) * 3 > 40 > Decimal(offer["price"]) * 2
-    runner_of(toolkit)._approve = lambda _: answer
+    runner_of(toolkit).approve = lambda _: answer
     changed = toolkit.call("bookings_change", {**named, "offer": offer["offer"]})
     assert changed["status"] == ("done" if answer else "refused")
-    runner_of(toolkit)._approve = lambda _: True
+    runner_of(toolkit).approve = lambda _: True
     trip = {"on": (LATER + timedelta(days=1)).isoformat()}
     wanted = {"offer": offers(toolkit, **trip)[0]["offer"], "passengers": PASSENGERS}
     made = toolkit.call("bookings_create", wanted)
@@ -399,7 +399,7 @@ def test_a_change_is_approved_by_a_code(
 ) -> None:
     toolkit = toolkit_of(**settings)
     wanted = {"booking_id": ticketed(toolkit), "offer": offers(toolkit)[0]["offer"]}
-    runner_of(toolkit)._approve = None
+    runner_of(toolkit).approve = None
     asked = toolkit.toolkit.call("bookings_change", wanted)
     code = asked["approval"]["confirmation_code"]
     assert "is paid back" in asked["approval"]["summary"]

@@ -15,21 +15,9 @@ from ferry_sdk import Ferry
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk.agents import Toolkit
 from ferry_sdk.agents.tools.schemas import parse_docstring
-from ferry_sdk.agents.tools.tools import EXCLUDED, TOOLS
-from ferry_sdk.resources.availability import AvailabilityGroup
-from ferry_sdk.resources.bookings import BookingsGroup
-from ferry_sdk.resources.catalogue import CatalogueGroup
-from ferry_sdk.resources.mcp import McpGroup
-from ferry_sdk.resources.tickets import TicketsGroup
+from ferry_sdk.agents.tools.tools import _GROUPS, EXCLUDED, TOOLS
 from tests.support.tables import each
 
-GROUPS = {
-    "availability": AvailabilityGroup,
-    "bookings": BookingsGroup,
-    "catalogue": CatalogueGroup,
-    "mcp": McpGroup,
-    "tickets": TicketsGroup,
-}
 BOTH = [
     pytest.param(tool.definition(approval=approval, call=repr), id=f"{name}-{approval}")
     for name, tool in TOOLS.items()
@@ -182,7 +170,7 @@ def test_every_operation_is_a_tool_or_excluded_with_a_reason():
     selection_of = {tool.operation for name, tool in TOOLS.items() if name not in makes_calls}
     written = {
         f"{group}.{name}"
-        for group, of in GROUPS.items()
+        for group, of in _GROUPS.items()
         for name, _ in inspect.getmembers(of, inspect.isfunction)
         if not name.startswith("_")
     }

@@ -149,15 +149,6 @@ def test_a_repeated_booking_with_another_choice_is_not_called_done(
     result_of(toolkit.call("bookings_create", {**wanted, "places": [cabin]}))
 
 
-def test_the_code_of_a_booking_comes_with_the_same_warning(
-    toolkit_of: Callable[..., Any],
-) -> None:
-    toolkit = toolkit_of({"deadline": 30}, writes=True)
-    _, wanted = offer_of(toolkit)
-    needed = toolkit.call("bookings_create", wanted)["approval"]
-    assert "may cost more than that" in needed["summary"]
-
-
 def test_a_confirmation_above_the_approved_price_is_refused(
     toolkit: Any, asked: list[ApprovalRequest], sending_nothing: Any
 ) -> None:

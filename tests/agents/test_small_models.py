@@ -68,9 +68,11 @@ class Conversation:
 
     def prepare(self, base: str) -> None:
         """Go as far as the correct call of the row needs."""
-        offers = result_of(self.call("trips_find", SEARCH))["offers"]
+        # The other company takes seconds to issue a ticket.
+        search = {**SEARCH, "companies": ["BALEARIA"]}
+        offers = result_of(self.call("trips_find", search))["offers"]
         self.seen["offer"] = offers[0]["offer"]
-        if base not in {"search", "book"}:
+        if base != "book":
             self.book()
         if base in {"paid", "fee", "ticket"}:
             self.pay()
@@ -106,12 +108,8 @@ def test_there_are_many_mistakes() -> None:
     assert len({row["what"] for row in ROWS}) == len(ROWS) >= LEAST
 
 
-@pytest.mark.parametrize("row", ROWS, ids=[row["what"] for row in ROWS])
-def test_a_mistake_ends_well_or_is_repaired_by_one_more_call(
-    row: dict[str, Any], ferry: Ferry, ferry_sandbox: Sandbox
-) -> None:
-    model = Conversation(Toolkit(ferry, writes=True, approve=approve_all), ferry_sandbox)
-    model.prepare(row["base"])
+def check(row: dict[str, Any], model: Conversation) -> None:
+    """Make the call of a row, and the next one; assert that they end as the row says."""
     if before := row.get("before"):
         {"book": model.book, "confirm": model.pay, "cancel": model.cancel}[before]()
     right = BASES[row["base"]]
@@ -119,11 +117,12 @@ def test_a_mistake_ends_well_or_is_repaired_by_one_more_call(
     wrong = {**left, **row.get("change", {})}
     text = row.get("text", "").replace("$json", json.dumps(wrong))
     answer = model.call(row["tool"], text or wrong)
+    what = row["what"], answer
     error = answer.get("error", {})
-    assert error.get("code", "done") == row["ends"], answer
-    assert error.get("field") == row.get("field"), answer
+    assert error.get("code", "done") == row["ends"], what
+    assert error.get("field") == row.get("field"), what
     shown = json.dumps(answer, ensure_ascii=False)
-    assert [one for one in model.filled(row.get("says", [])) if one not in shown] == [], answer
+    assert [one for one in model.filled(row.get("says", [])) if one not in shown] == [], what
     if "then" not in row:
         result_of(answer)
         return
@@ -132,4 +131,28 @@ def test_a_mistake_ends_well_or_is_repaired_by_one_more_call(
     if "tool" in row["then"] and then:
         right = SEARCH if then.pop("$", None) else {}
     repaired = result_of(model.call(tool, {**right, **then}))
-    assert repaired.get("offers", repaired) != []
+    assert repaired.get("offers", repaired) != [], what
+
+
+def conversation(ferry: Ferry, sandbox: Sandbox) -> Conversation:
+    return Conversation(Toolkit(ferry, writes=True, approve=approve_all), sandbox)
+
+
+def test_a_mistake_in_a_search_is_repaired_by_one_more_call(
+    ferry: Ferry, ferry_sandbox: Sandbox
+) -> None:
+    model = conversation(ferry, ferry_sandbox)
+    for row in ROWS:
+        if row["base"] == "search":
+            check(row, model)
+
+
+@pytest.mark.parametrize(
+    "row", [pytest.param(row, id=row["what"]) for row in ROWS if row["base"] != "search"]
+)
+def test_a_mistake_in_a_booking_is_repaired_by_one_more_call(
+    row: dict[str, Any], ferry: Ferry, ferry_sandbox: Sandbox
+) -> None:
+    model = conversation(ferry, ferry_sandbox)
+    model.prepare(row["base"])
+    check(row, model)

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor
 from decimal import Decimal
@@ -24,6 +25,7 @@ from ferry_sdk.agents.policy.budget import Budget
 from ferry_sdk.agents.policy.state import AgentState
 from tests.agents.agent import PASSENGERS, ShortWay, approve_all, book, error, order, result_of
 from tests.agents.agent import sailings as sailings_of
+from tests.support.hold import Hold
 from tests.support.processes import start
 
 if TYPE_CHECKING:
@@ -332,12 +334,13 @@ def test_a_state_that_cannot_be_written_after_the_write_leaves_it_unknown(
 ) -> None:
     toolkit = again()
     asked = order(sailings_of(toolkit)[0])
-    ferry_sandbox.faults.add("delay_after", "bookings.create", seconds=0.5)
+    hold = Hold(ferry_sandbox, "bookings.create", replies=True)
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(toolkit.call, "bookings_create", asked)
-        while not ferry_sandbox.counters.effects and not answer.done():
-            pass
+        while not hold.held:
+            time.sleep(0.01)
         path.chmod(0o644)
+        hold.release()
         assert answer.result()["status"] == "unknown"
     path.chmod(0o600)
     assert error(toolkit.call("bookings_create", asked), "under_way")
@@ -384,6 +387,7 @@ def test_a_killed_process_leaves_its_write_and_its_price_on_record(
         writer.stdin.flush()
         while not ferry_sandbox.counters.effects:
             assert writer.poll() is None
+            time.sleep(0.01)
         writer.kill()
         writer.wait()
     ferry_sandbox.faults.clear()

@@ -78,8 +78,8 @@ def test_a_code_for_another_sailing_with_the_same_id_is_refused(
 ) -> None:
     wanted = order(sailings(toolkit)[0])
     code = code_of(toolkit.call("bookings_create", wanted))
-    known_ids = runner_of(toolkit)._state.known_ids
-    sailing = known_ids.sailing(wanted["availabilities"][0]["availability_id"]).sailing
+    known_ids = runner_of(toolkit).writes.state.known_ids
+    sailing = known_ids.sailings.get(wanted["availabilities"][0]["availability_id"]).sailing
     later = sailing.model_copy(update={"depart_at": sailing.depart_at + timedelta(days=1)})
     known_ids.remember(Records([later]), {"passengers": []})
     coded = {**wanted, "confirmation_code": code}
@@ -173,7 +173,7 @@ def test_an_expired_code_is_removed() -> None:
 def test_the_oldest_code_is_forgotten_beyond_the_maximum(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ferry_sdk.agents.policy.approval._MAX_CODES", 2)
+    monkeypatch.setattr("ferry_sdk.agents.policy.approval._MAX_ENTRIES", 2)
     codes = Codes(State())
     first, second, third = (codes.issue(name, 10.0) for name in ("one", "two", "three"))
     assert {len(code) for code in (first, second, third)} == {10}

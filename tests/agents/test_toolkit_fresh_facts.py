@@ -273,10 +273,10 @@ def test_a_later_search_in_another_currency_is_another_price(
 ) -> None:
     toolkit = toolkit_of(writes=True, approve=lambda _: True)
     sailing = sailings(toolkit)[0]
-    offer = runner_of(toolkit)._state.known_ids.sailing(sailing["id"])
+    offer = runner_of(toolkit).writes.state.known_ids.sailings.get(sailing["id"])
     tariffs = [one.model_copy(update={"currency": "GBP"}) for one in offer.sailing.tariffs]
     again = offer.sailing.model_copy(update={"id": "another", "tariffs": tariffs})
-    runner_of(toolkit)._state.known_ids.remember(Records([again]), {"passengers": PARTY})
+    runner_of(toolkit).writes.state.known_ids.remember(Records([again]), {"passengers": PARTY})
     error(toolkit.call("bookings_create", order(sailing)), "price_changed")
     assert ferry_sandbox.counters.requests["bookings.create"] == 0
 

@@ -134,15 +134,6 @@ def test_codes_are_arguments_only_in_toolkits_that_accept_them(
     assert len(taking(toolkit_of(writes=True))) == 4
 
 
-def test_every_format_lists_every_tool(toolkit_of: Callable[..., Any]) -> None:
-    toolkit = toolkit_of()
-    names = [one.name for one in toolkit.definitions()]
-    assert [one["name"] for one in toolkit.openai()] == names
-    assert [one["function"]["name"] for one in toolkit.openai("chat")] == names
-    assert [one["name"] for one in toolkit.anthropic()] == names
-    json.dumps([toolkit.openai(), toolkit.anthropic()])
-
-
 def test_a_preview_returns_the_approval_request_and_changes_nothing(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
 ) -> None:

@@ -11,6 +11,7 @@ from ferry_sdk import BookingConfirmation
 from ferry_sdk.agents.policy.known_ids import KnownIds
 from ferry_sdk.agents.policy.state import State
 from tests.agents.agent import book, error, order, result_of, sailings
+from tests.support.hold import Hold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,10 +21,15 @@ if TYPE_CHECKING:
 MANY = 6
 
 
-def call_concurrently(toolkit: Any, name: str, orders: list[dict[str, Any]]) -> Counter[str]:
-    """Return the results of concurrent calls."""
+def book_concurrently(toolkit: Any, sandbox: Sandbox, orders: list[dict[str, Any]]) -> Counter[str]:
+    """Return the results of concurrent calls, of which the first that is sent ends last."""
+    hold = Hold(sandbox, "bookings.create")
     with ThreadPoolExecutor(len(orders)) as pool:
-        answers = list(pool.map(lambda one: toolkit.call(name, one), orders))
+        calls = [pool.submit(toolkit.call, "bookings_create", one) for one in orders]
+        while sum(call.done() for call in calls) < len(orders) - 1:
+            sleep(0.01)
+        hold.release()
+        answers = [call.result() for call in calls]
     return Counter(
         answer["error"]["code"] if "error" in answer else answer["status"] for answer in answers
     )
@@ -35,10 +41,8 @@ def test_the_same_booking_called_concurrently_is_made_once(
     asked: list[object] = []
     toolkit = toolkit_of(writes=True, approve=lambda one: asked.append(one) is None)
     wanted = order(sailings(toolkit)[0])
-    ferry_sandbox.faults.add("delay_before", "bookings.create", seconds=0.3)
-    codes = call_concurrently(toolkit, "bookings_create", [wanted] * MANY)
-    assert codes["done"] == 1
-    assert codes["under_way"] + codes["already_done"] == MANY - 1
+    codes = book_concurrently(toolkit, ferry_sandbox, [wanted] * MANY)
+    assert codes == {"done": 1, "under_way": MANY - 1}
     assert len(asked) == 1
     assert len(ferry_sandbox.counters.effects) == 1
 
@@ -52,10 +56,8 @@ def test_concurrent_bookings_share_one_limit(
     toolkit = toolkit_of(writes=True, approve=lambda _: True, spend_limit={"EUR": limit})
     orders = [order(one) for one in sailings(toolkit)]
     assert len(orders) > 1
-    ferry_sandbox.faults.add("delay_before", "bookings.create", seconds=0.2, times=None)
-    codes = call_concurrently(toolkit, "bookings_create", orders)
-    assert codes["done"] == 1
-    assert codes["spend_limit"] == len(orders) - 1
+    codes = book_concurrently(toolkit, ferry_sandbox, orders)
+    assert codes == {"done": 1, "spend_limit": len(orders) - 1}
     assert len(ferry_sandbox.counters.effects) == 1
 
 
@@ -64,15 +66,14 @@ def test_a_confirmation_and_a_cancellation_exclude_each_other(
 ) -> None:
     toolkit = toolkit_of(writes=True, approve=lambda _: True)
     named = {"booking_id": book(toolkit)["booking_id"]}
-    ferry_sandbox.faults.add("delay_before", "bookings.*", seconds=0.3, times=2)
-    with ThreadPoolExecutor(2) as pool:
-        answers = list(
-            pool.map(
-                lambda name: toolkit.call(name, named), ["bookings_confirm", "bookings_cancel"]
-            )
-        )
-    codes = sorted(one.get("error", {}).get("code", one["status"]) for one in answers)
-    assert codes == ["done", "under_way"]
+    hold = Hold(ferry_sandbox, "bookings.confirm")
+    with ThreadPoolExecutor(1) as pool:
+        confirmed = pool.submit(toolkit.call, "bookings_confirm", named)
+        while not hold.held:
+            sleep(0.01)
+        error(toolkit.call("bookings_cancel", named), "under_way")
+        hold.release()
+        result_of(confirmed.result())
 
 
 def test_a_ticket_is_blocked_while_its_booking_is_changed(
@@ -82,12 +83,13 @@ def test_a_ticket_is_blocked_while_its_booking_is_changed(
     named = {"booking_id": book(toolkit)["booking_id"]}
     ticket = {"ticket_id": result_of(toolkit.call("bookings_confirm", named))["ticket_id"]}
     result_of(toolkit.call("tickets_get", ticket))
-    ferry_sandbox.faults.add("delay_before", "bookings.cancel", seconds=1)
+    hold = Hold(ferry_sandbox, "bookings.cancel")
     with ThreadPoolExecutor(1) as pool:
         cancelled = pool.submit(toolkit.call, "bookings_cancel", named)
-        while not ferry_sandbox.counters.requests["bookings.cancel"]:
+        while not hold.held:
             sleep(0.01)
         error(toolkit.call("tickets_cancel", ticket), "under_way")
+        hold.release()
         result_of(cancelled.result())
 
 

@@ -17,6 +17,7 @@ from ferry_sdk.agents.policy.budget import Budget
 from ferry_sdk.agents.policy.duplicates import CompletedWrite
 from ferry_sdk.journal import Journal
 from tests.agents.agent import approve_all, book, error, order, query, result_of, sailings
+from tests.support.hold import Hold
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -339,10 +340,13 @@ def test_a_cancelled_write_is_unresolved(
             found = await toolkit.call("availability_search", query())
             wanted = order(found["result"]["items"][0])
             before = ferry_sandbox.counters.requests["bookings.create"]
-            ferry_sandbox.faults.add("delay_after", "bookings.create", seconds=5)
-            with anyio.move_on_after(0.5) as scope:
-                await toolkit.call("bookings_create", wanted)
-            assert scope.cancelled_caught
+            hold = Hold(ferry_sandbox, "bookings.create", replies=True)
+            async with anyio.create_task_group() as group:
+                group.start_soon(toolkit.call, "bookings_create", wanted)
+                while not hold.held:  # noqa: ASYNC110 -- another thread counts
+                    await anyio.sleep(0.01)
+                group.cancel_scope.cancel()
+            hold.release()
             assert (records[-1].code, records[-1].outcome) == ("interrupted", "unknown")
             assert len(toolkit.unresolved) == 1
             error(await toolkit.call("bookings_create", wanted), "outcome_unknown")
@@ -360,8 +364,9 @@ def test_a_call_cancelled_during_its_audit_still_has_a_record(
         under_way = anyio.Event()
 
         async def audit(record: AuditRecord) -> None:
-            under_way.set()
-            await anyio.sleep(0.2)
+            if not under_way.is_set():
+                under_way.set()
+                await anyio.sleep_forever()
             records.append(record)
 
         async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:

@@ -311,9 +311,3 @@ def without_null(value):
         members = {name: without_null(one) for name, one in value.items()}
         return {name: one for name, one in members.items() if one not in (None, "", [], {})}
     return value
-
-
-def test_the_repr_of_a_tool_has_its_operation():
-    tool = TOOLS["catalogue_ports"]
-    assert tool.operation == "catalogue.ports"
-    assert repr(tool) == "Tool('catalogue.ports')"

@@ -29,25 +29,17 @@ def test_no_write_accepts_a_code_if_a_person_can_be_asked(hosts):
         assert "confirmation_code" in by_code[name].description
 
 
-def test_a_guessed_code_is_an_unknown_argument(hosts, ferry_sandbox):
+def test_a_guessed_code_or_approval_is_an_unknown_argument(hosts, ferry_sandbox):
     person = Person()
     host = hosts(person, "--writes")
     wanted = order(sailings(host)[0])
-    for code in ("BCDFGHJKLM", "yes", True, {"approve": True}):
-        arguments = {**wanted, "confirmation_code": code}
-        refused = error(host.call("bookings_create", arguments), "invalid_arguments")
-        assert refused["field"] == "confirmation_code"
-    assert person.shown == []
-    assert ferry_sandbox.counters.effects == ()
-
-
-def test_an_approval_among_the_arguments_is_an_unknown_argument(hosts, ferry_sandbox):
-    person = Person()
-    host = hosts(person, "--writes")
-    wanted = order(sailings(host)[0])
-    for field in ("ok", "approval", "approve", "approved", "inputResponses", "requestState"):
-        arguments = {**wanted, field: {"approve": True}}
-        assert error(host.call("bookings_create", arguments), "invalid_arguments")["field"] == field
+    codes = ("BCDFGHJKLM", "yes", True, {"approve": True})
+    fields = ("ok", "approval", "approve", "approved", "inputResponses", "requestState")
+    guesses = [("confirmation_code", code) for code in codes]
+    guesses += [(field, {"approve": True}) for field in fields]
+    for field, value in guesses:
+        refused = host.call("bookings_create", {**wanted, field: value})
+        assert error(refused, "invalid_arguments")["field"] == field
     assert person.shown == []
     assert ferry_sandbox.counters.effects == ()
 

@@ -57,7 +57,8 @@ def test_a_search_reports_progress_to_a_host_that_asks(hosts):
 
 
 def test_a_prompt_leads_to_a_booking_where_bookings_are_offered(hosts):
-    assert hosts().wait(hosts().client.list_prompts).prompts == []
+    reader = hosts()
+    assert reader.wait(reader.client.list_prompts).prompts == []
     host = hosts(None, "--writes")
     (prompt,) = host.wait(host.client.list_prompts).prompts
     assert [one.name for one in prompt.arguments] == [*BOOK]

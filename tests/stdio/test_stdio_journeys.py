@@ -4,12 +4,9 @@ from decimal import Decimal
 
 import pytest
 
-from tests.agents.agent import TRAVELLERS, WRITES, ShortWay, book, error, order, result_of, sailings
+from tests.agents.agent import ShortWay, book, error, order, result_of, sailings
 from tests.stdio.host import NOT_AN_APPROVAL, Person
 from tests.support.tiers import mostly_long
-
-ASKED = {"destination": "Tarifa", "on": "2050-07-12", "passengers": TRAVELLERS}
-WRITING = {name.replace(".", "_") for name in WRITES}
 
 
 def test_a_person_approves_each_write(hosts, ferry_sandbox):
@@ -53,6 +50,7 @@ def test_a_write_without_approval_is_not_sent(hosts, ferry_sandbox, answer):
 
 def test_a_host_without_elicitation_uses_codes(hosts, ferry_sandbox):
     host = hosts(None, "--writes")
+    assert [*host.tools()][:3] == ["trips_find", "places_find", "bookings_create"]
 
     def call_with_code(name, arguments):
         before = len(ferry_sandbox.counters.effects)
@@ -76,39 +74,6 @@ def test_a_host_without_elicitation_uses_codes(hosts, ferry_sandbox):
         "bookings.confirm",
         "tickets.cancel",
     ]
-
-
-def test_a_sentence_becomes_a_booking_in_few_calls(hosts):
-    host = hosts(None, "--writes")
-    assert [*host.tools()][:3] == ["trips_find", "places_find", "bookings_create"]
-    agent = ShortWay(host)
-    assert agent.pay(agent.book())["status"] == "confirmed"
-    assert len(agent.calls) == 5
-    refused = host.call("trips_find", {**ASKED, "origin": "Tangier"})
-    assert {one["code"] for one in error(refused, "ambiguous_place")["candidates"]} == {
-        "MATNG",
-        "MAPTM",
-    }
-
-
-def test_a_model_that_gives_every_argument_books(hosts):
-    """The OpenAI Agents SDK makes every argument required, without null."""
-    host = hosts(None, "--writes")
-    nothing = {
-        "places": [],
-        "vehicle": {"code": "", "identification": ""},
-        "contact": {"name": "", "email": ""},
-        "offer": "",
-        "confirmation_code": "",
-    }
-    wanted = {**order(sailings(host, contains="", vehicle={"code": ""})[0]), **nothing}
-    approval = host.call("bookings_create", wanted)["approval"]
-    none = error(
-        host.call("bookings_create", {**wanted, "confirmation_code": "none"}), "code_invalid"
-    )
-    assert "empty" in none["next_step"]
-    wanted["confirmation_code"] = approval["confirmation_code"]
-    assert result_of(host.call("bookings_create", wanted))["stage"] == "payment_due"
 
 
 def test_a_person_is_shown_the_offer_that_is_booked(hosts):

@@ -47,7 +47,7 @@ run.serve(tools="all", writes=True)
 """
 IMPATIENT = """
 from ferry_sdk.agents.stdio import elicitation, run
-elicitation.VALID_FOR = 0.5
+elicitation.VALID_FOR = 0.2
 run.serve(tools="all", writes=True)
 """
 
@@ -123,7 +123,7 @@ def test_stdout_carries_the_protocol_and_nothing_else(ferry_sandbox):
 
 
 def test_an_invalid_message_does_not_end_the_server(ferry_sandbox):
-    with start_server(environment(ferry_sandbox), new=True) as server:
+    with start_server(environment(ferry_sandbox)) as server:
         for junk in ("", "{", "[]", '"text"', "\x00", '{"jsonrpc": "2.0"}'):
             server.process.stdin.write(junk + "\n")
         number = server.request("ping")
@@ -226,7 +226,7 @@ def test_a_host_that_never_answers_a_question_gets_an_answer(ferry_sandbox, repl
 @LONG
 def test_a_host_that_never_reads_stderr_is_served(ferry_sandbox):
     """A pipe holds 64 KiB, about 650 lines; a write to a full pipe blocks."""
-    with start_server(environment(ferry_sandbox)) as server:
+    with start_server(environment(ferry_sandbox), new=True) as server:
         for _ in range(1_600):
             server.request("tools/call", name="no_such_tool", arguments={})
             assert server.receive()["error"]["code"] == -32602
@@ -298,10 +298,13 @@ def begin_write(server, sandbox, seconds):
 
 
 @pytest.mark.parametrize("number", mostly_long([None, signal.SIGINT, signal.SIGTERM]))
-def test_a_write_in_progress_may_finish(ferry_sandbox, number):
+def test_a_write_in_progress_may_finish_and_is_in_the_audit(ferry_sandbox, number, tmp_path):
     """Hosts close the input, wait, send SIGTERM and wait again before they kill."""
-    with start_server(environment(ferry_sandbox)) as server:
-        begin_write(server, ferry_sandbox, seconds=0.5)
+    audit = tmp_path / "audit.jsonl"
+    with start_server(
+        environment(ferry_sandbox), command("--writes", "--audit", str(audit))
+    ) as server:
+        begin_write(server, ferry_sandbox, seconds=0.3)
         if number:
             server.process.send_signal(number)
         output, errors = server.wait_for_end()
@@ -309,18 +312,6 @@ def test_a_write_in_progress_may_finish(ferry_sandbox, number):
     assert "INFO ferry_sdk: tool bookings_create: done (correlation id" in errors
     reply = json.loads(output.splitlines()[-1])
     assert reply["result"]["structuredContent"]["status"] == "done"
-
-
-@pytest.mark.parametrize("number", mostly_long([None, signal.SIGTERM]))
-def test_the_end_of_a_write_in_progress_is_in_the_audit(ferry_sandbox, number, tmp_path):
-    audit = tmp_path / "audit.jsonl"
-    with start_server(
-        environment(ferry_sandbox), command("--writes", "--audit", str(audit))
-    ) as server:
-        begin_write(server, ferry_sandbox, seconds=0.5)
-        if number:
-            server.process.send_signal(number)
-        server.wait_for_end()
     assert audit.stat().st_mode & 0o777 == 0o600
     text = audit.read_text("utf-8")
     *others, last = [json.loads(line) for line in text.splitlines()]
@@ -397,10 +388,11 @@ def test_concurrent_identical_writes_are_made_once(hosts, ferry_sandbox):
     host = hosts(None, "--writes")
     asked = order(sailings(host)[0])
     code = host.call("bookings_create", asked)["approval"]["confirmation_code"]
-    ferry_sandbox.faults.add("delay_after", "bookings.create", seconds=1)
-    calls = [
-        host.start_call("bookings_create", {**asked, "confirmation_code": code}) for _ in range(4)
-    ]
+    hold = Hold(ferry_sandbox, "bookings.create", replies=True)
+    asked["confirmation_code"] = code
+    calls = [host.start_call("bookings_create", asked) for _ in range(4)]
+    wait_until(lambda: sum(call.done() for call in calls) == 3)
+    hold.release()
     answers = [answer_of(call.result())["status"] for call in calls]
     assert sorted(answers) == ["done", "refused", "refused", "refused"]
     assert len(ferry_sandbox.counters.effects) == 1

@@ -1,6 +1,5 @@
 """Rules for a booking server over stdio, one after the other."""
 
-import json
 import subprocess
 import sys
 
@@ -81,28 +80,6 @@ class TestAnnotations:
             assert hints.read_only_hint is (name in READS)
             assert hints.idempotent_hint is (name in READS)
             assert hints.destructive_hint is (name not in {*READS, "bookings_create"})
-
-
-class TestMoneySummary:
-    def test_a_fee_read_has_the_amounts_of_the_question(self, hosts):
-        person = Person()
-        host = hosts(person, "--writes")
-        named = {"booking_id": book(host)["booking_id"]}
-        result_of(host.call("bookings_confirm", named))
-        tool = host.tools()["bookings_cancel_fee"]
-        assert tool.annotations.read_only_hint
-        assert "penalty_amount" in str(tool.output_schema)
-        fee = result_of(host.call("bookings_cancel_fee", {"id": named["booking_id"]}))
-        result_of(host.call("bookings_cancel", named))
-        assert f"{fee['penalty_amount']} EUR is kept" in person.shown[-1]
-        assert f"{fee['refund_amount']} EUR is paid back" in person.shown[-1]
-
-    def test_limits_are_checked_before_a_person_is_asked(self, hosts, ferry_sandbox):
-        person = Person()
-        host = hosts(person, "--writes", "--spend-limit", "EUR=5.00")
-        error(host.call("bookings_create", order(sailings(host)[0])), "spend_limit")
-        assert person.shown == []
-        assert ferry_sandbox.counters.effects == ()
 
 
 class TestConfirmation:
@@ -218,23 +195,6 @@ class TestErrors:
         assert "canary" not in str(caught.value.__dict__)
         assert "ValueError" in host.stderr
         assert "canary" not in host.stderr
-
-
-class TestInputs:
-    def test_arguments_are_neither_dropped_nor_converted(self, hosts, ferry_sandbox):
-        host = hosts()
-        traveller = {"type": "Adult", "gender": "Female", "age": 34}
-        for changes, field in (
-            ({"surprise": 1}, "surprise"),
-            ({"out_time": 800}, "out_time"),
-            ({"passengers": json.dumps([traveller])}, "passengers"),
-            ({"passengers": [{**traveller, "age": "34"}]}, "passengers.0.age"),
-            ({"passengers": [{**traveller, "vip": True}]}, "passengers.0.vip"),
-        ):
-            asked = query(**changes)
-            refused = error(host.call("availability_search", asked), "invalid_arguments")
-            assert refused["field"] == field
-        assert ferry_sandbox.counters.requests["availability.search"] == 0
 
 
 class TestOutputSchemas:

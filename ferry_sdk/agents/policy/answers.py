@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from math import isfinite
 from typing import Any, Final
 
@@ -16,17 +16,14 @@ from ferry_sdk.agents.tools.trip_tools import place_of
 from ferry_sdk.agents.tools.views import view_of
 from ferry_sdk.errors import (
     AlreadyDoneError,
-    AmbiguousPlaceError,
     APIError,
     FerryError,
     InvalidInputError,
     PenaltyExceededError,
     PriceChangedError,
-    UnknownPlaceError,
     UnresolvedWriteError,
 )
 from ferry_sdk.models.bookings import BookingCancellation
-from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.tickets import TicketCancellation
 
 Answer = dict[str, Any]
@@ -103,18 +100,16 @@ def failure_answer(error: FerryError, party: str = "passengers") -> Answer:
         party: The name of the argument that holds the travellers.
     """
     message = clean_text(str(error), _LONGEST)
+    details: dict[str, Any] = {}
     if isinstance(error, InvalidInputError):
         message, field = (
             re.sub(r"\[(\d+)\]", r".\1", text).replace("passengers.", f"{party}.")
             for text in (message, clean_text(error.field, 100))
         )
-        code, candidates = "invalid_arguments", dict[str, object]()
-        if isinstance(error, AmbiguousPlaceError):
-            code, candidates = "ambiguous_place", _ports(error.candidates)
-        elif isinstance(error, UnknownPlaceError):
-            code, candidates = "unknown_place", _ports(error.suggestions)
-        return _refused_answer(code, message, field=field, **candidates)
-    details: dict[str, Any] = {}
+        ports = getattr(error, "candidates", getattr(error, "suggestions", None))
+        if ports is not None:
+            details["candidates"] = [place_of(port) for port in ports[:_MAX_CANDIDATES]]
+        return _refused_answer(code_of(error), message, field=field, **details)
     if error.correlation_id is not None:
         details["correlation_id"] = error.correlation_id
     if isinstance(error, UnresolvedWriteError):  # the id of the write that may have happened
@@ -138,10 +133,6 @@ def failure_answer(error: FerryError, party: str = "passengers") -> Answer:
     )
 
 
-def _ports(ports: Sequence[Port]) -> dict[str, object]:
-    return {"candidates": [place_of(port) for port in ports[:_MAX_CANDIDATES]]}
-
-
 def internal_error(error: Exception) -> Answer:
     """Return the answer for an unexpected exception, without its text, which may hold secrets."""
     message = f"the tool failed ({type(error).__name__})"
@@ -158,10 +149,8 @@ def _error_answer(
     **details: JsonValue,
 ) -> Answer:
     error = {"code": code, "message": message, "outcome": outcome}
-    return {
-        "status": status,
-        "error": {**error, "next_step": next_step or NEXT_STEPS[code], **details},
-    }
+    error["next_step"] = next_step or NEXT_STEPS[code]
+    return {"status": status, "error": {**error, **details}}
 
 
 def _next_step(error: FerryError) -> str:

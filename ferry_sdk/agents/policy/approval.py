@@ -23,12 +23,12 @@ from ferry_sdk.agents.policy.state import State
 
 VALID_FOR = 300.0
 """Seconds for which an approval is valid, by a code or not."""
-_MAX_CODES = 1000
+_MAX_ENTRIES = 1000
+"""How many codes, and how many refusals, are remembered."""
 _MAX_REFUSALS = 2
 """How often a person may refuse a request before it is no longer put to them."""
 _REFUSED_FOR = 600.0
 """Seconds for which a request is then not put to a person."""
-_MAX_REFUSED = 1000
 _LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"  # no vowels, so that a code spells no word
 
 
@@ -101,7 +101,7 @@ class Codes:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._pending = state.table("codes", tuple[str, float], _MAX_CODES)
+        self._pending = state.table("codes", tuple[str, float], _MAX_ENTRIES)
 
     def issue(self, binding: str, until: float) -> str:
         """Return a new code for a write at a price (`binding`), in place of an earlier one.
@@ -137,7 +137,7 @@ class Refusals:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._refused = state.table("refusals", tuple[int, float], _MAX_REFUSED)
+        self._refused = state.table("refusals", tuple[int, float], _MAX_ENTRIES)
 
     def check(self, request: ApprovalRequest, now: float) -> None:
         """Refuse a request that a person has refused twice in the last ten minutes.

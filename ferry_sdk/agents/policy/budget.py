@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Literal
 
 from ferry_sdk.agents.policy.answers import RefusedError
-from ferry_sdk.agents.policy.state import State
+from ferry_sdk.agents.policy.state import State, Table
 from ferry_sdk.errors import ConfigurationError, InvalidInputError
 from ferry_sdk.models.bookings import Booking, BookingCancellation
 from ferry_sdk.models.enums import Stage
@@ -19,6 +19,8 @@ from ferry_sdk.models.tickets import CancellationFee, TicketCancellation
 from ferry_sdk.resources.arguments import money
 
 Limits = Mapping[str, Decimal | int | str]
+Amount = tuple[Decimal, str]
+"""An amount and its currency."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class Hold:
 
     table: Literal["spent", "penalties"]
     key: str
-    before: tuple[Decimal, str] | None
+    before: Amount | None
     other: Hold | None = None
 
 
@@ -46,21 +48,21 @@ class Budget:
             currency; None: no limit.
         state: Where the amounts are kept; None: in memory.
 
+    Attributes:
+        approved: The prices at which bookings were approved, by their ids.
+
     Raises:
         ConfigurationError: A limit is not an amount, or its currency is not a currency code.
     """
 
     def __init__(
-        self,
-        spend_limit: Limits | None,
-        penalty_limit: Limits | None,
-        state: State | None = None,
+        self, spend_limit: Limits | None, penalty_limit: Limits | None, state: State | None = None
     ) -> None:
         self._spend = _parse_limits(spend_limit, "spend_limit")
         self._penalty = _parse_limits(penalty_limit, "penalty_limit")
         self._state = state or State()
         self._held = self._state.table("spent", tuple[Decimal, str])
-        self._approved = self._state.table("approved", tuple[Decimal, str])
+        self.approved: Table[Amount] = self._state.table("approved", tuple[Decimal, str])
         self._kept = self._state.table("penalties", tuple[Decimal, str])
         self._amounts = {"spent": self._held, "penalties": self._kept}
         self._unpaid = self._state.table("unpaid_tickets", bool)
@@ -95,13 +97,9 @@ class Budget:
     def settle(self, hold: Hold, key: str, amount: Decimal, currency: str) -> None:
         """Replace a hold by the real price, even above the limit, under a new key."""
         with self._state.transaction():
-            self._approved[key] = self._amounts[hold.table].get(hold.key, (amount, currency))
+            self.approved[key] = self._amounts[hold.table].get(hold.key, (amount, currency))
             self.release(hold)
             self._held[key] = max(amount, Decimal(0)), currency
-
-    def approved(self, booking_id: str) -> tuple[Decimal, str] | None:
-        """Return the price at which a booking was approved, if it was made here."""
-        return self._approved.get(booking_id)
 
     def give_back(self, result: object, whole: tuple[str, Collection[str]] | None) -> str | None:
         """Stop counting the booking that a result ends, if it was certainly never paid.

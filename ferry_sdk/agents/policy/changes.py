@@ -80,7 +80,7 @@ class Confirm(_Change):
         details = {"field": "expect_total", "found": format_amount(total), "currency": currency}
         if values.get("expect_total") not in {None, total}:
             raise RefusedError("costs", price, **details)
-        approved = self._state.budget.approved(booking_id) or (total, currency)
+        approved = self._state.budget.approved.get(booking_id, (total, currency))
         is_dearer = total > approved[0] or currency != approved[1]
 
         def count() -> Hold:

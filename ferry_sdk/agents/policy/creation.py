@@ -17,12 +17,7 @@ from ferry_sdk.agents.policy.known_ids import (
     describe_sailing,
     quote,
 )
-from ferry_sdk.agents.policy.write_plan import (
-    Identity,
-    ToolkitState,
-    WritePlan,
-    WritePlans,
-)
+from ferry_sdk.agents.policy.write_plan import Identity, ToolkitState, WritePlan, WritePlans
 from ferry_sdk.agents.tools.sanitize import name_key
 from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.availability import Place, Tariff
@@ -143,9 +138,8 @@ class Create:
 
     def _choice(self, chosen: Selection, where: str) -> _Choice:
         known_ids = self._state.known_ids
-        shown = known_ids.require(
-            known_ids.sailing(chosen.availability_id), "the sailing", f"{where}.availability_id"
-        )
+        shown = known_ids.sailings.get(chosen.availability_id)
+        shown = known_ids.require(shown, "the sailing", f"{where}.availability_id")
         tariff = {one.id: one for one in shown.sailing.tariffs}.get(chosen.tariff_id)
         tariff = known_ids.require(tariff, "the tariff of this sailing", f"{where}.tariff_id")
         place = {one.id: one for one in shown.sailing.places}.get(chosen.place_id)

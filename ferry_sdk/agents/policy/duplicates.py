@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 import secrets
-import socket
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from pathlib import Path
 from typing import Final
 
 from pydantic import JsonValue
 
+from ferry_sdk._runtime.processes import has_ended, machine_id
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.budget import Hold
 from ferry_sdk.agents.policy.known_ids import REMEMBERED
@@ -80,8 +78,8 @@ class WriteInProgress:
         target_id: The booking or ticket that it changes.
         owner: Identifies the toolkit.
         pid: Its process.
-        machine: Identifies the processes among which `pid` is unique, if that is known.
         until: When other processes may take it over; seconds since the epoch.
+        machine: Identifies the processes among which `pid` is unique, if that is known.
         hold: The amount that is counted for it.
         unknown: Its record from the moment when it is sent.
     """
@@ -90,9 +88,9 @@ class WriteInProgress:
     owner: str
     pid: int
     until: float
+    machine: str | None = None
     hold: Hold | None = None
     unknown: UnknownOutcome | None = None
-    machine: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +147,8 @@ class Duplicates:
             if key in self._unknown:
                 return self._unknown[key]
             until = time.time() + _PREPARED_FOR
-            self._under_way[key] = WriteInProgress(
-                subject, self._owner, os.getpid(), until, machine=machine_id()
-            )
+            write = WriteInProgress(subject, self._owner, os.getpid(), until, machine_id())
+            self._under_way[key] = write
             return None
 
     def keep_hold(self, key: str, hold: Hold | None) -> None:
@@ -174,7 +171,8 @@ class Duplicates:
     def _take_over(self) -> None:
         """Conclude the writes of processes that have ended."""
         for key, write in tuple(self._under_way.items()):
-            if write.owner == self._owner or (time.time() < write.until and not _has_ended(write)):
+            has_expired = time.time() >= write.until or has_ended(write.pid, write.machine)
+            if write.owner == self._owner or not has_expired:
                 continue
             del self._under_way[key]
             if write.unknown is not None:
@@ -242,30 +240,3 @@ class Duplicates:
                 else:
                     del self._unknown[key]
             return list(found.values())
-
-
-def machine_id() -> str | None:
-    """Identify the processes among which a pid is unique; return None if they are not known.
-
-    Containers that share a file have pids of their own, often with equal host names.
-    """
-    if os.name != "posix":  # elsewhere, `os.kill` ends the process
-        return None
-    if sys.platform != "linux":
-        return socket.gethostname()
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
-        return f"{boot} {Path('/proc/self/ns/pid').readlink()}"
-    except OSError:
-        return None
-
-
-def _has_ended(write: WriteInProgress) -> bool:
-    """Return True if the process of a write has ended, False if it has not or that is unknown."""
-    if write.machine is None or write.machine != machine_id():
-        return False
-    try:
-        os.kill(write.pid, 0)
-    except OSError as error:
-        return isinstance(error, ProcessLookupError)
-    return False

@@ -7,18 +7,17 @@ shown again.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from datetime import datetime
 from decimal import Decimal
-from functools import partial
 from typing import Annotated, Any, Literal, TypeVar, cast
 
 from pydantic import BaseModel, PlainSerializer
 from pydantic_core import to_jsonable_python
 
 from ferry_sdk.agents.policy.answers import NEXT_STEPS, TEXTS, RefusedError
-from ferry_sdk.agents.policy.state import State
+from ferry_sdk.agents.policy.state import State, Table
 from ferry_sdk.agents.tools.sanitize import clean_text
 from ferry_sdk.agents.tools.trip_tools import TripsTable
 from ferry_sdk.models.availability import Availability, Tariff
@@ -40,15 +39,11 @@ _LETTERS = "bcdfghjkmnpqrstvwxz"
 
 def _without_personal_data(value: object) -> Any:  # noqa: ANN401 -- any JSON
     """Return the known fields of a record as JSON, without `_PERSONAL`."""
-    names: Iterable[str]
-    if isinstance(value, BaseModel):
-        names = type(value).model_fields
-    elif is_dataclass(value):
-        names = value.__dataclass_fields__
-    elif isinstance(value, tuple):
+    if isinstance(value, tuple):
         return [_without_personal_data(part) for part in cast("tuple[object, ...]", value)]
-    else:
+    if not isinstance(value, BaseModel) and not is_dataclass(value):
         return to_jsonable_python(value)
+    names = type(value).model_fields if isinstance(value, BaseModel) else value.__dataclass_fields__
     kept = [name for name in names if name not in _PERSONAL]
     return {name: _without_personal_data(getattr(value, name)) for name in kept}
 
@@ -73,10 +68,8 @@ class KnownSailing:
     def sailing_key(self) -> str:
         """Identify the sailing in every search; its id differs from search to search."""
         sailing = self.sailing
-        return (
-            f"{sailing.company.id} {sailing.depart_code} {sailing.arrive_code} "
-            f"{sailing.depart_at.isoformat()}"
-        )
+        ports = f"{sailing.depart_code} {sailing.arrive_code}"
+        return f"{sailing.company.id} {ports} {sailing.depart_at.isoformat()}"
 
     @property
     def price_key(self) -> str:
@@ -85,13 +78,10 @@ class KnownSailing:
 
     def tariff_key(self, tariff: Tariff) -> _TariffKey:
         """Return the kind of a tariff, its rank among that kind, and its price."""
-        alike = [
-            other
-            for other in self.sailing.tariffs
-            if (other.type, other.roundtrip_locked) == (tariff.type, tariff.roundtrip_locked)
-        ]
-        rank = [other.id for other in alike].index(tariff.id)
-        return tariff.type, tariff.roundtrip_locked, rank, tariff.amount, tariff.currency
+        kind = tariff.type, tariff.roundtrip_locked
+        others = self.sailing.tariffs
+        alike = [other.id for other in others if (other.type, other.roundtrip_locked) == kind]
+        return *kind, alike.index(tariff.id), tariff.amount, tariff.currency
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +106,17 @@ class KnownTrip:
 
 
 class KnownIds:
-    """Remember what was shown; safe to share between threads."""
+    """Remember what was shown; safe to share between threads.
+
+    Attributes:
+        sailings: The sailings of searches, by their ids.
+        trips: The trips that were shown as offers, by the ids of these.
+    """
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._offers = state.table("offers", KnownSailing, REMEMBERED)
-        self._trips = state.table("trips", KnownTrip, REMEMBERED)
+        self.sailings: Table[KnownSailing] = state.table("offers", KnownSailing, REMEMBERED)
+        self.trips: Table[KnownTrip] = state.table("trips", KnownTrip, REMEMBERED)
         self._prices = state.table("prices", frozenset[_TariffKey], REMEMBERED)
         self._bookings = state.table("bookings", KnownRecord, REMEMBERED)
         self._tickets = state.table("tickets", KnownRecord, REMEMBERED)
@@ -142,14 +137,6 @@ class KnownIds:
         step = f"{NEXT_STEPS['unseen_id']} {TEXTS['restarted']}"
         raise RefusedError("unseen_or_restarted", what, field=field, next_step=step)
 
-    def sailing(self, availability_id: str) -> KnownSailing | None:
-        """Return the sailing with this id, if it is remembered."""
-        return self._offers.get(availability_id)
-
-    def trip(self, offer: str) -> KnownTrip | None:
-        """Return the trip of an offer, if it is remembered."""
-        return self._trips.get(offer)
-
     def remember_trips(
         self, trips: Sequence[Trip], arguments: Mapping[str, Any], table: TripsTable, limit: int
     ) -> list[str]:
@@ -158,22 +145,17 @@ class KnownIds:
         The prices of the others are remembered, too.
         """
         offers: list[str] = []
-        known_sailing = self._known_by(arguments, has_return="back" in arguments)
         shown = {sailing.id for trip in trips[:limit] for sailing in _ways(trip)}
         sailings = {sailing.id: sailing for trip in trips for sailing in _ways(trip)}
         with self._state.transaction():
-            for sailing in sailings.values():
-                self._remember_sailing(known_sailing(sailing), is_shown=sailing.id in shown)
+            self._remember_sailings(sailings.values(), arguments, shown)
             for trip in trips[:limit]:
-                offer = self._new_offer_id()
-                self._trips[offer] = KnownTrip(trip, table.add(offer, trip))
+                series = "".join(secrets.choice(_LETTERS) for _ in range(3))
+                self._numbers["offers"] = number = self._numbers.get("offers", 0) + 1
+                offer = f"{self._series.setdefault('offers', series)}{number}"
+                self.trips[offer] = KnownTrip(trip, table.add(offer, trip))
                 offers.append(offer)
         return offers
-
-    def _new_offer_id(self) -> str:
-        series = "".join(secrets.choice(_LETTERS) for _ in range(3))
-        self._numbers["offers"] = number = self._numbers.get("offers", 0) + 1
-        return f"{self._series.setdefault('offers', series)}{number}"
 
     def has_current_price(self, known_sailing: KnownSailing, tariff: Tariff) -> bool:
         """Return False if a later search with the same parameters showed another price."""
@@ -202,7 +184,10 @@ class KnownIds:
         """Remember the records of a result, of a list only those in the view that was `shown`."""
         with self._state.transaction():
             if isinstance(result, Records):
-                self._remember_offers(cast("Records[object]", result), arguments, shown)
+                records = cast("Records[object]", result)
+                sailings = [record for record in records if isinstance(record, Availability)]
+                ids = None if shown is None else {item.get("id") for item in shown["items"]}
+                self._remember_sailings(sailings, arguments, ids)
             elif isinstance(result, BookingCreated):
                 description = f"booking {quote(result.booking_reference)}"
                 self._bookings[result.booking_id] = KnownRecord(description)
@@ -219,35 +204,24 @@ class KnownIds:
             elif isinstance(result, Ticket):
                 self._remember_ticket(result, None)
 
-    def _remember_offers(
+    def _remember_sailings(
         self,
-        records: Records[object],
+        sailings: Collection[Availability],
         arguments: Mapping[str, Any],
-        shown: Mapping[str, Any] | None,
+        shown: Collection[str] | None,
     ) -> None:
-        sailings = [record for record in records if isinstance(record, Availability)]
-        if not sailings:
-            return
-        ids = None if shown is None else {item.get("id") for item in shown["items"]}
-        has_return = arguments.get("ret_journey_id") is not None
-        for known in map(self._known_by(arguments, has_return=has_return), sailings):
-            self._remember_sailing(known, is_shown=ids is None or known.sailing.id in ids)
-
-    def _remember_sailing(self, known: KnownSailing, *, is_shown: bool) -> None:
-        if is_shown:
-            self._offers[known.sailing.id] = known
-        self._prices[known.price_key] = frozenset(map(known.tariff_key, known.sailing.tariffs))
-
-    def _known_by(
-        self, arguments: Mapping[str, Any], *, has_return: bool
-    ) -> Callable[[Availability], KnownSailing]:
-        """Return what makes a `KnownSailing` of a sailing that was found with arguments."""
-        vehicle, party = arguments.get("vehicle"), arguments["passengers"]
+        """Remember the prices of sailings that a search has found, and those that were shown."""
+        vehicle, party = arguments.get("vehicle"), arguments.get("passengers", ())
         code = None if vehicle is None else vehicle.code
         who = [(each.type, each.gender, each.age) for each in party]
+        has_return = any(arguments.get(name) is not None for name in ("back", "ret_journey_id"))
         question = self._state.fingerprint(who, code, has_return)
         types = tuple(str(each.type) for each in party)
-        return partial(KnownSailing, question=question, vehicle_code=code, party=types)
+        for sailing in sailings:
+            known = KnownSailing(sailing, question, code, types)
+            if shown is None or sailing.id in shown:
+                self.sailings[sailing.id] = known
+            self._prices[known.price_key] = frozenset(map(known.tariff_key, sailing.tariffs))
 
     def _remember_ticket(self, ticket: Ticket, booking_id: str | None) -> None:
         earlier = self._tickets.get(ticket.id)
@@ -264,17 +238,14 @@ def _ways(trip: Trip) -> list[Availability]:
 
 def describe_sailing(sailing: Availability) -> str:
     """Describe a sailing for a person."""
-    return (
-        f"{quote(sailing.depart_name)} to {quote(sailing.arrive_name)}, "
-        f"{_format_time(sailing.depart_at)}, {quote(sailing.company.name)}"
-    )
+    crossing = _describe_crossing(sailing.depart_name, sailing.arrive_name, sailing.depart_at)
+    return f"{crossing}, {quote(sailing.company.name)}"
 
 
 def _describe_sailings(ticket: Ticket) -> str:
     legs = (ticket.availability.outward, ticket.availability.return_)
     crossings = "; ".join(
-        f"{quote(journey.depart_port_name)} to {quote(journey.arrive_port_name)}, "
-        f"{_format_time(journey.depart_at)}"
+        _describe_crossing(journey.depart_port_name, journey.arrive_port_name, journey.depart_at)
         for leg in legs
         if leg and (journey := leg.journey)
     )
@@ -286,8 +257,9 @@ def count_travellers(passengers: Sequence[object]) -> str:
     return f"{len(passengers)} traveller{'' if len(passengers) == 1 else 's'}"
 
 
-def _format_time(moment: datetime | str) -> str:
-    return f"{moment:%Y-%m-%d %H:%M}" if isinstance(moment, datetime) else quote(moment)
+def _describe_crossing(depart: str, arrive: str, moment: datetime | str) -> str:
+    time = f"{moment:%Y-%m-%d %H:%M}" if isinstance(moment, datetime) else quote(moment)
+    return f"{quote(depart)} to {quote(arrive)}, {time}"
 
 
 def quote(text: str, longest: int = _MAX_LENGTH) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 from pathlib import Path
@@ -30,16 +29,11 @@ class AuditFile:
         except (OSError, ValueError) as error:
             raise ConfigurationError(f"audit: {path} cannot be written") from error
         if (problem := find_exposure(os.fstat(self._descriptor), path)) is not None:
-            self.close()
+            os.close(self._descriptor)
             raise ConfigurationError(f"audit: {problem}")
 
     def __call__(self, record: AuditRecord) -> None:
         """Write one record."""
-        fields = {each.name: getattr(record, each.name) for each in dataclasses.fields(record)}
-        line = f"{json.dumps(to_jsonable_python(fields))}\n".encode()
+        line = f"{json.dumps(to_jsonable_python(record))}\n".encode()
         while line:
             line = line[os.write(self._descriptor, line) :]
-
-    def close(self) -> None:
-        """Close the file."""
-        os.close(self._descriptor)

@@ -16,6 +16,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Generator, ItemsView, Iterator, MutableMapping
 from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -26,6 +27,8 @@ from ferry_sdk.errors import ConfigurationError
 
 K = TypeVar("K")
 V = TypeVar("V")
+Table = MutableMapping[str, V]
+"""The values of a table by their keys."""
 
 _APPLICATION: Final = 0x46657272
 """SQLite's ``application_id`` of these files."""
@@ -33,14 +36,14 @@ _VERSION: Final = 1
 _TIMEOUT: Final = 10.0
 """Seconds to wait for another process."""
 _TABLES: Final = (
-    """
-    CREATE TABLE entries (
+    """CREATE TABLE entries (
         place INTEGER PRIMARY KEY AUTOINCREMENT,
-        kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL,
-        UNIQUE (kind, key)
-    )
-    """,
+        kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, UNIQUE (kind, key))""",
     "CREATE INDEX recent ON entries (kind, place)",
+)
+_FORGET_OLDEST: Final = (
+    "DELETE FROM entries WHERE kind = ? AND place <= "
+    "(SELECT place FROM entries WHERE kind = ? ORDER BY place DESC LIMIT 1 OFFSET ?)"
 )
 
 
@@ -76,12 +79,12 @@ class State:
         self._key = secrets.token_bytes(32)
 
     @contextmanager
-    def transaction(self) -> Generator[None, None, None]:
+    def transaction(self) -> Generator[object, None, None]:
         """Keep others from the state during the block; transactions may be nested."""
         with self._lock:
-            yield
+            yield None
 
-    def table(self, name: str, kind: type[V], most: int | None = None) -> MutableMapping[str, V]:
+    def table(self, name: str, kind: type[V], most: int | None = None) -> Table[V]:
         """Return a mapping of texts to values of a type, which keeps the `most` recent ones."""
         del name, kind  # only a file needs them
         return Recent[str, V](most, self._lock)
@@ -118,13 +121,13 @@ class AgentState(State):
             raise ConfigurationError(f"state: {error}") from None
         except (OSError, TypeError, ValueError):
             raise ConfigurationError(f"state: {path!s} cannot be created") from None
-        with self.transaction():
-            self._database.prepare(self._open_connection)
+        with self.transaction() as connection:
+            self._database.prepare(connection)
             keys = self.table("key", str)
             self._key = bytes.fromhex(keys.setdefault("key", self._key.hex()))
 
     @contextmanager
-    def transaction(self) -> Generator[None, None, None]:
+    def transaction(self) -> Generator[sqlite3.Connection, None, None]:
         """Keep all threads and processes from the file during the block; write it at the end.
 
         An exception undoes the changes of the whole transaction.
@@ -134,88 +137,69 @@ class AgentState(State):
         """
         with self._lock:
             if self._connection is not None:
-                yield
+                yield self._connection
                 return
             try:
                 with closing(self._database.connect(_TIMEOUT)) as self._connection:
                     self.execute("BEGIN IMMEDIATE")
-                    yield
-                    self._forget_oldest()
+                    yield self._connection
+                    for kind, most in self.added.items():
+                        self.execute(_FORGET_OLDEST, kind, kind, most)
                     self.execute("COMMIT")
             except FileRefusedError as error:
                 raise ConfigurationError(f"state: {error}") from None
             except (sqlite3.Error, OSError, ValidationError) as error:
-                problem = (
-                    "is not a state file"
-                    if "not a database" in str(error) or isinstance(error, ValidationError)
-                    else f"cannot be used ({type(error).__name__})"
-                )
+                is_other = "not a database" in str(error) or isinstance(error, ValidationError)
+                kind = type(error).__name__
+                problem = "is not a state file" if is_other else f"cannot be used ({kind})"
                 raise ConfigurationError(f"state: {self._database.path} {problem}") from None
             finally:
                 self._connection = None
                 self.added.clear()
 
-    @property
-    def _open_connection(self) -> sqlite3.Connection:
-        if self._connection is None:
-            raise RuntimeError("no transaction")
-        return self._connection
+    def execute(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        """Run a statement in the current transaction or one of its own; return its rows."""
+        with self.transaction() as connection:
+            return connection.execute(statement, values).fetchall()
 
-    def execute(self, statement: str, *values: object) -> sqlite3.Cursor:
-        """Run a statement in the current transaction."""
-        return self._open_connection.execute(statement, values)
-
-    def table(self, name: str, kind: type[V], most: int | None = None) -> MutableMapping[str, V]:
+    def table(self, name: str, kind: type[V], most: int | None = None) -> Table[V]:
         """Return a mapping whose values are stored as JSON."""
         return _Table(self, name, TypeAdapter(kind), most)
 
-    def _forget_oldest(self) -> None:
-        for kind, most in self.added.items():
-            self.execute(
-                "DELETE FROM entries WHERE kind = ? AND place <= (SELECT place FROM entries "
-                "WHERE kind = ? ORDER BY place DESC LIMIT 1 OFFSET ?)",
-                kind,
-                kind,
-                most,
-            )
 
-
+@dataclass(frozen=True, eq=False)
 class _Table(MutableMapping[str, V]):
     """The entries of one kind in a file, oldest first."""
 
-    def __init__(
-        self, file: AgentState, name: str, adapter: TypeAdapter[V], most: int | None
-    ) -> None:
-        self._file = file
-        self._name = name
-        self._adapter = adapter
-        self._most = most
+    file: AgentState
+    name: str
+    adapter: TypeAdapter[V]
+    most: int | None
 
     def _rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        with self._file.transaction():
-            return self._file.execute(statement, self._name, *values).fetchall()
+        return self.file.execute(statement, self.name, *values)
 
     def __getitem__(self, key: str) -> V:
-        with self._file.transaction():
+        with self.file.transaction():  # it also reports a value that is invalid
             rows = self._rows("SELECT value FROM entries WHERE kind = ? AND key = ?", key)
             if not rows:
                 raise KeyError(key)
-            return self._adapter.validate_json(rows[0][0])
+            return self.adapter.validate_json(rows[0][0])
 
     def __setitem__(self, key: str, value: V) -> None:
-        text = self._adapter.dump_json(value).decode()
-        with self._file.transaction():
+        text = self.adapter.dump_json(value).decode()
+        with self.file.transaction():
             self._rows(
                 "INSERT OR REPLACE INTO entries (kind, key, value) VALUES (?, ?, ?)", key, text
             )
-            if self._most is not None:
-                self._file.added[self._name] = self._most
+            if self.most is not None:
+                self.file.added[self.name] = self.most
 
     def __delitem__(self, key: str) -> None:
-        with self._file.transaction():
-            statement = "DELETE FROM entries WHERE kind = ? AND key = ?"
-            if not self._file.execute(statement, self._name, key).rowcount:
+        with self.file.transaction():
+            if key not in self:
                 raise KeyError(key)
+            self._rows("DELETE FROM entries WHERE kind = ? AND key = ?", key)
 
     def __iter__(self) -> Iterator[str]:
         rows = self._rows("SELECT key FROM entries WHERE kind = ? ORDER BY place")
@@ -223,9 +207,9 @@ class _Table(MutableMapping[str, V]):
 
     def items(self) -> ItemsView[str, V]:
         """Return all entries, read by one query."""
-        with self._file.transaction():
+        with self.file.transaction():
             rows = self._rows("SELECT key, value FROM entries WHERE kind = ? ORDER BY place")
-            return {key: self._adapter.validate_json(value) for key, value in rows}.items()
+            return {key: self.adapter.validate_json(value) for key, value in rows}.items()
 
     def __len__(self) -> int:
         return int(self._rows("SELECT count(*) FROM entries WHERE kind = ?")[0][0])

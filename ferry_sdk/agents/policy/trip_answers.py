@@ -15,7 +15,7 @@ from ferry_sdk.agents.tools.trip_tools import OFFERS, PLACES, TripsTable, places
 from ferry_sdk.errors import FerryError, InvalidInputError
 from ferry_sdk.models.inputs import Traveller, VehicleQuery
 from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
-from ferry_sdk.planning.trips import SearchReport, TripSearch
+from ferry_sdk.planning.trips import TripSearch
 from ferry_sdk.planning.vehicles import VehicleMatch
 from ferry_sdk.resources.arguments import passengers_on
 
@@ -157,17 +157,15 @@ def _find_vehicle(text: str) -> Generator[Invoke, Any, VehicleMatch | None]:
         found = [one for one in matches if one.score >= least]
         if len(found) == 1:
             return found[0]
+    candidates = [_candidate(one) for one in matches]
     raise RefusedError(
-        "several_vehicles" if found else "unknown_vehicle",
-        field="vehicle",
-        candidates=[
-            {
-                "code": clean_text(one.model.code or "", _MAX_LENGTH),
-                "name": clean_text(f"{one.model.brand} {one.model.model}", _MAX_LENGTH),
-            }
-            for one in matches
-        ],
+        "several_vehicles" if found else "unknown_vehicle", field="vehicle", candidates=candidates
     )
+
+
+def _candidate(match: VehicleMatch) -> dict[str, str]:
+    code, name = match.model.code or "", f"{match.model.brand} {match.model.model}"
+    return {"code": clean_text(code, _MAX_LENGTH), "name": clean_text(name, _MAX_LENGTH)}
 
 
 def _notes(trips: TripSearch | ConnectionSearch) -> Iterator[str]:
@@ -175,25 +173,16 @@ def _notes(trips: TripSearch | ConnectionSearch) -> Iterator[str]:
     report = trips.report
     if trips.left_out:
         yield TEXTS["left_out"].format(trips.left_out)
-    if missing := _missing(report):
-        yield missing
+    parts = {failed.company: f"failed ({code_of(failed.error)})" for failed in report.failed}
+    for skipped in report.not_asked:
+        parts.setdefault(skipped.company, "not asked (no time, or too many searches)")
+    if parts:
+        line = ", ".join(f"{company} {reason}" for company, reason in parts.items())
+        yield clean_text(f"Not all offers: {line}.", _MAX_NOTE)
     if trips and isinstance(trips, ConnectionSearch):
         yield TEXTS["separate_tickets"]
     if not trips and not trips.left_out:
         yield TEXTS["nothing_found" if report.asked or report.not_asked else "no_company"]
-
-
-def _missing(report: SearchReport) -> str:
-    """Return who did not answer and who was not asked, in a line; empty if nobody is missing."""
-    parts: dict[str, str] = {}
-    for failed in report.failed:
-        parts[failed.company] = f"failed ({code_of(failed.error)})"
-    for skipped in report.not_asked:
-        parts.setdefault(skipped.company, "not asked (no time, or too many searches)")
-    if not parts:
-        return ""
-    line = ", ".join(f"{company} {reason}" for company, reason in parts.items())
-    return clean_text(f"Not all offers: {line}.", _MAX_NOTE)
 
 
 def selected(values: Mapping[str, Any], known_ids: KnownIds) -> dict[str, Any]:
@@ -212,16 +201,15 @@ def selected(values: Mapping[str, Any], known_ids: KnownIds) -> dict[str, Any]:
         if letters is not None:
             raise InvalidInputError("places are those of an offer", field="places")
         return arguments
-    known = known_ids.require(known_ids.trip(offer), "this offer", "offer")
-    ways = known.places
+    known = known_ids.require(known_ids.trips.get(offer), "this offer", "offer")
     if letters is None:
         return {**arguments, "availabilities": known.trip.select()}
-    if len(letters) != len(ways):
-        raise InvalidInputError(f"expected {len(ways)}, one for each way", field="places")
-    for index, (letter, places) in enumerate(zip(letters, ways, strict=True)):
+    if len(letters) != len(known.places):
+        raise InvalidInputError(f"expected {len(known.places)}, one for each way", field="places")
+    chosen: list[str] = []
+    for index, (letter, places) in enumerate(zip(letters, known.places, strict=True)):
         if letter not in places:
-            raise InvalidInputError(
-                f"this offer has the places {', '.join(places)}", field=f"places.{index}"
-            )
-    chosen = [places[letter] for letter, places in zip(letters, ways, strict=True)]
+            problem = f"this offer has the places {', '.join(places)}"
+            raise InvalidInputError(problem, field=f"places.{index}")
+        chosen.append(places[letter])
     return {**arguments, "availabilities": known.trip.select(places=chosen)}

@@ -15,7 +15,6 @@ from typing import Any, Final
 import anyio
 from mcp.server.context import ServerRequestContext
 from mcp.types import ClientCapabilities, ElicitRequestFormParams, ElicitResult
-from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.approval import VALID_FOR, ApprovalRequest
@@ -37,11 +36,6 @@ def can_ask(context: Context) -> bool:
     capabilities = context.session.client_capabilities or ClientCapabilities()
     declared = capabilities.elicitation
     return declared is not None and (declared.form is not None or declared.url is None)
-
-
-def uses_input_required(context: Context) -> bool:
-    """Return True if this host takes questions as results, and repeats the call to answer."""
-    return context.protocol_version in MODERN_PROTOCOL_VERSIONS
 
 
 def form(request: ApprovalRequest, box: str) -> ElicitRequestFormParams:

@@ -34,7 +34,6 @@ _GRACE: Final = 3.0
 """Seconds for a write in progress at shutdown; hosts kill the process after about 4."""
 _REPLY: Final = 0.05
 """Seconds for the reply to be sent after that."""
-_USAGE: Final = 2
 _MAX_LINES: Final = 1_000
 """The most lines that wait to be written; further ones are dropped."""
 _EMIT_TIMEOUT: Final = 0.1
@@ -209,10 +208,11 @@ def serve(
             state=state,
             travellers=travellers,
         )
-        anyio.run(_serve, ferry, toolkit)
+        reader = AsyncToolkit(ferry, tools="all", audit=audit_file)
+        anyio.run(_serve, ferry, toolkit, reader)
     except ConfigurationError as error:
         sys.stderr.write(f"ferry_sdk: {error}\n")
-        raise SystemExit(_USAGE) from None
+        raise SystemExit(2) from None
     except Exception as error:  # noqa: BLE001 -- its text may hold secrets
         if not _is_host_gone(error):
             logger.critical("the server failed (%s)", type(error).__name__)
@@ -221,9 +221,9 @@ def serve(
         sys.unraisablehook = lambda _: None
 
 
-async def _serve(ferry: AsyncFerry, toolkit: AsyncToolkit) -> None:
+async def _serve(ferry: AsyncFerry, toolkit: AsyncToolkit, reader: AsyncToolkit) -> None:
     async with ferry:
-        server = make_server(toolkit)
+        server = make_server(toolkit, reader)
 
         async def wait_for_writes() -> None:
             if toolkit.is_sending:

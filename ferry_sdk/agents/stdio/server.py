@@ -43,22 +43,15 @@ from mcp.types import (
     Tool,
     ToolAnnotations,
 )
+from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import JsonValue, ValidationError
 
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.approval import ApprovalRequest
 from ferry_sdk.agents.policy.trip_answers import SECONDS
-from ferry_sdk.agents.stdio.elicitation import (
-    Context,
-    Questions,
-    ask,
-    can_ask,
-    form,
-    parse_answer,
-    uses_input_required,
-)
-from ferry_sdk.agents.toolkit import AsyncToolkit, definitions_of, read_catalogue, state_of
+from ferry_sdk.agents.stdio.elicitation import Context, Questions, ask, can_ask, form, parse_answer
+from ferry_sdk.agents.toolkit import AsyncToolkit, definitions_of, state_of
 from ferry_sdk.agents.tools.data import data_beside
 from ferry_sdk.agents.tools.tools import TOOLS, ToolDefinition
 
@@ -67,10 +60,7 @@ logger: logging.Logger = logging.getLogger("ferry_sdk")
 _QUESTION: Final = "approval"
 _DATA: Final = data_beside(__file__)
 """The texts for hosts, the catalogues with their tools, and the prompt."""
-_JSON: Final = "application/json"
-_CATALOGUES: Final[Mapping[str, tuple[str, str]]] = _DATA["catalogues"]
-_SLOW: Final = "trips_find"
-_NONE: Final[Mapping[str, Any]] = {"places": ()}
+_CATALOGUES: Final[Mapping[str, str]] = _DATA["catalogues"]
 _DEPARTURES: Final = "ferry://departures/"
 
 _PLACES: Final = ("origin", "destination")
@@ -87,10 +77,12 @@ class _RequestHandler:
     write, and agrees to one tool, with these arguments, at this price.
     """
 
-    def __init__(self, toolkit: AsyncToolkit) -> None:
+    def __init__(self, toolkit: AsyncToolkit, reader: AsyncToolkit) -> None:
         self._toolkit = toolkit
+        self._reader = reader
         self._questions = Questions(state_of(toolkit))
-        self._read: dict[str, tuple[str, str]] = {}
+        self._resources = {row["uri"]: Resource.model_validate(row) for row in _DATA["resources"]}
+        self._texts: dict[str, str] = {}
 
     async def list_tools(self, context: Context, _: _ListParams) -> ListToolsResult:
         definitions = definitions_of(self._toolkit, by_code=not can_ask(context))
@@ -109,7 +101,8 @@ class _RequestHandler:
             if "error" in answer and answer["error"]["code"] == "unknown_tool":
                 raise MCPError(INVALID_PARAMS, "Unknown tool", answer["error"])
             return _result_of(answer)
-        if uses_input_required(context):
+        if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            # This host takes the question as a result, and repeats the call to answer.
             return await self._write_with_input_required(params, arguments)
 
         async def approve(request: ApprovalRequest) -> bool:
@@ -122,15 +115,7 @@ class _RequestHandler:
 
     async def list_resources(self, _context: Context, _: _ListParams) -> ListResourcesResult:
         """List the catalogues, with the time at which a read first showed their present content."""
-        resources: list[Resource] = []
-        for uri, (_tool, title) in _CATALOGUES.items():
-            changed = self._read[uri][1] if uri in self._read else None
-            notes = Annotations(audience=["assistant"], last_modified=changed)
-            name = uri.removeprefix("ferry://")
-            resources.append(
-                Resource(uri=uri, name=name, title=title, mime_type=_JSON, annotations=notes)
-            )
-        return ListResourcesResult(resources=resources)
+        return ListResourcesResult(resources=[*self._resources.values()])
 
     async def list_templates(
         self, _context: Context, _: _ListParams
@@ -142,23 +127,24 @@ class _RequestHandler:
     ) -> ReadResourceResult:
         """Read a catalogue with the tool that lists it."""
         uri, arguments = params.uri, dict[str, Any]()
-        if uri in _CATALOGUES:
-            tool, _ = _CATALOGUES[uri]
-        elif uri.startswith(_DEPARTURES):
+        tool = _CATALOGUES.get(uri)
+        if tool is None and uri.startswith(_DEPARTURES):
             tool = "catalogue_departures"
             arguments["provider_id"] = unquote(uri.removeprefix(_DEPARTURES))
-        else:
+        if tool is None:
             raise MCPError(INVALID_PARAMS, "Unknown resource", {"uri": uri})
-        answer = await read_catalogue(self._toolkit, tool, arguments)
+        answer = await self._reader.call(tool, arguments)
         if "error" in answer:
             error = answer["error"]
             is_wrong = answer["status"] == "refused" or error["outcome"] == "rejected"
             raise MCPError(INVALID_PARAMS if is_wrong else INTERNAL_ERROR, error["message"], error)
         text = json.dumps(answer["result"], ensure_ascii=False)
-        if self._read.get(uri, ("", ""))[0] != text:
-            self._read[uri] = text, datetime.now(timezone.utc).isoformat()
+        if uri in self._resources and self._texts.get(uri) != text:
+            self._texts[uri], now = text, datetime.now(timezone.utc).isoformat()
+            notes = Annotations(audience=["assistant"], last_modified=now)
+            self._resources[uri].annotations = notes
         return ReadResourceResult(
-            contents=[TextResourceContents(uri=uri, mime_type=_JSON, text=text)]
+            contents=[TextResourceContents(uri=uri, mime_type="application/json", text=text)]
         )
 
     async def list_prompts(self, _context: Context, _: _ListParams) -> ListPromptsResult:
@@ -180,8 +166,9 @@ class _RequestHandler:
         names: dict[str, None] = {}
         if params.argument.name in _PLACES:
             arguments = {"text": params.argument.value, "limit": 20}
-            answer = await read_catalogue(self._toolkit, "places_find", arguments)
-            names = dict.fromkeys(one["name"] for one in answer.get("result", _NONE)["places"])
+            answer = await self._reader.call("places_find", arguments)
+            places = answer.get("result", {}).get("places", ())
+            names = dict.fromkeys(one["name"] for one in places)
         return CompleteResult(completion=Completion(values=[*names]))
 
     async def _write_with_input_required(
@@ -224,7 +211,7 @@ class _RequestHandler:
 async def _report_progress(context: Context, tool: str) -> None:
     """Report the seconds of a search to a host that sent a token for it, until it is cancelled."""
     with suppress(Exception):  # the host is gone
-        for seconds in range(1, int(SECONDS) if tool == _SLOW else 0):
+        for seconds in range(1, int(SECONDS) if tool == "trips_find" else 0):
             await context.session.report_progress(seconds, SECONDS, "Asking the ferry companies")
             await asyncio.sleep(1)
 
@@ -272,9 +259,9 @@ async def _hide_error_details(ctx: Context, call_next: CallNext) -> HandlerResul
         raise MCPError(INTERNAL_ERROR, "Internal error") from None
 
 
-def make_server(toolkit: AsyncToolkit) -> Server[Any]:
-    """Return an MCP server for the tools of this toolkit."""
-    handler = _RequestHandler(toolkit)
+def make_server(toolkit: AsyncToolkit, reader: AsyncToolkit) -> Server[Any]:
+    """Return an MCP server for the tools of a toolkit; `reader` reads the catalogues."""
+    handler = _RequestHandler(toolkit, reader)
     server = Server[Any](
         "ferry",
         version=__version__,

@@ -136,12 +136,9 @@ def model_of(
 
 
 def _field(of: Any, name: str, annotation: object, *, needed: bool) -> Any:  # noqa: ANN401 -- a field for pydantic, of a method or a model
-    texts = (
-        _TEXTS.get(name),
-        _TEXTS.get(f"{of.__name__}.{name}"),
-        parse_docstring(of).fields.get(name),
-    )
-    description = next(filter(None, texts), f"{name.replace('_', ' ').capitalize()}.")
+    text = _TEXTS.get(name) or _TEXTS.get(f"{of.__name__}.{name}")
+    text = text or parse_docstring(of).fields.get(name)
+    description = text or f"{name.replace('_', ' ').capitalize()}."
     default = ... if needed else None
     return _argument_type(annotation, name), Field(default=default, description=description)
 
@@ -178,10 +175,7 @@ def _input_type(model: type[Input]) -> Any:  # noqa: ANN401 -- a type for pydant
     """Return a strict type for an input model; a valid value becomes that model."""
     fields: dict[str, Any] = {
         name: _field(
-            model,
-            name,
-            _constrain(field.annotation, field.metadata),
-            needed=field.is_required(),
+            model, name, _constrain(field.annotation, field.metadata), needed=field.is_required()
         )
         for name, field in model.model_fields.items()
         if name not in _DERIVED and (model is not Selection or field.is_required())
@@ -219,9 +213,7 @@ def read_arguments(model: type[BaseModel], arguments: object) -> BaseModel:
         arguments = _decode(arguments)
     if not isinstance(arguments, Mapping):
         raise InvalidInputError("expected an object", field="arguments")
-    plain = cast(
-        "dict[str, object]", _to_plain(dict(cast("Mapping[object, object]", arguments)), ())
-    )
+    plain = _to_plain(dict(cast("Mapping[object, object]", arguments)), ())
     try:
         return model.model_validate(_without_empty(model, plain))
     except ValidationError as error:
@@ -241,20 +233,15 @@ def _without_empty(model: type[BaseModel], plain: dict[str, object]) -> dict[str
 
     Some strict modes do not allow null, so a model sends these for arguments that it would omit.
     """
-    return {
-        name: value
-        for name, value in plain.items()
-        if value not in ([], {})
-        or name not in model.model_fields
-        or model.model_fields[name].is_required()
-        or _is_scalar(model.model_fields[name].annotation)
+    may_be_empty = {
+        name
+        for name, field in model.model_fields.items()
+        if not field.is_required()
+        and (get_origin(field.annotation) is list or hasattr(field.annotation, "model_fields"))
     }
-
-
-def _is_scalar(annotation: object) -> bool:
-    if get_origin(annotation) is list:  # on Python 3.10, isinstance(list[int], type)
-        return False
-    return not (isinstance(annotation, type) and issubclass(annotation, BaseModel))
+    return {
+        name: one for name, one in plain.items() if one not in ([], {}) or name not in may_be_empty
+    }
 
 
 def _decode(text: str) -> object:
@@ -281,7 +268,7 @@ def _reject_constant(_constant: str) -> NoReturn:
     raise ValueError
 
 
-def _to_plain(value: object, path: tuple[int | str, ...]) -> object:
+def _to_plain(value: object, path: tuple[int | str, ...]) -> Any:  # noqa: ANN401 -- any JSON
     if len(path) > _MAX_DEPTH:
         raise InvalidInputError("the arguments are nested too deeply", field="arguments")
     match value:

@@ -113,29 +113,28 @@ def _checked_text(check: Callable[[str], str]) -> Any:  # noqa: ANN401 -- a type
 
 
 _JOINING: Final = " '\N{RIGHT SINGLE QUOTATION MARK}-."
-_NAME: Final = _checked_text(_name_of(5))
-_FULL_NAME: Final = _checked_text(_name_of(10))
-"""A first and a last name together."""
-_LABEL: Final = _checked_text(
-    _allow(f"{_JOINING}/&+_()", "letters, digits, spaces and '-./&+_()", digits=True)
-)
-_PLACE: Final = _checked_text(
-    _allow(f"{_JOINING}/&+_(),", "letters, digits, spaces and '-./&+_(),", digits=True)
-)
+_DATA: Final = data_beside(__file__)
 _PATTERNS: Final[Mapping[str, Any]] = {
-    name: _pattern(*row) for name, row in data_beside(__file__).items()
+    name: _pattern(*row) for name, row in _DATA["patterns"].items()
 }
 """The types of the texts that match a pattern and have at most so many characters."""
 
+
+def _words(signs: str) -> Any:  # noqa: ANN401 -- a type for pydantic
+    expected = f"letters, digits, spaces and '-.{signs}"
+    return _checked_text(_allow(f"{_JOINING}{signs}", expected, digits=True))
+
+
+_TYPES: Final[Mapping[str, Any]] = {
+    "id": _PATTERNS["id"],
+    "label": _words("/&+_()"),
+    "place": _words("/&+_(),"),
+    "name": _checked_text(_name_of(5)),
+    "full_name": _checked_text(_name_of(10)),  # a first and a last name together
+}
 KINDS: Final[Mapping[str, Any]] = {
     **_PATTERNS,
-    **dict.fromkeys(("journey_ids", "company", "arrive_code", "depart_code"), _PATTERNS["id"]),
-    **dict.fromkeys(("companies", "offer"), _PATTERNS["id"]),
-    **dict.fromkeys(("booking_reference", "ticket_number"), _LABEL),
-    **dict.fromkeys(("destination", "origin", "text"), _PLACE),
-    **dict.fromkeys(("code", "identification", "vehicle"), _LABEL),
-    **dict.fromkeys(("doc_type", "first_name", "last_name"), _NAME),
-    "name": _FULL_NAME,
+    **{name: _TYPES[kind] for kind, names in _DATA["arguments"].items() for name in names},
 }
 """The type of each text argument, by name, except those whose name ends in ``_id``."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -36,22 +36,14 @@ def arguments_schema(model: type[BaseModel]) -> Schema:
 
 def strict_schema(schema: Schema) -> Schema:
     """Return the schema of arguments in which each is required, and null stands for none."""
-    kept = {name: part for name, part in schema.items() if name != "nullable"}
-    if "items" in kept:
-        kept["items"] = strict_schema(kept["items"])
+    kept = _convert(schema, {"nullable"}, strict_schema)
     if "properties" in kept:
-        needed = schema.get("required", [])
-        kept["properties"] = {
-            name: strict_schema(part) if name in needed else _or_null(strict_schema(part))
-            for name, part in kept["properties"].items()
-        }
+        for name, part in kept["properties"].items():
+            if name not in schema.get("required", []):
+                described = {"description": part.pop("description")}
+                kept["properties"][name] = {**described, "anyOf": [part, {"type": "null"}]}
         kept["required"] = [*kept["properties"]]
     return kept
-
-
-def _or_null(schema: Schema) -> Schema:
-    kept = dict(schema)
-    return {"description": kept.pop("description"), "anyOf": [kept, {"type": "null"}]}
 
 
 def view_schema(described: Any, fields_of: Callable[[str, Iterable[str]], Sequence[str]]) -> Schema:  # noqa: ANN401 -- a type for pydantic
@@ -71,12 +63,11 @@ def view_schema(described: Any, fields_of: Callable[[str, Iterable[str]], Sequen
         if "properties" in schema:
             fields = schema["properties"]
             names = fields_of(schema["title"], fields)
-            view = _object_schema(
-                {
-                    name: shown(fields[name], depth + 1) if name in fields else SHAPES[name]
-                    for name in names
-                }
-            )
+            properties = {
+                name: shown(fields[name], depth + 1) if name in fields else SHAPES[name]
+                for name in names
+            }
+            view = {"type": "object", "properties": properties, "required": [*names]}
         elif "anyOf" in schema:
             view = _union([shown(part, depth) for part in schema["anyOf"]])
         else:
@@ -92,19 +83,17 @@ def view_schema(described: Any, fields_of: Callable[[str, Iterable[str]], Sequen
 
 def records_schema(record: Schema) -> Schema:
     """Return the schema of a list of records, of which some may be unreadable."""
-    count: Schema = {"type": "integer"}
-    items: Schema = {"type": "array", "items": record}
-    schema = _object_schema({"items": items, "count": count, "unreadable": count})
-    schema["properties"]["left_out"] = SHAPES["left_out"]
-    return schema
+    return _with_property("records", "items", {"type": "array", "items": record})
 
 
-def _object_schema(properties: Schema) -> Schema:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": [*properties],
-    }
+def answer_schema(result: Schema, *, approval: bool) -> Schema:
+    """Return the schema of a whole answer, which has exactly one of its shapes."""
+    return _with_property("answer_by_code" if approval else "answer", "result", result)
+
+
+def _with_property(shape: str, name: str, schema: Schema) -> Schema:
+    whole = SHAPES[shape]
+    return {**whole, "properties": {**whole["properties"], name: schema}}
 
 
 def _union(schemas: list[Schema]) -> Schema:
@@ -120,37 +109,23 @@ def _union(schemas: list[Schema]) -> Schema:
     return others[0] if len(others) == 1 else {"anyOf": others}
 
 
-def answer_schema(result: Schema, *, approval: bool) -> Schema:
-    """Return the schema of a whole answer, which has exactly one of these shapes."""
-    shapes: list[tuple[str, list[str], Schema]] = [
-        ("result", ["done"], result),
-        ("error", ["refused", "failed", "unknown"], SHAPES["error"]),
-    ]
-    if approval:
-        shapes.append(("approval", ["approval_needed"], SHAPES["approval"]))
-    return {
-        "type": "object",
-        "properties": {
-            "status": {"enum": [status for _, statuses, _ in shapes for status in statuses]},
-            **{member: schema for member, _, schema in shapes},
-            "notes": {"type": "array", "items": {"type": "string"}},
-        },
-        "required": ["status"],
-        "additionalProperties": False,
-        "oneOf": [{"required": [member]} for member, _, _ in shapes],
-    }
-
-
 def _compact(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:
     """Return a schema without references, and without keywords that models do not need."""
-    unneeded = {"$ref", "title", "default", "minItems", "maxItems"}
     whole = _without_reference(schema, definitions)
-    kept = {name: part for name, part in whole.items() if name not in unneeded}
+    unneeded = {"$ref", "title", "default", "minItems", "maxItems"}
+    return _convert(whole, unneeded, lambda part: _compact(part, definitions))
+
+
+def _convert(
+    schema: Schema, unneeded: Collection[str], convert: Callable[[Schema], Schema]
+) -> Schema:
+    """Return a schema without the unneeded keywords, and with its parts converted."""
+    kept = {name: part for name, part in schema.items() if name not in unneeded}
     if "items" in kept:
-        kept["items"] = _compact(kept["items"], definitions)
+        kept["items"] = convert(kept["items"])
     if "properties" in kept:
         parts = kept["properties"].items()
-        kept["properties"] = {name: _compact(part, definitions) for name, part in parts}
+        kept["properties"] = {name: convert(part) for name, part in parts}
     return kept
 
 
@@ -181,9 +156,7 @@ def parse_docstring(thing: object) -> Docstring:
         fields = field_descriptions(thing)
     summary, _, details = _one_line(_INTERFACE.sub("", head)).partition(". ")
     return Docstring(
-        summary.removesuffix("."),
-        details,
-        {name: _one_line(text) for name, text in fields.items()},
+        summary.removesuffix("."), details, {name: _one_line(text) for name, text in fields.items()}
     )
 
 

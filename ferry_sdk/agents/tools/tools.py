@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, cached_property
-from types import MappingProxyType
 from typing import Any, Final, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel, create_model
@@ -15,11 +14,7 @@ from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk.agents.tools import trip_tools
 from ferry_sdk.agents.tools.arguments import CODE, model_of, read_arguments
 from ferry_sdk.agents.tools.data import data_beside
-from ferry_sdk.agents.tools.schemas import (
-    answer_schema,
-    arguments_schema,
-    parse_docstring,
-)
+from ferry_sdk.agents.tools.schemas import Schema, answer_schema, arguments_schema, parse_docstring
 from ferry_sdk.agents.tools.views import Detail, has_full_view, schema_of
 from ferry_sdk.errors import ConfigurationError
 from ferry_sdk.models.records import Records
@@ -33,11 +28,8 @@ AnswerT = TypeVar("AnswerT")
 ToolChoice = Literal["journey", "all"] | Iterable[str]
 """Which tools are offered: those of a journey, all, or these."""
 _GROUPS: Final[Mapping[str, Any]] = {
-    "availability": AvailabilityGroup,
-    "bookings": BookingsGroup,
-    "catalogue": CatalogueGroup,
-    "mcp": McpGroup,
-    "tickets": TicketsGroup,
+    group.__name__.removesuffix("Group").lower(): group
+    for group in (AvailabilityGroup, BookingsGroup, CatalogueGroup, McpGroup, TicketsGroup)
 }
 _LIST: Final = "travellers.list"
 _PLANNED: Final = {"trips.find": "trips.search", "places.find": "places.find", _LIST: _LIST}
@@ -56,9 +48,6 @@ EXCLUDED: Final[Mapping[str, str]] = _DATA["excluded"]
 """The operations that are not tools, each with the reason."""
 
 _TOOLKIT_ARGUMENTS: Final = ("detail", "contains", "confirmation_code")
-_DESTRUCTIVE: Final = frozenset(
-    {"bookings.confirm", "bookings.cancel", "tickets.cancel", "orders.change"}
-)
 _TEXTS: Final[Mapping[str, str]] = _DATA["texts"]
 """What tools do, when to call them, what they cost and what comes next, for a model."""
 _ADVICE: Final[Mapping[str, str]] = _DATA["advice"]
@@ -129,6 +118,9 @@ class Tool:
         self.operation: str = {**_PLANNED, _CHANGE: "orders.change"}.get(name, name)
         self.name: str = name.replace(".", "_")
         self._key = name
+        group, method = name.split(".")
+        self._method: Any = getattr(_GROUPS.get(group), method, None)
+        self._describe = _DESCRIBED.get(name, self._method)
         self.is_planned: bool = name in _PLANNED
         self.needs_journal: bool = name == _CHANGE
         self.takes_offer: bool = name in {"bookings.create", _CHANGE}
@@ -136,20 +128,11 @@ class Tool:
         self._without = without
         self._by_handle = by_handle
 
-    def __repr__(self) -> str:
-        return f"Tool({self.operation!r})"
-
     def definition(
         self, *, approval: bool, call: Callable[[Mapping[str, Any] | str], AnswerT]
     ) -> ToolDefinition[AnswerT]:
         """Return the definition; with `approval`, writes have an argument for the code."""
-        made = self._definition(approval)
-        copies = deepcopy((made.input_schema, made.output_schema))  # callers may change them
-        return replace(made, input_schema=copies[0], output_schema=copies[1], call=call)
-
-    @cache  # noqa: B019 -- the tools live as long as the process
-    def _definition(self, approval: bool) -> ToolDefinition[Any]:  # noqa: FBT001 -- a key
-        words = parse_docstring(self.describe)
+        words = parse_docstring(self._describe)
         title, details = words.summary, words.details
         if self.operation in _TEXTS:
             title, _, details = _TEXTS[self.operation].removesuffix(".").partition(". ")
@@ -159,18 +142,24 @@ class Tool:
             advice = "" if self.name in JOURNEY else _ADVICE["rarely"]
         else:
             advice = _ADVICE["by_code" if by_code else "by_person"]
-        result = trip_tools.RESULTS.get(self._key) or schema_of(self._result)
+        input_schema, output_schema = deepcopy(self._schemas(by_code))  # callers may change them
         return ToolDefinition(
             name=self.name,
             title=title,
             description=" ".join(filter(None, (f"{title}.", details, advice))),
-            input_schema=arguments_schema(self._model_with_code if by_code else self._model),
-            output_schema=answer_schema(result, approval=by_code),
+            input_schema=input_schema,
+            output_schema=output_schema,
             read_only=self.is_read,
-            destructive=self.operation in _DESTRUCTIVE,
+            destructive=self.operation in _DATA["destructive"],
             idempotent=self.is_read,
-            call=repr,
+            call=call,
         )
+
+    @cache  # noqa: B019 -- the tools live as long as the process
+    def _schemas(self, by_code: bool) -> tuple[Schema, Schema]:  # noqa: FBT001 -- a key
+        model = self._model_with_code if by_code else self._model
+        result = trip_tools.RESULTS.get(self._key) or schema_of(self._result)
+        return arguments_schema(model), answer_schema(result, approval=by_code)
 
     def read(self, arguments: object) -> Arguments:
         """Validate the arguments of a call; raise InvalidInputError as `read_arguments` does."""
@@ -179,16 +168,6 @@ class Tool:
         values = {name: value for name, value in made if name in made.model_fields_set}
         ours = {name: values.pop(name) for name in _TOOLKIT_ARGUMENTS if name in values}
         return Arguments(values, **ours)
-
-    @cached_property
-    def describe(self) -> Any:  # noqa: ANN401 -- any method of the client
-        """The method that describes the operation, or the model in its place."""
-        return _DESCRIBED.get(self._key) or self._method
-
-    @property
-    def _method(self) -> Any:  # noqa: ANN401 -- the same
-        group, method = self._key.split(".")
-        return getattr(_GROUPS[group], method)
 
     @cached_property
     def _result(self) -> Any:  # noqa: ANN401 -- a type for pydantic
@@ -200,7 +179,7 @@ class Tool:
     @cached_property
     def _model(self) -> type[BaseModel]:
         return model_of(
-            self.describe,
+            self._describe,
             # A full view shows the travellers.
             is_list=get_origin(self._result) is Records,
             has_detail=self.is_read and not self._by_handle and has_full_view(self._result),
@@ -225,13 +204,9 @@ LIST: Final = "travellers_list"
 _KEYS: Final = {
     key.replace(".", "_"): key for key in (*_PLANNED, _CHANGE, *SAFETY) if key not in EXCLUDED
 }
-TOOLS: Final[Mapping[str, Tool]] = MappingProxyType(
-    {
-        name: _tool(_KEYS[name], frozenset[str]())
-        for name in dict.fromkeys((*JOURNEY, *_KEYS))
-        if name != LIST
-    }
-)
+TOOLS: Final[Mapping[str, Tool]] = {
+    name: _tool(_KEYS[name]) for name in dict.fromkeys((*JOURNEY, *_KEYS)) if name != LIST
+}
 """Every tool, by name. Models and schemas are made on first use."""
 
 
@@ -246,14 +221,10 @@ def choose_tools(chosen: ToolChoice, *, by_handle: bool = False) -> Mapping[str,
     Raises:
         ConfigurationError: There is no such set, or no tool of a name.
     """
-    if chosen == "all":
-        names: Sequence[str] = [*TOOLS]
-    elif chosen == "journey":
-        names = JOURNEY
-    elif isinstance(chosen, str):
+    sets: Mapping[str, Sequence[str]] = {"all": [*TOOLS], "journey": JOURNEY}
+    if isinstance(chosen, str) and chosen not in sets:
         raise ConfigurationError(f'tools: expected "journey", "all" or names, not {chosen!r}')
-    else:
-        names = [*chosen]
+    names = sets[chosen] if isinstance(chosen, str) else [*chosen]
     own = (LIST,) if by_handle else ()
     known = (*own, *TOOLS)
     for name in names:

@@ -179,11 +179,7 @@ class TripsTable:
                 "offers": [],
             }
         out, out_places = self._way(outward, trip.companies[0])
-        shown: View = {
-            "offer": offer,
-            "price": format_amount(fare.amount),
-            "out": out,
-        }
+        shown: View = {"offer": offer, "price": format_amount(fare.amount), "out": out}
         if fare.tariffs[0].type != TariffType.TICKET:
             shown["fare"] = clean_text(fare.tariffs[0].type, _MAX_LENGTH)
         if fare.currency != self.view.get("currency"):

@@ -72,17 +72,10 @@ def view_of(value: object, detail: Detail, contains: str | None = None) -> JsonV
         records: Collection[object] = cast("Records[object]", value)
         if contains is not None:
             text = contains.casefold()
-            records = [
-                record
-                for record in records
-                if _contains(_view(record, _SizeLimit(), "short"), text)
-            ]
+            records = [row for row in records if _contains(_view(row, _SizeLimit(), "short"), text)]
         items = [_view(record, limit, detail) for record in limit.entries(records)]
-        view: JsonValue = {
-            "items": items,
-            "count": len(items),
-            "unreadable": len(value.unreadable),
-        }
+        counts = {"count": len(items), "unreadable": len(value.unreadable)}
+        view: JsonValue = {"items": items, **counts}
     else:
         view = _view(value, limit, detail)
     if limit.omitted and isinstance(view, dict):
@@ -92,23 +85,20 @@ def view_of(value: object, detail: Detail, contains: str | None = None) -> JsonV
 
 def has_full_view(annotation: Any) -> bool:  # noqa: ANN401 -- a type for pydantic
     """Return True if a full view of a result type has more fields than the short one."""
-    record = get_args(annotation)[0] if get_origin(annotation) is Records else annotation
-    return (
-        isinstance(record, type)
-        and issubclass(record, BaseModel)
-        and bool(
-            record.model_fields.keys()
-            - {*_field_names("short", record.__name__, record.model_fields)}
-        )
-    )
+    record = _record_of(annotation)
+    fields: Mapping[str, object] = getattr(record, "model_fields", {})
+    return bool(fields) and not fields.keys() <= {*_field_names("short", record.__name__, fields)}
 
 
 def schema_of(annotation: Any) -> Schema:  # noqa: ANN401 -- a type for pydantic
     """Return the schema of the short view of a result type; a full view has further fields."""
-    is_list = get_origin(annotation) is Records
-    record = get_args(annotation)[0] if is_list else annotation
+    record = _record_of(annotation)
     schema = view_schema(record, partial(_field_names, "short"))
-    return records_schema(schema) if is_list else schema
+    return schema if record is annotation else records_schema(schema)
+
+
+def _record_of(annotation: Any) -> Any:  # noqa: ANN401 -- a type for pydantic
+    return get_args(annotation)[0] if get_origin(annotation) is Records else annotation
 
 
 def _field_names(detail: Detail, record: str, fields: Iterable[str]) -> Sequence[str]:
