@@ -101,7 +101,7 @@ def check_damaged_entry(url, field, value):
 
 
 class TestOneEntry:
-    @each(("field", "value"), mostly_long([*EVERYWHERE, *IN_SQLITE], short=19))
+    @each(("field", "value"), mostly_long([*EVERYWHERE, *IN_SQLITE], short=14))
     def test_in_sqlite_is_shown_beside_the_others_and_holds_its_write_back(
         self, tmp_path_factory, field, value
     ):

@@ -45,6 +45,8 @@ MISSPELLED = {"Marsilia": "FRMRS", "Civitavechia": "ITCVV", "Igumenitsa": "GRIGO
 def test_names_in_six_languages_are_found(reader):
     found = {name: reader.places.get(name).code for name in FOUND}
     assert found == FOUND
+    scores = {"ITGOA": 1, "Genoa": 1, "Lübeck": 0.95, "Genua": 0.95}  # code, name, city, alias
+    assert {text: reader.places.find(text, limit=1)[0].score for text in scores} == scores
 
 
 def test_a_name_may_be_followed_by_its_country(reader):
