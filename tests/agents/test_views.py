@@ -30,7 +30,6 @@ TRAVELLER = {
     "first_name": "Marguerite",
     "last_name": "Okonkwo",
     "gender": "Female",
-    "age": 34,
     "birth_date": "1992-03-04",
     "nationality": "FR",
     "doc_type": "Passport",

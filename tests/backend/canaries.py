@@ -13,7 +13,6 @@ PASSENGER = {
     "first_name": "Canarywoman",
     "last_name": "O'Canary-Smythe",
     "gender": "Female",
-    "age": 47,
     "birth_date": "1979-03-17",
     "nationality": "FR",
     "doc_type": "Passport",
