@@ -215,6 +215,7 @@ def test_a_client_whose_library_is_missing_says_so(monkeypatch):
         work_of("msgspec", "search")
 
 
+@pytest.mark.long
 def test_a_row_runs_at_a_tiny_size(capsys):
     """One that needs no peer; `scripts/check` runs all of them."""
     assert _running.main(["mcp_big_answer", "--tiny"]) == 0

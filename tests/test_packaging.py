@@ -182,6 +182,7 @@ def test_the_lowest_versions_are_those_of_the_ranges():
     assert all(one.name != "ferry-sdk" for one in pins)
 
 
+@pytest.mark.long
 def test_the_suite_starts_beside_pytest_asyncio(tmp_path):
     (tmp_path / "eager.py").write_text("def pytest_configure():\n    raise SystemError\n", "utf-8")
     installed = tmp_path / "eager-1.dist-info"

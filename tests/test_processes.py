@@ -44,6 +44,7 @@ def test_they_are_forked_and_have_words_a_folder_and_an_environment_of_their_own
 
 
 @either_way
+@pytest.mark.long
 @each(
     "text",
     [

@@ -40,6 +40,7 @@ from ferry_sdk.models import display
 from tests.support.operations import OPERATIONS, arguments
 from tests.support.reference import PAGES, REFERENCE, shown_on
 from tests.support.routes import know_routes
+from tests.support.tiers import mostly_long
 from tests.support.trip import DAY, PASSENGERS, TRAVELLERS, booked, found, search_arguments
 
 NOWHERE = "http://127.0.0.1:9"
@@ -455,7 +456,7 @@ def test_every_page_with_errors_is_in_an_area():
     assert {page for page in PAGES if any(documented(page).values())} <= {*" ".join(AREAS).split()}
 
 
-@pytest.mark.parametrize("pages", AREAS)
+@pytest.mark.parametrize("pages", mostly_long(sorted(AREAS)))
 def test_a_call_raises_what_it_names_and_nothing_else(pages, ferry_sandbox, tmp_path, look_once):
     know_routes(ferry_sandbox)
     named = {name: errors for page in pages.split() for name, errors in documented(page).items()}

@@ -20,7 +20,7 @@ from ferry_sdk.journal import Journal
 from tests.aftersales.history import History
 from tests.support.processes import start
 from tests.support.summer import stopped
-from tests.support.tiers import LONG, mostly_long
+from tests.support.tiers import mostly_long
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 WORK = """
@@ -116,8 +116,9 @@ def url(request):
     return request.getfixturevalue("postgres").new_url()
 
 
+@pytest.mark.long
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize(("number", "seed"), [(6, 1), pytest.param(200, 2, marks=LONG)])
+@pytest.mark.parametrize(("number", "seed"), [(6, 1), (200, 2)])
 def test_a_killed_worker_loses_no_event_and_the_report_names_what_was_planted(
     ferry_sandbox, url, tmp_path, number, seed, record_property
 ):

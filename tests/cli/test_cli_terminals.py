@@ -264,6 +264,7 @@ def test_openapi_prints_the_document(tmp_path):
     assert '"openapi": "3.1.0"' in shown
 
 
+@pytest.mark.long
 def test_demo_runs_both_protocols(tmp_path):
     with terminal(None, tmp_path, "demo", "--folder", "here") as person:
         shown = person.finish(0)

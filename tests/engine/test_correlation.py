@@ -40,9 +40,9 @@ def test_no_two_of_many_children_are_alike():
     def grandchildren():
         return new_ids(50) + Child(lambda: new_ids(50)).result()
 
-    children = [Child(grandchildren) for _ in range(20)]
+    children = [Child(grandchildren) for _ in range(8)]
     ids = [text for child in children for text in child.result()] + new_ids(50)
-    assert len(set(ids)) == len(ids) == 20 * 100 + 50
+    assert len(set(ids)) == len(ids) == 8 * 100 + 50
 
 
 def test_a_seed_does_not_repeat_them():

@@ -154,6 +154,7 @@ class TestMap:
         assert has_png(notebook.network_map([port("A", 1, 2, city="$\\frac{$")]))
 
 
+@pytest.mark.long
 def test_pyplot_is_never_loaded():
     program = """
 import sys

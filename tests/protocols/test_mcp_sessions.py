@@ -29,7 +29,6 @@ from tests.support.driven import Driven, in_turn, raising, replied
 from tests.support.exchanges import caught
 from tests.support.mcp_samples import BOOKING, PASSENGERS, SELECTION, TICKET, failure
 from tests.support.tables import each
-from tests.support.tiers import mostly_long
 
 OPENED = "initialize", "notifications/initialized"
 MANY = 8
@@ -392,7 +391,8 @@ def test_threads_that_meet_the_same_end_renew_once(ferry_sandbox):
     assert ferry_sandbox.counters.requests["mcp.ports"] == 3 * MANY
 
 
-@pytest.mark.parametrize("backend", mostly_long(["asyncio", "trio"]))
+@pytest.mark.long
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
 def test_tasks_that_meet_the_same_end_renew_once(ferry_sandbox, backend):
     tasks(backend, ferry_sandbox)
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 2

@@ -31,6 +31,7 @@ async def held(base_url):
             tracemalloc.stop()
 
 
+@pytest.mark.long
 @pytest.mark.own_http_client(reason="it measures the library's own client")
 def test_a_create_takes_ten_kilobytes_with_a_thousand_in_flight():
     with Service(FEW) as service:
