@@ -11,7 +11,7 @@ import pytest
 from ferry_sdk.journal.fork import ForkLock
 from tests.journal.forking import WRITES
 from tests.support.processes import run
-from tests.support.tiers import LONG, mostly_long
+from tests.support.tiers import mostly_long
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,7 +36,6 @@ def test_parent_and_children_write_at_once(url, way):
     assert report["same_connection"]
 
 
-@LONG
 def test_a_journal_in_memory_stays_with_the_parent():
     report = run_program("sqlite://", "at once")
     assert report["ours"] == ["begun"] * WRITES + ["twin"]
