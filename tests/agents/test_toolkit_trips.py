@@ -255,22 +255,41 @@ def test_a_slow_company_does_not_hold_the_others(
     assert answer["notes"] == ["Not all offers: CTN failed (request_timeout)."]
 
 
+LATE = (0.1, 0.5, 2.5, 12.5)
+"""Deadlines, longer ones for a busy machine, which may have asked no company by the first."""
+
+
+def is_late(answer: dict[str, Any]) -> bool:
+    """Return whether a search was ended by its deadline, after it had asked a company."""
+    if answer["status"] == "done":
+        assert "not asked" in answer["notes"][0]
+        return False
+    error(answer, "request_timeout", status="failed")
+    return True
+
+
 def test_a_search_has_a_deadline_although_its_client_has_none(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ferry_sdk.agents.policy.trip_answers.SECONDS", 0.3)
     toolkit = toolkit_of({"deadline": None, "timeout": 60})
     ferry_sandbox.faults.add("delay_before", "availability.search", times=None, seconds=60)
-    error(toolkit.call("trips_find", query()), "request_timeout", status="failed")
+
+    def find(seconds: float) -> Any:
+        monkeypatch.setattr("ferry_sdk.agents.policy.trip_answers.SECONDS", seconds)
+        return toolkit.call("trips_find", query())
+
+    assert any(is_late(find(seconds)) for seconds in LATE)
 
 
 def test_the_client_of_a_toolkit_keeps_its_shorter_deadline(
     toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
 ) -> None:
-    toolkit = toolkit_of({"deadline": 0.3, "timeout": 60})
     ferry_sandbox.faults.add("delay_before", "availability.search", times=None, seconds=60)
     began = time.monotonic()
-    error(toolkit.call("trips_find", query()), "request_timeout", status="failed")
+    assert any(
+        is_late(toolkit_of({"deadline": seconds, "timeout": 60}).call("trips_find", query()))
+        for seconds in LATE
+    )
     assert time.monotonic() - began < 30
 
 
