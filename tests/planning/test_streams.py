@@ -2,12 +2,13 @@
 
 import gc
 import threading
+from contextlib import suppress
 from datetime import date
 
 import anyio
 import pytest
 
-from ferry_sdk import AsyncFerry, Ferry, ServerError
+from ferry_sdk import AsyncFerry, Ferry, RequestTimeoutError, ServerError
 from tests.support.hold import Hold
 
 ADULT = [{"type": "Adult", "gender": "Female", "age": 34}]
@@ -61,7 +62,8 @@ def test_a_stream_ends_where_a_company_is_slower_than_the_patience(ferry, ferry_
     )
     for patience in (0.15, 0.6, 3.0, 20.0):  # a longer one on a busy machine
         stream = ferry.trips.stream(**STRAIT, patience=patience)
-        assert [*stream]
+        with suppress(RequestTimeoutError):  # raised if no company has answered by then
+            assert [*stream]
         if len(stream.report.answered) == 3:
             break
     assert [one.company for one in stream.report.failed] == ["BALEARIA"]
