@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from sqlalchemy.engine import ExceptionContext
+    from sqlalchemy.pool import ConnectionPoolEntry
 
 T = TypeVar("T")
 
@@ -95,6 +96,19 @@ def connect(engine: Engine, *, writes: bool = False) -> Generator[Connection]:
         except BaseException:
             connection.close()  # possibly for the second time, which is harmless
             raise
+
+
+def close_on_return(engine: Engine) -> None:
+    """Close connections when they return to their pool.
+
+    `Engine.dispose` closes only those that nobody uses at that moment. The others return later to
+    a pool that is not used any more.
+    """
+    event.listen(engine.pool, "checkin", _close_returned)
+
+
+def _close_returned(_connection: object, record: ConnectionPoolEntry) -> None:
+    record.invalidate()
 
 
 def run_alone(connection: Connection, work: Callable[[], T]) -> T:

@@ -21,7 +21,14 @@ from ferry_sdk.errors import (
 )
 from ferry_sdk.journal import orders, snapshots, statements
 from ferry_sdk.journal.creation import Key, load_key, open_journal
-from ferry_sdk.journal.engines import connect, describe, display_url, engine_of, is_in_memory
+from ferry_sdk.journal.engines import (
+    close_on_return,
+    connect,
+    describe,
+    display_url,
+    engine_of,
+    is_in_memory,
+)
 from ferry_sdk.journal.fork import FORK_LOCK, JOURNALS, leave_to_parent
 from ferry_sdk.journal.validation import age, check_id, check_subject, filters, moment
 from ferry_sdk.types import EndState, EntryState, Intent, JournalEntry, OrderRecord, OutcomeDetails
@@ -477,6 +484,7 @@ class Journal:
         """
         self._unusable = "the journal is closed"
         if self._owns_engine:
+            close_on_return(self._engine)
             with FORK_LOCK.use(writes=True):
                 self._engine.dispose()
 

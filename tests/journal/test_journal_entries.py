@@ -7,6 +7,8 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 import time_machine
+from sqlalchemy import event
+from sqlalchemy.pool import Pool
 
 from ferry_sdk import (
     ConfigurationError,
@@ -15,7 +17,7 @@ from ferry_sdk import (
     JournalError,
     UnresolvedWriteError,
 )
-from ferry_sdk.journal import Journal
+from ferry_sdk.journal import Journal, engines
 from tests.journal.databases import run_sql
 from tests.journal.intents import confirmation, intent
 from tests.support.exchanges import caught
@@ -238,6 +240,16 @@ class TestClosing:
             with pytest.raises(ConfigurationError, match="closed") as caught:
                 use()
             assert isinstance(caught.value, FerryError)
+
+    def test_a_connection_in_use_is_closed_when_its_use_ends(self, any_journal):
+        open_connections = set()
+        event.listen(Pool, "connect", lambda connection, _: open_connections.add(id(connection)))
+        event.listen(Pool, "close", lambda connection, _: open_connections.discard(id(connection)))
+        any_journal.begin(intent())
+        with engines.connect(any_journal._engine):
+            any_journal.close()
+            assert open_connections
+        assert not open_connections
 
     def test_it_is_neither_pickled_nor_copied(self, any_journal):
         for way in (pickle.dumps, copy.copy, copy.deepcopy):
