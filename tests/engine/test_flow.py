@@ -30,6 +30,7 @@ from ferry_sdk.hooks import build_hooks
 from tests.engine.interleaved import Interleaved
 from tests.engine.recorder import Notes
 from tests.engine.replies import Script, booking, good, refused, reply, reset, scripted_driver
+from tests.engine.writes import SHOWN
 from tests.support.driven import SETTINGS, Driver
 from tests.support.operations import OPERATIONS, described
 from tests.support.samples import BOOKING_CONFIRMATION, BOOKING_CREATED
@@ -271,14 +272,6 @@ def test_validators_are_built_before_a_write_is_sent(monkeypatch):
 
 
 CONFIRMED = BOOKING_CONFIRMATION | {"booking_id": "b-1"}
-SHARED = (
-    "bookings.confirm",
-    "bookings.cancel",
-    "tickets.cancel",
-    "tickets.mark_paid",
-    "mcp.confirm_booking",
-    "mcp.cancel_ticket",
-)
 seeds = st.integers(0, 10**6)
 
 
@@ -418,12 +411,12 @@ def key(operation, settings=SETTINGS):
     return effect.key if isinstance(effect, SingleFlight) else None
 
 
-@each("name", [name for name in OPERATIONS if name not in SHARED])
+@each("name", [name for name in OPERATIONS if name not in SHOWN])
 def test_only_changes_of_what_is_there_are_shared(name):
     assert key(described(name)) is None
 
 
-@each("name", SHARED)
+@each("name", SHOWN)
 def test_what_is_shared_is_shared_by_address_token_and_content(name):
     operation = described(name)
     assert key(operation) == key(described(name))
@@ -469,7 +462,7 @@ def test_who_joined_one_that_was_interrupted_reads_back(seed, is_seen, after):
     assert "POST" not in {request.method for request in driver.requests} or after == 1
 
 
-@each("name", SHARED)
+@each("name", SHOWN)
 def test_who_joined_knows_only_what_the_other_call_knows(name):
     driver = scripted_driver()
     steps = driver.steps(described(name), replace(SETTINGS, deadline=5.0))

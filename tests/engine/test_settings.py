@@ -13,7 +13,6 @@ from ferry_sdk import (
     InvalidInputError,
     NotFoundError,
     ReadOnlyError,
-    RequestTimeoutError,
     ServerError,
     Timeout,
 )
@@ -182,15 +181,6 @@ def test_a_view_of_a_view_keeps_what_is_left_out(clients):
     assert "accept-language" not in cleared
     assert cleared["x-client-correlation-id"] != "c-1"
     assert kept["x-a"] == cleared["x-a"] == "1"
-
-
-def test_none_is_a_time_out_of_none(clients, ferry_sandbox):
-    ferry = clients(
-        ferry_sandbox.token, base_url=ferry_sandbox.base_url, timeout=0.05, max_retries=0
-    )
-    ferry_sandbox.faults.add("delay_before", "catalogue.ports", times=2, seconds=0.2)
-    caught(RequestTimeoutError, ask_ports, ferry)
-    ask_ports(ferry.with_options(timeout=None))
 
 
 def test_each_part_of_a_time_out_reaches_the_connection(clients):

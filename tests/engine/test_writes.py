@@ -32,7 +32,6 @@ from ferry_sdk import (
 )
 from ferry_sdk._engine.context import Session
 from ferry_sdk._engine.effects import RunBlocking, Send
-from ferry_sdk._engine.settings import Secret
 from ferry_sdk.types import OutcomeDetails
 from tests.engine.recorder import Notes, entry, kinds
 from tests.engine.replies import (
@@ -448,21 +447,6 @@ def test_an_unknown_outcome_names_its_entry(name):
     assert error.entry_id == "entry-1"
     error = scripted_driver(reset(), then=reply(404)).error(OutcomeUnknownError, name)
     assert error.entry_id is None
-
-
-@every_shown
-def test_what_is_read_back_is_done(name):
-    notes = Notes()
-    driver = scripted_driver(reset(), reply(503), good(SHOWN[name]))
-    driver.raw(name, journal=notes)
-    assert notes.states == {"entry-1": "done"}
-
-
-def test_attempts_of_one_write_are_one_entry():
-    notes = Notes()
-    driver = scripted_driver(refused(), reply(401), reply(429), good(BOOKING_CREATED))
-    driver.raw("bookings.create", journal=notes, token=Secret(lambda: "token"))
-    assert notes.states == {"entry-1": "done"}
 
 
 @each("name", OPERATIONS)
