@@ -1,7 +1,4 @@
-"""Every envelope that servers put a reply in: what is read, what is refused, what is unknown.
-
-The last part is about those that the local service makes, through real sockets.
-"""
+"""Every envelope that servers put a reply in: what is read, what is refused, what is unknown."""
 
 import base64
 import json
@@ -38,8 +35,7 @@ from tests.support.mcp_samples import (
 )
 from tests.support.mcp_server import Scripted, carried, reply
 from tests.support.tables import each
-from tests.support.tiers import LONG, mostly_long
-from tests.support.trip import search_arguments
+from tests.support.tiers import LONG
 
 ONE, TWO = availability("a1"), availability("a2")
 SEPARATORS = "line\u2028paragraph\u2029next\u0085end"
@@ -541,38 +537,3 @@ def test_pages_are_one_list(clients, carrier):
     assert len(Scripted(first).client(clients).mcp.list_tools()) == 2  # the pages go round
     none = Scripted(carried(carrier, error={"code": -32601, "message": "Method not found"}))
     caught(NotFoundError, none.client(clients).mcp.list_resources)
-
-
-# Through real sockets
-
-READABLE = [
-    *("structured_and_text", "structured", "structured_result", "structured_array", "text"),
-    *("n_blocks", "split_text", "embedded_resource", "extra_blocks", "bare", "batch"),
-    "complete_result_type",
-]
-
-
-@pytest.fixture(params=mostly_long(["sse", "json"]))
-def local(request, ferry_sandbox):
-    """Return the local service, with either form of a reply."""
-    ferry_sandbox.mcp.set(reply=request.param)
-    return ferry_sandbox
-
-
-@each("shape", READABLE)
-def test_every_shape_of_a_result_is_read(both, local, creation, shape):
-    arguments = search_arguments()
-    expected = [each.sailing_id for each in both.availability.search(**arguments)]
-    local.mcp.set(result=shape)
-    found_now = both.mcp.search_availability(**arguments)
-    assert [each.sailing_id for each in found_now] == expected
-    assert found_now.unreadable == ()
-    booking = both.mcp.create_booking(**creation)
-    confirmed = both.mcp.confirm_booking(booking.booking_id)
-    ticket = both.mcp.view_ticket(confirmed.ticket_id)
-    assert ticket == both.tickets.get(confirmed.ticket_id).model_copy(update=ticket.model_extra)
-    both.mcp.cancel_ticket(ticket.id, ticket_number=ticket.ticket_number)
-    assert both.tickets.get(ticket.id).status == "Canceled"
-    done = [effect.operation for effect in local.counters.effects]
-    assert done == ["bookings.create", "bookings.confirm", "tickets.cancel"]
-    local.counters.reset()

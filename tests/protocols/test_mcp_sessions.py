@@ -4,11 +4,9 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-import anyio
 import pytest
 
 from ferry_sdk import (
-    AsyncFerry,
     AuthenticationError,
     BookingCreateError,
     ConnectionFailedError,
@@ -355,20 +353,6 @@ def threads(work):
         return list(pool.map(begin, range(MANY)))
 
 
-def tasks(backend, sandbox):
-    """Makes many calls at once in tasks of one client, and again when their session has ended."""
-
-    async def main():
-        async with AsyncFerry(sandbox.token, base_url=sandbox.base_url) as ferry:
-            for prepare in (slow_handshake, end_sessions):
-                prepare(sandbox)
-                async with anyio.create_task_group() as group:
-                    for _ in range(MANY):
-                        group.start_soon(ferry.mcp.ports)
-
-    anyio.run(main, backend=backend)
-
-
 def slow_handshake(sandbox):
     sandbox.faults.add("delay_before", "mcp.initialize", seconds=0.2)
 
@@ -387,14 +371,6 @@ def test_threads_that_meet_the_same_end_renew_once(ferry_sandbox):
         assert ferry_sandbox.counters.requests == {"mcp.initialize": 1, "mcp.ports": MANY}
         end_sessions(ferry_sandbox)
         threads(lambda _: ferry.mcp.ports())
-    assert ferry_sandbox.counters.requests["mcp.initialize"] == 2
-    assert ferry_sandbox.counters.requests["mcp.ports"] == 3 * MANY
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_tasks_that_meet_the_same_end_renew_once(ferry_sandbox, backend):
-    tasks(backend, ferry_sandbox)
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 2
     assert ferry_sandbox.counters.requests["mcp.ports"] == 3 * MANY
 
