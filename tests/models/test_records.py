@@ -23,7 +23,6 @@ from ferry_sdk.models import bulk
 from tests.support import samples
 from tests.support.exchanges import caught
 from tests.support.processes import run
-from tests.support.summer import search, stopped
 from tests.support.tables import each
 from tests.support.tiers import examples
 
@@ -157,48 +156,6 @@ class TestSequence:
         assert shown.endswith("unreadable=1)")
         assert CANARY not in shown
         assert repr(Records()) == "Records([])"
-
-
-class TestOverTheWire:
-    @pytest.fixture(autouse=True)
-    def summer(self, ferry_sandbox):
-        return stopped(ferry_sandbox)
-
-    @each(
-        ("operation", "ask"),
-        [
-            ("catalogue.ports", lambda ferry: ferry.catalogue.ports()),
-            ("mcp.vehicle_brands", lambda ferry: ferry.mcp.vehicle_brands()),
-            (
-                "mcp.search_availability",
-                lambda ferry: ferry.mcp.search_availability(**search(back=True)),
-            ),
-            ("availability.search", lambda ferry: ferry.availability.search(**search(back=True))),
-        ],
-    )
-    @each("kind", ["missing_field", "null_field"])
-    def test_a_field_that_is_gone_loses_one_record(
-        self, both, ferry_sandbox, operation, ask, kind, caplog
-    ):
-        caplog.clear()
-        everything = ask(both)
-        ferry_sandbox.faults.add(kind, operation, index=1)
-        with caplog.at_level(logging.WARNING, "ferry_sdk"):
-            found = ask(both)
-        (lost,) = found.unreadable
-        assert lost.index == 1
-        assert lost.raw.get(lost.field) is None
-        assert (lost.field in lost.raw) is (kind == "null_field")
-        assert len(found) == len(everything) - 1
-        assert [one.getMessage() for one in caplog.records if "left out" in one.getMessage()]
-
-    def test_the_only_record_that_cannot_be_read_is_an_error(self, both, ferry_sandbox):
-        ferry_sandbox.faults.add("missing_field", "availability.search", field="id", times=None)
-        with pytest.raises(UnexpectedResponseError) as caught:
-            both.with_options(max_retries=0).availability.search(**search())
-        assert caught.value.field == "[0].id"
-        assert caught.value.status_code == 200
-        assert caught.value.request_id
 
 
 # Records are created on first access, once for all threads
