@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
-import threading
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
-from redis import Redis
 
 from ferry_sdk import ConnectionFailedError, Ferry, Rate
 from tests.support.tiers import LONG
@@ -68,31 +66,6 @@ def test_a_process_whose_answer_was_slow_may_reserve_earlier_the_next_time():
         assert (turn, is_reserved) == (answered_at, asked_at == answered_at)
     first, slow, next_one, last = seconds_ahead
     assert next_one > first == slow == last
-
-
-@LONG
-def test_nobody_is_left_without_turns_after_a_pause_of_the_storage(url):
-    rates = [Rate("50/second", storage=url) for _ in range(3)]
-    stop = threading.Event()
-
-    def saturate(rate):
-        while not stop.is_set():
-            rate.acquire("a search")
-
-    with Redis.from_url(url) as client, ThreadPoolExecutor(3) as threads:
-        rates[0].acquire("a search")
-        client.client_pause(1000)
-        rates[1].acquire("the first of this process, while the storage is paused")
-        others = [threads.submit(saturate, rate) for rate in rates[:2]]
-        began = time.monotonic()
-        try:
-            for _ in range(20):
-                rates[2].acquire("a search")
-            assert time.monotonic() - began < 30
-        finally:
-            stop.set()
-        for other in others:
-            other.result()
 
 
 def test_calls_go_on_after_a_restart_of_the_storage(clients, ferry_sandbox, redis):
