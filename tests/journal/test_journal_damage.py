@@ -27,19 +27,8 @@ from tests.support.tiers import examples, mostly_long
 
 NO_UTF_8 = "CAST(x'ff' AS TEXT)"
 FIELDS = (
-    "operation",
-    "method",
-    "path",
-    "subject",
-    "correlation_id",
-    "fingerprint",
-    "state",
-    "created_at",
-    "changed_at",
-    "booking_id",
-    "ticket_ids",
-    "status_code",
-    "code",
+    *("operation", "method", "path", "subject", "correlation_id", "fingerprint", "state"),
+    *("created_at", "changed_at", "booking_id", "ticket_ids", "status_code", "code"),
 )
 EVERYWHERE = [
     ("state", "'odd'"),
