@@ -13,6 +13,7 @@ from ferry_sdk._engine.batch import NextAnswer
 from ferry_sdk._engine.effects import Item, RunBlocking, Sleep
 from ferry_sdk.aftersales.schedule import Schedule
 from ferry_sdk.aftersales.watcher import Watcher
+from tests.support import samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,42 +41,18 @@ def _booking(
 ):
     """A booking of which some things matter; it lapses so many seconds after the start."""
     limit = None if lapses is None else after(lapses).isoformat()
-    crossing = {
-        "arrive_at": "2050-06-03T17:00:00+01:00",
-        "depart_port_name": "Marseille",
-        "arrive_port_name": "Tunis",
-        "duration_minutes": 1170,
-    }
+    journeys = [{**samples.JOURNEY_ON_TICKET, "depart_at": departure} for departure in departures]
     tickets = [
-        {
-            "id": f"t{number}",
-            "status": status,
-            "ticket_number": None,
-            "pdf_url": None,
-            "direction": "OUTWARD",
-            "vehicle": None,
-            "passengers": [],
-            "availability": {"outward": {"journey": {"depart_at": departure, **crossing}}},
-        }
-        for number, departure in enumerate(departures)
+        {"id": f"t{number}", "status": status, "availability": {"outward": {"journey": journey}}}
+        for number, journey in enumerate(journeys)
     ]
-    pay = {"type": "mandatory", "timeLimit": limit, "requestedItems": {}}
+    known = {"stage": stage, "status": status, "total_price": total, "currency": currency}
+    actions = {} if limit is None else {"Pay": samples.POSSIBLE_ACTION | {"timeLimit": limit}}
     return Booking.model_validate(
-        {
-            "booking_id": "b1",
-            "booking_reference": "REF",
-            "stage": stage,
-            "possible_actions": {} if limit is None else {"Pay": pay},
-            "status": status,
-            "payment_status": "unpaid",
-            "all_tickets_paid": False,
-            "ticket_count": len(tickets),
-            "total_price": total,
-            "currency": currency,
-            "expire_at": limit,
-            "pricing": None,
-            "tickets": tickets,
-        }
+        samples.BOOKING
+        | known
+        | {"possible_actions": actions, "expire_at": limit, "pricing": None}
+        | {"tickets": [samples.TICKET | {"passengers": []} | ticket for ticket in tickets]}
     )
 
 
