@@ -19,6 +19,7 @@ from ferry_sdk.models import Booking, BookingCreated, CancellationFee
 from ferry_sdk.models.bookings import BookingCancellation, BookingConfirmation
 from ferry_sdk.orders import Order
 from ferry_sdk.types import Intent, JournalEntry, OrderRecord, OutcomeDetails, RequestDigest
+from tests.support import samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -70,17 +71,12 @@ class Sold:
 
     def record(self, number: int) -> Booking:
         return Booking.model_validate(
-            {
+            samples.BOOKING
+            | {
                 "booking_id": self.id,
-                "booking_reference": self.id,
                 "stage": self.stage,
                 "possible_actions": {},
-                "status": "",
-                "payment_status": "unpaid" if self.stage == "payment_due" else "paid",
-                "all_tickets_paid": False,
-                "ticket_count": 1,
                 "total_price": str(self.total),
-                "currency": "EUR",
                 "expire_at": (NOW - timedelta(hours=number)).isoformat(),
                 "pricing": None,
                 "tickets": [],
@@ -280,11 +276,10 @@ class World:
 
     def _fee(self, sold: Sold) -> CancellationFee:
         return CancellationFee.model_validate(
-            {
+            samples.CANCELLATION_FEE
+            | {
                 "penalty_amount": str(sold.fee_now),
                 "refund_amount": str(sold.refund if sold.stage == "ticketed" else 0),
-                "currency": "EUR",
-                "ticket_status": "Issued",
             }
         )
 
