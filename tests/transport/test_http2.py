@@ -1,8 +1,8 @@
 """HTTP/2: a stream that was begun was sent, whatever became of the connection."""
 
 import ssl
-import threading
 import time
+from functools import partial
 
 import pytest
 from h2.config import H2Configuration
@@ -12,7 +12,8 @@ from h2.events import ConnectionTerminated, RequestReceived, StreamEnded
 from h2.settings import SettingCodes
 from hyperframe.frame import GoAwayFrame
 
-from ferry_sdk import FerryError, OutcomeUnknownError
+from ferry_sdk import OutcomeUnknownError
+from tests.backend.gathering import at_once
 from tests.transport.calls import ABANDONED_BODY, CREATE, READ, is_sent_once, is_tried_again, sent
 from tests.transport.scripted import Service, answer_to, in_turn, over_tls
 
@@ -109,24 +110,6 @@ def many(authority):
     return context
 
 
-def together(ferry, *calls):
-    """What the calls end with, made at the same time."""
-    ends = []
-
-    def made(call):
-        try:
-            ends.append(call.make(ferry))
-        except FerryError as error:
-            ends.append(error)
-
-    threads = [threading.Thread(target=made, args=(call,)) for call in calls]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return ends
-
-
 def test_an_answer(caller, any_call, many):
     with Service(over_http2(many)) as service:
         raw = any_call.make(caller.ferry(service.secure_url, http2=True))
@@ -209,7 +192,8 @@ def test_two_streams_of_one_connection(caller, many, fault, unknown):
     with Service(over_http2(many, fault), over_http2(many)) as service:
         ferry = caller.ferry(service.secure_url, http2=True)
         READ.make(ferry)
-        ends = together(ferry, CREATE, CREATE)
+        calls = [one.outcome() for one in at_once(*[partial(CREATE.make, ferry)] * 2)]
+        ends = [call.error or call.value for call in calls]
         # whether a turn that came too late was used cannot be told, so it counts as sent
         assert [sent(end.attempts) for end in ends] == [[True]] * 2
         assert [type(end) for end in ends].count(OutcomeUnknownError) in unknown
