@@ -1,7 +1,5 @@
 """The MCP session: opened once, renewed in time, named only where it should be."""
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -23,6 +21,7 @@ from ferry_sdk import (
 from ferry_sdk._engine.http import Headers, Reply
 from ferry_sdk._protocols.mcp.session import RENEW_AFTER
 from ferry_sdk.resources.mcp import McpGroup
+from tests.backend.gathering import at_once
 from tests.support.driven import Driven, in_turn, raising, replied
 from tests.support.exchanges import caught
 from tests.support.mcp_samples import BOOKING, PASSENGERS, SELECTION, TICKET, failure
@@ -341,16 +340,10 @@ def test_whatever_becomes_of_the_notification_the_session_stands(told):
     assert driven.waits == []
 
 
-def threads(work):
-    """Does the work in many threads that begin together."""
-    ready = threading.Barrier(MANY)
-
-    def begin(number):
-        ready.wait()
-        return work(number)
-
-    with ThreadPoolExecutor(MANY) as pool:
-        return list(pool.map(begin, range(MANY)))
+def ask_together(ferry):
+    """Make many calls that begin in the same moment."""
+    for call in at_once(*[ferry.mcp.ports] * MANY):
+        call.value()
 
 
 def slow_handshake(sandbox):
@@ -367,10 +360,10 @@ def end_sessions(sandbox):
 def test_threads_that_meet_the_same_end_renew_once(ferry_sandbox):
     slow_handshake(ferry_sandbox)
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-        threads(lambda _: ferry.mcp.ports())
+        ask_together(ferry)
         assert ferry_sandbox.counters.requests == {"mcp.initialize": 1, "mcp.ports": MANY}
         end_sessions(ferry_sandbox)
-        threads(lambda _: ferry.mcp.ports())
+        ask_together(ferry)
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 2
     assert ferry_sandbox.counters.requests["mcp.ports"] == 3 * MANY
 
@@ -378,5 +371,5 @@ def test_threads_that_meet_the_same_end_renew_once(ferry_sandbox):
 def test_a_handshake_that_failed_is_made_by_the_next_in_turn(ferry_sandbox):
     ferry_sandbox.faults.add("cut_before", "mcp.initialize")
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-        threads(lambda _: ferry.mcp.ports())
+        ask_together(ferry)
     assert ferry_sandbox.counters.requests == {"mcp.initialize": 2, "mcp.ports": MANY}
