@@ -10,6 +10,7 @@ from ferry_sdk import Availability, InvalidInputError, Port, Records, ScheduledD
 from tests.support import samples
 from tests.support.processes import run
 from tests.support.summer import search, stopped
+from tests.support.tables import each
 
 SOLD_ALONE = {**samples.TARIFF, "roundtrip_locked": False}
 PRESALE = {**SOLD_ALONE, "id": "tar-2", "type": "Presale", "amount": 9.5}
@@ -87,23 +88,19 @@ def test_a_sailing_without_a_ticket_has_no_lowest_amount():
     assert frame["lowest_currency"].isna().tolist() == [True, False]
 
 
-def test_what_is_no_record_is_refused_and_not_left_out():
-    for values in (["text"], [sailing(), timedelta(1)]):
-        with pytest.raises(InvalidInputError) as caught:
-            Records(values).to_frame()
-        assert caught.value.field == "records"
-
-
-def test_rows_of_tariffs_need_tariffs():
-    with pytest.raises(InvalidInputError, match="by: these records have no tariffs"):
-        Records([Port(code="A", name="A", country="X")]).to_frame(by="tariff")
-
-
-def test_an_option_with_another_value_is_an_error():
-    for option in ({"money": "Float"}, {"by": "sailing"}, {"money": None}):
-        with pytest.raises(InvalidInputError, match=r"expected \w+ or \w+") as caught:
-            Records().to_frame(**option)
-        assert caught.value.field in option
+@each(
+    ("values", "options", "words"),
+    [
+        (["text"], {}, "records: "),
+        ([sailing(), timedelta(1)], {}, "records: "),
+        ([Port(code="A", name="A", country="X")], {"by": "tariff"}, "by: .* have no tariffs"),
+        ([], {"by": "sailing"}, r"by: expected \w+ or \w+"),
+        *(([], {"money": kind}, r"money: expected \w+ or \w+") for kind in ("Float", None)),
+    ],
+)
+def test_what_makes_no_frame_is_refused_and_not_left_out(values, options, words):
+    with pytest.raises(InvalidInputError, match=f"^{words}"):
+        Records(values).to_frame(**options)
 
 
 def test_no_records_make_an_empty_frame():

@@ -9,7 +9,7 @@ import pickle
 import sys
 import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import count
 
 import pytest
@@ -20,6 +20,7 @@ from ferry_sdk import Availability, Port, Records, UnexpectedResponseError, Unre
 from ferry_sdk._engine.parsing import Record, RecordList
 from ferry_sdk._protocols.json_body import decode_json
 from ferry_sdk.models import bulk
+from tests.backend.gathering import at_once
 from tests.support import samples
 from tests.support.exchanges import caught
 from tests.support.processes import run
@@ -267,33 +268,23 @@ def test_they_survive_pickle_before_anybody_looked(number):
 
 @pytest.mark.usefixtures("frequent_thread_switches")
 def test_many_threads_that_look_at_once_get_the_same():
-    begun = threading.Barrier(8)
-
-    def look(answer):
-        begun.wait()
-        return [*map(id, answer)]
-
-    with ThreadPoolExecutor(8) as threads:
-        for _ in range(40):
-            made = []
-            for answer in (ports(made), search_result()):
-                ids = {tuple(seen) for seen in threads.map(look, [answer] * 8)}
-                assert ids == {tuple(map(id, answer))}
-            assert len(made) == 1
+    for _ in range(40):
+        made = []
+        for answer in (ports(made), search_result()):
+            looks = at_once(*[lambda answer=answer: [*map(id, answer)]] * 8)
+            assert {tuple(look.value()) for look in looks} == {tuple(map(id, answer))}
+        assert len(made) == 1
 
 
 @pytest.mark.usefixtures("frequent_thread_switches")
 def test_what_is_made_may_look_at_other_records():
-    begun = threading.Barrier(2)
     one, other = ports(), ports()
 
     def made_of_both(first, then):
-        begun.wait()
         return [*Records[Port].from_factory(lambda: [*first, *then], 6)]
 
-    with ThreadPoolExecutor(2) as threads:
-        for made in threads.map(made_of_both, [one, other], [other, one]):
-            assert made == [*MADE, *MADE]
+    for made in at_once(partial(made_of_both, one, other), partial(made_of_both, other, one)):
+        assert made.value() == [*MADE, *MADE]
 
 
 def test_what_fails_at_first_is_made_at_the_next_look():
