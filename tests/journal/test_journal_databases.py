@@ -251,19 +251,6 @@ class TestFailures:
         with Journal(url) as journal:
             assert "OperationalError" in self.failure_of(journal.unresolved)
 
-    def test_tables_that_went_away(self, url, journal):
-        entry_id = journal.begin(confirmation())
-        run_sql(url, "DROP TABLE ferry_journal")
-        for use in (
-            lambda: journal.begin(intent()),
-            lambda: journal.end(entry_id, "done"),
-            lambda: journal.settle(entry_id, happened=True),
-            lambda: journal.entry(entry_id),
-            lambda: journal.forget(older_than=0),
-            journal.unresolved,
-        ):
-            assert entry_id not in self.failure_of(use)
-
     @each("wrong", ["zero\0byte", "half a \ud800 pair"])
     def test_a_text_that_the_database_does_not_take(self, postgres, wrong):
         with Journal(postgres.new_url()) as journal:

@@ -2,14 +2,15 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYetError
-from threading import Barrier
+from functools import partial
 
 import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
 
-from ferry_sdk import InvalidInputError, JournalError, UnresolvedWriteError
+from ferry_sdk import JournalError
 from ferry_sdk.journal import Journal, engines, statements
+from tests.backend.gathering import at_once
 from tests.journal import children
 from tests.journal.databases import engine_for, run_sql
 from tests.journal.intents import confirmation, intent
@@ -60,54 +61,33 @@ def test_in_postgresql_only_one_at_a_time_makes_the_tables(postgres):
 
 
 def test_of_many_threads_one_begins_a_write_and_all_begin_others(any_journal):
-    gate = Barrier(12)
-
-    def beginning(_):
-        gate.wait()
-        try:
-            return any_journal.begin(intent())
-        except UnresolvedWriteError as error:
-            return error
-
-    with ThreadPoolExecutor(12) as threads:
-        results = list(threads.map(beginning, range(12)))
-        ids = set(threads.map(lambda one: any_journal.begin(confirmation(f"b{one}")), range(30)))
-    assert len(ids) == 30 == len(any_journal.unresolved()) - 1
-    won = [result for result in results if isinstance(result, str)]
-    assert len(won) == 1
-    assert {result.entry.id for result in results if not isinstance(result, str)} == set(won)
+    results = [one.outcome() for one in at_once(*[partial(any_journal.begin, intent())] * 12)]
+    (won,) = [result.value for result in results if result.error is None]
+    assert {result.error.entry.id for result in results if result.error is not None} == {won}
+    others = at_once(*(partial(any_journal.begin, confirmation(f"b{one}")) for one in range(12)))
+    assert len({other.value() for other in others}) == 12 == len(any_journal.unresolved()) - 1
 
 
 def test_of_those_who_say_done_and_unknown_at_once_done_stands(any_journal):
+    words = ["unknown", "done", "rejected", "unknown", "not_sent", "done"]
     for number in range(10):
         entry_id = any_journal.begin(confirmation(f"b{number}"))
-        words = ["unknown", "done", "rejected", "unknown", "not_sent", "done"]
-        gate = Barrier(len(words))
-
-        def ending(state, entry_id=entry_id, gate=gate):
-            gate.wait()
-            any_journal.end(entry_id, state)
-
-        with ThreadPoolExecutor(len(words)) as threads:
-            list(threads.map(ending, words))
+        for end in at_once(*(partial(any_journal.end, entry_id, word) for word in words)):
+            end.value()
         assert any_journal.entry(entry_id).state == "done"
 
 
 def test_of_two_creates_that_are_settled_at_once_one_made_the_booking(url):
-    with Journal(url) as here, Journal(url) as there, ThreadPoolExecutor(2) as threads:
+    with Journal(url) as here, Journal(url) as there:
         for number in range(10):
             ids = [here.begin(intent(f"{number} {name}".encode())) for name in ("a", "b")]
-            gate = Barrier(2)
-
-            def settle(journal, entry_id, gate=gate, booking_id=f"b{number}"):
-                gate.wait()
-                try:
-                    return journal.settle(entry_id, happened=True, booking_id=booking_id).state
-                except InvalidInputError as error:
-                    return str(error)
-
-            results = [*threads.map(settle, (here, there), ids)]
-            assert sorted(results) == ["booking_id: another write made this booking", "done"]
+            settle = partial(partial, happened=True, booking_id=f"b{number}")
+            settling = at_once(settle(here.settle, ids[0]), settle(there.settle, ids[1]))
+            refused, done = sorted(
+                (one.outcome() for one in settling), key=lambda one: not one.error
+            )
+            assert str(refused.error) == "booking_id: another write made this booking"
+            assert done.value.state == "done"
             assert {here.entry(one).state for one in ids} == {"done", "open"}
 
 
