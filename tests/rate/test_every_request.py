@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,7 +22,7 @@ from ferry_sdk import (
 from ferry_sdk._engine.limiter import current_request
 from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox.http.conventions import Conventions
-from tests.backend.gathering import eventually
+from tests.backend.gathering import UnderWay, eventually
 from tests.support.tables import each
 from tests.support.trip import DAY, TRAVELLERS, booked
 
@@ -250,13 +249,6 @@ def test_a_write_that_is_interrupted_in_the_line_is_not_sent(ferry_sandbox, jour
     assert not ferry_sandbox.counters.connections
 
 
-def test_a_deadline_ends_the_wait_for_a_rate(limited, ferry_sandbox, used_up):
-    with pytest.raises(RequestTimeoutError) as late:
-        limited(used_up, deadline=0.1).catalogue.ports()
-    assert late.value.outcome == "not_sent"
-    assert not ferry_sandbox.counters.connections
-
-
 def test_a_limiter_of_ones_own_can_ask_a_rate(limited, ferry_sandbox):
     class Two(Rate):
         def acquire(self, operation):
@@ -324,9 +316,8 @@ def test_a_task_that_is_cancelled_in_the_line_takes_no_turn_and_no_connection(fe
 
 def test_closing_the_client_ends_the_wait(limited, used_up):
     ferry = limited(used_up)
-    with ThreadPoolExecutor() as threads:
-        call = threads.submit(ferry.catalogue.ports)
-        eventually(lambda: used_up._queue()._others)
-        ferry.close()
-        with pytest.raises(ConfigurationError, match="closed"):
-            call.result()
+    call = UnderWay(ferry.catalogue.ports)
+    eventually(lambda: used_up._queue()._others)
+    ferry.close()
+    with pytest.raises(ConfigurationError, match="closed"):
+        call.value()
