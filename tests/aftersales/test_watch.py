@@ -13,6 +13,7 @@ from ferry_sdk._transport.pools import AsyncShared, Shared
 from ferry_sdk.aftersales import watch, watcher
 from ferry_sdk.aftersales.schedule import Schedule
 from ferry_sdk.journal import Journal
+from tests.backend.gathering import UnderWay, eventually
 from tests.support.hold import Hold
 from tests.support.tiers import LONG
 from tests.support.trip import booked
@@ -136,15 +137,13 @@ def test_a_client_that_is_closed_ends_a_pause_of_the_watch(ferry_sandbox):
     events = watch(client, [made], deadline=DAY)
 
     def close():
-        while not client._transport.shared.resources().sleepers:
-            threading.Event().wait(0.005)
+        eventually(lambda: client._transport.shared.resources().sleepers)
         client.close()
 
-    thread = threading.Thread(target=close)
-    thread.start()
+    closing = UnderWay(close)
     with pytest.raises(ConfigurationError):
         next(events)
-    thread.join()
+    closing.value()
     with pytest.raises(ConfigurationError):
         next(watch(client, ["b1", "b2"], deadline=5))
 
@@ -154,8 +153,7 @@ def test_an_interrupted_watch_leaves_no_read_running(sandbox, ferry):
     hold = Hold(sandbox, "bookings.get", times=3)
 
     def interrupt(event):
-        while hold.held < 3:
-            threading.Event().wait(0.005)
+        eventually(lambda: hold.held >= 3)
         raise KeyboardInterrupt
 
     address = {"base_url": sandbox.base_url}
@@ -164,14 +162,3 @@ def test_an_interrupted_watch_leaves_no_read_running(sandbox, ferry):
             next(watch(client, made, deadline=DAY))
         assert not [one for one in threading.enumerate() if one.name == "ferry_sdk call"]
     hold.release()
-
-
-def test_bookings_that_have_come_to_rest_are_read_once(sandbox, ferry, events_of):
-    made = [booked(ferry).booking_id for _ in range(10)]
-    for one in made:
-        ferry.bookings.confirm(one)
-    assert kinds(events_of(made)) == sorted((one, "ticketed") for one in made)
-    assert sandbox.counters.requests["bookings.get"] == 10
-    sandbox.faults.add("server_error", "bookings.get", times=len(made))
-    # A short watch outlives the failures of its first reads.
-    assert kinds(events_of(made, deadline=15)) == sorted((one, "ticketed") for one in made)

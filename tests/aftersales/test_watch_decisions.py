@@ -71,6 +71,16 @@ def test_a_partially_ticketed_booking_gives_an_event_and_is_watched_on(service):
     assert kinds(service.watch([booking(stage="ticketed")])) == [("b1", "ticketed")]
 
 
+def test_a_booking_that_has_come_to_rest_is_read_once_or_until_a_read_succeeds(service):
+    service.answers["b1"] = lambda at: (
+        failure(ServerError, 503) if 1 < at < 5 else booking(stage="ticketed")
+    )
+    assert kinds(service.watch()) == [("b1", "ticketed")]
+    assert len(service.reads) == 1
+    service.time = 2
+    assert kinds(service.watch(deadline=15)) == [("b1", "ticketed")]
+
+
 @each("skew", [0, 7 * HOUR])
 def test_an_option_is_reminded_of_once_half_an_hour_before_and_lapses_on_time(skew):
     """The clock is that of the service."""
