@@ -3,12 +3,14 @@
 import json
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
+import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from ferry_sdk.journal.fork import ForkLock
+from tests.backend.gathering import UnderWay, eventually
 from tests.journal.forking import WRITES
 from tests.support.processes import run
 from tests.support.tiers import mostly_long
@@ -57,20 +59,25 @@ def test_a_fork_waits_for_a_write_which_both_sides_then_have_once(url):
 MOMENT = 0.12
 
 
+def use(lock, leave=None):
+    """Use the database, until this is set."""
+    with lock.use(writes=True):
+        assert leave is None or leave.wait(10)
+
+
+def is_waiting(call):
+    time.sleep(MOMENT)
+    return not call.is_over
+
+
 def test_a_fork_waits_for_the_uses_to_end_which_may_be_several_at_once():
-    lock, acquired = ForkLock(), threading.Event()
-
-    def acquiring():
-        lock.acquire()
-        acquired.set()
-
-    with ThreadPoolExecutor(1) as threads:
+    lock = ForkLock()
+    with lock.use(writes=True):
         with lock.use(writes=True):
-            with lock.use(writes=True):
-                threads.submit(acquiring)
-                assert not acquired.wait(MOMENT)
-            assert not acquired.wait(MOMENT)
-        assert acquired.wait(10)
+            fork = UnderWay(lock.acquire)
+            assert is_waiting(fork)
+        assert is_waiting(fork)
+    fork.value()
 
 
 def test_a_fork_does_not_wait_for_a_use_that_failed(monkeypatch):
@@ -83,45 +90,27 @@ def test_a_fork_does_not_wait_for_a_use_that_failed(monkeypatch):
 
 
 def test_no_use_starts_before_every_fork_has_released_the_lock():
-    lock, inside = ForkLock(), threading.Event()
-
-    def using():
-        with lock.use(writes=True):
-            inside.set()
-
+    lock = ForkLock()
     lock.acquire()
     lock.acquire()
-    with ThreadPoolExecutor(1) as threads:
-        threads.submit(using)
-        lock.release()
-        assert not inside.wait(MOMENT)
-        lock.release()
-        assert inside.wait(10)
+    using = UnderWay(partial(use, lock))
+    lock.release()
+    assert is_waiting(using)
+    lock.release()
+    using.value()
 
 
 def test_a_use_that_waited_for_a_fork_is_waited_for_by_the_next():
-    lock = ForkLock()
-    inside, leave, acquired = (threading.Event() for _ in range(3))
-
-    def using():
-        with lock.use(writes=True):
-            inside.set()
-            leave.wait(10)
-
-    def acquiring():
-        lock.acquire()
-        acquired.set()
-
+    lock, leave = ForkLock(), threading.Event()
     lock.acquire()
-    with ThreadPoolExecutor(2) as threads:
-        threads.submit(using)
-        assert not inside.wait(MOMENT)
-        lock.release()
-        assert inside.wait(10)
-        threads.submit(acquiring)
-        assert not acquired.wait(MOMENT)
-        leave.set()
-        assert acquired.wait(10)
+    using = UnderWay(partial(use, lock, leave))
+    assert is_waiting(using)
+    lock.release()
+    eventually(lambda: lock._uses)
+    fork = UnderWay(lock.acquire)
+    assert is_waiting(fork)
+    leave.set()
+    fork.value()
 
 
 def test_a_child_forgets_the_uses_of_its_parent():

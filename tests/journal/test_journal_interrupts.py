@@ -1,7 +1,6 @@
 """Ctrl-C, or memory that runs out, at every line of the journal: it can be used afterwards."""
 
 import sqlite3
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from ferry_sdk.journal import Journal
 from ferry_sdk.journal.fork import FORK_LOCK
 from tests.journal.intents import confirmation
 from tests.support.exchanges import caught
+from tests.support.lines import interrupt_at
 from tests.support.tables import each
 from tests.support.tiers import mostly_long
 
@@ -27,28 +27,6 @@ USES = {
     "entries": lambda journal, *_: journal.entries(booking_id="first", limit=1),
     "forget": lambda journal, *_: journal.forget(older_than=10**6),
 }
-
-
-def interrupt_at(kind, at, use):
-    """Whether it came to this line of the journal's, at which this was raised."""
-    passed = 0
-
-    def at_line(_, event, __):
-        nonlocal passed
-        passed += event == "line"
-        if event == "line" and passed == at:
-            raise kind
-        return at_line
-
-    before = sys.gettrace()
-    sys.settrace(lambda frame, *_: at_line if frame.f_code.co_filename.startswith(FOLDER) else None)
-    try:
-        use()
-    except (kind, JournalError):
-        pass
-    finally:
-        sys.settrace(before)
-    return passed >= at
 
 
 def check_usable(journal, entry_id, at):
@@ -80,7 +58,7 @@ def test_every_line_of_a_use(tmp_path, use, where, kind):
     with Journal("sqlite://" if where == "memory" else f"sqlite:///{path}") as journal:
         entry_id = journal.begin(confirmation("first"))
         at = 1
-        while interrupt_at(kind, at, partial(USES[use], journal, entry_id, at)):
+        while interrupt_at(kind, at, partial(USES[use], journal, entry_id, at), FOLDER):
             check_usable(journal, entry_id, at)
             if where == "file":
                 check_unlocked(path)
@@ -94,7 +72,7 @@ def test_lines_of_the_first_use(tmp_path, where, step):
     while more:
         path = tmp_path / f"{at}.db"
         with Journal("sqlite://" if where == "memory" else f"sqlite:///{path}") as journal:
-            more = interrupt_at(KeyboardInterrupt, at, journal.unresolved)
+            more = interrupt_at(KeyboardInterrupt, at, journal.unresolved, FOLDER)
             check_usable(journal, journal.begin(confirmation("first")), at)
             assert len(journal.entries()) == 2
             if where != "memory":

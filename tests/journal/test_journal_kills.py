@@ -12,6 +12,7 @@ import pytest
 
 from ferry_sdk import Ferry, OutcomeUnknownError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
+from tests.backend.gathering import eventually
 from tests.journal import children
 from tests.support.exchanges import caught
 from tests.support.hold import Hold
@@ -126,11 +127,12 @@ class Scene:
     def _reached(self, phase, asked, process, told):
         match phase:
             case "after the request, before the work":
-                eventually(lambda: self.asked > asked, process.is_alive)
+                eventually(lambda: self.asked > asked or not process.is_alive())
             case "after the work, before the reply":
-                eventually(lambda: self.done, process.is_alive)
+                eventually(lambda: self.done or not process.is_alive())
             case _:
                 heard(told, PHASES[phase])
+        assert process.is_alive()
 
     def close(self):
         self.ferry.close()
@@ -143,14 +145,6 @@ def heard(told, step):
     while said != step:
         assert told.poll(PATIENCE)
         said = told.recv()
-
-
-def eventually(holds, possible=lambda: True):
-    until = time.monotonic() + PATIENCE
-    while not holds():
-        assert possible()
-        assert time.monotonic() < until
-        time.sleep(0.002)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import pytest
 from ferry_sdk import AlreadyDoneError, APIError, Ferry, OutcomeUnknownError
 from ferry_sdk.journal import Journal
 from ferry_sdk.types import OutcomeDetails
+from tests.journal.children import method_of
 from tests.support.exchanges import caught
 from tests.support.summer import booked, chosen, stopped
 from tests.support.tables import each
@@ -51,20 +52,16 @@ def tickets_of(shop, booking_id):
 def test_a_reply_names_booking_and_ticket_and_a_rejection_status_and_code(
     shop, journal, order, create, confirm
 ):
-    def call(name, *args, **kwargs):
-        group, _, method = name.partition(".")
-        return getattr(getattr(shop, group), method)(*args, **kwargs)
-
-    made = call(create, **order)
+    made = method_of(shop, create)(**order)
     assert last(journal).booking_id == made.booking_id
     assert last(journal).ticket_ids is None
-    confirmed = call(confirm, made.booking_id)
+    confirmed = method_of(shop, confirm)(made.booking_id)
     entry = last(journal)
     assert (entry.operation, entry.booking_id) == (confirm, made.booking_id)
     assert entry.ticket_ids == (confirmed.ticket_id,)
     found = journal.entries(booking_id=made.booking_id)
     assert [one.operation for one in found] == [create, confirm]
-    error = caught(AlreadyDoneError, call, confirm, made.booking_id)
+    error = caught(AlreadyDoneError, method_of(shop, confirm), made.booking_id)
     refusal = error.__cause__
     assert isinstance(refusal, APIError)
     entry = last(journal)

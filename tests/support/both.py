@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from typing_extensions import Self
@@ -81,6 +82,13 @@ class Clients:
             client = cast("Ferry", Waiting(AsyncFerry(token, **settings), self._portal))
         self._made.append(client)
         return client
+
+    def run(self, call: Any, ferry: Ferry, *args: Any, **kwargs: Any) -> Any:
+        """Call a function of the library that takes a client."""
+        if self._portal is None:
+            return call(ferry, *args, **kwargs)
+        target = cast("Waiting", ferry)._target
+        return self._portal.call(partial(call, target, *args, **kwargs))
 
     def close(self) -> None:
         for client in self._made:
