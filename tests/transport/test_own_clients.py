@@ -195,15 +195,6 @@ def test_certificates_that_cannot_be_read_are_named_and_nothing_is_sent(
         assert service.heard == 0
 
 
-@pytest.mark.usefixtures("trusted")
-def test_a_certificate_of_another_name_is_refused(clients, good):
-    with Service(over_tls(good)) as service:
-        url = service.secure_url.replace("localhost", "127.0.0.1")
-        with pytest.raises(ConnectionFailedError, match="IP address mismatch"):
-            READ.make(clients("t", base_url=url, max_retries=0))
-        assert not service.asked
-
-
 # ---- doubles and tracers ----------------------------------------------------------------------
 
 
