@@ -2,12 +2,10 @@
 
 from decimal import Decimal
 
-import anyio
 import httpx
 import pytest
 
 from ferry_sdk import (
-    AsyncFerry,
     AuthenticationError,
     Ferry,
     InvalidInputError,
@@ -23,7 +21,6 @@ from tests.support.exchanges import TOKEN, URL, Exchanges
 from tests.support.samples import BOOKING
 from tests.support.summer import booked, stopped
 from tests.support.tables import each
-from tests.support.tiers import LONG
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +46,8 @@ def sandbox(history):
     history.sandbox.faults.clear()
 
 
-@pytest.fixture(params=["sync", "asyncio", pytest.param("trio", marks=LONG)])
-def report_of(request, sandbox, history, monkeypatch):
+@pytest.fixture
+def report_of(any_clients, sandbox, history, monkeypatch):
     """Reconcile with a client of each kind; what would wait does not."""
 
     async def sleep(*_):
@@ -58,20 +55,8 @@ def report_of(request, sandbox, history, monkeypatch):
 
     monkeypatch.setattr(Shared, "sleep", lambda *_: None)
     monkeypatch.setattr(AsyncShared, "sleep", sleep)
-    settings = {"token": sandbox.token, "base_url": sandbox.base_url, "max_retries": 0}
-
-    def report(payments, **more):
-        if request.param == "sync":
-            with Ferry(**settings | more) as client:
-                return reconcile(client, history.journal, payments)
-
-        async def main():
-            async with AsyncFerry(**settings | more) as client:
-                return await reconcile(client, history.journal, payments)
-
-        return anyio.run(main, backend=request.param)
-
-    return report
+    client = any_clients(sandbox.token, base_url=sandbox.base_url, max_retries=0)
+    return lambda payments: any_clients.run(reconcile, client, history.journal, payments)
 
 
 def rows_of(report):
