@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from ferry_sdk import AsyncFerry, Ferry, orders
+from ferry_sdk import Ferry, orders
 from ferry_sdk.journal import Journal
 from tests.journal.conftest import postgres, sqlite_url, url
 from tests.support.trip import PASSENGERS, found
@@ -51,22 +50,13 @@ class Desk(NamedTuple):
         return self.ferry.bookings.get(str(order.parts[index].booking_id))
 
 
-@pytest.fixture(params=["sync", "asyncio"])
-def desk(request, ferry_sandbox, url) -> Iterator[Desk]:
+@pytest.fixture
+def desk(clients, ferry_sandbox, url) -> Iterator[Desk]:
     settings = {"base_url": ferry_sandbox.base_url, "deadline": 20.0}
+    client = clients(ferry_sandbox.token, **settings)
     with Journal(url) as journal, Ferry(ferry_sandbox.token, **settings) as ferry:
-        if request.param == "sync":
 
-            def run(call: Any, *args: Any, **kwargs: Any) -> Any:
-                return call(ferry, *args, journal=journal, **kwargs)
+        def run(call: Any, *args: Any, **kwargs: Any) -> Any:
+            return clients.run(call, client, *args, journal=journal, **kwargs)
 
-            yield Desk(ferry, journal, ferry_sandbox, run)
-            return
-        portal = request.getfixturevalue("asyncio_portal")
-        client = AsyncFerry(ferry_sandbox.token, **settings)
-
-        def run_async(call: Any, *args: Any, **kwargs: Any) -> Any:
-            return portal.call(partial(call, client, *args, journal=journal, **kwargs))
-
-        yield Desk(ferry, journal, ferry_sandbox, run_async)
-        portal.call(client.aclose)
+        yield Desk(ferry, journal, ferry_sandbox, run)
