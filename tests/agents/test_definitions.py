@@ -258,7 +258,7 @@ def test_each_format_has_the_same_schema():
         assert responses["parameters"] == messages["input_schema"] == definition.input_schema
 
 
-@each("code", ["-OO", "-I"], ids=["without docstrings", "light"])
+@each("code", ["-OO", "-I"])
 def test_definitions_work_without_docstrings_and_load_on_first_use(code):
     program = NO_DOCSTRINGS if code == "-OO" else LIGHT
     subprocess.run([sys.executable, code, "-c", program], check=True, timeout=60)

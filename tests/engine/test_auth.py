@@ -165,7 +165,7 @@ def test_after_a_failed_refresh_the_next_call_asks_again(renewed, kind):
 
 
 @each("name", ["catalogue.ports", "bookings.create", "bookings.confirm"])
-@each("replies", [[], [REFUSED]], ids=["first", "refresh"])
+@each("replies", [[], [REFUSED]])
 def test_what_the_function_raises_goes_to_the_caller(name, replies):
     trouble = LookupError("the vault is closed")
     tokens = Tokens(*["token-1"] * len(replies), trouble)

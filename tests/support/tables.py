@@ -13,13 +13,12 @@ if TYPE_CHECKING:
 
 
 def each(
-    names: str | Sequence[str], rows: Iterable[Any], *, ids: object = None
+    names: str | Sequence[str], rows: Iterable[Any]
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Have one test go through the rows, as `pytest.mark.parametrize` makes a test of each.
 
     Rows that are marked `long` are left out in the quick tier.
     """
-    del ids  # the values name the row
     is_one = isinstance(names, str) and "," not in names
     arguments = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
     table = [
