@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import copy
 import json
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-import anyio
 import httpx
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError, Records
+from ferry_sdk import FerryError, OutcomeUnknownError, Records, Ticket
 from ferry_sdk._engine.parsing import Record, RecordList
-from ferry_sdk.sandbox.operations import OPERATIONS as SERVED
+from tests.models.test_columns import SAMPLES
+from tests.models.test_models import RECORDS as SAMPLES_BY_NAME
+from tests.support.exchanges import URL, client_of
 from tests.support.operations import OPERATIONS as ALL_OPERATIONS
-from tests.support.operations import UNCOVERED, arguments, described, make
+from tests.support.operations import UNCOVERED, described, make
 from tests.support.tables import each
 from tests.support.tiers import LONG, examples, mostly_long
-from tests.support.trip import PASSENGERS, booked, search_arguments
 
 pytestmark = pytest.mark.usefixtures("read_back_once")
 
-URL = "https://ferry.example"
+RECORDS = {model.__name__: sample for model, sample in SAMPLES.items()} | SAMPLES_BY_NAME
 PDF = b"%PDF-1.7 and so on"
 WAITS = ("bookings.wait", "tickets.wait_pdf")
 OPERATIONS = tuple(name for name in ALL_OPERATIONS if name not in WAITS)
@@ -184,43 +183,15 @@ class Service:
         )
 
 
-SETTINGS = {"base_url": URL, "organisation_token": "org", "max_retries": 0}
-
-
-def check_sync(service, folder, names=OPERATIONS):
+def check(clients, service, folder, names=OPERATIONS):
     """Make the calls, and look at what comes out."""
-    with httpx.Client(transport=httpx.MockTransport(service)) as http:
-        ferry = Ferry("token", http_client=http, **SETTINGS)
-        for name in names:
-            with outcome_of(name, service, folder) as check_answer:
-                check_answer(make(ferry, name, folder))
-
-
-def check_async(service, folder, names=OPERATIONS):
-    """Make the calls on the async client, and look at what comes out."""
-
-    async def calls():
-        async with httpx.AsyncClient(transport=httpx.MockTransport(service)) as http:
-            ferry = AsyncFerry("token", http_client=http, **SETTINGS)
-            for name in names:
-                with outcome_of(name, service, folder) as check_answer:
-                    check_answer(await make(ferry, name, folder))
-
-    anyio.run(calls)
-
-
-CHECKS = (check_sync, check_async)
-"""What a reply is read as is decided in one place for both clients: each reads half of many."""
-
-
-@contextmanager
-def outcome_of(name, service, folder):
-    """Check the answer of the call in the block, or its error."""
-    service.asked = 0
-    try:
-        yield partial(check_answer, name, folder)
-    except FerryError as error:
-        check_error(error, name, service, folder)
+    ferry = client_of(clients, service, organisation_token="org")
+    for name in names:
+        service.asked = 0
+        try:
+            check_answer(name, folder, make(ferry, name, folder))
+        except FerryError as error:
+            check_error(error, name, service, folder)
 
 
 def check_answer(name, folder, answer):
@@ -266,126 +237,72 @@ def test_every_operation_has_arguments_here():
     wrap=st.sampled_from(sorted(WRAPS)),
     as_stream=st.booleans(),
     good_handshake=st.sampled_from([True, True, False]),
-    check=st.sampled_from(CHECKS),
 )
 @in_one_folder(120)
 def test_any_reply_at_all_gives_a_typed_result_or_a_ferry_error(
-    tmp_path, check, status, headers, body, wrap, as_stream, good_handshake
+    clients, tmp_path, status, headers, body, wrap, as_stream, good_handshake
 ):
-    check(Service(status, headers, body, wrap, as_stream, good_handshake), tmp_path)
+    check(clients, Service(status, headers, body, wrap, as_stream, good_handshake), tmp_path)
 
 
 @pytest.mark.parametrize("body", mostly_long(ODD_BODIES, short=3, ids=lambda body: repr(body[:24])))
-def test_an_odd_body_gives_a_typed_result_or_a_ferry_error(tmp_path, body):
-    wraps = (("bare", False), ("bare", True), ("error", False), ("text", True))
-    for index, (wrap, as_stream) in enumerate(wraps):
-        for status, check in zip((200, 422), CHECKS[:: 1 - 2 * (index % 2)], strict=True):
-            check(Service(status, {}, body, wrap, as_stream), tmp_path)
+def test_an_odd_body_gives_a_typed_result_or_a_ferry_error(clients, tmp_path, body):
+    for wrap, as_stream in (("bare", False), ("bare", True), ("error", False), ("text", True)):
+        for status in (200, 422):
+            check(clients, Service(status, {}, body, wrap, as_stream), tmp_path)
 
 
-@given(
-    retry_after=retry_afters,
-    status=st.sampled_from([200, 429, 503]),
-    check=st.sampled_from(CHECKS),
-)
+@given(retry_after=retry_afters, status=st.sampled_from([200, 429, 503]))
 @in_one_folder(60)
 def test_any_retry_after_gives_a_typed_result_or_a_ferry_error(
-    tmp_path, retry_after, status, check
+    clients, tmp_path, retry_after, status
 ):
     headers = {"retry-after": retry_after.encode("utf-8", "replace")}
     names = ("catalogue.ports", "bookings.create", "mcp.view_ticket")
-    check(Service(status, headers, b'{"error":"slow down"}'), tmp_path, names)
+    check(clients, Service(status, headers, b'{"error":"slow down"}'), tmp_path, names)
 
 
-@pytest.fixture(scope="module")
-def good_replies(ferry_sandbox_server):
-    """The decoded body of a real reply of the local service to each operation."""
-    sandbox = ferry_sandbox_server
-    if not sandbox.running:
-        sandbox.start()  # an earlier test wanted it stopped
-    sandbox.reset()
-    with Ferry(
-        sandbox.token, base_url=sandbox.base_url, organisation_token=sandbox.organisation_token
-    ) as ferry:
-        raw = ferry.with_raw_response
-        search = search_arguments()
-        sailing = ferry.availability.search(**search)[0]
-        selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
-        first, second, third = booked(ferry), booked(ferry), booked(ferry)
-        confirmed = ferry.bookings.confirm(first.booking_id)
-        unpaid = ferry.bookings.get(third.booking_id).tickets[0].id
-        booking = {"availabilities": [selection], "passengers": PASSENGERS}
-        calls = {
-            "availability.search": search,
-            "bookings.create": booking,
-            "bookings.confirm": {"booking_id": second.booking_id},
-            "bookings.get": {"booking_id": first.booking_id},
-            "bookings.cancel_fee": {"id": first.booking_id},
-            "tickets.get": {"ticket_id": confirmed.ticket_id},
-            "tickets.cancel_fee": {"id": confirmed.ticket_id},
-            "tickets.pdf": {"ticket_id": confirmed.ticket_id},
-            "tickets.mark_paid": {"ticket_id": unpaid, "external_payment_ref": "pay-1"},
-            "mcp.search_availability": search,
-            "mcp.create_booking": booking,
-            "mcp.confirm_booking": {"booking_id": third.booking_id},
-            "mcp.view_ticket": {"ticket_id": confirmed.ticket_id},
-            "mcp.call_tool": {"name": "view_ticket", "arguments": {"id": confirmed.ticket_id}},
-            "mcp.read_resource": {"uri": "resource://service/ports"},
-            "mcp.cancel_ticket": {"ticket_id": unpaid},
-            "tickets.cancel": {"ticket_id": confirmed.ticket_id},
-            "bookings.cancel": {"booking_id": second.booking_id},
-        }
-        names = [*calls, *(name for name in OPERATIONS if name not in calls)]
-        replies = {}
-        for name in names:
-            if name in {"tickets.save_pdf", "tickets.read_pdf"}:
-                continue
-            group, _, call = name.partition(".")
-            call_raw = getattr(getattr(raw, group), call)
-            if name in calls:
-                content = call_raw(**calls[name]).content
-            else:
-                content = call_raw(*SERVED[name].example.values()).content
-            for argument in {"booking_id", "ticket_id"} & calls.get(name, {}).keys():
-                here, there = arguments(name, Path())[argument], calls[name][argument]
-                content = content.replace(there.encode(), here.encode())
-            replies[name] = _shorten(json.loads(content))
-        replies["tickets.save_pdf"] = replies["tickets.read_pdf"] = {"url": f"{URL}/voucher.pdf"}
-    return replies
+def good_reply(name):
+    """The decoded body of a good reply to an operation."""
+    if name in {"tickets.save_pdf", "tickets.read_pdf"}:
+        return {"url": f"{URL}/voucher.pdf"}
+    operation = described(name)
+    value = RECORDS[getattr(operation.answer, "model", Ticket).__name__]
+    if isinstance(operation.answer, RecordList):
+        value = [value, value]
+    if not name.startswith("mcp."):
+        return value
+    structured = {"result": value} if isinstance(value, list) else value
+    result = {
+        "tools/call": {
+            "content": [{"type": "text", "text": json.dumps(value)}],
+            "structuredContent": structured,
+        },
+        "resources/read": {"contents": [{"uri": "u", "text": json.dumps(value)}]},
+        "tools/list": {"tools": value},
+        "resources/list": {"resources": value},
+    }[operation.call.method]
+    return {"jsonrpc": "2.0", "result": result}
 
 
-def _shorten(value):
-    """The reply with the first two of each list, and the texts of MCP likewise."""
-    if isinstance(value, list):
-        return [_shorten(item) for item in value[:2]]
-    if isinstance(value, dict):
-        return {name: _shorten(item) for name, item in value.items()}
-    if isinstance(value, str) and value[:1] in ("[", "{"):
-        return json.dumps(_shorten(json.loads(value)))
-    return value
-
-
-def _serve(name, reply):
+def _serve(reply):
     body = json.dumps(reply).encode()
     return Service(body=body, bodies={"/voucher.pdf": PDF})
 
 
 @each("name", OPERATIONS)
-def test_a_good_reply_gives_a_typed_result(good_replies, tmp_path, name):
-    with httpx.Client(transport=httpx.MockTransport(_serve(name, good_replies[name]))) as http:
-        ferry = Ferry("token", http_client=http, **SETTINGS)
-        check_answer(name, tmp_path, make(ferry, name, tmp_path))
+def test_a_good_reply_gives_a_typed_result(clients, tmp_path, name):
+    ferry = client_of(clients, _serve(good_reply(name)), organisation_token="org")
+    check_answer(name, tmp_path, make(ferry, name, tmp_path))
 
 
-@given(data=st.data(), name=st.sampled_from(OPERATIONS), check=st.sampled_from(CHECKS))
+@given(data=st.data(), name=st.sampled_from(OPERATIONS))
 @in_one_folder(1000)
-def test_a_spoilt_good_reply_gives_a_typed_result_or_a_ferry_error(
-    good_replies, tmp_path, data, name, check
-):
-    reply = copy.deepcopy(good_replies[name])
+def test_a_spoilt_good_reply_gives_a_typed_result_or_a_ferry_error(clients, tmp_path, data, name):
+    reply = copy.deepcopy(good_reply(name))
     for _ in range(data.draw(st.integers(1, 3), label="how often")):
         reply = _spoil(reply, data)
-    check(_serve(name, reply), tmp_path, (name,))
+    check(clients, _serve(reply), tmp_path, (name,))
 
 
 def _spoil(value, data):

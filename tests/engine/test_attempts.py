@@ -126,7 +126,7 @@ TABLE = {
     "404": Row(NOT_FOUND, False, False, NotFoundError, NotFoundError),
     "409": Row(reply(409), False, False, ConflictError, ConflictError),
 }
-every_row = each("row", TABLE.values(), ids=TABLE)
+every_row = each("row", TABLE.values())
 
 
 @every_row
@@ -582,7 +582,7 @@ def test_no_time_out_lasts_longer_than_the_deadline_and_that_of_a_pool_ends_befo
 
 
 @each("name", [name for name in OPERATIONS if "wait" not in name])
-@each("failure", [refused, reset], ids=["not sent", "lost"])
+@each("failure", [refused, reset])
 def test_failures_for_ever_end_at_the_deadline(name, failure):
     driver = scripted_driver(*(failure() for _ in range(400)))
     driver.error(FerryError, name, deadline=5.0, max_retries=10_000)

@@ -45,6 +45,8 @@ def test_it_has_status_headers_and_content(both):
     assert raw.headers["CONTENT-ENCODING"] == "gzip"
     assert "X-Request-Id" in raw.headers
     assert raw.headers.get("x-nothing") is None
+    assert repr(raw.headers) == f"Headers({sorted(raw.headers)})"
+    assert len(raw.headers) == len({*raw.headers})
     with pytest.raises(KeyError):
         _ = raw.headers["x-nothing"]
     assert len(json.loads(raw.content)["journeys"]) == len(raw.parse())

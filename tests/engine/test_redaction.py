@@ -9,7 +9,6 @@ from datetime import date
 from html import escape
 from urllib.parse import quote
 
-import httpx
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -17,7 +16,8 @@ from hypothesis import strategies as st
 from ferry_sdk import APIError
 from ferry_sdk._engine import redaction
 from ferry_sdk._engine.redaction import HIDDEN, Redactor
-from tests.support.exchanges import client_of
+from tests.engine.replies import reply, scripted_driver
+from tests.support.operations import described
 from tests.support.tables import each
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzàáâãäåæçèéêëìíîïñòóôõöøùúûüýÿœßłđšžćčőű"
@@ -183,7 +183,7 @@ def test_a_result_does_not_depend_on_the_hash_seed():
     assert len(texts) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("sent", "seen"),
     [
         ("0f-1.a:B_c", "0f-1.a:B_c"),
@@ -194,13 +194,9 @@ def test_a_result_does_not_depend_on_the_hash_seed():
         ("req-ZOE-1", f"req-{HIDDEN}-1"),
     ],
 )
-def test_a_request_id_is_shown_if_it_looks_like_one(clients, sent, seen):
+def test_a_request_id_is_shown_if_it_looks_like_one(sent, seen):
     passenger = {"type": "Adult", "first_name": "Zoe", "last_name": "Okonkwo"}
-    selection = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
-    service = lambda _: httpx.Response(409, headers={"x-request-id": sent})  # noqa: E731 -- one reply
-    with pytest.raises(APIError) as info:
-        client_of(clients, service).bookings.create(
-            availabilities=[selection], passengers=[passenger]
-        )
-    assert info.value.request_id == seen
-    assert info.value.attempts[0].request_id == seen
+    driver = scripted_driver(reply(409, x_request_id=sent))
+    error = driver.error(APIError, described("bookings.create", passengers=[passenger]))
+    assert error.request_id == seen
+    assert error.attempts[0].request_id == seen

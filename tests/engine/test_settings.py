@@ -20,6 +20,10 @@ from tests.support.exchanges import TOKEN, URL, Exchanges, caught, client_of
 from tests.support.tables import each
 
 PORTS = httpx.Response(200, json={"ports": []})
+ELSEWHERE = (
+    *("ferry.example", "10.0.0.1", "[::]", "localhost.evil.example", "127.0.0.1.evil.example"),
+    *("notlocalhost", "[fe80::1]", "169.254.169.254"),
+)
 BUSY = httpx.Response(503, headers={"retry-after": "0"})
 
 
@@ -97,22 +101,12 @@ def test_what_is_missing_or_bad_is_said_by_name(clients, monkeypatch, settings, 
     assert error.operation == "tickets.mark_paid"
 
 
-@each("url", ["http://localhost:1", "http://127.0.0.1", "http://[::1]:80", "http://a.localhost"])
-def test_plain_http_is_fine_on_this_machine(url):
-    Ferry("t", base_url=url)
-
-
-@each(
-    "host",
-    [
-        *("ferry.example", "10.0.0.1", "[::]", "localhost.evil.example", "127.0.0.1.evil.example"),
-        *("notlocalhost", "[fe80::1]", "169.254.169.254"),
-    ],
-)
-def test_plain_http_elsewhere_needs_to_be_allowed(host):
-    error = caught(ConfigurationError, Ferry, "t", base_url=f"http://{host}")
-    assert "allow_http=True" in str(error)
-    Ferry("t", base_url=f"http://{host}", allow_http=True)
+@each("host", ["localhost:1", "127.0.0.1", "[::1]:80", "a.localhost", *ELSEWHERE])
+def test_plain_http_is_fine_on_this_machine_and_needs_to_be_allowed_elsewhere(host):
+    if host in ELSEWHERE:
+        error = caught(ConfigurationError, Ferry, "t", base_url=f"http://{host}")
+        assert "allow_http=True" in str(error)
+    Ferry("t", base_url=f"http://{host}", allow_http=host in ELSEWHERE)
 
 
 @each("url", [URL, f"{URL}/", f"{URL}//", f"{URL}/gateway/"])

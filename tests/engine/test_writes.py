@@ -216,14 +216,6 @@ def test_an_earlier_attempt_that_the_guard_shows_to_be_done_is_settled():
     assert notes.states == {"entry-7": "done"}
 
 
-@each("amount", [148.18, True, "", "many", "NaN", "Infinity", [], {}])
-@each("name", GUARDED)
-def test_an_amount_that_is_no_money_is_refused_at_once(name, amount):
-    with pytest.raises(InvalidInputError) as info:
-        describe_guarded(name, amount)
-    assert info.value.field == GUARDED[name][0]
-
-
 @each("name", GUARDED)
 def test_without_a_guard_nothing_is_read_first(name):
     driver = scripted_driver(reply(403))
@@ -474,7 +466,7 @@ def test_a_payment_without_a_token_is_put_on_no_record_as_open():
     assert set(notes.states.values()) <= {"not_sent"}
 
 
-@each("journal", [None, Notes()], ids=["none", "one"])
+@each("journal", [None, Notes()])
 @each("arguments", [{1: "a", "b": 2}, {None: 1, "b": 2}, {True: 1, "b": 2}])
 def test_a_tool_may_have_arguments_of_any_key_that_json_takes(journal, arguments):
     operation = described("mcp.call_tool", arguments=arguments)
