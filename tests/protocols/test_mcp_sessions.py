@@ -340,36 +340,9 @@ def test_whatever_becomes_of_the_notification_the_session_stands(told):
     assert driven.waits == []
 
 
-def ask_together(ferry):
-    """Make many calls that begin in the same moment."""
-    for call in at_once(*[ferry.mcp.ports] * MANY):
-        call.value()
-
-
-def slow_handshake(sandbox):
-    sandbox.faults.add("delay_before", "mcp.initialize", seconds=0.2)
-
-
-def end_sessions(sandbox):
-    """Ends all sessions; what follows is slow, so that every call meets the end."""
-    sandbox.clock.advance(3601)
-    slow_handshake(sandbox)
-    sandbox.faults.add("delay_before", "mcp.ports", times=MANY, seconds=0.1)
-
-
-def test_threads_that_meet_the_same_end_renew_once(ferry_sandbox):
-    slow_handshake(ferry_sandbox)
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-        ask_together(ferry)
-        assert ferry_sandbox.counters.requests == {"mcp.initialize": 1, "mcp.ports": MANY}
-        end_sessions(ferry_sandbox)
-        ask_together(ferry)
-    assert ferry_sandbox.counters.requests["mcp.initialize"] == 2
-    assert ferry_sandbox.counters.requests["mcp.ports"] == 3 * MANY
-
-
 def test_a_handshake_that_failed_is_made_by_the_next_in_turn(ferry_sandbox):
     ferry_sandbox.faults.add("cut_before", "mcp.initialize")
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-        ask_together(ferry)
+        for call in at_once(*[ferry.mcp.ports] * MANY):
+            call.value()
     assert ferry_sandbox.counters.requests == {"mcp.initialize": 2, "mcp.ports": MANY}
