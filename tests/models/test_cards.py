@@ -24,6 +24,7 @@ from ferry_sdk import (
     Unreadable,
 )
 from ferry_sdk.models import CancellationFee, Tariff
+from tests.models.test_models import RECORDS
 from tests.support import samples
 from tests.support.tables import each
 from tests.support.trip import found
@@ -92,13 +93,8 @@ def replace_texts(value, text):
 
 
 WIRES = {
-    Availability: samples.AVAILABILITY,
-    Tariff: samples.TARIFF,
-    Booking: samples.BOOKING,
-    BookingCreated: samples.BOOKING_CREATED,
-    Ticket: samples.TICKET,
-    Port: samples.PORT,
-    CancellationFee: samples.CANCELLATION_FEE,
+    kind: RECORDS[kind.__name__]
+    for kind in (Availability, Tariff, Booking, BookingCreated, Ticket, Port, CancellationFee)
 }
 HOSTILE = [
     "<script>alert(1)</script>",

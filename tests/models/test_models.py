@@ -144,6 +144,8 @@ VALUES = {
     "TicketStatus": "Init Blocked Pending Issued Canceled Failed Expired",
 }
 ENUMS = [getattr(models, name) for name in VALUES]
+NO_NUMBERS = (float("nan"), float("inf"))
+NO_IDS = ("", 5, None, True, 1.5, [])
 
 
 @every_record
@@ -206,6 +208,30 @@ def test_a_field_is_null_or_absent_only_where_that_means_something(model, sample
                 assert error.errors()[0]["loc"][0] == field
 
 
+@each(
+    ("name", "field", "values"),
+    [
+        ("Availability", "depart_at", ["2026-07-13T20:20:00", "20:20", "", True, "2026-07-13"]),
+        ("Tariff", "amount", [True, False, None, "x", "", "NaN", "Infinity", *NO_NUMBERS, []]),
+        ("Tariff", "currency", ["", "EU", "EURO", "€", "EU1", " EUR", "EUR\n", None, 978]),
+        ("Tariff", "date", [True, 10**15, -(10**15), float("inf"), "soon", None, [], {}]),
+        ("CancellationFee", "penalty_amount", [-0.01]),
+        ("Booking", "stage", [None, 5, True, [], {}]),
+        *((name, "id", NO_IDS) for name in ("Availability", "Tariff", "Place", "Ticket")),
+        *((name, "booking_id", NO_IDS) for name in ("Booking", "BookingCreated")),
+        *((name, "ticket_id", NO_IDS) for name in ("BookingConfirmation", "PaymentRecorded")),
+        ("Port", "code", NO_IDS),
+        ("Journey", "journey_id", NO_IDS),
+    ],
+)
+def test_what_is_no_value_of_its_field_is_refused(name, field, values):
+    for value in values:
+        with case(value):
+            record = {**RECORDS[name], field: value}
+            error = caught(ValidationError, getattr(models, name).model_validate, record)
+            assert error.errors()[0]["loc"][0] == field
+
+
 class TestAvailability:
     one = Availability.model_validate(samples.AVAILABILITY)
 
@@ -264,11 +290,6 @@ class TestAvailability:
         )
         assert one.travel_time == timedelta(hours=hours)
 
-    @each("value", ["2026-07-13T20:20:00", "20:20", "", True, "2026-07-13"])
-    def test_a_departure_without_an_offset_is_refused(self, value):
-        with pytest.raises(ValidationError):
-            Availability.model_validate({**samples.AVAILABILITY, "depart_at": value})
-
     @each("kind", ["Ticket", "Presale"])
     def test_a_selection_is_made_of_ids_or_records_and_the_same_after_it_was_stored(self, kind):
         wire = {**samples.AVAILABILITY, "tariffs": [{**samples.TARIFF, "type": kind}]}
@@ -314,15 +335,9 @@ class TestMoney:
         assert tariff.amount == amount
         assert tariff == Tariff.model_validate(json.loads(body))
 
-    @each("value", [True, False, None, "x", "", "NaN", "Infinity", float("nan"), float("inf"), []])
-    def test_what_is_no_number_is_refused(self, value):
-        caught(ValidationError, Tariff.model_validate, {**samples.TARIFF, "amount": value})
-
     def test_currencies_are_in_upper_case(self):
         for said in ("Eur", "EUR", "eUr"):
             assert Tariff.model_validate({**samples.TARIFF, "currency": said}).currency == "EUR"
-        for said in ("", "EU", "EURO", "€", "EU1", " EUR", "EUR\n", None, 978):
-            caught(ValidationError, Tariff.model_validate, {**samples.TARIFF, "currency": said})
 
 
 class TestMoments:
@@ -332,10 +347,6 @@ class TestMoments:
         date_read = Tariff.model_validate({**samples.TARIFF, "date": seconds}).date
         assert date_read.timestamp() == seconds
         assert date_read.utcoffset() == timedelta(0)
-
-    @each("value", [True, 10**15, -(10**15), float("inf"), "soon", None, [], {}])
-    def test_what_is_no_moment_is_refused(self, value):
-        caught(ValidationError, Tariff.model_validate, {**samples.TARIFF, "date": value})
 
     def test_a_boarding_time_that_is_no_moment_stays_its_text(self):
         boarding = datetime(2026, 7, 13, 18, 50, tzinfo=timezone(timedelta(hours=2)))
@@ -420,10 +431,6 @@ class TestBooking:
             wire = {**samples.CANCELLATION_FEE, "penalty_amount": penalty}
             assert CancellationFee.model_validate(wire).is_free is is_free
 
-    def test_a_penalty_below_zero_is_none(self):
-        with pytest.raises(ValidationError, match="expected a number from 0"):
-            CancellationFee.model_validate({**samples.CANCELLATION_FEE, "penalty_amount": -0.01})
-
 
 LIMITS = st.one_of(
     st.none(),
@@ -505,7 +512,6 @@ class TestOpenEnums:
 
     @each("bad", [None, 5, True, [], {}])
     def test_what_is_no_text_is_refused(self, bad):
-        caught(ValidationError, Booking.model_validate, {**samples.BOOKING, "stage": bad})
         with pytest.raises(ValueError, match="Stage"):
             Stage(bad)
 
@@ -520,22 +526,6 @@ class TestOpenEnums:
                 pass
             case _:
                 raise AssertionError
-
-
-class TestIdentifiers:
-    @each("bad", ["", 5, None, True, 1.5, []])
-    @each(
-        ("name", "field"),
-        [
-            *((name, "id") for name in ("Availability", "Tariff", "Place", "Ticket")),
-            *((name, "booking_id") for name in ("Booking", "BookingCreated")),
-            *((name, "ticket_id") for name in ("BookingConfirmation", "PaymentRecorded")),
-            ("Port", "code"),
-            ("Journey", "journey_id"),
-        ],
-    )
-    def test_an_id_is_a_text_that_says_something(self, name, field, bad):
-        caught(ValidationError, getattr(models, name).model_validate, {**RECORDS[name], field: bad})
 
 
 class TestMappings:

@@ -23,6 +23,7 @@ from ferry_sdk.models import bulk
 from tests.backend.gathering import at_once
 from tests.support import samples
 from tests.support.exchanges import caught
+from tests.support.lines import interrupt_at
 from tests.support.processes import run
 from tests.support.tables import each
 from tests.support.tiers import examples
@@ -250,7 +251,6 @@ def test_they_are_made_once_and_stay_the_same():
         (copy.deepcopy, Records(MADE)),
         (lambda answer: pickle.loads(pickle.dumps(answer)), Records(MADE)),
     ],
-    ids=map(str, count()),  # a hash is another one in each process
 )
 def test_however_they_are_first_looked_at_they_are_there(look, seen):
     assert look(ports()) == seen
@@ -302,38 +302,13 @@ def test_what_fails_at_first_is_made_at_the_next_look():
     assert [*answer] == [*MADE]
 
 
-def interrupt_at(answer, at):
-    """Access the records, interrupted at this line; return False if there are fewer lines."""
-    left = at
-
-    def trace(frame, event, _arg):
-        nonlocal left
-        if frame.f_code.co_filename != bulk.__file__:
-            return None
-        if event == "line":
-            left -= 1
-            if left == 0:
-                raise KeyboardInterrupt
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        list(answer)
-    except KeyboardInterrupt:
-        return True
-    finally:
-        sys.settrace(before)
-    return False
-
-
-@each("sailings", [[SAILINGS[0]], SAILINGS], ids=["one", "of several kinds"])
+@each("sailings", [[SAILINGS[0]], SAILINGS])
 def test_an_interruption_at_any_line_spoils_nothing(sailings):
     usual = [*search_result(sailings)]
     seen = [repr(usual), *(one.model_dump() for one in usual)]
     for at in count(1):
         answer = search_result(sailings)
-        was_interrupted = interrupt_at(answer, at)
+        was_interrupted = interrupt_at(KeyboardInterrupt, at, partial(list, answer), bulk.__file__)
         looked = [*answer]
         assert [repr(looked), *(one.model_dump() for one in looked)] == seen, f"line {at}"
         assert [*map(id, answer)] == [*map(id, looked)]
