@@ -7,29 +7,17 @@ import pytest
 from ferry_sdk import (
     AlreadyDoneError,
     APIError,
-    Availability,
     AvailabilityError,
-    BookingConfirmation,
     BookingConfirmError,
-    BookingCreated,
     BookingCreateError,
-    Company,
-    Country,
     InvalidInputError,
-    McpPort,
     NotFoundError,
-    Records,
-    ScheduledDeparture,
-    Ticket,
     TicketCancelError,
-    TicketCancellation,
     TicketNotFoundError,
     TicketStatus,
-    VehicleBrand,
-    VehicleModel,
     __version__,
 )
-from ferry_sdk.models import McpResource, McpTool
+from ferry_sdk.resources.mcp import McpGroup
 from tests.support.exchanges import caught
 from tests.support.summer import CAR, TRAVELLER, booked, chosen, ids_of, search
 from tests.support.tables import each
@@ -47,14 +35,7 @@ AGES = [
 ]
 
 
-CATALOGUES = [
-    ("ports", "ports", McpPort),
-    ("companies", "companies", Company),
-    ("countries", "countries", Country),
-    ("vehicle_brands", "vehicle-brands", VehicleBrand),
-    ("vehicle_data", "vehicle-data", VehicleModel),
-    ("departures", "departures", ScheduledDeparture),
-]
+CATALOGUES = ("ports", "companies", "countries", "vehicle_brands", "vehicle_data", "departures")
 
 
 class TestTheWire:
@@ -86,8 +67,6 @@ class TestSearch:
         assert wire.body["params"]["name"] == "search_availability"
         rest = ferry.availability.search(**trip)
         assert asked == wire.body
-        assert isinstance(found, Records)
-        assert {type(one) for one in found} == {Availability}
         assert found == rest
 
 
@@ -110,7 +89,6 @@ class TestCreate:
             "reservation_type": "TICKET",
             "contact": contact,
         }
-        assert type(made) is BookingCreated
         booking = ferry.bookings.get(made.booking_id)
         assert booking.total_price == made.total_price
         assert len(booking.tickets[0].passengers) == 3
@@ -125,12 +103,11 @@ class TestCreate:
         assert made.total_price == min(t.amount for t in one.tariffs if t.type == "Ticket")
 
     @each("choice", [{}, {"id": "a1", "availabilities": []}, {"id": ""}, {"availabilities": []}])
-    def test_both_or_neither_is_refused_before_the_wire(self, wired_client, choice):
-        ferry, wire = wired_client
-        with pytest.raises(InvalidInputError) as caught:
-            ferry.mcp.create_booking(passengers=[TRAVELLER], **choice)
-        assert caught.value.field in {"id", "availabilities"}
-        assert wire.requests == []
+    def test_both_or_neither_is_refused(self, choice):
+        error = caught(
+            InvalidInputError, McpGroup.create_booking, None, passengers=[TRAVELLER], **choice
+        )
+        assert error.field in {"id", "availabilities"}
 
 
 class TestConfirmViewCancel:
@@ -140,13 +117,11 @@ class TestConfirmViewCancel:
         confirmed = ferry.mcp.confirm_booking(made.booking_id)
         called = {"name": "confirm_booking", "arguments": {"id": made.booking_id}}
         assert wire.body["params"] == called
-        assert type(confirmed) is BookingConfirmation
         assert (confirmed.booking_id, confirmed.status) == (made.booking_id, "confirmed")
 
         seen = ferry.mcp.view_ticket(confirmed.ticket_id)
         called = {"name": "view_ticket", "arguments": {"id": confirmed.ticket_id}}
         assert wire.body["params"] == called
-        assert type(seen) is Ticket
         rest = ferry.tickets.get(confirmed.ticket_id)
         assert seen.model_dump(exclude={"booking"}) == rest.model_dump()
         assert seen.model_extra is not None
@@ -157,7 +132,6 @@ class TestConfirmViewCancel:
             "name": "cancel_ticket",
             "arguments": {"ticket_id": confirmed.ticket_id, "ticket_number": seen.ticket_number},
         }
-        assert type(done) is TicketCancellation
         assert (done.ticket_id, done.status) == (confirmed.ticket_id, "cancelled")
         assert ferry.mcp.view_ticket(confirmed.ticket_id).status is TicketStatus.CANCELED
 
@@ -175,14 +149,13 @@ class TestConfirmViewCancel:
 
 
 class TestCatalogues:
-    @each(("name", "uri", "kind"), CATALOGUES)
-    def test_each_is_a_resource_of_records(self, wired_client, name, uri, kind):
+    @each("name", CATALOGUES)
+    def test_each_is_a_resource_of_records(self, wired_client, name):
         ferry, wire = wired_client
         found = getattr(ferry.mcp, name)()
         assert wire.body["method"] == "resources/read"
-        assert wire.body["params"] == {"uri": f"resource://service/{uri}"}
-        assert isinstance(found, Records)
-        assert {type(one) for one in found} == {kind}
+        assert wire.body["params"] == {"uri": f"resource://service/{name.replace('_', '-')}"}
+        assert found
         assert found.unreadable == ()
 
     def test_their_records_have_their_fields(self, both, ferry_sandbox):
@@ -211,12 +184,6 @@ class TestCatalogues:
 
 
 class TestAnyToolOrResource:
-    def test_a_list_stays_a_list(self, wired_client):
-        ferry, wire = wired_client
-        found = ferry.mcp.search_availability(**search())
-        value = ferry.mcp.call_tool("search_availability", wire.tool_arguments())
-        assert [one["id"] for one in value] == [one.id for one in found]
-
     def test_an_unknown_tool_or_resource_is_refused(self, both):
         with pytest.raises(APIError) as refused:
             both.mcp.call_tool("sing", {})
@@ -233,7 +200,6 @@ class TestAnyToolOrResource:
         ferry, wire = wired_client
         tools = ferry.mcp.list_tools()
         assert wire.body["method"] == "tools/list"
-        assert {type(one) for one in tools} == {McpTool}
         names = "search_availability create_booking confirm_booking view_ticket cancel_ticket"
         assert " ".join(one.name for one in tools) == names
         for tool in tools:
@@ -247,8 +213,7 @@ class TestAnyToolOrResource:
         ferry, wire = wired_client
         resources = ferry.mcp.list_resources()
         assert wire.body["method"] == "resources/list"
-        assert {type(one) for one in resources} == {McpResource}
         assert {one.uri for one in resources} == {
-            f"resource://service/{uri}" for _, uri, _ in CATALOGUES
+            f"resource://service/{name.replace('_', '-')}" for name in CATALOGUES
         }
         assert {one.mime_type for one in resources} == {"application/json"}

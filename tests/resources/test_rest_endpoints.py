@@ -10,23 +10,13 @@ import pytest
 from ferry_sdk import (
     APIError,
     AvailabilityError,
-    BookingCancellation,
-    BookingConfirmation,
-    BookingCreated,
-    CancellationFee,
-    Departure,
     Direction,
-    Journey,
-    PaymentRecorded,
     PaymentStatus,
     Port,
-    Records,
     Stage,
-    TicketCancellation,
     TicketStatus,
     VehicleBrand,
     VehicleType,
-    Voucher,
     __version__,
 )
 from ferry_sdk.models import Model
@@ -143,7 +133,6 @@ def parts(record):
 
 def test_every_field_of_the_interface_is_answered_and_read(both):
     found = both.availability.search(**search(**MONDAYS, vehicle={"code": CAR}))
-    assert isinstance(found, Records)
     assert found.unreadable == ()
     made = both.bookings.create(
         availabilities=chosen(found),
@@ -225,7 +214,6 @@ def test_the_least_of_a_booking_and_its_confirmation(wired_client):
         "availabilities": [ids_of(selections[0])],
         "passengers": [{"order": 1, **TRAVELLER}],
     }
-    assert type(made) is BookingCreated
     assert made.booking_reference
     assert (made.stage, made.status) == (Stage.PAYMENT_DUE, "Blocked")
     assert (made.total_price, made.currency) == (selections[0].amount, "EUR")
@@ -235,7 +223,6 @@ def test_the_least_of_a_booking_and_its_confirmation(wired_client):
     ]
     confirmed = ferry.bookings.confirm(made.booking_id)
     assert wire.body == {"id": made.booking_id}
-    assert type(confirmed) is BookingConfirmation
     assert (confirmed.booking_id, confirmed.status) == (made.booking_id, "confirmed")
     assert confirmed.read_back is False
     assert ferry.tickets.get(confirmed.ticket_id).ticket_number == confirmed.ticket_number
@@ -290,10 +277,8 @@ def test_a_booking_is_cancelled_with_or_without_its_reference(wired_client):
             sent["booking_reference"] = made.booking_reference
         done = ferry.bookings.cancel(**sent)
         assert wire.body == sent
-        assert type(done) is BookingCancellation
         assert (done.booking_id, done.status) == (made.booking_id, "cancelled")
         assert done.refund_amount == fee.refund_amount
-        assert type(done.refund_amount) is Decimal
         booking = ferry.bookings.get(made.booking_id)
         assert booking.stage is Stage.VOIDED
         assert booking.next_actions() == ()
@@ -305,7 +290,6 @@ def test_a_ticket_is_cancelled_with_or_without_its_number_for_the_fee_of_its_boo
         booking_id = booked(ferry).booking_id
         ticket = ferry.tickets.get(ferry.bookings.confirm(booking_id).ticket_id)
         fee = ferry.tickets.cancel_fee(ticket.id)
-        assert type(fee) is CancellationFee
         assert fee == ferry.bookings.cancel_fee(booking_id)
         assert type(fee.penalty_amount) is type(fee.refund_amount) is Decimal
         assert (fee.currency, fee.ticket_status) == ("EUR", "Issued")
@@ -315,7 +299,6 @@ def test_a_ticket_is_cancelled_with_or_without_its_number_for_the_fee_of_its_boo
         if with_number:
             sent["ticket_number"] = ticket.ticket_number
         assert wire.body == sent
-        assert type(done) is TicketCancellation
         assert (done.ticket_id, done.status) == (ticket.id, "cancelled")
         assert done.read_back is False
         assert ferry.tickets.get(ticket.id).status is TicketStatus.CANCELED
@@ -324,7 +307,6 @@ def test_a_ticket_is_cancelled_with_or_without_its_number_for_the_fee_of_its_boo
 def test_the_voucher_has_an_address_once_it_is_there(both, ferry_sandbox):
     ticket = ticket_of(both)
     before = both.tickets.pdf(ticket.id)
-    assert type(before) is Voucher
     assert before.url is None
     ferry_sandbox.clock.advance(timedelta(minutes=11))
     url = both.tickets.pdf(ticket.id).url
@@ -345,17 +327,14 @@ def test_a_payment_carries_what_was_said(wired_client):
         "psp": "Stripe",
         "paid_at": "2026-05-01T11:30:00+02:00",
     }
-    assert type(done) is PaymentRecorded
     assert (done.ticket_id, done.payment_status) == (ticket_id, PaymentStatus.PAID)
     assert done.read_back is False
 
 
 def test_the_catalogues(both):
     ports = both.catalogue.ports()
-    assert {type(one) for one in ports} == {Port}
     assert Port(code="FRMRS", name="Marseille", country="France") in ports
     journeys = both.catalogue.journeys()
-    assert {type(one) for one in journeys} == {Journey}
     one = next(one for one in journeys if one.journey_id == OUT)
     assert one.route == "Genoa → Palermo"
     assert one.duration == timedelta(minutes=one.duration_minutes) > timedelta(hours=10)
@@ -368,7 +347,6 @@ def test_departures_of_a_provider_or_of_some_journeys(wired_client):
     ferry, wire = wired_client
     everything = ferry.catalogue.departures("GNV")
     assert wire.body == {"provider_id": "GNV"}
-    assert {type(one) for one in everything} == {Departure}
     (only,) = ferry.catalogue.departures("GNV", journey_ids=[OUT])
     assert wire.body == {"provider_id": "GNV", "__journey_id": [OUT]}
     assert only in everything
@@ -399,25 +377,20 @@ def test_odd_characters_of_an_id_stay_inside_one_segment(ticket_id, segment):
 
 
 def test_an_unknown_id_is_named_as_the_argument(both, tmp_path):
-    tickets = both.tickets
-    for call, more in [
-        (tickets.get, {}),
-        (tickets.pdf, {}),
-        (tickets.wait_pdf, {"deadline": 5}),
-        (tickets.save_pdf, {"path": tmp_path / "ticket.pdf"}),
-        (tickets.read_pdf, {}),
-        (tickets.mark_paid, {"external_payment_ref": "pi_1"}),
-        (tickets.cancel, {}),
-    ]:
+    bookings, tickets = both.bookings, both.tickets
+    for field, call, more in (
+        ("ticket_id", tickets.get, {}),
+        ("ticket_id", tickets.pdf, {}),
+        ("ticket_id", tickets.wait_pdf, {"deadline": 5}),
+        ("ticket_id", tickets.save_pdf, {"path": tmp_path / "ticket.pdf"}),
+        ("ticket_id", tickets.read_pdf, {}),
+        ("ticket_id", tickets.mark_paid, {"external_payment_ref": "pi_1"}),
+        ("ticket_id", tickets.cancel, {}),
+        ("booking_id", bookings.get, {}),
+        ("booking_id", bookings.wait, {"until": "ticketed", "deadline": 5}),
+        ("booking_id", bookings.confirm, {"expect_total": 1, "currency": "EUR"}),
+        ("booking_id", bookings.cancel, {}),
+    ):
         with pytest.raises(APIError) as refused:
             call("none", **more)
-        assert refused.value.field == "ticket_id", call
-    for call, more in [
-        (both.bookings.get, {}),
-        (both.bookings.wait, {"until": "ticketed", "deadline": 5}),
-        (both.bookings.confirm, {"expect_total": 1, "currency": "EUR"}),
-        (both.bookings.cancel, {}),
-    ]:
-        with pytest.raises(APIError) as refused:
-            call("none", **more)
-        assert refused.value.field == "booking_id", call
+        assert refused.value.field == field, call
