@@ -32,6 +32,7 @@ from ferry_sdk import (
     TicketNotFoundError,
 )
 from ferry_sdk._engine.effects import CallUser, Send, Sleep
+from ferry_sdk._engine.limiter import current_request
 from ferry_sdk._engine.settings import Secret
 from ferry_sdk.client import _unknown_outcome
 from ferry_sdk.hooks import Hooks, OutcomeEvent
@@ -637,6 +638,18 @@ def test_without_retries_each_look_is_one_request():
     assert len(driver.requests) == 4
     first, second = driver.waits
     assert 0.25 <= first <= 0.5 <= second <= 0.75
+
+
+def test_a_read_of_the_effect_goes_before_requests_that_wait_for_the_limiter():
+    goes_first = []
+
+    class Limiter:
+        def acquire(self, operation):
+            goes_first.append((operation, current_request.get().goes_first))
+
+    driver = scripted_driver(reply(409), good(booking("ticketed", "Issued")))
+    driver.error(AlreadyDoneError, "bookings.confirm", limiter=Limiter())
+    assert goes_first == [("bookings.confirm", False), ("bookings.get", True)]
 
 
 # A write that is read back once more, by its error or its journal entry

@@ -8,7 +8,6 @@ from datetime import datetime
 from decimal import Decimal
 from functools import cache, partial
 from itertools import chain
-from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -120,8 +119,6 @@ ODD = st.one_of(
     st.sampled_from(["EURO", "€€€", "EUR\n", TOO_BIG, f"-{TOO_BIG}", "12.5", [[]], [None], {}]),
 )
 SAME_KIND = {str: TEXTS, int: INTS, float: FLOATS, bool: st.booleans(), type(None): st.none()}
-
-Spot = tuple[Any, Any]
 
 
 def spots(value):
