@@ -249,6 +249,13 @@ def test_a_write_that_is_interrupted_in_the_line_is_not_sent(ferry_sandbox, jour
     assert not ferry_sandbox.counters.connections
 
 
+def test_a_deadline_ends_the_wait_for_a_rate(limited, ferry_sandbox, used_up):
+    with pytest.raises(RequestTimeoutError) as late:
+        limited(used_up, deadline=0.1).catalogue.ports()
+    assert late.value.outcome == "not_sent"
+    assert not ferry_sandbox.counters.connections
+
+
 def test_a_limiter_of_ones_own_can_ask_a_rate(limited, ferry_sandbox):
     class Two(Rate):
         def acquire(self, operation):
