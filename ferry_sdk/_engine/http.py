@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import timezone
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
-from typing import Final, Generic, Protocol, TypeVar, overload
+from typing import Final, Generic, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from typing_extensions import Self
@@ -17,7 +17,6 @@ from ferry_sdk._engine.limits import MOST_JSON_VALUES
 from ferry_sdk.errors import UnexpectedResponseError
 from ferry_sdk.types import Attempt
 
-T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
@@ -92,16 +91,6 @@ class Headers(Mapping[str, str]):
 
     def __getitem__(self, name: str) -> str:
         return self.by_name[name.lower()]
-
-    @overload
-    def get(self, key: str, /) -> str | None: ...
-    @overload
-    def get(self, key: str, /, default: str) -> str: ...
-    @overload
-    def get(self, key: str, /, default: T) -> str | T: ...
-    def get(self, key: str, /, default: object = None) -> object:
-        """Return the value of a header, or the default."""
-        return self.by_name.get(key.lower(), default)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.by_name)
