@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Coroutine
 from contextlib import suppress
 from functools import partial
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import anyio
 import anyio.lowlevel
@@ -37,13 +37,10 @@ from ferry_sdk._transport.exchange import Exchange, deadline_error
 from ferry_sdk._transport.http_client import AsyncHttpClient
 from ferry_sdk._transport.pools import AsyncShared, call_in_loop, running_loop
 from ferry_sdk._transport.single_flight import SharedCall, join_or_start
-from ferry_sdk._transport.startup import batch_tasks
 from ferry_sdk._transport.sync import save
+from ferry_sdk._transport.tasks import BatchTasks
 from ferry_sdk._transport.threads import GRACE, seconds_until
 from ferry_sdk.errors import FerryError, OutcomeUnknownError, RequestTimeoutError
-
-if TYPE_CHECKING:
-    from ferry_sdk._transport.tasks import BatchTasks
 
 T = TypeVar("T")
 
@@ -102,10 +99,7 @@ class AsyncTransport:
         """Read a write back again and return its result."""
         self.shared.prepare()
         context = Context.start(
-            self.settings,
-            self.session,
-            "recover",
-            correlation_id=error.correlation_id,
+            self.settings, self.session, "recover", correlation_id=error.correlation_id
         )
         return (await self._run_flow(recover(error, read_back, context))).value
 
@@ -158,7 +152,7 @@ class AsyncTransport:
             return call
 
         if batch.worker is None:
-            batch.worker = batch_tasks()(batch, make_call)
+            batch.worker = BatchTasks(batch, make_call)
         tasks: BatchTasks = batch.worker
         return tasks
 

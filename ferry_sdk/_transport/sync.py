@@ -109,10 +109,7 @@ class Transport:
         """Read a write back again and return its result."""
         self.shared.prepare()
         context = Context.start(
-            self.settings,
-            self.session,
-            "recover",
-            correlation_id=error.correlation_id,
+            self.settings, self.session, "recover", correlation_id=error.correlation_id
         )
         return self._run_flow(recover(error, read_back, context)).value
 

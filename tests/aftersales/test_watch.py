@@ -136,7 +136,7 @@ def test_a_client_that_is_closed_ends_a_pause_of_the_watch(ferry_sandbox):
     events = watch(client, [made], deadline=DAY)
 
     def close():
-        while not client._transport.shared.resources().sleepers:
+        while not client._transport.shared.resources().closing._callbacks:
             threading.Event().wait(0.005)
         client.close()
 
