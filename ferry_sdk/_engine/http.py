@@ -11,8 +11,6 @@ from functools import lru_cache
 from typing import Final, Generic, Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from typing_extensions import Self
-
 from ferry_sdk._engine.limits import MOST_JSON_VALUES
 from ferry_sdk.errors import UnexpectedResponseError
 from ferry_sdk.types import Attempt
@@ -81,13 +79,6 @@ class Headers(Mapping[str, str]):
 
     def __init__(self, items: Iterable[tuple[str, str]]) -> None:
         self.by_name: dict[str, str] = {name.lower(): value for name, value in items}
-
-    @classmethod
-    def of(cls, values: dict[str, str]) -> Self:
-        """Return headers from a dict with names in lower case."""
-        headers = cls(())
-        headers.by_name = values
-        return headers
 
     def __getitem__(self, name: str) -> str:
         return self.by_name[name.lower()]

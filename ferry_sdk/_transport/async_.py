@@ -15,7 +15,7 @@ import anyio.to_thread
 from typing_extensions import Self
 
 from ferry_sdk._engine.batch import Batch, BatchCall, NextAnswer, Plan, StopBatch
-from ferry_sdk._engine.context import Context, Session, new_session
+from ferry_sdk._engine.context import Context, new_session
 from ferry_sdk._engine.effects import (
     CallUser,
     Effect,
@@ -56,24 +56,20 @@ class AsyncTransport:
         client: The user's HTTP client; None: one is made.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        client: AsyncHttpClient[Any] | None = None,
-        shared: AsyncShared | None = None,
-        session: Session | None = None,
-    ) -> None:
+    def __init__(self, settings: Settings, client: AsyncHttpClient[Any] | None = None) -> None:
         self.settings = settings
-        self.shared: AsyncShared = shared or AsyncShared(client, settings)
-        self.session: Session = session or new_session(settings)
+        self.shared = AsyncShared(client, settings)
+        self.session = new_session(settings)
 
     def view(self, settings: Settings) -> Self:
         """Return a transport with other settings on the same pool.
 
         Another token is another account with a session of its own.
         """
-        session = self.session.of_view(self.settings, settings)
-        return type(self)(settings, shared=self.shared, session=session)
+        view = object.__new__(type(self))
+        view.settings, view.shared = settings, self.shared
+        view.session = self.session.of_view(self.settings, settings)
+        return view
 
     async def close(self) -> None:
         """Close the HTTP client."""
