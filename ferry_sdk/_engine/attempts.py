@@ -100,8 +100,8 @@ def _announce_retry(failure: FerryError, wait: float, context: Context) -> Flow[
 def _log(context: Context, outcome: Literal["done"] | Outcome) -> None:
     if logger.isEnabledFor(logging.DEBUG):
         last = context.state.attempts[-1]
-        text, facts = "%s: %s (correlation id %s)", (last.operation, _attempt_text(last))
-        log(context, logging.DEBUG, text, *facts, outcome=outcome, attempt=last)
+        text, facts = "%s: %s (correlation id %s)", _attempt_text(last)
+        log(context, logging.DEBUG, text, last.operation, facts, outcome=outcome, attempt=last)
 
 
 def _attempt_text(attempt: Attempt) -> str:

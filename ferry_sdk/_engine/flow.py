@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 from copy import copy
 from dataclasses import replace
-from functools import partial
 from typing import Any, TypeVar
 
 from ferry_sdk._engine.attempts import send_with_retries
@@ -44,13 +43,13 @@ def report_interruption(operation: Operation[Any], context: Context) -> None:
     """
     if operation.write is None:
         return
-    name, warn = operation.name, partial(log, context, logging.WARNING)
+    name = operation.name
     if context.state.is_done:
         text = "%s was done when it was interrupted (correlation id %s)"
-        warn(text, name, operation=name, outcome="done")
+        log(context, logging.WARNING, text, name, operation=name, outcome="done")
     elif context.state.may_have_happened:
         text = "%s was interrupted and may have happened (correlation id %s)"
-        warn(text, name, operation=name, outcome="unknown")
+        log(context, logging.WARNING, text, name, operation=name, outcome="unknown")
 
 
 def _run(operation: Operation[T], context: Context) -> Flow[Result[T]]:
