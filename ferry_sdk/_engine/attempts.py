@@ -14,7 +14,7 @@ from typing import Literal, TypeVar
 from ferry_sdk._engine.auth import can_refresh, refresh
 from ferry_sdk._engine.context import Context, Result
 from ferry_sdk._engine.effects import Flow, Sleep
-from ferry_sdk._engine.log import fields
+from ferry_sdk._engine.log import log, logger
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.outcomes import code_of
 from ferry_sdk._engine.redaction import Redactor, phrase_of
@@ -31,8 +31,6 @@ from ferry_sdk.errors import (
 from ferry_sdk.types import Attempt, Outcome
 
 T = TypeVar("T")
-
-logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 
 def send_with_retries(operation: Operation[T], context: Context) -> Flow[Result[T]]:
@@ -57,7 +55,7 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[Result[
         else:
             result = Result(value, reply, context)
             if context.is_watched:
-                context.state.attempts.append(result.attempt())
+                context.state.attempts.append(context.attempt_of(reply))
                 _log(context, "done")
             return result
         _clear_sending_if_refused(failure, context)
@@ -66,13 +64,13 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[Result[
         _log(context, failure.outcome)
         if may_refresh and can_refresh(context, operation.call.authority, failure):
             may_refresh = False
-            yield from _announce_retry(failure, 0.0, name, context)
+            yield from _announce_retry(failure, 0.0, context)
             yield from refresh(context, operation.call.authority, context.state.sent_tokens[-1])
             continue
         if policy is None:
             policy = RetryPolicy(operation.safety, context.settings.max_retries)
         wait = policy.delay_after(failure, context.remaining())
-        yield from _announce_retry(failure, wait, name, context)
+        yield from _announce_retry(failure, wait, context)
         try:
             yield from Sleep(wait)
         except FerryError as closed:
@@ -90,41 +88,20 @@ def _clear_sending_if_refused(failure: FerryError, context: Context) -> None:
         context.state.sending = None
 
 
-def _announce_retry(failure: FerryError, wait: float, name: str, context: Context) -> Flow[None]:
+def _announce_retry(failure: FerryError, wait: float, context: Context) -> Flow[None]:
     """Log that another attempt follows, and notify the hooks."""
-    logger.info(
-        "%s failed (%s), next attempt in %.2f s (correlation id %s)",
-        name,
-        log_text(failure),
-        wait,
-        context.correlation_id,
-        extra=_fields(context, failure.outcome),
-    )
+    text = "%s failed (%s), next attempt in %.2f s (correlation id %s)"
+    last, outcome = context.state.attempts[-1], failure.outcome
+    facts = last.operation, log_text(failure), wait
+    log(context, logging.INFO, text, *facts, outcome=outcome, attempt=last)
     yield from context.record_wait(wait)
 
 
 def _log(context: Context, outcome: Literal["done"] | Outcome) -> None:
     if logger.isEnabledFor(logging.DEBUG):
-        attempt = context.state.attempts[-1]
-        logger.debug(
-            "%s: %s (correlation id %s)",
-            attempt.operation,
-            _attempt_text(attempt),
-            context.correlation_id,
-            extra=_fields(context, outcome),
-        )
-
-
-def _fields(context: Context, outcome: Literal["done"] | Outcome) -> dict[str, object]:
-    """Return the fields of a log record of the last attempt."""
-    last = context.state.attempts[-1]
-    return fields(
-        context,
-        last.operation,
-        outcome,
-        status_code=last.status_code,
-        request_id=last.request_id,
-    )
+        last = context.state.attempts[-1]
+        text, facts = "%s: %s (correlation id %s)", _attempt_text(last)
+        log(context, logging.DEBUG, text, last.operation, facts, outcome=outcome, attempt=last)
 
 
 def _attempt_text(attempt: Attempt) -> str:

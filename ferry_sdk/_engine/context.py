@@ -41,14 +41,8 @@ _SHORTEST_TOKEN = 4
 _USER_AGENT = f"ferry_sdk/{__version__}"
 
 
-class _WeakReferable:
-    """A base with the slot that Python 3.10 cannot give a dataclass."""
-
-    __slots__ = ("__weakref__",)
-
-
-@dataclass(slots=True, eq=False)
-class Session(_WeakReferable):
+@dataclass(eq=False)
+class Session:
     """What one account knows of the service.
 
     Attributes:
@@ -262,6 +256,15 @@ class Context:
             return request_id
         return self.redactor().hide(request_id)
 
+    def attempt_of(self, reply: Reply) -> Attempt:
+        """Return the attempt that has got a reply."""
+        return Attempt(
+            sent=True,
+            status_code=reply.status_code,
+            request_id=self.request_id_of(reply),
+            operation=self.state.operation,
+        )
+
     def describe(self, error: FerryError, operation: str) -> None:
         """Set the operation, the correlation id and the attempts of an error."""
         error.operation = operation
@@ -297,20 +300,11 @@ class Result(Generic[T_co]):
         """Return the same reply with another value."""
         return Result(value, self.reply, self.context)
 
-    def attempt(self) -> Attempt:
-        """Return the attempt that succeeded."""
-        return Attempt(
-            sent=True,
-            status_code=self.reply.status_code,
-            request_id=self.context.request_id_of(self.reply),
-            operation=self.context.state.operation,
-        )
-
     def raw(self) -> RawResponse[T_co]:
         """Return the raw response; its call may have been another caller's, who did not look."""
         context = self.context
         attempts = tuple(context.state.attempts)
         if not context.is_watched:
-            attempts += (self.attempt(),)
+            attempts += (context.attempt_of(self.reply),)
         elapsed = context.clock() - context.began
         return RawResponse(self.value, self.reply, context.correlation_id, elapsed, attempts)

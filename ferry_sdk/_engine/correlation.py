@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import count
@@ -74,27 +75,22 @@ _start_ids()
 after_fork_in_child(_start_ids)
 
 
-class RecentIds:
-    """A bounded set of the ids of recent calls of this process.
+class RecentIds(OrderedDict[str, None]):
+    """The ids of recent calls of this process, at most so many.
 
-    There are two sets: when the newer one is full, it replaces the older one. This needs no lock.
-    If several threads add at the same moment, the worst case is that an id is forgotten too early.
+    Each step is one call of C, so threads need no lock. If several threads add at the same moment,
+    the worst case is that an id is forgotten too early.
     """
 
     def __init__(self, most: int = 4096) -> None:
+        super().__init__()
         self._most = most
-        self._newer: set[str] = set()
-        self._older: set[str] = set()
 
     def add(self, correlation_id: str) -> None:
         """Add an id."""
-        newer = self._newer
-        newer.add(correlation_id)
-        if len(newer) >= self._most:
-            self._older, self._newer = newer, set()
-
-    def __contains__(self, correlation_id: str) -> bool:
-        return correlation_id in self._newer or correlation_id in self._older
+        self[correlation_id] = None
+        if len(self) > self._most:
+            self.popitem(last=False)
 
 
 recent_ids: Final = RecentIds()

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from ferry_sdk._engine.attempts import send_with_retries
 from ferry_sdk._engine.context import Context, Result
 from ferry_sdk._engine.effects import Flow
-from ferry_sdk._engine.log import fields
+from ferry_sdk._engine.log import log
 from ferry_sdk._engine.operation import Operation, ReadBack
 from ferry_sdk._engine.outcomes import outcome_after, record_outcome
 from ferry_sdk._engine.polling import poll_until_met
@@ -23,8 +23,6 @@ from ferry_sdk._engine.writes import send_write
 from ferry_sdk.errors import FerryError, OutcomeUnknownError, ReadOnlyError
 
 T = TypeVar("T")
-
-logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 
 def run(operation: Operation[T], context: Context) -> Flow[Result[T]]:
@@ -45,19 +43,13 @@ def report_interruption(operation: Operation[Any], context: Context) -> None:
     """
     if operation.write is None:
         return
-    names = operation.name, context.correlation_id
+    name = operation.name
     if context.state.is_done:
-        logger.warning(
-            "%s was done when it was interrupted (correlation id %s)",
-            *names,
-            extra=fields(context, operation.name, "done"),
-        )
+        text = "%s was done when it was interrupted (correlation id %s)"
+        log(context, logging.WARNING, text, name, operation=name, outcome="done")
     elif context.state.may_have_happened:
-        logger.warning(
-            "%s was interrupted and may have happened (correlation id %s)",
-            *names,
-            extra=fields(context, operation.name, "unknown"),
-        )
+        text = "%s was interrupted and may have happened (correlation id %s)"
+        log(context, logging.WARNING, text, name, operation=name, outcome="unknown")
 
 
 def _run(operation: Operation[T], context: Context) -> Flow[Result[T]]:

@@ -65,18 +65,10 @@ class HookRunner:
 
     def send(self, effect: Send, context: Context) -> Flow[Reply]:
         """Send a request, and notify the hooks before and after it."""
-        request = effect.request
+        request, state = effect.request, context.state
         host, port = request.server
-        event = RequestEvent(
-            self.call,
-            context.state.operation,
-            context.state.attempt,
-            request.method,
-            request.route,
-            host,
-            port,
-            request.rpc_method,
-        )
+        facts = request.method, request.route, host, port, request.rpc_method
+        event = RequestEvent(self.call, state.operation, state.attempt, *facts)
         began = self.clock()
         try:
             yield from self.notify(event)
@@ -114,17 +106,8 @@ class HookRunner:
 
     def notify_retry(self, failed: Attempt, attempt: int) -> Flow[None]:
         """Notify the hooks of a failed attempt that is retried."""
-        yield from self.notify(
-            RetryEvent(
-                self.call,
-                failed.operation,
-                attempt,
-                failed.problem or "",
-                failed.status_code,
-                failed.request_id,
-                failed.waited,
-            )
-        )
+        facts = failed.problem or "", failed.status_code, failed.request_id, failed.waited
+        yield from self.notify(RetryEvent(self.call, failed.operation, attempt, *facts))
 
     def _outcome_event(
         self,

@@ -8,16 +8,13 @@ from dataclasses import dataclass, field
 from datetime import timezone
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
-from typing import Final, Generic, Protocol, TypeVar, overload
+from typing import Final, Generic, Protocol, TypeVar
 from urllib.parse import urlsplit
-
-from typing_extensions import Self
 
 from ferry_sdk._engine.limits import MOST_JSON_VALUES
 from ferry_sdk.errors import UnexpectedResponseError
 from ferry_sdk.types import Attempt
 
-T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._:-]{1,128}")
@@ -83,25 +80,8 @@ class Headers(Mapping[str, str]):
     def __init__(self, items: Iterable[tuple[str, str]]) -> None:
         self.by_name: dict[str, str] = {name.lower(): value for name, value in items}
 
-    @classmethod
-    def of(cls, values: dict[str, str]) -> Self:
-        """Return headers from a dict with names in lower case."""
-        headers = cls(())
-        headers.by_name = values
-        return headers
-
     def __getitem__(self, name: str) -> str:
         return self.by_name[name.lower()]
-
-    @overload
-    def get(self, key: str, /) -> str | None: ...
-    @overload
-    def get(self, key: str, /, default: str) -> str: ...
-    @overload
-    def get(self, key: str, /, default: T) -> str | T: ...
-    def get(self, key: str, /, default: object = None) -> object:
-        """Return the value of a header, or the default."""
-        return self.by_name.get(key.lower(), default)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.by_name)

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Final, Literal
 
 from ferry_sdk.errors import ConfigurationError
-from ferry_sdk.types import Outcome
+from ferry_sdk.types import Attempt, Outcome
 
 if TYPE_CHECKING:
     from ferry_sdk._engine.context import Context
@@ -19,23 +19,36 @@ _LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO}
 _HANDLER: Final = "FERRY_LOG"
 
 
-def fields(
+def log(
     context: Context,
-    operation: str,
+    level: int,
+    message: str,
+    *arguments: object,
     outcome: Literal["done"] | Outcome,
-    *,
-    status_code: int | None = None,
-    request_id: str | None = None,
-) -> dict[str, object]:
-    """Return the fields of a log record of a call, for its ``extra``."""
-    return {
-        "operation": operation,
+    operation: str | None = None,
+    attempt: Attempt | None = None,
+) -> None:
+    """Log a record of a call with its fields; the correlation id is the last argument.
+
+    Args:
+        context: That of the call.
+        level: The level.
+        message: The message.
+        *arguments: Its other arguments.
+        outcome: The outcome as far as it is known.
+        operation: The operation; None: that of the current attempt.
+        attempt: The attempt that the record is about, if it is about one.
+    """
+    fields = {
+        "operation": operation or context.state.operation,
         "correlation_id": context.correlation_id,
         "attempt": context.state.attempt,
         "outcome": outcome,
-        "status_code": status_code,
-        "request_id": request_id,
+        "status_code": attempt and attempt.status_code,
+        "request_id": attempt and attempt.request_id,
     }
+    # The record names the line of the caller.
+    logger.log(level, message, *arguments, context.correlation_id, extra=fields, stacklevel=2)
 
 
 def print_records() -> None:

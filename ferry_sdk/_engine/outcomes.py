@@ -11,11 +11,9 @@ from typing import cast
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, RunBlocking
-from ferry_sdk._engine.log import fields
+from ferry_sdk._engine.log import log
 from ferry_sdk.errors import AlreadyDoneError, APIError, FerryError
 from ferry_sdk.types import DetailedRecorder, EndState, Outcome, OutcomeDetails, Recorder
-
-logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _CODE = re.compile(r"-?[A-Za-z0-9]+([_.:-][A-Za-z0-9]+)*", re.ASCII)
 
@@ -43,14 +41,9 @@ def record_outcome(
     try:
         yield from RunBlocking(end, context.deadline)
     except Exception as error:  # noqa: BLE001 -- whatever a recorder fails with
-        logger.error(  # noqa: TRY400 -- its traceback may show the recorder's variables
-            "journal entry %s is not known to be %s: %s (correlation id %s)",
-            entry_id,
-            state,
-            error,
-            context.correlation_id,
-            extra=fields(context, context.state.operation, state),
-        )
+        text = "journal entry %s is not known to be %s: %s (correlation id %s)"
+        # Without a traceback, which may show the recorder's variables.
+        log(context, logging.ERROR, text, entry_id, state, error, outcome=state)
 
 
 def _end(journal: Recorder, entry_id: str, state: EndState, value: object, record: object) -> None:

@@ -15,7 +15,7 @@ from ferry_sdk._engine.effects import Flow, RunBlocking, Send
 from ferry_sdk._engine.http import Listener, Reply, Request, Timeout
 from ferry_sdk._engine.limiter import acquire
 from ferry_sdk._engine.limits import LONG_REPLY, LONGEST_RESERVE
-from ferry_sdk._engine.log import fields
+from ferry_sdk._engine.log import log
 from ferry_sdk.errors import FerryError, RequestTimeoutError, UnexpectedResponseError
 
 T = TypeVar("T")
@@ -23,14 +23,25 @@ T = TypeVar("T")
 _AFTER_POOL: Final = 0.5
 """Seconds of a deadline that a wait for a connection leaves, or a tenth of the remaining time."""
 
-logger: logging.Logger = logging.getLogger("ferry_sdk")
-
 is_in_worker_thread: ContextVar[bool] = ContextVar("ferry_sdk_is_in_worker_thread", default=False)
 """Whether a reply is parsed in a worker thread, which must let other threads run."""
 
 
-def send(context: Context, request: Request, listener: Listener | None = None) -> Flow[Reply]:
-    """Send a request to the service.
+def send(
+    context: Context,
+    request: Request,
+    listener: Listener | None = None,
+    *,
+    is_download: bool = False,
+) -> Flow[Reply]:
+    """Send a request.
+
+    Args:
+        context: That of the call.
+        request: The request.
+        listener: Receives the body while it is read.
+        is_download: Whether the request is one for a file at another address, so that the reply
+            tells nothing of the service.
 
     Raises:
         RequestTimeoutError: The deadline has passed.
@@ -39,34 +50,21 @@ def send(context: Context, request: Request, listener: Listener | None = None) -
     if context.settings.limiter is not None:
         yield from acquire(context.settings.limiter, context, until)
     timeout = context.settings.timeout if until is None else _timeouts_until(context, until)
-    effect = context.state.sending = Send(request, timeout, listener, until)
+    effect = Send(request, timeout, listener, until)
+    if not is_download:
+        context.state.sending = effect
     reply: Reply
     if context.hook_runner is None:
         reply = yield effect
     else:
         reply = yield from context.hook_runner.send(effect, context)
+    if is_download:
+        return reply
     replied_to = reply.by_name.get("x-client-correlation-id")
     if replied_to and replied_to != context.correlation_id:
         _refuse_another_calls(context, reply, replied_to)
     context.session.update_clock_skew(reply.by_name.get("date"), context.now())
     return reply
-
-
-def download(context: Context, request: Request) -> Flow[Reply]:
-    """Send a request that is not one to the service, such as for a file at another address.
-
-    Raises:
-        RequestTimeoutError: The deadline has passed.
-    """
-    until = context.deadline
-    if context.settings.limiter is not None:
-        yield from acquire(context.settings.limiter, context, until)
-    timeout = context.settings.timeout if until is None else _timeouts_until(context, until)
-    effect = Send(request, timeout, until=until)
-    if context.hook_runner is None:
-        reply: Reply = yield effect
-        return reply
-    return (yield from context.hook_runner.send(effect, context))
 
 
 def read(context: Context, reply: Reply, parse: Callable[[], T]) -> Flow[T]:
@@ -115,17 +113,9 @@ def _refuse_another_calls(context: Context, reply: Reply, correlation_id: str) -
         )
     if not context.session.has_foreign_ids:
         context.session.has_foreign_ids = True
-        logger.warning(
-            "replies carry another correlation id than their requests, such as the reply to %s",
-            context.correlation_id,
-            extra=fields(
-                context,
-                context.state.operation,
-                "unknown",
-                status_code=reply.status_code,
-                request_id=context.request_id_of(reply),
-            ),
-        )
+        text = "replies carry another correlation id than their requests, such as the reply to %s"
+        attempt = context.attempt_of(reply)
+        log(context, logging.WARNING, text, outcome="unknown", attempt=attempt)
 
 
 def _send_deadline(context: Context) -> float | None:
@@ -149,10 +139,6 @@ def _timeouts_until(context: Context, until: float) -> Timeout:
     # The error of a full pool tells that nothing was sent. If the deadline ended the wait, a
     # caller's HTTP client, which reports no steps before it connects, would not tell.
     in_pool = remaining - min(_AFTER_POOL, remaining / 10)
-    limits = (
-        (timeout.connect, remaining),
-        (timeout.read, remaining),
-        (timeout.write, remaining),
-        (timeout.pool, in_pool),
-    )
-    return Timeout(*(most if limit is None else min(limit, most) for limit, most in limits))
+    limits = timeout.connect, timeout.read, timeout.write, timeout.pool
+    pairs = zip(limits, (remaining, remaining, remaining, in_pool), strict=True)
+    return Timeout(*(most if limit is None else min(limit, most) for limit, most in pairs))

@@ -252,12 +252,5 @@ _CHECKS: Final[Mapping[str, Callable[[object, str], object]]] = {
     "route_cache": folder,
     "journal": recorder,
 }
-_OPTIONAL: Final = (
-    "language",
-    "client_version",
-    "deadline",
-    "correlation_id",
-    "route_cache",
-    "journal",
-)
+_OPTIONAL: Final = {each.name for each in fields(Settings) if each.default is None}
 """The options that may be None."""

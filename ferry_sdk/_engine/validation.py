@@ -19,32 +19,12 @@ from ferry_sdk.types import RateLimiter, Recorder
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
-_OWN_HEADERS = frozenset(
-    {
-        "accept",
-        "accept-encoding",
-        "accept-language",
-        "authorization",
-        "connection",
-        "content-length",
-        "content-type",
-        "cookie",
-        "expect",
-        "host",
-        "http2-settings",
-        "keep-alive",
-        "mcp-protocol-version",
-        "mcp-session-id",
-        "proxy-authorization",
-        "proxy-connection",
-        "te",
-        "trailer",
-        "transfer-encoding",
-        "upgrade",
-        "x-client-correlation-id",
-        "x-client-version",
-    }
-)
+_OWN_HEADERS = """
+    accept accept-encoding accept-language authorization connection content-length content-type
+    cookie expect host http2-settings keep-alive mcp-protocol-version mcp-session-id
+    proxy-authorization proxy-connection te trailer transfer-encoding upgrade
+    x-client-correlation-id x-client-version
+"""
 """Headers that the library or the HTTP client sets, or that change the connection."""
 _LONGEST = 2_147_483
 """Seconds, about 24 days: the longest timeout of a socket."""
@@ -66,7 +46,7 @@ def extra_headers(headers: object, argument: str) -> dict[str, str]:
         where = f"{argument}[{name!r}]"
         if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
             raise InvalidInputError("not a valid header name", field=where)
-        if name.lower() in _OWN_HEADERS:
+        if name.lower() in _OWN_HEADERS.split():
             raise InvalidInputError(
                 "the library or the HTTP client sets this header itself", field=where
             )

@@ -27,7 +27,7 @@ from ferry_sdk._engine.attempts import send_with_retries
 from ferry_sdk._engine.context import Context, Result
 from ferry_sdk._engine.effects import Flow, RunBlocking, SingleFlight
 from ferry_sdk._engine.limits import READ_BACK_WINDOW
-from ferry_sdk._engine.log import fields
+from ferry_sdk._engine.log import log
 from ferry_sdk._engine.operation import Guard, Operation, ReadBack, Wait, Write
 from ferry_sdk._engine.outcomes import outcome_after, record_outcome
 from ferry_sdk._engine.parsing import prepare
@@ -46,8 +46,6 @@ from ferry_sdk.errors import (
 from ferry_sdk.types import Intent, Recorder
 
 T = TypeVar("T")
-
-logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 
 def send_write(operation: Operation[T], write: Write[T], context: Context) -> Flow[Result[T]]:
@@ -76,6 +74,8 @@ class _WriteSteps(Generic[T]):
     """What the guard read, or the record in which the effect was seen."""
     done_before: AlreadyDoneError | None = None
     """Raised instead of sending the request; None if the guard did not show the effect."""
+    entry_id: str | None = None
+    """The entry in the journal of this caller; None until there is one."""
 
     def send_guarded(self, guard: Guard[T]) -> Flow[Result[T]]:
         """Read the guard, judge the write by it, and send the write."""
@@ -119,23 +119,18 @@ class _WriteSteps(Generic[T]):
         """
         journal = self.context.settings.journal
         if not self.write.subject:
-            return self._send(None) if journal is None else self._with_journal(journal, self._send)
+            return self._send() if journal is None else self._with_journal(journal, self._send)
         settings = self.context.settings
         whose = settings.token.account, settings.secret(self.operation.call.authority).account
         effect = self.operation.safety.effect
         key = (settings.base_url, whose, effect, self.write.canonical())
-
-        def share_request(entry_id: str | None) -> Flow[Result[T]]:
-            return self._share(key, partial(self._send, entry_id), entry_id)
-
+        share_request = partial(self._share, key, self._send)
         if journal is None:
-            return share_request(None)
+            return share_request()
         steps = partial(self._with_journal, journal, share_request)
-        return self._share((*key, id(journal)), steps, None)
+        return self._share((*key, id(journal)), steps)
 
-    def _share(
-        self, key: Hashable, steps: Callable[[], Flow[Result[T]]], entry_id: str | None
-    ) -> Flow[Result[T]]:
+    def _share(self, key: Hashable, steps: Callable[[], Flow[Result[T]]]) -> Flow[Result[T]]:
         """Run the steps, or wait for the caller who runs those of the same key."""
         state = self.context.state
 
@@ -153,10 +148,10 @@ class _WriteSteps(Generic[T]):
             if not isinstance(failure, TransportError):
                 raise
             lost = failure  # the caller who was joined was interrupted
-        return (yield from self._resolve_unknown(lost, entry_id))
+        return (yield from self._resolve_unknown(lost))
 
     def _with_journal(
-        self, journal: Recorder, send: Callable[[str | None], Flow[Result[T]]]
+        self, journal: Recorder, send: Callable[[], Flow[Result[T]]]
     ) -> Flow[Result[T]]:
         """Record the intent, run `send`, and record the outcome.
 
@@ -174,10 +169,9 @@ class _WriteSteps(Generic[T]):
             identity=self.write.canonical(),
             correlation_id=context.correlation_id,
         )
-        recording = _Recording(journal, context)
         try:
-            yield from RunBlocking(partial(recording.begin, intent), context.deadline)
-            response = yield from send(recording.entry_id)
+            yield from RunBlocking(partial(self._begin, journal, intent), context.deadline)
+            response = yield from send()
         except GeneratorExit:
             raise
         except UnresolvedWriteError as error:
@@ -188,17 +182,26 @@ class _WriteSteps(Generic[T]):
                 context.describe(stop, self.operation.name)
             if isinstance(stop, OutcomeUnknownError):
                 # Not that of the caller whose request was shared.
-                stop.entry_id = recording.entry_id
+                stop.entry_id = self.entry_id
             outcome = outcome_after(stop, context)
-            yield from record_outcome(context, recording.entry_id, outcome, stop)
+            yield from record_outcome(context, self.entry_id, outcome, stop)
             raise
         else:
             context.state.is_done = True
             yield from record_outcome(
-                context, recording.entry_id, "done", response.value, self.read_record
+                context, self.entry_id, "done", response.value, self.read_record
             )
             return response
         return (yield from self._resolve_duplicate(duplicate))
+
+    def _begin(self, journal: Recorder, intent: Intent) -> None:
+        """Record the intent; undo that if the call was abandoned in the meantime.
+
+        It runs in a thread that goes on if its caller is interrupted.
+        """
+        self.entry_id = entry_id = journal.begin(intent)
+        if self.context.state.is_abandoned:
+            journal.end(entry_id, "not_sent")
 
     def _resolve_duplicate(self, duplicate: UnresolvedWriteError) -> Flow[Result[T]]:
         """Return the result of the same earlier write if its effect is visible now."""
@@ -251,7 +254,7 @@ class _WriteSteps(Generic[T]):
             outcome=outcome,
         )
 
-    def _send(self, entry_id: str | None) -> Flow[Result[T]]:
+    def _send(self) -> Flow[Result[T]]:
         """Send the write once; if it is not known to be done, find out whether it was."""
         if self.done_before is not None:
             raise self.done_before
@@ -275,20 +278,16 @@ class _WriteSteps(Generic[T]):
             self.context.describe(unresolved, self.operation.name)
             raise done_before from unresolved.with_traceback(None)
         self.context.state.is_in_doubt = True
-        return (yield from self._resolve_unknown(unresolved, entry_id))
+        return (yield from self._resolve_unknown(unresolved))
 
-    def _resolve_unknown(self, lost: FerryError, entry_id: str | None) -> Flow[Result[T]]:
+    def _resolve_unknown(self, lost: FerryError) -> Flow[Result[T]]:
         """Return the result of a write whose reply was lost, if its effect is seen in time."""
         last_seen = lost.body if isinstance(lost, UnexpectedResponseError | APIError) else None
         read_back = self.write.read_back
         if read_back is not None:
-            logger.info(
-                "%s may have happened (%s), reading its effect back (correlation id %s)",
-                self.operation.name,
-                type(lost).__name__,
-                self.context.correlation_id,
-                extra=fields(self.context, self.operation.name, "unknown"),
-            )
+            text = "%s may have happened (%s), reading its effect back (correlation id %s)"
+            name, problem = self.operation.name, type(lost).__name__
+            log(self.context, logging.INFO, text, name, problem, operation=name, outcome="unknown")
             remaining = self.context.remaining()
             window = READ_BACK_WINDOW if remaining is None else remaining
             polled: PollResult[object] | None = None
@@ -309,26 +308,5 @@ class _WriteSteps(Generic[T]):
             request=self.operation.call.digest(),
             subject=self.write.subject,
             last_seen=last_seen,
-            entry_id=entry_id,
+            entry_id=self.entry_id,
         ) from lost.with_traceback(None)
-
-
-@dataclass(slots=True)
-class _Recording:
-    """The recording of an intent, in a thread that goes on if its caller is interrupted.
-
-    Attributes:
-        journal: The journal.
-        context: That of the call.
-        entry_id: The entry; None until there is one.
-    """
-
-    journal: Recorder
-    context: Context
-    entry_id: str | None = None
-
-    def begin(self, intent: Intent) -> None:
-        """Record the intent; undo that if the call was abandoned in the meantime."""
-        self.entry_id = entry_id = self.journal.begin(intent)
-        if self.context.state.is_abandoned:
-            self.journal.end(entry_id, "not_sent")

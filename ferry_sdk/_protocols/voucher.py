@@ -12,7 +12,7 @@ from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, Save
 from ferry_sdk._engine.http import Reply, Request
-from ferry_sdk._engine.requests import download
+from ferry_sdk._engine.requests import send
 from ferry_sdk._engine.settings import Authority
 from ferry_sdk._protocols.error_responses import api_error, unexpected_response
 from ferry_sdk._protocols.json_body import text_of
@@ -104,7 +104,7 @@ def _fetch(url: str, context: Context) -> Flow[Reply]:
 def _get(url: str, headers: Mapping[str, str], context: Context) -> Flow[Reply]:
     request = Request("GET", url, headers, route="/{voucher}")
     try:
-        return (yield from download(context, request))
+        return (yield from send(context, request, is_download=True))
     except ConfigurationError:
         raise UnexpectedResponseError("the voucher's URL is invalid") from None
 

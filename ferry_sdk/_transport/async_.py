@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Coroutine
 from contextlib import suppress
 from functools import partial
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import anyio
 import anyio.lowlevel
@@ -15,7 +15,7 @@ import anyio.to_thread
 from typing_extensions import Self
 
 from ferry_sdk._engine.batch import Batch, BatchCall, NextAnswer, Plan, StopBatch
-from ferry_sdk._engine.context import Context, Session, new_session
+from ferry_sdk._engine.context import Context, new_session
 from ferry_sdk._engine.effects import (
     CallUser,
     Effect,
@@ -37,13 +37,10 @@ from ferry_sdk._transport.exchange import Exchange, deadline_error
 from ferry_sdk._transport.http_client import AsyncHttpClient
 from ferry_sdk._transport.pools import AsyncShared, call_in_loop, running_loop
 from ferry_sdk._transport.single_flight import SharedCall, join_or_start
-from ferry_sdk._transport.startup import batch_tasks
 from ferry_sdk._transport.sync import save
+from ferry_sdk._transport.tasks import BatchTasks
 from ferry_sdk._transport.threads import GRACE, seconds_until
 from ferry_sdk.errors import FerryError, OutcomeUnknownError, RequestTimeoutError
-
-if TYPE_CHECKING:
-    from ferry_sdk._transport.tasks import BatchTasks
 
 T = TypeVar("T")
 
@@ -59,24 +56,20 @@ class AsyncTransport:
         client: The user's HTTP client; None: one is made.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        client: AsyncHttpClient[Any] | None = None,
-        shared: AsyncShared | None = None,
-        session: Session | None = None,
-    ) -> None:
+    def __init__(self, settings: Settings, client: AsyncHttpClient[Any] | None = None) -> None:
         self.settings = settings
-        self.shared: AsyncShared = shared or AsyncShared(client, settings)
-        self.session: Session = session or new_session(settings)
+        self.shared = AsyncShared(client, settings)
+        self.session = new_session(settings)
 
     def view(self, settings: Settings) -> Self:
         """Return a transport with other settings on the same pool.
 
         Another token is another account with a session of its own.
         """
-        session = self.session.of_view(self.settings, settings)
-        return type(self)(settings, shared=self.shared, session=session)
+        view = object.__new__(type(self))
+        view.settings, view.shared = settings, self.shared
+        view.session = self.session.of_view(self.settings, settings)
+        return view
 
     async def close(self) -> None:
         """Close the HTTP client."""
@@ -102,10 +95,7 @@ class AsyncTransport:
         """Read a write back again and return its result."""
         self.shared.prepare()
         context = Context.start(
-            self.settings,
-            self.session,
-            "recover",
-            correlation_id=error.correlation_id,
+            self.settings, self.session, "recover", correlation_id=error.correlation_id
         )
         return (await self._run_flow(recover(error, read_back, context))).value
 
@@ -158,7 +148,7 @@ class AsyncTransport:
             return call
 
         if batch.worker is None:
-            batch.worker = batch_tasks()(batch, make_call)
+            batch.worker = BatchTasks(batch, make_call)
         tasks: BatchTasks = batch.worker
         return tasks
 

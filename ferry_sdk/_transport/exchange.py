@@ -51,7 +51,12 @@ _FAILURES: Final[Mapping[str, Callable[[str], FerryError]]] = {
     "NetworkError": _lost,
     "ProtocolError": _lost,
     "ProxyError": _lost,
+    "OSError": _lost,
+    "UnicodeError": ConfigurationError,  # a host that cannot be encoded
 }
+"""What becomes of an exception, by the name of its class or of a base."""
+_LIBRARIES: Final = frozenset({"builtins", "httpcore", "httpx", "httpx2"})
+"""Where those classes are."""
 
 _hides_content: Final[ContextVar[bool]] = ContextVar("ferry_sdk_request", default=False)
 """Whether the content of requests and replies is kept out of the HTTP library's log.
@@ -249,15 +254,10 @@ class Decompressor:
 
 def _failure_of(error: Exception) -> FerryError | None:
     """Return the `FerryError` for an exception of the client or the system; None for others."""
-    names = [kind.__name__ for kind in type(error).__mro__ if _is_httpx(kind)]
-    new_failure = next((_FAILURES[name] for name in names if name in _FAILURES), None)
-    if new_failure is None and isinstance(error, OSError):
-        new_failure = _lost
-    if new_failure is None and isinstance(error, UnicodeError):
-        new_failure = ConfigurationError  # a host that cannot be encoded
-    if new_failure is None:
-        return None
-    return _describe(error, new_failure)
+    for kind in type(error).__mro__:
+        if kind.__module__.partition(".")[0] in _LIBRARIES and kind.__name__ in _FAILURES:
+            return _describe(error, _FAILURES[kind.__name__])
+    return None
 
 
 def _describe(error: Exception, new_failure: Callable[[str], FerryError]) -> FerryError:
@@ -267,10 +267,6 @@ def _describe(error: Exception, new_failure: Callable[[str], FerryError]) -> Fer
         message = _QUOTE.split(message, maxsplit=1)[0]
     text = f"{type(error).__name__}: {message}".removesuffix(": ")
     return mark_quoted(new_failure(text), message)
-
-
-def _is_httpx(kind: type[BaseException]) -> bool:
-    return kind.__module__.partition(".")[0] in {"httpcore", "httpx", "httpx2"}
 
 
 def _lower_to_debug(record: logging.LogRecord) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -43,28 +44,23 @@ class LoopResources(Generic[ClientT, LockT]):
         client: The HTTP client with its pool.
         new_lock: Makes a lock.
         connections: The client's connections.
-        sleepers: Functions that wake the calls that sleep before a retry.
+        closing: Set when the client is closed; it wakes the calls that sleep before a retry.
     """
 
     client: ClientT
     new_lock: Callable[[], LockT]
     connections: OpenConnections
-    sleepers: set[Callable[[], object]] = field(default_factory=set[Callable[[], object]])
+    closing: Signal = field(default_factory=Signal)
     _locks: WeakKeyDictionary[object, LockT] = field(
         default_factory=WeakKeyDictionary[object, LockT]
     )
-
-    def wake(self) -> None:
-        """Wake every call that sleeps before a retry."""
-        for wake in [*self.sleepers]:
-            wake()
 
     def lock(self, key: object) -> LockT:
         """Return the lock of an object; `setdefault` keeps only one, whichever thread is first."""
         return self._locks.setdefault(key, self.new_lock())
 
 
-class AnyShared(Generic[ClientT, LockT]):
+class AnyShared(ABC, Generic[ClientT, LockT]):
     """What threads and tasks share alike.
 
     Args:
@@ -80,19 +76,23 @@ class AnyShared(Generic[ClientT, LockT]):
         self._given: ClientT | None = client
         self._settings = settings
 
-    def _require_open(
-        self, resources: LoopResources[ClientT, LockT]
-    ) -> LoopResources[ClientT, LockT]:
-        """Return the resources; raise if the client is closed, or its HTTP client by its owner."""
-        if self.is_closed or resources.client.is_closed:
+    def resources(self) -> LoopResources[ClientT, LockT]:
+        """Return the resources of this process or event loop.
+
+        Raises:
+            ConfigurationError: The client is closed, or its HTTP client by its owner.
+        """
+        resources = None if self.is_closed else self._find_or_make()
+        if resources is None or self.is_closed or resources.client.is_closed:
             raise ConfigurationError("the client is closed")
         return resources
+
+    @abstractmethod
+    def _find_or_make(self) -> LoopResources[ClientT, LockT]: ...
 
     def _new_resources(
         self, new_lock: Callable[[], LockT], *, is_async: bool
     ) -> LoopResources[ClientT, LockT]:
-        if self.is_closed:
-            raise ConfigurationError("the client is closed")
         connections = OpenConnections(
             is_ours=self._given is None, is_local_only=self._settings.is_local_only
         )
@@ -109,17 +109,12 @@ class Shared(AnyShared[HttpClient[Any], RLock]):
         super().__init__(client, settings)
         self._resources: dict[int, LoopResources[HttpClient[Any], RLock]] = {}
 
-    def resources(self) -> LoopResources[HttpClient[Any], RLock]:
-        """Return the resources of this process.
-
-        Raises:
-            ConfigurationError: The client is closed.
-        """
+    def _find_or_make(self) -> LoopResources[HttpClient[Any], RLock]:
         resources = self._resources.get(process_id())
         if resources is None:
             made = self._new_resources(RLock, is_async=False)
             resources = self._resources.setdefault(process_id(), made)
-        return self._require_open(resources)
+        return resources
 
     def prepare(self) -> None:
         """Load and make what the calls of this process need, so that no call does."""
@@ -142,28 +137,23 @@ class Shared(AnyShared[HttpClient[Any], RLock]):
             ConfigurationError: The client is closed, before or during the wait.
         """
         woken = Latch()
-        sleepers = self.resources().sleepers
-        sleepers.add(woken.set)
-        try:
-            with ExitStack() as calls:
-                for waker in (stop, signal):
-                    if waker is not None:
-                        calls.enter_context(waker.call(woken.set))
-                until = time.monotonic() + seconds
-                while (left := until - time.monotonic()) > 0 and not self.is_closed:
-                    if woken.wait(min(left, _MOMENT)):
-                        break
-            if self.is_closed or (stop is not None and stop.is_set):
-                raise ConfigurationError("the client is closed")
-        finally:
-            sleepers.discard(woken.set)
+        with ExitStack() as calls:
+            for waker in (self.resources().closing, stop, signal):
+                if waker is not None:
+                    calls.enter_context(waker.call(woken.set))
+            until = time.monotonic() + seconds
+            while (left := until - time.monotonic()) > 0 and not self.is_closed:
+                if woken.wait(min(left, _MOMENT)):
+                    break
+        if self.is_closed or (stop is not None and stop.is_set):
+            raise ConfigurationError("the client is closed")
 
     def close(self) -> None:
         """Close the connections of this process, not those of its parent."""
         self.is_closed = True
         resources = self._resources.get(process_id())
         if resources is not None:
-            resources.wake()
+            resources.closing.set()
             resources.connections.close()
             resources.client.close()
 
@@ -177,23 +167,18 @@ class AsyncShared(AnyShared[AsyncHttpClient[Any], anyio.Lock]):
             WeakKeyDictionary()
         )
 
-    def resources(self) -> LoopResources[AsyncHttpClient[Any], anyio.Lock]:
-        """Return the resources of this event loop.
-
-        Raises:
-            ConfigurationError: The client is closed.
-        """
+    def _find_or_make(self) -> LoopResources[AsyncHttpClient[Any], anyio.Lock]:
         loop = running_loop()
         resources = self._resources.get(loop)
         if resources is None or resources.connections.pid != process_id():
             self._forget_ended_loops()
             resources = self._resources[loop] = self._new_resources(anyio.Lock, is_async=True)
             finalize(loop, resources.connections.drop).atexit = False
-        return self._require_open(resources)
+        return resources
 
     def prepare(self) -> None:
         """Load and make what the calls of this event loop need, so that no call does."""
-        load_for_tasks("trio" if _asyncio_loop() is None else "asyncio")
+        load_for_tasks("trio" if asyncio_loop() is None else "asyncio")
         with suppress(FerryError):  # the call raises it
             self.resources()
 
@@ -205,16 +190,14 @@ class AsyncShared(AnyShared[AsyncHttpClient[Any], anyio.Lock]):
         """
         woken = anyio.Event()
         wake = partial(call_in_loop, running_loop(), woken.set)
-        sleepers = self.resources().sleepers
-        sleepers.add(woken.set)
-        try:
-            with signal.call(wake) if signal is not None else nullcontext():
-                with anyio.move_on_after(seconds):
-                    await woken.wait()
-            if self.is_closed:
-                raise ConfigurationError("the client is closed")
-        finally:
-            sleepers.discard(woken.set)
+        with (
+            self.resources().closing.call(woken.set),
+            signal.call(wake) if signal is not None else nullcontext(),
+            anyio.move_on_after(seconds),
+        ):
+            await woken.wait()
+        if self.is_closed:
+            raise ConfigurationError("the client is closed")
 
     async def close(self) -> None:
         """Close the connections of this event loop, and shut down those of other loops."""
@@ -226,7 +209,7 @@ class AsyncShared(AnyShared[AsyncHttpClient[Any], anyio.Lock]):
             if resources is not None:
                 resources.connections.close()
                 if resources.connections.pid == process_id():
-                    call_in_loop(loop, resources.wake)
+                    call_in_loop(loop, resources.closing.set)
         loop = running_loop()
         if loop in self._resources and self._resources[loop].connections.pid == process_id():
             await self._resources.pop(loop).client.aclose()
@@ -260,14 +243,14 @@ def call_in_loop(loop: Any, function: Callable[[], object]) -> None:  # noqa: AN
 
 def running_loop() -> Any:  # noqa: ANN401 -- of asyncio or of trio
     """Return the running event loop of asyncio, or the token of trio's."""
-    loop = _asyncio_loop()
+    loop = asyncio_loop()
     if loop is not None:
         return loop
     token = current_token()
     return getattr(token, "native_token", token)
 
 
-def _asyncio_loop() -> Any:  # noqa: ANN401 -- a loop of asyncio, or None
+def asyncio_loop() -> Any:  # noqa: ANN401 -- a loop of asyncio, or None
     """Return the running event loop of asyncio; None if it is trio's."""
     asyncio: Any = sys.modules.get("asyncio")  # loaded if one of its loops runs
     try:

@@ -92,8 +92,6 @@ class SendGuard:
         connections: The connections of the client.
     """
 
-    __slots__ = ("_connections", "_effect", "_lock", "_socket", "_stream", "is_given_up")
-
     def __init__(self, effect: Send, connections: OpenConnections) -> None:
         self._effect = effect
         self._connections = connections

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Hashable
 from copy import copy
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 from weakref import WeakValueDictionary
 
 from ferry_sdk._runtime.fork import after_fork_in_child
@@ -18,6 +18,10 @@ from ferry_sdk._runtime.threads import Latch
 from ferry_sdk.errors import ConnectionFailedError, FerryError
 
 T = TypeVar("T")
+
+_INTERRUPTED: Final = ConnectionFailedError(
+    "another caller's request for the same change was interrupted", outcome="unknown"
+)
 
 
 class SharedResult:
@@ -30,7 +34,7 @@ class SharedResult:
     def __init__(self) -> None:
         self.event = Latch()
         self.value: object = None
-        self.failure: FerryError | None = None
+        self.failure: FerryError = _INTERRUPTED
         self.is_done = False
 
     def outcome(self) -> Any:  # noqa: ANN401 -- any result
@@ -42,11 +46,7 @@ class SharedResult:
         """
         if self.is_done:
             return self.value
-        if self.failure is not None:
-            raise copy(self.failure) from self.failure.__cause__
-        raise ConnectionFailedError(
-            "another caller's request for the same change was interrupted", outcome="unknown"
-        )
+        raise copy(self.failure) from self.failure.__cause__
 
 
 class SharedCall:

@@ -12,15 +12,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from contextvars import Context
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 
 from ferry_sdk._engine.retry import strategies
 from ferry_sdk._runtime.threads import uninterrupted
-
-if TYPE_CHECKING:
-    from ferry_sdk._transport.tasks import BatchTasks
 
 
 @cache
@@ -42,7 +39,6 @@ def load_for_tasks(backend: str) -> None:
     import asyncio  # noqa: PLC0415 -- threads do not need it
 
     load_for_threads()
-    batch_tasks()
     # Not the loop of the program's policy: that of a GUI works in the main thread only.
     options = {"loop_factory": asyncio.SelectorEventLoop} if backend == "asyncio" else {}
     rehearse = partial(anyio.run, _rehearse, backend=backend, backend_options=options)
@@ -63,12 +59,3 @@ def client_maker() -> Callable[..., Any]:
     from ferry_sdk._transport.default_client import new_client  # noqa: PLC0415 -- slow to import
 
     return new_client
-
-
-@cache
-@uninterrupted
-def batch_tasks() -> type[BatchTasks]:
-    """Return the class that makes the calls of a batch in tasks."""
-    from ferry_sdk._transport.tasks import BatchTasks  # noqa: PLC0415 -- loads asyncio
-
-    return BatchTasks

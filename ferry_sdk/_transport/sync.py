@@ -19,7 +19,7 @@ from uuid import uuid4
 from typing_extensions import Self
 
 from ferry_sdk._engine.batch import Batch, BatchCall, NextAnswer, Plan, StopBatch
-from ferry_sdk._engine.context import Context, Session, new_session
+from ferry_sdk._engine.context import Context, new_session
 from ferry_sdk._engine.effects import (
     CallUser,
     Effect,
@@ -66,18 +66,11 @@ class Transport:
         client: The user's HTTP client; None: one is made.
     """
 
-    def __init__(
-        self,
-        settings: Settings,
-        client: HttpClient[Any] | None = None,
-        shared: Shared | None = None,
-        stop: Signal | None = None,
-        session: Session | None = None,
-    ) -> None:
+    def __init__(self, settings: Settings, client: HttpClient[Any] | None = None) -> None:
         self.settings = settings
-        self.shared: Shared = shared or Shared(client, settings)
-        self.session: Session = session or new_session(settings)
-        self._stop = stop
+        self.shared = Shared(client, settings)
+        self.session = new_session(settings)
+        self._stop: Signal | None = None
 
     def view(self, settings: Settings, stop: Signal | None = None) -> Self:
         """Return a transport with other settings on the same pool.
@@ -86,8 +79,10 @@ class Transport:
             settings: The settings; another token is another account with a session of its own.
             stop: Ends its calls as closing the client does.
         """
-        session = self.session.of_view(self.settings, settings)
-        return type(self)(settings, shared=self.shared, stop=stop, session=session)
+        view = object.__new__(type(self))
+        view.settings, view.shared, view._stop = settings, self.shared, stop
+        view.session = self.session.of_view(self.settings, settings)
+        return view
 
     def close(self) -> None:
         """Close the HTTP client."""
@@ -109,10 +104,7 @@ class Transport:
         """Read a write back again and return its result."""
         self.shared.prepare()
         context = Context.start(
-            self.settings,
-            self.session,
-            "recover",
-            correlation_id=error.correlation_id,
+            self.settings, self.session, "recover", correlation_id=error.correlation_id
         )
         return self._run_flow(recover(error, read_back, context)).value
 

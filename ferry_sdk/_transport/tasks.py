@@ -6,7 +6,6 @@ other calls go on. So they belong to the event loop, and not to a task group.
 
 from __future__ import annotations
 
-import asyncio
 import math
 import sys
 from collections import deque
@@ -18,6 +17,7 @@ from typing import Any
 import anyio
 
 from ferry_sdk._engine.batch import Batch, BatchAnswer, BatchCall
+from ferry_sdk._transport.pools import asyncio_loop
 from ferry_sdk._transport.threads import seconds_until
 
 _STOP_TIME = 2.0
@@ -42,7 +42,7 @@ class BatchTasks:
         self._scopes: set[anyio.CancelScope] = set()
         self._ended: deque[tuple[int, object, BaseException | None]] = deque()
         self._event = anyio.Event()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[object] = set()
 
     async def next_answer(self, until: float | None) -> BatchAnswer[Any, Any] | None:
         """Begin calls, and return the next answer; None if the deadline comes first."""
@@ -69,14 +69,14 @@ class BatchTasks:
                 await self._event.wait()
 
     def _start(self, scope: anyio.CancelScope, number: int, call: BatchCall[Any, Any]) -> None:
-        try:
-            task = asyncio.get_running_loop().create_task(self._run(scope, number, call))
-        except RuntimeError:  # not asyncio
+        loop = asyncio_loop()
+        if loop is None:
             trio: Any = sys.modules["trio"]  # it runs, so it is loaded
             trio.lowlevel.spawn_system_task(self._run, scope, number, call, context=copy_context())
-        else:
-            self._tasks.add(task)  # the event loop keeps a weak reference only
-            task.add_done_callback(self._tasks.discard)
+            return
+        task = loop.create_task(self._run(scope, number, call))
+        self._tasks.add(task)  # the event loop keeps a weak reference only
+        task.add_done_callback(self._tasks.discard)
 
     async def _run(self, scope: anyio.CancelScope, number: int, call: BatchCall[Any, Any]) -> None:
         begun: tuple[int, BatchCall[Any, Any]] | None = number, call

@@ -17,18 +17,15 @@ from ferry_sdk._engine.settings import CertificatePaths
 from ferry_sdk.errors import ConfigurationError
 
 
-def context_of(paths: CertificatePaths, *, verify: bool = True) -> ssl.SSLContext:
+def context_of(paths: CertificatePaths) -> ssl.SSLContext:
     """Return the context for these certificates in their current version.
 
     Args:
         paths: Their paths; certifi's if none is set.
-        verify: Whether the service's certificate is verified.
 
     Raises:
         ConfigurationError: The certificates cannot be read.
     """
-    if not verify:
-        return _unverified()
     file = paths.file or (None if paths.folder else certifi.where())
     folder = None if file else paths.folder
     try:
@@ -57,11 +54,3 @@ def _verified(
     versions: tuple[object, ...],  # noqa: ARG001 -- part of the cache key
 ) -> ssl.SSLContext:
     return ssl.create_default_context(cafile=file, capath=folder)
-
-
-@lru_cache(maxsize=1)
-def _unverified() -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    return context

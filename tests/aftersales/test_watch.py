@@ -137,7 +137,7 @@ def test_a_client_that_is_closed_ends_a_pause_of_the_watch(ferry_sandbox):
     events = watch(client, [made], deadline=DAY)
 
     def close():
-        eventually(lambda: client._transport.shared.resources().sleepers)
+        eventually(lambda: client._transport.shared.resources().closing._callbacks)
         client.close()
 
     closing = UnderWay(close)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
+from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import Send
-from ferry_sdk._engine.http import Request, Timeout
+from ferry_sdk._engine.http import Headers, Reply, Request, Timeout
+from ferry_sdk._engine.requests import send
+from tests.support.driven import SETTINGS
 
 OUTCOMES = {
     (): "not_sent",
@@ -31,3 +36,18 @@ def test_a_repr_shows_neither_the_address_nor_the_connections():
     sending.connections = ["a connection"]
     assert "example" not in repr(sending)
     assert "connection" not in repr(sending)
+
+
+def test_a_download_from_another_server_tells_nothing_of_the_service():
+    context = Context.start(SETTINGS, Session(), "tickets.read_pdf")
+    request = Request("GET", "https://files.example/voucher.pdf", {})
+    foreign = [("Date", "Thu, 01 Jan 1970 00:00:00 GMT"), ("x-client-correlation-id", "another")]
+    reply = Reply(200, Headers(foreign), b"%PDF")
+    steps = send(context, request, is_download=True)
+    assert next(steps).request is request
+    with pytest.raises(StopIteration) as end:
+        steps.send(reply)
+    assert end.value.value is reply
+    assert context.state.sending is None
+    assert context.session.skew == 0
+    assert not context.session.has_foreign_ids

@@ -28,6 +28,7 @@ from ferry_sdk._transport.http11.client import (
     PreparedRequest,
 )
 from ferry_sdk._transport.http11.pool import Slot, Waiter, step_until
+from ferry_sdk._transport.pools import asyncio_loop
 
 
 class AsyncConnections(AnyConnections[httpcore.AsyncNetworkStream]):
@@ -96,15 +97,15 @@ class AsyncConnections(AnyConnections[httpcore.AsyncNetworkStream]):
         On asyncio all waiters have one timer, which wakes them all to check again. The events and
         scopes of anyio take several times the memory.
         """
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:  # it is trio
+        loop = asyncio_loop()
+        if loop is None:
             return _pause_on_trio(waiter, seconds)
         if self._timer is None or self._timer.when() > loop.time() + seconds:
             earlier, self._timer = self._timer, loop.call_later(seconds, self._wake_all)
             if earlier is not None:
                 earlier.cancel()
-        waiter.wake = partial(_complete, woken := loop.create_future())
+        woken: asyncio.Future[None] = loop.create_future()
+        waiter.wake = partial(_complete, woken)
         return woken
 
     def _wake_all(self) -> None:
@@ -172,9 +173,7 @@ async def _connect_tcp(
     port: int,
     timeout: float | None,  # noqa: ASYNC109 -- the interface of httpcore
 ) -> httpcore.AsyncNetworkStream:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:  # it is trio
+    if asyncio_loop() is None:
         backend = cast("httpcore.AsyncNetworkBackend", httpcore.AnyIOBackend())
         return await backend.connect_tcp(host, port, timeout)
     return await connect_tcp(host, port, timeout)

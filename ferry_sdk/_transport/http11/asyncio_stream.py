@@ -42,19 +42,6 @@ _read_buffer: Final = _ReadBuffer()
 class AsyncioStream(asyncio.BufferedProtocol, httpcore.AsyncNetworkStream):
     """One connection of the current event loop."""
 
-    __slots__ = (
-        "_error",
-        "_has_ended",
-        "_is_full",
-        "_loop",
-        "_pieces",
-        "_timer",
-        "_transport",
-        "_unread",
-        "_until",
-        "_waiter",
-    )
-
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._transport: Any = None

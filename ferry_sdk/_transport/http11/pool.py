@@ -182,29 +182,22 @@ class IdleConnections(Generic[StreamT]):
     def give_back(self, origin: Hashable, stream: StreamT) -> list[StreamT]:
         """Keep a connection; return those to close."""
         self._idle[origin].append((time.monotonic(), stream))
-        return self.end() if self.is_closed else self._pop_expired()
+        return self.end() if self.is_closed else self._pop_before(time.monotonic() - KEPT_FOR)
 
     def end(self) -> list[StreamT]:
         """Stop keeping connections; return those to close."""
         self.is_closed = True
-        ended: list[StreamT] = []
+        return self._pop_before(math.inf)
+
+    def _pop_before(self, moment: float) -> list[StreamT]:
+        """Return the connections that were given back before a moment, and keep them no longer."""
+        popped: list[StreamT] = []
         for idle in tuple(self._idle.values()):
             with suppress(IndexError):  # empty
-                while True:
-                    ended.append(idle.pop()[1])
-        return ended
-
-    def _pop_expired(self) -> list[StreamT]:
-        oldest_wanted = time.monotonic() - KEPT_FOR
-        expired: list[StreamT] = []
-        for idle in tuple(self._idle.values()):
-            try:
-                while idle and idle[0][0] < oldest_wanted:
+                while idle[0][0] < moment:
                     since, stream = idle.popleft()
-                    if since < oldest_wanted:
-                        expired.append(stream)
+                    if since < moment:
+                        popped.append(stream)
                     else:  # another thread was faster
                         idle.appendleft((since, stream))
-            except IndexError:
-                continue
-        return expired
+        return popped

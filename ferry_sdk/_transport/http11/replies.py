@@ -280,11 +280,12 @@ class AsyncResponse(_Head):
 
 def _parse_headers(raw: Iterable[tuple[bytes, bytes]]) -> Headers:
     """Return the headers; repeated ones are joined with a comma."""
-    values: dict[str, str] = {}
+    headers = Headers(())
+    values = headers.by_name
     for raw_name, raw_value in raw:
         name, value = _name_of(raw_name), _text_of(raw_value)
         values[name] = f"{values[name]}, {value}" if name in values else value
-    return Headers.of(values)
+    return headers
 
 
 @lru_cache(maxsize=256)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from itertools import chain
 from threading import RLock
 from typing import Final
@@ -25,23 +26,21 @@ _LOOK_LATER: Final = 0.01
 """Seconds that it looks later for each request that waits, so that a long queue costs no more."""
 
 
+@dataclass(slots=True, eq=False)
 class Waiter:
     """A request in the queue.
 
     Attributes:
+        awake_by: When it has to look again; if it does not, its event loop is stalled or ended.
         goes_first: Whether it comes before those that do not.
         signal: Ends its sleep.
-        awake_by: When it has to look again; if it does not, its event loop is stalled or ended.
         is_stalled: Whether others pass it, until it looks again.
     """
 
-    __slots__ = ("awake_by", "goes_first", "is_stalled", "signal")
-
-    def __init__(self, now: float, *, goes_first: bool) -> None:
-        self.goes_first: bool = goes_first
-        self.signal: Signal = Signal()
-        self.awake_by: float = now
-        self.is_stalled: bool = False
+    awake_by: float
+    goes_first: bool
+    signal: Signal = field(default_factory=Signal)
+    is_stalled: bool = False
 
 
 class WaitingQueue:
@@ -65,7 +64,7 @@ class WaitingQueue:
 
     def join(self, now: float, *, goes_first: bool) -> Waiter:
         """Add a request at the end, or behind those that go first."""
-        waiter = Waiter(now, goes_first=goes_first)
+        waiter = Waiter(now, goes_first)
         with self._lock:
             (self._first if goes_first else self._others)[waiter] = None
         return waiter

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
+import httpx
 import pytest
 
 from ferry_sdk._transport.http11 import client, replies
 from ferry_sdk._transport.http11.async_client import AsyncConnections
 from ferry_sdk._transport.http11.client import Connections
-from ferry_sdk._transport.tls import context_of
 from tests.support.tiers import mostly_long
 from tests.transport.calls import Caller
 from tests.transport.conftest import *  # noqa: F403 -- fixtures
@@ -62,7 +62,7 @@ class OwnCaller(Caller):
         )
 
     def ferry(self, url, *, verify=True, **options):
-        context = self._trusted if verify else context_of(verify=False, paths=None)
+        context = self._trusted if verify else httpx.create_ssl_context(verify=False)
         return super().ferry(url, verify=lambda: context, **options)
 
     def hurry(self, request, limits):
