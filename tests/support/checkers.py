@@ -1,16 +1,10 @@
 """What the checkers of code say of files, as a reader would start them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
-def run_checker(*arguments: object, cwd: Path) -> str:
+def run_checker(*arguments, cwd):
     """What a checker says, whatever it thinks of the files."""
     done = subprocess.run(
         [sys.executable, "-m", *map(str, arguments)],
@@ -24,7 +18,7 @@ def run_checker(*arguments: object, cwd: Path) -> str:
     return done.stdout
 
 
-def place_errors(errors: list[tuple[str, int, str]], places: dict[str, str]) -> list[str]:
+def place_errors(errors, places):
     """Each error, by the document's own line."""
     found = []
     for file, line, words in errors:
