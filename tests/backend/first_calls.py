@@ -4,8 +4,6 @@ Arguments: the kind of client, the service's address, a token, the file of a jou
 standard input is a call, as JSON; each line of standard output is what it loaded and raised.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from functools import partial
@@ -18,7 +16,7 @@ class Loaded:
     """Which modules are loaded between the moment a call is prepared and its end."""
 
     def __init__(self):
-        self.before: set[str] = set()
+        self.before = set()
 
     def watch(self, shared):
         """Take the modules that are loaded when a call is ready as its beginning.

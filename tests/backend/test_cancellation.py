@@ -1,7 +1,5 @@
 """A task cancelled in the middle of a write: it is on record, and what became of it is found."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

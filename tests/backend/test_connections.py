@@ -1,7 +1,5 @@
 """The library's own connections: kept and used again while they are whole, counted, and ended."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import signal
@@ -45,8 +43,8 @@ class Held:
     """
 
     def __init__(self):
-        self.gates: list[threading.Event] = []
-        self.used: list[int] = []
+        self.gates = []
+        self.used = []
         self._is_open = False
 
     def __call__(self, connection):

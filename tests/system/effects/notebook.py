@@ -1,12 +1,6 @@
 """A journal in memory, for judging what a client puts on record and when."""
 
-from __future__ import annotations
-
 import threading
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ferry_sdk.types import Intent, OutcomeDetails
 
 
 class Notebook:
@@ -21,10 +15,10 @@ class Notebook:
 
     def __init__(self, has_left):
         self._has_left = has_left
-        self.too_late: list[Intent] = []
+        self.too_late = []
         self._lock = threading.Lock()
-        self._states: dict[str, str] = {}
-        self._details: dict[str, OutcomeDetails | None] = {}
+        self._states = {}
+        self._details = {}
 
     def begin(self, intent):
         """Write down an intent."""

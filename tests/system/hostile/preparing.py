@@ -71,7 +71,7 @@ class Preparation:
         self._folder = TemporaryDirectory()
         url = f"sqlite:///{self._folder.name}/journal.db"
         self._journal = Journal(url) if evidence.run.has_journal else None
-        self._subjects: list[Subject] = []
+        self._subjects = []
         dice = Random(evidence.run.number)  # noqa: S311 -- no secret is drawn
         first, last = dice.choice(_NAMES)
         self._document = f"QX{next(_numbers)}Z"
@@ -88,7 +88,7 @@ class Preparation:
         evidence.secrets = (*TOKENS, *_OF_SAMPLES, first, last, "23.11.1987", *documents)
         evidence.secrets += (self._traveller["birth_date"], self._traveller["email"])
         token, organisation_token = TOKENS
-        self.settings: dict[str, Any] = {
+        self.settings = {
             "token": token,
             "organisation_token": organisation_token,
             "base_url": server.base_url,
@@ -192,7 +192,7 @@ class _Log(logging.Handler):
 
     def __init__(self):
         super().__init__(logging.DEBUG)
-        self.lines: list[str] = []
+        self.lines = []
         self.setFormatter(logging.Formatter())
 
     def emit(self, record):

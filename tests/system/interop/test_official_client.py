@@ -1,7 +1,5 @@
 """The official Python client on the local service."""
 
-from __future__ import annotations
-
 import json
 
 import anyio
