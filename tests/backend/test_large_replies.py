@@ -22,8 +22,8 @@ BOUND = 200_000
 
 @cache
 def bomb():
-    """Return what unpacks to 100 MB; packing it takes a while."""
-    return gzip.compress(b" " * 100_000_000)
+    """Return what unpacks to a hundred times the bound; packing it takes a while."""
+    return gzip.compress(b" " * 100 * BOUND)
 
 
 @pytest.fixture(autouse=True)

@@ -39,6 +39,8 @@ def mostly_long(values, *, short=1, ids=None):
     """
     given = []
     for index, value in enumerate(values):
+        if index >= short and is_quick():
+            break
         if hasattr(value, "marks"):
             known = value
         else:
