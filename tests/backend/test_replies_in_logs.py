@@ -8,6 +8,7 @@ import traceback
 import pytest
 
 from ferry_sdk import FerryError, OutcomeUnknownError
+from tests.support.tables import each
 from tests.transport.calls import CREATE
 from tests.transport.scripted import Service, serve
 
@@ -44,11 +45,11 @@ def replied(raw):
 
 
 @pytest.mark.usefixtures("look_once")
-@pytest.mark.parametrize("raw", BROKEN.values(), ids=BROKEN)
-@pytest.mark.parametrize("name", ["get", "confirm"])
-def test_a_reply_shows_nobody(any_clients, caplog, raw, name):
+@each("kind", BROKEN)
+@each("name", ["get", "confirm"])
+def test_a_reply_shows_nobody(any_clients, caplog, kind, name):
     caplog.set_level(logging.DEBUG)
-    with Service(replied(raw)) as service:
+    with Service(replied(BROKEN[kind])) as service:
         ferry = any_clients("t", base_url=service.url, max_retries=0, deadline=20)
         with pytest.raises(FerryError) as info:
             getattr(ferry.bookings, name)("b-1")

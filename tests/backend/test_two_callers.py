@@ -66,21 +66,6 @@ def test_a_crowd_makes_one_request(new_client, ferry_sandbox, booking_id, togeth
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 
-def test_a_ticket_is_cancelled_once_for_both_protocols(
-    new_client, ferry_sandbox, booking_id, together
-):
-    ferry = new_client()
-    ticket_id = ferry.bookings.confirm(booking_id).ticket_id
-    leader, follower = together(
-        "tickets.cancel",
-        lambda: ferry.tickets.cancel(ticket_id),
-        lambda: ferry.mcp.cancel_ticket(ticket_id),
-    )
-    assert leader.value() == follower.value()
-    counted = ferry_sandbox.counters.requests
-    assert counted["tickets.cancel"] + counted["mcp.cancel_ticket"] == 1
-
-
 @pytest.mark.parametrize("kind", ["sync and async", "two loops"])
 def test_callers_of_different_kinds_make_one_request(
     ferry_sandbox, booking_id, asyncio_portal, trio_portal, kind, together
