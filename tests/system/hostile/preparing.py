@@ -6,15 +6,13 @@ import logging
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from ferry_sdk.journal import Journal
-from tests.system.effects.calling import CALLS, GUARDED
+from tests.system.effects.calling import CALLS, GUARDED, Subject
 from tests.system.effects.schedules import EFFECTS
 
 from .evidence import Outcome
@@ -35,23 +33,6 @@ WELL = {"deadline": 4.0, "timeout": 4.0, "max_retries": 2}
 _SOON = 1.0
 """Seconds within which an outcome that came too late for its call is on record."""
 _numbers = count(1)
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What a call is about, as `tests.system.effects.calling` wants it.
-
-    Attributes:
-        sailing: What makes a booking.
-        booking_id: A booking.
-        ticket_id: Its ticket.
-        total: What it costs.
-    """
-
-    sailing: dict[str, Any]
-    booking_id: str
-    ticket_id: str
-    total: Any = "148.18"
 
 
 class Preparation:
@@ -101,8 +82,7 @@ class Preparation:
         booking = self._server.service.book(is_confirmed=call.operation not in _UNCONFIRMED)
         selection = {"availability_id": "av-1", "tariff_id": "tar-1", "place_id": "pl-1"}
         traveller = self._traveller | {"doc_number": f"{self._document}-{number}"}
-        sailing = {"availabilities": [selection], "passengers": [traveller]}
-        subject = Subject(sailing, booking.booking_id, booking.ticket_id)
+        subject = Subject([selection], booking.booking_id, booking.ticket_id, "148.18", traveller)
         about = _subject_of(call.operation, subject)
         outcome = Outcome(
             call,
