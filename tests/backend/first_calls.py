@@ -6,6 +6,7 @@ standard input is a call, as JSON; each line of standard output is what it loade
 
 import json
 import sys
+from contextlib import contextmanager
 from functools import partial
 from operator import attrgetter
 
@@ -39,24 +40,16 @@ class Loaded:
         return sorted(added)
 
 
-def answers(call):
-    """What a call loads and raises."""
+@contextmanager
+def telling():
+    """Answer the parent: what the call of the block loads and raises."""
     error = None
     try:
-        call()
+        yield
     except Exception as failure:  # noqa: BLE001 -- it is told
         error = type(failure).__name__
-    return {"loaded": loaded.modules(), "error": error}
-
-
-async def answers_async(call):
-    """What a call of an async client loads and raises."""
-    error = None
-    try:
-        await call()
-    except Exception as failure:  # noqa: BLE001 -- it is told
-        error = type(failure).__name__
-    return {"loaded": loaded.modules(), "error": error}
+    sys.stdout.write(json.dumps({"loaded": loaded.modules(), "error": error}) + "\n")
+    sys.stdout.flush()
 
 
 def asked(client):
@@ -64,12 +57,6 @@ def asked(client):
     for line in sys.stdin:
         name, arguments, options = json.loads(line)
         yield partial(attrgetter(name)(client.with_options(**options)), **arguments)
-
-
-def tell(answer):
-    """Answer the parent."""
-    sys.stdout.write(json.dumps(answer) + "\n")
-    sys.stdout.flush()
 
 
 def token_source():
@@ -101,7 +88,8 @@ def run_sync(**more):
     with Ferry(**options(), **more) as ferry:
         loaded.watch(ferry._transport.shared)
         for call in asked(ferry):
-            tell(answers(call))
+            with telling():
+                call()
 
 
 async def run_async(**more):
@@ -110,7 +98,8 @@ async def run_async(**more):
     async with AsyncFerry(**options(), **more) as ferry:
         loaded.watch(ferry._transport.shared)
         for call in asked(ferry):
-            tell(await answers_async(call))
+            with telling():
+                await call()
 
 
 async def run_async_httpx():

@@ -30,7 +30,7 @@ def plain_server(**settings):
 
 
 class Hosted:
-    """An application served by a thread of its own until `stop`.
+    """An application served by a thread of its own until its block ends, or `stop`.
 
     Attributes:
         asked: The JSON-RPC method and the HTTP status of every message posted, in order.
@@ -69,6 +69,12 @@ class Hosted:
     def client(self, clients, **settings):
         """A client of it."""
         return clients(settings.pop("token", "any"), base_url=self.base_url, **settings)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
 
     def stop(self):
         self._server.should_exit = True
@@ -117,6 +123,12 @@ class Official:
         self._settings = {**MODES[mode], **settings}
         self.is_stateful = not self._settings["stateless_http"]
         self.hosted = Hosted(self.server.streamable_http_app(**self._settings))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.hosted.stop()
 
     def restart(self):
         """Serve again at the same address, with no memory of any session."""

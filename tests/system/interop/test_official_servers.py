@@ -57,9 +57,8 @@ def running(request):
     server = plain_server()
     for name, read in CATALOGUES.items():
         server.resource(f"resource://service/{name}", name=name)(read)
-    official = Official(request.param, server)
-    yield official
-    official.hosted.stop()
+    with Official(request.param, server) as official:
+        yield official
 
 
 @pytest.fixture
@@ -255,8 +254,7 @@ def test_tools_are_listed(clients, official):
 
 @pytest.mark.parametrize("mode", mostly_long(MODES))
 def test_an_unknown_method_is_not_found(clients, mode):
-    hosted = Hosted(Server("bare").streamable_http_app(**MODES[mode]))
-    try:
+    with Hosted(Server("bare").streamable_http_app(**MODES[mode])) as hosted:
         client = hosted.client(clients)
         with pytest.raises(NotFoundError):
             client.mcp.list_tools()
@@ -264,8 +262,6 @@ def test_an_unknown_method_is_not_found(clients, mode):
             book(client)
         assert caught.value.outcome == "rejected"
         assert hosted.methods == ["initialize", "tools/list", "tools/call"]
-    finally:
-        hosted.stop()
 
 
 # Sessions
@@ -285,9 +281,8 @@ def test_there_is_one_handshake(clients, official):
 
 @pytest.mark.parametrize("mode", mostly_long(MODES))
 def test_a_restarted_server_is_called_again(clients, mode):
-    official = Official(mode)
     create, done = booking(lambda: BOOKING)
-    try:
+    with Official(mode) as official:
         official.offer("create_booking", create)
         client = official.hosted.client(clients)
         book(client)
@@ -299,15 +294,12 @@ def test_a_restarted_server_is_called_again(clients, mode):
         assert official.hosted.methods == (lost if official.is_stateful else still)
         assert official.hosted.asked[0][1] == (404 if official.is_stateful else 200)
         assert len(done) == 3
-    finally:
-        official.hosted.stop()
 
 
 @pytest.mark.parametrize("mode", mostly_long(["stateful-json", "stateful-sse"]))
 def test_an_expired_session_is_renewed(clients, mode):
-    official = Official(mode, session_idle_timeout=0.2)
     create, done = booking(lambda: BOOKING)
-    try:
+    with Official(mode, session_idle_timeout=0.2) as official:
         official.offer("create_booking", create)
         client = official.hosted.client(clients)
         book(client)
@@ -316,8 +308,6 @@ def test_an_expired_session_is_renewed(clients, mode):
         renewed = ["initialize", "tools/call", "tools/call", "initialize", "tools/call"]
         assert official.hosted.methods == renewed
         assert len(done) == 2
-    finally:
-        official.hosted.stop()
 
 
 # Tokens
@@ -341,9 +331,9 @@ def guarded(request):
         required_scopes=["ferry"],
         validate_token_resource=False,
     )
-    official = Official(request.param, plain_server(auth=settings, token_verifier=Tokens()))
-    yield official
-    official.hosted.stop()
+    server = plain_server(auth=settings, token_verifier=Tokens())
+    with Official(request.param, server) as official:
+        yield official
 
 
 @each(("token", "error"), [("bad", AuthenticationError), ("narrow", PermissionDeniedError)])
