@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import signal
 import ssl
 import threading
 import time
@@ -11,7 +10,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from ferry_sdk import AsyncFerry, Ferry, RequestTimeoutError, Timeout
+from ferry_sdk import AsyncFerry, RequestTimeoutError, Timeout
 from ferry_sdk._transport.http11.client import Connections
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, at_once, eventually
@@ -152,18 +151,6 @@ def test_there_are_two_hundred_places(portal):
         eventually(lambda: not connections_to(service.url))
 
 
-def test_many_threads_share_few_connections(ferry_sandbox, monkeypatch):
-    monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", 5)
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-
-        def calls():
-            return {len(ferry.catalogue.vehicle_types()) for _ in range(5)}
-
-        assert len({frozenset(one.value()) for one in at_once(*[calls] * 20)}) == 1
-        assert ferry_sandbox.counters.connections <= 5
-    assert not connections_to(ferry_sandbox.base_url)
-
-
 def test_a_parting_word_is_nobodys_reply(any_clients):
     read, parted = threading.Event(), threading.Event()
 
@@ -272,39 +259,6 @@ def test_wherever_a_call_is_cancelled_its_place_is_free_again(loop, cancel, expi
 
     with Service(serve) as service:
         anyio.run(calls, service, backend=loop)
-
-
-@pytest.mark.long
-def test_wherever_a_call_is_interrupted_its_place_is_free_again(monkeypatch):
-    monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", 2)
-    main = threading.main_thread().ident or 0
-    assert threading.get_ident() == main
-    is_pressed = True
-
-    def press(connection):
-        connection.request()
-        if is_pressed:
-            # A signal just before the main thread begins to read does not wake it; the end does.
-            connection.socket.settimeout(1)
-            signal.pthread_kill(main, signal.SIGINT)
-            until_closed(connection)
-        else:
-            connection.send("200 OK", answer_to(READ.line))
-            serve(connection)
-
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with Service(press) as service, Ferry("t", base_url=service.url, timeout=20) as ferry:
-            for _ in range(100):
-                with pytest.raises(KeyboardInterrupt):
-                    ferry.catalogue.ports()
-                assert not connections_to(service.url)
-            is_pressed = False
-            for call in at_once(*[ferry.catalogue.ports] * 4):
-                assert not call.value()
-            assert len(connections_to(service.url)) <= 2
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def test_closing_while_connections_are_given_back_leaves_none():
