@@ -5,12 +5,11 @@ import inspect
 import re
 from pathlib import Path
 
-import pytest
-
 from ferry_sdk.models import enums
 from ferry_sdk.sandbox import FaultKind
 from ferry_sdk.sandbox.faults import kinds
 from tests.support.reference import PAGES, shown_on
+from tests.support.tables import each
 
 
 def members_without_a_meaning(module, names):
@@ -34,7 +33,7 @@ def test_every_member_of_an_enumeration_has_a_meaning():
     assert [*members_without_a_meaning(kinds, {FaultKind.__name__})] == []
 
 
-@pytest.mark.parametrize("page", PAGES)
+@each("page", PAGES)
 def test_every_call_has_an_example(page):
     example = ""
     for name, shown, text in shown_on(page):

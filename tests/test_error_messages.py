@@ -22,6 +22,7 @@ from ferry_sdk import (
 )
 from ferry_sdk.cli.terminal.errors import report_errors
 from tests.support.samples import BOOKING_CREATED
+from tests.support.tables import each
 from tests.support.trip import booked, search_arguments
 
 MESSAGES = (
@@ -297,7 +298,7 @@ OWN_WORDS = {
 """Names of travellers that are words of the library too, the answer, and the message."""
 
 
-@pytest.mark.parametrize("name", OWN_WORDS)
+@each("name", OWN_WORDS)
 def test_a_name_that_is_a_word_of_the_library_hides_only_words_of_the_service(name):
     def reply(_):
         if isinstance(answer, Exception):
