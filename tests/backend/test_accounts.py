@@ -25,7 +25,7 @@ from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.sandbox import Sandbox
 from tests.support.both import Clients
-from tests.support.exchanges import URL, caught
+from tests.support.exchanges import URL, caught, client_of
 from tests.support.operations import OPERATIONS, arguments
 from tests.support.tiers import LONG
 from tests.support.trip import DAY, NOW, PASSENGERS, TRAVELLERS, booked, search_arguments
@@ -103,13 +103,6 @@ def _without_routes():
     clear_cache()
     yield
     clear_cache()
-
-
-def client_of(clients, accounts, token, **settings):
-    """A client at the address of the accounts."""
-    kind = httpx.AsyncClient if clients.is_async else httpx.Client
-    http_client = kind(transport=httpx.MockTransport(accounts))
-    return clients(token, base_url=URL, http_client=http_client, **settings)
 
 
 def pair(clients, accounts, **settings):
