@@ -15,12 +15,13 @@ import typer
 from ferry_sdk import (
     APIError,
     ConnectionFailedError,
-    Ferry,
     FerryError,
     OutcomeUnknownError,
     UnexpectedResponseError,
 )
 from ferry_sdk.cli.terminal.errors import report_errors
+from tests.support.both import Clients
+from tests.support.exchanges import client_of
 from tests.support.samples import BOOKING_CREATED
 from tests.support.tables import each
 from tests.support.trip import booked, search_arguments
@@ -221,13 +222,9 @@ BOOKING = {
 
 
 def client(reply, **settings):
-    transport = httpx.MockTransport(lambda _: reply)
-    return Ferry(
-        TOKEN,
-        base_url="https://ferry.example",
-        http_client=httpx.Client(transport=transport),
-        **settings,
-    )
+    """A client of a service that gives this reply, or what this function gives for a request."""
+    service = reply if callable(reply) else lambda _: reply
+    return client_of(Clients(None), service, TOKEN, **settings)
 
 
 def test_tokens_and_all_other_data_are_hidden_and_nothing_else():
@@ -309,10 +306,10 @@ def test_a_name_that_is_a_word_of_the_library_hides_only_words_of_the_service(na
         return httpx.Response(status, json=body)
 
     answer, message = OWN_WORDS[name]
-    http_client = httpx.Client(transport=httpx.MockTransport(reply))
-    ferry = Ferry(TOKEN, base_url="https://ferry.example", http_client=http_client, max_retries=0)
     with pytest.raises(FerryError) as raised:
-        ferry.bookings.create(**BOOKING | {"passengers": [PASSENGER | {"first_name": name}]})
+        client(reply).bookings.create(
+            **BOOKING | {"passengers": [PASSENGER | {"first_name": name}]}
+        )
     cause = raised.value.__cause__
     error = cause if isinstance(raised.value, OutcomeUnknownError) else raised.value
     assert str(error) == message
@@ -353,7 +350,5 @@ def test_a_failed_download_names_the_server_of_the_file(tmp_path):
             raise httpx.ConnectError("[Errno 111] Connection refused")
         return httpx.Response(200, json={"ticket_id": "t-1", "url": "https://files.example/t-1"})
 
-    http_client = httpx.Client(transport=httpx.MockTransport(answer))
-    ferry = Ferry(TOKEN, base_url="https://ferry.example", http_client=http_client, max_retries=0)
     with pytest.raises(ConnectionFailedError, match=r"refused \(files\.example:443\)$"):
-        ferry.tickets.save_pdf("t-1", tmp_path / "ticket.pdf")
+        client(answer).tickets.save_pdf("t-1", tmp_path / "ticket.pdf")
