@@ -78,7 +78,7 @@ def test_a_star_import_gives_every_name_and_a_name_that_is_not_there_is_told():
         _ = ferry_sdk.Ship
 
 
-def loaded_after(*statements):
+def loaded_after_each(*statements):
     """The modules a new process has loaded after each statement."""
     look = "print(json.dumps(sorted(sys.modules)))\n"
     program = "import json, sys\n" + "".join(f"{one}\n{look}" for one in statements)
@@ -88,12 +88,18 @@ def loaded_after(*statements):
     return [{*json.loads(line)} for line in done.stdout.splitlines()]
 
 
+def loaded_after(statement):
+    """The modules a new process has loaded after a statement."""
+    (loaded,) = loaded_after_each(statement)
+    return loaded
+
+
 HEAVY = {"httpx", "pydantic", "tenacity", "anyio", "asyncio", "ssl", "starlette", "uvicorn"}
 OF_THE_SERVICE = {"starlette", "uvicorn", "fpdf", "segno", "pytest", "sqlalchemy"}
 
 
 def test_an_import_loads_nothing_that_it_does_not_need():
-    names, errors, clients = loaded_after(
+    names, errors, clients = loaded_after_each(
         "import ferry_sdk; ferry_sdk.__version__; dir(ferry_sdk)",
         "from ferry_sdk import FerryError",
         "from ferry_sdk import AsyncFerry, Ferry",
@@ -122,7 +128,7 @@ def test_an_import_of_the_models_builds_none_and_starts_no_thread():
 def test_a_read_loads_only_what_it_needs():
     """httpcore, which loads trio where it is installed, is kept from it."""
     with Sandbox() as sandbox:
-        (loaded,) = loaded_after(
+        loaded = loaded_after(
             "sys.modules.update(trio=None)\n"
             "from ferry_sdk import Ferry\n"
             f"with Ferry({sandbox.token!r}, base_url={sandbox.base_url!r}) as ferry:\n"
