@@ -35,7 +35,8 @@ def examples(count, **options):
 def mostly_long(values, *, short=1, ids=None):
     """Return the parameters of a test; all but the first `short` are marked `long`.
 
-    A tuple holds one value for each argument, as in `pytest.mark.parametrize`.
+    The quick tier leaves those out before there are tests of them. A tuple holds one value for each
+    argument, as in `pytest.mark.parametrize`.
     """
     given = []
     for index, value in enumerate(values):
