@@ -3,9 +3,8 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from ferry_sdk import Stage
+from tests.support.tables import each
 
 ROOT = Path(__file__).parents[1]
 MODULES = {
@@ -33,7 +32,7 @@ def test_the_life_of_a_booking_shows_each_stage_once():
     assert sorted(re.findall(r'class="stage">([^<]+)<', drawing)) == sorted(Stage)
 
 
-@pytest.mark.parametrize("picture", sorted(PICTURES.iterdir()), ids=lambda path: path.stem)
+@each("picture", sorted(PICTURES.iterdir()))
 def test_a_drawing_has_a_name_and_two_themes_and_loads_nothing(picture):
     text = picture.read_text("utf-8")
     named = re.search(r'^<svg [^>]*role="img" aria-label(ledby)?="([^"]+)"', text)

@@ -1,26 +1,18 @@
 """Docstrings say what a value of an enumeration means, and show an example of each call."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import pytest
 
 from ferry_sdk.models import enums
 from ferry_sdk.sandbox import FaultKind
 from ferry_sdk.sandbox.faults import kinds
 from tests.support.reference import PAGES, shown_on
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import ModuleType
+from tests.support.tables import each
 
 
-def members_without_a_meaning(module: ModuleType, names: set[str]) -> Iterator[str]:
+def members_without_a_meaning(module, names):
     """Name the members of a module's enumerations that no text follows."""
     tree = ast.parse(Path(inspect.getfile(module)).read_text("utf-8"))
     for node in tree.body:
@@ -34,15 +26,15 @@ def members_without_a_meaning(module: ModuleType, names: set[str]) -> Iterator[s
                     yield f"{node.name}.{ast.unparse(one.targets[0])}"
 
 
-def test_every_member_of_an_enumeration_has_a_meaning() -> None:
+def test_every_member_of_an_enumeration_has_a_meaning():
     names = {one.__name__ for one in enums.OpenEnum.__subclasses__()}
     assert len(names) >= 13
     assert [*members_without_a_meaning(enums, names)] == []
     assert [*members_without_a_meaning(kinds, {FaultKind.__name__})] == []
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_call_has_an_example(page: str) -> None:
+@each("page", PAGES)
+def test_every_call_has_an_example(page):
     example = ""
     for name, shown, text in shown_on(page):
         own = text.partition("Example:\n")[2]

@@ -1,10 +1,7 @@
 """What the documents, the examples and the demo show runs as it stands."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -23,9 +20,6 @@ from tests.support.blocks import (
 )
 from tests.support.tables import each
 from tests.support.tiers import LONG, mostly_long
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SCRIPTS = sorted(path for path in (ROOT / "examples").glob("*.py") if path.name[:5] != "test_")
 SHORT = "README.md"
@@ -111,9 +105,7 @@ def test_every_example_is_on_a_page():
 
 
 @LONG
-def test_the_example_of_tests_passes(
-    tmp_path: Path, record_property: Callable[[str, object], None]
-) -> None:
+def test_the_example_of_tests_passes(tmp_path, record_property):
     example = ROOT / "examples" / "test_your_own_code.py"
     # Here pytest takes it for an error that what it would rewrite is imported already.
     assert "4 passed" in python("-m", "pytest", "-q", example, cwd=tmp_path, new=True)

@@ -10,7 +10,7 @@ from ferry_sdk.agents import Toolkit
 from ferry_sdk.conformance import check
 from ferry_sdk.scan import FareScan, Party
 from tests.support.routes import know_routes
-from tests.support.tiers import mostly_long
+from tests.support.tiers import is_quick, mostly_long
 from tests.support.trip import DAY, TRAVELLERS, booked, search_arguments
 
 EDGES = (
@@ -87,7 +87,7 @@ def test_a_date_at_an_end_of_the_calendar_stops_nothing(ferry_sandbox, tmp_path,
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0) as ferry:
         booking_id = booked(ferry).booking_id
         for operation, fields in FIELDS.items():
-            for field in fields:
+            for field in fields[-1:] if is_quick() else fields:
                 ferry_sandbox.faults.clear()
                 ferry_sandbox.faults.add(
                     "unknown_enum", operation, times=None, field=field, value=edge

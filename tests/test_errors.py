@@ -1,7 +1,5 @@
 """Every failure is of one family, is plain data, and says what became of the call."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import re

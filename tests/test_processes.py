@@ -72,23 +72,6 @@ def test_what_is_done_at_exit_is_done():
 
 
 @either_way
-@each("number", [signal.SIGINT, signal.SIGTERM])
-def test_signals_reach_them(started, number):
-    text = (
-        "import signal, sys, time\n"
-        "def heard(number, _): raise SystemExit(number)\n"
-        "signal.signal(int(sys.argv[1]), heard)\n"
-        "print('ready', flush=True)\n"
-        # Not signal.pause(), which misses a signal that comes just before.
-        "while True: time.sleep(0.05)"
-    )
-    with started(python(text, str(int(number)))) as process:
-        assert process.stdout.readline() == "ready\n"
-        process.send_signal(number)
-        assert process.wait(30) == number
-
-
-@either_way
 def test_nobody_outlives_who_was_killed(started):
     text = "import os, sys; print(os.getpid(), flush=True); sys.stdin.read()"
     with started(python(text)) as process:

@@ -17,7 +17,6 @@ from ferry_sdk.sandbox import Sandbox
 from scripts import lazy_stubs, public_names
 from scripts.public_names import missing_names, missing_operations
 from tests.support.operations import OPERATIONS
-from tests.support.tables import each
 
 LAZY = (ferry_sdk, ferry_sdk.models, ferry_sdk.sandbox)
 
@@ -79,34 +78,38 @@ def test_a_star_import_gives_every_name_and_a_name_that_is_not_there_is_told():
         _ = ferry_sdk.Ship
 
 
-def loaded_after(statement):
-    """The modules a new process has loaded after a statement."""
-    program = f"import json, sys\n{statement}\nprint(json.dumps(sorted(sys.modules)))"
+def loaded_after_each(*statements):
+    """The modules a new process has loaded after each statement."""
+    look = "print(json.dumps(sorted(sys.modules)))\n"
+    program = "import json, sys\n" + "".join(f"{one}\n{look}" for one in statements)
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", program], capture_output=True, check=True, text=True
     )
-    return set(json.loads(done.stdout))
+    return [{*json.loads(line)} for line in done.stdout.splitlines()]
+
+
+def loaded_after(statement):
+    """The modules a new process has loaded after a statement."""
+    (loaded,) = loaded_after_each(statement)
+    return loaded
 
 
 HEAVY = {"httpx", "pydantic", "tenacity", "anyio", "asyncio", "ssl", "starlette", "uvicorn"}
 OF_THE_SERVICE = {"starlette", "uvicorn", "fpdf", "segno", "pytest", "sqlalchemy"}
 
 
-@each(
-    "statement, unwanted",
-    [
-        ("import ferry_sdk; ferry_sdk.__version__; dir(ferry_sdk)", {*HEAVY, "aiohttp"}),
-        ("from ferry_sdk import FerryError", {"httpx", "pydantic", "tenacity"}),
-        ("from ferry_sdk import AsyncFerry, Ferry", {*OF_THE_SERVICE, "ferry_sdk.sandbox"}),
-    ],
-)
-def test_an_import_loads_nothing_that_it_does_not_need(statement, unwanted):
-    loaded = loaded_after(statement)
-    assert not unwanted & loaded
-    if "__version__" in statement:
-        own = {name for name in loaded if name.startswith("ferry_sdk")}
-        of_names = {"ferry_sdk._runtime", "ferry_sdk._runtime.lazy", "ferry_sdk._runtime.version"}
-        assert own == {"ferry_sdk", *of_names}
+def test_an_import_loads_nothing_that_it_does_not_need():
+    names, errors, clients = loaded_after_each(
+        "import ferry_sdk; ferry_sdk.__version__; dir(ferry_sdk)",
+        "from ferry_sdk import FerryError",
+        "from ferry_sdk import AsyncFerry, Ferry",
+    )
+    assert not {*HEAVY, "aiohttp"} & names
+    assert not {"httpx", "pydantic", "tenacity"} & errors
+    assert not {*OF_THE_SERVICE, "ferry_sdk.sandbox"} & clients
+    own = {name for name in names if name.startswith("ferry_sdk")}
+    of_names = {"ferry_sdk._runtime", "ferry_sdk._runtime.lazy", "ferry_sdk._runtime.version"}
+    assert own == {"ferry_sdk", *of_names}
 
 
 def test_an_import_of_the_models_builds_none_and_starts_no_thread():

@@ -1,7 +1,5 @@
 """The site shows every public name, as a caller has it; building it checks its links."""
 
-from __future__ import annotations
-
 import html
 import inspect
 import json
@@ -53,7 +51,7 @@ class Loaded(HTMLParser):
 
     def __init__(self, page):
         super().__init__()
-        self.addresses: list[str] = []
+        self.addresses = []
         self.feed(page)
 
     def handle_starttag(self, tag, attrs):

@@ -1,18 +1,32 @@
-"""The types a user meets: exact under mypy and pyright in strict mode, and mistakes reported.
+"""What checkers of code say: of the types a user meets, and of the documents' own Python.
 
-A checker reads the library and its dependencies for longer than all that is checked here, so it
-runs once, over the documents' blocks and the notebooks as well.
+Types are exact under mypy and pyright in strict mode, and mistakes are reported. A checker reads
+the library and its dependencies for longer than all that is checked here, so it runs once, over
+the documents' blocks and the notebooks as well.
 """
 
 import json
 import re
+import subprocess
 import sys
 
 import pytest
 
-from tests.support.blocks import BLOCKS, NOTEBOOKS, RECIPES, ROOT, in_a_function, notebook_source
-from tests.support.checkers import place_errors, run_checker
+from tests.support.blocks import (
+    BLOCKS,
+    MODULES,
+    NOTEBOOKS,
+    PAGES,
+    RECIPES,
+    ROOT,
+    RUFF,
+    in_a_function,
+    notebook_source,
+    save,
+)
 from tests.support.tiers import LONG
+
+pytestmark = pytest.mark.timeout(180)
 
 USAGE = ROOT / "tests" / "typing"
 MISTAKES = ROOT / "tests" / "typing_mistakes.py"
@@ -24,6 +38,29 @@ MYPY_MORE = ("deprecated", "redundant-expr", "truthy-bool", "unused-awaitable")
 LEADS_TO_OTHERS = ("to_frame(", "ferry_sdk.notebook")
 CELL_ENDS = "# pyright: reportUnusedExpression=false\n"
 """A cell ends with what it shows."""
+
+
+def run_checker(*arguments, cwd):
+    """What a checker says, whatever it thinks of the files."""
+    done = subprocess.run(
+        [sys.executable, "-m", *map(str, arguments)],
+        capture_output=True,
+        check=False,
+        cwd=cwd,
+        text=True,
+        timeout=150,
+    )
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    return done.stdout
+
+
+def place_errors(errors, places):
+    """Each error, by the document's own line."""
+    found = []
+    for file, line, words in errors:
+        path, _, first = places[file].rpartition(":")
+        found.append(f"{path}:{int(first) + line - 1}: {words}")
+    return found
 
 
 @pytest.fixture
@@ -70,7 +107,6 @@ def check(errors, places):
 
 
 @LONG
-@pytest.mark.timeout(180)
 def test_all_code_has_exactly_the_types_it_says_for_mypy(typed, tmp_path):
     options = ("--strict", "--config-file=", "--python-version=3.10", "--cache-dir=/dev/null")
     more = [f"--enable-error-code={name}" for name in MYPY_MORE]
@@ -81,7 +117,6 @@ def test_all_code_has_exactly_the_types_it_says_for_mypy(typed, tmp_path):
 
 
 @LONG
-@pytest.mark.timeout(180)
 def test_all_code_has_exactly_the_types_it_says_for_pyright(typed, tmp_path):
     here = ("--pythonpath", sys.executable)
     said = json.loads(run_checker("pyright", *here, "--outputjson", cwd=tmp_path))
@@ -92,3 +127,21 @@ def test_all_code_has_exactly_the_types_it_says_for_pyright(typed, tmp_path):
     ]
     check(errors, typed)
     assert said["summary"]["filesAnalyzed"] == len(typed)
+
+
+@LONG
+def test_blocks_have_the_form_that_ruff_gives():
+    files = [*PAGES, *MODULES, *NOTEBOOKS]
+    said = run_checker("ruff", "format", "--check", "--no-cache", *files, cwd=ROOT)
+    assert said.strip() == f"{len(files)} files already formatted"
+
+
+@LONG
+def test_blocks_are_clean_as_a_readers_own_code(tmp_path):
+    save(BLOCKS, tmp_path)
+    said = run_checker("ruff", "check", *RUFF, "--output-format", "json", ".", cwd=tmp_path)
+    errors = [
+        (one["filename"].rpartition("/")[2], one["location"]["row"], one["message"])
+        for one in json.loads(said)
+    ]
+    assert place_errors(errors, {block.file: block.place for block in BLOCKS}) == []

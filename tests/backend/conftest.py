@@ -1,8 +1,11 @@
 """Fixtures: clients of every kind, a booking to change, a journal, no pauses."""
 
+import logging
+
 import pytest
 
 from ferry_sdk.journal import Journal
+from tests.backend.notes import Noting
 from tests.support.tiers import mostly_long
 from tests.support.trip import booked
 
@@ -50,3 +53,22 @@ def booking_id(new_booking):
 def journal(tmp_path):
     with Journal(f"sqlite:///{tmp_path / 'journal.db'}") as made:
         yield made
+
+
+@pytest.fixture
+def noting(journal):
+    return Noting(journal)
+
+
+@pytest.fixture
+def warnings(caplog):
+    """The warnings of the library so far."""
+
+    def texts():
+        return [
+            record.getMessage()
+            for record in caplog.records
+            if record.name.startswith("ferry_sdk") and record.levelno >= logging.WARNING
+        ]
+
+    return texts

@@ -4,10 +4,9 @@ Arguments: the kind of client, the service's address, a token, the file of a jou
 standard input is a call, as JSON; each line of standard output is what it loaded and raised.
 """
 
-from __future__ import annotations
-
 import json
 import sys
+from contextlib import contextmanager
 from functools import partial
 from operator import attrgetter
 
@@ -18,7 +17,7 @@ class Loaded:
     """Which modules are loaded between the moment a call is prepared and its end."""
 
     def __init__(self):
-        self.before: set[str] = set()
+        self.before = set()
 
     def watch(self, shared):
         """Take the modules that are loaded when a call is ready as its beginning.
@@ -41,24 +40,16 @@ class Loaded:
         return sorted(added)
 
 
-def answers(call):
-    """What a call loads and raises."""
+@contextmanager
+def telling():
+    """Answer the parent: what the call of the block loads and raises."""
     error = None
     try:
-        call()
+        yield
     except Exception as failure:  # noqa: BLE001 -- it is told
         error = type(failure).__name__
-    return {"loaded": loaded.modules(), "error": error}
-
-
-async def answers_async(call):
-    """What a call of an async client loads and raises."""
-    error = None
-    try:
-        await call()
-    except Exception as failure:  # noqa: BLE001 -- it is told
-        error = type(failure).__name__
-    return {"loaded": loaded.modules(), "error": error}
+    sys.stdout.write(json.dumps({"loaded": loaded.modules(), "error": error}) + "\n")
+    sys.stdout.flush()
 
 
 def asked(client):
@@ -66,12 +57,6 @@ def asked(client):
     for line in sys.stdin:
         name, arguments, options = json.loads(line)
         yield partial(attrgetter(name)(client.with_options(**options)), **arguments)
-
-
-def tell(answer):
-    """Answer the parent."""
-    sys.stdout.write(json.dumps(answer) + "\n")
-    sys.stdout.flush()
 
 
 def token_source():
@@ -103,7 +88,8 @@ def run_sync(**more):
     with Ferry(**options(), **more) as ferry:
         loaded.watch(ferry._transport.shared)
         for call in asked(ferry):
-            tell(answers(call))
+            with telling():
+                call()
 
 
 async def run_async(**more):
@@ -112,7 +98,8 @@ async def run_async(**more):
     async with AsyncFerry(**options(), **more) as ferry:
         loaded.watch(ferry._transport.shared)
         for call in asked(ferry):
-            tell(await answers_async(call))
+            with telling():
+                await call()
 
 
 async def run_async_httpx():

@@ -34,7 +34,7 @@ class UnderWay:
     def __init__(self, call, gate=None):
         self._call = call
         self._gate = gate
-        self._outcome: Outcome | None = None
+        self._outcome = None
         self._thread = threading.Thread(target=self._make, daemon=True)
         self._thread.start()
 

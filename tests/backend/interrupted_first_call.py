@@ -8,8 +8,6 @@ Where a line is interrupted, the modules of other packages are there already: th
 hundreds, and every import takes place in a thread that no interruption reaches.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -30,8 +28,8 @@ class Interruption:
 
     def __init__(self, number):
         self.left = number
-        self.where: str | None = None
-        self.met: set[tuple[str, int]] = set()
+        self.where = None
+        self.met = set()
 
     def of_call(self, frame, *_):
         if frame.f_code.co_name == "start" and "context.py" in frame.f_code.co_filename:

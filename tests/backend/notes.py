@@ -1,7 +1,5 @@
 """A journal that remembers which entries were made through it."""
 
-from __future__ import annotations
-
 
 class Noting:
     """Passes everything on to the journal.
@@ -17,7 +15,7 @@ class Noting:
     def __init__(self, journal, beginning=None):
         self._journal = journal
         self._beginning = beginning
-        self.ids: list[str] = []
+        self.ids = []
 
     def begin(self, intent):
         if self._beginning is not None:

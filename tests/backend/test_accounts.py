@@ -1,7 +1,5 @@
 """A view with another token shares the connections with its client, and nothing else."""
 
-from __future__ import annotations
-
 import gc
 import sys
 import threading
@@ -10,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from itertools import count
-from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
@@ -28,17 +25,11 @@ from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.sandbox import Sandbox
 from tests.support.both import Clients
-from tests.support.exchanges import URL, caught
+from tests.support.exchanges import URL, caught, client_of
 from tests.support.operations import OPERATIONS, arguments
 from tests.support.tiers import LONG
 from tests.support.trip import DAY, NOW, PASSENGERS, TRAVELLERS, booked, search_arguments
 from tests.support.wire import TLS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from anyio.from_thread import BlockingPortal
 
 NORTH, SOUTH = "Massalia North", "Massalia South"
 CITY = b"Marseille"
@@ -57,18 +48,18 @@ class Accounts:
         tokens: The token of each request, in order.
     """
 
-    def __init__(self, services: Mapping[str, Sandbox]) -> None:
+    def __init__(self, services):
         self.services = services
-        self.sessions: dict[str, str] = {}
-        self.faults: list[str] = []
-        self.tokens: list[str] = []
+        self.sessions = {}
+        self.faults = []
+        self.tokens = []
         self.http = httpx.Client(verify=TLS)
 
-    def token_of(self, name: str) -> str:
+    def token_of(self, name):
         """The token of an account."""
         return self.services[name].token
 
-    def __call__(self, request: httpx.Request) -> httpx.Response:
+    def __call__(self, request):
         token = request.headers.get("authorization", "").removeprefix("Bearer ")
         self.tokens.append(token)
         if request.url.path == ECHO:
@@ -80,9 +71,7 @@ class Accounts:
                 return self._forward(request, token, name, sandbox)
         return httpx.Response(401, json={})
 
-    def _forward(
-        self, request: httpx.Request, token: str, name: str, sandbox: Sandbox
-    ) -> httpx.Response:
+    def _forward(self, request, token, name, sandbox):
         session = request.headers.get("mcp-session-id")
         if session is not None and self.sessions.get(session, token) != token:
             self.faults.append(f"{name} uses a session of another account")
@@ -101,7 +90,7 @@ class Accounts:
 
 
 @pytest.fixture(scope="module")
-def accounts() -> Iterator[Accounts]:
+def accounts():
     """Two accounts at one address, with different catalogues, bookings and sessions."""
     with Sandbox(now=NOW) as north, Sandbox(now=NOW) as south:
         made = Accounts({NORTH: north, SOUTH: south})
@@ -110,20 +99,13 @@ def accounts() -> Iterator[Accounts]:
 
 
 @pytest.fixture(autouse=True)
-def _without_routes() -> Iterator[None]:
+def _without_routes():
     clear_cache()
     yield
     clear_cache()
 
 
-def client_of(clients: Clients, accounts: Accounts, token: Any, **settings: Any) -> Ferry:
-    """A client at the address of the accounts."""
-    kind = httpx.AsyncClient if clients.is_async else httpx.Client
-    http_client = kind(transport=httpx.MockTransport(accounts))
-    return clients(token, base_url=URL, http_client=http_client, **settings)
-
-
-def pair(clients: Clients, accounts: Accounts, **settings: Any) -> tuple[Ferry, Ferry]:
+def pair(clients, accounts, **settings):
     """A client of one account, and its view for the other one."""
     north, south = accounts.services[NORTH], accounts.services[SOUTH]
     ferry = client_of(
@@ -137,7 +119,7 @@ def pair(clients: Clients, accounts: Accounts, **settings: Any) -> tuple[Ferry, 
     return ferry, view
 
 
-def texts(value: Any) -> str:
+def texts(value):
     """All that a result says."""
     if isinstance(value, BaseModel):
         return value.model_dump_json()
@@ -148,7 +130,7 @@ def texts(value: Any) -> str:
     return repr(value)
 
 
-def walk(ferry: Ferry, name: str, folder: Path) -> dict[str, str]:
+def walk(ferry, name, folder):
     """Make every call there is, and return what each says."""
     search = search_arguments()
     sailing = ferry.availability.search(**search)[0]
@@ -159,7 +141,7 @@ def walk(ferry: Ferry, name: str, folder: Path) -> dict[str, str]:
     ticket = {"ticket_id": first.ticket_id}
     booking = {"booking_id": own[0].booking_id}
     selected = {"availabilities": [selection], "passengers": PASSENGERS}
-    given: dict[str, dict[str, Any]] = {
+    given = {
         "availability.search": search,
         "bookings.create": selected,
         "bookings.confirm": {"booking_id": own[1].booking_id},
@@ -183,7 +165,7 @@ def walk(ferry: Ferry, name: str, folder: Path) -> dict[str, str]:
         "tickets.cancel": ticket,
         "bookings.cancel": {"booking_id": own[1].booking_id},
     }
-    said: dict[str, str] = {}
+    said = {}
     for operation in [*given, *(each for each in OPERATIONS if each not in given)]:
         group, _, call = operation.partition(".")
         keywords = given.get(operation) or arguments(operation, folder)
@@ -205,8 +187,8 @@ def walk(ferry: Ferry, name: str, folder: Path) -> dict[str, str]:
 
 @LONG
 def test_two_accounts_share_nothing_in_any_call_sync_and_async_at_once(
-    accounts: Accounts, asyncio_portal: BlockingPortal, tmp_path: Path
-) -> None:
+    accounts, asyncio_portal, tmp_path
+):
     made = Clients(None), Clients(asyncio_portal)
     views = [view for clients in made for view in pair(clients, accounts)]
     names = [NORTH, SOUTH, NORTH, SOUTH]
@@ -217,7 +199,7 @@ def test_two_accounts_share_nothing_in_any_call_sync_and_async_at_once(
     assert not accounts.faults
     assert {*accounts.sessions.values()} == {each.token for each in accounts.services.values()}
     assert len(accounts.sessions) == 4, "one for each account of each client"
-    ids: list[set[str]] = []
+    ids = []
     for name, said in zip(names, walks, strict=True):
         other = SOUTH if name == NORTH else NORTH
         for operation, text in said.items():
@@ -231,9 +213,7 @@ def test_two_accounts_share_nothing_in_any_call_sync_and_async_at_once(
     }
 
 
-def test_both_accounts_use_the_same_connection(
-    clients: Clients, accounts: Accounts, ferry_sandbox: Sandbox
-) -> None:
+def test_both_accounts_use_the_same_connection(clients, accounts, ferry_sandbox):
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     view = ferry.with_options(token=ferry_sandbox.read_only_token)
     for one in (ferry, view, ferry, view):
@@ -246,15 +226,13 @@ def test_both_accounts_use_the_same_connection(
     assert accounts.tokens[before:] == [accounts.token_of(NORTH), accounts.token_of(SOUTH)] * 2
 
 
-def test_a_view_keeps_the_rest_and_leaves_the_organisation_token(
-    clients: Clients, accounts: Accounts, tmp_path: Path
-) -> None:
+def test_a_view_keeps_the_rest_and_leaves_the_organisation_token(clients, accounts, tmp_path):
     north, south = (accounts.services[name] for name in (NORTH, SOUTH))
-    outcomes: list[str] = []
-    asked: list[str] = []
+    outcomes = []
+    asked = []
 
     class Limiter:
-        def acquire(self, operation: str) -> None:
+        def acquire(self, operation):
             asked.append(operation)
 
     with (
@@ -297,7 +275,7 @@ def test_a_view_keeps_the_rest_and_leaves_the_organisation_token(
         assert not asked
 
 
-def test_options_of_an_account_are_checked(clients: Clients, accounts: Accounts) -> None:
+def test_options_of_an_account_are_checked(clients, accounts):
     ferry, _ = pair(clients, accounts, read_only=True)
     for name, values in (
         ("token", (None, "", "a\nb", 5)),
@@ -315,12 +293,12 @@ def test_options_of_an_account_are_checked(clients: Clients, accounts: Accounts)
     assert south.token not in repr(view)
 
 
-def test_an_async_token_or_limiter_needs_the_async_client() -> None:
+def test_an_async_token_or_limiter_needs_the_async_client():
     class Limiter:
-        async def acquire(self, operation: str) -> None:
+        async def acquire(self, operation):
             """Never asked."""
 
-    async def token() -> str:
+    async def token():
         return "never asked for"
 
     with Ferry("north-token", base_url=URL) as ferry:
@@ -329,7 +307,7 @@ def test_an_async_token_or_limiter_needs_the_async_client() -> None:
             assert error.field in options
 
 
-def test_every_token_in_use_is_hidden(clients: Clients, accounts: Accounts) -> None:
+def test_every_token_in_use_is_hidden(clients, accounts):
     ferry, view = pair(clients, accounts)
     tokens = [sandbox.token for sandbox in accounts.services.values()]
     for one in (ferry, view, ferry.with_options(token="a-third-account")):
@@ -339,13 +317,11 @@ def test_every_token_in_use_is_hidden(clients: Clients, accounts: Accounts) -> N
             assert token not in f"{error!r} {error} {error.message}"
 
 
-def test_a_function_is_asked_for_each_account_and_holds_up_no_other(
-    clients: Clients, accounts: Accounts
-) -> None:
+def test_a_function_is_asked_for_each_account_and_holds_up_no_other(clients, accounts):
     north, south = accounts.token_of(NORTH), accounts.token_of(SOUTH)
     may_go_on, is_asked, calls = threading.Event(), threading.Event(), count()
 
-    def slow() -> str:
+    def slow():
         next(calls)
         is_asked.set()
         assert may_go_on.wait(60)
@@ -368,9 +344,7 @@ def test_a_function_is_asked_for_each_account_and_holds_up_no_other(
     assert next(calls) == 3, "another view of the function is an account of its own"
 
 
-def test_each_account_has_files_of_its_own(
-    clients: Clients, accounts: Accounts, tmp_path: Path
-) -> None:
+def test_each_account_has_files_of_its_own(clients, accounts, tmp_path):
     ferry, view = pair(clients, accounts, route_cache=tmp_path)
     assert ferry.routes.find(NORTH)
     assert view.routes.find(SOUTH)
@@ -392,7 +366,7 @@ def test_each_account_has_files_of_its_own(
     assert len(accounts.tokens) > before
 
 
-def test_what_a_function_s_account_knows_goes_with_it(clients: Clients, accounts: Accounts) -> None:
+def test_what_a_function_s_account_knows_goes_with_it(clients, accounts):
     ferry, _ = pair(clients, accounts)
     token = accounts.services[SOUTH].token
     view = ferry.with_options(token=lambda: token)
@@ -403,9 +377,7 @@ def test_what_a_function_s_account_knows_goes_with_it(clients: Clients, accounts
     assert not catalogues._graphs
 
 
-def test_the_routes_of_the_accounts_used_last_are_kept(
-    clients: Clients, accounts: Accounts, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_routes_of_the_accounts_used_last_are_kept(clients, accounts, monkeypatch):
     monkeypatch.setattr(catalogues, "_MAX_KEPT", 2)
     first, second = pair(clients, accounts)
     third = first.with_options(language="fr")
@@ -426,7 +398,7 @@ def test_the_routes_of_the_accounts_used_last_are_kept(
     assert len(accounts.tokens) > before
 
 
-def test_a_view_is_cheap() -> None:
+def test_a_view_is_cheap():
     with Ferry("token-zero", base_url="https://ferry.example") as ferry:
         ferry.with_options(token="token-one")
         calls = count()

@@ -1,7 +1,5 @@
 """A task cancelled in the middle of a write: it is on record, and what became of it is found."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time
@@ -75,11 +73,6 @@ def stop(request):
 
 
 @pytest.fixture
-def noting(journal):
-    return Noting(journal)
-
-
-@pytest.fixture
 def aferry(ferry_sandbox, noting, stop):
     made = AsyncFerry(
         ferry_sandbox.token,
@@ -97,18 +90,10 @@ def in_doubt(journal):
     return journal.unresolved()[0]
 
 
-def warnings_of(caplog):
-    return [
-        record.getMessage()
-        for record in caplog.records
-        if record.name.startswith("ferry_sdk") and record.levelno >= logging.WARNING
-    ]
-
-
 @pytest.mark.parametrize("protocol", ["REST", "MCP"])
 @pytest.mark.parametrize("done", [False, True], ids=["not done yet", "done"])
 def test_a_confirmation_is_on_record_and_settled_later(
-    stop, aferry, ferry_sandbox, journal, booking_id, caplog, done, protocol
+    stop, aferry, ferry_sandbox, journal, booking_id, warnings, done, protocol
 ):
     name = "bookings.confirm" if protocol == "REST" else "mcp.confirm_booking"
     method = aferry.bookings.confirm if protocol == "REST" else aferry.mcp.confirm_booking
@@ -117,7 +102,7 @@ def test_a_confirmation_is_on_record_and_settled_later(
     hold.release()
     entry = in_doubt(journal)
     assert entry.operation == name
-    (line,) = warnings_of(caplog)
+    (line,) = warnings()
     assert "may have happened" in line
     assert entry.correlation_id in line
     eventually(lambda: ferry_sandbox.counters.effects)
@@ -127,27 +112,6 @@ def test_a_confirmation_is_on_record_and_settled_later(
     assert not journal.unresolved()
     assert journal.entry(entry.id).state == "done"
     assert ferry_sandbox.counters.requests[name] == 1
-
-
-@pytest.mark.parametrize("write", ["cancel booking", "cancel ticket", "mark paid"])
-def test_every_write_that_can_be_read_back_is_settled_later(
-    stop, aferry, ferry, ferry_sandbox, journal, booking_id, write
-):
-    ticket_id = ferry.bookings.confirm(booking_id).ticket_id
-    ferry_sandbox.counters.reset()
-    name, call = {
-        "cancel booking": ("bookings.cancel", partial(aferry.bookings.cancel, booking_id)),
-        "cancel ticket": ("tickets.cancel", partial(aferry.tickets.cancel, ticket_id)),
-        "mark paid": (
-            "tickets.mark_paid",
-            partial(aferry.tickets.mark_paid, ticket_id, external_payment_ref="p-1"),
-        ),
-    }[write]
-    hold = Hold(ferry_sandbox, name, replies=True)
-    stop(call, lambda: hold.held)
-    entry = in_doubt(journal)
-    assert stop.portal.call(aferry.recover, entry).read_back
-    assert journal.entry(entry.id).state == "done"
 
 
 def test_a_creation_is_on_record_and_not_made_twice(stop, aferry, ferry, ferry_sandbox, journal):
@@ -166,7 +130,7 @@ def test_a_creation_is_on_record_and_not_made_twice(stop, aferry, ferry, ferry_s
 
 @pytest.mark.parametrize("moment", ["handshake", "token", "pause", "turn"])
 def test_before_the_first_byte_it_is_on_record_as_not_sent(
-    stop, aferry, ferry_sandbox, noting, booking_id, caplog, moment
+    stop, aferry, ferry_sandbox, noting, booking_id, caplog, warnings, moment
 ):
     if moment == "token":
         asked = []
@@ -194,17 +158,17 @@ def test_before_the_first_byte_it_is_on_record_as_not_sent(
             assert first.result(20)
     eventually(lambda: noting.states == ["not_sent"])  # a thread puts it there, whatever comes
     assert not ferry_sandbox.counters.effects
-    assert not warnings_of(caplog)
+    assert not warnings()
     assert stop.portal.call(aferry.bookings.confirm, booking_id).booking_id == booking_id
 
 
-def test_while_it_connects_it_is_on_record_as_not_sent(stop, noting, caplog):
+def test_while_it_connects_it_is_on_record_as_not_sent(stop, noting, warnings):
     # Nobody answers the handshake of TLS, so no request can have left.
     with Service(hang) as service:
         ferry = AsyncFerry("t", base_url=service.secure_url, journal=noting)
         stop(partial(ferry.bookings.confirm, "b-1"), lambda: connections_to(service.secure_url))
         eventually(lambda: noting.states == ["not_sent"])
-        assert not warnings_of(caplog)
+        assert not warnings()
         stop.portal.call(ferry.aclose)
 
 
@@ -247,11 +211,11 @@ def test_a_cancelled_handshake_does_not_keep_others_from_theirs(stop, aferry, fe
 
 
 def test_a_read_back_that_is_cancelled_leaves_the_write_on_record(
-    stop, aferry, ferry_sandbox, journal, booking_id, caplog
+    stop, aferry, ferry_sandbox, journal, booking_id, warnings
 ):
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     hold = Hold(ferry_sandbox, "bookings.get")
     stop(partial(aferry.bookings.confirm, booking_id), lambda: hold.held)
     entry = in_doubt(journal)
-    assert any(entry.correlation_id in line for line in warnings_of(caplog))
+    assert any(entry.correlation_id in line for line in warnings())
     assert stop.portal.call(aferry.recover, entry).read_back

@@ -165,17 +165,6 @@ def test_a_block_that_fails_closes_the_client(ferry_sandbox):
         ferry.catalogue.vehicle_types()
 
 
-def test_closed_by_another_task(ferry_sandbox, portal):
-    ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
-    hold = Hold(ferry_sandbox, "catalogue.vehicle_types", times=20)
-    calls = [portal.start_task_soon(ferry.catalogue.vehicle_types) for _ in range(20)]
-    eventually(lambda: hold.held == 20)
-    portal.call(ferry.aclose)
-    for call in calls:
-        assert isinstance(call.exception(SOON), FerryError)
-    eventually(lambda: not connections_to(ferry_sandbox.base_url), SOON)
-
-
 def test_opened_and_closed_under_fire(new_client, ferry_sandbox):
     for _ in range(6):
         ferry = new_client(max_retries=1)

@@ -1,7 +1,5 @@
 """The library's own connections: kept and used again while they are whole, counted, and ended."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import signal
@@ -45,8 +43,8 @@ class Held:
     """
 
     def __init__(self):
-        self.gates: list[threading.Event] = []
-        self.used: list[int] = []
+        self.gates = []
+        self.used = []
         self._is_open = False
 
     def __call__(self, connection):
@@ -152,18 +150,6 @@ def test_there_are_two_hundred_places(portal):
         assert len(held.gates) == 200
         portal.call(ferry.aclose)
         eventually(lambda: not connections_to(service.url))
-
-
-def test_many_threads_share_few_connections(ferry_sandbox, monkeypatch):
-    monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", 5)
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-
-        def calls():
-            return {len(ferry.catalogue.vehicle_types()) for _ in range(5)}
-
-        assert len({frozenset(one.value()) for one in at_once(*[calls] * 20)}) == 1
-        assert ferry_sandbox.counters.connections <= 5
-    assert not connections_to(ferry_sandbox.base_url)
 
 
 def test_a_parting_word_is_nobodys_reply(any_clients):

@@ -1,7 +1,5 @@
 """No call loads a module: an interruption in the middle of an import would break what follows."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os
@@ -59,7 +57,7 @@ class Program:
             stdout=subprocess.PIPE,
             text=True,
         )
-        self.errors: set[str | None] = set()
+        self.errors = set()
 
     def __enter__(self):
         return self

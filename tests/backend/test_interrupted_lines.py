@@ -80,8 +80,8 @@ class Interruption:
         self._left = number
         self._kind = kind
         self._counts = False
-        self._met: set[tuple[str, int]] = set()
-        self.where: tuple[str, int] | None = None
+        self._met = set()
+        self.where = None
 
     def left(self):
         """Count from now on: the first byte of a request leaves."""

@@ -15,7 +15,6 @@ from ferry_sdk import Ferry
 from ferry_sdk._runtime import threads as runtime_threads
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, eventually, threads_end
-from tests.backend.notes import Noting
 from tests.backend.test_interrupted_lines import Interruption
 from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
@@ -26,11 +25,6 @@ from tests.transport.scripted import Service, hang, in_turn, read_bytes, serve
 def deadline(request):
     """With a deadline a request is made in a thread of its own."""
     return request.param
-
-
-@pytest.fixture
-def noting(journal):
-    return Noting(journal)
 
 
 @pytest.fixture
@@ -70,14 +64,10 @@ def interrupted(when):
         signal.signal(signal.SIGINT, before)
 
 
-def warnings_of(caplog):
-    return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
-
-
 @pytest.mark.parametrize("protocol", ["REST", "MCP"])
 @pytest.mark.parametrize("done", [False, True], ids=["not done yet", "done"])
 def test_a_write_is_on_record_and_settled_later(
-    noted, ferry_sandbox, journal, booking_id, caplog, done, protocol
+    noted, ferry_sandbox, journal, booking_id, warnings, done, protocol
 ):
     name = "bookings.confirm" if protocol == "REST" else "mcp.confirm_booking"
     method = noted.bookings.confirm if protocol == "REST" else noted.mcp.confirm_booking
@@ -87,7 +77,7 @@ def test_a_write_is_on_record_and_settled_later(
     hold.release()
     (entry,) = journal.unresolved()
     assert (entry.operation, entry.state) == (name, "unknown")
-    (line,) = warnings_of(caplog)
+    (line,) = warnings()
     assert entry.correlation_id in line
     eventually(lambda: ferry_sandbox.counters.effects)
     assert noted.recover(entry).read_back
@@ -108,7 +98,7 @@ def test_the_next_call_does_not_get_the_reply_of_the_last(noted, ferry_sandbox, 
 
 # The socket of a TLS handshake that is interrupted is known to nobody yet.
 @pytest.mark.filterwarnings("ignore:unclosed <ssl.SSLSocket:ResourceWarning")
-def test_before_the_first_byte_it_is_on_record_as_not_sent(noting, deadline, caplog):
+def test_before_the_first_byte_it_is_on_record_as_not_sent(noting, deadline, warnings):
     # Nobody answers the handshake of TLS, so no request can have left.
     with (
         Service(in_turn(read_bytes(1), hang)) as service,
@@ -117,7 +107,7 @@ def test_before_the_first_byte_it_is_on_record_as_not_sent(noting, deadline, cap
         with interrupted(lambda: service.heard):
             noted.bookings.confirm("b-1")
         assert noting.states == ["not_sent"]
-        assert not warnings_of(caplog)
+        assert not warnings()
 
 
 @pytest.mark.parametrize("moment", ["handshake", "pause"])
@@ -216,7 +206,7 @@ def test_an_interruption_at_any_line_of_a_threads_start_leaves_no_thread_and_rep
 @pytest.mark.timeout(1800)  # thousands of calls
 # What was being connected is closed by the collector, which says so.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-@pytest.mark.parametrize("signals", mostly_long([300, 10_000], ids=str))
+@pytest.mark.parametrize("signals", mostly_long([100, 10_000], ids=str))
 def test_signals_at_any_moment_leave_no_thread_and_repeat_nothing(signals, record_property):
     recorder = Counting()
     is_armed = False

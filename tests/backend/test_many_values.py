@@ -48,13 +48,6 @@ def test_a_text_of_mcp_is_bounded_as_well():
         decode_json(json.dumps(text).encode())
 
 
-def test_a_write_with_such_a_reply_is_read_back(clients):
-    with Service(packed(LISTS, "201 Created"), serve) as service:
-        ferry = clients("t", base_url=service.url, max_retries=0, deadline=20)
-        assert ferry.bookings.confirm("b-1").read_back
-        assert len(service.asked) == 2
-
-
 def test_a_reading_of_such_a_reply_says_what_it_was(clients):
     with Service(packed(LISTS)) as service:
         ferry = clients("t", base_url=service.url, max_retries=0, deadline=20)

@@ -7,9 +7,9 @@ import traceback
 
 import pytest
 
-from ferry_sdk import FerryError, OutcomeUnknownError
-from tests.transport.calls import CREATE
-from tests.transport.scripted import Service, serve
+from ferry_sdk import FerryError
+from tests.support.tables import each
+from tests.transport.scripted import Service
 
 # Who leaves a body in the middle leaves generators of httpcore's to the collector; trio says so.
 pytestmark = pytest.mark.filterwarnings("ignore:Async generator 'http:ResourceWarning")
@@ -20,7 +20,6 @@ BODY = json.dumps(
     | {"doc_number": NAMES[2], "birth_date": NAMES[3]}
 ).encode()
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"
-SWITCHING = b"HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n"
 BROKEN = {
     "chunks that are none": HEAD + b"transfer-encoding: chunked\r\n\r\n" + BODY + b"\r\n",
     "no head": BODY + b"\r\n\r\n",
@@ -44,11 +43,11 @@ def replied(raw):
 
 
 @pytest.mark.usefixtures("look_once")
-@pytest.mark.parametrize("raw", BROKEN.values(), ids=BROKEN)
-@pytest.mark.parametrize("name", ["get", "confirm"])
-def test_a_reply_shows_nobody(any_clients, caplog, raw, name):
+@each("kind", BROKEN)
+@each("name", ["get", "confirm"])
+def test_a_reply_shows_nobody(any_clients, caplog, kind, name):
     caplog.set_level(logging.DEBUG)
-    with Service(replied(raw)) as service:
+    with Service(replied(BROKEN[kind])) as service:
         ferry = any_clients("t", base_url=service.url, max_retries=0, deadline=20)
         with pytest.raises(FerryError) as info:
             getattr(ferry.bookings, name)("b-1")
@@ -56,12 +55,3 @@ def test_a_reply_shows_nobody(any_clients, caplog, raw, name):
     shown = f"{error} {error!r} {''.join(traceback.format_exception(error))} {caplog.text}"
     shown += pickle.dumps(error, 0).decode("latin-1")
     assert not [name for name in NAMES if name in shown]
-
-
-def test_a_status_that_answers_nothing_counts_as_a_lost_reply(any_clients):
-    with Service(replied(SWITCHING), replied(SWITCHING), serve) as service:
-        ferry = any_clients("t", base_url=service.url, max_retries=0, deadline=20)
-        with pytest.raises(OutcomeUnknownError):
-            CREATE.make(ferry)
-        assert service.asked == [CREATE.line]
-        assert ferry.bookings.confirm("b-1").read_back

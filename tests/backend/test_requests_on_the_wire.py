@@ -1,7 +1,5 @@
 """What the library's own HTTP clients write: the target, Host and the other headers."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 
@@ -24,8 +22,8 @@ class Notes:
     """A script that notes targets and headers, and gives a cookie with every reply."""
 
     def __init__(self):
-        self.targets: list[str] = []
-        self.headers: list[list[tuple[str, str]]] = []
+        self.targets = []
+        self.headers = []
 
     def __call__(self, connection):
         while head := connection.socket.recv(65536, socket.MSG_PEEK):

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from ferry_sdk import Ferry, NotFoundError, correlation
+from ferry_sdk import NotFoundError, correlation
 from tests.backend.gathering import at_once
 
 THREADS = 8
@@ -49,35 +49,18 @@ def test_reads_and_writes_of_both_protocols(new_client, ferry_sandbox, new_booki
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 1
 
 
-def test_a_session_that_ends_is_renewed_once_for_all(new_client, ferry_sandbox):
-    ferry = new_client()
-    ferry.mcp.countries()
-    ferry_sandbox._sessions.clear()
-    calls = at_once(*[ferry.mcp.countries] * THREADS)
-    assert len({len(call.value()) for call in calls}) == 1
-    assert ferry_sandbox.counters.requests["mcp.initialize"] == 2
-
-
-def test_views_made_in_threads_keep_to_themselves(new_client, ferry_sandbox):
-    ferry = new_client()
+def test_views_and_correlations_of_threads_keep_to_themselves(new_client):
+    ferry = new_client(deadline=20)
 
     def named(index):
-        view = ferry.with_options(correlation_id=f"view-{index}", deadline=20)
-        with pytest.raises(NotFoundError) as raised:
+        view = ferry.with_options(correlation_id=f"view-{index}")
+        with pytest.raises(NotFoundError) as of_view:
             view.tickets.get("none")
-        return str(raised.value.correlation_id)
+        with correlation(f"thread-{index}"), pytest.raises(NotFoundError) as of_thread:
+            ferry.tickets.get("none")
+        return of_view.value.correlation_id, of_thread.value.correlation_id
 
     calls = at_once(*[lambda index=index: named(index) for index in range(THREADS)])
-    assert [call.value() for call in calls] == [f"view-{index}" for index in range(THREADS)]
-
-
-def test_a_correlation_is_a_threads_own(ferry_sandbox):
-    def named(index, ferry):
-        with correlation(f"thread-{index}"), pytest.raises(NotFoundError) as raised:
-            ferry.tickets.get("none")
-        return str(raised.value.correlation_id)
-
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, deadline=20) as ferry:
-        calls = at_once(*[lambda index=index: named(index, ferry) for index in range(THREADS)])
-        names = [call.value() for call in calls]
-    assert names == [f"thread-{index}" for index in range(THREADS)]
+    assert [call.value() for call in calls] == [
+        (f"view-{index}", f"thread-{index}") for index in range(THREADS)
+    ]

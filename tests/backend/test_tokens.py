@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from ferry_sdk import AsyncFerry, ConfigurationError, Ferry
+from ferry_sdk import ConfigurationError, Ferry
 from ferry_sdk._engine.token_file import FileToken
 from tests.backend.gathering import UnderWay, at_once, eventually
 
@@ -66,34 +66,17 @@ def mcp(ferry):
 
 
 def test_a_crowd_makes_one_renewal(any_clients, ferry_sandbox):
-    tokens = Tokens(ferry_sandbox.token)
-    ferry = any_clients(tokens, base_url=ferry_sandbox.base_url)
-    views = [ferry, *(ferry.with_options(language=language) for language in ("fr", "it"))]
-    pairs = [partial(call, view) for call in (rest, mcp) for view in views]
-    assert all(one.value() for one in at_once(*pairs * (CROWD // 6)))
-    assert tokens.asked == 2
-    assert tokens.most == 1
-    assert rest(ferry)
-    assert tokens.asked == 2
-
-
-def test_a_crowd_of_tasks_makes_one_renewal(ferry_sandbox, portal):
-    tokens = Tokens(ferry_sandbox.token)
-    ferry = AsyncFerry(tokens.awaited, base_url=ferry_sandbox.base_url)
-    counts = []
-
-    async def one(call):
-        counts.append(len(await call(ferry)))
-
-    async def crowd():
-        async with anyio.create_task_group() as group:
-            for index in range(CROWD):
-                group.start_soon(one, mcp if index % 2 else rest)
-        await ferry.aclose()
-
-    portal.call(crowd)
-    assert len(counts) == CROWD
-    assert tokens.asked == 2
+    for is_awaited in {False, any_clients.is_async}:
+        tokens = Tokens(ferry_sandbox.token)
+        give = tokens.awaited if is_awaited else tokens
+        ferry = any_clients(give, base_url=ferry_sandbox.base_url)
+        views = [ferry, *(ferry.with_options(language=language) for language in ("fr", "it"))]
+        pairs = [partial(call, view) for call in (rest, mcp) for view in views]
+        assert all(one.value() for one in at_once(*pairs * (CROWD // 6)))
+        assert tokens.asked == 2
+        assert tokens.most == 1
+        assert rest(ferry)
+        assert tokens.asked == 2
 
 
 def test_a_client_of_its_own_has_a_token_of_its_own(ferry_sandbox):

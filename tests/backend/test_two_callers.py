@@ -66,21 +66,6 @@ def test_a_crowd_makes_one_request(new_client, ferry_sandbox, booking_id, togeth
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 
-def test_a_ticket_is_cancelled_once_for_both_protocols(
-    new_client, ferry_sandbox, booking_id, together
-):
-    ferry = new_client()
-    ticket_id = ferry.bookings.confirm(booking_id).ticket_id
-    leader, follower = together(
-        "tickets.cancel",
-        lambda: ferry.tickets.cancel(ticket_id),
-        lambda: ferry.mcp.cancel_ticket(ticket_id),
-    )
-    assert leader.value() == follower.value()
-    counted = ferry_sandbox.counters.requests
-    assert counted["tickets.cancel"] + counted["mcp.cancel_ticket"] == 1
-
-
 @pytest.mark.parametrize("kind", ["sync and async", "two loops"])
 def test_callers_of_different_kinds_make_one_request(
     ferry_sandbox, booking_id, asyncio_portal, trio_portal, kind, together
@@ -196,39 +181,39 @@ def test_one_who_joined_has_a_deadline_of_its_own(new_client, ferry_sandbox, boo
     assert leader.value().booking_id == booking_id
 
 
-@pytest.mark.parametrize("done", [True, False], ids=["done", "not done yet"])
-def test_when_the_leader_is_cancelled_the_other_reads_back(
-    portal, ferry_sandbox, booking_id, joined, done
-):
+@pytest.fixture
+def two_tasks(portal, ferry_sandbox, booking_id, joined):
+    """Makes two tasks, of which one has joined the other, whose request is held."""
     ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
-    hold = Hold(ferry_sandbox, "bookings.confirm", replies=done)
-    leader = portal.start_task_soon(ferry.bookings.confirm, booking_id)
-    eventually(lambda: hold.held)
-    follower = portal.start_task_soon(ferry.bookings.confirm, booking_id)
-    eventually(lambda: joined)
+
+    def made(*, replies=False):
+        hold = Hold(ferry_sandbox, "bookings.confirm", replies=replies)
+        leader = portal.start_task_soon(ferry.bookings.confirm, booking_id)
+        eventually(lambda: hold.held)
+        follower = portal.start_task_soon(ferry.bookings.confirm, booking_id)
+        eventually(lambda: joined)
+        return hold, leader, follower
+
+    yield made
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
+    assert len(ferry_sandbox.counters.effects) == 1
+    portal.call(ferry.aclose)
+
+
+@pytest.mark.parametrize("done", [True, False], ids=["done", "not done yet"])
+def test_when_the_leader_is_cancelled_the_other_reads_back(portal, two_tasks, booking_id, done):
+    hold, leader, follower = two_tasks(replies=done)
     leader.cancel()
     portal.call(lambda: None)  # the event loop has cancelled it
     hold.release()
     confirmation = follower.result(LONG)
     assert confirmation.booking_id == booking_id
     assert confirmation.read_back
-    assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
-    assert len(ferry_sandbox.counters.effects) == 1
-    portal.call(ferry.aclose)
 
 
-def test_when_one_who_joined_is_cancelled_the_leader_goes_on(
-    portal, ferry_sandbox, booking_id, joined
-):
-    ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
-    hold = Hold(ferry_sandbox, "bookings.confirm")
-    leader = portal.start_task_soon(ferry.bookings.confirm, booking_id)
-    eventually(lambda: hold.held)
-    follower = portal.start_task_soon(ferry.bookings.confirm, booking_id)
-    eventually(lambda: joined)
+def test_when_one_who_joined_is_cancelled_the_leader_goes_on(two_tasks):
+    hold, leader, follower = two_tasks()
     follower.cancel()
     eventually(follower.done)
     hold.release()
     assert not leader.result(LONG).read_back
-    assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
-    portal.call(ferry.aclose)

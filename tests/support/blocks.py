@@ -42,24 +42,24 @@ class Block:
     source: str
 
     @property
-    def place(self) -> str:
+    def place(self):
         """Where its first line of code is."""
         return f"{self.path.relative_to(ROOT)}:{self.line}"
 
     @property
-    def what(self) -> str:
+    def what(self):
         """The name that it is counted by."""
         if self.path.suffix == ".py":
             return "docstring examples executed"
         return "blocks executed" if self.kind == "python" else "cells executed"
 
     @property
-    def file(self) -> str:
+    def file(self):
         """The file that a reader would save it in."""
         name = re.sub(r"\W", "_", self.place)
         return self.title or (f"test_{name}.py" if "def test_" in self.source else f"{name}.py")
 
-    def now(self, told: str) -> str:
+    def now(self, told):
         """What `run_shown.py` made of the block, with a sign for what no test can know."""
         signs = [line for line in self.source.splitlines() if SAYS in line and VARIES in line]
         return "".join(
@@ -68,11 +68,11 @@ class Block:
         )
 
 
-def fits(sign: str, line: str) -> bool:
+def fits(sign, line):
     return re.fullmatch(".+".join(map(re.escape, sign.split(VARIES))), line) is not None
 
 
-def blocks_of(path: Path) -> list[Block]:
+def blocks_of(path):
     text = path.read_text("utf-8")
     return [
         Block(
@@ -87,7 +87,7 @@ def blocks_of(path: Path) -> list[Block]:
     ]
 
 
-def all_blocks() -> list[Block]:
+def all_blocks():
     return [block for path in (*PAGES, *MODULES) for block in blocks_of(path)]
 
 
@@ -100,7 +100,7 @@ RECIPES = {block.title: block for block in TO_SAVE if block.title.startswith("bo
 """Blocks that need an agent framework; tests/agents/recipes runs them."""
 
 
-def python(*arguments: object, cwd: Path, new: bool = False) -> str:
+def python(*arguments, cwd, new=False):
     """What the interpreter prints; it has to end well."""
     environment = {key: value for key, value in os.environ.items() if key[:6] != "FERRY_"}
     done = run(
@@ -113,12 +113,12 @@ def python(*arguments: object, cwd: Path, new: bool = False) -> str:
     return done.stdout
 
 
-def beside(block: Block) -> list[Block]:
+def beside(block):
     """The files that a reader of the block has: those of its own page, for a docstring any."""
     return [one for one in TO_SAVE if block.path.suffix == ".py" or one.path == block.path]
 
 
-def run_block(block: Block, folder: Path) -> str:
+def run_block(block, folder):
     """Run a block beside the files of its page; it comes back with what it said."""
     save([*beside(block), block], folder)
     file = folder / block.file
@@ -129,23 +129,23 @@ def run_block(block: Block, folder: Path) -> str:
     return file.read_text("utf-8")
 
 
-def save(blocks: list[Block], folder: Path) -> None:
+def save(blocks, folder):
     for block in blocks:
         (folder / block.file).write_text(block.source, encoding="utf-8")
 
 
-def in_a_function(source: str) -> str:
+def in_a_function(source):
     """What awaits at the top, for a checker that knows no cells; its lines are one further."""
     return "async def cell() -> None:\n" + indent(source, "    ")
 
 
-def notebook_source(path: Path) -> str:
+def notebook_source(path):
     """The cells of a notebook, as one program."""
     cells = json.loads(path.read_text("utf-8"))["cells"]
     return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
 
 
-def renew(block: Block) -> Block:
+def renew(block):
     """The block in its right form, with what it says now."""
     with TemporaryDirectory() as folder:
         save([*beside(block), block], Path(folder))
@@ -157,7 +157,7 @@ def renew(block: Block) -> Block:
         return replace(mended, source=mended.now(run_block(mended, file.parent)))
 
 
-def main() -> None:
+def main():
     python("-m", "ruff", "format", *PAGES, *MODULES, cwd=ROOT)
     blocks = all_blocks()
     with ThreadPoolExecutor(4) as pool:

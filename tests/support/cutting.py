@@ -1,13 +1,9 @@
 """A TCP proxy that does harm to order: it refuses, cuts, swallows, holds back, slows, and notes."""
 
-from __future__ import annotations
-
 import socket
 import threading
 
-from typing_extensions import Self
-
-from .cutting_harms import Harm, Order, Passage
+from .cutting_harms import Order, Passage
 from .cutting_links import Link
 
 HOST = "127.0.0.1"
@@ -20,20 +16,20 @@ class Door:
         port: The port.
     """
 
-    def __init__(self) -> None:
+    def __init__(self):
         self._holder = _bound(0)
-        self.port: int = self._holder.getsockname()[1]
-        self._listener: socket.socket | None = None
-        self._caller: socket.socket | None = None
+        self.port = self._holder.getsockname()[1]
+        self._listener = None
+        self._caller = None
 
-    def open(self) -> socket.socket:
+    def open(self):
         """Listen."""
         self.shut()
         self._listener = _bound(self.port)
         self._listener.listen(64)
         return self._listener
 
-    def shut(self) -> None:
+    def shut(self):
         """Do not listen: attempts to connect are refused."""
         if self._listener is not None:
             self._listener.shutdown(socket.SHUT_RDWR)  # close alone does not wake who accepts
@@ -42,7 +38,7 @@ class Door:
             self._caller.close()
         self._listener = self._caller = None
 
-    def jam(self) -> None:
+    def jam(self):
         """Listen with a queue that is full: attempts to connect get no answer at all."""
         self.shut()
         self._listener = _bound(self.port)
@@ -51,13 +47,13 @@ class Door:
         self._caller.setblocking(False)  # another caller may have been faster
         self._caller.connect_ex((HOST, self.port))
 
-    def close(self) -> None:
+    def close(self):
         """Give up the port."""
         self.shut()
         self._holder.close()
 
 
-def _bound(port: int) -> socket.socket:
+def _bound(port):
     bound = socket.socket()
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     bound.bind((HOST, port))
@@ -71,34 +67,34 @@ class CuttingProxy:
         port: Where the service listens on this machine.
     """
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port):
         self._service = (HOST, port)
         self._door = Door()
         self._changed = threading.Condition()
-        self._orders: list[Order] = []
-        self._passages: list[Passage] = []
-        self._links: set[Link] = set()
+        self._orders = []
+        self._passages = []
+        self._links = set()
         self._accepted = 0
         self._era = 0
 
     @property
-    def base_url(self) -> str:
+    def base_url(self):
         """The address to give to a client in place of the service's."""
         return f"http://{HOST}:{self._door.port}"
 
     @property
-    def passages(self) -> tuple[Passage, ...]:
+    def passages(self):
         """The requests that arrived, in order."""
         with self._changed:
             return tuple(self._passages)
 
     @property
-    def accepted(self) -> int:
+    def accepted(self):
         """How many connections were accepted."""
         with self._changed:
             return self._accepted
 
-    def order(self, harm: Harm) -> None:
+    def order(self, harm):
         """Order a harm. Of several for one request the earliest ordered comes to pass."""
         with self._changed:
             if harm.phase == "door" and not harm.after:
@@ -106,34 +102,34 @@ class CuttingProxy:
             else:
                 self._orders.append(Order(harm))
 
-    def clear(self) -> None:
+    def clear(self):
         """Withdraw every order and drop every connection: from now on everything passes."""
         self._drop()
         self._listen()
 
-    def forget(self) -> None:
+    def forget(self):
         """Clear, and forget what arrived."""
         self.clear()
         with self._changed:
             self._passages.clear()
             self._accepted = 0
 
-    def settle(self, seconds: float = 10.0) -> bool:
+    def settle(self, seconds=10.0):
         """Wait until no request is on its way any more; whether that came about in time."""
         with self._changed:
             return self._changed.wait_for(
                 lambda: all(passage.is_over for passage in self._passages), seconds
             )
 
-    def __enter__(self) -> Self:
+    def __enter__(self):
         self._listen()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self._drop()
         self._door.close()
 
-    def begun(self) -> Passage:
+    def begun(self):
         """Note a request that begins, and the harm that it meets."""
         with self._changed:
             passage = Passage(harm=self._due("request"))
@@ -143,39 +139,39 @@ class CuttingProxy:
                 self._shut(door)
             return passage
 
-    def stray(self, request: bytes) -> None:
+    def stray(self, request):
         """Note bytes that came when nobody would pass them on any more."""
         with self._changed:
             self._passages.append(Passage(request, is_over=True))
 
-    def over(self, passage: Passage) -> None:
+    def over(self, passage):
         """Note that a request has come as far as it will."""
         with self._changed:
             passage.is_over = True
             self._changed.notify_all()
 
-    def left(self, link: Link) -> None:
+    def left(self, link):
         """Note that a connection is gone."""
         with self._changed:
             self._links.discard(link)
             self._changed.notify_all()
 
-    def pause(self, seconds: float) -> bool:
+    def pause(self, seconds):
         """Wait so long; False if everything was cleared meanwhile."""
         with self._changed:
             era = self._era
             return not self._changed.wait_for(lambda: self._era != era, seconds)
 
-    def _due(self, phase: str) -> Harm | None:
+    def _due(self, phase):
         due = [order for order in self._orders if order.harm.phase == phase and order.is_due()]
         return due[0].taken() if due else None
 
-    def _listen(self) -> None:
+    def _listen(self):
         with self._changed:
             listener = self._door.open()
         threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
 
-    def _accept(self, listener: socket.socket) -> None:
+    def _accept(self, listener):
         while True:
             try:
                 client, _ = listener.accept()
@@ -187,7 +183,7 @@ class CuttingProxy:
                 self._links.add(link)
                 link.start()
 
-    def _shut(self, harm: Harm) -> None:
+    def _shut(self, harm):
         if harm.kind == "refuse":
             self._door.shut()
         else:
@@ -197,11 +193,11 @@ class CuttingProxy:
         if harm.seconds:
             threading.Thread(target=self._reopen, args=(harm.seconds,), daemon=True).start()
 
-    def _reopen(self, seconds: float) -> None:
+    def _reopen(self, seconds):
         if self.pause(seconds):
             self._listen()
 
-    def _drop(self) -> None:
+    def _drop(self):
         with self._changed:
             self._orders.clear()
             self._era += 1

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Position = Literal["nothing", "line", "headers", "head", "body", "last", "all"]
-POSITIONS: tuple[Position, ...] = ("nothing", "line", "headers", "head", "body", "last", "all")
+POSITIONS = ("nothing", "line", "headers", "head", "body", "last", "all")
 """Before a message's first byte, amid its first line, amid its headers, before its body, amid its
 body, before its last byte, after it."""
 
@@ -53,7 +53,7 @@ class Harm:
     times: int | None = 1
 
     @property
-    def phase(self) -> Literal["door", "connection", "request"]:
+    def phase(self):
         """What it strikes."""
         if self.kind in {"refuse", "unreachable"}:
             return "door"
@@ -67,12 +67,12 @@ class Order:
         harm: The harm.
     """
 
-    def __init__(self, harm: Harm) -> None:
+    def __init__(self, harm):
         self.harm = harm
         self._passed = 0
         self._left = 1 if harm.phase == "door" else harm.times
 
-    def is_due(self) -> bool:
+    def is_due(self):
         """Whether it strikes the request that begins now; asked once for each."""
         if self._left == 0:
             return False
@@ -82,7 +82,7 @@ class Order:
             return False
         return True
 
-    def taken(self) -> Harm:
+    def taken(self):
         """The harm, once more done."""
         if self._left is not None:
             self._left -= 1
@@ -110,23 +110,23 @@ class Passage:
     is_over: bool = False
 
     @property
-    def reached_service(self) -> bool:
+    def reached_service(self):
         """Whether the service got the whole request."""
         return is_whole(self.request[: self.forwarded])
 
     @property
-    def was_answered(self) -> bool:
+    def was_answered(self):
         """Whether the client got the whole answer."""
         return is_whole(self.reply[: self.delivered])
 
 
-def is_whole(data: bytes) -> bool:
+def is_whole(data):
     """Whether it is an HTTP/1.1 message from its first byte to its last."""
     size = _size(data)
     return size is not None and len(data) >= size
 
 
-def offset_of(at: Position, data: bytes) -> int | None:
+def offset_of(at, data):
     """The byte at which a message that begins so has come so far; None if not known yet."""
     if at == "nothing":
         return 0
@@ -140,12 +140,12 @@ def offset_of(at: Position, data: bytes) -> int | None:
     return {"body": (head + size) // 2, "last": size - 1}.get(at, size)
 
 
-def _head_size(data: bytes) -> int | None:
+def _head_size(data):
     end = data.find(b"\r\n\r\n")
     return None if end < 0 else end + 4
 
 
-def _size(data: bytes) -> int | None:
+def _size(data):
     head = _head_size(data)
     if head is None:
         return None

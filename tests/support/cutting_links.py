@@ -1,20 +1,12 @@
 """One connection through the proxy: requests passed on and replies passed back, harmed or not."""
 
-from __future__ import annotations
-
 import select
 import socket
 import struct
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
-from .cutting_harms import Harm, Passage, is_whole, offset_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from .cutting import CuttingProxy
+from .cutting_harms import Harm, is_whole, offset_of
 
 _NO_HARM = Harm("delay_request")
 _RESET = struct.pack("ii", 1, 0)
@@ -32,35 +24,33 @@ class Link(threading.Thread):
         harm: What is done to the connection itself.
     """
 
-    def __init__(
-        self, desk: CuttingProxy, client: socket.socket, service: tuple[str, int], harm: Harm | None
-    ) -> None:
+    def __init__(self, desk, client, service, harm):
         super().__init__(daemon=True)
         self._desk = desk
         self._client = client
         self._address = service
-        self._service: socket.socket | None = None
+        self._service = None
         self._harm = harm
-        self._passage: Passage | None = None
+        self._passage = None
         self._lock = threading.Lock()
         self._is_idle = self._is_last = self._client_left = False
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
-    def drop(self) -> None:
+    def drop(self):
         """End it, whatever it is doing."""
         for link in (self._client, self._service):
             if link is not None:
                 with suppress(OSError):  # the other side was faster
                     link.shutdown(socket.SHUT_RDWR)
 
-    def end_soon(self) -> None:
+    def end_soon(self):
         """End it now if it is idle, else behind the reply that it is busy with."""
         with self._lock:
             self._is_last = True
             if self._is_idle:
                 self.drop()
 
-    def run(self) -> None:
+    def run(self):
         """Pass on request after request until either side ends it."""
         try:
             if self._harm is not None:
@@ -80,7 +70,7 @@ class Link(threading.Thread):
                 self._desk.over(self._passage)
             self._desk.left(self)
 
-    def _awaits_request(self) -> bool:
+    def _awaits_request(self):
         """Whether a request begins, rather than that either side ends the connection."""
         with self._lock:
             if not self._is_last and not self._client_left:
@@ -95,7 +85,7 @@ class Link(threading.Thread):
         self._cut(reset=False)
         return False
 
-    def _pass(self, passage: Passage) -> None:
+    def _pass(self, passage):
         harm = passage.harm or _NO_HARM
         offset = self._receive(passage, harm)
         if offset is None:
@@ -116,7 +106,7 @@ class Link(threading.Thread):
                 self._deliver(passage, piece)
         self._answer(passage, harm)
 
-    def _receive(self, passage: Passage, harm: Harm) -> int | None:
+    def _receive(self, passage, harm):
         """Read the request up to where it is cut; None if the client left before."""
         at = harm.at if harm.kind == "cut_request" else "all"
         while (end := offset_of(at, passage.request)) is None or len(passage.request) < end:
@@ -127,14 +117,14 @@ class Link(threading.Thread):
             passage.request += data
         return end
 
-    def _forward(self, passage: Passage, end: int) -> None:
+    def _forward(self, passage, end):
         if self._service is None:
             self._service = socket.create_connection(self._address)
             self._service.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._service.sendall(passage.request[:end])
         passage.forwarded = end
 
-    def _pieces(self, passage: Passage) -> Iterator[bytes]:
+    def _pieces(self, passage):
         """The service's reply as it comes, to its end or the connection's."""
         assert self._service is not None
         watched = [self._service, *([] if self._client_left else [self._client])]
@@ -152,7 +142,7 @@ class Link(threading.Thread):
             if not ready:
                 return
 
-    def _answer(self, passage: Passage, harm: Harm) -> None:
+    def _answer(self, passage, harm):
         """Give the client of a reply that was read what the harm leaves of it."""
         reply = passage.reply
         if harm.kind == "withhold":
@@ -171,7 +161,7 @@ class Link(threading.Thread):
         if not is_whole(reply):
             self._cut(reset=False)
 
-    def _deliver(self, passage: Passage, data: bytes) -> None:
+    def _deliver(self, passage, data):
         if not self._client_left and select.select([self._client], [], [], 0)[0]:
             self._client_left = self._has_left()
         if self._client_left:
@@ -183,7 +173,7 @@ class Link(threading.Thread):
         else:
             passage.delivered += len(data)
 
-    def _cut(self, *, reset: bool) -> None:
+    def _cut(self, *, reset):
         """End the client's side at once."""
         self._is_last = True
         if self._client_left:
@@ -197,7 +187,7 @@ class Link(threading.Thread):
         self._client.close()
         self._client_left = True
 
-    def _outlast(self) -> None:
+    def _outlast(self):
         """Say no more, and note what comes until the client ends the connection."""
         said = b""
         try:
@@ -208,14 +198,14 @@ class Link(threading.Thread):
         finally:
             self._note(said)
 
-    def _note(self, said: bytes) -> None:
+    def _note(self, said):
         """Note bytes that go nowhere: the rest of the request that was cut, or one more."""
         if self._passage is not None and not is_whole(self._passage.request):
             self._passage.request += said
         elif said:
             self._desk.stray(said)
 
-    def _has_left(self) -> bool:
+    def _has_left(self):
         try:
             return not self._client.recv(1, socket.MSG_PEEK)
         except OSError:

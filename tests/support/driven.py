@@ -1,29 +1,17 @@
 """A flow driven by hand: its effects answered as a test says, by a clock that nobody waits for."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import CallUser, Exclusive, RunBlocking, Send, SingleFlight, Sleep
 from ferry_sdk._engine.flow import recover, report_interruption, run
-from ferry_sdk._engine.http import Headers, Reply, Request
+from ferry_sdk._engine.http import Headers, Reply
 from ferry_sdk._engine.settings import Secret, Settings
 from ferry_sdk.errors import FerryError, RequestTimeoutError
 from tests.support.operations import described
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk._engine.effects import Effect, Flow
-    from ferry_sdk._engine.http import RawResponse
-    from ferry_sdk._engine.operation import Operation
-
-    Answer = Callable[[dict[str, Any]], Reply]
 
 SETTINGS = Settings(
     base_url="https://ferry.test",
@@ -48,26 +36,26 @@ class Driver:
         effects: Everything the flow asked for, in order.
     """
 
-    def __init__(self, answer: Callable[[Request], Reply], session: Session | None = None) -> None:
+    def __init__(self, answer, session=None):
         self.answer = answer
         self.session = session or Session()
         self.now = 1000.0
         self.epoch = 1_800_000_000.0
         self.latency = 0.25
-        self.requests: list[Request] = []
-        self.effects: list[Effect[Any]] = []
+        self.requests = []
+        self.effects = []
 
     @property
-    def waits(self) -> list[float]:
+    def waits(self):
         """Seconds waited, one by one."""
         return [effect.seconds for effect in self.effects if isinstance(effect, Sleep)]
 
     @property
-    def paths(self) -> list[str]:
+    def paths(self):
         """What the requests were sent to, below the base address."""
         return [request.url.removeprefix(SETTINGS.base_url) for request in self.requests]
 
-    def steps(self, operation: Operation[Any], settings: Settings) -> Flow[RawResponse[Any]]:
+    def steps(self, operation, settings):
         """The call's flow by the driver's clocks."""
         context = self._context(operation.name, settings)
         try:
@@ -78,23 +66,23 @@ class Driver:
             report_interruption(operation, context)
             raise
 
-    def raw(self, call: Operation[Any] | str, /, **changes: Any) -> Any:
+    def raw(self, call, /, **changes):
         """The call's answer and how it came, under changed settings."""
         operation = described(call) if isinstance(call, str) else call
         return self.walk(self.steps(operation, replace(SETTINGS, **changes)))
 
-    def error(self, kind: Any, call: Operation[Any] | str, /, **changes: Any) -> Any:
+    def error(self, kind, call, /, **changes):
         """The error of this kind that the call raises."""
         with pytest.raises(kind) as info:
             self.raw(call, **changes)
         return info.value
 
-    def recover_again(self, error: Any, read_back: Any, **changes: Any) -> Any:
+    def recover_again(self, error, read_back, **changes):
         """What a write gives that is read back once more."""
         context = self._context("recover", replace(SETTINGS, **changes), error.correlation_id)
         return self.walk(recover(error, read_back, context)).value
 
-    def _context(self, name: str, settings: Settings, correlation_id: str | None = None) -> Context:
+    def _context(self, name, settings, correlation_id=None):
         return Context.start(
             settings,
             self.session,
@@ -105,15 +93,15 @@ class Driver:
             now=self.calendar,
         )
 
-    def clock(self) -> float:
+    def clock(self):
         """The monotonic clock."""
         return self.now
 
-    def calendar(self) -> float:
+    def calendar(self):
         """Seconds since 1970."""
         return self.epoch + self.now
 
-    def walk(self, steps: Flow[Any]) -> Any:
+    def walk(self, steps):
         """Perform the effects, to the flow's value or error."""
         try:
             effect = next(steps)
@@ -127,7 +115,7 @@ class Driver:
         except StopIteration as end:
             return end.value
 
-    def perform(self, effect: Effect[Any]) -> Any:
+    def perform(self, effect):
         """What a transport would do."""
         self.effects.append(effect)
         match effect:
@@ -142,7 +130,7 @@ class Driver:
                 return function()
         raise NotImplementedError(effect)
 
-    def _exchange(self, effect: Send) -> Reply:
+    def _exchange(self, effect):
         effect.is_handed_over = True
         self.requests.append(effect.request)
         if effect.until is not None and self.now + self.latency > effect.until:
@@ -162,24 +150,24 @@ class Driven(Driver):
         sent: Method and headers of every message.
     """
 
-    def __init__(self, opening: Answer, answering: Answer) -> None:
+    def __init__(self, opening, answering):
         super().__init__(self._answered)
         self.latency = 0.0
         self.opening = opening
         self.answering = answering
-        self.notified: Answer = lambda _: Reply(202, Headers([]), b"")
-        self.sent: list[tuple[str, dict[str, str]]] = []
+        self.notified = lambda _: Reply(202, Headers([]), b"")
+        self.sent = []
 
     @property
-    def methods(self) -> list[str]:
+    def methods(self):
         """Methods of the messages, in order."""
         return [method for method, _ in self.sent]
 
-    def call(self, operation: Operation[Any]) -> Any:
+    def call(self, operation):
         """The call's answer."""
         return self.raw(operation).parse()
 
-    def _answered(self, request: Request) -> Reply:
+    def _answered(self, request):
         message = json.loads(request.content or b"null")
         headers = {name.lower(): value for name, value in request.headers.items()}
         self.sent.append((message["method"], headers))
@@ -190,32 +178,32 @@ class Driven(Driver):
         return self.answering(message)
 
 
-def replied(status: int = 200, session: str | None = None, **members: Any) -> Answer:
+def replied(status=200, session=None, **members):
     """A JSON-RPC message with these members, in JSON."""
     named = [] if session is None else [("Mcp-Session-Id", session)]
     headers = Headers([("Content-Type", "application/json"), *named])
 
-    def answer(message: dict[str, Any]) -> Reply:
+    def answer(message):
         body = {"jsonrpc": "2.0", "id": message.get("id"), **members}
         return Reply(status, headers, json.dumps(body).encode())
 
     return answer
 
 
-def in_turn(*answers: Answer) -> Answer:
+def in_turn(*answers):
     """The answers one after the other, the last for ever."""
     left = list(answers)
 
-    def answer(message: dict[str, Any]) -> Reply:
+    def answer(message):
         return (left.pop(0) if len(left) > 1 else left[0])(message)
 
     return answer
 
 
-def raising(error: Exception) -> Answer:
+def raising(error):
     """No reply but a failure."""
 
-    def answer(_: dict[str, Any]) -> Reply:
+    def answer(_):
         raise error
 
     return answer

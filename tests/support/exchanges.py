@@ -1,26 +1,12 @@
 """Single exchanges without a network, and the errors that come of calls."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, TypeVar
-
 import httpx
 import pytest
 
-from ferry_sdk import FerryError
-
 from .wire import TLS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk import Ferry
-
-    from .both import Clients
 
 URL = "https://ferry.example"
 TOKEN = "tkn-5d1f"
-ErrorT = TypeVar("ErrorT", bound=FerryError)
 
 
 class Exchanges:
@@ -30,11 +16,11 @@ class Exchanges:
         requests: What it was asked, in order.
     """
 
-    def __init__(self, *replies: httpx.Response | Exception) -> None:
+    def __init__(self, *replies):
         self._replies = list(replies)
-        self.requests: list[httpx.Request] = []
+        self.requests = []
 
-    def __call__(self, request: httpx.Request) -> httpx.Response:
+    def __call__(self, request):
         self.requests.append(request)
         reply = self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
         if isinstance(reply, Exception):
@@ -42,12 +28,7 @@ class Exchanges:
         return httpx.Response(reply.status_code, headers=reply.headers, content=reply.content)
 
 
-def client_of(
-    clients: Clients,
-    service: Callable[[httpx.Request], httpx.Response],
-    token: Any = TOKEN,
-    **settings: Any,
-) -> Ferry:
+def client_of(clients, service, token=TOKEN, **settings):
     """A client whose requests go to the function."""
     kind = httpx.AsyncClient if clients.is_async else httpx.Client
     http_client = kind(transport=httpx.MockTransport(service))
@@ -56,10 +37,10 @@ def client_of(
     )
 
 
-def refusing_field(field: str, *, unless: bytes) -> Callable[[httpx.Request], httpx.Response]:
+def refusing_field(field, *, unless):
     """The service that a request names, but searches without this text are refused for a field."""
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def answer(request):
         if "availability" in request.url.path and unless not in request.content:
             error = {"error": True, "code": "AVAILABILITY_ERROR", "field": field}
             return httpx.Response(400, json=error)
@@ -72,7 +53,7 @@ def refusing_field(field: str, *, unless: bytes) -> Callable[[httpx.Request], ht
     return answer
 
 
-def caught(kind: type[ErrorT], call: Callable[..., object], *args: Any, **kwargs: Any) -> ErrorT:
+def caught(kind, call, *args, **kwargs):
     """The error that the call raises, exactly of the class."""
     with pytest.raises(kind) as info:
         call(*args, **kwargs)

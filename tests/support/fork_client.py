@@ -1,7 +1,5 @@
 """What is said to the fork server. It imports little: the launcher starts with it each time."""
 
-from __future__ import annotations
-
 import marshal
 import socket
 import struct
@@ -9,13 +7,7 @@ import struct
 NUMBER = struct.Struct("i")
 
 
-def ask(
-    address: str,
-    arguments: list[str],
-    folder: str,
-    environment: dict[str, str],
-    files: dict[int, int],
-) -> socket.socket:
+def ask(address, arguments, folder, environment, files):
     """Ask for a program with these files, by the numbers that it has them under."""
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(address)
@@ -25,7 +17,7 @@ def ask(
     return connection
 
 
-def number_of(connection: socket.socket) -> int:
+def number_of(connection):
     """The process id, and then the exit code."""
     heard = connection.recv(NUMBER.size, socket.MSG_WAITALL)
     if not heard:

@@ -5,8 +5,6 @@ What it was given as standard files, folder and environment is the other's, and 
 that it is sent; it ends as the other ends.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys
@@ -17,7 +15,7 @@ from fork_client import ask, number_of
 STREAMS = (sys.stdin, sys.stdout, sys.stderr)
 
 
-def main() -> None:
+def main():
     given = {number: number for number, one in enumerate(STREAMS) if one is not None}
     if 0 in given and os.isatty(0):
         give_up_terminal()
@@ -40,12 +38,12 @@ def main() -> None:
     os._exit(code)
 
 
-def pass_on(pid: int, number: int) -> None:
+def pass_on(pid, number):
     with suppress(ProcessLookupError):
         os.kill(pid, number)
 
 
-def give_up_terminal() -> None:
+def give_up_terminal():
     """Let the other become the leader of the terminal's session, whom Ctrl-C reaches."""
     import fcntl  # few have a terminal
     import termios

@@ -86,16 +86,16 @@ class Server:
     has the program killed.
     """
 
-    def __init__(self, listener: socket.socket) -> None:
+    def __init__(self, listener):
         self._listener = listener
         self._ended, self._wake = socket.socketpair()
         for one in (listener, self._ended, self._wake):
             one.setblocking(False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(self._wake.fileno(), warn_on_full_buffer=False)
-        self._running: dict[int, socket.socket] = {}
+        self._running = {}
 
-    def next_request(self) -> Request:
+    def next_request(self):
         """Fork a child for each request, in which this returns; in the server, it never does."""
         while True:
             own = [STARTER, self._ended, self._listener]
@@ -110,7 +110,7 @@ class Server:
             if self._listener in ready and (request := self._forked()):
                 return request
 
-    def _tell_codes(self) -> None:
+    def _tell_codes(self):
         self._ended.recv(1024)
         while self._running:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -119,7 +119,7 @@ class Server:
             with self._running.pop(pid) as connection:
                 tell(connection, os.waitstatus_to_exitcode(status))
 
-    def _forked(self) -> Request | None:
+    def _forked(self):
         """The request that has come, in the child that is there for it."""
         connection, _ = self._listener.accept()
         connection.setblocking(True)
@@ -138,7 +138,7 @@ class Server:
         return request
 
 
-def received(connection: socket.socket) -> Request:
+def received(connection):
     head, files, _, _ = socket.recv_fds(connection, NUMBER.size, MOST_FILES)
     with connection.makefile("rb") as rest:
         said = rest.read(*NUMBER.unpack(head))
@@ -146,12 +146,12 @@ def received(connection: socket.socket) -> Request:
     return Request(arguments, folder, environment, dict(zip(numbers, files, strict=True)))
 
 
-def tell(connection: socket.socket, number: int) -> None:
+def tell(connection, number):
     with suppress(BrokenPipeError):  # nobody is there to hear it
         connection.sendall(NUMBER.pack(number))
 
 
-def become(request: Request) -> None:
+def become(request):
     """Have the files, the folder, the environment and the session of a process of its own."""
     os.setsid()
     high = {}
@@ -172,14 +172,14 @@ def become(request: Request) -> None:
     time.tzset()
 
 
-def check_interpreter(environment: dict[str, str]) -> None:
+def check_interpreter(environment):
     """What an interpreter reads at its start has to be what this one has read."""
     for name in {*environment, *os.environ}:
         if name.startswith("PYTHON") and (name, environment.get(name)) != ("PYTHONUTF8", None):
             assert environment.get(name) == os.environ.get(name), name
 
 
-def reopen(numbers: set[int], *, unbuffered: bool) -> None:
+def reopen(numbers, *, unbuffered):
     """Make `sys.stdin` and its like anew: None where the file is closed."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         old = getattr(sys, name)
@@ -198,7 +198,7 @@ def reopen(numbers: set[int], *, unbuffered: bool) -> None:
         setattr(sys, f"__{name}__", stream)
 
 
-def run(arguments: list[str]) -> None:
+def run(arguments):
     """Run a module, a text or a file, as the interpreter with these arguments does."""
     kind, *rest = arguments
     if kind == "-m":
@@ -217,7 +217,7 @@ class End:
 
     code: int | None = None
 
-    def note(self, arguments: list[str]) -> None:
+    def note(self, arguments):
         """Run the program, and note how it ends if that is its last word."""
         try:
             run(arguments)
@@ -227,7 +227,7 @@ class End:
                 self.code = (end.code or 0) & 0xFF
             raise
 
-    def leave(self) -> None:
+    def leave(self):
         """The last of what is done at exit; what fails here fails again where it always does."""
         if self.code is None:
             return
@@ -241,18 +241,18 @@ class End:
         os._exit(self.code)
 
 
-def retry_at_once() -> None:
+def retry_at_once():
     """Have no program wait between attempts, as no call of a test does."""
     sys.modules["ferry_sdk._engine.retry"]._retry_delay = lambda _: 0.0
 
 
-def main() -> None:
+def main():
     end = End()
     atexit.register(end.leave)  # before any import does, because it does not come back
     listener = socket.socket(fileno=int(sys.argv[1]))
-    select.select(
-        [STARTER, listener], [], []
-    )  # a run of tests that start no program needs no import
+    ready, _, _ = select.select([STARTER, listener], [], [])
+    if STARTER in ready:
+        return  # a run of tests that start no program needs no import
     for name in IMPORTS:
         with suppress(ModuleNotFoundError):  # not every environment has every extra
             import_module(name)

@@ -1,19 +1,8 @@
 """Requests that stand still at the local service until a test lets them go on."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from starlette.requests import Request
-    from starlette.responses import Response
-
-    from ferry_sdk.sandbox import Sandbox
 
 
 class Hold:
@@ -29,9 +18,7 @@ class Hold:
         held: How many requests have come to stand still.
     """
 
-    def __init__(
-        self, sandbox: Sandbox, operation: str, *, replies: bool = False, times: int = 1
-    ) -> None:
+    def __init__(self, sandbox, operation, *, replies=False, times=1):
         self.held = 0
         self._operation = operation
         self._replies = replies
@@ -40,14 +27,12 @@ class Hold:
         self._answer = sandbox.faults.around
         sandbox.faults.around = self._around
 
-    def release(self) -> None:
+    def release(self):
         """Let those that are held go on, and hold no more."""
         self._left = 0
         self._released.set()
 
-    async def _around(
-        self, operation: str, request: Request, produce: Callable[[], Awaitable[Response]]
-    ) -> Response:
+    async def _around(self, operation, request, produce):
         if not self._left or not fnmatchcase(operation, self._operation):
             return await self._answer(operation, request, produce)
         self._left -= 1
@@ -59,7 +44,7 @@ class Hold:
         await self._until_released()
         return await self._answer(operation, request, produce)
 
-    async def _until_released(self) -> None:
+    async def _until_released(self):
         self.held += 1
         while not self._released.is_set():  # noqa: ASYNC110 -- another thread releases it
             await asyncio.sleep(0.005)

@@ -1,11 +1,8 @@
 """What a run with `--http-client` changes: which library it is, and clients of it for everyone."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import contextmanager
 from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, Final
 from unittest.mock import patch
 from weakref import WeakKeyDictionary
 
@@ -15,16 +12,11 @@ import pytest
 
 from ferry_sdk import AsyncFerry, Ferry
 
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Callable, Generator, Mapping
-    from types import ModuleType
-
-LIBRARIES: Final[Mapping[str, ModuleType]] = {"httpx": httpx, "httpx2": httpx2}
+LIBRARIES = {"httpx": httpx, "httpx2": httpx2}
 """The libraries themselves, whatever the tests know as httpx."""
 
 
-def give_to_tests(name: str) -> None:
+def give_to_tests(name):
     """Let the tests' `import httpx` give the library of that name."""
     # The package is loaded already and keeps the real one, which its own clients are of.
     sys.modules["httpx"] = LIBRARIES[name]
@@ -37,13 +29,13 @@ class Injection:
         paused: Whether clients are left as they are.
     """
 
-    def __init__(self, name: str) -> None:
-        self._library: Any = LIBRARIES[name]
-        self._given: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+    def __init__(self, name):
+        self._library = LIBRARIES[name]
+        self._given = WeakKeyDictionary()
         self.paused = False
 
     @contextmanager
-    def everywhere(self) -> Generator[None]:
+    def everywhere(self):
         """The block in which clients are given one."""
         with (
             patch.object(Ferry, "__init__", self._giving(Ferry.__init__, self._library.Client)),
@@ -56,13 +48,12 @@ class Injection:
             yield
 
     @cached_property
-    def _tls(self) -> ssl.SSLContext:
-        context: ssl.SSLContext = self._library.create_ssl_context()
-        return context
+    def _tls(self):
+        return self._library.create_ssl_context()
 
-    def _giving(self, init: Callable[..., None], kind: Any) -> Callable[..., None]:
+    def _giving(self, init, kind):
         @wraps(init)
-        def made(ferry: Any, *args: Any, **settings: Any) -> None:
+        def made(ferry, *args, **settings):
             if self.paused or settings.get("http_client") is not None:
                 init(ferry, *args, **settings)
                 return
@@ -72,18 +63,18 @@ class Injection:
 
         return made
 
-    def _closing(self, close: Callable[[Any], None]) -> Callable[[Any], None]:
+    def _closing(self, close):
         @wraps(close)
-        def closed(ferry: Any) -> None:
+        def closed(ferry):
             close(ferry)
             if ferry in self._given:
                 self._given[ferry].close()
 
         return closed
 
-    def _closing_async(self, aclose: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def _closing_async(self, aclose):
         @wraps(aclose)
-        async def closed(ferry: Any) -> None:
+        async def closed(ferry):
             await aclose(ferry)
             if ferry in self._given:
                 await self._given[ferry].aclose()
@@ -94,14 +85,14 @@ class Injection:
 class InjectionPlugin:
     """Makes a plugin of pytest that injects while tests run, but not into marked ones."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name):
         self._injection = Injection(name)
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtestloop(self) -> Generator[None, object, object]:
+    def pytest_runtestloop(self):
         with self._injection.everywhere():
             return (yield)
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+    def pytest_runtest_setup(self, item):
         self._injection.paused = item.get_closest_marker("own_http_client") is not None

@@ -1,33 +1,24 @@
 """What the tools of an MCP server give, in the interface's shapes, and calls that ask for it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 from tests.support import samples
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk import Ferry
-
-TICKET: dict[str, Any] = samples.TICKET | {"id": "t1"}
-BOOKING: dict[str, Any] = samples.BOOKING_CREATED | {"booking_id": "b1"}
-PASSENGERS: Any = [{"type": "Adult", "first_name": "Ada", "last_name": "Okonkwo", "age": 34}]
-SELECTION: Any = [{"availability_id": "a1", "tariff_id": "a1.STANDARD", "place_id": "a1.SEAT"}]
+TICKET = samples.TICKET | {"id": "t1"}
+BOOKING = samples.BOOKING_CREATED | {"booking_id": "b1"}
+PASSENGERS = [{"type": "Adult", "first_name": "Ada", "last_name": "Okonkwo", "age": 34}]
+SELECTION = [{"availability_id": "a1", "tariff_id": "a1.STANDARD", "place_id": "a1.SEAT"}]
 
 
-def availability(name: str = "a1", ship_name: str = "Tanit") -> dict[str, Any]:
+def availability(name="a1", ship_name="Tanit"):
     """A sailing."""
     return samples.AVAILABILITY | {"id": name, "ship_name": ship_name}
 
 
-def failure(code: str = "TICKET_NOT_FOUND", message: str = "No such ticket") -> dict[str, Any]:
+def failure(code="TICKET_NOT_FOUND", message="No such ticket"):
     """The interface's error object."""
     return {"error": True, "code": code, "message": message}
 
 
-def search(ferry: Ferry) -> Any:
+def search(ferry):
     """A read that answers a list."""
     return ferry.mcp.search_availability(
         company="CTN",
@@ -40,15 +31,15 @@ def search(ferry: Ferry) -> Any:
     )
 
 
-def view(ferry: Ferry) -> Any:
+def view(ferry):
     """A read that answers one record."""
     return ferry.mcp.view_ticket("t1")
 
 
-def book(ferry: Ferry) -> Any:
+def book(ferry):
     """A write that answers one record."""
     return ferry.mcp.create_booking(availabilities=SELECTION, passengers=PASSENGERS)
 
 
-READS: list[Callable[[Ferry], Any]] = [search, view]
-EVERY_CALL: list[Callable[[Ferry], Any]] = [*READS, book]
+READS = [search, view]
+EVERY_CALL = [*READS, book]

@@ -1,19 +1,8 @@
 """An MCP endpoint that says what it is told to, in place of the network."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING, Any
 
 import httpx
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk import Ferry
-    from tests.support.both import Clients
-
-    Answer = Callable[[dict[str, Any]], httpx.Response]
 
 BASE_URL = "https://ferry.test"
 
@@ -21,12 +10,12 @@ BASE_URL = "https://ferry.test"
 class Scripted:
     """Answers the handshake, and requests with the replies it was given, the last for ever."""
 
-    def __init__(self, *replies: Answer, opening: Answer | None = None) -> None:
+    def __init__(self, *replies, opening=None):
         self._replies = list(replies)
         self._opening = opening or _initialize_reply
-        self.requests: list[httpx.Request] = []
+        self.requests = []
 
-    def __call__(self, request: httpx.Request) -> httpx.Response:
+    def __call__(self, request):
         self.requests.append(request)
         message = json.loads(request.content)
         if message["method"] == "initialize":
@@ -36,33 +25,33 @@ class Scripted:
         return (self._replies.pop(0) if len(self._replies) > 1 else self._replies[0])(message)
 
     @property
-    def methods(self) -> list[str]:
+    def methods(self):
         """What was asked, in order, notifications left out."""
         asked = [json.loads(request.content) for request in self.requests]
         return [message["method"] for message in asked if "id" in message]
 
-    def client(self, clients: Clients, **settings: Any) -> Ferry:
+    def client(self, clients, **settings):
         """A client that speaks to it and to nobody else."""
         kind = httpx.AsyncClient if clients.is_async else httpx.Client
         http_client = kind(transport=httpx.MockTransport(self))
         return clients("test-token", base_url=BASE_URL, http_client=http_client, **settings)
 
 
-def _initialize_reply(message: dict[str, Any]) -> httpx.Response:
+def _initialize_reply(message):
     result = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s"}}
     body = {"jsonrpc": "2.0", "id": message["id"], "result": result}
     return httpx.Response(200, json=body, headers={"mcp-session-id": "session-1"})
 
 
-def reply(body: bytes, status: int = 200, kind: str = "application/json", **headers: str) -> Answer:
+def reply(body, status=200, kind="application/json", **headers):
     """A reply of any content."""
     return lambda _: httpx.Response(status, content=body, headers={"content-type": kind, **headers})
 
 
-def carried(carrier: str, status: int = 200, **members: Any) -> Answer:
+def carried(carrier, status=200, **members):
     """A JSON-RPC message with these members, as JSON or in an event stream."""
 
-    def answer(message: dict[str, Any]) -> httpx.Response:
+    def answer(message):
         text = json.dumps(
             {"jsonrpc": "2.0", "id": message["id"], **members}, ensure_ascii=False
         ).encode()

@@ -1,22 +1,15 @@
 """Every operation of the library, each with arguments that make a good call."""
 
-from __future__ import annotations
-
 from functools import cache, cached_property
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from ferry_sdk.resources.base import method
 from ferry_sdk.resources.groups import Resources
 
 from .trip import PASSENGERS, TRAVELLERS
 
-if TYPE_CHECKING:
-    from ferry_sdk import Ferry
-    from ferry_sdk._engine.operation import Operation
-
-_VALUES: dict[str, Any] = {
+_VALUES = {
     "availabilities": [{"availability_id": "a-1", "tariff_id": "t-1", "place_id": "p-1"}],
     "passengers": PASSENGERS,
     "company": "CTN",
@@ -34,7 +27,7 @@ _VALUES: dict[str, Any] = {
     "uri": "resource://service/ports",
 }
 """Good values of required arguments. That of an id is made of its first letter."""
-_OTHER_VALUES: dict[str, dict[str, Any]] = {
+_OTHER_VALUES = {
     "availability.search": {"passengers": TRAVELLERS},
     "mcp.search_availability": {"passengers": TRAVELLERS},
     "mcp.create_booking": {"availabilities": _VALUES["availabilities"]},
@@ -42,8 +35,8 @@ _OTHER_VALUES: dict[str, dict[str, Any]] = {
 """Other values for some operations, and arguments of which a call needs one."""
 
 
-def _groups() -> dict[str, type]:
-    nobody: Any = Resources(None)
+def _groups():
+    nobody = Resources(None)
     return {
         name: type(getattr(nobody, name)).__base__
         for name, member in vars(Resources).items()
@@ -54,7 +47,7 @@ def _groups() -> dict[str, type]:
 GROUPS = _groups()
 
 
-def listed() -> tuple[str, ...]:
+def listed():
     """Every `@method` of the groups, by its public name."""
     return tuple(
         f"{group}.{name}"
@@ -69,7 +62,7 @@ OPERATIONS = listed()
 
 
 @cache
-def _required(name: str) -> list[str]:
+def _required(name):
     group, _, call = name.partition(".")
     parameters = [*signature(getattr(GROUPS[group], call)).parameters.values()]
     return [each.name for each in parameters[1:] if each.default is each.empty]
@@ -84,7 +77,7 @@ UNCOVERED = {
 """Required arguments without a value here: there must be none."""
 
 
-def arguments(name: str, folder: Path) -> dict[str, Any]:
+def arguments(name, folder):
     """Arguments that make a good call; a file it writes is in the folder."""
     values = {each: _VALUES.get(each, f"{each[0]}-1") for each in _required(name)}
     if "path" in values:
@@ -92,15 +85,14 @@ def arguments(name: str, folder: Path) -> dict[str, Any]:
     return values | _OTHER_VALUES.get(name, {})
 
 
-def described(name: str, folder: Path = Path(), /, **changes: Any) -> Operation[Any]:
+def described(name, folder=Path(), /, **changes):
     """The call, described and not made, with some arguments of its own."""
     group, _, call = name.partition(".")
     describe = getattr(GROUPS[group], call)
-    operation: Operation[Any] = describe(None, **arguments(name, folder) | changes)
-    return operation
+    return describe(None, **arguments(name, folder) | changes)
 
 
-def make(ferry: Ferry, name: str, folder: Path) -> Any:
+def make(ferry, name, folder):
     """The call, made; a coroutine where the client is async."""
     group, _, call = name.partition(".")
     return getattr(getattr(ferry, group), call)(**arguments(name, folder))

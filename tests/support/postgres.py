@@ -1,7 +1,5 @@
 """A PostgreSQL server of the tests' own: found, started on a socket in a new folder, ended."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import shutil
@@ -10,12 +8,6 @@ import tempfile
 import time
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from typing_extensions import Self
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _PATIENCE = 40.0
 _WATCHED = """
@@ -28,7 +20,7 @@ wait $!
 """Runs the server until told how to end it, or until whoever should tell is dead."""
 
 
-def binaries() -> Path | None:
+def binaries():
     """The folder that holds `initdb` and `postgres`, if there is one."""
     for folder in _folders():
         if all(os.access(folder / name, os.X_OK) for name in ("initdb", "postgres")):
@@ -36,7 +28,7 @@ def binaries() -> Path | None:
     return None
 
 
-def _folders() -> Iterator[Path]:
+def _folders():
     if asked := shutil.which("pg_config"):
         said = subprocess.run([asked, "--bindir"], capture_output=True, text=True, check=False)
         yield Path(said.stdout.strip())
@@ -49,15 +41,15 @@ def _folders() -> Iterator[Path]:
 class Postgres:
     """A server that lives as long as the `with` block; it trusts whoever reaches its socket."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self._binaries = folder
         # Not TMPDIR: a socket's path is short, and another user has to reach it.
         self._home = Path(tempfile.mkdtemp(prefix="ferry-", dir="/tmp"))
-        self._server: subprocess.Popen[bytes] | None = None
+        self._server = None
         self._names = (f"journal{number}" for number in count())
         self._account = _account()
 
-    def new_url(self) -> str:
+    def new_url(self):
         """The address of a new, empty schema; it takes a moment, where a database takes many."""
         import psycopg
 
@@ -66,12 +58,12 @@ class Postgres:
             connection.execute(f"CREATE SCHEMA {name}".encode())
         return f"postgresql://ferry@/postgres?host={self._home}&options=-csearch_path%3D{name}"
 
-    def restart(self) -> None:
+    def restart(self):
         """End every connection, as an upgrade would."""
         self._stop("INT")
         self._start()
 
-    def __enter__(self) -> Self:
+    def __enter__(self):
         if self._account is not None:
             os.chown(self._home, self._account.pw_uid, self._account.pw_gid)
         try:
@@ -90,11 +82,11 @@ class Postgres:
             raise
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self._stop("QUIT")
         shutil.rmtree(self._home, ignore_errors=True)
 
-    def _start(self) -> None:
+    def _start(self):
         import psycopg
 
         server = (*self._program("postgres"), "-k", str(self._home), "-c", "listen_addresses=")
@@ -109,15 +101,15 @@ class Postgres:
             else:
                 return
 
-    def _stop(self, how: str) -> None:
+    def _stop(self, how):
         if self._server is not None:
             self._server.communicate(f"{how}\n".encode(), timeout=_PATIENCE)
             self._server = None
 
-    def _program(self, name: str) -> tuple[str, ...]:
+    def _program(self, name):
         return (str(self._binaries / name), "-D", str(self._home / "data"))
 
-    def _run(self, *command: str) -> subprocess.Popen[bytes]:
+    def _run(self, *command):
         account = self._account
         with (self._home / "log").open("ab") as log:
             return subprocess.Popen(
@@ -134,14 +126,14 @@ class Postgres:
                 extra_groups=None if account is None else [],
             )
 
-    def _conninfo(self) -> str:
+    def _conninfo(self):
         return f"host={self._home} user=ferry dbname=postgres"
 
-    def _log(self) -> str:
+    def _log(self):
         return (self._home / "log").read_text(errors="replace")
 
 
-def _account() -> pwd.struct_passwd | None:
+def _account():
     """Who runs the server; None where it may be whoever runs the tests, which is not root."""
     if os.geteuid() != 0:
         return None

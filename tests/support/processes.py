@@ -5,8 +5,6 @@ has. What an import does or costs is shown by a really new one only, with `new=T
 started the server, every one is really new.
 """
 
-from __future__ import annotations
-
 import os
 import select
 import socket
@@ -15,12 +13,8 @@ import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from tests.support.fork_client import ask, number_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 ADDRESS = "TESTS_FORK_SERVER"
 HERE = Path(__file__).parent
@@ -29,7 +23,7 @@ UNWANTED = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR")
 
 
 @contextmanager
-def fork_server() -> Iterator[None]:
+def fork_server():
     """Run the server for this process and all that it starts."""
     kept = {name: value for name, value in os.environ.items() if name not in UNWANTED}
     with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
@@ -50,7 +44,7 @@ def fork_server() -> Iterator[None]:
             del os.environ[ADDRESS]
 
 
-def _can_fork(environment: Mapping[str, str] | None) -> bool:
+def _can_fork(environment):
     """Whether there is a server whose interpreter found at its start what this one would find."""
     given, found = (
         {name: value for name, value in one.items() if name[:6] == "PYTHON"}
@@ -59,7 +53,7 @@ def _can_fork(environment: Mapping[str, str] | None) -> bool:
     return ADDRESS in os.environ and given in (found, {**found, "PYTHONUTF8": "1"})
 
 
-def launch_command(command: list[str], environment: Mapping[str, str] | None = None) -> list[str]:
+def launch_command(command, environment=None):
     """A command of the interpreter's for who starts commands: a shell, a terminal, a host."""
     if not _can_fork(environment):
         return command
@@ -70,7 +64,7 @@ def launch_command(command: list[str], environment: Mapping[str, str] | None = N
 class _Forked(subprocess.Popen[str]):
     """A process that the server forked; `args[0]` is the interpreter."""
 
-    def _execute_child(self, args: Any, *rest: Any) -> None:
+    def _execute_child(self, args, *rest):
         _, _, _, pass_fds, cwd, env, _, _, _, *pipes = rest[:15]
         child = dict(zip(range(3), (pipes[0], pipes[3], pipes[5]), strict=True))
         files = {number: number if file == -1 else file for number, file in child.items()}
@@ -82,37 +76,29 @@ class _Forked(subprocess.Popen[str]):
         self._child_created = True
         self._close_pipe_fds(*pipes)
 
-    def _internal_poll(self, *_: Any, **__: Any) -> int | None:
+    def _internal_poll(self, *_, **__):
         return self._ended(0)
 
-    def _wait(self, timeout: float | None) -> int:
+    def _wait(self, timeout):
         code = self._ended(timeout)
         if code is None:
             raise subprocess.TimeoutExpired(self.args, timeout or 0)
         return code
 
-    def _ended(self, timeout: float | None) -> int | None:
+    def _ended(self, timeout):
         if self.returncode is None and select.select([self._server], [], [], timeout)[0]:
             self.returncode = number_of(self._server)
             self._server.close()
         return self.returncode
 
 
-def start(
-    command: list[Any],
-    *,
-    env: Mapping[str, str] | None = None,
-    new: bool = False,
-    **options: Any,
-) -> subprocess.Popen[str]:
+def start(command, *, env=None, new=False, **options):
     """Start a command of the interpreter's; the options are those of `subprocess.Popen`."""
     kind = _Forked if _can_fork(env) and not new else subprocess.Popen
     return kind(command, env=env, **options)
 
 
-def run(
-    command: list[Any], *, given: str | None = None, timeout: float = 50, **options: Any
-) -> subprocess.CompletedProcess[str]:
+def run(command, *, given=None, timeout=50, **options):
     """Run a command of the interpreter's to its end; what it prints is text."""
     pipe = subprocess.PIPE
     stdin = subprocess.DEVNULL if given is None else pipe

@@ -1,25 +1,19 @@
 """A Redis server of the tests' own: found, started on a free port of this machine, ended."""
 
-from __future__ import annotations
-
 import shutil
 import socket
 import subprocess
 import tempfile
 import time
-from typing import TYPE_CHECKING
 
 import redis
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 _PATIENCE = 40.0
 _WATCHED = '"$@" & read -r _; kill -KILL $!; wait $!'
 """Runs the server until told to end it, or until whoever should tell is dead."""
 
 
-def binary() -> str | None:
+def binary():
     """The program, if there is one; Valkey is the same for a limiter."""
     return shutil.which("redis-server") or shutil.which("valkey-server")
 
@@ -31,28 +25,28 @@ class RedisServer:
         url: Its address.
     """
 
-    def __init__(self, program: str) -> None:
+    def __init__(self, program):
         self._program = program
         self._home = tempfile.mkdtemp(prefix="ferry-")
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
-            self._port: int = free.getsockname()[1]
+            self._port = free.getsockname()[1]
         self.url = f"redis://127.0.0.1:{self._port}"
 
-    def restart(self) -> None:
+    def restart(self):
         """Forget everything, and end every connection."""
         self._stop()
         self._start()
 
-    def __enter__(self) -> Self:
+    def __enter__(self):
         self._start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self._stop()
         shutil.rmtree(self._home, ignore_errors=True)
 
-    def _start(self) -> None:
+    def _start(self):
         options = ["--bind", "127.0.0.1", "--port", f"{self._port}", "--dir", self._home]
         self._server = subprocess.Popen(
             ["/bin/sh", "-c", _WATCHED, "sh", self._program, *options, "--save", ""],
@@ -74,5 +68,5 @@ class RedisServer:
                 else:
                     return
 
-    def _stop(self) -> None:
+    def _stop(self):
         self._server.communicate(b"\n", timeout=_PATIENCE)

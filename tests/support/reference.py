@@ -1,23 +1,17 @@
 """What the reference shows: every public class, its methods, and the functions."""
 
-from __future__ import annotations
-
 import inspect
 import pkgutil
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from scripts.docs_extension import INTERNAL
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
 PAGES = tuple(sorted(path.stem for path in REFERENCE.glob("*.md")))
 
 
-def shown_on(page: str) -> Iterator[tuple[str, Any, str]]:
+def shown_on(page):
     """Yield what a page shows: name, object and docstring."""
     for path in re.findall(
         r"^::: (\S+)", (REFERENCE / f"{page}.md").read_text("utf-8"), re.MULTILINE
@@ -33,7 +27,7 @@ def shown_on(page: str) -> Iterator[tuple[str, Any, str]]:
                 yield f"{shown.__name__}.{name}", member, inspect.getdoc(member) or ""
 
 
-def members(cls: type) -> set[str]:
+def members(cls):
     """Return the names of what a class has from the library, as far as the reference shows it."""
     bases = [base for base in cls.__mro__ if base.__module__.startswith("ferry_sdk")]
     names = {name for base in bases for name in vars(base) if not re.match("_|model_", name)}

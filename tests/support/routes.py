@@ -1,28 +1,22 @@
 """The routes of the local service, read once for all tests that do not test the reading."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 from ferry_sdk import Ferry
 from ferry_sdk.planning import catalogues
 from ferry_sdk.sandbox import Sandbox
 from tests.support.trip import NOW
 
-if TYPE_CHECKING:
-    from ferry_sdk.planning.routes import RouteGraph
-
 
 @cache
-def _known_graph() -> RouteGraph:
+def _known_graph():
     with Sandbox(now=NOW) as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
         ferry.routes.find()
         return catalogues._graphs[sandbox.token, sandbox.base_url, None, None]
 
 
-def know_routes(sandbox: Sandbox) -> None:
+def know_routes(sandbox):
     """Let the clients of this process know the routes of a service already."""
     catalogues.clear_cache()
     key = (sandbox.token, sandbox.base_url, None, None)

@@ -5,8 +5,6 @@ were there before are gone. The day is always the same one, because prices and s
 day's.
 """
 
-from __future__ import annotations
-
 import ast
 import sys
 from asyncio import run
@@ -25,11 +23,11 @@ class Told:
 
     encoding = "utf-8"
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file):
         self.file = file
-        self.by_line: dict[int, str] = {}
+        self.by_line = {}
 
-    def write(self, words: str) -> int:
+    def write(self, words):
         frame = sys._getframe(1)
         while frame.f_code.co_filename != self.file:
             if frame.f_back is None:
@@ -38,11 +36,11 @@ class Told:
         self.by_line[frame.f_lineno] = self.by_line.get(frame.f_lineno, "") + words
         return len(words)
 
-    def flush(self) -> None:
+    def flush(self):
         """Nothing is held back."""
 
 
-def statement_at(line: int, tree: ast.Module) -> ast.stmt:
+def statement_at(line, tree):
     """The innermost statement on a line."""
     around = [
         node
@@ -52,10 +50,10 @@ def statement_at(line: int, tree: ast.Module) -> ast.stmt:
     return max(around, key=lambda node: (node.lineno, node.col_offset))
 
 
-def with_words(source: str, by_line: dict[int, str]) -> str:
+def with_words(source, by_line):
     """The program with its words below its statements."""
     tree = ast.parse(source)
-    below: dict[int, list[str]] = {}
+    below = {}
     for line, words in sorted(by_line.items()):
         statement = statement_at(line, tree)
         signs = [f"{SIGN} {one}".rstrip() for one in words.splitlines()]
@@ -69,7 +67,7 @@ def with_words(source: str, by_line: dict[int, str]) -> str:
     )
 
 
-def main(path: Path) -> None:
+def main(path):
     source = path.read_text("utf-8")
     code = compile(source, str(path), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     told = Told(str(path))

@@ -1,12 +1,6 @@
 """Every record of the interface's tables, whole, as it stands on the wire."""
 
-from __future__ import annotations
-
-from typing import Any
-
-Wire = dict[str, Any]
-
-TARIFF: Wire = {
+TARIFF = {
     "id": "tar-1",
     "type": "Ticket",
     "amount": 148.18,
@@ -16,7 +10,7 @@ TARIFF: Wire = {
     "expiration_date": 1777638600,
     "roundtrip_locked": True,
 }
-IN_BOARD: Wire = {
+IN_BOARD = {
     "adults": 2,
     "childs": 1,
     "babies": 1,
@@ -25,7 +19,7 @@ IN_BOARD: Wire = {
     "has_window": False,
     "passengers": [{"order": 1}],
 }
-PLACE: Wire = {
+PLACE = {
     "id": "pl-1",
     "index": 1,
     "code": "INSIDE_2",
@@ -37,7 +31,7 @@ PLACE: Wire = {
     "name": "Inside cabin",
     "in_board": IN_BOARD,
 }
-AVAILABILITY: Wire = {
+AVAILABILITY = {
     "id": "av-1",
     "group_id": 1,
     "direction": "Outward",
@@ -63,21 +57,21 @@ AVAILABILITY: Wire = {
     "ship_name": "Tanit",
     "duration": 21,
 }
-JOURNEY_ON_TICKET: Wire = {
+JOURNEY_ON_TICKET = {
     "depart_at": "2026-07-13T20:20:00+02:00",
     "arrive_at": "2026-07-14T16:20:00+01:00",
     "depart_port_name": "Marseille",
     "arrive_port_name": "Tunis",
     "duration_minutes": 1260,
 }
-TICKET_VEHICLE: Wire = {
+TICKET_VEHICLE = {
     "code": "CAR",
     "vehicule_code": "ABARTH__595",
     "brand_name": "Abarth",
     "model": "595",
     "type": "Car",
 }
-TICKET_PASSENGER: Wire = {
+TICKET_PASSENGER = {
     "first_name": "Marguerite",
     "last_name": "Okonkwo",
     "birth_date": "1992-02-29",
@@ -86,7 +80,7 @@ TICKET_PASSENGER: Wire = {
     "doc_number": "AB1234567",
     "doc_expiration": "2031-12-31",
 }
-TICKET: Wire = {
+TICKET = {
     "id": "t-1",
     "status": "Issued",
     "ticket_number": "CTN-0001",
@@ -101,12 +95,12 @@ TICKET: Wire = {
     "qr_code": "data:image/png;base64,iVBORw0=",
     "boarding_time": "2026-07-13T18:50:00+02:00",
 }
-POSSIBLE_ACTION: Wire = {
+POSSIBLE_ACTION = {
     "type": "mandatory",
     "timeLimit": "2026-05-01T13:00:00Z",
     "requestedItems": {"payment": True},
 }
-PRICING: Wire = {
+PRICING = {
     "viewer_role": "agency",
     "currency": "EUR",
     "received": {
@@ -127,7 +121,7 @@ PRICING: Wire = {
     },
     "balance": {"mutated": True, "before": 148.18, "after": 0},
 }
-BOOKING_CREATED: Wire = {
+BOOKING_CREATED = {
     "booking_id": "b-1",
     "booking_reference": "Q25XLLFM",
     "stage": "payment_due",
@@ -136,7 +130,7 @@ BOOKING_CREATED: Wire = {
     "total_price": 148.18,
     "currency": "eur",
 }
-BOOKING: Wire = {
+BOOKING = {
     **BOOKING_CREATED,
     "payment_status": "partially_paid",
     "all_tickets_paid": False,
@@ -146,28 +140,28 @@ BOOKING: Wire = {
     "tickets": [TICKET],
     "journey_details": {"outward": {"ticket_id": "t-1"}},
 }
-BOOKING_CONFIRMATION: Wire = {
+BOOKING_CONFIRMATION = {
     "booking_id": "b-1",
     "status": "confirmed",
     "ticket_id": "t-1",
     "ticket_number": "CTN-0001",
 }
-BOOKING_CANCELLATION: Wire = {
+BOOKING_CANCELLATION = {
     "booking_id": "b-1",
     "status": "cancelled",
     "refund_amount": 100.05,
 }
-CANCELLATION_FEE: Wire = {
+CANCELLATION_FEE = {
     "penalty_amount": 48.13,
     "refund_amount": 100.05,
     "currency": "EUR",
     "ticket_status": "Issued",
 }
-TICKET_CANCELLATION: Wire = {"ticket_id": "t-1", "status": "cancelled"}
-VOUCHER: Wire = {"url": "https://service.example/voucher/ti-1.pdf"}
-PAYMENT_RECORDED: Wire = {"ticket_id": "t-1", "payment_status": "paid"}
-JOURNEY: Wire = {"journey_id": "jo-1", "route": "Marseille → Tunis", "duration_minutes": 1260}
-DEPARTURE: Wire = {"journey_id": "jo-1", "departure_times": ["08:30", "20:20"]}
-PORT: Wire = {"code": "FRMRS", "name": "Marseille", "country": "France"}
-VEHICLE_BRAND: Wire = {"id": "ABARTH", "name": "Abarth"}
-VEHICLE_TYPE: Wire = {"code": "CAR", "name": "Car", "max_length": 5.0, "max_height": 1.9}
+TICKET_CANCELLATION = {"ticket_id": "t-1", "status": "cancelled"}
+VOUCHER = {"url": "https://service.example/voucher/ti-1.pdf"}
+PAYMENT_RECORDED = {"ticket_id": "t-1", "payment_status": "paid"}
+JOURNEY = {"journey_id": "jo-1", "route": "Marseille → Tunis", "duration_minutes": 1260}
+DEPARTURE = {"journey_id": "jo-1", "departure_times": ["08:30", "20:20"]}
+PORT = {"code": "FRMRS", "name": "Marseille", "country": "France"}
+VEHICLE_BRAND = {"id": "ABARTH", "name": "Abarth"}
+VEHICLE_TYPE = {"code": "CAR", "name": "Car", "max_length": 5.0, "max_height": 1.9}

@@ -3,8 +3,6 @@
 A schema cannot express rules between fields or the state of the service.
 """
 
-from __future__ import annotations
-
 import re
 
 from ferry_sdk.sandbox.requests.errors import messages
@@ -20,5 +18,5 @@ _SHAPES = [
 ]
 
 
-def is_about_shape(message: str) -> bool:
+def is_about_shape(message):
     return any(one.fullmatch(message) for one in _SHAPES)

@@ -1,7 +1,5 @@
 """Time that a busy machine does not falsify."""
 
-from __future__ import annotations
-
 import os
 import time
 from contextlib import suppress
@@ -13,21 +11,21 @@ _THREADS = Path("/proc/self/task")
 class Stopwatch:
     """Measures seconds, less those in which this process was ready and no core took it."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self._began = time.monotonic()
         self._starved = _starved()
 
     @property
-    def seconds(self) -> float:
+    def seconds(self):
         """Seconds since it was made."""
         # By thread, because one that has ended takes its own along.
         starved = sum(count - self._starved.get(thread, 0) for thread, count in _starved().items())
         return max(0.0, time.monotonic() - self._began - starved / 1e9)
 
 
-def _starved() -> dict[str, int]:
+def _starved():
     """Nanoseconds that each thread has waited for a core; none where no one counts."""
-    nanoseconds: dict[str, int] = {}
+    nanoseconds = {}
     if not _THREADS.is_dir():
         return nanoseconds
     with os.scandir(_THREADS) as threads:  # some tests look at hundreds, for which pathlib is slow

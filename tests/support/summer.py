@@ -1,15 +1,8 @@
 """A summer that stands still on the local service, and trips in it."""
 
-from __future__ import annotations
-
 from datetime import date, datetime, timezone
-from typing import TYPE_CHECKING, Any
 
 from ferry_sdk.sandbox.network.network import journey_id
-
-if TYPE_CHECKING:
-    from ferry_sdk import Availability, Ferry, Records, Selection
-    from ferry_sdk.sandbox import Sandbox
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 DAY = date(2026, 7, 14)
@@ -17,23 +10,21 @@ BACK = date(2026, 7, 21)
 ONE_TICKET = ("BALEARIA", "ESALG", "MAPTM")
 TWO_TICKETS = ("GNV", "ITGOA", "ITPMO")
 CAR = "ABARTH__595"
-PARTY: Any = [{"type": "Adult", "gender": "Female", "age": 34}]
-TRAVELLER: Any = {"type": "Adult", "first_name": "Marguerite", "last_name": "Okonkwo"}
+PARTY = [{"type": "Adult", "gender": "Female", "age": 34}]
+TRAVELLER = {"type": "Adult", "first_name": "Marguerite", "last_name": "Okonkwo"}
 
 
-def stopped(sandbox: Sandbox) -> Sandbox:
+def stopped(sandbox):
     """The service, at a moment of May at which it stays."""
     sandbox.clock.freeze()
     sandbox.clock.travel_to(NOW)
     return sandbox
 
 
-def search(
-    line: tuple[str, str, str] = TWO_TICKETS, *, back: bool = False, **more: Any
-) -> dict[str, Any]:
+def search(line=TWO_TICKETS, *, back=False, **more):
     """The arguments of a search of both protocols."""
     company, depart, arrive = line
-    trip: dict[str, Any] = {
+    trip = {
         "company": company,
         "depart_code": depart,
         "arrive_code": arrive,
@@ -51,9 +42,9 @@ def search(
     return trip | more
 
 
-def chosen(found: Records[Availability], kind: str = "Ticket") -> list[Selection]:
+def chosen(found, kind="Ticket"):
     """One sailing of each way, with a tariff of the kind and the cheapest place."""
-    firsts: dict[str, Availability] = {}
+    firsts = {}
     for availability in found:
         firsts.setdefault(availability.direction, availability)
     return [
@@ -69,18 +60,18 @@ def chosen(found: Records[Availability], kind: str = "Ticket") -> list[Selection
     ]
 
 
-def ids_of(selection: Selection) -> dict[str, Any]:
+def ids_of(selection):
     """What is sent of a selection."""
     return selection.model_dump(include={"availability_id", "tariff_id", "place_id"})
 
 
-def booked(ferry: Ferry, *, kind: str = "Ticket", back: bool = False, **more: Any) -> Any:
+def booked(ferry, *, kind="Ticket", back=False, **more):
     """A booking of one traveller, not yet confirmed."""
     selections = chosen(ferry.availability.search(**search(back=back)), kind)
     return ferry.bookings.create(availabilities=selections, passengers=[TRAVELLER], **more)
 
 
-def ticket_of(ferry: Ferry, **more: Any) -> Any:
+def ticket_of(ferry, **more):
     """The ticket of a booking that is confirmed."""
     booking = booked(ferry, **more)
     return ferry.tickets.get(ferry.bookings.confirm(booking.booking_id).ticket_id)

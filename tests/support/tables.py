@@ -1,20 +1,12 @@
 """Tables of what needs no service: one test goes through all rows and names the one that fails."""
 
-from __future__ import annotations
-
 import inspect
 from functools import wraps
-from typing import TYPE_CHECKING, Any
 
 from tests.support.tiers import LONG, is_quick
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
-
-def each(
-    names: str | Sequence[str], rows: Iterable[Any]
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def each(names, rows):
     """Have one test go through the rows, as `pytest.mark.parametrize` makes a test of each.
 
     Rows that are marked `long` are left out in the quick tier.
@@ -27,9 +19,9 @@ def each(
         if not (is_quick() and LONG.mark in marks)
     ]
 
-    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+    def decorate(test):
         @wraps(test)
-        def test_rows(*given: Any, **fixtures: Any) -> None:
+        def test_rows(*given, **fixtures):
             for row in table:
                 try:
                     test(*given, **fixtures, **row)
@@ -44,7 +36,7 @@ def each(
     return decorate
 
 
-def _values_of(row: Any, *, is_one: bool) -> tuple[Sequence[Any], Sequence[Any]]:
+def _values_of(row, *, is_one):
     if hasattr(row, "marks"):
         return row.values, [getattr(mark, "mark", mark) for mark in row.marks]
     return [row] if is_one else row, ()

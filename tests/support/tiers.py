@@ -1,14 +1,7 @@
 """Which tests `scripts/test` leaves to `scripts/test --all`."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 import pytest
 from hypothesis import HealthCheck, settings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 LONG = pytest.mark.long
 QUICK_EXAMPLES = 20
@@ -17,7 +10,7 @@ settings.register_profile("long", deadline=None, suppress_health_check=[HealthCh
 settings.register_profile("quick", settings.get_profile("long"), max_examples=QUICK_EXAMPLES)
 
 
-def load_profile(marks: str, seed: str | None) -> None:
+def load_profile(marks, seed):
     """Have hypothesis try the same examples in each run, fewer where the long tests are left out.
 
     Args:
@@ -29,25 +22,26 @@ def load_profile(marks: str, seed: str | None) -> None:
     settings.load_profile("tier")
 
 
-def is_quick() -> bool:
+def is_quick():
     """Whether the long tests are left out."""
     return settings.default.max_examples == QUICK_EXAMPLES
 
 
-def examples(count: int, **options: Any) -> settings:
+def examples(count, **options):
     """Return the settings of a test that tries so many examples, and fewer in the quick tier."""
     return settings(max_examples=min(count, QUICK_EXAMPLES) if is_quick() else count, **options)
 
 
-def mostly_long(
-    values: Iterable[Any], *, short: int = 1, ids: Callable[[Any], str] | None = None
-) -> list[Any]:
+def mostly_long(values, *, short=1, ids=None):
     """Return the parameters of a test; all but the first `short` are marked `long`.
 
-    A tuple holds one value for each argument, as in `pytest.mark.parametrize`.
+    The quick tier leaves those out before there are tests of them. A tuple holds one value for each
+    argument, as in `pytest.mark.parametrize`.
     """
     given = []
     for index, value in enumerate(values):
+        if index >= short and is_quick():
+            break
         if hasattr(value, "marks"):
             known = value
         else:
@@ -58,7 +52,7 @@ def mostly_long(
     return given
 
 
-def surplus(cases: list[pytest.Function]) -> list[pytest.Function]:
+def surplus(cases):
     """Return the cases of a test whose values of parameters are all in its other cases."""
     left = {index: {*enumerate(case.callspec._idlist)} for index, case in enumerate(cases)}
     if len(left[0]) == 1:

@@ -1,15 +1,8 @@
 """A trip on the local service: what to search, whom to book, and when."""
 
-from __future__ import annotations
-
 from datetime import date, datetime, timezone
-from typing import TYPE_CHECKING, TypedDict
 
 from ferry_sdk.sandbox.network.network import journey_id
-
-if TYPE_CHECKING:
-    from ferry_sdk import Availability, BookingCreated, Ferry
-    from ferry_sdk.models import PassengerDict, SearchPassengerDict
 
 NOW = datetime(2050, 5, 3, 9, 1, tzinfo=timezone.utc)
 """When the services of tests start: the same on any day, and ahead of every clock.
@@ -20,11 +13,11 @@ client that has not heard the service's time yet.
 DAY = date(2050, 6, 2)
 """When the trips of tests begin, well ahead."""
 
-TRAVELLERS: list[SearchPassengerDict] = [
+TRAVELLERS = [
     {"type": "Adult", "gender": "Female", "age": 34},
     {"type": "Child", "gender": "Male", "age": 7},
 ]
-PASSENGERS: list[PassengerDict] = [
+PASSENGERS = [
     {
         "type": "Adult",
         "first_name": "Marguerite",
@@ -42,19 +35,7 @@ PASSENGERS: list[PassengerDict] = [
 ]
 
 
-class Search(TypedDict):
-    company: str
-    depart_code: str
-    arrive_code: str
-    out_journey_id: str
-    out_at: date
-    out_time: str
-    passengers: list[SearchPassengerDict]
-
-
-def search_arguments(
-    *, company: str = "CTN", depart: str = "FRMRS", arrive: str = "TNLGN"
-) -> Search:
+def search_arguments(*, company="CTN", depart="FRMRS", arrive="TNLGN"):
     """A search that finds something."""
     return {
         "company": company,
@@ -67,12 +48,12 @@ def search_arguments(
     }
 
 
-def found(ferry: Ferry, **which: str) -> Availability:
+def found(ferry, **which):
     """A sailing of the local service's."""
     return ferry.availability.search(**search_arguments(**which))[0]
 
 
-def booked(ferry: Ferry, **which: str) -> BookingCreated:
+def booked(ferry, **which):
     """A booking of the local service's, not yet confirmed."""
     availability = found(ferry, **which)
     selection = availability.select(tariff=availability.tariffs[0], place=availability.places[0])

@@ -1,20 +1,10 @@
 """What goes over the wire, written down: a client whose exchanges can be looked at."""
 
-from __future__ import annotations
-
 import json
 import ssl
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
 
 import httpx
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from ferry_sdk import Ferry
-    from ferry_sdk.sandbox import Sandbox
-    from tests.support.both import Clients
 
 TLS = ssl.create_default_context()
 """Made once, as it takes longer than a test; the addresses are of plain http."""
@@ -23,32 +13,32 @@ TLS = ssl.create_default_context()
 class Wire:
     """The exchanges of a client, in order."""
 
-    def __init__(self) -> None:
-        self.requests: list[httpx.Request] = []
-        self.responses: list[httpx.Response] = []
+    def __init__(self):
+        self.requests = []
+        self.responses = []
 
     @property
-    def last(self) -> httpx.Request:
+    def last(self):
         return self.requests[-1]
 
     @property
-    def path(self) -> str:
+    def path(self):
         """The path of the last request, as it was sent."""
         return self.last.url.raw_path.decode()
 
     @property
-    def body(self) -> Any:
+    def body(self):
         """The JSON of the last request."""
         return json.loads(self.last.content)
 
-    def tool_arguments(self) -> Any:
+    def tool_arguments(self):
         """The arguments of the last MCP tool that was called."""
         assert self.body["method"] == "tools/call"
         return self.body["params"]["arguments"]
 
 
 @contextmanager
-def recorded(clients: Clients, sandbox: Sandbox, **settings: Any) -> Generator[tuple[Ferry, Wire]]:
+def recorded(clients, sandbox, **settings):
     """A client of the service and what it exchanges with it."""
     wire = Wire()
     given = {
@@ -62,10 +52,10 @@ def recorded(clients: Clients, sandbox: Sandbox, **settings: Any) -> Generator[t
             yield clients(http_client=http_client, **given), wire
         return
 
-    async def note_request(request: httpx.Request) -> None:
+    async def note_request(request):
         wire.requests.append(request)
 
-    async def note_response(response: httpx.Response) -> None:
+    async def note_response(response):
         wire.responses.append(response)
 
     hooks = {"request": [note_request], "response": [note_response]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tests.support import summer
@@ -22,17 +22,19 @@ class Subject:
         booking_id: A booking of one ticket; None where the call makes one.
         ticket_id: Its ticket.
         total: What it costs.
+        traveller: Whom a new booking is for.
     """
 
     selection: list[SelectionDict]
     booking_id: Any = None
     ticket_id: Any = None
     total: Any = None
+    traveller: Any = field(default_factory=lambda: summer.TRAVELLER)
 
     @property
     def sailing(self):
         """What makes a booking."""
-        return {"availabilities": self.selection, "passengers": [summer.TRAVELLER]}
+        return {"availabilities": self.selection, "passengers": [self.traveller]}
 
 
 CALLS = {

@@ -1,7 +1,5 @@
 """Schedules run one after the other, judged, and the broken promises gathered."""
 
-from __future__ import annotations
-
 from hypothesis import Phase, given, seed, settings
 
 from .judging import SOFT, Judgement

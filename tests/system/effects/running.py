@@ -18,7 +18,6 @@ from tests.support.both import Clients
 
 from .calling import CALLS, GUARDED
 from .evidence import Evidence, Outcome
-from .notebook import Notebook
 from .passages import correlation_of, operation_of
 
 _AGES = 60.0
@@ -75,13 +74,49 @@ def at_once(call, times):
         thread.join()
 
 
+class _Notebook:
+    """Notes in memory what a client puts on record and when; the same intent twice as well.
+
+    Args:
+        has_left: Whether a request of this correlation id and operation has left already.
+
+    Attributes:
+        too_late: Intents that were written down when their request had left.
+    """
+
+    def __init__(self, has_left):
+        self._has_left = has_left
+        self.too_late = []
+        self._lock = threading.Lock()
+        self._states = {}
+
+    def begin(self, intent):
+        """Write down an intent."""
+        if self._has_left(intent.correlation_id, intent.operation):
+            self.too_late.append(intent)
+        with self._lock:
+            entry_id = f"{len(self._states)}-{intent.effect}"
+            self._states[entry_id] = "open"
+            return entry_id
+
+    def end(self, entry_id, state, details=None):
+        """Write down an outcome."""
+        with self._lock:
+            self._states[entry_id] = state
+
+    def states(self):
+        """How every entry stands."""
+        with self._lock:
+            return dict(self._states)
+
+
 class _Run:
     def __init__(self, world, schedule, evidence):
         self.world = world
         self.schedule = schedule
         self.evidence = evidence
         self.call = (GUARDED if schedule.is_guarded else CALLS)[schedule.operation]
-        self.notebook = Notebook(self._has_left) if schedule.is_recorded else None
+        self.notebook = _Notebook(self._has_left) if schedule.is_recorded else None
 
     def run(self, clients):
         with clients(**self._settings(), base_url=self.world.proxy.base_url) as ferry:

@@ -6,15 +6,13 @@ import logging
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from ferry_sdk.journal import Journal
-from tests.system.effects.calling import CALLS, GUARDED
+from tests.system.effects.calling import CALLS, GUARDED, Subject
 from tests.system.effects.schedules import EFFECTS
 
 from .evidence import Outcome
@@ -37,23 +35,6 @@ _SOON = 1.0
 _numbers = count(1)
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What a call is about, as `tests.system.effects.calling` wants it.
-
-    Attributes:
-        sailing: What makes a booking.
-        booking_id: A booking.
-        ticket_id: Its ticket.
-        total: What it costs.
-    """
-
-    sailing: dict[str, Any]
-    booking_id: str
-    ticket_id: str
-    total: Any = "148.18"
-
-
 class Preparation:
     """Prepares the calls of a run, and counts what came of them.
 
@@ -71,7 +52,7 @@ class Preparation:
         self._folder = TemporaryDirectory()
         url = f"sqlite:///{self._folder.name}/journal.db"
         self._journal = Journal(url) if evidence.run.has_journal else None
-        self._subjects: list[Subject] = []
+        self._subjects = []
         dice = Random(evidence.run.number)  # noqa: S311 -- no secret is drawn
         first, last = dice.choice(_NAMES)
         self._document = f"QX{next(_numbers)}Z"
@@ -88,7 +69,7 @@ class Preparation:
         evidence.secrets = (*TOKENS, *_OF_SAMPLES, first, last, "23.11.1987", *documents)
         evidence.secrets += (self._traveller["birth_date"], self._traveller["email"])
         token, organisation_token = TOKENS
-        self.settings: dict[str, Any] = {
+        self.settings = {
             "token": token,
             "organisation_token": organisation_token,
             "base_url": server.base_url,
@@ -101,8 +82,7 @@ class Preparation:
         booking = self._server.service.book(is_confirmed=call.operation not in _UNCONFIRMED)
         selection = {"availability_id": "av-1", "tariff_id": "tar-1", "place_id": "pl-1"}
         traveller = self._traveller | {"doc_number": f"{self._document}-{number}"}
-        sailing = {"availabilities": [selection], "passengers": [traveller]}
-        subject = Subject(sailing, booking.booking_id, booking.ticket_id)
+        subject = Subject([selection], booking.booking_id, booking.ticket_id, "148.18", traveller)
         about = _subject_of(call.operation, subject)
         outcome = Outcome(
             call,
@@ -192,7 +172,7 @@ class _Log(logging.Handler):
 
     def __init__(self):
         super().__init__(logging.DEBUG)
-        self.lines: list[str] = []
+        self.lines = []
         self.setFormatter(logging.Formatter())
 
     def emit(self, record):

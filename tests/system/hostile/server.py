@@ -8,15 +8,10 @@ import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING
 
 from .kinds import Stroke
 from .replies import End, Reply, encode
 from .service import Service, ServiceCall, parse_call
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 _PATIENCE = 10.0
 _AT_ONCE = struct.pack("ii", 1, 0)
@@ -70,14 +65,14 @@ class HostileServer:
 
     def __init__(self):
         self.service = Service()
-        self.strokes: list[Stroke] = []
-        self.exchanges: list[Exchange] = []
+        self.strokes = []
+        self.exchanges = []
         self.call = self.earlier = self.traveller = ""
-        self.on_event: Callable[[str], None] = lambda _: None
+        self.on_event = lambda _: None
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.base_url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self._lock = threading.Lock()
-        self._links: dict[socket.socket, threading.Thread] = {}
+        self._links = {}
         self._over = threading.Event()
         self._has_session = False
         self._together = threading.Barrier(1)

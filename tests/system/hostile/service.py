@@ -130,8 +130,8 @@ class Service:
     """
 
     def __init__(self):
-        self.effects: list[Effect] = []
-        self._bookings: dict[str, Booking] = {}
+        self.effects = []
+        self._bookings = {}
         self._lock = threading.Lock()
 
     def book(self, *, is_confirmed):

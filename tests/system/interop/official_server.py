@@ -1,25 +1,14 @@
 """Servers made with the official SDK on free loopback ports, with a record of their requests."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging
 import socket
 import threading
 import time
-from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from mcp.server.mcpserver import MCPServer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-    from ferry_sdk import Ferry
-    from tests.support.both import Clients
 
 MODES = {
     "stateful-json": {"stateless_http": False, "json_response": True},
@@ -29,7 +18,7 @@ MODES = {
 }
 
 
-def plain_server(**settings: Any) -> MCPServer:
+def plain_server(**settings):
     """A server without tools; the log of this process stays as it was."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
@@ -41,18 +30,18 @@ def plain_server(**settings: Any) -> MCPServer:
 
 
 class Hosted:
-    """An application served by a thread of its own until `stop`.
+    """An application served by a thread of its own until its block ends, or `stop`.
 
     Attributes:
         asked: The JSON-RPC method and the HTTP status of every message posted, in order.
     """
 
-    def __init__(self, app: ASGIApp, port: int = 0) -> None:
-        self.asked: list[tuple[str, int]] = []
+    def __init__(self, app, port=0):
+        self.asked = []
         self._app = app
         self._socket = socket.create_server(("127.0.0.1", port))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.port: int = self._socket.getsockname()[1]
+        self.port = self._socket.getsockname()[1]
         config = uvicorn.Config(
             self._record,
             interface="asgi3",
@@ -69,29 +58,35 @@ class Hosted:
             time.sleep(0.005)
 
     @property
-    def base_url(self) -> str:
+    def base_url(self):
         return f"http://127.0.0.1:{self.port}"
 
     @property
-    def methods(self) -> list[str]:
+    def methods(self):
         """What was asked, in order, notifications left out."""
         return [method for method, _ in self.asked if not method.startswith("notifications/")]
 
-    def client(self, clients: Clients, **settings: Any) -> Ferry:
+    def client(self, clients, **settings):
         """A client of it."""
         return clients(settings.pop("token", "any"), base_url=self.base_url, **settings)
 
-    def stop(self) -> None:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def stop(self):
         self._server.should_exit = True
         self._thread.join()
 
-    def _run(self) -> None:
+    def _run(self):
         try:
             asyncio.run(self._server.serve(sockets=[self._socket]))
         finally:
             self._socket.close()
 
-    async def _record(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _record(self, scope, receive, send):
         if scope["type"] != "http" or scope["method"] != "POST":
             await self._app(scope, receive, send)
             return
@@ -102,12 +97,12 @@ class Hosted:
             if not message.get("more_body", False):
                 break
         method = json.loads(body)["method"]
-        whole: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
+        whole = [{"type": "http.request", "body": bytes(body), "more_body": False}]
 
-        async def received() -> Message:
+        async def received():
             return whole.pop() if whole else await receive()
 
-        async def sent(message: Message) -> None:
+        async def sent(message):
             if message["type"] == "http.response.start":
                 self.asked.append((method, message["status"]))
             await send(message)
@@ -123,19 +118,25 @@ class Official:
         hosted: Where it runs; another one after a restart.
     """
 
-    def __init__(self, mode: str, server: MCPServer | None = None, **settings: Any) -> None:
+    def __init__(self, mode, server=None, **settings):
         self.server = server or plain_server()
         self._settings = {**MODES[mode], **settings}
         self.is_stateful = not self._settings["stateless_http"]
         self.hosted = Hosted(self.server.streamable_http_app(**self._settings))
 
-    def restart(self) -> None:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.hosted.stop()
+
+    def restart(self):
         """Serve again at the same address, with no memory of any session."""
         self.hosted.stop()
         app = self.server.streamable_http_app(**self._settings)
         self.hosted = Hosted(app, self.hosted.port)
 
-    def offer(self, name: str, tool: Callable[..., Any], returns: Any = None) -> None:
+    def offer(self, name, tool, returns=None):
         """Have one tool of this name, and forget what was asked.
 
         Args:

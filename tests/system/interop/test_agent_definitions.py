@@ -1,10 +1,8 @@
 """Every tool fits the types of the official clients."""
 
-from __future__ import annotations
-
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from mcp.types import Tool as McpTool
@@ -13,9 +11,6 @@ from pydantic import TypeAdapter
 from ferry_sdk import Ferry
 from ferry_sdk.agents import Toolkit
 from tests.support.tiers import mostly_long
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 FERRY = Ferry("token", base_url="https://ferry.test")
 TOOLKITS = [
@@ -33,9 +28,7 @@ TOOLKITS = [
         ]
     ),
 )
-def test_definitions_fit_the_types_of_the_official_clients(
-    module: str, name: str, format_tools: Callable[[Toolkit], list[dict[str, Any]]]
-) -> None:
+def test_definitions_fit_the_types_of_the_official_clients(module, name, format_tools):
     kind = getattr(import_module(module), name)  # seconds that a collection of tests does not need
     adapter = TypeAdapter[Any](kind)
     for toolkit in TOOLKITS:
@@ -44,7 +37,7 @@ def test_definitions_fit_the_types_of_the_official_clients(
             assert tool.keys() <= frozenset(kind.__annotations__)
 
 
-def test_mcp_tools_accept_both_schemas() -> None:
+def test_mcp_tools_accept_both_schemas():
     for one in (one for toolkit in TOOLKITS for one in toolkit.definitions()):
         tool = McpTool.model_validate(
             {"name": one.name, "inputSchema": one.input_schema, "outputSchema": one.output_schema}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import anyio
 import httpx
 import pytest
@@ -21,17 +19,17 @@ class Wish(BaseModel):
     passengers: list[Passenger] = []
 
 
-def answers(*bodies: Any) -> list[httpx.Response]:
+def answers(*bodies):
     """What an application answers that takes wishes."""
     app = fastapi.FastAPI()
 
-    def ages(wish: Wish) -> list[int | None]:
+    def ages(wish):
         return [one.age for one in Travellers(wish.travellers)]
 
     ages.__annotations__ = {"wish": Wish, "return": list[int | None]}
     app.post("/wish")(ages)
 
-    async def visit() -> list[httpx.Response]:
+    async def visit():
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://shop") as browser:
             return [await browser.post("/wish", json=body) for body in bodies]
@@ -39,7 +37,7 @@ def answers(*bodies: Any) -> list[httpx.Response]:
     return anyio.run(visit)
 
 
-def test_a_wrong_traveller_is_a_422_that_names_the_field() -> None:
+def test_a_wrong_traveller_is_a_422_that_names_the_field():
     good = {"first_name": "Zoë", "gender": "Female", "age": 34}
     wrong = {"age": -3, "gender": "Q", "colour": "red", "birth_date": "soon"}
     bodies = [{"travellers": [good, {**good, name: value}]} for name, value in wrong.items()]

@@ -1,7 +1,5 @@
 """The official Python client on the local service."""
 
-from __future__ import annotations
-
 import json
 
 import anyio
@@ -10,7 +8,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
-from ferry_sdk.sandbox import McpOptions
+from tests.support.tables import each
 from tests.support.tiers import mostly_long
 from tests.support.trip import found
 
@@ -63,15 +61,9 @@ def a_search(ferry):
     }
 
 
-def test_the_client_connects_and_negotiates_a_version(service, mode):
+def test_the_client_connects_and_lists_tools_and_resources(service, mode):
     async def work(client):
-        return client.protocol_version, client.server_info.name
-
-    assert run_with_client(service, mode, work) == ("2025-11-25", "ferry-sandbox")
-
-
-def test_the_client_lists_tools_and_resources(service, mode):
-    async def work(client):
+        assert (client.protocol_version, client.server_info.name) == ("2025-11-25", "ferry-sandbox")
         tools, resources = await client.list_tools(), await client.list_resources()
         templates = await client.list_resource_templates()
         return tools.tools, resources.resources, templates.resource_templates
@@ -89,24 +81,47 @@ def test_the_client_lists_tools_and_resources(service, mode):
     assert templates == []
 
 
-def test_a_search_finds_sailings(service, mode, a_search):
-    result = run_with_client(
-        service, mode, lambda client: client.call_tool("search_availability", a_search)
-    )
-    assert not result.is_error
-    sailings = result.structured_content["result"]
-    assert sailings
+def test_a_search_finds_sailings_and_what_is_not_there_is_an_error(service, mode, a_search):
+    async def work(client):
+        found = await client.call_tool("search_availability", a_search)
+        failed = await client.call_tool("view_ticket", {"id": "none"})
+        with pytest.raises(MCPError, match="tides") as caught:
+            await client.read_resource("resource://service/tides")
+        return found, failed, caught.value, await client.read_resource(URI)
+
+    found, failed, error, resource = run_with_client(service, mode, work)
+    assert not found.is_error
+    sailings = found.structured_content["result"]
     assert {sailing["depart_code"] for sailing in sailings} == {"FRMRS"}
-    assert json.loads(result.content[0].text) == sailings
+    assert json.loads(found.content[0].text) == sailings
+    assert failed.is_error
+    assert failed.structured_content["code"] == "TICKET_NOT_FOUND"
+    assert error.code == -32602
+    (content,) = resource.contents
+    assert str(content.uri) == URI
+    assert "FRMRS" in [port["code"] for port in json.loads(content.text)]
 
 
-@pytest.mark.parametrize(
-    "shape", ["text", "n_blocks", "structured_result", "embedded_resource", "extra_blocks"]
+SHAPES = ("text", "n_blocks", "structured_result", "embedded_resource", "extra_blocks")
+STREAMS = (
+    {"line_end": "cr", "comments": True},
+    {"line_end": "crlf", "several_lines": True},
+    {"notification_first": True, "raw_separators": True},
 )
-def test_the_client_accepts_the_other_envelopes(service, mode, a_search, shape):
-    service.mcp.set(result=shape)
+OPTIONS = [
+    *({"result": shape} for shape in SHAPES),
+    *({"reply": "sse", **stream} for stream in STREAMS),
+    *({"session": session} for session in ("optional", "required", "none")),
+]
+"""Other envelopes, streams and ways to keep a session."""
+
+
+@each("options", OPTIONS)
+def test_the_client_accepts_every_option_of_the_service(ferry_sandbox, mode, a_search, options):
+    ferry_sandbox.mcp.reset()
+    ferry_sandbox.mcp.set(**options)
     result = run_with_client(
-        service, mode, lambda client: client.call_tool("search_availability", a_search)
+        ferry_sandbox, mode, lambda client: client.call_tool("search_availability", a_search)
     )
     assert not result.is_error
     assert result.content
@@ -135,53 +150,7 @@ def test_the_client_books_confirms_and_views(service, mode, ferry):
     assert len(service.counters.effects_of("bookings.create")) == 1
 
 
-def test_a_failure_is_a_tool_error(service, mode):
-    result = run_with_client(
-        service, mode, lambda client: client.call_tool("view_ticket", {"id": "none"})
-    )
-    assert result.is_error
-    assert result.structured_content["code"] == "TICKET_NOT_FOUND"
-
-
-def test_the_client_reads_a_resource(service, mode):
-    result = run_with_client(service, mode, lambda client: client.read_resource(URI))
-    (content,) = result.contents
-    assert str(content.uri) == URI
-    assert "FRMRS" in [port["code"] for port in json.loads(content.text)]
-
-
-def test_an_unknown_resource_is_an_error_of_the_client(service, mode):
-    with pytest.raises(MCPError, match="tides") as caught:
-        run_with_client(
-            service, mode, lambda client: client.read_resource("resource://service/tides")
-        )
-    assert caught.value.code == -32602
-
-
-@pytest.mark.parametrize(
-    "stream",
-    [
-        {"line_end": "cr", "comments": True},
-        {"line_end": "crlf", "several_lines": True},
-        {"notification_first": True, "raw_separators": True},
-    ],
-)
-def test_the_client_follows_streams(ferry_sandbox, mode, stream, a_search):
-    ferry_sandbox.mcp.set(reply="sse", **stream)
-    result = run_with_client(
-        ferry_sandbox, mode, lambda client: client.call_tool("search_availability", a_search)
-    )
-    assert result.structured_content["result"]
-
-
-@pytest.mark.parametrize("session", ["optional", "required", "none"])
-def test_the_client_keeps_its_session(ferry_sandbox, mode, session):
-    ferry_sandbox.mcp.set(**McpOptions(session=session).model_dump())
-    result = run_with_client(ferry_sandbox, mode, lambda client: client.list_tools())
-    assert result.tools
-
-
-@pytest.mark.parametrize("token", ["wrong", "Bearer"])
+@each("token", ["wrong", "Bearer"])
 def test_a_wrong_token_is_refused(ferry_sandbox, mode, token):
     with pytest.raises(MCPError):
         run_with_client(ferry_sandbox, mode, lambda client: client.list_tools(), token)

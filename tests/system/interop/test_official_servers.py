@@ -28,6 +28,7 @@ from ferry_sdk import (
 )
 from tests.backend.gathering import eventually
 from tests.support.mcp_samples import BOOKING, TICKET, availability, book, failure, search, view
+from tests.support.tables import each
 from tests.support.tiers import mostly_long
 from tests.system.interop.official_server import MODES, Hosted, Official, plain_server
 
@@ -56,9 +57,8 @@ def running(request):
     server = plain_server()
     for name, read in CATALOGUES.items():
         server.resource(f"resource://service/{name}", name=name)(read)
-    official = Official(request.param, server)
-    yield official
-    official.hosted.stop()
+    with Official(request.param, server) as official:
+        yield official
 
 
 @pytest.fixture
@@ -104,49 +104,57 @@ def content(*texts, **members):
     return mcp_types.CallToolResult(content=blocks, **members)
 
 
-@pytest.mark.parametrize("count", [0, 1, 2])
-@pytest.mark.parametrize(
-    ("envelope", "returns"),
-    [
-        pytest.param(lambda offers: offers, None, id="N texts"),
-        pytest.param(lambda offers: offers, LIST, id="typed list"),
-        pytest.param(
-            lambda offers: [Record.model_validate(offer) for offer in offers],
-            list[Record],
-            id="list of models",
-        ),
-        pytest.param(lambda offers: {"availabilities": offers}, OBJECT, id="under a name"),
-        pytest.param(json.dumps, None, id="JSON text"),
-        pytest.param(json.dumps, str, id="JSON text typed"),
-        pytest.param(
-            lambda offers: content("see the structure", structured_content={"result": offers}),
-            None,
-            id="structure with prose",
-        ),
-    ],
-)
-def test_every_record_of_a_list_arrives(clients, official, envelope, returns, count):
+LISTS = {
+    "N texts": (lambda offers: offers, None),
+    "typed list": (lambda offers: offers, LIST),
+    "list of models": (lambda offers: [Record.model_validate(one) for one in offers], list[Record]),
+    "under a name": (lambda offers: {"availabilities": offers}, OBJECT),
+    "JSON text": (json.dumps, None),
+    "JSON text typed": (json.dumps, str),
+    "structure with prose": (
+        lambda offers: content("see the structure", structured_content={"result": offers}),
+        None,
+    ),
+}
+RECORDS = {
+    "one text": (lambda record: record, None),
+    "structured": (lambda record: record, OBJECT),
+    "a model": (Record.model_validate, Record),
+    "JSON text": (json.dumps, None),
+    "JSON text typed": (json.dumps, str),
+    "a result": (lambda record: content(json.dumps(record)), None),
+}
+FAILURES = {
+    "returned as text": (lambda error: error, None),
+    "returned as structure": (lambda error: error, OBJECT),
+    "returned as JSON text": (json.dumps, str),
+    "is_error with text": (lambda error: content(json.dumps(error), is_error=True), None),
+    "is_error with structure": (
+        lambda error: content("no", structured_content=error, is_error=True),
+        None,
+    ),
+    "raised": (lambda error: raising(ToolError(json.dumps(error)))(), None),
+    "raised for the protocol": (lambda error: raising(MCPError(-32000, "no", error))(), None),
+}
+"""How a tool gives something, and the type that it says it returns."""
+
+
+@each("count", [0, 1, 2])
+@each("name", LISTS)
+def test_every_record_of_a_list_arrives(clients, official, name, count):
+    envelope, returns = LISTS[name]
     offers = [availability(f"a{number}", SEPARATORS) for number in range(count)]
     official.offer("search_availability", searching(lambda: envelope(offers)), returns)
     found = search(official.hosted.client(clients))
-    assert [(each.id, each.ship_name) for each in found] == [
+    assert [(one.id, one.ship_name) for one in found] == [
         (offer["id"], SEPARATORS) for offer in offers
     ]
     assert official.hosted.methods == ["initialize", "tools/call"]
 
 
-@pytest.mark.parametrize(
-    ("envelope", "returns"),
-    [
-        pytest.param(lambda record: record, None, id="one text"),
-        pytest.param(lambda record: record, OBJECT, id="structured"),
-        pytest.param(Record.model_validate, Record, id="a model"),
-        pytest.param(json.dumps, None, id="JSON text"),
-        pytest.param(json.dumps, str, id="JSON text typed"),
-        pytest.param(lambda record: content(json.dumps(record)), None, id="a result"),
-    ],
-)
-def test_every_field_of_a_record_arrives(clients, official, envelope, returns):
+@each("name", RECORDS)
+def test_every_field_of_a_record_arrives(clients, official, name):
+    envelope, returns = RECORDS[name]
     official.offer("view_ticket", viewing(lambda: envelope(TICKET)), returns)
     assert view(official.hosted.client(clients)).ticket_number == TICKET["ticket_number"]
     create, done = booking(lambda: envelope(BOOKING))
@@ -155,27 +163,9 @@ def test_every_field_of_a_record_arrives(clients, official, envelope, returns):
     assert len(done) == 1
 
 
-FAILURES = [
-    pytest.param(lambda error: error, None, id="returned as text"),
-    pytest.param(lambda error: error, OBJECT, id="returned as structure"),
-    pytest.param(json.dumps, str, id="returned as JSON text"),
-    pytest.param(
-        lambda error: content(json.dumps(error), is_error=True), None, id="is_error with text"
-    ),
-    pytest.param(
-        lambda error: content("no", structured_content=error, is_error=True),
-        None,
-        id="is_error with structure",
-    ),
-    pytest.param(lambda error: raising(ToolError(json.dumps(error)))(), None, id="raised"),
-    pytest.param(
-        lambda error: raising(MCPError(-32000, "no", error))(), None, id="raised for the protocol"
-    ),
-]
-
-
-@pytest.mark.parametrize(("envelope", "returns"), FAILURES)
-def test_a_failure_has_its_named_error(clients, official, envelope, returns):
+@each("name", FAILURES)
+def test_a_failure_has_its_named_error(clients, official, name):
+    envelope, returns = FAILURES[name]
     client = official.hosted.client(clients)
     official.offer("view_ticket", viewing(lambda: envelope(failure())), returns)
     with pytest.raises(TicketNotFoundError, match="No such ticket"):
@@ -189,7 +179,7 @@ def test_a_failure_has_its_named_error(clients, official, envelope, returns):
     assert len(done) == 1
 
 
-@pytest.mark.parametrize("returns", [None, OBJECT, LIST])
+@each("returns", [None, OBJECT, LIST])
 def test_a_failed_search_raises_availability_error(clients, official, returns):
     error = failure("AVAILABILITY_ERROR", "Nothing sails")
     given = [error] if returns is LIST else error
@@ -199,7 +189,7 @@ def test_a_failed_search_raises_availability_error(clients, official, returns):
         search(client)
 
 
-@pytest.mark.parametrize(
+@each(
     ("error", "words"),
     [(ToolError("the quay is closed"), "the quay is closed"), (RuntimeError("inside"), "Error")],
 )
@@ -264,8 +254,7 @@ def test_tools_are_listed(clients, official):
 
 @pytest.mark.parametrize("mode", mostly_long(MODES))
 def test_an_unknown_method_is_not_found(clients, mode):
-    hosted = Hosted(Server("bare").streamable_http_app(**MODES[mode]))
-    try:
+    with Hosted(Server("bare").streamable_http_app(**MODES[mode])) as hosted:
         client = hosted.client(clients)
         with pytest.raises(NotFoundError):
             client.mcp.list_tools()
@@ -273,8 +262,6 @@ def test_an_unknown_method_is_not_found(clients, mode):
             book(client)
         assert caught.value.outcome == "rejected"
         assert hosted.methods == ["initialize", "tools/list", "tools/call"]
-    finally:
-        hosted.stop()
 
 
 # Sessions
@@ -294,9 +281,8 @@ def test_there_is_one_handshake(clients, official):
 
 @pytest.mark.parametrize("mode", mostly_long(MODES))
 def test_a_restarted_server_is_called_again(clients, mode):
-    official = Official(mode)
     create, done = booking(lambda: BOOKING)
-    try:
+    with Official(mode) as official:
         official.offer("create_booking", create)
         client = official.hosted.client(clients)
         book(client)
@@ -308,15 +294,12 @@ def test_a_restarted_server_is_called_again(clients, mode):
         assert official.hosted.methods == (lost if official.is_stateful else still)
         assert official.hosted.asked[0][1] == (404 if official.is_stateful else 200)
         assert len(done) == 3
-    finally:
-        official.hosted.stop()
 
 
 @pytest.mark.parametrize("mode", mostly_long(["stateful-json", "stateful-sse"]))
 def test_an_expired_session_is_renewed(clients, mode):
-    official = Official(mode, session_idle_timeout=0.2)
     create, done = booking(lambda: BOOKING)
-    try:
+    with Official(mode, session_idle_timeout=0.2) as official:
         official.offer("create_booking", create)
         client = official.hosted.client(clients)
         book(client)
@@ -325,8 +308,6 @@ def test_an_expired_session_is_renewed(clients, mode):
         renewed = ["initialize", "tools/call", "tools/call", "initialize", "tools/call"]
         assert official.hosted.methods == renewed
         assert len(done) == 2
-    finally:
-        official.hosted.stop()
 
 
 # Tokens
@@ -350,14 +331,12 @@ def guarded(request):
         required_scopes=["ferry"],
         validate_token_resource=False,
     )
-    official = Official(request.param, plain_server(auth=settings, token_verifier=Tokens()))
-    yield official
-    official.hosted.stop()
+    server = plain_server(auth=settings, token_verifier=Tokens())
+    with Official(request.param, server) as official:
+        yield official
 
 
-@pytest.mark.parametrize(
-    ("token", "error"), [("bad", AuthenticationError), ("narrow", PermissionDeniedError)]
-)
+@each(("token", "error"), [("bad", AuthenticationError), ("narrow", PermissionDeniedError)])
 def test_a_rejected_token_is_an_error(clients, guarded, token, error):
     create, done = booking(lambda: BOOKING)
     guarded.offer("create_booking", create)

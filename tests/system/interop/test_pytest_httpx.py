@@ -1,17 +1,10 @@
 """pytest-httpx sees the requests of the clients, which are clients of httpx."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 import anyio
 import httpx
 import pytest
 
 from ferry_sdk import AsyncFerry, ConnectionFailedError, Ferry, OutcomeUnknownError
-
-if TYPE_CHECKING:
-    from pytest_httpx import HTTPXMock
 
 pytestmark = [
     pytest.mark.own_http_client(reason="it stands in for transports of httpx alone"),
@@ -19,10 +12,10 @@ pytestmark = [
 ]
 
 URL = "https://ferry.example"
-PORTS: Any = {"ports": [{"code": "FRMRS", "name": "Marseille", "country": "FR"}]}
+PORTS = {"ports": [{"code": "FRMRS", "name": "Marseille", "country": "FR"}]}
 
 
-def test_a_reply_is_read_and_the_request_is_seen(httpx_mock: HTTPXMock) -> None:
+def test_a_reply_is_read_and_the_request_is_seen(httpx_mock):
     httpx_mock.add_response(url=f"{URL}/api/port", json=PORTS)
     with Ferry("tkn", base_url=URL) as ferry:
         assert ferry.catalogue.ports()[0].code == "FRMRS"
@@ -31,10 +24,10 @@ def test_a_reply_is_read_and_the_request_is_seen(httpx_mock: HTTPXMock) -> None:
     assert request.headers["authorization"] == "Bearer tkn"
 
 
-def test_a_reply_is_awaited(httpx_mock: HTTPXMock) -> None:
+def test_a_reply_is_awaited(httpx_mock):
     httpx_mock.add_response(url=f"{URL}/api/port", json=PORTS)
 
-    async def ask() -> str:
+    async def ask():
         async with AsyncFerry("tkn", base_url=URL) as ferry:
             return (await ferry.catalogue.ports())[0].code
 
@@ -48,9 +41,7 @@ def test_a_reply_is_awaited(httpx_mock: HTTPXMock) -> None:
         (httpx.ReadError("reset"), OutcomeUnknownError),
     ],
 )
-def test_a_failure_has_its_named_error(
-    httpx_mock: HTTPXMock, failure: Exception, kind: type[Exception]
-) -> None:
+def test_a_failure_has_its_named_error(httpx_mock, failure, kind):
     httpx_mock.add_exception(failure)
     with Ferry("tkn", base_url=URL, max_retries=0) as ferry, pytest.raises(kind):
         ferry.bookings.create(
