@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable
+from collections.abc import Coroutine, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Final, overload
+from typing import TYPE_CHECKING, Any, Final
 
 from ferry_sdk._engine.batch import CONCURRENCY, Batch, Plan, all_answers
 from ferry_sdk._engine.effects import Flow, RunBlocking, Sleep
@@ -21,6 +21,7 @@ from ferry_sdk.aftersales.payments import (
     parse_payments,
 )
 from ferry_sdk.client import AsyncFerry, Ferry, transport_of
+from ferry_sdk.client.functions import client_function
 from ferry_sdk.errors import (
     APIError,
     AuthenticationError,
@@ -48,17 +49,10 @@ _ISSUED: Final = frozenset({Stage.TICKETED, Stage.PARTIALLY_TICKETED, Stage.PART
 _WITHOUT_SALE: Final = frozenset({Stage.VOIDED, Stage.LAPSED, Stage.REJECTED})
 
 
-@overload
-def reconcile(
-    ferry: Ferry, journal: Journal, payments: Iterable[Payment | PaymentDict]
-) -> Reconciliation: ...
-@overload
-def reconcile(
-    ferry: AsyncFerry, journal: Journal, payments: Iterable[Payment | PaymentDict]
-) -> Awaitable[Reconciliation]: ...
+@client_function
 def reconcile(
     ferry: Ferry | AsyncFerry, journal: Journal, payments: Iterable[Payment | PaymentDict]
-) -> Reconciliation | Awaitable[Reconciliation]:
+) -> Reconciliation | Coroutine[Any, Any, Reconciliation]:
     """Compare payments with what the service says of the bookings on record. Nothing is changed.
 
     The bookings are those of the payments, and those that writes in the journal named, unless
