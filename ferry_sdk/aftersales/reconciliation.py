@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterable
+from collections.abc import Coroutine, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Final, overload
+from typing import TYPE_CHECKING, Any, Final
 
 from ferry_sdk._engine.batch import CONCURRENCY, Batch, Plan, all_answers
 from ferry_sdk._engine.effects import Flow, RunBlocking, Sleep
@@ -21,6 +21,7 @@ from ferry_sdk.aftersales.payments import (
     parse_payments,
 )
 from ferry_sdk.client import AsyncFerry, Ferry, transport_of
+from ferry_sdk.client.functions import client_function
 from ferry_sdk.errors import (
     APIError,
     AuthenticationError,
@@ -48,17 +49,10 @@ _ISSUED: Final = frozenset({Stage.TICKETED, Stage.PARTIALLY_TICKETED, Stage.PART
 _WITHOUT_SALE: Final = frozenset({Stage.VOIDED, Stage.LAPSED, Stage.REJECTED})
 
 
-@overload
-def reconcile(
-    ferry: Ferry, journal: Journal, payments: Iterable[Payment | PaymentDict]
-) -> Reconciliation: ...
-@overload
-def reconcile(
-    ferry: AsyncFerry, journal: Journal, payments: Iterable[Payment | PaymentDict]
-) -> Awaitable[Reconciliation]: ...
+@client_function
 def reconcile(
     ferry: Ferry | AsyncFerry, journal: Journal, payments: Iterable[Payment | PaymentDict]
-) -> Reconciliation | Awaitable[Reconciliation]:
+) -> Reconciliation | Coroutine[Any, Any, Reconciliation]:
     """Compare payments with what the service says of the bookings on record. Nothing is changed.
 
     The bookings are those of the payments, and those that writes in the journal named, unless
@@ -215,17 +209,10 @@ class Reconciler:
             return error
         fees = [answer.value for answer in answers if answer.value is not None]
         for currency, other in foreign.items():
-            self._add(
-                "total_differs", booking_id, other.amount, None, currency, booking.stage, other
-            )
-        add = partial(
-            self._add,
-            booking_id=booking_id,
-            currency=booking.currency,
-            stage=booking.stage,
-            paid=paid,
-        )
+            add = partial(self._add, booking_id, currency, booking.stage, other)
+            add("total_differs", expected=other.amount, found=None)
         stage, total = booking.stage, booking.total_price
+        add = partial(self._add, booking_id, booking.currency, stage, paid)
         refund = min(exact_sum(fee.refund_amount for fee in fees), paid.amount)
         was_charged = any(fee.refund_amount or fee.penalty_amount for fee in fees)
         if paid.refunded < refund:
@@ -247,19 +234,21 @@ class Reconciler:
         for booking_id in ids:
             sums = self._paid.get(booking_id)
             if sums is None:
-                self._add("not_known", booking_id, None, None, None)
+                self._add(booking_id, None, None, None, "not_known", expected=None, found=None)
             for currency, paid in (sums or {}).items():
-                self._add("not_known", booking_id, paid.amount, None, currency, paid=paid)
+                add = partial(self._add, booking_id, currency, None, paid)
+                add("not_known", expected=paid.amount, found=None)
 
     def _add(
         self,
-        kind: str,
         booking_id: str,
+        currency: str | None,
+        stage: Stage | None,
+        paid: _Paid | None,
+        kind: str,
+        *,
         expected: Decimal | None,
         found: Decimal | None,
-        currency: str | None,
-        stage: Stage | None = None,
-        paid: _Paid | None = None,
     ) -> None:
         references = () if paid is None else paid.references
         self._found[kind].append(

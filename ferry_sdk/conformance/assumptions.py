@@ -5,9 +5,9 @@ docs/assumptions.md shows the same list.
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
+
+from ferry_sdk._runtime.data import data_beside
 
 READS: Final = "reads"
 BOOKING: Final = "a booking id"
@@ -32,10 +32,8 @@ class Assumption(NamedTuple):
     values: tuple[str, ...] = ()
 
 
-_ROWS: list[dict[str, Any]] = json.loads(
-    Path(__file__).with_suffix(".json").read_text(encoding="utf-8")
-)
 ASSUMPTIONS: Final = tuple(
-    Assumption(row["id"], row["text"], row["probe"], tuple(row.get("values", ()))) for row in _ROWS
+    Assumption(row["id"], row["text"], row["probe"], tuple(row.get("values", ())))
+    for row in data_beside(__file__)
 )
 """All assumptions: the rows of `assumptions.json`."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from contextlib import nullcontext
 from decimal import Decimal
-from typing import overload
+from typing import Any
 
 from ferry_sdk._engine.correlation import next_correlation_id
 from ferry_sdk.client import AsyncFerry, Ferry, transport_of
+from ferry_sdk.client.functions import client_function
 from ferry_sdk.conformance.bookings import BY_WRITES, book, choose, read_records
 from ferry_sdk.conformance.findings import Findings
 from ferry_sdk.conformance.probes import Probes
@@ -23,29 +24,14 @@ Path = str | os.PathLike[str]
 Approve = Callable[[Availability, Tariff], object]
 
 
-@overload
-def check(
-    ferry: Ferry,
-    *,
-    booking_id: str | None = None,
-    ticket_id: str | None = None,
-    record: Path | None = None,
-) -> ConformanceReport: ...
-@overload
-def check(
-    ferry: AsyncFerry,
-    *,
-    booking_id: str | None = None,
-    ticket_id: str | None = None,
-    record: Path | None = None,
-) -> Awaitable[ConformanceReport]: ...
+@client_function
 def check(
     ferry: Ferry | AsyncFerry,
     *,
     booking_id: str | None = None,
     ticket_id: str | None = None,
     record: Path | None = None,
-) -> ConformanceReport | Awaitable[ConformanceReport]:
+) -> ConformanceReport | Coroutine[Any, Any, ConformanceReport]:
     """Compare a service with what the client and the local service assume of it, with reads only.
 
     It sends up to 40 requests, one after another, besides retries; if MCP has no timetable, it
@@ -84,24 +70,7 @@ def check(
     return run.perform(run.read(booking_id, ticket_id))
 
 
-@overload
-def check_with_booking(
-    ferry: Ferry,
-    *,
-    max_price: Decimal | int | str,
-    currency: str = "EUR",
-    approve: Approve | None = None,
-    record: Path | None = None,
-) -> ConformanceReport: ...
-@overload
-def check_with_booking(
-    ferry: AsyncFerry,
-    *,
-    max_price: Decimal | int | str,
-    currency: str = "EUR",
-    approve: Approve | None = None,
-    record: Path | None = None,
-) -> Awaitable[ConformanceReport]: ...
+@client_function
 def check_with_booking(
     ferry: Ferry | AsyncFerry,
     *,
@@ -109,7 +78,7 @@ def check_with_booking(
     currency: str = "EUR",
     approve: Approve | None = None,
     record: Path | None = None,
-) -> ConformanceReport | Awaitable[ConformanceReport]:
+) -> ConformanceReport | Coroutine[Any, Any, ConformanceReport]:
     """Compare a service as `check` does, and make a booking to see more.
 
     It books one adult at least 30 days ahead, on the cheapest of the sailings that it searches.
@@ -177,7 +146,9 @@ class _Check:
             steps = book(self._findings, choice, correlation_id)
             yield from self._findings.try_steps(BY_WRITES, steps)
 
-    def perform(self, steps: Steps[None]) -> ConformanceReport | Awaitable[ConformanceReport]:
+    def perform(
+        self, steps: Steps[None]
+    ) -> ConformanceReport | Coroutine[Any, Any, ConformanceReport]:
         if isinstance(self._ferry, AsyncFerry):
             return self._perform_async(self._ferry, steps)
         naming = self._findings.naming_left

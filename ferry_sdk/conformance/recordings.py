@@ -10,38 +10,25 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Final, cast
 
 from pydantic import BaseModel
 
+from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.conformance.steps import Observation, Step
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models import availability, bookings, catalogue, enums, tickets
 from ferry_sdk.resources.arguments import file_path
 
 _PRIVATE_FILE: Final = 0o600
-_PUBLIC_OPERATIONS: Final = (
-    *("availability.search", "catalogue.ports", "catalogue.journeys", "catalogue.departures"),
-    *("mcp.search_availability", "mcp.departures", "mcp.read_resource"),
-)
-"""Operations whose replies are about nobody."""
-_ENVELOPE: Final = (
-    *("jsonrpc", "result", "content", "contents", "structuredContent", "isError", "text", "blob"),
-    *("uri", "mimeType", "error", "errors", "message", "data", "field", "resource", "url"),
-    *("ports", "journeys", "departures", "brands", "vehicle_types", "journey", "booking"),
-    *("Pay", "Issue", "Cancel", "Retry", "Download"),
-)
-_AMOUNTS: Final = frozenset(
-    {
-        *("amount", "total_price", "total", "before", "after", "penalty_amount", "refund_amount"),
-        *("ticket_count", "duration_minutes"),
-    }
-)
-_WORD_FIELDS: Final = frozenset(
-    {"status", "stage", "type", "direction", "payment_status", "ticket_status", "code", "jsonrpc"}
-)
+_NAMES: Final[Mapping[str, list[str]]] = data_beside(__file__)
+"""The operations whose replies are about nobody, the members around records, the amounts that stay,
+and the words that stay, with their fields, besides those of the interface's enumerations."""
+_AMOUNTS: Final = frozenset(_NAMES["amounts"])
+_WORD_FIELDS: Final = frozenset(_NAMES["word_fields"])
 
 
 def _fields(*modules: object) -> frozenset[str]:
@@ -57,17 +44,13 @@ def _fields(*modules: object) -> frozenset[str]:
 
 
 _PUBLIC: Final = _fields(availability, catalogue) - {"passengers"}
-_KNOWN: Final = _PUBLIC | _fields(bookings, tickets) | frozenset(_ENVELOPE)
+_KNOWN: Final = _PUBLIC | _fields(bookings, tickets) | {*_NAMES["envelope"]}
 _WORDS: Final = frozenset(
     member.value
     for kind in vars(enums).values()
     if isinstance(kind, type) and issubclass(kind, enums.OpenEnum)
     for member in kind
-) | {
-    *("2.0", "text", "resource", "cancelled", "confirmed", "NOT_FOUND", "VALIDATION_ERROR"),
-    *("AVAILABILITY_ERROR", "BOOKING_CREATE_ERROR", "BOOKING_CONFIRM_ERROR"),
-    *("TICKET_VIEW_ERROR", "TICKET_NOT_FOUND", "TICKET_CANCEL_ERROR"),
-}
+).union(_NAMES["words"])
 
 
 class Recording(AbstractContextManager["Recording"]):
@@ -104,7 +87,7 @@ class Recording(AbstractContextManager["Recording"]):
         Raises:
             OSError: Writing failed.
         """
-        is_public = reply.error is None and step.operation in _PUBLIC_OPERATIONS
+        is_public = reply.error is None and step.operation in _NAMES["public_operations"]
         line = {
             "operation": step.operation,
             "status": reply.status,
@@ -132,22 +115,22 @@ def _clear(descriptor: int) -> None:
         os.ftruncate(descriptor, 0)
 
 
+@dataclass(frozen=True, slots=True, repr=False)
 class Mask:
     """Masks one reply.
 
-    Args:
+    Attributes:
         tokens: Texts that are hidden everywhere.
         is_public: Whether the reply is about nobody, so that known fields keep their values.
     """
 
-    def __init__(self, tokens: Collection[str], *, is_public: bool) -> None:
-        self._tokens = tokens
-        self._is_public = is_public
+    tokens: Collection[str]
+    is_public: bool
 
     def apply(self, body: object) -> object:
         """Return a masked copy of decoded JSON."""
         try:
-            return self._mask(body, "", is_public=self._is_public)
+            return self._mask(body, "", is_public=self.is_public)
         except RecursionError:
             return None
 
@@ -181,7 +164,7 @@ class Mask:
         return text if is_kept and not self._has_token(text) else _mask_text(text)
 
     def _has_token(self, text: str) -> bool:
-        return any(token in text for token in self._tokens)
+        return any(token in text for token in self.tokens)
 
 
 def _mask_text(text: str) -> str:

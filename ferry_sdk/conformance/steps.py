@@ -7,7 +7,6 @@ interruption is thrown into the generator, which can still make a call, such as 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -17,6 +16,7 @@ import anyio
 
 from ferry_sdk._engine.effects import drive, drive_async
 from ferry_sdk._engine.http import RawResponse
+from ferry_sdk._protocols.mcp.jsonrpc import EventStream
 from ferry_sdk.client import AsyncFerry, Ferry
 from ferry_sdk.errors import APIError, FerryError, UnexpectedResponseError
 
@@ -132,16 +132,12 @@ def _failure(error: FerryError) -> Observation:
 
 def decode(content: bytes, media_type: str = "") -> object:
     """Return the JSON of a body, or of the last event of a stream, else the text."""
-    text = content.decode("utf-8", "replace")
     if media_type.startswith("text/event-stream"):
-        events = [_data(event) for event in re.split(r"\r\n\r\n|\n\n|\r\r", text)]
-        text = next((data for data in reversed(events) if data), "")
+        stream = EventStream()
+        events = [*stream.feed(content), *stream.finish()]
+        content = next(filter(None, reversed(events)), b"")
+    text = content.decode("utf-8", "replace")
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
-
-
-def _data(event: str) -> str:
-    lines = re.split(r"\r\n|\n|\r", event)
-    return "\n".join(line[len("data:") :] for line in lines if line.startswith("data:"))

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-try:
-    import sqlalchemy as _sqlalchemy
-except ModuleNotFoundError as _error:
-    raise ModuleNotFoundError(
-        'the journal requires an extra: pip install "ferry-sdk[journal]" '
-        "(sqlalchemy is not installed)",
-        name=_error.name,
-    ) from _error
+from ferry_sdk._runtime.extras import needs_extra
 
-from ferry_sdk.journal.journal import Journal
-
-del _sqlalchemy
+with needs_extra("the journal requires", "journal", ["sqlalchemy"]):
+    from ferry_sdk.journal.journal import Journal
 
 __all__ = ["Journal"]

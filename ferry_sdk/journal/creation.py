@@ -11,17 +11,17 @@ from contextlib import suppress
 from hashlib import blake2b
 from hmac import compare_digest
 from secrets import token_bytes
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sqlalchemy import Engine, insert, inspect, literal, select
 from sqlalchemy.exc import IntegrityError
 
 from ferry_sdk.errors import ConfigurationError, InvalidInputError, JournalError
-from ferry_sdk.journal.engines import connect, run_alone
+from ferry_sdk.journal.engines import connect, exclusive_transaction
 from ferry_sdk.journal.schema import SCHEMA, about, entries, metadata, unresolved_index
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Row
 
 VARIABLE = "FERRY_JOURNAL_KEY"
 _SHORTEST = 16
@@ -74,12 +74,6 @@ def load_key(key: str | bytes | None) -> Key | None:
     raise InvalidInputError(f"expected {problem}", field="key")
 
 
-class _About(NamedTuple):
-    schema_version: object  # any type: SQLite stores any value in an integer column
-    key_check: object
-    own_key: bytes | None
-
-
 def open_journal(engine: Engine, callers_key: Key | None) -> Key:
     """Create or check the tables, and return the journal's key.
 
@@ -104,7 +98,7 @@ def open_journal(engine: Engine, callers_key: Key | None) -> Key:
     raise ConfigurationError(f"key=… or {VARIABLE}: the journal was created with another key")
 
 
-def _load_about(engine: Engine) -> _About | None:
+def _load_about(engine: Engine) -> Row[Any] | None:
     with connect(engine) as connection:
         database = inspect(connection)
         if not database.has_table(about.name):
@@ -112,7 +106,7 @@ def _load_about(engine: Engine) -> _About | None:
         about_journal = _fetch_about(connection)
         if about_journal is None:
             return None
-        version = about_journal.schema_version
+        version = about_journal.schema_version  # any type, as SQLite stores any value in a column
         if version != SCHEMA:
             raise JournalError(
                 f"the journal has schema {version!r:.40}, and this ferry-sdk supports {SCHEMA}: "
@@ -130,17 +124,15 @@ def _load_about(engine: Engine) -> _About | None:
         return about_journal
 
 
-def _fetch_about(connection: Connection) -> _About | None:
-    columns = (about.c.schema_version, about.c.key_check, about.c.own_key)
-    row = connection.execute(select(*columns)).one_or_none()
-    return None if row is None else _About(*row)
+def _fetch_about(connection: Connection) -> Row[Any] | None:
+    return connection.execute(select(about)).one_or_none()
 
 
-def _create_journal(engine: Engine, callers_key: Key | None) -> _About:
+def _create_journal(engine: Engine, callers_key: Key | None) -> Row[Any]:
     secret = token_bytes(32)
     key = callers_key or Key(secret)
-    with connect(engine, writes=True) as connection:
-        run_alone(connection, lambda: metadata.create_all(connection))
+    with connect(engine, writes=True) as connection, exclusive_transaction(connection):
+        metadata.create_all(connection)
     row = {
         about.c.id: 1,
         about.c.schema_version: SCHEMA,

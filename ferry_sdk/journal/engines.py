@@ -6,7 +6,7 @@ import os
 import sqlite3
 import time
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
@@ -19,12 +19,10 @@ from ferry_sdk.errors import ConfigurationError, InvalidInputError, JournalError
 from ferry_sdk.journal.fork import FORK_LOCK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Generator
 
     from sqlalchemy.engine import ExceptionContext
     from sqlalchemy.pool import ConnectionPoolEntry
-
-T = TypeVar("T")
 
 _TIMEOUT = 10
 """Seconds to wait for a lock of SQLite, or for a connection to PostgreSQL."""
@@ -111,8 +109,9 @@ def _close_returned(_connection: object, record: ConnectionPoolEntry) -> None:
     record.invalidate()
 
 
-def run_alone(connection: Connection, work: Callable[[], T]) -> T:
-    """Do work in a transaction that no other process makes at the same time.
+@contextmanager
+def exclusive_transaction(connection: Connection) -> Generator[None]:
+    """Run the block in a transaction that no other process makes at the same time.
 
     If it fails, the connection is rolled back when it returns to its pool.
     """
@@ -123,9 +122,8 @@ def run_alone(connection: Connection, work: Callable[[], T]) -> T:
     )
     if not is_sqlite:
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-    result = work()
+    yield
     connection.exec_driver_sql("COMMIT")
-    return result
 
 
 def _unsupported_url() -> InvalidInputError:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import delete, insert, inspect, select, update
 
 from ferry_sdk.errors import JournalError
-from ferry_sdk.journal.engines import run_alone
+from ferry_sdk.journal.engines import exclusive_transaction
 from ferry_sdk.journal.schema import orders
 from ferry_sdk.journal.statements import add, cutoff, find
 from ferry_sdk.types import OrderRecord
@@ -32,15 +31,12 @@ def begin(connection: Connection, intent: Intent, fingerprint: str, order: Order
         DuplicateWriteError: An unresolved entry has the same fingerprint.
         JournalError: Another program has saved the order, or an entry is damaged.
     """
-
-    def add_and_update() -> str:
+    with exclusive_transaction(connection):
         entry_id = add(connection, intent, fingerprint)
         if entry_id is None:
             raise DuplicateWriteError
         _update(connection, order, entry_id)
-        return entry_id
-
-    return run_alone(connection, add_and_update)
+    return entry_id
 
 
 def save(connection: Connection, order: OrderRecord) -> None:
@@ -52,10 +48,10 @@ def save(connection: Connection, order: OrderRecord) -> None:
     if order.revision:
         return _update(connection, order, order.entry_id)
     if not inspect(connection).has_table(orders.name):  # in a journal of an earlier version
-        run_alone(connection, lambda: orders.create(connection, checkfirst=True))
-    now = datetime.now(timezone.utc)
-    values = {"id": order.id, "kind": order.kind, "created_at": now, **_values(order, now)}
-    connection.execute(insert(orders).values(entry_id=order.entry_id, **values))
+        with exclusive_transaction(connection):
+            orders.create(connection, checkfirst=True)
+    values = {"id": order.id, "kind": order.kind, **_values(order, order.entry_id)}
+    connection.execute(insert(orders).values(values))
     return None
 
 
@@ -89,20 +85,19 @@ def _make_record(connection: Connection, row: dict[str, Any]) -> OrderRecord:
 
 
 def _update(connection: Connection, order: OrderRecord, entry_id: str | None) -> None:
-    now = datetime.now(timezone.utc)
     changed = connection.execute(
         update(orders)
         .where(orders.c.id == order.id, orders.c.revision == order.revision)
-        .values(entry_id=entry_id, **_values(order, now))
+        .values(_values(order, entry_id))
     )
     if not changed.rowcount:
         raise JournalError(f"another program has changed order {order.id}: read it again")
 
 
-def _values(order: OrderRecord, now: datetime) -> dict[str, object]:
+def _values(order: OrderRecord, entry_id: str | None) -> dict[str, object]:
     return {
         "content": order.content,
+        "entry_id": entry_id,
         "is_finished": order.is_finished,
         "revision": order.revision + 1,
-        "changed_at": now,
     }

@@ -51,6 +51,11 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.astimezone(timezone.utc)
 
 
+def utc_now() -> datetime:
+    """Return the time, aware and in UTC."""
+    return datetime.now(timezone.utc)
+
+
 metadata: MetaData = MetaData()
 
 about: Table = Table(
@@ -100,8 +105,8 @@ orders: Table = Table(
     Column("entry_id", String(32), nullable=True),
     Column("is_finished", Boolean, nullable=False),
     Column("revision", Integer, nullable=False),
-    Column("created_at", UtcDateTime, nullable=False),
-    Column("changed_at", UtcDateTime, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False, default=utc_now),
+    Column("changed_at", UtcDateTime, nullable=False, default=utc_now, onupdate=utc_now),
 )
 """Added to a journal of an earlier version when its first order is recorded. Programs of that
 version do not see it, so they can go on using the journal."""

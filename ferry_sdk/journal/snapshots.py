@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import bindparam, delete, select, text
 
-from ferry_sdk.journal.schema import UtcDateTime, snapshots
+from ferry_sdk.journal.schema import UtcDateTime, snapshots, utc_now
 from ferry_sdk.journal.statements import cutoff
 
 if TYPE_CHECKING:
@@ -40,8 +39,7 @@ def load(connection: Connection, booking_ids: Sequence[str]) -> dict[str, str]:
 
 def save(connection: Connection, booking_id: str, content: str) -> None:
     """Replace the snapshot of a booking."""
-    now = datetime.now(timezone.utc)
-    values = {"booking_id": booking_id, "content": content, "saved_at": now}
+    values = {"booking_id": booking_id, "content": content, "saved_at": utc_now()}
     connection.execute(_SAVE, values)
 
 

@@ -26,13 +26,14 @@ from sqlalchemy import (
 from sqlalchemy.exc import DataError, IntegrityError, OperationalError
 
 from ferry_sdk.errors import InvalidInputError, JournalError
-from ferry_sdk.journal.engines import is_undecodable, run_alone
+from ferry_sdk.journal.engines import exclusive_transaction, is_undecodable
 from ferry_sdk.journal.schema import (
     SETTLED,
     entries,
     is_unresolved,
     is_without_fingerprint,
     orders,
+    utc_now,
 )
 from ferry_sdk.types import EntryState, JournalEntry, OutcomeDetails
 
@@ -111,7 +112,7 @@ def add(connection: Connection, intent: Intent, fingerprint: str) -> str | None:
         raise JournalError(
             f"journal entry {damaged} is damaged and may be the same write: settle it first"
         )
-    entry_id, now = uuid4().hex, _now()
+    entry_id, now = uuid4().hex, utc_now()
     statement = insert(entries).values(
         id=entry_id,
         operation=intent.operation,
@@ -153,7 +154,7 @@ def change(
     may_change = or_(entries.c.state.in_(TRANSITIONS[state]), entries.c.state.not_in(_STATES))
     values = {"state": state, "status_code": details.status_code, "code": code, **ids}
     replace = update(entries).where(this, may_change)
-    changed = connection.execute(replace.values(changed_at=_now(), **values))
+    changed = connection.execute(replace.values(changed_at=utc_now(), **values))
     if ids and state == "done" and not changed.rowcount:
         late = update(entries).where(this, entries.c.state == state)
         if code == SETTLED_BY_HAND:  # a person does not correct a reply
@@ -176,13 +177,10 @@ def settle_create(
         entries.c.state == "done",
         entries.c.id != entry_id,
     )
-
-    def check_and_change() -> JournalEntry | None:
+    with exclusive_transaction(connection):
         if connection.execute(makers.limit(1)).first() is not None:
             raise InvalidInputError("another write made this booking", field="booking_id")
         return change(connection, entry_id, state, details)
-
-    return run_alone(connection, check_and_change)
 
 
 def find(connection: Connection, entry_id: str) -> JournalEntry | None:
@@ -282,14 +280,10 @@ def storable(text: str | None) -> str | None:
     return text if text and len(text) <= _LONGEST and text.isprintable() else None
 
 
-def _now() -> datetime:
-    return datetime.now(timezone.utc)
-
-
 def cutoff(age: timedelta) -> datetime:
     """Return the moment at which an entry of this age was made."""
     with suppress(OverflowError):
-        return _now() - age
+        return utc_now() - age
     raise InvalidInputError("before the year 1", field="older_than")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import wraps
@@ -14,9 +14,7 @@ from typing import (
     Literal,
     NamedTuple,
     ParamSpec,
-    Protocol,
     cast,
-    overload,
 )
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -26,6 +24,7 @@ from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk.client import AsyncFerry, Ferry, transport_of
+from ferry_sdk.client.functions import ClientFunction
 from ferry_sdk.errors import FerryError, InvalidInputError, ReadOnlyError, trim
 from ferry_sdk.models.base import Currency, Money, path_of
 from ferry_sdk.models.inputs import (
@@ -70,18 +69,7 @@ class Step(NamedTuple):
         return self.flow
 
 
-class OrderCall(Protocol[P]):
-    """A call of an order. With an `AsyncFerry`, the result is awaited."""
-
-    @overload
-    def __call__(self, ferry: Ferry, /, *args: P.args, **kwargs: P.kwargs) -> Order: ...
-    @overload
-    def __call__(
-        self, ferry: AsyncFerry, /, *args: P.args, **kwargs: P.kwargs
-    ) -> Coroutine[Any, Any, Order]: ...
-
-
-def order_call(describe: Callable[Concatenate[Any, P], Step]) -> OrderCall[P]:
+def order_call(describe: Callable[Concatenate[Any, P], Step]) -> ClientFunction[P, Order]:
     """Make a call for both clients of its description."""
 
     @wraps(describe)
@@ -95,7 +83,7 @@ def order_call(describe: Callable[Concatenate[Any, P], Step]) -> OrderCall[P]:
         finally:
             del args, kwargs  # tracebacks that show variables show no travellers
 
-    return cast("OrderCall[P]", call)
+    return cast("ClientFunction[P, Order]", call)
 
 
 async def _trimmed(order: Awaitable[Order]) -> Order:

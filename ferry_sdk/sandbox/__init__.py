@@ -9,6 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
+from ferry_sdk._runtime.extras import needs_extra
 from ferry_sdk._runtime.lazy import lazy_names
 
 _EXTRA = ("starlette", "uvicorn", "segno", "fpdf")
@@ -20,16 +21,8 @@ def load(name: str) -> ModuleType:
     Raises:
         ModuleNotFoundError: It needs the extra, which is not installed.
     """
-    try:
+    with needs_extra("the local service requires", "sandbox", _EXTRA):
         return import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in _EXTRA:
-            raise
-        raise ModuleNotFoundError(
-            f'the local service requires an extra: pip install "ferry-sdk[sandbox]" '
-            f"({error.name} is not installed)",
-            name=error.name,
-        ) from error
 
 
 __all__, __getattr__, __dir__ = lazy_names(

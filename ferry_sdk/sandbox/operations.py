@@ -6,12 +6,11 @@ come from these rows.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
+from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.sandbox.requests.access import Access
 from ferry_sdk.sandbox.requests.body import Body, Nothing
 
@@ -73,9 +72,7 @@ def _read(name: str, row: dict[str, Any]) -> Operation:
     return Operation(name, access=Access(row.pop("access", Access.READ_ONLY)), **row)
 
 
-_ROWS: dict[str, dict[str, Any]] = json.loads(
-    Path(__file__).with_suffix(".json").read_text(encoding="utf-8")
-)
+_ROWS: dict[str, dict[str, Any]] = data_beside(__file__)
 OPERATIONS: Mapping[str, Operation] = {name: _read(name, row) for name, row in _ROWS.items()}
 ENDPOINTS = tuple(each for each in OPERATIONS.values() if each.path)
 TOOLS: Mapping[str, Operation] = {each.tool: each for each in OPERATIONS.values() if each.tool}

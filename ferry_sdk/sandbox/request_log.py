@@ -6,13 +6,16 @@ import re
 import sys
 import threading
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ferry_sdk.sandbox.clock import Clock
+
+if TYPE_CHECKING:
+    from starlette.types import Scope
 
 _SIZE = 1000
 _LONGEST = 128
@@ -100,29 +103,19 @@ class RequestLog:
             return entries
         return tuple(each for each in entries if each.correlation_id == correlation_id)
 
-    def add(
-        self,
-        method: str,
-        path: str,
-        *,
-        status: int | None,
-        seconds: float,
-        ids: tuple[str, str],
-        state: Mapping[str, Any],
-    ) -> None:
+    def add(self, scope: Scope, status: int | None, seconds: float, ids: tuple[str, str]) -> None:
         """Add a request.
 
         Args:
-            method: The HTTP method.
-            path: The path.
+            scope: The request as ASGI; its `state` has the `operation`, `faults` and `named` ids.
             status: The status of the reply, if there was one.
             seconds: How long it took.
             ids: The correlation id and the request id.
-            state: What the service knows of it: `operation`, `faults` and `named` ids.
         """
-        first, *rest = path.removeprefix("/").split("/")
+        first, *rest = scope["path"].removeprefix("/").split("/")
         if first in _UNLOGGED:
             return
+        method, state = scope["method"], scope.get("state", {})
         entry = LoggedRequest(
             at=self._clock.now(),
             method=method if method in _METHODS else "OTHER",

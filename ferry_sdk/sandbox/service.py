@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import InitVar, dataclass, replace
 from http import HTTPStatus
 from operator import attrgetter
 from types import SimpleNamespace
@@ -70,26 +70,22 @@ class ServiceError(Exception):
         return wire
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Service:
     """The service without HTTP, in memory and, if it has one, in a state file; thread-safe."""
 
-    def __init__(
-        self,
-        *,
-        clock: Clock,
-        offers: Offers,
-        faults: Faults,
-        counters: Counters,
-        ids: Ids | None = None,
-        state: SandboxState | None = None,
-    ) -> None:
+    clock: Clock
+    offers: Offers
+    faults: Faults
+    counters: Counters
+    ids: InitVar[Ids | None] = None
+    state: InitVar[SandboxState | None] = None
+
+    def __post_init__(self, ids: Ids | None, state: SandboxState | None) -> None:
+        offers = self.offers
         self._profile = offers.profile
-        self.clock = clock
-        self.offers = offers
-        self.faults = faults
-        self.counters = counters
         self._lock = threading.Lock()
-        self._sales = Sales(offers, faults, counters, ids or Ids(None), state)
+        self._sales = Sales(offers, self.faults, self.counters, ids or Ids(None), state)
         parts = SimpleNamespace(sales=self._sales, offers=offers, catalogue=offers.catalogue)
         self._handlers: dict[str, Handler] = {
             each.name: attrgetter(each.handler)(parts)
@@ -152,7 +148,7 @@ class Service:
     def detach(self) -> None:
         """Save nothing in the state file from now on."""
         with self._lock:
-            self._sales.detach()
+            self._sales.state = None
 
     @contextmanager
     def _selling(self) -> Generator[None]:

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
+from ferry_sdk._runtime.data import data_beside
 from ferry_sdk._runtime.money import format_amount
-from ferry_sdk.agents.tools.data import data_beside
 from ferry_sdk.agents.tools.sanitize import clean_text
 from ferry_sdk.agents.tools.trip_tools import place_of
 from ferry_sdk.agents.tools.views import view_of

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-try:
-    import mcp as _mcp
-except ModuleNotFoundError as _error:
-    raise ModuleNotFoundError(
-        'the MCP server requires an extra: pip install "ferry-sdk[agents]" (mcp is not installed)',
-        name=_error.name,
-    ) from _error
+from ferry_sdk._runtime.extras import needs_extra
 
-from ferry_sdk.agents.stdio.run import serve
-
-del _mcp
+with needs_extra("the MCP server requires", "agents", ["mcp"]):
+    from ferry_sdk.agents.stdio.run import serve
 
 __all__ = ["serve"]

@@ -46,13 +46,13 @@ from mcp.types import (
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import JsonValue, ValidationError
 
+from ferry_sdk._runtime.data import data_beside
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.approval import ApprovalRequest
 from ferry_sdk.agents.policy.trip_answers import SECONDS
 from ferry_sdk.agents.stdio.elicitation import Context, Questions, ask, can_ask, form, parse_answer
 from ferry_sdk.agents.toolkit import AsyncToolkit, definitions_of, state_of
-from ferry_sdk.agents.tools.data import data_beside
 from ferry_sdk.agents.tools.tools import TOOLS, ToolDefinition
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")

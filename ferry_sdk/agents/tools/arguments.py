@@ -40,7 +40,7 @@ from pydantic import (
 )
 from typing_extensions import is_typeddict
 
-from ferry_sdk.agents.tools.data import data_beside
+from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.agents.tools.sanitize import STRING, text_type
 from ferry_sdk.agents.tools.schemas import parse_docstring
 from ferry_sdk.errors import InvalidInputError

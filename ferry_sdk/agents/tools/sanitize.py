@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, Strict, StringConstraints, WithJsonSchema
 
-from ferry_sdk.agents.tools.data import data_beside
+from ferry_sdk._runtime.data import data_beside
 
 _INVISIBLE: Final = "".join(
     map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x2800, 0x3164))

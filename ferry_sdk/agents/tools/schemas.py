@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, TypeAdapter
 
-from ferry_sdk.agents.tools.data import data_beside
+from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.models.docstrings import field_descriptions, split_docstring
 
 Schema = dict[str, Any]

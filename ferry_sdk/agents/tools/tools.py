@@ -11,9 +11,9 @@ from typing import Any, Final, Generic, Literal, TypeVar, get_args, get_origin, 
 from pydantic import BaseModel, create_model
 
 from ferry_sdk._engine.safety import SAFETY
+from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.agents.tools import trip_tools
 from ferry_sdk.agents.tools.arguments import CODE, model_of, read_arguments
-from ferry_sdk.agents.tools.data import data_beside
 from ferry_sdk.agents.tools.schemas import Schema, answer_schema, arguments_schema, parse_docstring
 from ferry_sdk.agents.tools.views import Detail, has_full_view, schema_of
 from ferry_sdk.errors import ConfigurationError

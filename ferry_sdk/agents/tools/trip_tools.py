@@ -12,8 +12,8 @@ from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field
 
+from ferry_sdk._runtime.data import data_beside
 from ferry_sdk._runtime.money import format_amount
-from ferry_sdk.agents.tools.data import data_beside
 from ferry_sdk.agents.tools.sanitize import clean_text
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.catalogue import Port

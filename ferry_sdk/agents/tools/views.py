@@ -16,8 +16,8 @@ from typing import Any, Final, Literal, TypeVar, cast, get_args, get_origin
 
 from pydantic import BaseModel, JsonValue
 
+from ferry_sdk._runtime.data import data_beside
 from ferry_sdk._runtime.money import format_amount
-from ferry_sdk.agents.tools.data import data_beside
 from ferry_sdk.agents.tools.sanitize import clean_text
 from ferry_sdk.agents.tools.schemas import Schema, records_schema, view_schema
 from ferry_sdk.models import catalogue

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, cast
 
 from pydantic import BaseModel
 
+from ferry_sdk._runtime.extras import needs_extra
 from ferry_sdk.models.enums import TariffType
 
 if TYPE_CHECKING:
@@ -15,19 +16,9 @@ if TYPE_CHECKING:
     from ferry_sdk.models.base import Model
 
 
-@contextmanager
-def require_packages(*packages: str) -> Generator[None, None, None]:
+def require_packages(*packages: str) -> AbstractContextManager[None]:
     """Import in this block; if one of the packages is missing, raise an error with the extra."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in packages:
-            raise
-        raise ModuleNotFoundError(
-            f'frames and charts require an extra: pip install "ferry-sdk[notebook]" '
-            f"({error.name} is not installed)",
-            name=error.name,
-        ) from error
+    return needs_extra("frames and charts require", "notebook", packages)
 
 
 def models_of(records: Iterable[object]) -> list[Model]:

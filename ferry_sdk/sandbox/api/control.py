@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from functools import partial
 from operator import attrgetter
-from pathlib import Path
 from typing import NamedTuple, cast
 
 from pydantic import JsonValue
@@ -17,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.sandbox.api.control_page import page
 from ferry_sdk.sandbox.clock import to_utc
 from ferry_sdk.sandbox.faults.fault import Fault
@@ -228,9 +227,7 @@ class Endpoint(NamedTuple):
         return getattr(control, self.handler or self.name)(fields)
 
 
-_ROWS: dict[str, dict[str, str]] = json.loads(
-    Path(__file__).with_name("controls.json").read_text(encoding="utf-8")
-)
+_ROWS: dict[str, dict[str, str]] = data_beside(__file__, "controls.json")
 ENDPOINTS = tuple(Endpoint(name, **row) for name, row in _ROWS.items())
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -24,8 +25,11 @@ from ferry_sdk.sandbox.service import Service, ServiceError
 def routes(service: Service, tokens: Tokens) -> list[BaseRoute]:
     """Return the routes of the endpoints, of the voucher files and of the health check."""
     api = _Api(service, tokens)
-    endpoints = [Route(each.path, api.endpoint(each), methods=[each.method]) for each in ENDPOINTS]
-    voucher = Route("/voucher/{ticket_id}/{key}.pdf", api.voucher, methods=["GET"])
+    endpoints = [
+        api.route(each.method, each.path, each.name, partial(api.answer, each))
+        for each in ENDPOINTS
+    ]
+    voucher = api.route("GET", "/voucher/{ticket_id}/{key}.pdf", "voucher.file", api.voucher)
     return [*endpoints, voucher, Route("/health", _health, methods=["GET"])]
 
 
@@ -41,42 +45,34 @@ class _Api:
         self._service = service
         self._tokens = tokens
 
-    def endpoint(self, endpoint: Operation) -> Callable[[Request], Awaitable[Response]]:
-        async def answer(request: Request) -> Response:
+    def route(
+        self, method: str, path: str, operation: str, work: Callable[[Request, bytes], Response]
+    ) -> Route:
+        """Return the route of an operation that a function performs in a thread."""
+
+        async def handle(request: Request) -> Response:
+            body = await request.body()  # a request whose body is too large is not counted
+            self._service.counters.request(operation)
+
             async def produce() -> Response:
-                return await run_in_threadpool(
-                    self._answer, endpoint, request, await request.body()
-                )
+                return await run_in_threadpool(work, request, body)
 
-            return await self._around(endpoint.name, request, produce)
+            return await self._service.faults.around(operation, request, produce)
 
-        return answer
+        return Route(path, handle, methods=[method])
 
-    async def voucher(self, request: Request) -> Response:
-        async def produce() -> Response:
-            parameters = request.path_params
-            try:
-                caller = caller_of(request, Access.READ_ONLY, "rest")
-                self._service.check_refused("voucher.file", caller)
-            except ServiceError as error:
-                return JSONResponse(error.to_wire(), error.status)
-            voucher = await run_in_threadpool(
-                self._service.voucher_file, parameters["ticket_id"], parameters["key"]
-            )
-            if voucher is None:
-                return error_response(request, 404, "NOT_FOUND", "no_such_address")
-            return Response(voucher, media_type="application/pdf")
+    def voucher(self, request: Request, _: bytes) -> Response:
+        caller = caller_of(request, Access.READ_ONLY, "rest")
+        try:
+            self._service.check_refused("voucher.file", caller)
+        except ServiceError as error:
+            return JSONResponse(error.to_wire(), error.status)
+        voucher = self._service.voucher_file(**request.path_params)
+        if voucher is None:
+            return error_response(request, 404, "NOT_FOUND", "no_such_address")
+        return Response(voucher, media_type="application/pdf")
 
-        return await self._around("voucher.file", request, produce)
-
-    async def _around(
-        self, operation: str, request: Request, produce: Callable[[], Awaitable[Response]]
-    ) -> Response:
-        await request.body()  # a request whose body is too large is not counted
-        self._service.counters.request(operation)
-        return await self._service.faults.around(operation, request, produce)
-
-    def _answer(self, endpoint: Operation, request: Request, body: bytes) -> Response:
+    def answer(self, endpoint: Operation, request: Request, body: bytes) -> Response:
         try:
             access = self._tokens.access_of(request.headers.get("authorization"))
         except Unauthorized:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import islice
@@ -48,46 +49,37 @@ _REFERENCE_LETTERS = "BCDFGHJKLMNPQRSTVWXZ23456789"
 FailureT = TypeVar("FailureT", TicketFails, FailsLater)
 
 
+@dataclass(eq=False, repr=False)
 class Sales:
-    """All bookings; not thread-safe."""
+    """All bookings; not thread-safe. They are saved in `state`, if there is one."""
 
-    def __init__(
-        self,
-        offers: Offers,
-        faults: Faults,
-        counters: Counters,
-        ids: Ids,
-        state: SandboxState | None = None,
-    ) -> None:
-        self._offers = offers
-        self._ids = ids
-        self._faults = faults
-        self._counters = counters
+    offers: Offers
+    faults: Faults
+    counters: Counters
+    ids: Ids
+    state: SandboxState | None
+
+    def __post_init__(self) -> None:
         self._bookings: dict[str, Booking] = {}
         self._tickets: dict[str, tuple[Booking, Ticket]] = {}
         self._numbers: set[str] = set()
         self._used: dict[str, Booking] = {}
-        self._state = state
-        for record in () if state is None else state.bookings():
-            self._add(load_booking(record, offers.network))
+        for record in () if self.state is None else self.state.bookings():
+            self._add(load_booking(record, self.offers.network))
 
     def save(self) -> None:
         """Save the bookings that were used since the last call, if there is a state file."""
         used, self._used = self._used, {}
-        if used and self._state is not None:
+        if used and self.state is not None:
             records = {booking.id: dump_booking(booking) for booking in used.values()}
-            self._state.save_bookings(records, self._ids.used)
-
-    def detach(self) -> None:
-        """Save nothing from now on."""
-        self._state = None
+            self.state.save_bookings(records, self.ids.used)
 
     def create(self, request: requests.NewBooking, context: CallContext) -> JsonObject:
         """Book the selected availabilities."""
-        tickets = chosen_tickets(request, self._offers, self._ids, context.now)
+        tickets = chosen_tickets(request, self.offers, self.ids, context.now)
         request_context.current().journeys.update(_journeys(tickets))
-        check_selection(request, tickets, self._offers, self._faults, context)
-        if change := self._faults.take_details(PriceChange, context.operation):
+        check_selection(request, tickets, self.offers, self.faults, context)
+        if change := self.faults.take_details(PriceChange, context.operation):
             factor, addition = Decimal(str(change.factor)), Decimal(str(change.amount))
             for ticket in tickets:
                 ticket.reprice(factor, addition if ticket is tickets[0] else ZERO)
@@ -96,31 +88,31 @@ class Sales:
             passengers=tuple(sorted(request.passengers, key=lambda each: each.order or 0)),
             vehicle=request.vehicle,
             contact=request.contact,
-            id=self._ids.uuid(),
-            reference=self._ids.reference(_REFERENCE_LETTERS, 8),
+            id=self.ids.uuid(),
+            reference=self.ids.reference(_REFERENCE_LETTERS, 8),
         )
         self._add(booking)
         self._used[booking.id] = booking
-        self._counters.effect("bookings.create", booking.id)
+        self.counters.effect("bookings.create", booking.id)
         return created_record(booking, context.now)
 
     def create_by_tool(self, request: requests.McpNewBooking, context: CallContext) -> JsonObject:
         """Book the selected availabilities, or the cheapest tariff and place of one."""
         chosen = request.availabilities or [
-            cheapest_selection(request.id or "", request.reservation_type, self._offers)
+            cheapest_selection(request.id or "", request.reservation_type, self.offers)
         ]
         return self.create(request.to_rest(chosen), context)
 
     def confirm(self, request: requests.Identified, context: CallContext) -> JsonObject:
         """Pay and issue the tickets that wait or have failed."""
         booking = self._booking(request.id, context)
-        if any(ticket.status in WAITING for ticket in booking.tickets) and self._faults.take(
+        if any(ticket.status in WAITING for ticket in booking.tickets) and self.faults.take(
             FaultKind.OPTION_EXPIRED, context.operation
         ):
             booking.expire()
         issuable = booking.issuable_tickets(context.now)
         for ticket in issuable:
-            check_places(ticket, self._offers, context.now)
+            check_places(ticket, self.offers, context.now)
         failing, _ = self._ticket_to_fail(TicketFails, booking, issuable, context)
         issued = [ticket for ticket in issuable if ticket is not failing]
         if failing is not None:
@@ -132,7 +124,7 @@ class Sales:
         fails_after = timedelta(seconds=failure.seconds) if failure else None
         for ticket, number in zip(issued, numbers, strict=True):
             ticket.issue(context.now, number, fails_after if ticket is failing else None)
-        self._counters.effect("bookings.confirm", booking.id)
+        self.counters.effect("bookings.confirm", booking.id)
         return {
             "booking_id": booking.id,
             "status": "confirmed",
@@ -150,7 +142,7 @@ class Sales:
         if request.booking_reference not in {None, booking.reference}:
             raise invalid("booking_reference", "reference_differs")
         fee = booking.cancel(context.now)
-        self._counters.effect("bookings.cancel", booking.id)
+        self.counters.effect("bookings.cancel", booking.id)
         refund = float(fee.refund)
         return {"booking_id": booking.id, "status": "cancelled", "refund_amount": refund}
 
@@ -188,7 +180,7 @@ class Sales:
         if request.ticket_number not in {None, ticket.number}:
             raise invalid("ticket_number", "number_differs")
         ticket.cancel(context.now)
-        self._counters.effect("tickets.cancel", ticket.id)
+        self.counters.effect("tickets.cancel", ticket.id)
         return {"ticket_id": ticket.id, "status": "cancelled"}
 
     def voucher_address(self, request: requests.Identified, context: CallContext) -> JsonObject:
@@ -200,7 +192,7 @@ class Sales:
         """Record an external payment; repeating the same payment changes nothing."""
         _, ticket = self._ticket(request.id, context)
         if ticket.pay(request.external_payment_ref):
-            self._counters.effect("tickets.mark_paid", ticket.id)
+            self.counters.effect("tickets.mark_paid", ticket.id)
         return {"ticket_id": ticket.id, "payment_status": "paid"}
 
     def summaries(self, most: int, now: datetime) -> BookingsState:
@@ -227,7 +219,7 @@ class Sales:
         self._bookings[booking.id] = booking
         for ticket in booking.tickets:
             self._tickets[ticket.id] = booking, ticket
-            reserve(ticket, self._offers)
+            reserve(ticket, self.offers)
             if ticket.number is not None:
                 self._numbers.add(ticket.number)
 
@@ -252,7 +244,7 @@ class Sales:
         self._used[booking.id] = booking
         request_context.current().journeys.update(_journeys(booking.tickets))
         booking.settle(context.now)
-        apply_disruptions(booking, self._faults, context)
+        apply_disruptions(booking, self.faults, context)
 
     def _ticket_to_fail(
         self,
@@ -261,7 +253,7 @@ class Sales:
         issuable: Sequence[Ticket],
         context: CallContext,
     ) -> tuple[Ticket, FailureT] | tuple[None, None]:
-        failure = self._faults.take_details(model, context.operation)
+        failure = self.faults.take_details(model, context.operation)
         if failure is None:
             return None, None
         wanted = booking.tickets[failure.index : failure.index + 1 or None]
@@ -269,7 +261,7 @@ class Sales:
 
     def _number(self, ticket: Ticket) -> str:
         while True:
-            number = f"{ticket.company.code[:3]}{self._ids.reference(digits, 9)}"
+            number = f"{ticket.company.code[:3]}{self.ids.reference(digits, 9)}"
             if number not in self._numbers:
                 self._numbers.add(number)
                 return number

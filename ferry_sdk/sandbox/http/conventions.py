@@ -80,14 +80,8 @@ class Conventions:
             await send(message)
 
         def log(status: int | None) -> None:
-            self._log.add(
-                scope["method"],
-                scope["path"],
-                status=status,
-                seconds=time.perf_counter() - started,
-                ids=(correlation_id, request_id),
-                state=scope.get("state", {}),
-            )
+            seconds = time.perf_counter() - started
+            self._log.add(scope, status, seconds, (correlation_id, request_id))
 
         try:
             await self._app(scope, _limited(requested, receive), send_with_headers)

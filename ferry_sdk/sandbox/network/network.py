@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import functools
-import json
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.sandbox.network.geography import (
     Company,
     Country,
@@ -141,8 +140,7 @@ def by_code(elements: Iterable[ElementT]) -> Mapping[str, ElementT]:
 
 def load_records(name: str) -> dict[str, list[dict[str, Any]]]:
     """Return the records of a data file of the package."""
-    path = Path(__file__).with_name("data") / name
-    records: dict[str, list[dict[str, Any]]] = json.loads(path.read_text(encoding="utf-8"))
+    records: dict[str, list[dict[str, Any]]] = data_beside(__file__, f"data/{name}")
     return records
 
 

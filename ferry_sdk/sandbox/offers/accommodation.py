@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,6 +14,7 @@ from ferry_sdk.sandbox.network.timetable import Sailing
 from ferry_sdk.sandbox.offers.fares import Fares, euros
 
 if TYPE_CHECKING:
+    from ferry_sdk.sandbox.offers.offer import OfferInputs
     from ferry_sdk.sandbox.requests.party import PassengerType
     from ferry_sdk.sandbox.responses.fields import JsonObject
 
@@ -115,23 +115,16 @@ class Place:
 
 
 def places_for(
-    offer_id: str,
-    sailing: Sailing,
-    party: Party,
-    fares: Fares,
-    now: datetime,
-    taken: Callable[[PlaceKind], int] = lambda _: 0,
+    offer: OfferInputs, fares: Fares, taken: Callable[[PlaceKind], int]
 ) -> tuple[Place, ...]:
     """Return the places that a party can have on a sailing; empty if it is sold out.
 
     Args:
-        offer_id: The start of their ids.
-        sailing: The sailing.
-        party: The party.
+        offer: The sailing, the party, the time of the search, and the start of the places' ids.
         fares: How much is sold, and what a place costs.
-        now: The time of the search.
         taken: How many places of a kind are taken on top of what `fares` knows.
     """
+    sailing, party, now = offer.sailing, offer.party, offer.issued_at
     places: list[Place] = []
     adult_fare = fares.adult(sailing, now)
     for kind in _kinds_on(sailing.journey.route):
@@ -143,7 +136,7 @@ def places_for(
         if count > 0:
             places.append(
                 Place(
-                    id=f"{offer_id}.{kind.code}",
+                    id=f"{offer.id}.{kind.code}",
                     index=len(places) + 1,
                     kind=kind,
                     capacity=units * kind.berths,

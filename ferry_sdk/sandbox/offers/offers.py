@@ -209,7 +209,7 @@ class Offers:
         def taken(kind: PlaceKind) -> int:
             return self.inventory.taken(sailing.id, kind.code, now) if reserved else 0
 
-        places = places_for(inputs.id, sailing, inputs.party, self._fares, now, taken)
+        places = places_for(inputs, self._fares, taken)
         vehicle = self._fares.vehicle(sailing, inputs.vehicle, now) if inputs.vehicle else 0
         ages = [traveller.age for traveller in inputs.party.travellers]
         people = [self._fares.passenger(sailing, age, now) for age in ages]

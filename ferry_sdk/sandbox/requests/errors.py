@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
+
+from ferry_sdk._runtime.data import data_beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +96,11 @@ def text(key: str, language: str, values: Mapping[str, object] | None = None) ->
 @cache
 def messages(language: str) -> Mapping[str, str]:
     """Return every message of a language by its key."""
-    path = Path(__file__).with_name("messages") / f"{language}.json"
-    read: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
+    read: dict[str, str] = data_beside(__file__, f"messages/{language}.json")
     return read
 
 
-_TEXTS: dict[str, str] = json.loads(
-    Path(__file__).with_name("error_types.json").read_text(encoding="utf-8")
-)
+_TEXTS: dict[str, str] = data_beside(__file__, "error_types.json")
 """The keys of messages, by the types of the errors of pydantic."""
 
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.sandbox.faults.mcp_options import McpOptions
 from ferry_sdk.sandbox.faults.socket_faults import LeaveOpen
 from ferry_sdk.sandbox.http.server import connection_of
 
 Json = dict[str, "JsonValue"]
 
-_BLOCKS: Any = json.loads(Path(__file__).with_name("blocks.json").read_text(encoding="utf-8"))
+_BLOCKS: Any = data_beside(__file__, "blocks.json")
 _SEPARATORS = "line\u2028paragraph\u2029next\u0085end"
 
 

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping
 from functools import cache
 from http import HTTPStatus
-from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
@@ -14,6 +13,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from ferry_sdk._runtime.data import data_beside
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.sandbox.api import control
 from ferry_sdk.sandbox.api.mcp.methods import tool_record
@@ -29,7 +29,7 @@ Json = dict[str, Any]
 
 _JSON = "application/json"
 _HEADERS = {name: {"$ref": f"#/components/headers/{name}"} for name in (REQUEST_ID, CORRELATION_ID)}
-_TEXTS: Json = json.loads(Path(__file__).with_name("texts.json").read_text(encoding="utf-8"))
+_TEXTS: Json = data_beside(__file__, "texts.json")
 """What each access allows; by status, the code, message and cause of the errors that any operation
 can answer, and the cause of the others; and the fields that only the client's records have.
 """
@@ -67,7 +67,7 @@ def document_text() -> str:
 
 def document() -> Json:
     """Return the document."""
-    whole: Json = json.loads(Path(__file__).with_name("base.json").read_text(encoding="utf-8"))
+    whole: Json = data_beside(__file__, "base.json")
     definitions, schemas = _schemas()
     performed = examples()
     paths: dict[str, Json] = {}

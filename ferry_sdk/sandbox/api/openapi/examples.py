@@ -6,15 +6,14 @@ year is far ahead, so that the example of a search can be sent to a running serv
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
 
+from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.counters import Counters
 from ferry_sdk.sandbox.faults.faults import Faults
@@ -49,7 +48,7 @@ class Example:
 
 def examples() -> dict[str, Example]:
     """Return an example of every REST operation, and of the tool that views a ticket."""
-    requests = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+    requests = data_beside(__file__)
     journey = _Journey()
     availabilities = journey.perform("availability.search", requests["search"])
     selection = {
