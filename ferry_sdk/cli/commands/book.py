@@ -33,7 +33,7 @@ from ferry_sdk.cli.terminal.prompts import ask_consent, require_terminal
 from ferry_sdk.orders import Order
 
 _FROM = "'--from'"
-FROM_FILE = option("FILE", "Order in JSON; - reads standard input.", "--from")
+FROM_FILE = option("FILE", "--from", help="Order in JSON; - reads standard input.")
 
 
 def book(

@@ -43,7 +43,8 @@ def cancel(
     *,
     some_id: RecordId,
     max_penalty: Annotated[
-        Decimal | None, option("AMOUNT", "Refuse to cancel at a higher fee.", parse=parse_amount)
+        Decimal | None,
+        option("AMOUNT", help="Refuse to cancel at a higher fee.", parse=parse_amount),
     ] = None,
     journal: OptionalJournalUrl = None,
     yes: Yes = False,

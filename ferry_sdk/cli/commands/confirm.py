@@ -52,7 +52,7 @@ def confirm(
     booking_id: Annotated[str, typer.Argument(metavar="BOOKING", help="The booking's id.")],
     expect_total: Annotated[
         Decimal | None,
-        option("AMOUNT", "Refuse to confirm at any other total.", parse=parse_amount),
+        option("AMOUNT", help="Refuse to confirm at any other total.", parse=parse_amount),
     ] = None,
     journal: OptionalJournalUrl = None,
     yes: Yes = False,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated
@@ -27,33 +27,38 @@ _DIFFERS = 1
 """The exit code if something differs; that of `diff`."""
 
 
-def conform(
-    *,
-    booking: Annotated[str | None, option("ID", "Also read the fields of this booking.")] = None,
-    ticket: Annotated[str | None, option("ID", "Also read the fields of this ticket.")] = None,
-    profile: Annotated[
-        Path | None, option("FILE", "Write what differs, for the local service.")
-    ] = None,
-    record: Annotated[
-        Path | None, option("FILE", "Write the replies, without travellers' data.")
-    ] = None,
-    book: Annotated[
-        bool, typer.Option("--book", help="Also make an unpaid booking, and cancel it.")
-    ] = False,
-    max_price: Annotated[
-        Decimal | None, option("AMOUNT", "With --book: the highest price.", parse=parse_amount)
-    ] = None,
-    currency: Annotated[str, typer.Option(help="The currency of --max-price.")] = "EUR",
-    yes: Yes = False,
-    common: Common,
-) -> None:
+@dataclass(frozen=True)
+class CheckOptions:
+    """The options of what is read and written.
+
+    Attributes:
+        booking: Also read the fields of this booking.
+        ticket: Also read the fields of this ticket.
+        profile: Write what differs, for the local service.
+        record: Write the replies, without travellers' data.
+        book: Also make an unpaid booking, and cancel it.
+        max_price: With --book: the highest price.
+        currency: The currency of --max-price.
+    """
+
+    booking: Annotated[str | None, option("ID")] = None
+    ticket: Annotated[str | None, option("ID")] = None
+    profile: Annotated[Path | None, option("FILE")] = None
+    record: Annotated[Path | None, option("FILE")] = None
+    book: Annotated[bool, typer.Option("--book")] = False
+    max_price: Annotated[Decimal | None, option("AMOUNT", parse=parse_amount)] = None
+    currency: Annotated[str, typer.Option()] = "EUR"
+
+
+def conform(*, options: CheckOptions, yes: Yes = False, common: Common) -> None:
     """Compare the service with what the client assumes of it. Exits with 1 if it differs.
 
     It only reads, except with --book: then it makes one booking, never pays it, and cancels it.
     """
-    if book != (max_price is not None):
+    max_price, record = options.max_price, options.record
+    if options.book != (max_price is not None):
         raise typer.BadParameter("--book and --max-price require each other")
-    if book and (booking or ticket):
+    if options.book and (options.booking or options.ticket):
         raise typer.BadParameter("--book has a booking of its own, so omit --booking and --ticket")
 
     def approve(sailing: Availability, tariff: Tariff) -> None:
@@ -64,13 +69,19 @@ def conform(
     with common.open_client() as ferry:
         if max_price is not None:
             report = check_with_booking(
-                ferry, max_price=max_price, currency=currency, approve=approve, record=record
+                ferry,
+                max_price=max_price,
+                currency=options.currency,
+                approve=approve,
+                record=record,
             )
         else:
             with show_progress("Reading"):
-                report = check(ferry, booking_id=booking, ticket_id=ticket, record=record)
-    if profile is not None:
-        _write(profile, report)
+                report = check(
+                    ferry, booking_id=options.booking, ticket_id=options.ticket, record=record
+                )
+    if options.profile is not None:
+        _write(options.profile, report)
     if common.as_json:
         print_json({"conformance": {**asdict(report), "profile": report.profile()}})
     else:

@@ -45,30 +45,25 @@ _EntryId = Annotated[str, typer.Argument(metavar="ENTRY", help="The entry's id."
 
 @dataclass(frozen=True)
 class EntryOptions:
-    """The options that choose entries: the arguments of `Journal.entries`."""
+    """The options that choose entries: the arguments of `Journal.entries`.
 
-    since: Annotated[
-        datetime | None, option("MOMENT", "Begun at this time or later.", parse=_parse_moment)
-    ] = None
-    until: Annotated[
-        datetime | None, option("MOMENT", "Begun before this time.", parse=_parse_moment)
-    ] = None
-    state: Annotated[
-        str | None,
-        option(
-            "STATE", "open, unknown, done, rejected, not_sent; or unresolved: open and unknown."
-        ),
-    ] = None
-    operation: Annotated[str | None, option("NAME", "An operation, such as bookings.create.")] = (
-        None
-    )
-    booking_id: Annotated[
-        str | None, option("BOOKING", "Writes that name this booking, or its tickets.", "--booking")
-    ] = None
-    ticket_id: Annotated[
-        str | None, option("TICKET", "Writes that name this ticket.", "--ticket")
-    ] = None
-    limit: Annotated[int | None, option("N", "At most so many, the oldest.", min=1)] = None
+    Attributes:
+        since: Begun at this time or later.
+        until: Begun before this time.
+        state: open, unknown, done, rejected, not_sent; or unresolved: open and unknown.
+        operation: An operation, such as bookings.create.
+        booking_id: Writes that name this booking, or its tickets.
+        ticket_id: Writes that name this ticket.
+        limit: At most so many, the oldest.
+    """
+
+    since: Annotated[datetime | None, option("MOMENT", parse=_parse_moment)] = None
+    until: Annotated[datetime | None, option("MOMENT", parse=_parse_moment)] = None
+    state: Annotated[str | None, option("STATE")] = None
+    operation: Annotated[str | None, option("NAME")] = None
+    booking_id: Annotated[str | None, option("BOOKING", "--booking")] = None
+    ticket_id: Annotated[str | None, option("TICKET", "--ticket")] = None
+    limit: Annotated[int | None, option("N", min=1)] = None
 
 
 def list_entries(*, journal: JournalUrl, entries: EntryOptions, as_json: AsJson = False) -> None:
@@ -133,7 +128,9 @@ def settle_entry(
         bool,
         typer.Option("--happened/--not-happened", help="What you have learned from the service."),
     ],
-    booking: Annotated[str | None, option("BOOKING", "The booking that the write created.")] = None,
+    booking: Annotated[
+        str | None, option("BOOKING", help="The booking that the write created.")
+    ] = None,
     no_check: Annotated[
         bool, typer.Option("--no-check", help="Do not read whether the service agrees.")
     ] = False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -34,38 +35,36 @@ def _parse_limit(value: str) -> Limit:
     return Limit(currency.upper(), str(parse_amount(most)))
 
 
-def _limit_option(help_text: str) -> object:
-    return option("EUR=500", help_text, parse=_parse_limit)
+_Limits = Annotated[list[Limit] | None, option("EUR=500", parse=_parse_limit)]
+_File = Annotated[Path | None, option("FILE")]
 
 
-def mcp(
-    *,
-    tools: Annotated[
-        str, option("journey|all|NAMES", "Tools to offer; names are separated by commas.")
-    ] = "journey",
-    writes: Annotated[
-        bool, typer.Option("--writes", help="Also offer tools that book and cancel.")
-    ] = False,
-    spend_limit: Annotated[
-        list[Limit] | None, _limit_option("The most that all bookings may cost; repeatable.")
-    ] = None,
-    penalty_limit: Annotated[
-        list[Limit] | None,
-        _limit_option("The most that cancelling a booking may cost; repeatable."),
-    ] = None,
-    token_file: TokenFile = None,
-    audit: Annotated[
-        Path | None, option("FILE", "Append a line of JSON for each call to this private file.")
-    ] = None,
-    state: Annotated[
-        Path | None, option("FILE", "Keep ids, spending and writes here for other processes.")
-    ] = None,
-    journal: OptionalJournalUrl = None,
-    travellers: Annotated[
-        Path | None,
-        option("FILE", "Book these travellers, a JSON list or CSV, as t1, t2 and so on."),
-    ] = None,
-) -> None:
+@dataclass(frozen=True)
+class ServerOptions:
+    """The options of `ferry mcp`.
+
+    Attributes:
+        tools: Tools to offer; names are separated by commas.
+        writes: Also offer tools that book and cancel.
+        spend_limit: The most that all bookings may cost; repeatable.
+        penalty_limit: The most that cancelling a booking may cost; repeatable.
+        audit: Append a line of JSON for each call to this private file.
+        state: Keep ids, spending and writes here for other processes.
+        travellers: Book these travellers, a JSON list or CSV, as t1, t2 and so on.
+    """
+
+    tools: Annotated[str, option("journey|all|NAMES")] = "journey"
+    writes: Annotated[bool, typer.Option("--writes")] = False
+    spend_limit: _Limits = None
+    penalty_limit: _Limits = None
+    token_file: TokenFile = None
+    audit: _File = None
+    state: _File = None
+    journal: OptionalJournalUrl = None
+    travellers: _File = None
+
+
+def mcp(*, options: ServerOptions) -> None:
     """Run an MCP server for agents on standard input and output.
 
     Without --writes, it only reads; without a journal, it changes no bookings.
@@ -74,18 +73,20 @@ def mcp(
 
     if sys.stdin.isatty():
         note("Waiting for an MCP client, which normally starts this command; Ctrl-C ends it.")
-    if str(travellers) == "-":
+    if str(options.travellers) == "-":
         raise typer.BadParameter("standard input is the client's", param_hint="'--travellers'")
-    party = read_travellers(travellers) if travellers else ()
-    with open_journal(journal, may_be_new=True) if journal else nullcontext() as record:
+    party = read_travellers(options.travellers) if options.travellers else ()
+    journal = open_journal(options.journal, may_be_new=True) if options.journal else nullcontext()
+    tools, spend_limit, penalty_limit = options.tools, options.spend_limit, options.penalty_limit
+    with journal as record:
         serve(
             tools=tools if tools in {"journey", "all"} else tools.split(","),
-            writes=writes,
+            writes=options.writes,
             spend_limit=dict(spend_limit) if spend_limit else None,
             penalty_limit=dict(penalty_limit) if penalty_limit else None,
-            token_file=token_file,
-            audit=audit,
-            state=state,
+            token_file=options.token_file,
+            audit=options.audit,
+            state=options.state,
             journal=record,
             travellers={f"t{number}": one for number, one in enumerate(party, 1)} or None,
         )

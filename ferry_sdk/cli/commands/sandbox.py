@@ -28,46 +28,39 @@ def _check_moment(moment: datetime | None) -> datetime | None:
 
 @dataclass(frozen=True)
 class ServiceOptions:
-    """The options of `ferry sandbox`, which are those of `sandbox.serve`."""
+    """The options of `ferry sandbox`, which are those of `sandbox.serve`.
 
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 selects a free one.")] = 8080
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1"
-    seed: Annotated[
-        int | None, typer.Option(help="Seed of times, prices and ids; ids are random by default.")
-    ] = None
-    token: Annotated[str | None, option("TEXT", "Access token; random by default.")] = None
-    read_only_token: Annotated[
-        str | None, option("TEXT", "Token that can only read; random by default.")
-    ] = None
-    organisation_token: Annotated[
-        str | None, option("TEXT", "Token of the organisation; random by default.")
-    ] = None
-    control_token: Annotated[
-        str | None,
-        option("TEXT", "Token that opens /_sandbox/… to other machines; closed by default."),
-    ] = None
-    profile: Annotated[
-        Path | None, option("FILE", "Behave as this file of assumptions and values says.")
-    ] = None
-    now: Annotated[
-        datetime | None,
-        typer.Option(
-            metavar="MOMENT",
-            help="Start of its clock, such as 2027-03-01T09:00:00+01:00; default: real time.",
-            formats=_MOMENT,
-            callback=_check_moment,
-        ),
-    ] = None
-    frozen: Annotated[bool, typer.Option("--frozen", help="Stop its clock.")] = False
-    state: Annotated[
-        Path | None, option("FILE", "Keep bookings and clock in this private file.")
-    ] = None
-    inventory: Annotated[
-        bool, typer.Option("--inventory", help="Let bookings take places, which then run out.")
-    ] = False
-    log: Annotated[
-        bool, typer.Option("--log", help="Write a line for each request to standard error.")
-    ] = False
+    Attributes:
+        port: Port; 0 selects a free one.
+        host: The address to listen on.
+        seed: Seed of times, prices and ids; ids are random by default.
+        token: Access token; random by default.
+        read_only_token: Token that can only read; random by default.
+        organisation_token: Token of the organisation; random by default.
+        control_token: Token that opens /_sandbox/… to other machines; closed by default.
+        profile: Behave as this file of assumptions and values says.
+        now: Start of its clock, such as 2027-03-01T09:00:00+01:00; default: real time.
+        frozen: Stop its clock.
+        state: Keep bookings and clock in this private file.
+        inventory: Let bookings take places, which then run out.
+        log: Write a line for each request to standard error.
+    """
+
+    port: Annotated[int, typer.Option(min=0, max=65535)] = 8080
+    host: Annotated[str, typer.Option()] = "127.0.0.1"
+    seed: Annotated[int | None, typer.Option()] = None
+    token: Annotated[str | None, option("TEXT")] = None
+    read_only_token: Annotated[str | None, option("TEXT")] = None
+    organisation_token: Annotated[str | None, option("TEXT")] = None
+    control_token: Annotated[str | None, option("TEXT")] = None
+    profile: Annotated[Path | None, option("FILE")] = None
+    now: Annotated[datetime | None, option("MOMENT", formats=_MOMENT, callback=_check_moment)] = (
+        None
+    )
+    frozen: Annotated[bool, typer.Option("--frozen")] = False
+    state: Annotated[Path | None, option("FILE")] = None
+    inventory: Annotated[bool, typer.Option("--inventory")] = False
+    log: Annotated[bool, typer.Option("--log")] = False
 
 
 def sandbox(*, options: ServiceOptions) -> None:

@@ -28,8 +28,8 @@ def scan(
     destination: Annotated[str, ARRIVE],
     start: Annotated[date, day_option("--from", "First day: 2027-07-01, or +30.")],
     end: Annotated[date, day_option("--to", "Last day.")],
-    into: Annotated[Path, option("FOLDER", "Folder for the Parquet files.")],
-    rate: Annotated[int | None, option("N", "The most requests a second.", min=1)] = None,
+    into: Annotated[Path, option("FOLDER", help="Folder for the Parquet files.")],
+    rate: Annotated[int | None, option("N", help="The most requests a second.", min=1)] = None,
     options: PartyOptions,
     common: Common,
 ) -> None:

@@ -60,7 +60,7 @@ ARRIVE = typer.Argument(metavar="TO", help=_PORT, autocompletion=complete_port, 
 
 def day_option(name: str, help_text: str) -> object:
     """Return an option that takes a day."""
-    return option("DAY", help_text, name, parse=parse_day)
+    return option("DAY", name, help=help_text, parse=parse_day)
 
 
 ON = day_option("--on", "Day of departure: 2027-03-01, or +30.")
@@ -68,23 +68,27 @@ ON = day_option("--on", "Day of departure: 2027-03-01, or +30.")
 
 def _party_option(kind: PassengerType, example: str) -> object:
     help_text = f"{kind.value}: age and F or M, such as {example}; repeatable."
-    return option("AGE", help_text, parse=partial(parse_traveller, kind=kind))
+    return option("AGE", help=help_text, parse=partial(parse_traveller, kind=kind))
 
 
 @dataclass(frozen=True)
 class _TravelOptions:
-    travellers: Annotated[Path | None, option("FILE", "The travellers, as JSON or CSV.")] = None
-    vehicle: Annotated[
-        str | None, option("NAME", 'A vehicle, such as FIAT__500 or "fiat 500".')
-    ] = None
-    company: Annotated[list[str] | None, option("CODE", "Ask only this company; repeatable.")] = (
-        None
-    )
+    """The options of who travels, and with which companies.
+
+    Attributes:
+        travellers: The travellers, as JSON or CSV.
+        vehicle: A vehicle, such as FIAT__500 or "fiat 500".
+        company: Ask only this company; repeatable.
+    """
+
+    travellers: Annotated[Path | None, option("FILE")] = None
+    vehicle: Annotated[str | None, option("NAME")] = None
+    company: Annotated[list[str] | None, option("CODE")] = None
 
 
 @dataclass(frozen=True)
 class PartyOptions(_TravelOptions):
-    """The options that say who travels, and with which companies."""
+    """The options of who travels, with travellers that need no names."""
 
     adult: Annotated[list[SearchPassenger] | None, _party_option(PassengerType.ADULT, "34F")] = None
     child: Annotated[list[SearchPassenger] | None, _party_option(PassengerType.CHILD, "9M")] = None
@@ -113,17 +117,17 @@ class PartyOptions(_TravelOptions):
 
 @dataclass(frozen=True)
 class _TypeOptions:
+    """The options of which fares to look for, and for how long.
+
+    Attributes:
+        reservation_type: Fares to look for: ticket, presale, option or all.
+        patience: Time for the answer of one company; default: no limit.
+    """
+
     reservation_type: Annotated[
-        ReservationTypeName | None,
-        option(
-            "TYPE",
-            "Fares to look for: ticket, presale, option or all.",
-            parse=parse_reservation_type,
-        ),
+        ReservationTypeName | None, option("TYPE", parse=parse_reservation_type)
     ] = "TICKET"
-    patience: Annotated[
-        float | None, option("SECONDS", "Time for the answer of one company; default: no limit.")
-    ] = None
+    patience: Annotated[float | None, option("SECONDS")] = None
 
 
 @dataclass(frozen=True)
@@ -133,18 +137,19 @@ class FareOptions(PartyOptions, _TypeOptions):
 
 @dataclass(frozen=True)
 class BookOptions(_TravelOptions, _TypeOptions):
-    """The options of a booking, whose travellers have names."""
+    """The options of a booking, whose travellers have names.
 
-    back: Annotated[date | None, day_option("--back", "Day of the return, for a round trip.")] = (
-        None
-    )
-    flexible: Annotated[
-        int, option("DAYS", "Ask so many days before and after too, if nothing sails.", min=0)
-    ] = 0
-    changes: Annotated[
-        int, typer.Option(min=0, max=1, help="1: two sailings that meet in a port, two bookings.")
-    ] = 0
-    at: Annotated[str, option("HH:MM", "Earliest time of departure.", parse=parse_time)] = "00:00"
+    Attributes:
+        back: Day of the return, for a round trip.
+        flexible: Ask so many days before and after too, if nothing sails.
+        changes: 1: two sailings that meet in a port, two bookings.
+        at: Earliest time of departure.
+    """
+
+    back: Annotated[date | None, option("DAY", parse=parse_day)] = None
+    flexible: Annotated[int, option("DAYS", min=0)] = 0
+    changes: Annotated[int, typer.Option(min=0, max=1)] = 0
+    at: Annotated[str, option("HH:MM", parse=parse_time)] = "00:00"
 
     @property
     def members(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -26,18 +27,25 @@ from ferry_sdk.models.tickets import Ticket
 _LONGEST_NUMBER: Final = 64
 
 
+@dataclass(frozen=True)
+class FileOptions:
+    """The options of which file is written, and when.
+
+    Attributes:
+        to: File or folder; default: ticket-NUMBER.pdf.
+        force: Replace a file that --to does not name.
+        wait: Maximum time to wait for the voucher.
+    """
+
+    to: Annotated[Path | None, option("PATH")] = None
+    force: Annotated[bool, typer.Option("--force")] = False
+    wait: Annotated[float, option("SECONDS", min=0)] = 30.0
+
+
 def voucher(
     *,
     ticket_id: Annotated[str, typer.Argument(metavar="TICKET", help="The ticket's id.")],
-    to: Annotated[
-        Path | None, option("PATH", "File or folder; default: ticket-NUMBER.pdf.")
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a file that --to does not name.")
-    ] = False,
-    wait: Annotated[
-        float, option("SECONDS", "Maximum time to wait for the voucher.", min=0)
-    ] = 30.0,
+    options: FileOptions,
     common: Common,
 ) -> None:
     """Save a ticket's boarding voucher as PDF. A file that --to names is replaced."""
@@ -45,14 +53,14 @@ def voucher(
         ticket = _ticket_of(ferry, ticket_id)
         if ticket.status in {TicketStatus.CANCELED, TicketStatus.EXPIRED}:
             raise InvalidInputError(f"it is {ticket.status} and has no voucher", field="TICKET")
-        path = to or Path()
+        path = options.to or Path()
         if path.is_dir():
             path /= _file_name(ticket)
-            if not force and (path.exists() or path.is_symlink()):
+            if not options.force and (path.exists() or path.is_symlink()):
                 raise InvalidInputError(f"{path} exists; --force replaces it", field="--to")
-        if wait:
-            now(f"Waiting for the voucher, {wait:.0f} s at most")
-            ferry.tickets.wait_pdf(ticket_id, deadline=wait)
+        if options.wait:
+            now(f"Waiting for the voucher, {options.wait:.0f} s at most")
+            ferry.tickets.wait_pdf(ticket_id, deadline=options.wait)
         saved = ferry.tickets.save_pdf(ticket_id, path)
     size = saved.stat().st_size
     if common.as_json:

@@ -12,13 +12,14 @@ import stat
 import sys
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from copy import copy
 from dataclasses import dataclass, is_dataclass
 from datetime import date, timedelta
 from decimal import Decimal, InvalidOperation
 from functools import wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar, get_args
 
 import typer
 from pydantic import ValidationError
@@ -31,6 +32,7 @@ from ferry_sdk.cli.terminal.output import error_console, printable, warn
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import FerryError, InvalidInputError, JournalError
 from ferry_sdk.models.base import path_of
+from ferry_sdk.models.docstrings import field_descriptions
 from ferry_sdk.types import RateLimiter, Recorder
 
 if TYPE_CHECKING:
@@ -42,8 +44,7 @@ J = TypeVar("J", bound="Journal")
 
 
 def option(
-    metavar: str,
-    help_text: str,
+    metavar: str | None,
     *names: str,
     parse: Callable[[str], object] | None = None,
     **more: Any,  # noqa: ANN401 -- whatever typer takes
@@ -52,13 +53,8 @@ def option(
 
     A ValueError of `parse`, which reads it, is an invalid command line.
     """
-    return typer.Option(
-        *names,
-        metavar=metavar,
-        help=help_text,
-        parser=None if parse is None else _parser(parse),
-        **more,
-    )
+    parser = None if parse is None else _parser(parse)
+    return typer.Option(*names, metavar=metavar, parser=parser, **more)
 
 
 def _parser(parse: Callable[[str], T]) -> Callable[[str], T]:
@@ -74,13 +70,14 @@ def _parser(parse: Callable[[str], T]) -> Callable[[str], T]:
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 TokenFile = Annotated[
-    Path | None, option("PATH", "File with the token; default: FERRY_TOKEN_FILE, then FERRY_TOKEN.")
+    Path | None,
+    option("PATH", help="File with the token; default: FERRY_TOKEN_FILE, then FERRY_TOKEN."),
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 RecordId = Annotated[str, typer.Argument(metavar="ID", help="Id of a booking or a ticket.")]
 _JOURNAL = option(
     "URL",
-    "A journal, such as sqlite:///ferry.db; default: FERRY_JOURNAL.",
+    help="A journal, such as sqlite:///ferry.db; default: FERRY_JOURNAL.",
     envvar="FERRY_JOURNAL",
     show_envvar=False,
 )
@@ -95,12 +92,14 @@ _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 @dataclass(frozen=True)
 class Common:
-    """The options of every command that reads or writes something; see `expand_options`."""
+    """The options of every command that reads or writes something; see `expand_options`.
+
+    Attributes:
+        base_url: Service address; default: FERRY_BASE_URL.
+    """
 
     as_json: AsJson = False
-    base_url: Annotated[str | None, option("URL", "Service address; default: FERRY_BASE_URL.")] = (
-        None
-    )
+    base_url: Annotated[str | None, option("URL")] = None
     token_file: TokenFile = None
 
     @contextmanager
@@ -132,12 +131,15 @@ class Common:
 
 
 def expand_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace each parameter that is a dataclass of options by its fields, for typer."""
+    """Replace each parameter that is a dataclass of options by its fields, for typer.
+
+    The help of a field is its description in the docstring of the dataclass.
+    """
     own = signature(command, eval_str=True)
     kinds: dict[str, Any] = {
         name: one.annotation for name, one in own.parameters.items() if is_dataclass(one.annotation)
     }
-    members = {name: signature(kind, eval_str=True).parameters for name, kind in kinds.items()}
+    members = {name: _options_of(kind) for name, kind in kinds.items()}
 
     @wraps(command)
     def run(**values: Any) -> None:  # noqa: ANN401 -- parsed by typer
@@ -151,6 +153,19 @@ def expand_options(command: Callable[..., None]) -> Callable[..., None]:
     ]
     vars(run)["__signature__"] = own.replace(parameters=parameters)
     return run
+
+
+def _options_of(kind: type) -> dict[str, Parameter]:
+    """Return the fields of a dataclass as parameters that typer knows how to describe."""
+    annotated: Any = Annotated
+    descriptions = field_descriptions(kind)
+    options: dict[str, Parameter] = {}
+    for name, field in signature(kind, eval_str=True).parameters.items():
+        value_type, own = get_args(field.annotation)
+        described = copy(own)
+        described.help = own.help or descriptions.get(name)
+        options[name] = field.replace(annotation=annotated[value_type, described])
+    return options
 
 
 def open_journal(url: str, *, may_be_new: bool = False) -> Journal:
