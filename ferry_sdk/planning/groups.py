@@ -258,9 +258,8 @@ class TripsGroup(Resource):
         """
         rounds = flexible_rounds(on, back, flexible)
         limits = max_calls, concurrency, reservation_type, patience
-        plan = TripPlan(
-            TripRequest(origin, destination, rounds, passengers, vehicle, companies, *limits)
-        )
+        request = TripRequest(origin, destination, rounds, passengers, vehicle, companies, *limits)
+        plan = TripPlan(request)
 
         def steps(settings: Settings) -> Flow[TripSearch]:
             trips = yield from plan.collect(settings)
@@ -316,9 +315,8 @@ class TripsGroup(Resource):
         """
         rounds = flexible_rounds(on, back, flexible)
         limits = max_calls, concurrency, reservation_type, patience
-        plan = TripPlan(
-            TripRequest(origin, destination, rounds, passengers, vehicle, companies, *limits)
-        )
+        request = TripRequest(origin, destination, rounds, passengers, vehicle, companies, *limits)
+        plan = TripPlan(request)
         if isinstance(self._transport, AsyncTransport):
             return AsyncTripStream(self._transport, plan)
         return TripStream(self._transport, plan)
@@ -394,9 +392,8 @@ class TripsGroup(Resource):
         days = [first + timedelta(number) for number in range((last - first).days + 1)]
         rounds = (tuple((day, None) for day in days if not is_past(day)),)
         limits = max_calls, concurrency, reservation_type, patience, ("start", "end")
-        plan = TripPlan(
-            TripRequest(origin, destination, rounds, passengers, vehicle, companies, *limits)
-        )
+        request = TripRequest(origin, destination, rounds, passengers, vehicle, companies, *limits)
+        plan = TripPlan(request)
 
         def steps(settings: Settings) -> Flow[PriceCalendar]:
             trips = yield from plan.collect(settings)

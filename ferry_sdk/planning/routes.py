@@ -29,6 +29,8 @@ from ferry_sdk.models.catalogue import (
 from ferry_sdk.models.records import Match
 from ferry_sdk.planning.names import fold
 
+_Ends = tuple[Any, Any]
+"""The codes of two ports, which are texts where they are found in a table of ports."""
 _SEPARATOR: Final = re.compile(r"→|⇒|➔|➝|->|=>|—|\u2013|>|/|-")
 _INCOMPLETE_FRESH: Final = 300.0
 """Seconds for which a graph is used of which a catalogue could not be read."""
@@ -227,17 +229,15 @@ class RouteSources:
             if each.journey_id and each.depart_code in ports and each.arrive_code in ports
         }
         journeys = {journey.journey_id: journey.duration for journey in self.journeys}
-        ends: dict[str, tuple[object, object] | None] = {
+        ends: dict[str, _Ends] = {
             id_: (sailing.depart_code, sailing.arrive_code) for id_, sailing in scheduled.items()
         }
-        for journey, pair in self._journeys_with_ports():
-            ends[journey.journey_id] = pair or ends.get(journey.journey_id)
+        ends |= {journey.journey_id: pair for journey, pair in self._journeys_with_ports() if pair}
         routes: list[Route] = []
         for journey_id in dict.fromkeys((*journeys, *ends)):
-            codes = ends[journey_id]
-            if codes is None:
+            if journey_id not in ends:
                 continue
-            depart, arrive = ports[str(codes[0])], ports[str(codes[1])]
+            depart, arrive = (ports[code] for code in ends[journey_id])
             departures = times.get(journey_id, {})
             routes.append(
                 Route(
@@ -278,7 +278,7 @@ class RouteSources:
                 times.setdefault(scheduled.journey_id, {}).setdefault(str(code), ())
         return times
 
-    def _journeys_with_ports(self) -> list[tuple[Journey, tuple[str, str] | None]]:
+    def _journeys_with_ports(self) -> list[tuple[Journey, _Ends | None]]:
         codes: dict[str, list[str]] = {}
         for port in self._ports().values():
             for name in {fold(port.name), fold(port.code)}:
@@ -294,13 +294,13 @@ def ports_of_mcp(ports: Iterable[McpPort]) -> Iterator[Port]:
             yield Port(code=port.code, name=name, country=port.country or "")
 
 
-def _ports_of(journey: Journey, codes: Mapping[str, list[str]]) -> tuple[str, str] | None:
+def _ports_of(journey: Journey, codes: Mapping[str, list[str]]) -> _Ends | None:
     """Return the codes of the two ports that a journey's text has; None if it is not certain.
 
     Every separator of the text is tried, because a port's name may contain one. Codes that a
     service adds to its journeys decide between ports of the same name.
     """
-    pairs: set[tuple[object, object]] = {
+    pairs: set[_Ends] = {
         (depart, arrive)
         for match in _SEPARATOR.finditer(journey.route)
         for depart in codes.get(fold(journey.route[: match.start()]), ())
@@ -309,10 +309,7 @@ def _ports_of(journey: Journey, codes: Mapping[str, list[str]]) -> tuple[str, st
     if len(pairs) > 1:
         extra = journey.model_extra
         pairs &= {(extra.get("depart_code"), extra.get("arrive_code"))}
-    if len(pairs) != 1:
-        return None
-    depart, arrive = next(iter(pairs))
-    return str(depart), str(arrive)
+    return pairs.pop() if len(pairs) == 1 else None
 
 
 def _duration_of(departure: ScheduledDeparture) -> timedelta:

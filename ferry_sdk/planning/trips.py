@@ -128,8 +128,7 @@ class Trip:
     def __repr__(self) -> str:
         ways = [
             f"{way.depart_code}-{way.arrive_code} {way.depart_at:%Y-%m-%d %H:%M}"
-            for way in (self.outward, self.back)
-            if way is not None
+            for way in ways_of(self)
         ]
         companies = ", ".join(self.companies)
         price = money(self.price, self.currency)
@@ -184,7 +183,7 @@ class Trip:
         chosen = self.fares[0] if fare is None else fare
         if chosen not in self.fares:
             raise InvalidInputError("not one of this trip's fares", field="fare")
-        ways = [way for way in (self.outward, self.back) if way is not None]
+        ways = ways_of(self)
         if places is None:
             places = [way.places[0] for way in ways]
         elif isinstance(places, str | Place):
@@ -193,6 +192,11 @@ class Trip:
             raise InvalidInputError(f"expected {len(ways)}, one for each way", field="places")
         chosen_ways = zip(ways, chosen.tariffs, places, strict=True)
         return tuple(way.select(tariff=tariff, place=place) for way, tariff, place in chosen_ways)
+
+
+def ways_of(trip: Trip) -> list[Availability]:
+    """Return the sailing out, and the one back if there is one."""
+    return [way for way in (trip.outward, trip.back) if way is not None]
 
 
 @dataclass(frozen=True, slots=True)

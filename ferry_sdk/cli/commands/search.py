@@ -29,7 +29,6 @@ from ferry_sdk.cli.orders.trips import (
     search_members,
     trip_members,
     warn_of_missing,
-    ways_of,
 )
 from ferry_sdk.cli.terminal.errors import Exit, NoTripsError
 from ferry_sdk.cli.terminal.options import Common, complete_port, option, parse_day, parse_time
@@ -43,7 +42,7 @@ from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import SearchPassenger
 from ferry_sdk.models.travellers import Travellers
 from ferry_sdk.planning.connections import ConnectionSearch
-from ferry_sdk.planning.trips import SearchReport
+from ferry_sdk.planning.trips import SearchReport, ways_of
 from ferry_sdk.resources.arguments import ReservationTypeName, passengers_on
 
 CHANGES = "'--changes'"

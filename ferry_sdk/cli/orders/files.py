@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from ferry_sdk.cli.orders.connections import find_connections, nothing_meets
 from ferry_sdk.cli.orders.order import Choice, Order, WayChoice
-from ferry_sdk.cli.orders.trips import Search, find_trips, vehicle_of, warn_of_missing, ways_of
+from ferry_sdk.cli.orders.trips import Search, find_trips, vehicle_of, warn_of_missing
 from ferry_sdk.cli.terminal.errors import NoTripsError
 from ferry_sdk.cli.terminal.options import read_input
 from ferry_sdk.cli.terminal.output import show_progress
@@ -27,7 +27,7 @@ from ferry_sdk.models.availability import Place
 from ferry_sdk.models.base import path_of
 from ferry_sdk.models.inputs import Passenger
 from ferry_sdk.models.travellers import Travellers
-from ferry_sdk.planning.trips import Fare, Trip
+from ferry_sdk.planning.trips import Fare, Trip, ways_of
 from ferry_sdk.resources.arguments import passengers_on
 
 T = TypeVar("T")

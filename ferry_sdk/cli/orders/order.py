@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.orders.connections import SEPARATE_TICKETS
-from ferry_sdk.cli.orders.trips import Search, ways_of
+from ferry_sdk.cli.orders.trips import Search
 from ferry_sdk.cli.terminal.output import (
     error_console,
     moment,
@@ -20,7 +20,7 @@ from ferry_sdk.cli.terminal.output import (
 from ferry_sdk.models.availability import Place
 from ferry_sdk.models.inputs import Contact, Input, Passenger, Selection, Vehicle
 from ferry_sdk.orders.order import sums
-from ferry_sdk.planning.trips import Fare, Trip
+from ferry_sdk.planning.trips import Fare, Trip, ways_of
 
 
 class WayChoice(Input):

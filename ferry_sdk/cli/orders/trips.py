@@ -19,7 +19,7 @@ from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import Input, SearchPassenger
-from ferry_sdk.planning.trips import FailedSearch, SearchReport, Trip, TripSearch
+from ferry_sdk.planning.trips import FailedSearch, SearchReport, Trip, TripSearch, ways_of
 from ferry_sdk.planning.vehicles import VehicleMatch, match_called
 from ferry_sdk.resources.arguments import ReservationTypeName
 
@@ -134,11 +134,6 @@ def parse_reservation_type(value: str) -> ReservationTypeName | None:
     if value.lower() == "all":
         return None
     raise ValueError("expected ticket, presale, option or all")
-
-
-def ways_of(trip: Trip) -> list[Availability]:
-    """Return the sailing out, and the one back if there is one."""
-    return [way for way in (trip.outward, trip.back) if way is not None]
 
 
 def print_trips(trips: Sequence[Trip]) -> None:
