@@ -19,6 +19,7 @@ from ferry_sdk.models.inputs import (
     VehicleQueryDict,
 )
 from ferry_sdk.models.records import Matches
+from ferry_sdk.models.travellers import parse_day
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.calendar import PriceCalendar, calendar_of
 from ferry_sdk.planning.connections import (
@@ -385,8 +386,7 @@ class TripsGroup(Resource):
                     # > 2026-06-05 13.56
             ```
         """
-        first = date.fromisoformat(arguments.day(start, "start"))
-        last = date.fromisoformat(arguments.day(end, "end"))
+        first, last = parse_day(start, "start"), parse_day(end, "end")
         if last < first:
             raise InvalidInputError("the last day is before the first", field="end")
         days = [first + timedelta(number) for number in range((last - first).days + 1)]

@@ -130,10 +130,6 @@ class PlaceIndex:
         if code in self.ports:
             self.cities.setdefault(fold(city), set()).add(code)
 
-    def by_code(self, text: str) -> Port | None:
-        """Return the port with this code, in upper or lower case."""
-        return self.ports.get(text.strip()) or self.ports.get(text.strip().upper())
-
     def find(self, text: str, limit: int) -> tuple[PlaceMatch, ...]:
         """Return the ports that a text may mean, best first."""
         best: dict[str, PlaceMatch] = {}
@@ -170,7 +166,8 @@ class PlaceIndex:
         wanted = fold(text)
         if not wanted:
             return []
-        port = self.by_code(text)
+        code = text.strip()
+        port = self.ports.get(code) or self.ports.get(code.upper())
         if port is not None:
             return [PlaceMatch(port, _SCORES["code"], "code")]
         alias = fold(_ALIASES.get(wanted, ""))

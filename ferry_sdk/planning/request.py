@@ -22,7 +22,7 @@ from ferry_sdk.models.inputs import (
     VehicleQueryDict,
 )
 from ferry_sdk.models.records import Records
-from ferry_sdk.models.travellers import Travellers, first_day_possible
+from ferry_sdk.models.travellers import Travellers, first_day_possible, parse_day
 from ferry_sdk.planning.routes import Route
 from ferry_sdk.planning.trips import AskedSearch
 from ferry_sdk.resources import arguments
@@ -169,8 +169,8 @@ def flexible_rounds(
         InvalidInputError: A date or `flexible` is invalid; `field` names it.
     """
     number(flexible, "flexible", least=0)
-    out = date.fromisoformat(arguments.day(on, "on"))
-    return_day = None if back is None else date.fromisoformat(arguments.day(back, "back"))
+    out = parse_day(on, "on")
+    return_day = None if back is None else parse_day(back, "back")
     if return_day is not None and return_day < out:
         raise InvalidInputError("the way back is before the way out", field="back")
     last = date.max - (return_day or out)

@@ -11,8 +11,8 @@ from typing import Any, Literal
 
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.catalogue import Port
+from ferry_sdk.models.travellers import parse_day
 from ferry_sdk.planning.routes import Route
-from ferry_sdk.resources import arguments
 from ferry_sdk.scan.searches import CompanyRoute, Party, SearchList
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
@@ -50,7 +50,7 @@ class ScanRequest:
         for name in ("routes", "dates", "parties"):
             if not isinstance(getattr(self, name), Sequence):
                 raise InvalidInputError("expected a list", field=name)
-        ends = [date.fromisoformat(arguments.day(day, "dates")) for day in self.dates]
+        ends = [parse_day(day, "dates") for day in self.dates]
         span = (ends[-1] - ends[0]).days + 1 if len(ends) == 2 else 0  # noqa: PLR2004 -- a pair
         object.__setattr__(self, "days", [ends[0] + timedelta(days) for days in range(span)])
         if self.routes != "all" and not (self.routes and all(map(_is_route, self.routes))):

@@ -37,10 +37,8 @@ from ferry_sdk.types import RateLimiter, Recorder
 
 if TYPE_CHECKING:
     from ferry_sdk.cli.terminal.command_journal import CommandJournal
-    from ferry_sdk.journal import Journal
 
 T = TypeVar("T")
-J = TypeVar("J", bound="Journal")
 
 
 def option(
@@ -168,16 +166,23 @@ def _options_of(kind: type) -> dict[str, Parameter]:
     return options
 
 
-def open_journal(url: str, *, may_be_new: bool = False) -> Journal:
+def open_journal(url: str, *, may_be_new: bool = False) -> CommandJournal:
     """Open a journal; a new one, if it may be new, is a warning.
 
     Raises:
         InvalidInputError: The URL is invalid, or its file does not exist.
         ModuleNotFoundError: The extra is not installed.
     """
-    from ferry_sdk.journal import Journal  # noqa: PLC0415 -- an extra
+    from ferry_sdk.cli.terminal.command_journal import CommandJournal  # noqa: PLC0415 -- an extra
+    from ferry_sdk.journal.engines import missing_file  # noqa: PLC0415 -- the same
 
-    return _checked(Journal(url), url, may_be_new=may_be_new)
+    journal = CommandJournal(url)
+    missing = missing_file(url)
+    if missing is not None:
+        if not may_be_new:
+            raise InvalidInputError(f"there is no file {missing}", field="journal")
+        warn(f"the journal {missing} is new: it knows no earlier write")
+    return journal
 
 
 @contextmanager
@@ -191,9 +196,7 @@ def open_command_journal(
         ModuleNotFoundError: The extra is not installed.
         WriteInterruptedError: The command was interrupted, and its write may have happened.
     """
-    from ferry_sdk.cli.terminal.command_journal import CommandJournal  # noqa: PLC0415 -- an extra
-
-    with _checked(CommandJournal(url), url, may_be_new=may_be_new) as journal:
+    with open_journal(url, may_be_new=may_be_new) as journal:
         try:
             yield journal
         except KeyboardInterrupt:
@@ -207,18 +210,6 @@ def open_command_journal(
 def open_recorder(url: str | None) -> AbstractContextManager[CommandJournal | None]:
     """Open the journal of a command that writes, if it has one."""
     return nullcontext() if url is None else open_command_journal(url)
-
-
-def _checked(journal: J, url: str, *, may_be_new: bool) -> J:
-    """Return a journal whose file exists, or may be new."""
-    from ferry_sdk.journal.engines import missing_file  # noqa: PLC0415 -- an extra
-
-    missing = missing_file(url)
-    if missing is not None:
-        if not may_be_new:
-            raise InvalidInputError(f"there is no file {missing}", field="journal")
-        warn(f"the journal {missing} is new: it knows no earlier write")
-    return journal
 
 
 def _cache_folder() -> Path | None:
