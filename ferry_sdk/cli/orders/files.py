@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,7 +19,7 @@ from ferry_sdk.cli.orders.connections import find_connections, nothing_meets
 from ferry_sdk.cli.orders.order import Choice, Order, WayChoice
 from ferry_sdk.cli.orders.trips import Search, find_trips, vehicle_of, warn_of_missing
 from ferry_sdk.cli.terminal.errors import NoTripsError
-from ferry_sdk.cli.terminal.options import read_input
+from ferry_sdk.cli.terminal.options import problem_of, read_input
 from ferry_sdk.cli.terminal.output import show_progress
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import InvalidInputError
@@ -27,7 +27,7 @@ from ferry_sdk.models.availability import Place
 from ferry_sdk.models.base import path_of
 from ferry_sdk.models.inputs import Passenger
 from ferry_sdk.models.travellers import Travellers
-from ferry_sdk.planning.trips import Fare, Trip, ways_of
+from ferry_sdk.planning.trips import ways_of
 from ferry_sdk.resources.arguments import passengers_on
 
 T = TypeVar("T")
@@ -93,8 +93,7 @@ def read_travellers(file: Path) -> Travellers:
             rows = [{name: value for name, value in row.items() if value} for row in cells]
         party = Travellers(rows)
     except InvalidInputError as error:
-        problem = str(error).removeprefix(f"{error.field}: ")
-        raise InvalidInputError(problem, field=f"{file}: {error.field}") from None
+        raise InvalidInputError(problem_of(error), field=f"{file}: {error.field}") from None
     except (ValueError, RecursionError, csv.Error):
         raise InvalidInputError("neither valid JSON nor CSV", field=str(file)) from None
     if not party:
@@ -175,41 +174,27 @@ def _choose(ferry: Ferry, order: Order, search: Search) -> Choice:
         raise InvalidInputError(f"expected {ways}, one for each direction", field="choices")
     fares = [(trip, fare) for trip in trips for fare in trip.fares]
     for index, choice in enumerate(choices):
-        fares = _narrow(fares, choice, index)
+        times = [(f"{ways_of(trip)[index].depart_at:%H:%M}",) for trip, _ in fares]
+        fares = _fitting(fares, times, choice.leaves, f"choices[{index}].leaves")
+        tariffs = [fare.tariffs[index] for _, fare in fares]
+        types = [(str(tariff.type), tariff.id) for tariff in tariffs]
+        fares = _fitting(fares, types, choice.tariff, f"choices[{index}].tariff")
     trip, fare = min(fares, key=lambda one: one[1].amount)
-    places = [
-        _fitting(way.places, choice.place, _names_of_place, f"choices[{index}].place")[0]
-        for index, (way, choice) in enumerate(zip(ways_of(trip), choices, strict=True))
-    ]
+    places: list[Place] = []
+    for index, (way, choice) in enumerate(zip(ways_of(trip), choices, strict=True)):
+        names = [(place.name, place.id, str(place.type)) for place in way.places]
+        places += _fitting(way.places, names, choice.place, f"choices[{index}].place")[:1]
     return Choice(trip, fare, places)
 
 
-def _narrow(
-    fares: list[tuple[Trip, Fare]], choice: WayChoice, index: int
-) -> list[tuple[Trip, Fare]]:
-    """Return the fares that fit the choice for one way."""
-
-    def times(one: tuple[Trip, Fare]) -> tuple[str, ...]:
-        return (f"{ways_of(one[0])[index].depart_at:%H:%M}",)
-
-    def tariffs(one: tuple[Trip, Fare]) -> tuple[str, ...]:
-        tariff = one[1].tariffs[index]
-        return str(tariff.type), tariff.id
-
-    fares = _fitting(fares, choice.leaves, times, f"choices[{index}].leaves")
-    return _fitting(fares, choice.tariff, tariffs, f"choices[{index}].tariff")
-
-
-def _names_of_place(place: Place) -> tuple[str, ...]:
-    return place.name, place.id, str(place.type)
-
-
 def _fitting(
-    options: Sequence[T], wanted: str | None, names_of: Callable[[T], tuple[str, ...]], field: str
+    options: Sequence[T], names: Sequence[tuple[str, ...]], wanted: str | None, field: str
 ) -> list[T]:
-    """Return the options with this name; raise InvalidInputError if none has it."""
-    found = [one for one in options if wanted is None or wanted in names_of(one)]
+    """Return the options one of whose names is wanted; raise InvalidInputError if none is."""
+    found = [
+        one for one, own in zip(options, names, strict=True) if wanted is None or wanted in own
+    ]
     if not found:
-        known = ", ".join(sorted({names_of(one)[0] for one in options}))
+        known = ", ".join(sorted({own[0] for own in names}))
         raise InvalidInputError(f"{wanted!r} is not available; there are {known}", field=field)
     return found
