@@ -290,9 +290,7 @@ def _read_languages(batch: Batch[str, Any], settings: Settings) -> Flow[PlaceInd
     index.add_ports(
         port.model_copy(update={"country_code": codes(port)}) for port in lists.pop("own")
     )
-    for port in lists.pop("cities", ()):
-        if port.code is not None and port.city is not None:
-            index.add_city(port.code, port.city)
+    index.add_cities(lists.pop("cities", ()))
     for language in LANGUAGES:
         index.add_ports(lists.get(language, ()))
     return index

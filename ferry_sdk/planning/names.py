@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from ferry_sdk.errors import AmbiguousPlaceError, UnknownPlaceError
-from ferry_sdk.models.catalogue import Country, Port
+from ferry_sdk.models.catalogue import Country, McpPort, Port
 from ferry_sdk.models.records import Match
 
 Reason = Literal["code", "name", "city", "alias", "part of a name", "similar name"]
@@ -125,10 +125,11 @@ class PlaceIndex:
             if port.code in self.ports:
                 self.names.setdefault(fold(port.name), set()).add(port.code)
 
-    def add_city(self, code: str, city: str) -> None:
-        """Add the city of a port."""
-        if code in self.ports:
-            self.cities.setdefault(fold(city), set()).add(code)
+    def add_cities(self, ports: Iterable[McpPort]) -> None:
+        """Add the cities of the ports that are known."""
+        for port in ports:
+            if port.code in self.ports and port.city is not None:
+                self.cities.setdefault(fold(port.city), set()).add(port.code)
 
     def find(self, text: str, limit: int) -> tuple[PlaceMatch, ...]:
         """Return the ports that a text may mean, best first."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -262,7 +262,11 @@ class RouteSources:
             code for each in timetable for code in (each.depart_code, each.arrive_code) if code
         }
         ports = {code: Port(code=code, name=code, country="") for code in codes}
-        return ports | {port.code: port for port in ports_of_mcp(self.mcp_ports)}
+        for port in self.mcp_ports:
+            if code := port.code:
+                name = port.name or port.city or code
+                ports[code] = Port(code=code, name=name, country=port.country or "")
+        return ports
 
     def _times(self) -> dict[str, dict[str, tuple[str, ...]]]:
         """Return the times of departure by journey and company."""
@@ -284,14 +288,6 @@ class RouteSources:
             for name in {fold(port.name), fold(port.code)}:
                 codes.setdefault(name, []).append(port.code)
         return [(journey, _ports_of(journey, codes)) for journey in self.journeys]
-
-
-def ports_of_mcp(ports: Iterable[McpPort]) -> Iterator[Port]:
-    """Yield the ports of MCP that have a code, as REST would name them."""
-    for port in ports:
-        if port.code:
-            name = port.name or port.city or port.code
-            yield Port(code=port.code, name=name, country=port.country or "")
 
 
 def _ports_of(journey: Journey, codes: Mapping[str, list[str]]) -> _Ends | None:

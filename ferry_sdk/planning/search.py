@@ -208,9 +208,8 @@ class TripPlan:
         """
         if not self._out:
             return []
-        queries = [query.way_back for query in self._without_out]
-        self._without_out.clear()
-        return [query for query in queries if query is not None]
+        queries, self._without_out = self._without_out, []
+        return [query.way_back for query in queries if query.way_back is not None]
 
     def _queries(self, out: date, return_day: date | None) -> Iterator[Query]:
         """Yield the searches of a day: each company's way out with its way back, if it has one."""
@@ -288,7 +287,7 @@ class TripPlan:
             is_out = sailing.depart_code == self._ends[0].code
             (out if is_out else back).append((query, Offer(sailing, query.company)))
         kind = self._request.reservation_type
-        if not self._has_return:
+        if self._request.rounds[0][0][1] is None:  # one way
             return self._wanted(one_way(offer, kind) for _, offer in out)
         new = [(way_out, other) for way_out in out for other in (*self._back, *back)]
         new += [(way_out, other) for way_out in self._out for other in back]
@@ -305,10 +304,6 @@ class TripPlan:
         wanted = [trip for trip in found if trip.fares]
         self._left_out += len(found) - len(wanted)
         return wanted
-
-    @property
-    def _has_return(self) -> bool:
-        return self._request.rounds[0][0][1] is not None
 
     def _end_at_deadline(self) -> Flow[None]:
         """End the search at its deadline with what has answered by then.
