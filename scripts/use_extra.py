@@ -108,7 +108,7 @@ def scan() -> None:
     rows = import_module("ferry_sdk.scan.tables").Rows()
     with TemporaryDirectory() as folder:
         part = parts.Part(Path(folder, "part-00000.parquet"), scan="1", searches=(), run="1")
-        parts.write_part(part, {}, rows, rows.table())
+        parts.write_part(part, rows.table(), rows, rows.table())
         parts.read_report(part.path, "1")
 
 

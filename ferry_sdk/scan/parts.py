@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as untyped_pa  # type: ignore[import-untyped]  # noqa: ICN001 -- it has no types
+import pyarrow.compute as untyped_pc  # type: ignore[import-untyped]  # it has no types
 import pyarrow.parquet as untyped_pq  # type: ignore[import-untyped]  # it has no types
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
@@ -26,6 +27,7 @@ from ferry_sdk.scan.tables import SCHEMA, Rows
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 pa: Any = untyped_pa
+pc: Any = untyped_pc
 pq: Any = untyped_pq
 
 _KEY: Final = b"ferry_sdk.scan"
@@ -86,20 +88,15 @@ def read_rows(paths: Iterable[Path], scan: str) -> Any:  # noqa: ANN401 -- a pya
     return pa.concat_tables(tables)
 
 
-def read_done(path: Path, scan: str) -> dict[str, list[dict[str, Any]]]:
-    """Return the rows of the searches of a part that are done, by the search."""
-    done: dict[str, list[dict[str, Any]]] = {}
-    opened = _open(path, scan)
-    if opened is not None:
-        for row in opened[1].read(use_threads=False).to_pylist():
-            if row["status"] != "failed":
-                done.setdefault(row["search"], []).append(row)
-    return done
+def read_done(path: Path, scan: str) -> Any:  # noqa: ANN401 -- a pyarrow.Table
+    """Return the rows of the searches of a part that are done."""
+    rows = read_rows([path], scan)
+    return rows.filter(pc.not_equal(rows["status"], "failed"))
 
 
 def write_part(
     part: Part,
-    done: dict[str, list[dict[str, Any]]],
+    done: Any,  # noqa: ANN401 -- a pyarrow.Table
     rows: Rows,
     table: Any,  # noqa: ANN401 -- a pyarrow.Table
 ) -> ScanReport:
@@ -107,7 +104,7 @@ def write_part(
 
     Args:
         part: The part.
-        done: The rows of searches that were done before, by the search.
+        done: The rows of searches that were done before.
         rows: The rows of new answers.
         table: Their table.
 
@@ -117,14 +114,14 @@ def write_part(
     Raises:
         OSError: Writing failed; a file that was there before has not changed.
     """
-    kept = [row for some in done.values() for row in some]
-    lost = [row["reason"] for row in kept if row["status"] == "unreadable"] + rows.lost
-    nothing = sum(some[0]["status"] == "nothing" for some in done.values())
+    lost = done.filter(pc.equal(done["status"], "unreadable"))["reason"].to_pylist() + rows.lost
+    nothing = done["status"].to_pylist().count("nothing")
+    answered = len(done["search"].unique()) - nothing
     failed = len(rows.failures)
     change = ScanReport(0, rows.answers - failed - rows.nothing, rows.nothing, failed)
     reasons = dict(Counter(lost + rows.failures))
     size = len(part.searches)
-    report = change + ScanReport(size, len(done) - nothing, nothing, 0, len(lost), reasons)
+    report = change + ScanReport(size, answered, nothing, 0, len(lost), reasons)
     former = read_report(part.path, part.scan)
     if former is not None and former.done > report.done:
         return change
@@ -137,9 +134,7 @@ def write_part(
     }
     stream = pa.BufferOutputStream()
     with pq.ParquetWriter(stream, SCHEMA, compression="zstd") as writer:
-        if kept:
-            writer.write_table(pa.Table.from_pylist(kept, schema=SCHEMA))
-        writer.write_table(table)
+        writer.write_table(pa.concat_tables([done, table]))
         writer.add_key_value_metadata({_KEY: json.dumps(members)})
     write_file(part.path, _seal(stream.getvalue().to_pybytes()))
     return change

@@ -71,7 +71,7 @@ class _BegunPart:
 
     Attributes:
         part: The part.
-        done: The rows of the searches that were done before.
+        done: The rows of the searches that were done before, a pyarrow.Table.
         missing: The other searches.
         rows: The rows of their answers so far. They and their table are made where the answers
             are taken, because a second thread that runs Python code slows the calls down.
@@ -79,7 +79,7 @@ class _BegunPart:
     """
 
     part: Part
-    done: dict[str, list[dict[str, Any]]]
+    done: Any
     missing: Sequence[Search]
     rows: Rows = field(default_factory=Rows)
     failures: list[FerryError] = field(default_factory=list[FerryError])
@@ -159,7 +159,8 @@ class PartRunner:
             if part is None:
                 return
             done = yield from RunBlocking(partial(read_done, part.path, part.scan))
-            missing = [each for each in part.searches if not done or each.key not in done]
+            keys = {*done["search"].to_pylist()}
+            missing = [each for each in part.searches if not keys or each.key not in keys]
             begun = _BegunPart(part, done, missing)
             self._begun.append(begun)
             for search in begun.missing:

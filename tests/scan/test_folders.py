@@ -114,7 +114,7 @@ def test_a_worker_that_outlives_its_run_replaces_nothing(complete, folder):
     rows = Rows()
     for search in part.searches[:5]:
         rows.add(Answer(search, NOW))
-    write_part(part, {}, rows, rows.table())
+    write_part(part, Rows().table(), rows, rows.table())
     assert part.path.read_bytes() == before
 
 
