@@ -9,7 +9,7 @@ from importlib import import_module
 
 import pytest
 
-from ferry_sdk.cli.app import COMMANDS
+from ferry_sdk.cli.app import COMMANDS, load_command
 from tests.cli.terminals import terminal
 
 NARROW = (24, 40)
@@ -23,6 +23,13 @@ def test_the_summary_is_the_first_sentence_of_the_help(name):
     found = getattr(import_module(f"ferry_sdk.cli.commands.{module}"), attribute)
     paragraph = " ".join(inspect.cleandoc(found.__doc__).split("\n\n")[0].split())
     assert paragraph.partition(". ")[0].removesuffix(".") + "." == COMMANDS[name].summary
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_has_a_help(name):
+    command = load_command(name)
+    for one in getattr(command, "commands", {name: command}).values():
+        assert [option.name for option in one.params if not option.help] == []
 
 
 def test_ferry_alone_fits_a_terminal_of_80_by_24(cli):

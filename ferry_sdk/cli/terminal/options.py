@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 
 def option(
-    metavar: str | None,
+    metavar: str,
     *names: str,
     parse: Callable[[str], object] | None = None,
     **more: Any,  # noqa: ANN401 -- whatever typer takes
