@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, Literal, cast, get_args
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, with_config
 from typing_extensions import NotRequired, Required, TypedDict
 
-from ferry_sdk._engine.validation import flag
+from ferry_sdk._engine.validation import encodable_text, flag
 from ferry_sdk._runtime.threads import uninterrupted
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.base import Currency, Money, path_of
@@ -237,16 +237,7 @@ def identifier(value: object, argument: str) -> str:
     """
     if not isinstance(value, str) or not value.strip() or value in {".", ".."}:
         raise InvalidInputError("expected an identifier", field=argument)
-    return encodable(value, argument)
-
-
-def encodable(text: str, argument: str) -> str:
-    """Return a text if it can be encoded; a lone surrogate cannot."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise InvalidInputError("not a text that can be encoded", field=argument) from None
-    return text
+    return encodable_text(value, argument)
 
 
 def identifiers(values: object, argument: str) -> list[str]:

@@ -13,10 +13,10 @@ from pydantic import JsonValue
 from ferry_sdk._engine.operation import Operation, Write
 from ferry_sdk._engine.parsing import Passthrough
 from ferry_sdk._engine.safety import safety_of_request
+from ferry_sdk._engine.validation import encodable_text
 from ferry_sdk._protocols.json_body import encode_json, normalize_value
 from ferry_sdk._protocols.rest import AnyPath
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.resources.arguments import encodable
 from ferry_sdk.resources.base import Resource, method
 
 _METHOD: Final = re.compile(r"[A-Z]{1,20}", re.ASCII)
@@ -70,7 +70,7 @@ def _path_of(value: object) -> str:
         raise InvalidInputError(
             "expected no dots as a segment, no control characters", field="path"
         )
-    return quote(encodable(path, "path"), safe=_AS_IT_IS)
+    return quote(encodable_text(path, "path"), safe=_AS_IT_IS)
 
 
 def _params_of(value: object) -> dict[str, object]:
@@ -97,4 +97,4 @@ def _param_of(value: object, where: str) -> str:
     is_finite = not isinstance(value, float) or isfinite(value)
     if not isinstance(value, str | int | float) or not is_finite:
         raise InvalidInputError("expected a text, a number, a truth value, or several", field=where)
-    return encodable(str(value), where)
+    return encodable_text(str(value), where)
