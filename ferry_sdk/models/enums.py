@@ -27,12 +27,8 @@ class OpenEnum(str, Enum):
         """Whether this SDK defines the value."""
         return type(self).__members__.get(self._name_) is self
 
-    def __str__(self) -> str:
-        return str.__str__(self)
-
-    def __format__(self, format_spec: str) -> str:
-        return str.__format__(self, format_spec)
-
+    __str__ = str.__str__
+    __format__ = str.__format__
     __hash__ = str.__hash__  # written in C: inputs and columns of records look members up
 
     def __reduce_ex__(self, _protocol: object) -> tuple[type[Self], tuple[str]]:
