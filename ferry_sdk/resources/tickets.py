@@ -198,7 +198,7 @@ class TicketsGroup(Resource):
                 # > available
             ```
         """
-        return _read_voucher("tickets.pdf", ticket_id)
+        return _read_voucher("tickets.pdf", identifier(ticket_id, "ticket_id"))
 
     @method
     def wait_pdf(
@@ -242,6 +242,7 @@ class TicketsGroup(Resource):
                 # > available
             ```
         """
+        identifier(ticket_id, "ticket_id")
         wait = voucher_available(seconds(deadline, "deadline"), on_progress)
         return _read_voucher("tickets.wait_pdf", ticket_id, wait)
 
@@ -423,7 +424,7 @@ class TicketsGroup(Resource):
 
 def _read_voucher(operation: str, ticket_id: str, wait: Wait | None = None) -> Operation[Voucher]:
     return Operation(
-        Rest.get("ticket", identifier(ticket_id, "ticket_id"), "pdf"),
+        Rest.get("ticket", ticket_id, "pdf"),
         Record(Voucher, ticket_id=ticket_id),
         SAFETY[operation],
         wait=wait,
