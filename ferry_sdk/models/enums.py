@@ -28,7 +28,10 @@ class OpenEnum(str, Enum):
         return type(self).__members__.get(self._name_) is self
 
     __str__ = str.__str__
-    __format__ = str.__format__
+
+    def __format__(self, format_spec: str) -> str:
+        return str.__format__(self, format_spec)
+
     __hash__ = str.__hash__  # written in C: inputs and columns of records look members up
 
     def __reduce_ex__(self, _protocol: object) -> tuple[type[Self], tuple[str]]:
