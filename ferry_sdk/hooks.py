@@ -186,10 +186,8 @@ class Hooks:
         known_connections: The connections that the hooks know.
     """
 
-    def __init__(self, by_event: Mapping[type[Event], Iterable[Hook]]) -> None:
-        self.by_event: dict[type[Event], tuple[Hook, ...]] = {
-            kind: tuple(hooks) for kind, hooks in by_event.items()
-        }
+    def __init__(self, by_event: Mapping[type[Event], Sequence[Hook]]) -> None:
+        self.by_event: Mapping[type[Event], Sequence[Hook]] = by_event
         self.known_connections: WeakSet[Sized] = WeakSet()
         self._known_failures: set[int] = set()
 

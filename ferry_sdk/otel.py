@@ -167,12 +167,7 @@ class _Meters:
         method = request.method if request.method in _KNOWN_METHODS else "_OTHER"
         attributes = _server(request.host, request.port)
         attributes |= {"http.request.method": method, "url.template": request.route}
-        if response.status_code is not None:
-            attributes["http.response.status_code"] = response.status_code
-        kind = _error_type(response)
-        if kind is not None:
-            attributes["error.type"] = kind
-        self._requests.record(response.seconds, attributes)
+        self._requests.record(response.seconds, attributes | _result(response))
 
     def count_retry(self, retry: RetryEvent) -> None:
         """Count a retry."""
@@ -216,19 +211,23 @@ def _global_meters() -> _Meters:
 
 
 def _server(host: str, port: int | None) -> _Attributes:
-    return {"server.address": host} | ({} if port is None else {"server.port": port})
+    return {"server.address": host} | _if_known("server.port", port)
 
 
 def _call(operation: str, problem: str | None) -> _Attributes:
-    known: _Attributes = {"ferry.operation": operation}
-    return known if problem is None else known | {"error.type": problem}
+    return {"ferry.operation": operation} | _if_known("error.type", problem)
 
 
-def _error_type(response: ResponseEvent) -> str | None:
-    """Return the kind of a request's failure by the conventions."""
-    if response.problem is None and (response.status_code or 0) >= _FAILED:
-        return str(response.status_code)
-    return response.problem
+def _result(response: ResponseEvent) -> _Attributes:
+    """Return the status of a request and the kind of its failure, by the conventions."""
+    status, problem = response.status_code, response.problem
+    if problem is None and (status or 0) >= _FAILED:
+        problem = str(status)
+    return _if_known("http.response.status_code", status) | _if_known("error.type", problem)
+
+
+def _if_known(name: str, value: str | int | None) -> _Attributes:
+    return {} if value is None else {name: value}
 
 
 class _Spans:
@@ -247,8 +246,7 @@ class _Spans:
             "ferry.operation": request.operation,
             "ferry.correlation_id": request.call.correlation_id,
         }
-        if request.rpc_method is not None:
-            attributes["mcp.method.name"] = request.rpc_method
+        attributes |= _if_known("mcp.method.name", request.rpc_method)
         if request.attempt > 1 and request.rpc_method not in _HANDSHAKE:
             attributes["http.request.resend_count"] = request.attempt - 1
         self._attempts[request] = self._tracer.start_span(
@@ -261,14 +259,7 @@ class _Spans:
     def end_attempt(self, response: ResponseEvent) -> None:
         """End the span of an attempt."""
         span = self._attempts.pop(response.request, trace.INVALID_SPAN)
-        if response.request_id is not None:
-            span.set_attribute("ferry.request_id", response.request_id)
-        if response.status_code is not None:
-            span.set_attribute("http.response.status_code", response.status_code)
-        kind = _error_type(response)
-        if kind is not None:
-            _fail(span, kind)
-        span.end()
+        _end(span, _if_known("ferry.request_id", response.request_id) | _result(response))
 
     def add_retry(self, retry: RetryEvent) -> None:
         """Add a retry event to the span of a call."""
@@ -286,11 +277,11 @@ class _Spans:
         """End the span of a call."""
         span = self._call(outcome.call)
         del self._calls[outcome.call]
-        span.set_attribute("ferry.outcome", outcome.outcome)
-        span.set_attribute("ferry.read_back", outcome.read_back)
-        if outcome.problem is not None:
-            _fail(span, outcome.problem)
-        span.end()
+        known: _Attributes = {
+            "ferry.outcome": outcome.outcome,
+            "ferry.read_back": outcome.read_back,
+        }
+        _end(span, known | _if_known("error.type", outcome.problem))
 
     def _call(self, call: CallInfo) -> trace.Span:
         """Return the span of a call. Its first event starts it, with the start time of the call."""
@@ -308,6 +299,9 @@ class _Spans:
         return span
 
 
-def _fail(span: trace.Span, kind: str) -> None:
-    span.set_attribute("error.type", kind)
-    span.set_status(trace.Status(trace.StatusCode.ERROR))
+def _end(span: trace.Span, attributes: _Attributes) -> None:
+    """End a span with its last attributes; an error among them is its status."""
+    span.set_attributes(attributes)
+    if "error.type" in attributes:
+        span.set_status(trace.Status(trace.StatusCode.ERROR))
+    span.end()

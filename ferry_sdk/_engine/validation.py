@@ -37,6 +37,15 @@ def header_value(value: object, argument: str) -> str:
     return value
 
 
+def encodable_text(text: str, argument: str) -> str:
+    """Return a text that can be encoded, as one with a lone surrogate cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidInputError("not a text that can be encoded", field=argument) from None
+    return text
+
+
 def extra_headers(headers: object, argument: str) -> dict[str, str]:
     """Return the user's headers with names in lower case; none may replace the library's own."""
     if not isinstance(headers, Mapping):

@@ -6,10 +6,11 @@ import re
 import time
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from ferry_sdk._engine.http import Head, parse_date
 from ferry_sdk._engine.redaction import phrase_of
+from ferry_sdk._protocols.json_body import items_of, members_of
 from ferry_sdk.errors import (
     SERVICE_CODES,
     APIError,
@@ -95,15 +96,20 @@ def unexpected_response(problem: str, head: Head, body: object = None) -> Unexpe
 
 def service_error(value: object) -> ServiceError | None:
     """Return what the interface's error object says; None if the value is none."""
-    if not isinstance(value, dict):
-        return None
-    members = cast("dict[str, object]", value)
+    members = members_of(value)
     code = members.get("code")
     if members.get("error") is not True or not isinstance(code, str):
         return None
     message = members.get("message")
     words = message if isinstance(message, str) and message else code
     return ServiceError(code, words, _field_of(members))
+
+
+def raise_service_error(value: object, head: Head) -> None:
+    """Raise the error of the interface's error object, if the value is one."""
+    error = service_error(value)
+    if error is not None:
+        raise api_error(head, value, **error._asdict())
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -122,17 +128,13 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 def _field_of(body: object) -> str | None:
     """Return the first member of the request that a refusal names."""
-    errors = _member(body, "errors")
-    first = cast("list[object]", errors)[0] if isinstance(errors, list) and errors else None
-    for value in (body, first):
-        field = _member(value, "field")
+    errors = members_of(body).get("errors")
+    first = items_of(errors)[:1] if isinstance(errors, list) else []
+    for value in (body, *first):
+        field = members_of(value).get("field")
         if isinstance(field, str) and _FIELD.fullmatch(field):
             return _INDEX.sub(r"[\1]", field)
     return None
-
-
-def _member(value: object, name: str) -> object:
-    return cast("dict[str, object]", value).get(name) if isinstance(value, dict) else None
 
 
 def _class_of(status_code: int, code: str | None) -> type[APIError]:
@@ -149,19 +151,15 @@ def _class_of(status_code: int, code: str | None) -> type[APIError]:
 def _first_text(body: object, names: tuple[str, ...]) -> str | None:
     """Return the first text under one of the names, in the body or one level below."""
     if isinstance(body, list):
-        items = cast("list[object]", body)
-        return _first_text(items[0], names) if items else None
-    if not isinstance(body, dict):
-        return None
-    members = cast("dict[str, object]", body)
+        return next((_first_text(item, names) for item in items_of(body)), None)
+    members = members_of(body)
     for name in names:
         value = members.get(name)
         if isinstance(value, str) and value.strip():
             return value.strip()
     for name in ("error", "errors", "detail"):
         inner = members.get(name)
-        if isinstance(inner, dict | list):
-            text = _first_text(cast("object", inner), names)
-            if text:
-                return text
+        text = _first_text(inner, names) if inner else None
+        if text:
+            return text
     return None

@@ -180,6 +180,16 @@ def personal_data(body: object) -> list[str]:
     return texts
 
 
+def members_of(value: object) -> dict[str, object]:
+    """Return the members of a JSON object; of any other value none."""
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
+
+
+def items_of(value: object) -> list[object]:
+    """Return the items of a JSON list; any other value is the only one."""
+    return cast("list[object]", value) if isinstance(value, list) else [value]
+
+
 def text_of(content: bytes) -> str:
     """Return a body that is not JSON as text."""
     return content.decode("utf-8", errors="replace")

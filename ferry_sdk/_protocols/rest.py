@@ -17,7 +17,7 @@ from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.http import Reply, Request
 from ferry_sdk._engine.requests import read, send
 from ferry_sdk._engine.settings import Authority
-from ferry_sdk._protocols.error_responses import api_error, service_error, unexpected_response
+from ferry_sdk._protocols.error_responses import api_error, raise_service_error, unexpected_response
 from ferry_sdk._protocols.json_body import decode_json, digest, encode_json, personal_data, text_of
 from ferry_sdk.errors import mark_quoted
 from ferry_sdk.types import RequestDigest
@@ -116,9 +116,7 @@ class Rest:
             problem = f"the reply is not JSON (HTTP {status}, {kind})"
             failure = unexpected_response(problem, reply, text_of(reply.content))
             raise mark_quoted(failure, reply.media_type) from None
-        error = service_error(value)
-        if error is not None:
-            raise api_error(reply, value, **error._asdict())
+        raise_service_error(value, reply)
         if not is_success:
             raise api_error(reply, value)
         return value

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
-from typing import Final
+from typing import Final, TypeVar
 
 from pydantic import Field, JsonValue
 
@@ -273,17 +274,11 @@ class Availability(Model):
                 # > payment_due
             ```
         """
-        tariff_id = _id_of(tariff, Tariff, "tariff")
-        place_id = _id_of(place, Place, "place")
-        chosen = next((mine for mine in self.tariffs if mine.id == tariff_id), None)
-        if chosen is None:
-            raise InvalidInputError("not one of this availability's tariffs", field="tariff")
-        if all(mine.id != place_id for mine in self.places):
-            raise InvalidInputError("not one of this availability's places", field="place")
+        chosen = _chosen_of(self.tariffs, tariff, Tariff)
         return Selection(
             availability_id=self.id,
-            tariff_id=tariff_id,
-            place_id=place_id,
+            tariff_id=chosen.id,
+            place_id=_chosen_of(self.places, place, Place).id,
             amount=chosen.amount,
             currency=chosen.currency,
             expiration_date=chosen.expiration_date,
@@ -294,9 +289,16 @@ class Availability(Model):
         )
 
 
-def _id_of(chosen: object, kind: type[Tariff | Place], argument: str) -> str:
-    if isinstance(chosen, str):
-        return chosen
-    if isinstance(chosen, kind):
-        return chosen.id
-    raise InvalidInputError(f"expected a {kind.__name__} or its id", field=argument)
+PartT = TypeVar("PartT", Tariff, Place)
+
+
+def _chosen_of(own: Iterable[PartT], chosen: object, kind: type[PartT]) -> PartT:
+    """Return the tariff or the place of an availability that is meant by itself or by its id."""
+    argument = kind.__name__.lower()
+    if not isinstance(chosen, (str, kind)):
+        raise InvalidInputError(f"expected a {kind.__name__} or its id", field=argument)
+    chosen_id = chosen if isinstance(chosen, str) else chosen.id
+    for part in own:
+        if part.id == chosen_id:
+            return part
+    raise InvalidInputError(f"not one of this availability's {argument}s", field=argument)

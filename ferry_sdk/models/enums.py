@@ -27,8 +27,7 @@ class OpenEnum(str, Enum):
         """Whether this SDK defines the value."""
         return type(self).__members__.get(self._name_) is self
 
-    def __str__(self) -> str:
-        return str.__str__(self)
+    __str__ = str.__str__
 
     def __format__(self, format_spec: str) -> str:
         return str.__format__(self, format_spec)

@@ -335,10 +335,8 @@ def _repeated(
 
 
 def _missing(traveller: Traveller) -> Iterator[tuple[str, str]]:
-    for field in ("first_name", "last_name"):
+    for field, use in (("first_name", "booking"), ("last_name", "booking"), ("gender", "search")):
         if getattr(traveller, field) is None:
-            yield field, "required for a booking"
-    if traveller.gender is None:
-        yield "gender", "required for a search"
+            yield field, f"required for a {use}"
     if traveller.birth_date is None and traveller.age is None:
         yield "birth_date", "required for a search, or an age"

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, Literal, cast, get_args
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, with_config
 from typing_extensions import NotRequired, Required, TypedDict
 
-from ferry_sdk._engine.validation import flag
+from ferry_sdk._engine.validation import encodable_text, flag
 from ferry_sdk._runtime.threads import uninterrupted
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.base import Currency, Money, path_of
@@ -52,6 +52,8 @@ Values = dict[str, Any]
 """The fields of an input that are given, as Python values."""
 
 _MCP_CODES: Final = {"Adult": "ADT", "Child": "CHD", "Infant": "INF"}
+_SENT: Final = ("availability_id", "tariff_id", "place_id")
+"""What is sent of a selection."""
 _TYPES: Final = {kind: kind.value for kind in PassengerType}
 _LETTERS: Final = {Gender.MALE: "M", Gender.FEMALE: "F"}
 # Not `time.fromisoformat`: since Python 3.14 it takes 24:00 for midnight at the day's beginning.
@@ -100,7 +102,7 @@ def search(
     return drop_none(
         request=checked,
         passengers=travellers,
-        vehicle=None if vehicle is None else values_of(VehicleQuery, vehicle, "vehicle"),
+        vehicle=_optional_values_of(VehicleQuery, vehicle, "vehicle"),
     )
 
 
@@ -165,26 +167,15 @@ def booking(
     contact: Contact | ContactDict | None,
 ) -> dict[str, object]:
     """Return the body of a booking. Interface: POST /api/booking."""
-    body: dict[str, object] = {}
     chosen = availabilities or ()
-    if chosen:
-        body["availabilities"] = [
-            {
-                "availability_id": one["availability_id"],
-                "tariff_id": one["tariff_id"],
-                "place_id": one["place_id"],
-            }
-            for one in chosen
-        ]
-    body["passengers"] = _party(chosen, passengers)
-    kind = optional(reservation_type, "reservation_type")
-    if kind or (chosen and (kind := chosen[0].get("reservation_type"))):
-        body["reservation_type"] = kind
-    if vehicle is not None:
-        body["vehicle"] = values_of(Vehicle, vehicle, "vehicle")
-    if contact is not None:
-        body["contact"] = values_of(Contact, contact, "contact")
-    return body
+    own_kind = chosen[0].get("reservation_type") if chosen else None
+    return drop_none(
+        availabilities=[{name: one[name] for name in _SENT} for one in chosen] or None,
+        passengers=_party(chosen, passengers),
+        reservation_type=optional(reservation_type, "reservation_type") or own_kind,
+        vehicle=_optional_values_of(Vehicle, vehicle, "vehicle"),
+        contact=_optional_values_of(Contact, contact, "contact"),
+    )
 
 
 def mcp_passengers(passengers: object) -> list[dict[str, object]]:
@@ -246,11 +237,7 @@ def identifier(value: object, argument: str) -> str:
     """
     if not isinstance(value, str) or not value.strip() or value in {".", ".."}:
         raise InvalidInputError("expected an identifier", field=argument)
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise InvalidInputError("not a text that can be encoded", field=argument) from None
-    return value
+    return encodable_text(value, argument)
 
 
 def identifiers(values: object, argument: str) -> list[str]:
@@ -359,6 +346,10 @@ def values_of(model: type[Input], value: object, argument: str, index: int | Non
         if values is not None and len(values) == len(value):  # pyright: ignore[reportUnknownArgumentType] -- from a caller
             return values
     return drop_none(**vars(parse_input(model, value, argument, index)))  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _optional_values_of(model: type[Input], value: object, argument: str) -> Values | None:
+    return None if value is None else values_of(model, value, argument)
 
 
 @cache

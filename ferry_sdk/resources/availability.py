@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from datetime import date, datetime, time
 
 from ferry_sdk._engine.operation import Operation
-from ferry_sdk._engine.parsing import RecordList
-from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.inputs import (
@@ -19,7 +17,7 @@ from ferry_sdk.models.inputs import (
 )
 from ferry_sdk.models.records import Records
 from ferry_sdk.resources import arguments
-from ferry_sdk.resources.base import Resource, method
+from ferry_sdk.resources.base import Resource, method, read_list
 
 
 class AvailabilityGroup(Resource):
@@ -108,9 +106,6 @@ class AvailabilityGroup(Resource):
             ret_is_open=ret_is_open,
             vehicle=vehicle,
         )
-        return Operation(
-            Rest.post("availability", body=body),
-            RecordList(Availability),
-            SAFETY["availability.search"],
-            argument_names={"request.": ""},
-        )
+        call = Rest.post("availability", body=body)
+        names = {"request.": ""}
+        return read_list("availability.search", call, Availability, argument_names=names)

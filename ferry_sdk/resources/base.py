@@ -16,16 +16,22 @@ from importlib import import_module
 from types import FunctionType
 from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar
 
+from pydantic import BaseModel
+
 from ferry_sdk._engine.batch import Plan
 from ferry_sdk._engine.http import RawResponse
-from ferry_sdk._engine.operation import Operation
+from ferry_sdk._engine.operation import Call, Operation
+from ferry_sdk._engine.parsing import RecordList
+from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._runtime.threads import uninterrupted
 from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
 from ferry_sdk._transport.sync import RawTransport, Transport
 from ferry_sdk.errors import FerryError, trim
+from ferry_sdk.models.records import Records
 
 P = ParamSpec("P")
 T = TypeVar("T")
+ModelT = TypeVar("ModelT", bound=BaseModel)
 AnyTransport = Transport | AsyncTransport | RawTransport | AsyncRawTransport
 _MODULES: Final[Mapping[type[AnyTransport], str]] = {
     Transport: "ferry_sdk.client.groups.sync",
@@ -89,12 +95,10 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
 
         def call(self: Resource, *args: P.args, **kwargs: P.kwargs) -> object:
             try:
-                operation = describe(None, *args, **kwargs)
-            except FerryError as error:
-                raise trim(error) from error.__cause__
-            finally:
-                del args, kwargs  # keep travellers' data out of tracebacks that show variables
-            try:
+                try:
+                    operation = describe(None, *args, **kwargs)
+                finally:
+                    del args, kwargs  # keep travellers' data out of tracebacks that show variables
                 return self._transport.run(operation)  # pyright: ignore[reportPrivateUsage] -- `self` is the group
             except BaseException as error:
                 if isinstance(error, Exception) and not isinstance(error, FerryError):
@@ -103,12 +107,10 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
 
         async def acall(self: Resource, *args: P.args, **kwargs: P.kwargs) -> object:
             try:
-                operation = describe(None, *args, **kwargs)
-            except FerryError as error:
-                raise trim(error) from error.__cause__
-            finally:
-                del args, kwargs  # keep travellers' data out of tracebacks that show variables
-            try:
+                try:
+                    operation = describe(None, *args, **kwargs)
+                finally:
+                    del args, kwargs  # keep travellers' data out of tracebacks that show variables
                 return await self._transport.run(operation)  # pyright: ignore[reportPrivateUsage] -- `self` is the group
             except BaseException as error:
                 if isinstance(error, Exception) and not isinstance(error, FerryError):
@@ -129,6 +131,18 @@ def planned(describe: Callable[Concatenate[Any, P], Plan[T]]) -> method[P, T]:
     """Turn the description of a call that consists of other calls into a method."""
     described: Callable[Concatenate[Any, P], Any] = describe
     return method(described)
+
+
+def read_list(
+    operation: str,
+    call: Call,
+    model: type[ModelT],
+    member: str | None = None,
+    argument_names: Mapping[str, str] | None = None,
+) -> Operation[Records[ModelT]]:
+    """Return a read of records, which the reply may have as one of its members."""
+    answer = RecordList(model, member=member)
+    return Operation(call, answer, SAFETY[operation], argument_names=argument_names)
 
 
 def _copy_signature(

@@ -34,8 +34,8 @@ from ferry_sdk.resources import arguments
 from ferry_sdk.resources.arguments import identifier
 from ferry_sdk.resources.base import Resource, method
 from ferry_sdk.resources.conditions import Until, booking_until
-from ferry_sdk.resources.guards import penalty_guard, total_guard
-from ferry_sdk.resources.read_back import read_back, read_booking
+from ferry_sdk.resources.guards import penalty_guard, read_fee, total_guard
+from ferry_sdk.resources.read_back import change, read_booking
 
 _CREATED: Final = Record(BookingCreated)
 
@@ -167,15 +167,9 @@ class BookingsGroup(Resource):
             ```
         """
         subject = {"booking_id": identifier(booking_id, "booking_id")}
-        row = SAFETY["bookings.confirm"]
         guard = total_guard(expect_total, currency, booking_id)
-        return Operation(
-            Rest.post("booking", "confirm", body={"id": booking_id}),
-            Record(BookingConfirmation, booking_id=booking_id),
-            row,
-            Write(subject, subject, read_back(row, subject), guard),
-            argument_names={"id": "booking_id"},
-        )
+        call = Rest.post("booking", "confirm", body={"id": booking_id})
+        return change("bookings.confirm", call, BookingConfirmation, subject, guard)
 
     @method
     def get(self, booking_id: str) -> Operation[Booking]:
@@ -318,14 +312,9 @@ class BookingsGroup(Resource):
         body = arguments.drop_none(
             **subject, booking_reference=arguments.optional(booking_reference, "booking_reference")
         )
-        row = SAFETY["bookings.cancel"]
-        guard = penalty_guard(max_penalty, min_refund, currency, subject, row)
-        return Operation(
-            Rest.post("booking", "cancel", body=body),
-            Record(BookingCancellation, booking_id=booking_id),
-            row,
-            Write(subject, subject, read_back(row, subject), guard),
-        )
+        guard = penalty_guard(max_penalty, min_refund, currency, subject, "bookings.cancel")
+        call = Rest.post("booking", "cancel", body=body)
+        return change("bookings.cancel", call, BookingCancellation, subject, guard)
 
     @method
     def cancel_fee(self, id: str) -> Operation[CancellationFee]:  # noqa: A002 -- the wire's name
@@ -359,9 +348,4 @@ class BookingsGroup(Resource):
                 # > 3.21 kept, 12.84 back EUR
             ```
         """
-        body = {"id": identifier(id, "id")}
-        return Operation(
-            Rest.post("booking", "cancel-fee", body=body),
-            Record(CancellationFee),
-            SAFETY["bookings.cancel_fee"],
-        )
+        return read_fee("bookings.cancel_fee", identifier(id, "id"), "id")

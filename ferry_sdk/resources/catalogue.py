@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ferry_sdk._engine.operation import Operation
-from ferry_sdk._engine.parsing import RecordList
-from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.models.catalogue import Departure, Journey, Port, VehicleBrand, VehicleType
 from ferry_sdk.models.records import Records
 from ferry_sdk.resources.arguments import identifier, identifiers
-from ferry_sdk.resources.base import Resource, method
+from ferry_sdk.resources.base import Resource, method, read_list
 
 
 class CatalogueGroup(Resource):
@@ -37,9 +35,7 @@ class CatalogueGroup(Resource):
                 # > 183 FRMRS Marseille
             ```
         """
-        return Operation(
-            Rest.get("port"), RecordList(Port, member="ports"), SAFETY["catalogue.ports"]
-        )
+        return read_list("catalogue.ports", Rest.get("port"), Port, "ports")
 
     @method
     def journeys(self) -> Operation[Records[Journey]]:
@@ -61,11 +57,7 @@ class CatalogueGroup(Resource):
                 # > 344 Marseille → Tunis (La Goulette)
             ```
         """
-        return Operation(
-            Rest.post("journey"),
-            RecordList(Journey, member="journeys"),
-            SAFETY["catalogue.journeys"],
-        )
+        return read_list("catalogue.journeys", Rest.post("journey"), Journey, "journeys")
 
     @method
     def departures(
@@ -101,12 +93,9 @@ class CatalogueGroup(Resource):
         body: dict[str, object] = {"provider_id": identifier(provider_id, "provider_id")}
         if journey_ids is not None:
             body["__journey_id"] = identifiers(journey_ids, "journey_ids")
-        return Operation(
-            Rest.post("departure", body=body),
-            RecordList(Departure, member="departures"),
-            SAFETY["catalogue.departures"],
-            argument_names={"__journey_id": "journey_ids"},
-        )
+        call = Rest.post("departure", body=body)
+        names = {"__journey_id": "journey_ids"}
+        return read_list("catalogue.departures", call, Departure, "departures", names)
 
     @method
     def vehicle_brands(self) -> Operation[Records[VehicleBrand]]:
@@ -128,11 +117,8 @@ class CatalogueGroup(Resource):
                 # > 48 Abarth
             ```
         """
-        return Operation(
-            Rest.get("vehicle-brand"),
-            RecordList(VehicleBrand, member="brands"),
-            SAFETY["catalogue.vehicle_brands"],
-        )
+        call = Rest.get("vehicle-brand")
+        return read_list("catalogue.vehicle_brands", call, VehicleBrand, "brands")
 
     @method
     def vehicle_types(self) -> Operation[Records[VehicleType]]:
@@ -154,8 +140,5 @@ class CatalogueGroup(Resource):
                 # > 23 Car up to 5 m 5.0 m
             ```
         """
-        return Operation(
-            Rest.get("vehicle-data"),
-            RecordList(VehicleType, member="vehicle_types"),
-            SAFETY["catalogue.vehicle_types"],
-        )
+        call = Rest.get("vehicle-data")
+        return read_list("catalogue.vehicle_types", call, VehicleType, "vehicle_types")

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ferry_sdk.resources.base import AnyTransport, bind
 
-if TYPE_CHECKING:
-    from ferry_sdk.resources.availability import AvailabilityGroup
-    from ferry_sdk.resources.bookings import BookingsGroup
-    from ferry_sdk.resources.catalogue import CatalogueGroup
-    from ferry_sdk.resources.mcp import McpGroup
-    from ferry_sdk.resources.tickets import TicketsGroup
+
+class Group(cached_property[Any]):
+    """A group of calls over the transport of its owner, loaded on first use.
+
+    Its type is in the stubs of `client.groups`.
+    """
+
+    def __init__(self, module: str, name: str, description: str) -> None:
+        def load(resources: Resources) -> object:
+            return bind(f"ferry_sdk.{module}", name, resources._transport)  # noqa: SLF001 -- its owner
+
+        super().__init__(load)
+        self.__doc__ = description
 
 
 class Resources:
@@ -26,41 +33,21 @@ class Resources:
         mcp: The same service over MCP.
     """
 
+    availability = Group("resources.availability", "AvailabilityGroup", "Search for sailings.")
+    bookings = Group(
+        "resources.bookings", "BookingsGroup", "Create, confirm, read and cancel bookings."
+    )
+    tickets = Group(
+        "resources.tickets",
+        "TicketsGroup",
+        "Read and cancel tickets, record payments, fetch vouchers.",
+    )
+    catalogue = Group(
+        "resources.catalogue",
+        "CatalogueGroup",
+        "List ports, journeys, departures and vehicles.",
+    )
+    mcp = Group("resources.mcp", "McpGroup", "The same service over MCP.")
+
     def __init__(self, transport: AnyTransport) -> None:
         self._transport: Any = transport
-
-    @cached_property
-    def availability(self) -> AvailabilityGroup:
-        """Search for sailings."""
-        group: AvailabilityGroup = bind(
-            "ferry_sdk.resources.availability", "AvailabilityGroup", self._transport
-        )
-        return group
-
-    @cached_property
-    def bookings(self) -> BookingsGroup:
-        """Create, confirm, read and cancel bookings."""
-        group: BookingsGroup = bind(
-            "ferry_sdk.resources.bookings", "BookingsGroup", self._transport
-        )
-        return group
-
-    @cached_property
-    def tickets(self) -> TicketsGroup:
-        """Read and cancel tickets, record payments, fetch vouchers."""
-        group: TicketsGroup = bind("ferry_sdk.resources.tickets", "TicketsGroup", self._transport)
-        return group
-
-    @cached_property
-    def catalogue(self) -> CatalogueGroup:
-        """List ports, journeys, departures and vehicles."""
-        group: CatalogueGroup = bind(
-            "ferry_sdk.resources.catalogue", "CatalogueGroup", self._transport
-        )
-        return group
-
-    @cached_property
-    def mcp(self) -> McpGroup:
-        """The same service over MCP."""
-        group: McpGroup = bind("ferry_sdk.resources.mcp", "McpGroup", self._transport)
-        return group

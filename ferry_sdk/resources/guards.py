@@ -8,7 +8,7 @@ from typing import Any
 
 from ferry_sdk._engine.operation import Guard, Operation
 from ferry_sdk._engine.parsing import Record
-from ferry_sdk._engine.safety import SAFETY, Safety
+from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.errors import PenaltyExceededError, PriceChangedError
 from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingConfirmation
@@ -45,10 +45,10 @@ def penalty_guard(
     min_refund: object,
     currency: object,
     subject: Mapping[str, str],
-    row: Safety,
+    operation: str,
 ) -> Guard[Any] | None:
     """Return a guard that allows a cancellation only within these amounts; None without any."""
-    ((argument, identifier),) = subject.items()
+    ((argument, some_id),) = subject.items()
     limit = optional_money(max_penalty, "max_penalty")
     lowest = optional_money(min_refund, "min_refund")
     agreed_currency = currency_of(currency, limit, lowest)
@@ -71,15 +71,20 @@ def penalty_guard(
             )
 
     return Guard(
-        Operation(
-            Rest.post("booking", "cancel-fee", body={"id": identifier}),
-            Record(CancellationFee),
-            SAFETY["bookings.cancel_fee"],
-            argument_names={"id": argument},
-        ),
+        read_fee("bookings.cancel_fee", some_id, argument),
         judge,
         _with_preview,
-        suggests=row.is_suggested_by,
+        suggests=SAFETY[operation].is_suggested_by,
+    )
+
+
+def read_fee(operation: str, some_id: str, argument: str) -> Operation[CancellationFee]:
+    """Return the read of what cancelling a booking or a ticket now would cost."""
+    return Operation(
+        Rest.post("booking", "cancel-fee", body={"id": some_id}),
+        Record(CancellationFee),
+        SAFETY[operation],
+        argument_names={"id": argument},
     )
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from ferry_sdk._engine.operation import Operation, Write
-from ferry_sdk._engine.parsing import Passthrough, Record, RecordList
+from ferry_sdk._engine.parsing import Passthrough, Record
 from ferry_sdk._engine.safety import SAFETY, safety_of_tool
 from ferry_sdk._protocols.json_body import normalize_json
 from ferry_sdk._protocols.mcp.call import Mcp
@@ -45,8 +45,8 @@ from ferry_sdk.models.records import Records
 from ferry_sdk.models.tickets import Ticket, TicketCancellation
 from ferry_sdk.resources import arguments
 from ferry_sdk.resources.arguments import identifier
-from ferry_sdk.resources.base import Resource, method
-from ferry_sdk.resources.read_back import read_back
+from ferry_sdk.resources.base import Resource, method, read_list
+from ferry_sdk.resources.read_back import change, read_ticket
 
 _IDS: Final[Mapping[str, tuple[str, str]]] = {
     "confirm_booking": ("id", "booking_id"),
@@ -124,12 +124,9 @@ class McpGroup(Resource):
             ret_is_open=ret_is_open,
             vehicle=vehicle,
         )
-        return Operation(
-            Mcp.tool("search_availability", body, gives_list=True),
-            RecordList(Availability),
-            SAFETY["mcp.search_availability"],
-            argument_names={"request.": ""},
-        )
+        call = Mcp.tool("search_availability", body, gives_list=True)
+        names = {"request.": ""}
+        return read_list("mcp.search_availability", call, Availability, argument_names=names)
 
     @method
     def create_booking(
@@ -224,14 +221,8 @@ class McpGroup(Resource):
             ```
         """
         subject = {"booking_id": identifier(booking_id, "booking_id")}
-        row = SAFETY["mcp.confirm_booking"]
-        return Operation(
-            Mcp.tool("confirm_booking", {"id": booking_id}),
-            Record(BookingConfirmation, booking_id=booking_id),
-            row,
-            Write(subject, subject, read_back(row, subject)),
-            argument_names={"id": "booking_id"},
-        )
+        call = Mcp.tool("confirm_booking", {"id": booking_id})
+        return change("mcp.confirm_booking", call, BookingConfirmation, subject)
 
     @method
     def view_ticket(self, ticket_id: str) -> Operation[Ticket]:
@@ -259,12 +250,7 @@ class McpGroup(Resource):
                 # > Issued 1
             ```
         """
-        return Operation(
-            Mcp.tool("view_ticket", {"id": identifier(ticket_id, "ticket_id")}),
-            Record(Ticket, id=ticket_id),
-            SAFETY["mcp.view_ticket"],
-            argument_names={"id": "ticket_id"},
-        )
+        return read_ticket(identifier(ticket_id, "ticket_id"), SAFETY["mcp.view_ticket"])
 
     @method
     def cancel_ticket(
@@ -306,13 +292,8 @@ class McpGroup(Resource):
         body = arguments.drop_none(
             **subject, ticket_number=arguments.optional(ticket_number, "ticket_number")
         )
-        row = SAFETY["mcp.cancel_ticket"]
-        return Operation(
-            Mcp.tool("cancel_ticket", body),
-            Record(TicketCancellation, ticket_id=ticket_id),
-            row,
-            Write(subject, subject, read_back(row, subject)),
-        )
+        call = Mcp.tool("cancel_ticket", body)
+        return change("mcp.cancel_ticket", call, TicketCancellation, subject)
 
     @method
     def ports(self) -> Operation[Records[McpPort]]:
@@ -334,7 +315,7 @@ class McpGroup(Resource):
                 # > 183 Marseille Marseille
             ```
         """
-        return Operation(Mcp.resource("ports"), RecordList(McpPort), SAFETY["mcp.ports"])
+        return read_list("mcp.ports", Mcp.resource("ports"), McpPort)
 
     @method
     def companies(self) -> Operation[Records[Company]]:
@@ -356,7 +337,7 @@ class McpGroup(Resource):
                 # > 59 GNV (Grandi Navi Veloci)
             ```
         """
-        return Operation(Mcp.resource("companies"), RecordList(Company), SAFETY["mcp.companies"])
+        return read_list("mcp.companies", Mcp.resource("companies"), Company)
 
     @method
     def countries(self) -> Operation[Records[Country]]:
@@ -378,7 +359,7 @@ class McpGroup(Resource):
                 # > Albania +355
             ```
         """
-        return Operation(Mcp.resource("countries"), RecordList(Country), SAFETY["mcp.countries"])
+        return read_list("mcp.countries", Mcp.resource("countries"), Country)
 
     @method
     def vehicle_brands(self) -> Operation[Records[VehicleBrand]]:
@@ -400,9 +381,7 @@ class McpGroup(Resource):
                 # > 48 Abarth
             ```
         """
-        return Operation(
-            Mcp.resource("vehicle-brands"), RecordList(VehicleBrand), SAFETY["mcp.vehicle_brands"]
-        )
+        return read_list("mcp.vehicle_brands", Mcp.resource("vehicle-brands"), VehicleBrand)
 
     @method
     def vehicle_data(self) -> Operation[Records[VehicleModel]]:
@@ -424,9 +403,7 @@ class McpGroup(Resource):
                 # > Abarth 595 3.66
             ```
         """
-        return Operation(
-            Mcp.resource("vehicle-data"), RecordList(VehicleModel), SAFETY["mcp.vehicle_data"]
-        )
+        return read_list("mcp.vehicle_data", Mcp.resource("vehicle-data"), VehicleModel)
 
     @method
     def departures(self) -> Operation[Records[ScheduledDeparture]]:
@@ -448,9 +425,7 @@ class McpGroup(Resource):
                 # > ITGOA to TNLGN
             ```
         """
-        return Operation(
-            Mcp.resource("departures"), RecordList(ScheduledDeparture), SAFETY["mcp.departures"]
-        )
+        return read_list("mcp.departures", Mcp.resource("departures"), ScheduledDeparture)
 
     @method
     def call_tool(self, name: str, arguments: Mapping[str, object]) -> Operation[JsonValue]:
@@ -551,9 +526,7 @@ class McpGroup(Resource):
                     # > search_availability
             ```
         """
-        return Operation(
-            Mcp("tools/list", {}), RecordList(McpTool, member="tools"), SAFETY["mcp.list_tools"]
-        )
+        return read_list("mcp.list_tools", Mcp("tools/list", {}), McpTool, "tools")
 
     @method
     def list_resources(self) -> Operation[Records[McpResource]]:
@@ -575,11 +548,7 @@ class McpGroup(Resource):
                 # > resource://service/ports
             ```
         """
-        return Operation(
-            Mcp("resources/list", {}),
-            RecordList(McpResource, member="resources"),
-            SAFETY["mcp.list_resources"],
-        )
+        return read_list("mcp.list_resources", Mcp("resources/list", {}), McpResource, "resources")
 
 
 def _expected_id(tool: str, arguments: Mapping[str, object]) -> dict[str, str]:

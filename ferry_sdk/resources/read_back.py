@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from ferry_sdk._engine.operation import Call, Operation, ReadBack, Wait
+from pydantic import BaseModel
+
+from ferry_sdk._engine.operation import Call, Guard, Operation, ReadBack, Wait, Write
 from ferry_sdk._engine.parsing import Record
-from ferry_sdk._engine.safety import SAFETY, Proof, Safety
+from ferry_sdk._engine.safety import SAFETY, Safety
 from ferry_sdk._protocols.mcp.call import Mcp
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingConfirmation
 from ferry_sdk.models.enums import PaymentStatus, TicketStatus
 from ferry_sdk.models.tickets import PaymentRecorded, Ticket, TicketCancellation
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
 
 Recovered = BookingConfirmation | BookingCancellation | TicketCancellation | PaymentRecorded
 
@@ -23,21 +27,40 @@ def read_back(row: Safety, subject: Mapping[str, str]) -> ReadBack[Any] | None:
     for proof in row.confirmed_by:
         if proof.subject in subject:
             make = _RESULTS[row.effect or ""]
+            read = read_booking if proof.subject == "booking_id" else read_ticket
             return ReadBack(
-                reading=_read_operation(proof, subject[proof.subject]),
+                reading=read(subject[proof.subject], SAFETY[proof.read]),
                 shows=partial(proof.is_confirmed_by, ticket_id=subject.get("ticket_id")),
                 result=partial(make, dict(subject)),
             )
     return None
 
 
+def change(
+    operation: str,
+    call: Call,
+    model: type[ModelT],
+    subject: Mapping[str, str],
+    guard: Guard[Any] | None = None,
+) -> Operation[ModelT]:
+    """Return a write that changes what has these ids, with how its effect is read back."""
+    row = SAFETY[operation]
+    (argument,) = subject
+    return Operation(
+        call,
+        Record(model, **subject),
+        row,
+        Write(subject, subject, read_back(row, subject), guard),
+        argument_names={"id": argument},
+    )
+
+
 def read_booking(
     booking_id: str, row: Safety = SAFETY["bookings.get"], wait: Wait | None = None
 ) -> Operation[Booking]:
     """Return the read of a booking, or a poll of it."""
-    call = Rest.get("booking", booking_id)
     return Operation(
-        call,
+        Rest.get("booking", booking_id),
         Record(Booking, booking_id=booking_id),
         row,
         wait=wait,
@@ -45,13 +68,12 @@ def read_booking(
     )
 
 
-def _read_operation(proof: Proof, identifier: str) -> Operation[Booking] | Operation[Ticket]:
-    if proof.read == "bookings.get":
-        return read_booking(identifier)
-    call: Call = Rest.get("ticket", identifier)
-    if proof.read == "mcp.view_ticket":
-        call = Mcp.tool("view_ticket", {"id": identifier})
-    return Operation(call, Record(Ticket, id=identifier), SAFETY[proof.read])
+def read_ticket(ticket_id: str, row: Safety) -> Operation[Ticket]:
+    """Return the read of a ticket, in the protocol of the row."""
+    call: Call = Rest.get("ticket", ticket_id)
+    if row.operation == "mcp.view_ticket":
+        call = Mcp.tool("view_ticket", {"id": ticket_id})
+    return Operation(call, Record(Ticket, id=ticket_id), row, argument_names={"id": "ticket_id"})
 
 
 def _confirmation(subject: Mapping[str, str], booking: Booking) -> BookingConfirmation:

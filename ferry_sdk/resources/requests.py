@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from ferry_sdk._engine.operation import Operation, Write
 from ferry_sdk._engine.parsing import Passthrough
 from ferry_sdk._engine.safety import safety_of_request
+from ferry_sdk._engine.validation import encodable_text
 from ferry_sdk._protocols.json_body import encode_json, normalize_value
 from ferry_sdk._protocols.rest import AnyPath
 from ferry_sdk.errors import InvalidInputError
@@ -69,10 +70,7 @@ def _path_of(value: object) -> str:
         raise InvalidInputError(
             "expected no dots as a segment, no control characters", field="path"
         )
-    try:
-        return quote(path, safe=_AS_IT_IS)
-    except UnicodeEncodeError:
-        raise InvalidInputError("not a text that can be encoded", field="path") from None
+    return quote(encodable_text(path, "path"), safe=_AS_IT_IS)
 
 
 def _params_of(value: object) -> dict[str, object]:
@@ -99,9 +97,4 @@ def _param_of(value: object, where: str) -> str:
     is_finite = not isinstance(value, float) or isfinite(value)
     if not isinstance(value, str | int | float) or not is_finite:
         raise InvalidInputError("expected a text, a number, a truth value, or several", field=where)
-    text = str(value)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise InvalidInputError("not a text that can be encoded", field=where) from None
-    return text
+    return encodable_text(str(value), where)

@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Final
 
-from ferry_sdk._engine.operation import Operation, Write
+from ferry_sdk._engine.operation import Operation, Wait, Write
 from ferry_sdk._engine.parsing import Passthrough, Record
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._engine.validation import seconds
@@ -26,8 +26,8 @@ from ferry_sdk.resources import arguments
 from ferry_sdk.resources.arguments import file_path, identifier
 from ferry_sdk.resources.base import Resource, method
 from ferry_sdk.resources.conditions import voucher_available
-from ferry_sdk.resources.guards import penalty_guard
-from ferry_sdk.resources.read_back import read_back
+from ferry_sdk.resources.guards import penalty_guard, read_fee
+from ferry_sdk.resources.read_back import change, read_back, read_ticket
 
 _NAMES: Final = {"id": "ticket_id"}
 """The argument of a call that names its ticket in the path."""
@@ -68,12 +68,7 @@ class TicketsGroup(Resource):
                 # > Issued 1
             ```
         """
-        return Operation(
-            Rest.get("ticket", identifier(ticket_id, "ticket_id")),
-            Record(Ticket, id=ticket_id),
-            SAFETY["tickets.get"],
-            argument_names=_NAMES,
-        )
+        return read_ticket(identifier(ticket_id, "ticket_id"), SAFETY["tickets.get"])
 
     @method
     def cancel(
@@ -132,14 +127,9 @@ class TicketsGroup(Resource):
         body = arguments.drop_none(
             **subject, ticket_number=arguments.optional(ticket_number, "ticket_number")
         )
-        row = SAFETY["tickets.cancel"]
-        guard = penalty_guard(max_penalty, min_refund, currency, subject, row)
-        return Operation(
-            Rest.post("ticket", "cancel", body=body),
-            Record(TicketCancellation, ticket_id=ticket_id),
-            row,
-            Write(subject, subject, read_back(row, subject), guard),
-        )
+        guard = penalty_guard(max_penalty, min_refund, currency, subject, "tickets.cancel")
+        call = Rest.post("ticket", "cancel", body=body)
+        return change("tickets.cancel", call, TicketCancellation, subject, guard)
 
     @method
     def cancel_fee(self, id: str) -> Operation[CancellationFee]:  # noqa: A002 -- the wire's name
@@ -173,12 +163,7 @@ class TicketsGroup(Resource):
                 # > 3.21 kept, 12.84 back EUR
             ```
         """
-        body = {"id": identifier(id, "id")}
-        return Operation(
-            Rest.post("booking", "cancel-fee", body=body),
-            Record(CancellationFee),
-            SAFETY["tickets.cancel_fee"],
-        )
+        return read_fee("tickets.cancel_fee", identifier(id, "id"), "id")
 
     @method
     def pdf(self, ticket_id: str) -> Operation[Voucher]:
@@ -213,12 +198,7 @@ class TicketsGroup(Resource):
                 # > available
             ```
         """
-        return Operation(
-            Rest.get("ticket", identifier(ticket_id, "ticket_id"), "pdf"),
-            Record(Voucher, ticket_id=ticket_id),
-            SAFETY["tickets.pdf"],
-            argument_names=_NAMES,
-        )
+        return _read_voucher("tickets.pdf", identifier(ticket_id, "ticket_id"))
 
     @method
     def wait_pdf(
@@ -262,13 +242,9 @@ class TicketsGroup(Resource):
                 # > available
             ```
         """
-        return Operation(
-            Rest.get("ticket", identifier(ticket_id, "ticket_id"), "pdf"),
-            Record(Voucher, ticket_id=ticket_id),
-            SAFETY["tickets.wait_pdf"],
-            wait=voucher_available(seconds(deadline, "deadline"), on_progress),
-            argument_names=_NAMES,
-        )
+        identifier(ticket_id, "ticket_id")
+        wait = voucher_available(seconds(deadline, "deadline"), on_progress)
+        return _read_voucher("tickets.wait_pdf", ticket_id, wait)
 
     @method
     def save_pdf(self, ticket_id: str, path: str | os.PathLike[str]) -> Operation[Path]:
@@ -444,3 +420,13 @@ class TicketsGroup(Resource):
             Write({**body, "ticket_id": ticket_id}, subject, read_back(row, subject)),
             argument_names=_NAMES,
         )
+
+
+def _read_voucher(operation: str, ticket_id: str, wait: Wait | None = None) -> Operation[Voucher]:
+    return Operation(
+        Rest.get("ticket", ticket_id, "pdf"),
+        Record(Voucher, ticket_id=ticket_id),
+        SAFETY[operation],
+        wait=wait,
+        argument_names=_NAMES,
+    )

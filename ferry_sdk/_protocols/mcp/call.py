@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Final, Literal, TypeVar, cast
+from typing import Final, Literal, TypeVar
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
@@ -14,7 +14,7 @@ from ferry_sdk._engine.requests import read
 from ferry_sdk._engine.safety import safety_of_tool
 from ferry_sdk._engine.settings import Authority
 from ferry_sdk._protocols.error_responses import service_error
-from ferry_sdk._protocols.json_body import digest, personal_data
+from ferry_sdk._protocols.json_body import digest, items_of, members_of, personal_data
 from ferry_sdk._protocols.mcp.post import PATH, JsonRpcReply, post
 from ferry_sdk._protocols.mcp.results import resource_value, tool_value
 from ferry_sdk._protocols.mcp.session import open_session, renew_session
@@ -168,14 +168,12 @@ def _list_pages(context: Context, method: str) -> Flow[tuple[Reply, object]]:
     params: dict[str, object] = {}
     while True:
         answer = yield from _post_in_session(context, method, params)
-        page = answer.result()
-        if not isinstance(page, dict):
-            return answer.reply, page
-        members = cast("dict[str, object]", page)
+        result = answer.result()
+        members = members_of(result)
         page = members.get(member)
         if not isinstance(page, list):
-            return answer.reply, members
-        items.extend(cast("list[object]", page))
+            return answer.reply, result
+        items += items_of(page)
         cursor = members.get("nextCursor")
         if not isinstance(cursor, str) or cursor in cursors or len(cursors) >= _MOST_PAGES:
             return answer.reply, items

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final, cast
+from typing import Final
 
 from ferry_sdk._engine.http import Head
 from ferry_sdk._engine.limits import LONG_REPLY
-from ferry_sdk._protocols.json_body import decode_json
+from ferry_sdk._protocols.json_body import decode_json, items_of, members_of
 
 EVENT_STREAM: Final = "text/event-stream"
 _END_OF_LINE: Final = re.compile(rb"\r\n|\n|\r")
 _BOM: Final = b"\xef\xbb\xbf"
 
 
-def reply_among(value: object, request_id: str, *, is_stream: bool) -> object:
+def reply_among(value: object, request_id: str, *, is_stream: bool) -> dict[str, object] | None:
     """Return the reply to a request: the value itself, or an element of a batch; None if neither.
 
     The only reply in a body need not repeat the id, and servers put other ids on errors. In a
     stream, the id distinguishes the reply from other messages.
     """
-    for message in cast("list[object]", value) if isinstance(value, list) else [value]:
-        if not isinstance(message, dict):
-            continue
-        members = cast("dict[str, object]", message)
+    for members in map(members_of, items_of(value)):
         is_error = isinstance(members.get("error"), dict) or members.get("error") is True
         if "method" in members or not (is_error or "result" in members):
             continue
@@ -84,13 +81,13 @@ class ReplyListener:
         self._request_id = request_id
         self._stream = EventStream()
         self._long: list[bytes] = []
-        self.reply: object = None
+        self.reply: dict[str, object] | None = None
 
     def feed(self, head: Head, chunk: bytes) -> bool:
         """Process the next piece; return True once the reply is found."""
         return head.media_type == EVENT_STREAM and self._find_reply(self._stream.feed(chunk))
 
-    def finish(self) -> object:
+    def finish(self) -> dict[str, object] | None:
         """Return the reply, also from an incomplete last event."""
         if self.reply is None:
             long, self._long = self._long, []

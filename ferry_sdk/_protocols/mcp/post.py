@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from itertools import count
-from typing import Final, cast
+from typing import Final
 
 from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.http import Listener, Reply, Request
 from ferry_sdk._engine.requests import read, send
-from ferry_sdk._protocols.error_responses import api_error, service_error
-from ferry_sdk._protocols.json_body import decode_json, encode_json, text_of
+from ferry_sdk._protocols.error_responses import api_error, raise_service_error, service_error
+from ferry_sdk._protocols.json_body import decode_json, encode_json, members_of, text_of
 from ferry_sdk._protocols.mcp.jsonrpc import EVENT_STREAM, ReplyListener, reply_among
 from ferry_sdk._protocols.mcp.results import rpc_error, unexpected_result
 from ferry_sdk.errors import SERVICE_CODES, APIError
@@ -65,8 +65,7 @@ class JsonRpcReply:
 
     @property
     def _error(self) -> Mapping[str, object]:
-        error = self.message.get("error") if self.message else None
-        return cast("dict[str, object]", error) if isinstance(error, dict) else {}
+        return members_of(self.message.get("error") if self.message else None)
 
     def status_error(self) -> APIError:
         """Return the error that the status of the reply reports."""
@@ -92,9 +91,7 @@ class JsonRpcReply:
             return self.message["result"]
         if self.message.get("result") is not None:  # nothing says whether it was done
             raise unexpected_result("both a result and an error", self.reply, self.body)
-        bare = service_error(self.message)
-        if bare is not None:
-            raise api_error(self.reply, self.message, **bare._asdict())
+        raise_service_error(self.message, self.reply)
         raise rpc_error(self._error, self.reply, of_resource=of_resource)
 
 
@@ -107,17 +104,13 @@ def post(
     listener = ReplyListener(request_id)
     session_id = context.session.id if in_session else None
     reply = yield from _send(context, request, in_session=in_session, listener=listener)
+    body: object
     if reply.media_type == EVENT_STREAM:
         body = message = yield from read(context, reply, listener.finish)
     else:
         body = yield from read(context, reply, lambda: _body(reply))
         message = reply_among(body, request_id, is_stream=False)
-    return JsonRpcReply(
-        reply=reply,
-        message=cast("dict[str, object] | None", message),
-        body=body,
-        session_id=session_id,
-    )
+    return JsonRpcReply(reply, message, body, session_id)
 
 
 def notify(context: Context, method: str) -> Flow[Reply]:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from typing import Final, cast
+from typing import Final
 
 from ferry_sdk._engine.http import Head
-from ferry_sdk._protocols.error_responses import api_error, service_error, unexpected_response
-from ferry_sdk._protocols.json_body import decode_json
+from ferry_sdk._protocols.error_responses import (
+    api_error,
+    raise_service_error,
+    service_error,
+    unexpected_response,
+)
+from ferry_sdk._protocols.json_body import decode_json, items_of, members_of
 from ferry_sdk.errors import (
     APIError,
     BadRequestError,
@@ -38,12 +43,10 @@ def tool_value(result: object, head: Head, *, gives_list: bool) -> object:
         APIError: The tool failed, wherever the error object is.
         UnexpectedResponseError: The result has no value.
     """
-    _raise_service_error(result, head)
-    if not isinstance(result, dict):
-        return result
-    members = cast("dict[str, object]", result)
+    raise_service_error(result, head)
+    members = members_of(result)
     if not _ENVELOPE & members.keys():
-        return members
+        return result
     kind = members.get("resultType")
     if kind == "input_required":
         raise unexpected_result("the tool asks for more input, which is not supported", head)
@@ -61,7 +64,7 @@ def tool_value(result: object, head: Head, *, gives_list: bool) -> object:
         if gives_list and not texts:
             return []
         raise unexpected_result("the tool's result is empty", head)
-    _raise_service_error(value, head)
+    raise_service_error(value, head)
     return value
 
 
@@ -71,22 +74,16 @@ def resource_value(result: object, head: Head) -> object:
     Raises:
         UnexpectedResponseError: The content cannot be decoded.
     """
-    _raise_service_error(result, head)
-    if not isinstance(result, dict):
-        return result
-    members = cast("dict[str, object]", result)
-    contents = members.get("contents")
+    raise_service_error(result, head)
+    contents = members_of(result).get("contents")
     if not isinstance(contents, list):
-        return members
-    values = [_parse_text(_content(item, head)) for item in cast("list[object]", contents)]
+        return result
+    values = [_parse_text(_content(item, head)) for item in items_of(contents)]
     for value in values:
-        _raise_service_error(value, head)
+        raise_service_error(value, head)
     if len(values) == 1:
         return values[0]
-    flat: list[object] = []
-    for value in values:
-        flat.extend(cast("list[object]", value) if isinstance(value, list) else [value])
-    return flat
+    return [item for value in values for item in items_of(value)]
 
 
 def rpc_error(error: object, head: Head, *, of_resource: bool) -> APIError:
@@ -94,7 +91,7 @@ def rpc_error(error: object, head: Head, *, of_resource: bool) -> APIError:
 
     Its outcome is unknown unless its code says that the request was rejected before any work.
     """
-    members = cast("dict[str, object]", error) if isinstance(error, dict) else {}
+    members = members_of(error)
     error = service_error(members.get("data"))
     if error is not None:
         return api_error(head, members, **error._asdict())
@@ -127,12 +124,6 @@ def unexpected_result(problem: str, head: Head, body: object = None) -> Unexpect
     return unexpected_response(f"{problem} (HTTP {head.status_code})", head, body)
 
 
-def _raise_service_error(value: object, head: Head) -> None:
-    error = service_error(value)
-    if error is not None:
-        raise api_error(head, value, **error._asdict())
-
-
 def _tool_failure(members: dict[str, object], texts: list[str], head: Head) -> APIError:
     plain = [_TOOL_PREFIX.sub("", text) for text in texts]
     for candidate in (members.get("structuredContent"), *map(_parse_text, plain)):
@@ -146,29 +137,16 @@ def _tool_failure(members: dict[str, object], texts: list[str], head: Head) -> A
 
 def _unwrap(structured: object) -> object:
     """Return structured content without the object that servers put around lists and scalars."""
-    if not isinstance(structured, dict):
-        return structured
-    members = cast("dict[str, object]", structured)
-    return members["result"] if members.keys() == {"result"} else members
+    members = members_of(structured)
+    return members["result"] if members.keys() == {"result"} else structured
 
 
 def _texts(content: object) -> list[str]:
     """Return the texts of content blocks, or of embedded resources if there are no others."""
-    blocks = cast("list[object]", content) if isinstance(content, list) else []
-    texts: list[str] = []
-    embedded: list[str] = []
-    for block in blocks:
-        if not isinstance(block, dict):
-            continue
-        members = cast("dict[str, object]", block)
-        text, resource = members.get("text"), members.get("resource")
-        if isinstance(text, str):
-            texts.append(text)
-        elif isinstance(resource, dict):
-            inner = _text_of(cast("dict[str, object]", resource))
-            if inner is not None:
-                embedded.append(inner)
-    return texts or embedded
+    blocks = [*map(members_of, items_of(content))] if isinstance(content, list) else []
+    texts = [text for block in blocks if isinstance(text := block.get("text"), str)]
+    resources = (members_of(block.get("resource")) for block in blocks)
+    return texts or [text for text in map(_text_of, resources) if text is not None]
 
 
 def _value_of(texts: list[str]) -> object:
@@ -190,7 +168,7 @@ def _parse_text(text: str) -> object:
 
 
 def _content(item: object, head: Head) -> str:
-    text = _text_of(cast("dict[str, object]", item)) if isinstance(item, dict) else None
+    text = _text_of(members_of(item))
     if text is None:
         raise unexpected_result("the content of the resource cannot be decoded", head)
     return text

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from http import HTTPStatus
-from typing import Final, cast
+from typing import Final
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Exclusive, Flow
 from ferry_sdk._engine.validation import header_value
+from ferry_sdk._protocols.json_body import members_of
 from ferry_sdk._protocols.mcp.post import JsonRpcReply, notify, post
 from ferry_sdk._protocols.mcp.results import unexpected_result
 from ferry_sdk._runtime.version import __version__
@@ -86,11 +86,9 @@ def _handshake(context: Context) -> Flow[None]:
 
 def _parse_initialize(answer: JsonRpcReply) -> tuple[str | None, str | None]:
     """Return session id and protocol version; only a successful initialize has them."""
-    result = answer.message.get("result") if answer.message else None
-    if not answer.reply.is_success or not isinstance(result, dict):
-        return None, None
-    version = cast("Mapping[str, object]", result).get("protocolVersion")
-    if version is None:
+    result = members_of(answer.message.get("result") if answer.message else None)
+    version = result.get("protocolVersion")
+    if version is None or not answer.reply.is_success:
         return None, None
     if version not in _VERSIONS:
         raise unexpected_result(

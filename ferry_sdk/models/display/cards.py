@@ -137,7 +137,7 @@ def table_of(records: Records[object]) -> Markup | None:
     if not some:
         return None
     sailings = sailings_of(some)
-    rows = _sailings(sailings) if sailings else _any(some)
+    rows = _sailings(sailings) if sailings else _columns([dict(_fields(one)) for one in some])
     left = len(records) - len(some)
     more = [note(f"{left} more of {len(records)}.")] if left else []
     return plain(rows, *more, *_unreadable(records))
@@ -196,10 +196,6 @@ def _sailings(sailings: Sequence[Availability]) -> Markup:
 
     head = ["Route", "Leaves", "Takes", "Ticket from", "Ship", "Arrives", "Direction"]
     return table(head, map(row, sailings))
-
-
-def _any(records: Sequence[Model]) -> Markup:
-    return _columns([dict(_fields(record)) for record in records])
 
 
 def _columns(rows: Sequence[Mapping[str, object]]) -> Markup:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import Enum
-from operator import attrgetter
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Final, Literal, Union, get_args, get_origin
 
@@ -47,28 +46,6 @@ _MOMENTS: Final = {datetime, type(None)}
 
 _Column = tuple[str, object, Sequence[Any]]
 """A name, the type of the values, and the values."""
-
-
-def _lowest(part: str) -> Callable[[Availability], object]:
-    def of(sailing: Availability) -> object:
-        ticket = cheapest_ticket(sailing)
-        return None if ticket is None else getattr(ticket, part)
-
-    return of
-
-
-def _clock(name: str) -> Callable[[Availability], datetime]:
-    return lambda sailing: getattr(sailing, name).replace(tzinfo=None)
-
-
-_SAILING_COLUMNS: Final[tuple[tuple[str, object, Callable[[Availability], object]], ...]] = (
-    ("depart_local", _Clock, _clock("depart_at")),
-    ("arrive_local", _Clock, _clock("arrive_at")),
-    ("travel_time", timedelta, attrgetter("travel_time")),
-    ("lowest_amount", Decimal, _lowest("amount")),
-    ("lowest_currency", str, _lowest("currency")),
-)
-"""The additional columns of sailings."""
 
 
 def check_options(by: object, money: object, *, has_tariffs: bool = True) -> None:
@@ -123,10 +100,15 @@ def _sailings(models: Sequence[Model]) -> list[Availability]:
 
 
 def _sailing_columns(models: Sequence[Model]) -> Iterator[_Column]:
+    """Yield the additional columns of sailings."""
     sailings = sailings_of(models)
     if sailings:
-        for name, kind, value in _SAILING_COLUMNS:
-            yield name, kind, [*map(value, sailings)]
+        lowest = [*map(cheapest_ticket, sailings)]
+        yield "depart_local", _Clock, [one.depart_at.replace(tzinfo=None) for one in sailings]
+        yield "arrive_local", _Clock, [one.arrive_at.replace(tzinfo=None) for one in sailings]
+        yield "travel_time", timedelta, [one.travel_time for one in sailings]
+        yield "lowest_amount", Decimal, [ticket and ticket.amount for ticket in lowest]
+        yield "lowest_currency", str, [ticket and ticket.currency for ticket in lowest]
 
 
 def _columns(models: Sequence[Model], prefix: str) -> Iterator[_Column]:
