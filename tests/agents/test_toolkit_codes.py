@@ -1,9 +1,6 @@
 """A confirmation code is valid for one write at one price, once, for five minutes."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,33 +13,26 @@ from ferry_sdk.models import BookingCreated
 from tests.agents.agent import book, error, order, result_of, runner_of, sailings
 from tests.support.samples import BOOKING_CREATED
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-    from ferry_sdk.sandbox import Sandbox
-
-
-def code_of(answer: dict[str, Any]) -> str:
+def code_of(answer):
     assert answer["status"] == "approval_needed", answer
-    code: str = answer["approval"]["confirmation_code"]
-    return code
+    return answer["approval"]["confirmation_code"]
 
 
 @pytest.fixture
-def booking_id(toolkit_of: Callable[..., Any]) -> str:
-    made: str = book(toolkit_of(writes=True, approve=lambda _: True))["booking_id"]
-    return made
+def booking_id(toolkit_of):
+    return book(toolkit_of(writes=True, approve=lambda _: True))["booking_id"]
 
 
 @pytest.fixture
-def toolkit(toolkit_of: Callable[..., Any], booking_id: str) -> Any:
+def toolkit(toolkit_of, booking_id):
     """Return a toolkit that accepts codes and has shown the booking."""
     made = toolkit_of(writes=True)
     result_of(made.call("bookings_get", {"booking_id": booking_id}))
     return made
 
 
-def test_an_invented_code_is_refused(toolkit: Any, ferry_sandbox: Sandbox, booking_id: str) -> None:
+def test_an_invented_code_is_refused(toolkit, ferry_sandbox, booking_id):
     named = {"booking_id": booking_id}
     code_of(toolkit.call("bookings_confirm", named))
     for code in ("BBBBBBBBBB", "é", "yes"):
@@ -52,7 +42,7 @@ def test_an_invented_code_is_refused(toolkit: Any, ferry_sandbox: Sandbox, booki
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
 
 
-def test_a_code_for_other_arguments_is_refused(toolkit: Any, ferry_sandbox: Sandbox) -> None:
+def test_a_code_for_other_arguments_is_refused(toolkit, ferry_sandbox):
     first, second = sailings(toolkit)[:2]
     code = code_of(toolkit.call("bookings_create", order(first)))
     other = order(second, confirmation_code=code)
@@ -62,9 +52,7 @@ def test_a_code_for_other_arguments_is_refused(toolkit: Any, ferry_sandbox: Sand
     assert ferry_sandbox.counters.requests["bookings.create"] == 1
 
 
-def test_a_code_for_another_traveller_at_the_same_price_is_refused(
-    toolkit: Any, ferry_sandbox: Sandbox
-) -> None:
+def test_a_code_for_another_traveller_at_the_same_price_is_refused(toolkit, ferry_sandbox):
     wanted = order(sailings(toolkit)[0])
     code = code_of(toolkit.call("bookings_create", wanted))
     other = [{**wanted["passengers"][0], "first_name": "Somebody"}]
@@ -73,9 +61,7 @@ def test_a_code_for_another_traveller_at_the_same_price_is_refused(
     assert ferry_sandbox.counters.requests["bookings.create"] == 1
 
 
-def test_a_code_for_another_sailing_with_the_same_id_is_refused(
-    toolkit: Any, ferry_sandbox: Sandbox
-) -> None:
+def test_a_code_for_another_sailing_with_the_same_id_is_refused(toolkit, ferry_sandbox):
     wanted = order(sailings(toolkit)[0])
     code = code_of(toolkit.call("bookings_create", wanted))
     known_ids = runner_of(toolkit).writes.state.known_ids
@@ -87,18 +73,14 @@ def test_a_code_for_another_sailing_with_the_same_id_is_refused(
     assert ferry_sandbox.counters.requests["bookings.create"] == 1
 
 
-def test_a_code_for_another_tool_is_refused(
-    toolkit: Any, ferry_sandbox: Sandbox, booking_id: str
-) -> None:
+def test_a_code_for_another_tool_is_refused(toolkit, ferry_sandbox, booking_id):
     named = {"booking_id": booking_id}
     code = code_of(toolkit.call("bookings_cancel", named))
     error(toolkit.call("bookings_confirm", {**named, "confirmation_code": code}), "code_invalid")
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
 
 
-def test_a_code_is_refused_the_second_time(
-    toolkit: Any, ferry_sandbox: Sandbox, booking_id: str
-) -> None:
+def test_a_code_is_refused_the_second_time(toolkit, ferry_sandbox, booking_id):
     named = {"booking_id": booking_id}
     coded = {**named, "confirmation_code": code_of(toolkit.call("bookings_confirm", named))}
     ferry_sandbox.faults.add("rate_limited", "bookings.confirm", retry_after=3600)
@@ -107,7 +89,7 @@ def test_a_code_is_refused_the_second_time(
     assert ferry_sandbox.counters.effects_of("bookings.confirm") == ()
 
 
-def test_a_new_code_replaces_the_earlier_one(toolkit: Any, booking_id: str) -> None:
+def test_a_new_code_replaces_the_earlier_one(toolkit, booking_id):
     named = {"booking_id": booking_id}
     first = code_of(toolkit.call("bookings_confirm", named))
     second = code_of(toolkit.call("bookings_confirm", named))
@@ -116,9 +98,7 @@ def test_a_new_code_replaces_the_earlier_one(toolkit: Any, booking_id: str) -> N
 
 
 @pytest.mark.parametrize(("seconds", "is_good"), [(299, True), (301, False)])
-def test_a_code_is_valid_for_five_minutes(
-    toolkit: Any, booking_id: str, seconds: int, is_good: bool
-) -> None:
+def test_a_code_is_valid_for_five_minutes(toolkit, booking_id, seconds, is_good):
     runner = runner_of(toolkit)
     runner.writes.clock = lambda: 0.0
     named = {"booking_id": booking_id}
@@ -131,8 +111,8 @@ def test_a_code_is_valid_for_five_minutes(
         error(answer, "code_invalid")
 
 
-def test_a_late_approval_is_refused(toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox) -> None:
-    def slowly(_: object) -> bool:
+def test_a_late_approval_is_refused(toolkit_of, ferry_sandbox):
+    def slowly(_):
         runner_of(toolkit).writes.clock = lambda: 1e12
         return True
 
@@ -141,7 +121,7 @@ def test_a_late_approval_is_refused(toolkit_of: Callable[..., Any], ferry_sandbo
     assert ferry_sandbox.counters.requests["bookings.create"] == 0
 
 
-def test_a_code_for_another_price_is_refused(toolkit: Any, ferry_sandbox: Sandbox) -> None:
+def test_a_code_for_another_price_is_refused(toolkit, ferry_sandbox):
     wanted = order(sailings(toolkit)[0])
     booking = result_of(
         toolkit.call(
@@ -161,7 +141,7 @@ def test_a_code_for_another_price_is_refused(toolkit: Any, ferry_sandbox: Sandbo
     assert ferry_sandbox.counters.requests["tickets.cancel"] == 0
 
 
-def test_an_expired_code_is_removed() -> None:
+def test_an_expired_code_is_removed():
     codes = Codes(State())
     code = codes.issue("it", 10.0)
     with pytest.raises(RefusedError):
@@ -170,9 +150,7 @@ def test_an_expired_code_is_removed() -> None:
         codes.use(code, "it", 0.0)
 
 
-def test_the_oldest_code_is_forgotten_beyond_the_maximum(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_oldest_code_is_forgotten_beyond_the_maximum(monkeypatch):
     monkeypatch.setattr("ferry_sdk.agents.policy.approval._MAX_ENTRIES", 2)
     codes = Codes(State())
     first, second, third = (codes.issue(name, 10.0) for name in ("one", "two", "three"))
@@ -183,9 +161,7 @@ def test_the_oldest_code_is_forgotten_beyond_the_maximum(
         codes.use(first, "one", 5.0)
 
 
-def test_the_oldest_id_is_forgotten_beyond_the_maximum(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_oldest_id_is_forgotten_beyond_the_maximum(monkeypatch):
     monkeypatch.setattr("ferry_sdk.agents.policy.known_ids.REMEMBERED", 2)
     known_ids = KnownIds(State())
     for name in ("b-1", "b-2", "b-3"):
@@ -197,8 +173,8 @@ def test_the_oldest_id_is_forgotten_beyond_the_maximum(
     assert known_ids.record("booking_id", "b-3") is not None
 
 
-def test_the_repr_of_an_offer_hides_the_sailing_and_the_search() -> None:
-    offer: Any = KnownSailing
+def test_the_repr_of_an_offer_hides_the_sailing_and_the_search():
+    offer = KnownSailing
     assert repr(offer("the sailing", "the question", vehicle_code=None)) == (
         "KnownSailing(vehicle_code=None)"
     )

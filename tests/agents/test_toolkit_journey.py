@@ -1,10 +1,7 @@
 """A scripted agent books and cancels, with approval by a person and by codes."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,23 +9,16 @@ from ferry_sdk import AsyncFerry, ConfigurationError, Ferry
 from ferry_sdk.agents import AsyncToolkit, Toolkit
 from tests.agents.agent import book, error, order, query, result_of, sailings
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk.agents import ApprovalRequest, AuditRecord
-    from ferry_sdk.sandbox import Sandbox
-
 DONE = ["bookings.create", "bookings.confirm", "bookings.cancel"]
 
 
 def test_an_agent_books_and_cancels_with_approval_by_a_person(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
-) -> None:
-    asked: list[ApprovalRequest] = []
-    records: list[AuditRecord] = []
+    toolkit_of, agree, asked, ferry_sandbox
+):
+    records = []
     toolkit = toolkit_of(
         writes=True,
-        approve=lambda request: asked.append(request) is None,
+        approve=agree,
         spend_limit={"EUR": 1000},
         penalty_limit={"EUR": "500.00"},
         audit=records.append,
@@ -63,13 +53,11 @@ def test_an_agent_books_and_cancels_with_approval_by_a_person(
     assert toolkit.unresolved == ()
 
 
-def test_an_agent_books_and_cancels_with_codes(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
-) -> None:
-    records: list[AuditRecord] = []
+def test_an_agent_books_and_cancels_with_codes(toolkit_of, ferry_sandbox):
+    records = []
     toolkit = toolkit_of(writes=True, audit=records.append)
 
-    def call_with_code(name: str, arguments: dict[str, Any]) -> Any:
+    def call_with_code(name, arguments):
         before = len(ferry_sandbox.counters.effects)
         needed = toolkit.call(name, arguments)
         assert needed["status"] == "approval_needed"
@@ -95,9 +83,7 @@ def test_an_agent_books_and_cancels_with_codes(
     ] * 3
 
 
-def test_a_booking_made_elsewhere_is_read_before_it_is_changed(
-    toolkit_of: Callable[..., Any],
-) -> None:
+def test_a_booking_made_elsewhere_is_read_before_it_is_changed(toolkit_of):
     booking_id = book(toolkit_of(writes=True, approve=lambda _: True))["booking_id"]
     other = toolkit_of(writes=True, approve=lambda _: True)
     refused = error(other.call("bookings_confirm", {"booking_id": booking_id}), "unseen_id")
@@ -106,7 +92,7 @@ def test_a_booking_made_elsewhere_is_read_before_it_is_changed(
     result_of(other.call("bookings_confirm", {"booking_id": booking_id}))
 
 
-def test_a_toolkit_only_reads_by_default(toolkit_of: Callable[..., Any]) -> None:
+def test_a_toolkit_only_reads_by_default(toolkit_of):
     writing = toolkit_of(writes=True)
     names = {one.name for one in toolkit_of().definitions()}
     assert {one.name for one in writing.definitions()} - names == {
@@ -120,10 +106,8 @@ def test_a_toolkit_only_reads_by_default(toolkit_of: Callable[..., Any]) -> None
     assert all("mark_paid" not in one.name for one in writing.definitions())
 
 
-def test_codes_are_arguments_only_in_toolkits_that_accept_them(
-    toolkit_of: Callable[..., Any],
-) -> None:
-    def taking(toolkit: Any) -> set[str]:
+def test_codes_are_arguments_only_in_toolkits_that_accept_them(toolkit_of):
+    def taking(toolkit):
         return {
             one.name
             for one in toolkit.definitions()
@@ -134,10 +118,8 @@ def test_codes_are_arguments_only_in_toolkits_that_accept_them(
     assert len(taking(toolkit_of(writes=True))) == 4
 
 
-def test_a_preview_returns_the_approval_request_and_changes_nothing(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
-) -> None:
-    records: list[AuditRecord] = []
+def test_a_preview_returns_the_approval_request_and_changes_nothing(toolkit_of, ferry_sandbox):
+    records = []
     toolkit = toolkit_of(writes=True, audit=records.append)
     wanted = order(sailings(toolkit)[0])
     viewed = len(records)
@@ -164,15 +146,13 @@ def test_a_preview_returns_the_approval_request_and_changes_nothing(
         {"penalty_limit": {"EUR": -1}},
     ],
 )
-def test_an_invalid_setting_is_named(
-    toolkit_of: Callable[..., Any], settings: dict[str, Any]
-) -> None:
+def test_an_invalid_setting_is_named(toolkit_of, settings):
     with pytest.raises(ConfigurationError, match=next(iter(settings))):
         toolkit_of(writes=True, **settings)
 
 
-def test_a_toolkit_accepts_only_its_own_kind_of_client(ferry_sandbox: Sandbox) -> None:
-    async def approve(_: object) -> bool:
+def test_a_toolkit_accepts_only_its_own_kind_of_client(ferry_sandbox):
+    async def approve(_):
         return True
 
     async_ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)

@@ -1,7 +1,5 @@
 """Arguments of an agent match the schema, or are refused with the name of the field."""
 
-from __future__ import annotations
-
 import json
 from datetime import date, time
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Views of results: they match their schema, are short by default and show no traveller."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 from decimal import Decimal
