@@ -1,7 +1,5 @@
 """`ferry conform`: the service against what the client assumes."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

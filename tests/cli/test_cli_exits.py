@@ -1,7 +1,5 @@
 """The exit code and message of every outcome."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

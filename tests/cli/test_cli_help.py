@@ -1,7 +1,5 @@
 """The help and the overview: what they list, how they fit, and what they import."""
 
-from __future__ import annotations
-
 import inspect
 import subprocess
 import sys

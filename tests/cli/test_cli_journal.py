@@ -1,7 +1,5 @@
 """`ferry journal`: list, show and settle the writes on record."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sqlite3
@@ -22,7 +20,7 @@ from tests.support import processes, trip
 from tests.support.tiers import LONG
 
 
-def begin(journal: Journal, operation: str = "bookings.create", **subject: str) -> str:
+def begin(journal, operation="bookings.create", **subject):
     identity = f"{operation} {subject}".encode()
     return journal.begin(
         Intent(operation, operation, "POST", "/api/booking", subject, identity, "c-1")
@@ -230,7 +228,7 @@ def test_settle_refuses_what_the_service_contradicts(run, journal, ferry, ferry_
 def interrupt_confirm(ferry_sandbox, tmp_path, url, booked):
     """Run `ferry confirm`, stop it when the service has confirmed, and return what it printed."""
 
-    def run(before_the_signal) -> str:
+    def run(before_the_signal):
         ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=30)
         with processes.start(
             [*COMMAND, "confirm", booked, "--yes", "--journal", url],
@@ -262,7 +260,7 @@ def test_an_interrupted_write_names_its_entry(interrupt_confirm, journal):
 def test_an_interrupted_write_is_interrupted_even_if_the_journal_fails(
     interrupt_confirm, journal, tmp_path
 ):
-    def break_journal() -> None:
+    def break_journal():
         with closing(sqlite3.connect(tmp_path / "ferry.db")) as database:
             database.execute(f"DROP TABLE {entries_table.name}")
 

@@ -1,7 +1,5 @@
 """Order files: both forms, and errors in them."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import timedelta
@@ -27,7 +25,7 @@ SEARCH = {"origin": "Genova", "destination": "ITPMO", "on": f"{DAY}", "companies
 
 
 @pytest.fixture
-def arguments(cli) -> dict:
+def arguments(cli):
     """The arguments of `bookings.create`, from the output of a search."""
     words = ["Tarifa", "MATNG", "--on", f"{later.DAY}", "--adult", "34F", "--company", "BALEARIA"]
     trip = cli("search", *words, "--json").document["trips"][0]
@@ -74,7 +72,7 @@ def test_travellers_of_a_file_have_the_ages_of_the_day(cli, tmp_path):
 
 
 @pytest.fixture
-def party(tmp_path) -> list[str]:
+def party(tmp_path):
     """The options of a booking for one named traveller."""
     content = "first_name,last_name,gender,birth_date\nAda,Reyes,F,1991-04-02\n"
     (tmp_path / "party.csv").write_text(content, "utf-8")

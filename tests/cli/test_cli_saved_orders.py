@@ -1,7 +1,5 @@
 """`ferry orders`: list, show and resume what is on record."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

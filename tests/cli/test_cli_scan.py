@@ -1,7 +1,5 @@
 """`ferry scan`: a folder of Parquet files, and how to go on."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,22 +1,16 @@
 """Streams that are closed, full, unread or in another encoding."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex
 import signal
 import subprocess
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.cli.commands import COMMAND, SEARCH, Ended, environment
 from tests.support.processes import launch_command, start
 from tests.support.tiers import LONG, mostly_long
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 if os.name != "posix":
     pytest.skip("the shell's own words for it", allow_module_level=True)
@@ -28,10 +22,10 @@ HOSTILE = "Ferry [red]x[/red] :smile: \x1b[2J\x1b]0;t\x07\x9b31m\none more"
 
 
 @pytest.fixture
-def shell(ferry_sandbox, tmp_path) -> Callable[..., Ended]:
+def shell(ferry_sandbox, tmp_path):
     """Run `ferry` with streams redirected by a shell."""
 
-    def run(words: list[str], redirected: str, *, new: bool = False, **more: str) -> Ended:
+    def run(words, redirected, *, new=False, **more):
         env = environment(ferry_sandbox, **more)
         whole = [*COMMAND, *words]
         command = shlex.join(whole if new else launch_command(whole, env))
@@ -53,7 +47,7 @@ def shell(ferry_sandbox, tmp_path) -> Callable[..., Ended]:
     return run
 
 
-def effects(sandbox) -> list[str]:
+def effects(sandbox):
     return [one.operation for one in sandbox.counters.effects]
 
 

@@ -1,7 +1,5 @@
 """Drive commands in a pseudo-terminal, from the first prompt to the exit code."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -22,7 +20,7 @@ from tests.cli.terminals import terminal
 from tests.support.trip import DAY as LATER
 
 
-def effects(sandbox) -> list[str]:
+def effects(sandbox):
     return [one.operation for one in sandbox.counters.effects]
 
 
