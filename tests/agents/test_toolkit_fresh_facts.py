@@ -205,8 +205,8 @@ def test_a_booking_that_another_cancels_during_approval_may_be_made_again(
     book(toolkit)
 
 
-def test_a_failed_read_before_a_write_sends_nothing(toolkit_of, ferry_sandbox):
-    toolkit = toolkit_of({"max_retries": 0}, writes=True, approve=lambda _: True)
+def test_a_failed_read_before_a_write_sends_nothing(toolkit_of, agree, ferry_sandbox):
+    toolkit = toolkit_of({"max_retries": 0}, writes=True, approve=agree)
     named = {"booking_id": book(toolkit)["booking_id"]}
     ferry_sandbox.faults.add("cut_before", "bookings.get")
     refused = toolkit.call("bookings_confirm", named)
