@@ -8,7 +8,6 @@ import pytest
 from ferry_sdk import ConfigurationError, Ferry
 from ferry_sdk.agents import Toolkit
 from ferry_sdk.agents.tools.tools import JOURNEY, TOOLS
-from ferry_sdk.journal import Journal
 from tests.agents.agent import ShortWay, approve_all, result_of
 
 DAY = date(2050, 7, 12)
@@ -51,12 +50,8 @@ def test_with_an_approver_the_short_way_is_three_calls(toolkit_of):
     assert agent.calls == ["trips_find", "bookings_create", "bookings_confirm"]
 
 
-def test_the_tool_list_is_short(ferry, record_property, tmp_path):
-    with Journal(f"sqlite:///{tmp_path / 'journal.db'}") as journal:
-        measure_tools(ferry.with_options(journal=journal), record_property)
-
-
-def measure_tools(ferry, record_property):
+def test_the_tool_list_is_short(ferry, journal, record_property):
+    ferry = ferry.with_options(journal=journal)
     toolkit = Toolkit(ferry, writes=True)
     assert [one.name for one in toolkit.definitions()] == [*JOURNEY]
     size = tokens(toolkit.anthropic())
@@ -103,17 +98,8 @@ def test_a_result_of_twenty_offers_is_short(ferry, record_property):
     toolkit = Toolkit(ferry)
     for origin, destination in (("Dover", "Calais"), ("Piraeus", "Heraklion")):
         for back in (None, str(DAY + timedelta(7))):
-            answer = toolkit.call(
-                "trips_find",
-                {
-                    "origin": origin,
-                    "destination": destination,
-                    "on": str(DAY),
-                    "back": back,
-                    "passengers": PARTY,
-                    "limit": 20,
-                },
-            )
+            trip = {"origin": origin, "destination": destination, "on": str(DAY), "back": back}
+            answer = toolkit.call("trips_find", {**trip, "passengers": PARTY, "limit": 20})
             shown = len(result_of(answer)["offers"])
             way = f"{origin} to {destination}{' and back' if back else ''}"
             record_property(f"tokens of {shown} offers from {way}", tokens(answer))

@@ -17,12 +17,7 @@ from tests.agents.agent import PASSENGERS, TRAVELLERS, approve_all, result_of
 
 ROWS = json.loads(Path(__file__).with_name("mistakes.json").read_text("utf-8"))
 LEAST = 60
-SEARCH = {
-    "origin": "Tarifa",
-    "destination": "MATNG",
-    "on": "2050-06-02",
-    "passengers": TRAVELLERS,
-}
+SEARCH = {"origin": "Tarifa", "destination": "MATNG", "on": "2050-06-02", "passengers": TRAVELLERS}
 BASES = {
     "search": SEARCH,
     "book": {"offer": "$offer", "passengers": PASSENGERS},

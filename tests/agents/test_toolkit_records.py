@@ -80,10 +80,7 @@ def test_answers_logs_and_records_contain_no_secret_and_no_traveller(
     client = {"organisation_token": ferry_sandbox.organisation_token, "deadline": 1}
     coded = toolkit_of(client, writes=True, audit=shown.append)
     asking = toolkit_of(
-        client,
-        writes=True,
-        approve=lambda one: shown.append(one) is None,
-        audit=shown.append,
+        client, writes=True, approve=lambda one: shown.append(one) is None, audit=shown.append
     )
 
     def call_with_code(name, arguments):
