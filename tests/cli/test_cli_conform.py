@@ -5,11 +5,8 @@ import json
 import pytest
 
 from ferry_sdk.sandbox import Profile, Sandbox
+from tests.cli.commands import effects
 from tests.support.tiers import LONG, mostly_long
-
-
-def effects(sandbox):
-    return [effect.operation for effect in sandbox.counters.effects]
 
 
 def test_a_service_that_conforms_exits_with_0_and_nothing_is_written(cli, ferry_sandbox):

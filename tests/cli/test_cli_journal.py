@@ -1,9 +1,7 @@
 """`ferry journal`: list, show and settle the writes on record."""
 
 import os
-import signal
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing
 
@@ -15,7 +13,7 @@ from ferry_sdk import APIError, Ferry
 from ferry_sdk.journal import Journal
 from ferry_sdk.journal.schema import entries as entries_table
 from ferry_sdk.types import Intent, OutcomeDetails
-from tests.cli.commands import COMMAND, environment
+from tests.cli.commands import COMMAND, environment, interrupt
 from tests.support import processes, trip
 from tests.support.tiers import LONG
 
@@ -229,22 +227,15 @@ def interrupt_confirm(ferry_sandbox, tmp_path, url, booked):
     """Run `ferry confirm`, stop it when the service has confirmed, and return what it printed."""
 
     def run(before_the_signal):
+        def confirmed():
+            made = ferry_sandbox.counters.effects_of("bookings.confirm")
+            if made:
+                before_the_signal()
+            return made
+
         ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=30)
-        with processes.start(
-            [*COMMAND, "confirm", booked, "--yes", "--journal", url],
-            cwd=tmp_path,
-            env=environment(ferry_sandbox),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as process:
-            while not ferry_sandbox.counters.effects_of("bookings.confirm"):
-                assert process.poll() is None
-            before_the_signal()
-            process.send_signal(signal.SIGTERM)
-            _, output = process.communicate(timeout=30)
-        assert process.returncode == 130, output
-        return output
+        words = ("confirm", booked, "--yes", "--journal", url)
+        return interrupt(ferry_sandbox, tmp_path, *words, when=confirmed)
 
     return run
 

@@ -10,17 +10,11 @@ from ferry_sdk import InvalidInputError
 from ferry_sdk.cli.orders.files import read_travellers
 from ferry_sdk.journal import Journal
 from ferry_sdk.orders import unfinished
+from tests.cli.commands import ADA
 from tests.support import trip as later
 from tests.support.summer import DAY, stopped
 from tests.support.tiers import mostly_long
 
-PERSON = {
-    "type": "Adult",
-    "first_name": "Ada",
-    "last_name": "Reyes",
-    "gender": "Female",
-    "age": 34,
-}
 SEARCH = {"origin": "Genova", "destination": "ITPMO", "on": f"{DAY}", "companies": ["GNV"]}
 
 
@@ -31,7 +25,7 @@ def arguments(cli):
     trip = cli("search", *words, "--json").document["trips"][0]
     return {
         "availabilities": trip["fares"][0]["availabilities"],
-        "passengers": [PERSON],
+        "passengers": [ADA],
         "reservation_type": trip["fares"][0]["reservation_type"],
         "contact": {"name": "Ada Reyes", "email": "ada@example.org"},
     }
@@ -139,7 +133,7 @@ def test_a_search_and_a_choice_with_a_vehicle(cli, ferry, ferry_sandbox):
     order = {
         "search": {**SEARCH, "vehicle": "FIAT__500"},
         "choices": [{"leaves": "22:05", "tariff": "Option", "place": "Suite for 2"}],
-        "passengers": [PERSON],
+        "passengers": [ADA],
     }
     made = cli("book", "--from", "-", "--yes", "--json", given=json.dumps(order)).document
     booking = ferry.bookings.get(made["booking"]["booking_id"])
@@ -156,7 +150,7 @@ def test_a_search_of_a_file_may_be_for_a_presale(cli, ferry, ferry_sandbox):
         ({"reservation_type": "PRESALE"}, [], True),
         ({}, [{"tariff": "Presale"}], True),
     ]:
-        order = {"search": {**SEARCH, **changes}, "choices": choices, "passengers": [PERSON]}
+        order = {"search": {**SEARCH, **changes}, "choices": choices, "passengers": [ADA]}
         made = cli("book", "--from", "-", "--yes", "--json", given=json.dumps(order)).document
         booking = ferry.bookings.get(made["booking"]["booking_id"])
         left = booking.expire_at - ferry_sandbox.clock.now()
@@ -166,7 +160,7 @@ def test_a_search_of_a_file_may_be_for_a_presale(cli, ferry, ferry_sandbox):
 def test_a_flexible_search_is_booked_from_a_file(cli, ferry):
     words = ["search", "Genoa", "Palermo", "--on=2050-06-01", "--flexible=2", "--adult=34F"]
     search = cli(*words, "--json").document["search"]
-    order = json.dumps({"search": search, "passengers": [PERSON]})
+    order = json.dumps({"search": search, "passengers": [ADA]})
     made = cli("book", "--from", "-", "--yes", "--json", given=order).document
     booking = ferry.bookings.get(made["booking"]["booking_id"])
     departure = booking.tickets[0].availability.outward.journey.depart_at
@@ -183,8 +177,8 @@ def test_a_flexible_search_is_booked_from_a_file(cli, ferry):
             ('{"contact": null, "passengers": [{"age": 1, "age": 2}]}', "-: age: duplicate name"),
             ({"passengers": []}, "passengers"),
             ({"search": None}, "availabilities or search"),
-            ({"passengers": [{**PERSON, "age": "old"}]}, "passengers[0].age"),
-            ({"passengers": [{**PERSON, "name": "x"}]}, "passengers[0].name"),
+            ({"passengers": [{**ADA, "age": "old"}]}, "passengers[0].age"),
+            ({"passengers": [{**ADA, "name": "x"}]}, "passengers[0].name"),
             ({"passengers": [{"type": "Adult", "first_name": "Ada"}]}, "passengers[0]"),
             ({"choices": [{"leaves": "03:33"}]}, "choices[0].leaves"),
             ({"choices": [{"tariff": "Gift"}]}, "choices[0].tariff"),
@@ -202,7 +196,7 @@ def test_a_flexible_search_is_booked_from_a_file(cli, ferry):
 )
 def test_an_invalid_order_names_the_field(cli, ferry_sandbox, order, named):
     stopped(ferry_sandbox)
-    valid = {"passengers": [PERSON], "search": SEARCH}
+    valid = {"passengers": [ADA], "search": SEARCH}
     given = order if isinstance(order, str) else json.dumps(valid | order)
     ended = cli("book", "--from", "-", "--yes", given=given, code=3 if named else 4)
     assert named in ended.err

@@ -3,13 +3,13 @@
 import json
 import os
 import shlex
-import signal
 import subprocess
+from functools import partial
 
 import pytest
 
-from tests.cli.commands import COMMAND, SEARCH, Ended, environment
-from tests.support.processes import launch_command, start
+from tests.cli.commands import COMMAND, SEARCH, Ended, effects, environment, interrupt
+from tests.support.processes import launch_command
 from tests.support.tiers import LONG, mostly_long
 
 if os.name != "posix":
@@ -45,10 +45,6 @@ def shell(ferry_sandbox, tmp_path):
         return Ended(done.returncode, done.stdout, done.stderr)
 
     return run
-
-
-def effects(sandbox):
-    return [one.operation for one in sandbox.counters.effects]
 
 
 @pytest.mark.parametrize("closed", mostly_long(["<&- >&- 2>&-", "<&-", ">&-", "2>&-"]))
@@ -128,17 +124,6 @@ def test_a_hostile_name_is_printed_as_text(shell, ferry_sandbox, field):
 
 def test_a_command_terminated_in_a_write_names_its_correlation_id(ferry_sandbox, tmp_path, booked):
     ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=30)
-    with start(
-        [*COMMAND, "confirm", booked, "--yes"],
-        cwd=tmp_path,
-        env=environment(ferry_sandbox),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        while not ferry_sandbox.counters.effects_of("bookings.confirm"):
-            assert process.poll() is None
-        process.send_signal(signal.SIGTERM)
-        _, output = process.communicate(timeout=30)
-    assert process.returncode == 130, output
+    confirmed = partial(ferry_sandbox.counters.effects_of, "bookings.confirm")
+    output = interrupt(ferry_sandbox, tmp_path, "confirm", booked, "--yes", when=confirmed)
     assert "may have happened (correlation id " in output
