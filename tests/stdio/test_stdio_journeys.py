@@ -57,10 +57,9 @@ def test_a_host_without_elicitation_uses_codes(hosts, ferry_sandbox):
         needed = host.call(name, arguments)
         assert needed["status"] == "approval_needed"
         assert len(ferry_sandbox.counters.effects) == before
-        code = needed["approval"]["confirmation_code"]
-        return result_of(host.call(name, {**arguments, "confirmation_code": code})), needed[
-            "approval"
-        ]
+        approval = needed["approval"]
+        coded = {**arguments, "confirmation_code": approval["confirmation_code"]}
+        return result_of(host.call(name, coded)), approval
 
     booking, asked = call_with_code("bookings_create", order(sailings(host)[0]))
     assert (Decimal(asked["amount"]), asked["currency"]) == (Decimal(booking["total_price"]), "EUR")

@@ -60,10 +60,7 @@ class TestReadOnlyDefault:
         assert set(hosts(run=[sys.executable, "-c", code]).tools()) == READS
 
     def test_a_read_only_token_rejects_writes(self, hosts, ferry_sandbox):
-        reading = {
-            "FERRY_TOKEN": ferry_sandbox.read_only_token,
-            "FERRY_BASE_URL": ferry_sandbox.base_url,
-        }
+        reading = {**environment(ferry_sandbox), "FERRY_TOKEN": ferry_sandbox.read_only_token}
         host = hosts(Person(), "--writes", env=reading)
         refused = host.call("bookings_create", order(sailings(host)[0]))
         assert refused["status"] == "failed"
@@ -95,11 +92,8 @@ class TestConfirmation:
 
 class TestMarkPaid:
     def test_a_payment_cannot_be_recorded(self, hosts, ferry_sandbox):
-        both = {
-            **environment(ferry_sandbox),
-            "FERRY_ORGANISATION_TOKEN": ferry_sandbox.organisation_token,
-        }
-        host = hosts(Person(), "--writes", env=both)
+        more = {"FERRY_ORGANISATION_TOKEN": ferry_sandbox.organisation_token}
+        host = hosts(Person(), "--writes", env={**environment(ferry_sandbox), **more})
         assert not any("paid" in name for name in host.tools())
         with pytest.raises(MCPError) as caught:
             host.call("tickets_mark_paid", {"ticket_id": "t1"})
