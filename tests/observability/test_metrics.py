@@ -65,34 +65,25 @@ def make_metered_client(make_client, meters):
     return made
 
 
-def test_requests_and_calls_are_timed(make_metered_client, meters, ferry_sandbox):
+@pytest.fixture
+def server(ferry_sandbox):
+    """Return the attributes of the service's address."""
+    there = urlsplit(ferry_sandbox.base_url)
+    return {"server.address": there.hostname, "server.port": there.port}
+
+
+def test_requests_and_calls_are_timed(make_metered_client, meters, server):
     ferry = make_metered_client()
     ferry.catalogue.ports()
     for unknown in ("b-4711", "b-4712"):
         with suppress(FerryError):
             ferry.bookings.get(unknown)
-    there = urlsplit(ferry_sandbox.base_url)
-    server = {"server.address": there.hostname, "server.port": there.port}
+    get = {**server, "http.request.method": "GET"}
+    ports = {"url.template": "/api/port", "http.response.status_code": 200}
+    booking = {"url.template": "/api/booking/{id}", "http.response.status_code": 404}
     assert meters.points("http.client.request.duration") == [
-        (
-            server
-            | {
-                "http.request.method": "GET",
-                "url.template": "/api/port",
-                "http.response.status_code": 200,
-            },
-            1,
-        ),
-        (
-            server
-            | {
-                "http.request.method": "GET",
-                "url.template": "/api/booking/{id}",
-                "http.response.status_code": 404,
-                "error.type": "404",
-            },
-            2,
-        ),
+        (get | ports, 1),
+        (get | booking | {"error.type": "404"}, 2),
     ]
     failed = {"ferry.operation": "bookings.get", "error.type": "NotFoundError"}
     assert meters.points("ferry.call.duration") == [
@@ -158,11 +149,9 @@ def count_connections(meters, server, first, second):
 
 
 def test_open_connections_are_those_of_all_clients_of_a_provider(
-    make_client, make_metered_client, meters, ferry_sandbox
+    make_client, make_metered_client, meters, server
 ):
     make_client(event_hooks=None).catalogue.ports()
-    there = urlsplit(ferry_sandbox.base_url)
-    server = {"server.address": there.hostname, "server.port": there.port}
     count_connections(meters, server, make_metered_client(), make_metered_client())
 
 
@@ -183,10 +172,8 @@ def test_open_connections_over_tls_are_counted(any_clients, meters, tmp_path, mo
 
 @pytest.mark.own_http_client(reason="a caller's own client is of one process")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
-def test_open_connections_after_a_fork_are_those_of_the_process(meters, ferry_sandbox):
+def test_open_connections_after_a_fork_are_those_of_the_process(meters, server, ferry_sandbox):
     hooks = otel.event_hooks(meter_provider=meters.provider)
-    there = urlsplit(ferry_sandbox.base_url)
-    server = {"server.address": there.hostname, "server.port": there.port}
 
     def counted():
         return meters.points("http.client.open_connections")
