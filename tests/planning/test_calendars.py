@@ -5,6 +5,7 @@ from datetime import date, datetime, timedelta, timezone
 import pytest
 
 from ferry_sdk import CalendarDay, InvalidInputError
+from tests.support.exchanges import caught
 
 ADULT = [{"type": "Adult", "gender": "Female", "age": 34}]
 JUNE = (date(2050, 6, 1), date(2050, 6, 30))
@@ -25,10 +26,8 @@ def test_every_day_has_its_cheapest_fare(reader):
         )
         assert one.depart_at == found[0].depart_at
         assert one.sailings == len(found)
-    cheapest = calendar.cheapest
-    assert cheapest is not None
     prices = [one.price for one in calendar.values() if one.price]
-    assert cheapest.price == min(prices)
+    assert calendar.cheapest.price == min(prices)
     route = "Genoa → Tunis (La Goulette)"
     assert repr(calendar) == f"<PriceCalendar {route}: 30 days, {len(prices)} with sailings>"
 
@@ -46,16 +45,14 @@ def test_a_calendar_without_sailings_has_no_cheapest_day(reader):
     with pytest.raises(KeyError):
         calendar[date(2051, 1, 12)]
     for value in ("10 January", "2051-01-32", "", 0, None):
-        with pytest.raises(InvalidInputError) as refused:
-            calendar[value]
-        assert refused.value.field == "day"
+        assert caught(InvalidInputError, calendar.__getitem__, value).field == "day"
     over = reader.trips.calendar(
         "Genoa", "Tunis", start="2020-01-01", end="2020-01-03", passengers=ADULT
     )
     assert (len(over), over.report.calls) == (3, 0), "days that are over are not asked"
-    with pytest.raises(InvalidInputError) as refused:
-        reader.trips.calendar("Genoa", "Tunis", start=JUNE[1], end=JUNE[0], passengers=ADULT)
-    assert refused.value.field == "end"
+    days = {"start": JUNE[1], "end": JUNE[0], "passengers": ADULT}
+    refused = caught(InvalidInputError, reader.trips.calendar, "Genoa", "Tunis", **days)
+    assert refused.field == "end"
 
 
 def test_a_calendar_becomes_a_frame_and_a_table(reader):
@@ -74,4 +71,4 @@ def test_a_calendar_becomes_a_frame_and_a_table(reader):
         calendar.to_frame(by="tariff")
     html = calendar._repr_html_()
     assert "40 were not asked" in html
-    assert str(calendar.cheapest.price if calendar.cheapest else None) in html
+    assert str(calendar.cheapest.price) in html
