@@ -1,7 +1,5 @@
 """The booking that a check makes is cancelled, whatever happens."""
 
-from __future__ import annotations
-
 import gc
 import logging
 import signal
