@@ -374,7 +374,7 @@ def test_a_killed_process_leaves_its_write_and_its_price_on_record(
 
 
 def test_a_process_that_is_killed_before_its_write_leaves_no_amount_counted(
-    toolkit, ferry, ferry_sandbox, path
+    toolkit, ferry_sandbox, path
 ):
     asked = order(sailings_of(toolkit)[0])
     limit = "1000"

@@ -156,7 +156,7 @@ def test_a_booking_that_is_confirmed_while_the_question_is_open_is_already_confi
 
 @LONG
 def test_a_fee_that_rises_after_it_was_shown_is_not_paid(
-    cli, ferry, ferry_sandbox, booked, ticket, tmp_path
+    ferry, ferry_sandbox, booked, ticket, tmp_path
 ):
     leaving = ferry.tickets.get(ticket).availability.outward.journey.depart_at
     ferry_sandbox.faults.add("delay_before", "bookings.cancel_fee", after=1, seconds=4)
@@ -318,7 +318,7 @@ def test_a_voucher_needs_an_existing_folder(cli, ticket):
 
 
 def test_a_voucher_replaces_no_file_that_the_command_does_not_name(
-    cli, ferry, ferry_sandbox, ticket, tmp_path
+    cli, ferry_sandbox, ticket, tmp_path
 ):
     number = {"field": "ticket_number", "value": "../\u202e.bashrc"}
     ferry_sandbox.faults.add("unknown_enum", "tickets.get", times=3, **number)
@@ -332,7 +332,7 @@ def test_a_voucher_replaces_no_file_that_the_command_does_not_name(
     assert file.read_bytes().startswith(b"%PDF-")
 
 
-def test_the_voucher_of_a_booking_names_its_tickets(cli, ferry, booked, ticket):
+def test_the_voucher_of_a_booking_names_its_tickets(cli, booked, ticket):
     message = cli("voucher", booked, code=3).err
     assert f"this is the id of a booking; run `ferry voucher {ticket}` (" in message
     tickets = cli("show", booked, "--json").document["booking"]["tickets"]
@@ -363,7 +363,7 @@ def test_a_closed_pipe_prints_no_traceback(ferry_sandbox, tmp_path):
 
 @LONG
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="processes are not listed in /proc")
-def test_the_arguments_of_a_process_contain_no_token(ferry_sandbox, tmp_path):
+def test_the_arguments_of_a_process_contain_no_token(ferry_sandbox):
     ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=2)
     with subprocess.Popen(
         [*COMMAND, "ports"], env=environment(ferry_sandbox), stdout=subprocess.PIPE

@@ -165,7 +165,7 @@ def test_a_new_journal_is_a_warning(cli, tmp_path, booked):
     assert "shop.db is new" in cli(*words).err
 
 
-def test_recover_records_what_a_read_shows(cli, ferry_sandbox, dying, run, journal, booked):
+def test_recover_records_what_a_read_shows(ferry_sandbox, dying, run, journal, booked):
     dying.bookings.confirm(booked)
     ferry_sandbox.faults.add("refused", "bookings.cancel")
     with pytest.raises(APIError):

@@ -269,7 +269,7 @@ def test_a_booking_is_made_shown_confirmed_and_cancelled(cli, order, tmp_path):
     assert ended["cancellation"]["booking_id"] == some_id
 
 
-def test_an_error_is_a_json_document(cli, ferry_sandbox):
+def test_an_error_is_a_json_document(cli):
     ended = cli("show", "nothing", "--json", code=4)
     error = ended.document["error"]
     assert ended.err == ""
