@@ -4,6 +4,7 @@ import pytest
 
 from tests.agents.frameworks.driver import HERE, JOURNEY, tomllib
 from tests.agents.frameworks.journey import Script
+from tests.support.effects import effects
 from tests.support.trip import DAY
 
 
@@ -14,7 +15,7 @@ def test_the_journey_of_the_frameworks_fits_the_tools(answer, toolkit_of, ferry_
     script, found = Script(agreed=answer == "given", day=DAY), None
     while call := script.next(found):
         found = toolkit.call(*call)
-    assert [one.operation for one in ferry_sandbox.counters.effects] == JOURNEY[answer]
+    assert effects(ferry_sandbox) == JOURNEY[answer]
 
 
 def test_every_framework_has_a_program():

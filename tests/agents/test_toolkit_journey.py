@@ -8,6 +8,7 @@ import pytest
 from ferry_sdk import AsyncFerry, ConfigurationError, Ferry
 from ferry_sdk.agents import AsyncToolkit, Toolkit
 from tests.agents.agent import WRITES, book, error, order, pay, query, result_of, sailings
+from tests.support.effects import effects
 
 DONE = ["bookings.create", "bookings.confirm", "bookings.cancel"]
 
@@ -34,7 +35,7 @@ def test_an_agent_books_and_cancels_with_approval_by_a_person(
     cancelled = result_of(toolkit.call("bookings_cancel", {"booking_id": booking["booking_id"]}))
     assert read["stage"] == "ticketed"
     assert cancelled["refund_amount"] == fee["refund_amount"]
-    assert [one.operation for one in ferry_sandbox.counters.effects] == DONE
+    assert effects(ferry_sandbox) == DONE
     assert [one.tool for one in asked] == ["bookings_create", "bookings_confirm", "bookings_cancel"]
     create, confirm, cancel = asked
     assert (create.amount, create.currency) == (Decimal(booking["total_price"]), "EUR")
@@ -71,11 +72,7 @@ def test_an_agent_books_and_cancels_with_codes(toolkit_of, ferry_sandbox):
         "bookings_confirm", {**named, "expect_total": booking["total_price"]}
     )
     call_with_code("tickets_cancel", {"ticket_id": confirmed["ticket_id"], "max_penalty": "500"})
-    assert [one.operation for one in ferry_sandbox.counters.effects] == [
-        "bookings.create",
-        "bookings.confirm",
-        "tickets.cancel",
-    ]
+    assert effects(ferry_sandbox) == ["bookings.create", "bookings.confirm", "tickets.cancel"]
     writes = [one for one in records if one.approval]
     assert [(one.status, one.approval) for one in writes] == [
         ("approval_needed", "code"),

@@ -15,6 +15,7 @@ from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.policy.trip_answers import check_days, find
 from ferry_sdk.planning.trips import AskedSearch, FailedSearch, SearchReport, TripSearch
 from tests.agents.agent import PASSENGERS, TRAVELLERS, approve_all, error, result_of, runner_of
+from tests.support.effects import effects
 from tests.support.trip import NOW
 
 pytestmark = pytest.mark.usefixtures("known_routes")
@@ -71,10 +72,7 @@ def test_an_offer_with_a_car_and_a_cabin_is_booked(toolkit, ferry_sandbox):
     assert "PRICE DIFFERS" in answer["notes"][0]
     named = {"booking_id": booking["booking_id"], "expect_total": booking["total_price"]}
     assert result_of(toolkit.call("bookings_confirm", named))["status"] == "confirmed"
-    assert [one.operation for one in ferry_sandbox.counters.effects] == [
-        "bookings.create",
-        "bookings.confirm",
-    ]
+    assert effects(ferry_sandbox) == ["bookings.create", "bookings.confirm"]
     error(toolkit.call("bookings_create", order), "already_done")
 
 

@@ -56,11 +56,6 @@ def environment(sandbox: Sandbox | None = None, **more: str) -> dict[str, str]:
     return {**kept, "PYTHONUTF8": "1", "TERM": "xterm-256color", **known, **more}
 
 
-def effects(sandbox: Sandbox) -> list[str]:
-    """Return the operations that have changed something, in order."""
-    return [one.operation for one in sandbox.counters.effects]
-
-
 def interrupt(
     sandbox: Sandbox,
     folder: Path,

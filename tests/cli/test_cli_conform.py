@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ferry_sdk.sandbox import Profile, Sandbox
-from tests.cli.commands import effects
+from tests.support.effects import effects
 from tests.support.tiers import LONG, mostly_long
 
 

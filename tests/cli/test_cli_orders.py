@@ -12,6 +12,7 @@ from ferry_sdk.journal import Journal
 from ferry_sdk.orders import unfinished
 from tests.cli.commands import ADA
 from tests.support import trip as later
+from tests.support.effects import effects
 from tests.support.summer import DAY, stopped
 from tests.support.tiers import mostly_long
 
@@ -93,7 +94,7 @@ def test_two_sailings_that_meet_are_booked_as_one_order(cli, ferry, ferry_sandbo
     assert "CONFLICT" in cli(*words, code=4).err
     ended = cli(*words)
     assert "separate tickets: nobody is bound to wait" in ended.err
-    assert [one.operation for one in ferry_sandbox.counters.effects] == [
+    assert effects(ferry_sandbox) == [
         "bookings.create",
         "bookings.cancel",
         *["bookings.create"] * 2,

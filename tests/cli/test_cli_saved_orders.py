@@ -8,7 +8,8 @@ pytest.importorskip("sqlalchemy", reason="the extra journal is not installed")
 
 from ferry_sdk import OrderError, orders
 from ferry_sdk.journal import Journal
-from tests.cli.commands import effects, interrupt
+from tests.cli.commands import interrupt
+from tests.support.effects import effects
 from tests.support.tiers import mostly_long
 from tests.support.trip import DAY, PASSENGERS, found
 

@@ -8,7 +8,8 @@ from functools import partial
 
 import pytest
 
-from tests.cli.commands import COMMAND, SEARCH, Ended, effects, environment, interrupt
+from tests.cli.commands import COMMAND, SEARCH, Ended, environment, interrupt
+from tests.support.effects import effects
 from tests.support.processes import launch_command
 from tests.support.tiers import LONG, mostly_long
 

@@ -9,7 +9,8 @@ from datetime import timedelta
 
 import pytest
 
-from tests.cli.commands import SEARCH, effects
+from tests.cli.commands import SEARCH
+from tests.support.effects import effects
 from tests.support.tiers import LONG, mostly_long
 
 pytest.importorskip("pexpect")

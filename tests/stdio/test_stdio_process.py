@@ -372,20 +372,6 @@ def test_a_slow_call_does_not_delay_another(hosts, ferry_sandbox):
     result_of(answer_of(slow.result()))
 
 
-def test_concurrent_identical_writes_are_made_once(hosts, ferry_sandbox):
-    host = hosts(None, "--writes")
-    asked = order(sailings(host)[0])
-    code = host.call("bookings_create", asked)["approval"]["confirmation_code"]
-    hold = Hold(ferry_sandbox, "bookings.create", replies=True)
-    asked["confirmation_code"] = code
-    calls = [host.start_call("bookings_create", asked) for _ in range(4)]
-    wait_until(lambda: sum(call.done() for call in calls) == 3)
-    hold.release()
-    answers = [answer_of(call.result())["status"] for call in calls]
-    assert sorted(answers) == ["done", "refused", "refused", "refused"]
-    assert len(ferry_sandbox.counters.effects) == 1
-
-
 def test_a_write_that_the_host_cancelled_is_unresolved(hosts, ferry_sandbox):
     host = hosts(None, "--writes")
     asked = order(sailings(host)[0])
