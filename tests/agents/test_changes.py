@@ -28,6 +28,12 @@ def settings(journal, agree):
     return {"client": client, "writes": True, "tools": "journey", "approve": agree}
 
 
+@pytest.fixture
+def toolkit(toolkit_of, settings):
+    """Return a toolkit that can change bookings."""
+    return toolkit_of(**settings)
+
+
 def offers(toolkit, **changes):
     # The other company takes seconds to issue a ticket.
     trip = {"origin": "Tarifa", "destination": "MATNG", "on": f"{LATER}", "companies": ["BALEARIA"]}
@@ -122,14 +128,13 @@ def test_a_change_in_vain_asks_nobody(toolkit_of, settings, asked, sending_nothi
 
 
 def test_a_fee_that_rises_while_a_person_decides_changes_nothing(
-    toolkit_of, settings, sending_nothing, ferry_sandbox
+    toolkit, sending_nothing, ferry_sandbox
 ):
     def slowly(_):
         days = (DAY - ferry_sandbox.clock.now().date()).days
         ferry_sandbox.clock.advance(timedelta(days=days, hours=-9))
         return True
 
-    toolkit = toolkit_of(**settings)
     named = {"booking_id": ticketed(toolkit)}
     offer = offers(toolkit)[0]["offer"]
     runner_of(toolkit).approve = slowly
@@ -140,14 +145,13 @@ def test_a_fee_that_rises_while_a_person_decides_changes_nothing(
 
 @pytest.mark.parametrize("reads", range(1, 5))
 def test_a_refund_that_falls_after_the_question_keeps_the_old_booking(
-    toolkit_of, settings, ferry_sandbox, reads
+    toolkit, ferry_sandbox, reads
 ):
     def agree(_):
         low = {"field": "refund_amount", "value": "0.01"}
         ferry_sandbox.faults.add("unknown_enum", "bookings.cancel_fee", after=reads, times=9, **low)
         return True
 
-    toolkit = toolkit_of(**settings)
     named = {"booking_id": ticketed(toolkit)}
     offer = offers(toolkit)[0]["offer"]
     runner_of(toolkit).approve = agree
@@ -158,8 +162,7 @@ def test_a_refund_that_falls_after_the_question_keeps_the_old_booking(
     assert result_of(toolkit.call("bookings_get", named))["stage"] == "ticketed"
 
 
-def test_a_dearer_place_is_paid_only_at_the_price_that_was_named(toolkit_of, settings, asked):
-    toolkit = toolkit_of(**settings)
+def test_a_dearer_place_is_paid_only_at_the_price_that_was_named(toolkit, asked):
     named = {"booking_id": ticketed(toolkit)}
     trip = {"origin": "Genoa", "destination": "Tunis", "on": "2050-06-06"}
     found = result_of(toolkit.call("trips_find", {**trip, "passengers": TRAVELLERS}))
@@ -176,8 +179,7 @@ def test_a_dearer_place_is_paid_only_at_the_price_that_was_named(toolkit_of, set
     assert changed["total_price"] == refused["found"]
 
 
-def test_both_bookings_are_named_if_the_old_one_stays(toolkit_of, settings, ferry_sandbox):
-    toolkit = toolkit_of(**settings)
+def test_both_bookings_are_named_if_the_old_one_stays(toolkit, ferry_sandbox):
     old = ticketed(toolkit)
     offer = offers(toolkit)[0]["offer"]
     ferry_sandbox.faults.add("refused", "bookings.cancel")
@@ -200,8 +202,7 @@ def test_without_a_journal_no_booking_is_changed(toolkit_of, settings, sending_n
             error(toolkit.call("bookings_change", {"booking_id": "b", "offer": "o"}), code)
 
 
-def test_two_crossings_are_booked_one_by_one(toolkit_of, settings):
-    toolkit = toolkit_of(**settings)
+def test_two_crossings_are_booked_one_by_one(toolkit):
     trip = {"origin": "Barcelona", "destination": "Tunis", "on": "2050-06-06"}
     query = {**trip, "passengers": TRAVELLERS, "limit": 3}
     direct = toolkit.call("trips_find", query)
@@ -250,9 +251,8 @@ def test_a_booking_of_handles_is_changed_without_them(toolkit_of, settings):
 
 
 def test_a_change_of_unknown_outcome_is_not_made_again(
-    toolkit_of, settings, ferry_sandbox, sending_nothing, journal
+    toolkit, ferry_sandbox, sending_nothing, journal
 ):
-    toolkit = toolkit_of(**settings)
     wanted = {"booking_id": ticketed(toolkit), "offer": offers(toolkit)[0]["offer"]}
     ferry_sandbox.faults.add("lose_reply", "bookings.create")
     error(toolkit.call("bookings_change", wanted), "outcome_unknown", status="unknown")
@@ -339,8 +339,7 @@ def test_the_new_booking_of_a_change_counts_as_spent_after_it_is_cancelled(toolk
     assert Decimal(refused["spent"]) > Decimal(offer["price"]), "with the first booking"
 
 
-def test_a_change_is_approved_by_a_code(toolkit_of, settings):
-    toolkit = toolkit_of(**settings)
+def test_a_change_is_approved_by_a_code(toolkit):
     wanted = {"booking_id": ticketed(toolkit), "offer": offers(toolkit)[0]["offer"]}
     runner_of(toolkit).approve = None
     asked = toolkit.toolkit.call("bookings_change", wanted)

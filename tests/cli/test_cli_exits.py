@@ -10,6 +10,7 @@ import pytest
 
 from ferry_sdk.cli.terminal.errors import Exit
 from tests.cli.commands import COMMAND, environment
+from tests.support import processes
 from tests.support.processes import start
 from tests.support.tiers import LONG, mostly_long
 from tests.support.trip import DAY
@@ -296,9 +297,7 @@ def test_a_pipe_without_another_end_blocks_no_command(cli, tmp_path):
 
 def test_a_missing_extra_is_named_in_one_line(tmp_path):
     program = "import sys; sys.modules['typer'] = None; import ferry_sdk.__main__ as m; m.main()"
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=tmp_path
-    )
+    done = processes.run([sys.executable, "-c", program], cwd=tmp_path, new=True)
     assert done.returncode == 1
     assert 'pip install "ferry-sdk[cli]"' in done.stderr
     assert done.stderr.count("\n") == 1
