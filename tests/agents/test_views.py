@@ -19,6 +19,7 @@ from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.base import Model
 from ferry_sdk.models.catalogue import Port, VehicleBrand
 from ferry_sdk.models.tickets import Voucher
+from tests.agents.agent import selection_of
 from tests.support import samples, summer
 from tests.support.exchanges import Exchanges, client_of
 from tests.support.tables import each
@@ -75,10 +76,8 @@ def make_booking(view_tool):
     firsts = {one["direction"]: one for one in reversed(short["items"])}
     choices = []
     for one in firsts.values():
-        tariffs = (tariff for tariff in one["tariffs"] if tariff["type"] == "Ticket")
-        tariff = next(tariff for tariff in tariffs if not tariff["roundtrip_locked"])
-        ids = one["id"], tariff["id"], one["places"][0]["id"]
-        choices.append(dict(zip(("availability_id", "tariff_id", "place_id"), ids, strict=True)))
+        kinds = [(tariff["type"], tariff["roundtrip_locked"]) for tariff in one["tariffs"]]
+        choices.append(selection_of(one, kinds.index(("Ticket", False))))
     more = {"passengers": [TRAVELLER], "contact": CONTACT}
     return view_tool("bookings_create", availabilities=choices, **more)
 
