@@ -6,6 +6,10 @@ import json
 from datetime import timedelta
 from typing import Any
 
+import httpx
+
+from ferry_sdk import Ferry
+from ferry_sdk.agents import Toolkit
 from ferry_sdk.sandbox.network.network import journey_id
 from tests.support.trip import DAY
 
@@ -89,6 +93,23 @@ def order(*sailing: dict[str, Any], **changes: Any) -> dict[str, Any]:
 def book(toolkit: Any, which: int = 0) -> Any:
     """Make a booking with a toolkit whose approver agrees."""
     return result_of(toolkit.call("bookings_create", order(sailings(toolkit)[which])))
+
+
+def pay(toolkit: Any, booking_id: str) -> Any:
+    """Confirm a booking with a toolkit whose approver agrees."""
+    return result_of(toolkit.call("bookings_confirm", {"booking_id": booking_id}))
+
+
+def book_and_pay(toolkit: Any, which: int = 0) -> Any:
+    """Make a booking, confirm it, and return the confirmation."""
+    return pay(toolkit, book(toolkit, which)["booking_id"])
+
+
+def answer_to(reply: httpx.Response, name: str, *arguments: dict[str, Any]) -> Any:
+    """Return the answer of a tool where the service gives every request the same reply."""
+    with httpx.Client(transport=httpx.MockTransport(lambda _: reply)) as http_client:
+        ferry = Ferry("t", base_url="https://ferry.example", http_client=http_client, max_retries=0)
+        return Toolkit(ferry, tools="all").call(name, *arguments)
 
 
 class ShortWay:

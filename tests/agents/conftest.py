@@ -15,7 +15,7 @@ from ferry_sdk.agents import AsyncToolkit, Toolkit
 from ferry_sdk.agents.tools.tools import TOOLS
 from ferry_sdk.journal import Journal
 from ferry_sdk.planning.catalogues import clear_cache
-from tests.agents.agent import WRITES, approve_all, runner_of
+from tests.agents.agent import WRITES, runner_of
 from tests.support.both import Waiting
 from tests.support.routes import know_routes
 
@@ -29,14 +29,7 @@ if TYPE_CHECKING:
 
 MEMBERS = {
     "error": {"code", "message", "outcome", "next_step"},
-    "approval": {
-        "summary",
-        "amount",
-        "currency",
-        "confirmation_code",
-        "expires_at",
-        "warning",
-    },
+    "approval": {"summary", "amount", "currency", "confirmation_code", "expires_at", "warning"},
 }
 """The members of the parts of an answer, whose schemas do not list them."""
 
@@ -91,6 +84,12 @@ def asked() -> list[ApprovalRequest]:
     return []
 
 
+@pytest.fixture
+def agree(asked: list[ApprovalRequest]) -> Callable[[ApprovalRequest], bool]:
+    """Return an approver that approves every write, and keeps what it is asked."""
+    return lambda request: asked.append(request) is None
+
+
 @pytest.fixture(params=["sync", "asyncio"])
 def toolkit_of(
     request: pytest.FixtureRequest, ferry_sandbox: Sandbox
@@ -117,9 +116,9 @@ def toolkit_of(
 
 
 @pytest.fixture
-def toolkit(toolkit_of: Callable[..., Any]) -> Any:
-    """Return a toolkit that may write, and whose approver agrees."""
-    return toolkit_of(writes=True, approve=approve_all)
+def toolkit(toolkit_of: Callable[..., Any], agree: Callable[[ApprovalRequest], bool]) -> Any:
+    """Return a toolkit that may write, and whose approver agrees and is recorded."""
+    return toolkit_of(writes=True, approve=agree)
 
 
 @pytest.fixture

@@ -1,11 +1,8 @@
 """What `approve` may return, and what happens if it raises."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from copy import deepcopy
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -22,17 +19,9 @@ from tests.agents.agent import (
 )
 from tests.support.tiers import mostly_long
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk.agents import ApprovalRequest, AuditRecord
-    from ferry_sdk.sandbox import Sandbox
-
 
 @pytest.mark.parametrize("returned", mostly_long([False, None, 1, "yes", ["yes"]]))
-def test_only_true_approves_a_write(
-    toolkit_of: Callable[..., Any], sending_nothing: Any, returned: object
-) -> None:
+def test_only_true_approves_a_write(toolkit_of, sending_nothing, returned):
     toolkit = toolkit_of(writes=True, approve=lambda _: returned)
     with sending_nothing():
         refused = error(toolkit.call("bookings_create", order(sailings(toolkit)[0])), "declined")
@@ -47,12 +36,12 @@ class SuspendedError(Exception):
     "raised", [SuspendedError(), ZeroDivisionError(), ConflictError("late", status_code=409)]
 )
 def test_an_exception_of_approve_reaches_the_caller_and_nothing_is_sent(
-    toolkit_of: Callable[..., Any], sending_nothing: Any, raised: Exception
-) -> None:
-    def approve(_: object) -> bool:
+    toolkit_of, sending_nothing, raised
+):
+    def approve(_):
         raise raised
 
-    records: list[AuditRecord] = []
+    records = []
     price = sailings(toolkit_of())[0]["tariffs"][0]["amount"]
     toolkit = toolkit_of(
         writes=True, approve=approve, spend_limit={"EUR": price}, audit=records.append
@@ -72,9 +61,7 @@ def test_an_exception_of_approve_reaches_the_caller_and_nothing_is_sent(
     assert not toolkit.is_sending
 
 
-def test_stop_iteration_from_approve_approves_nothing(
-    toolkit_of: Callable[..., Any], sending_nothing: Any
-) -> None:
+def test_stop_iteration_from_approve_approves_nothing(toolkit_of, sending_nothing):
     """Generators and coroutines turn a StopIteration into a RuntimeError."""
     toolkit = toolkit_of(writes=True)
     wanted = order(sailings(toolkit)[0])
@@ -85,8 +72,8 @@ def test_stop_iteration_from_approve_approves_nothing(
 
 
 def test_a_digest_approves_only_the_request_that_a_person_saw(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox, sending_nothing: Any
-) -> None:
+    toolkit_of, ferry_sandbox, sending_nothing
+):
     toolkit = toolkit_of(writes=True, approve=approve_all)
     booking_id = book(toolkit)["booking_id"]
     result_of(toolkit.call("bookings_confirm", {"booking_id": booking_id}))
@@ -102,9 +89,7 @@ def test_a_digest_approves_only_the_request_that_a_person_saw(
     result_of(toolkit.perform("bookings_cancel", named, approve=dearer.digest))
 
 
-def test_a_digest_approves_only_the_arguments_that_a_person_saw(
-    toolkit_of: Callable[..., Any], sending_nothing: Any
-) -> None:
+def test_a_digest_approves_only_the_arguments_that_a_person_saw(toolkit_of, sending_nothing):
     toolkit = toolkit_of(writes=True, approve=approve_all)
     document = {"doc_type": "Passport", "doc_number": "X1234567", "doc_expiration": "2090-01-01"}
     traveller = {**PASSENGERS[0], **document, "email": "marguerite@example.org"}
@@ -119,7 +104,7 @@ def test_a_digest_approves_only_the_arguments_that_a_person_saw(
     )
     for private in ("Okonkwo", "example.org", "X1234567"):
         assert private not in repr(seen)
-    changes: list[tuple[str, dict[str, str]]] = [
+    changes = [
         ("passengers", {"doc_number": "Z7654321"}),
         ("passengers", {"email": "somebody@example.net"}),
         ("passengers", {"nationality": "FR"}),
@@ -138,16 +123,14 @@ def test_a_digest_approves_only_the_arguments_that_a_person_saw(
     result_of(toolkit.perform("bookings_create", wanted, approve=seen.digest))
 
 
-def test_a_person_who_refused_twice_is_not_asked_for_ten_minutes(
-    toolkit_of: Callable[..., Any], sending_nothing: Any
-) -> None:
-    asked: list[ApprovalRequest] = []
+def test_a_person_who_refused_twice_is_not_asked_for_ten_minutes(toolkit_of, sending_nothing):
+    asked = []
     toolkit = toolkit_of(writes=True, approve=asked.append)  # None approves nothing
     runner = runner_of(toolkit)
     runner.writes.clock = lambda: 0.0
     wanted, other = (order(one) for one in sailings(toolkit)[:2])
 
-    def refuse(arguments: Any, *, times: int) -> int:
+    def refuse(arguments, *, times):
         before = len(asked)
         for _ in range(times):
             error(toolkit.call("bookings_create", arguments), "declined")

@@ -1,20 +1,11 @@
 """A definition can be called: with it, any framework offers a tool in a few lines."""
 
-from __future__ import annotations
-
 import json
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.agents.agent import PASSENGERS, TRAVELLERS, approve_all, error, result_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from anyio.from_thread import BlockingPortal
-
 
 TRIP = {"origin": "Tarifa", "destination": "MATNG", "on": "2050-06-06", "passengers": TRAVELLERS}
 
@@ -22,19 +13,19 @@ TRIP = {"origin": "Tarifa", "destination": "MATNG", "on": "2050-06-06", "passeng
 class Framework:
     """A framework that knows only the names, descriptions, schemas and functions of tools."""
 
-    def __init__(self, toolkit: Any, portal: BlockingPortal) -> None:
+    def __init__(self, toolkit, portal):
         self._tools = {one.name: one for one in toolkit.definitions()}
         self._strict = {one["name"]: one["parameters"] for one in toolkit.openai(strict=True)}
         self._portal = portal
 
-    def run(self, name: str, arguments: Any) -> Any:
+    def run(self, name, arguments):
         tool = self._tools[name]
         assert tool.description
         if iscoroutinefunction(tool.call):
             return self._portal.call(tool.call, arguments)
         return tool.call(arguments)
 
-    def raised(self, name: str, arguments: Any) -> object:
+    def raised(self, name, arguments):
         """Return what a call raises."""
         tool = self._tools[name]
         if iscoroutinefunction(tool.call):
@@ -44,19 +35,19 @@ class Framework:
         except BaseException as error:  # noqa: BLE001 -- what is tested
             return error
 
-    def run_strictly(self, name: str, **arguments: Any) -> Any:
+    def run_strictly(self, name, **arguments):
         """Send every argument, and null for those that the model leaves out."""
         return self.run(name, json.dumps(filled(self._strict[name], arguments)))
 
 
-async def _raised(call: Any, arguments: Any) -> object:
+async def _raised(call, arguments):
     try:
         return await call(arguments)
     except BaseException as error:  # noqa: BLE001 -- what is tested
         return error
 
 
-def filled(schema: dict[str, Any], value: Any) -> Any:
+def filled(schema, value):
     """Return arguments with null for each one that is missing."""
     options = [one for one in schema.get("anyOf", [schema]) if one != {"type": "null"}]
     (schema,) = options
@@ -72,18 +63,14 @@ def filled(schema: dict[str, Any], value: Any) -> Any:
 
 
 @pytest.fixture
-def framework_of(
-    known_routes: None, toolkit_of: Callable[..., Any], asyncio_portal: BlockingPortal
-) -> Iterator[Callable[..., Framework]]:
+def framework_of(known_routes, toolkit_of, asyncio_portal):
     """Create frameworks over toolkits that may write; the test runs with each kind."""
     return lambda **settings: Framework(
         toolkit_of({"deadline": 30}, writes=True, **settings), asyncio_portal
     )
 
 
-def test_a_definition_is_called_with_a_mapping_or_with_json(
-    framework_of: Callable[..., Framework],
-) -> None:
+def test_a_definition_is_called_with_a_mapping_or_with_json(framework_of):
     framework = framework_of(approve=approve_all)
     offers = result_of(framework.run("trips_find", TRIP))["offers"]
     wanted = {"offer": offers[0]["offer"], "passengers": PASSENGERS}
@@ -93,7 +80,7 @@ def test_a_definition_is_called_with_a_mapping_or_with_json(
     assert result_of(framework.run("bookings_confirm", named))["status"] == "confirmed"
 
 
-def test_a_model_in_strict_mode_books_with_codes(framework_of: Callable[..., Framework]) -> None:
+def test_a_model_in_strict_mode_books_with_codes(framework_of):
     framework = framework_of()
     offers = result_of(framework.run_strictly("trips_find", **TRIP))["offers"]
     wanted = {"offer": offers[0]["offer"], "passengers": PASSENGERS}
@@ -109,13 +96,11 @@ class SuspendedError(BaseException):
 
 
 @pytest.mark.parametrize("kind", [SuspendedError, LookupError])
-def test_an_exception_of_approve_leaves_a_definition_unchanged(
-    framework_of: Callable[..., Framework], sending_nothing: Any, kind: type[BaseException]
-) -> None:
+def test_an_exception_of_approve_leaves_a_definition_unchanged(framework_of, sending_nothing, kind):
     raised = kind()
-    answers: list[BaseException | None] = [raised, None]
+    answers = [raised, None]
 
-    def approve(_: object) -> bool:
+    def approve(_):
         answer = answers.pop(0)
         if answer is not None:
             raise answer

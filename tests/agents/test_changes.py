@@ -1,25 +1,14 @@
 """An agent changes a booking, and books a journey of two crossings."""
 
-from __future__ import annotations
-
 import time
 from datetime import timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ferry_sdk import Ferry, Traveller, orders
 from tests.agents.agent import PASSENGERS, TRAVELLERS, error, result_of, runner_of
 from tests.support.trip import DAY
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from ferry_sdk.agents import ApprovalRequest
-    from ferry_sdk.journal import Journal
-    from ferry_sdk.sandbox import Sandbox
 
 pytestmark = pytest.mark.usefixtures("known_routes")
 ADA = {
@@ -33,24 +22,26 @@ LATER = DAY + timedelta(days=3)
 
 
 @pytest.fixture
-def settings(journal: Journal, asked: list[ApprovalRequest]) -> dict[str, Any]:
+def settings(journal, agree):
     """Return the settings of a toolkit that can change bookings."""
-    return {
-        "client": {"journal": journal, "deadline": 30},
-        "writes": True,
-        "tools": "journey",
-        "approve": lambda one: asked.append(one) is None,
-    }
+    client = {"journal": journal, "deadline": 30}
+    return {"client": client, "writes": True, "tools": "journey", "approve": agree}
 
 
-def offers(toolkit: Any, **changes: Any) -> Any:
+@pytest.fixture
+def toolkit(toolkit_of, settings):
+    """Return a toolkit that can change bookings."""
+    return toolkit_of(**settings)
+
+
+def offers(toolkit, **changes):
     # The other company takes seconds to issue a ticket.
     trip = {"origin": "Tarifa", "destination": "MATNG", "on": f"{LATER}", "companies": ["BALEARIA"]}
     answer = toolkit.call("trips_find", {**trip, "passengers": TRAVELLERS, **changes})
     return result_of(answer)["offers"]
 
 
-def ticketed(toolkit: Any) -> str:
+def ticketed(toolkit):
     """Return the id of a booking that is paid and issued."""
     offer = offers(toolkit, on=DAY.isoformat())[0]["offer"]
     wanted = {"offer": offer, "passengers": [ADA]}
@@ -61,19 +52,13 @@ def ticketed(toolkit: Any) -> str:
     return str(named["booking_id"])
 
 
-def wait_until_issued(toolkit: Any, named: dict[str, str]) -> None:
+def wait_until_issued(toolkit, named):
     """Wait until the tickets of a booking are issued."""
     while result_of(toolkit.call("bookings_get", named))["stage"] == "in_progress":
         time.sleep(0.05)
 
 
-def test_a_sailing_is_changed_in_three_calls(
-    toolkit_of: Callable[..., Any],
-    settings: dict[str, Any],
-    asked: list[ApprovalRequest],
-    ferry_sandbox: Sandbox,
-    journal: Journal,
-) -> None:
+def test_a_sailing_is_changed_in_three_calls(toolkit_of, settings, asked, ferry_sandbox, journal):
     toolkit = toolkit_of(**settings, spend_limit={"EUR": 500}, penalty_limit={"EUR": 50})
     old = ticketed(toolkit)
     fee = result_of(toolkit.call("bookings_cancel_fee", {"id": old}))
@@ -113,12 +98,7 @@ def test_a_sailing_is_changed_in_three_calls(
     assert asked == []
 
 
-def test_a_change_in_vain_asks_nobody(
-    toolkit_of: Callable[..., Any],
-    settings: dict[str, Any],
-    asked: list[ApprovalRequest],
-    sending_nothing: Any,
-) -> None:
+def test_a_change_in_vain_asks_nobody(toolkit_of, settings, asked, sending_nothing):
     toolkit = toolkit_of(**settings, spend_limit={"EUR": 40})
     first = offers(toolkit, on=DAY.isoformat())[0]["offer"]
     held = result_of(toolkit.call("bookings_create", {"offer": first, "passengers": [ADA]}))
@@ -148,17 +128,13 @@ def test_a_change_in_vain_asks_nobody(
 
 
 def test_a_fee_that_rises_while_a_person_decides_changes_nothing(
-    toolkit_of: Callable[..., Any],
-    settings: dict[str, Any],
-    sending_nothing: Any,
-    ferry_sandbox: Sandbox,
-) -> None:
-    def slowly(_: ApprovalRequest) -> bool:
+    toolkit, sending_nothing, ferry_sandbox
+):
+    def slowly(_):
         days = (DAY - ferry_sandbox.clock.now().date()).days
         ferry_sandbox.clock.advance(timedelta(days=days, hours=-9))
         return True
 
-    toolkit = toolkit_of(**settings)
     named = {"booking_id": ticketed(toolkit)}
     offer = offers(toolkit)[0]["offer"]
     runner_of(toolkit).approve = slowly
@@ -169,17 +145,13 @@ def test_a_fee_that_rises_while_a_person_decides_changes_nothing(
 
 @pytest.mark.parametrize("reads", range(1, 5))
 def test_a_refund_that_falls_after_the_question_keeps_the_old_booking(
-    toolkit_of: Callable[..., Any],
-    settings: dict[str, Any],
-    ferry_sandbox: Sandbox,
-    reads: int,
-) -> None:
-    def agree(_: ApprovalRequest) -> bool:
+    toolkit, ferry_sandbox, reads
+):
+    def agree(_):
         low = {"field": "refund_amount", "value": "0.01"}
         ferry_sandbox.faults.add("unknown_enum", "bookings.cancel_fee", after=reads, times=9, **low)
         return True
 
-    toolkit = toolkit_of(**settings)
     named = {"booking_id": ticketed(toolkit)}
     offer = offers(toolkit)[0]["offer"]
     runner_of(toolkit).approve = agree
@@ -190,10 +162,7 @@ def test_a_refund_that_falls_after_the_question_keeps_the_old_booking(
     assert result_of(toolkit.call("bookings_get", named))["stage"] == "ticketed"
 
 
-def test_a_dearer_place_is_paid_only_at_the_price_that_was_named(
-    toolkit_of: Callable[..., Any], settings: dict[str, Any], asked: list[ApprovalRequest]
-) -> None:
-    toolkit = toolkit_of(**settings)
+def test_a_dearer_place_is_paid_only_at_the_price_that_was_named(toolkit, asked):
     named = {"booking_id": ticketed(toolkit)}
     trip = {"origin": "Genoa", "destination": "Tunis", "on": "2050-06-06"}
     found = result_of(toolkit.call("trips_find", {**trip, "passengers": TRAVELLERS}))
@@ -210,10 +179,7 @@ def test_a_dearer_place_is_paid_only_at_the_price_that_was_named(
     assert changed["total_price"] == refused["found"]
 
 
-def test_both_bookings_are_named_if_the_old_one_stays(
-    toolkit_of: Callable[..., Any], settings: dict[str, Any], ferry_sandbox: Sandbox
-) -> None:
-    toolkit = toolkit_of(**settings)
+def test_both_bookings_are_named_if_the_old_one_stays(toolkit, ferry_sandbox):
     old = ticketed(toolkit)
     offer = offers(toolkit)[0]["offer"]
     ferry_sandbox.faults.add("refused", "bookings.cancel")
@@ -227,9 +193,7 @@ def test_both_bookings_are_named_if_the_old_one_stays(
     assert error(again, "already_done")["result"]["booking_id"] == new
 
 
-def test_without_a_journal_no_booking_is_changed(
-    toolkit_of: Callable[..., Any], settings: dict[str, Any], sending_nothing: Any
-) -> None:
+def test_without_a_journal_no_booking_is_changed(toolkit_of, settings, sending_nothing):
     for writes, code in ((True, "journal_needed"), (False, "writes_disabled")):
         changed = {"client": {"deadline": 30}, "writes": writes}
         toolkit = toolkit_of(**{**settings, **changed})
@@ -238,10 +202,7 @@ def test_without_a_journal_no_booking_is_changed(
             error(toolkit.call("bookings_change", {"booking_id": "b", "offer": "o"}), code)
 
 
-def test_two_crossings_are_booked_one_by_one(
-    toolkit_of: Callable[..., Any], settings: dict[str, Any]
-) -> None:
-    toolkit = toolkit_of(**settings)
+def test_two_crossings_are_booked_one_by_one(toolkit):
     trip = {"origin": "Barcelona", "destination": "Tunis", "on": "2050-06-06"}
     query = {**trip, "passengers": TRAVELLERS, "limit": 3}
     direct = toolkit.call("trips_find", query)
@@ -271,9 +232,7 @@ def test_two_crossings_are_booked_one_by_one(
         assert error(refused, "invalid_arguments")["field"] == name
 
 
-def test_a_booking_of_handles_is_changed_without_them(
-    toolkit_of: Callable[..., Any], settings: dict[str, Any]
-) -> None:
+def test_a_booking_of_handles_is_changed_without_them(toolkit_of, settings):
     ada = Traveller(first_name="Ada", last_name="Reyes", gender="Female", age=34)
     toolkit = toolkit_of(**settings, travellers={"t1": ada})
     trip = {"origin": "Tarifa", "destination": "MATNG", "companies": ["BALEARIA"]}
@@ -292,13 +251,8 @@ def test_a_booking_of_handles_is_changed_without_them(
 
 
 def test_a_change_of_unknown_outcome_is_not_made_again(
-    toolkit_of: Callable[..., Any],
-    settings: dict[str, Any],
-    ferry_sandbox: Sandbox,
-    sending_nothing: Any,
-    journal: Journal,
-) -> None:
-    toolkit = toolkit_of(**settings)
+    toolkit, ferry_sandbox, sending_nothing, journal
+):
     wanted = {"booking_id": ticketed(toolkit), "offer": offers(toolkit)[0]["offer"]}
     ferry_sandbox.faults.add("lose_reply", "bookings.create")
     error(toolkit.call("bookings_change", wanted), "outcome_unknown", status="unknown")
@@ -313,12 +267,8 @@ def test_a_change_of_unknown_outcome_is_not_made_again(
 @pytest.mark.usefixtures("look_once")
 @pytest.mark.parametrize("lost", ["bookings.confirm", "bookings.cancel"])
 def test_a_change_whose_reply_was_lost_goes_on_when_it_is_repeated(
-    toolkit_of: Callable[..., Any],
-    settings: dict[str, Any],
-    asked: list[ApprovalRequest],
-    ferry_sandbox: Sandbox,
-    lost: str,
-) -> None:
+    toolkit_of, settings, asked, ferry_sandbox, lost
+):
     client = {**settings["client"], "deadline": 5}
     toolkit = toolkit_of(**{**settings, "client": client}, spend_limit={"EUR": 100})
     wanted = {"booking_id": ticketed(toolkit), "offer": offers(toolkit)[0]["offer"]}
@@ -344,11 +294,8 @@ def test_a_change_whose_reply_was_lost_goes_on_when_it_is_repeated(
 
 @pytest.mark.usefixtures("look_once")
 def test_a_change_that_did_not_happen_may_be_made_again(
-    toolkit_of: Callable[..., Any],
-    settings: dict[str, Any],
-    ferry_sandbox: Sandbox,
-    journal: Journal,
-) -> None:
+    toolkit_of, settings, ferry_sandbox, journal
+):
     client = {**settings["client"], "deadline": 5}
     toolkit = toolkit_of(**{**settings, "client": client})
     wanted = {"booking_id": ticketed(toolkit), "offer": offers(toolkit)[0]["offer"]}
@@ -364,9 +311,9 @@ def test_a_change_that_did_not_happen_may_be_made_again(
 
 @pytest.mark.parametrize("answer", [False, True])
 def test_a_refused_change_counts_neither_as_spent_nor_as_a_penalty(
-    toolkit_of: Callable[..., Any], settings: dict[str, Any], tmp_path: Path, answer: bool
-) -> None:
-    limits: dict[str, Any] = {"spend_limit": {"EUR": 40}, "penalty_limit": {"EUR": 50}}
+    toolkit_of, settings, tmp_path, answer
+):
+    limits = {"spend_limit": {"EUR": 40}, "penalty_limit": {"EUR": 50}}
     toolkit = toolkit_of(**settings, **limits, state=tmp_path / "state.db")
     named = {"booking_id": ticketed(toolkit)}
     offer = offers(toolkit)[0]
@@ -381,9 +328,7 @@ def test_a_refused_change_counts_neither_as_spent_nor_as_a_penalty(
     assert made.get("error", {}).get("code") == ("spend_limit" if answer else None)
 
 
-def test_the_new_booking_of_a_change_counts_as_spent_after_it_is_cancelled(
-    toolkit_of: Callable[..., Any], settings: dict[str, Any]
-) -> None:
+def test_the_new_booking_of_a_change_counts_as_spent_after_it_is_cancelled(toolkit_of, settings):
     toolkit = toolkit_of(**settings, spend_limit={"EUR": 40})
     named = {"booking_id": ticketed(toolkit)}
     offer = offers(toolkit)[0]
@@ -394,10 +339,7 @@ def test_the_new_booking_of_a_change_counts_as_spent_after_it_is_cancelled(
     assert Decimal(refused["spent"]) > Decimal(offer["price"]), "with the first booking"
 
 
-def test_a_change_is_approved_by_a_code(
-    toolkit_of: Callable[..., Any], settings: dict[str, Any]
-) -> None:
-    toolkit = toolkit_of(**settings)
+def test_a_change_is_approved_by_a_code(toolkit):
     wanted = {"booking_id": ticketed(toolkit), "offer": offers(toolkit)[0]["offer"]}
     runner_of(toolkit).approve = None
     asked = toolkit.toolkit.call("bookings_change", wanted)

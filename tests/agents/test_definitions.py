@@ -1,7 +1,5 @@
 """Definitions of tools: valid schemas that are short enough for every conversation."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import re

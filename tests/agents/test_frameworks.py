@@ -1,34 +1,24 @@
 """The journey that agents of other frameworks make; `scripts/matrix --session agents` runs them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 import pytest
 
 from tests.agents.frameworks.driver import HERE, JOURNEY, tomllib
 from tests.agents.frameworks.journey import Script
+from tests.support.effects import effects
 from tests.support.trip import DAY
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk.sandbox import Sandbox
 
 
 @pytest.mark.usefixtures("known_routes")
 @pytest.mark.parametrize("answer", JOURNEY)
-def test_the_journey_of_the_frameworks_fits_the_tools(
-    answer: str, toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
-) -> None:
+def test_the_journey_of_the_frameworks_fits_the_tools(answer, toolkit_of, ferry_sandbox):
     toolkit = toolkit_of({"deadline": 30}, writes=True, tools="journey")
     script, found = Script(agreed=answer == "given", day=DAY), None
     while call := script.next(found):
         found = toolkit.call(*call)
-    assert [one.operation for one in ferry_sandbox.counters.effects] == JOURNEY[answer]
+    assert effects(ferry_sandbox) == JOURNEY[answer]
 
 
-def test_every_framework_has_a_program() -> None:
+def test_every_framework_has_a_program():
     for row in tomllib.loads((HERE / "table.toml").read_text("utf-8")).values():
         program, function = row["program"].split()
         assert f"async {'' if '.mjs' in program else 'def '}{function}(" in (

@@ -1,20 +1,12 @@
 """Travellers by handles: their data is in bookings and approvals, and in nothing a model reads."""
 
-from __future__ import annotations
-
 import json
 from datetime import date
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ferry_sdk import ConfigurationError, Traveller
 from tests.agents.agent import result_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk.agents import ApprovalRequest, AuditRecord
 
 PARTY = {
     "t1": Traveller(
@@ -34,21 +26,15 @@ SEARCH = {"origin": "Dover", "destination": "Calais", "on": "2050-07-12"}
 
 
 @pytest.mark.usefixtures("known_routes")
-def test_travellers_are_booked_by_their_handles(toolkit_of: Callable[..., Any]) -> None:
-    asked: list[ApprovalRequest] = []
-    records: list[AuditRecord] = []
-
-    def approve(request: ApprovalRequest) -> bool:
-        asked.append(request)
-        return True
-
+def test_travellers_are_booked_by_their_handles(toolkit_of, agree, asked):
+    records = []
     for travellers in (PARTY, lambda: PARTY):
         asked.clear()
         toolkit = toolkit_of(
             {"deadline": 30},
             tools="journey",
             writes=True,
-            approve=approve,
+            approve=agree,
             audit=records.append,
             travellers=travellers,
         )
@@ -66,7 +52,7 @@ def test_travellers_are_booked_by_their_handles(toolkit_of: Callable[..., Any]) 
         assert [one for one in PRIVATE if one in shown] == []
 
 
-def test_only_one_way_of_naming_travellers_is_offered(toolkit_of: Callable[..., Any]) -> None:
+def test_only_one_way_of_naming_travellers_is_offered(toolkit_of):
     for tools in ("journey", "all"):
         for travellers in (None, PARTY):
             toolkit = toolkit_of(tools=tools, writes=True, travellers=travellers)
@@ -79,14 +65,14 @@ def test_only_one_way_of_naming_travellers_is_offered(toolkit_of: Callable[..., 
             assert ("last_name" in text) is (travellers is None)
 
 
-def test_a_handle_that_is_wrong_is_refused(toolkit_of: Callable[..., Any]) -> None:
+def test_a_handle_that_is_wrong_is_refused(toolkit_of):
     toolkit = toolkit_of(tools="journey", travellers=PARTY)
     for handles, field in ((["t1", "t9"], "travellers.1"), (["t1", "t1"], "travellers.1")):
         error = toolkit.call("trips_find", {**SEARCH, "travellers": handles})["error"]
         assert (error["code"], error["field"]) == ("invalid_arguments", field)
 
 
-def test_what_is_no_traveller_is_refused_at_once(toolkit_of: Callable[..., Any]) -> None:
+def test_what_is_no_traveller_is_refused_at_once(toolkit_of):
     for wrong in ({"t1": {"first_name": "Ada"}}, {1: PARTY["t1"]}, [PARTY["t1"]]):
         with pytest.raises(ConfigurationError, match="travellers"):
             toolkit_of(travellers=wrong)

@@ -1,9 +1,5 @@
 """Travellers are recognised in other spellings of their names."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 
 from ferry_sdk.agents.tools.sanitize import name_key
@@ -24,8 +20,8 @@ from tests.support.tables import each
     ],
 )
 def test_the_same_travellers_in_another_spelling_are_a_duplicate(
-    toolkit: Any, sending_nothing: Any, first_name: str, last_name: str
-) -> None:
+    toolkit, sending_nothing, first_name, last_name
+):
     sailing = sailings(toolkit)[0]
     one = {"type": "Adult", "first_name": "José", "last_name": "O'Brien"}
     result_of(toolkit.call("bookings_create", order(sailing, passengers=[one])))
@@ -45,10 +41,10 @@ def test_the_same_travellers_in_another_spelling_are_a_duplicate(
         ("王 小明", "小明 王"),
     ],
 )
-def test_the_spelling_of_a_travel_document_is_the_same_name(one: str, other: str) -> None:
+def test_the_spelling_of_a_travel_document_is_the_same_name(one, other):
     assert name_key(one) == name_key(other)
 
 
-def test_different_names_have_different_keys() -> None:
+def test_different_names_have_different_keys():
     names = ["Ada Reyes", "Ida Reyes", "Ada Reyas", "Noel Braun", "Leon Braun", "Ada M Reyes", "-"]
     assert len({*map(name_key, names)}) == len(names)

@@ -1,63 +1,47 @@
 """Limits on the cost of a cancellation, for all tickets of a booking together."""
 
-from __future__ import annotations
-
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.agents.agent import approve_all, book, error, order, result_of, round_trip
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk.sandbox import Sandbox
+from tests.agents.agent import approve_all, book_and_pay, error, order, pay, result_of, round_trip
 
 
 @pytest.mark.parametrize("limit", [{"EUR": 1}, {"USD": 10_000}, {}])
-def test_a_penalty_above_the_limit_is_refused(
-    toolkit_of: Callable[..., Any], sending_nothing: Any, limit: dict[str, int]
-) -> None:
+def test_a_penalty_above_the_limit_is_refused(toolkit_of, sending_nothing, limit):
     toolkit = toolkit_of(writes=True, approve=approve_all, penalty_limit=limit)
-    named = {"booking_id": book(toolkit)["booking_id"]}
-    confirmed = result_of(toolkit.call("bookings_confirm", named))
+    confirmed = book_and_pay(toolkit)
     with sending_nothing():
-        refused = error(toolkit.call("bookings_cancel", named), "penalty_limit")
-        error(
-            toolkit.call("tickets_cancel", {"ticket_id": confirmed["ticket_id"]}), "penalty_limit"
-        )
+        for name in ("ticket_id", "booking_id"):
+            answer = toolkit.call(f"{name[:-3]}s_cancel", {name: confirmed[name]})
+            refused = error(answer, "penalty_limit")
     assert float(refused["penalty"]) > 1
     words = {"EUR": "is more than allowed", "USD": "the limit is in USD"}
     assert words.get("".join(limit), "the limit is in no currency") in refused["message"]
 
 
-def penalties_of(toolkit: Any, booking_id: str) -> list[Any]:
+def fee_of(toolkit, some_id):
+    """Return the preview of a cancellation."""
+    return result_of(toolkit.call("bookings_cancel_fee", {"id": some_id}))
+
+
+def penalties_of(toolkit, booking_id):
     """Return the ids of a booking's tickets with the penalty of each."""
     read = result_of(toolkit.call("bookings_get", {"booking_id": booking_id}))
     return [
-        (
-            one["id"],
-            Decimal(
-                result_of(toolkit.call("bookings_cancel_fee", {"id": one["id"]}))["penalty_amount"]
-            ),
-        )
+        (one["id"], Decimal(fee_of(toolkit, one["id"])["penalty_amount"]))
         for one in read["tickets"]
     ]
 
 
-def book_round_trip(toolkit: Any) -> str:
+def book_round_trip(toolkit):
     """Make a confirmed booking of two tickets, and return its id."""
     booking = result_of(toolkit.call("bookings_create", order(*round_trip(toolkit))))
-    result_of(toolkit.call("bookings_confirm", {"booking_id": booking["booking_id"]}))
-    made: str = booking["booking_id"]
-    return made
+    return pay(toolkit, booking["booking_id"])["booking_id"]
 
 
 @pytest.mark.parametrize("is_known", [True, False], ids=["of a booking", "by themselves"])
-def test_penalties_of_all_tickets_of_a_booking_add_up(
-    toolkit_of: Callable[..., Any], sending_nothing: Any, is_known: bool
-) -> None:
+def test_penalties_of_all_tickets_of_a_booking_add_up(toolkit_of, sending_nothing, is_known):
     booking_id = book_round_trip(toolkit_of(writes=True, approve=approve_all))
     tickets = penalties_of(toolkit_of(), booking_id)
     total = sum(penalty for _, penalty in tickets)
@@ -86,16 +70,10 @@ def test_penalties_of_all_tickets_of_a_booking_add_up(
     result_of(enough.call("tickets_cancel", {"ticket_id": second}))
 
 
-def test_penalties_of_different_bookings_are_counted_separately(
-    toolkit_of: Callable[..., Any],
-) -> None:
+def test_penalties_of_different_bookings_are_counted_separately(toolkit_of):
     maker = toolkit_of(writes=True, approve=approve_all)
-    both = [book(maker, which)["booking_id"] for which in (0, 1)]
-    for booking_id in both:
-        result_of(maker.call("bookings_confirm", {"booking_id": booking_id}))
-    fees = [
-        result_of(maker.call("bookings_cancel_fee", {"id": one}))["penalty_amount"] for one in both
-    ]
+    both = [book_and_pay(maker, which)["booking_id"] for which in (0, 1)]
+    fees = [fee_of(maker, one)["penalty_amount"] for one in both]
     toolkit = toolkit_of(
         writes=True, approve=approve_all, penalty_limit={"EUR": max(map(Decimal, fees))}
     )  # a penalty equal to the ceiling is within it
@@ -105,9 +83,7 @@ def test_penalties_of_different_bookings_are_counted_separately(
 
 
 @pytest.mark.usefixtures("read_back_once")
-def test_an_unresolved_penalty_counts_until_it_is_settled(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
-) -> None:
+def test_an_unresolved_penalty_counts_until_it_is_settled(toolkit_of, ferry_sandbox):
     booking_id = book_round_trip(toolkit_of(writes=True, approve=approve_all))
     (first, one), (second, other) = penalties_of(toolkit_of(), booking_id)
     toolkit = toolkit_of(
@@ -123,27 +99,19 @@ def test_an_unresolved_penalty_counts_until_it_is_settled(
     result_of(toolkit.call("tickets_cancel", {"ticket_id": second}))
 
 
-def test_a_penalty_equal_to_max_penalty_is_accepted(toolkit: Any) -> None:
-    booking_id = book(toolkit)["booking_id"]
-    result_of(toolkit.call("bookings_confirm", {"booking_id": booking_id}))
-    fee = result_of(toolkit.call("bookings_cancel_fee", {"id": booking_id}))["penalty_amount"]
-    assert Decimal(fee) > 0
-    result_of(toolkit.call("bookings_cancel", {"booking_id": booking_id, "max_penalty": fee}))
-
-
-def test_a_refund_as_previewed_adds_no_note(toolkit: Any) -> None:
-    booking_id = book(toolkit)["booking_id"]
-    result_of(toolkit.call("bookings_confirm", {"booking_id": booking_id}))
-    fee = result_of(toolkit.call("bookings_cancel_fee", {"id": booking_id}))
-    answer = toolkit.call("bookings_cancel", {"booking_id": booking_id})
+def test_a_penalty_equal_to_max_penalty_and_a_refund_as_previewed_add_no_note(toolkit):
+    booking_id = book_and_pay(toolkit)["booking_id"]
+    fee = fee_of(toolkit, booking_id)
+    assert Decimal(fee["penalty_amount"]) > 0
+    limited = {"booking_id": booking_id, "max_penalty": fee["penalty_amount"]}
+    answer = toolkit.call("bookings_cancel", limited)
     assert result_of(answer)["refund_amount"] == fee["refund_amount"]
     assert "notes" not in answer
 
 
-def test_a_refund_smaller_than_previewed_adds_a_note(toolkit: Any, ferry_sandbox: Sandbox) -> None:
-    booking_id = book(toolkit)["booking_id"]
-    result_of(toolkit.call("bookings_confirm", {"booking_id": booking_id}))
-    fee = result_of(toolkit.call("bookings_cancel_fee", {"id": booking_id}))
+def test_a_refund_smaller_than_previewed_adds_a_note(toolkit, ferry_sandbox):
+    booking_id = book_and_pay(toolkit)["booking_id"]
+    fee = fee_of(toolkit, booking_id)
     ferry_sandbox.faults.add("unknown_enum", "bookings.cancel", field="refund_amount", value="1.00")
     answer = toolkit.call("bookings_cancel", {"booking_id": booking_id})
     result_of(answer)

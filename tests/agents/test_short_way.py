@@ -1,29 +1,17 @@
 """From a sentence to a booking in few calls and few tokens; the tests print the figures."""
 
-from __future__ import annotations
-
 import json
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ferry_sdk import ConfigurationError, Ferry
 from ferry_sdk.agents import Toolkit
 from ferry_sdk.agents.tools.tools import JOURNEY, TOOLS
-from ferry_sdk.journal import Journal
 from tests.agents.agent import ShortWay, approve_all, result_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from ferry_sdk.sandbox import Sandbox
-
-    Record = Callable[[str, object], None]
-
 DAY = date(2050, 7, 12)
-PARTY: list[dict[str, Any]] = [
+PARTY = [
     {"type": "Adult", "gender": "Female", "age": 34},
     {"type": "Adult", "gender": "Male", "age": 36},
 ]
@@ -33,20 +21,18 @@ MOST_TOKENS_WITH_OUTPUT_SCHEMAS = 6_000
 MOST_TOKENS_OF_20_OFFERS = 1_000
 
 
-def tokens(value: object) -> int:
+def tokens(value):
     """Return the tokens of a value as JSON, at four characters each."""
     return -(-len(json.dumps(value, ensure_ascii=False)) // 4)
 
 
 @pytest.fixture
-def ferry(known_routes: None, ferry_sandbox: Sandbox) -> Iterator[Ferry]:
+def ferry(known_routes, ferry_sandbox):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         yield ferry
 
 
-def test_a_sentence_becomes_a_paid_booking_in_few_calls(
-    ferry: Ferry, record_property: Record
-) -> None:
+def test_a_sentence_becomes_a_paid_booking_in_few_calls(ferry, record_property):
     agent = ShortWay(Toolkit(ferry, writes=True))
     booking = agent.book()
     record_property("calls of the short way to a booking, with a code", len(agent.calls))
@@ -58,18 +44,14 @@ def test_a_sentence_becomes_a_paid_booking_in_few_calls(
 
 
 @pytest.mark.usefixtures("known_routes")
-def test_with_an_approver_the_short_way_is_three_calls(toolkit_of: Callable[..., Any]) -> None:
+def test_with_an_approver_the_short_way_is_three_calls(toolkit_of):
     agent = ShortWay(toolkit_of({"deadline": 30}, writes=True, approve=approve_all))
     assert agent.pay(agent.book())["status"] == "confirmed"
     assert agent.calls == ["trips_find", "bookings_create", "bookings_confirm"]
 
 
-def test_the_tool_list_is_short(ferry: Ferry, record_property: Record, tmp_path: Path) -> None:
-    with Journal(f"sqlite:///{tmp_path / 'journal.db'}") as journal:
-        measure_tools(ferry.with_options(journal=journal), record_property)
-
-
-def measure_tools(ferry: Ferry, record_property: Record) -> None:
+def test_the_tool_list_is_short(ferry, journal, record_property):
+    ferry = ferry.with_options(journal=journal)
     toolkit = Toolkit(ferry, writes=True)
     assert [one.name for one in toolkit.definitions()] == [*JOURNEY]
     size = tokens(toolkit.anthropic())
@@ -82,13 +64,13 @@ def measure_tools(ferry: Ferry, record_property: Record) -> None:
     assert with_results <= MOST_TOKENS_WITH_OUTPUT_SCHEMAS
 
 
-def test_no_text_of_the_journey_names_a_tool_that_is_not_offered(ferry: Ferry) -> None:
+def test_no_text_of_the_journey_names_a_tool_that_is_not_offered(ferry):
     offered = Toolkit(ferry, writes=True).definitions()
     text = json.dumps([(one.description, one.input_schema, one.output_schema) for one in offered])
     assert [name for name in TOOLS.keys() - {one.name for one in offered} if name in text] == []
 
 
-def test_the_offered_tools_are_chosen(ferry: Ferry) -> None:
+def test_the_offered_tools_are_chosen(ferry):
     for chosen in (["bookings_get", "catalogue_ports"], {"catalogue_ports", "bookings_get"}):
         toolkit = Toolkit(ferry, tools=chosen)
         assert [one.name for one in toolkit.definitions()] == ["bookings_get", "catalogue_ports"]
@@ -103,7 +85,7 @@ def test_the_offered_tools_are_chosen(ferry: Ferry) -> None:
             Toolkit(ferry, tools=wrong)
 
 
-def test_selections_are_an_argument_where_a_tool_shows_them(ferry: Ferry) -> None:
+def test_selections_are_an_argument_where_a_tool_shows_them(ferry):
     for tools, has_selections in (("journey", False), ("all", True)):
         toolkit = Toolkit(ferry, tools=tools, writes=True)
         create = next(one for one in toolkit.definitions() if one.name == "bookings_create")
@@ -112,21 +94,12 @@ def test_selections_are_an_argument_where_a_tool_shows_them(ferry: Ferry) -> Non
         assert ("offer" in schema["required"]) is not has_selections
 
 
-def test_a_result_of_twenty_offers_is_short(ferry: Ferry, record_property: Record) -> None:
+def test_a_result_of_twenty_offers_is_short(ferry, record_property):
     toolkit = Toolkit(ferry)
     for origin, destination in (("Dover", "Calais"), ("Piraeus", "Heraklion")):
         for back in (None, str(DAY + timedelta(7))):
-            answer = toolkit.call(
-                "trips_find",
-                {
-                    "origin": origin,
-                    "destination": destination,
-                    "on": str(DAY),
-                    "back": back,
-                    "passengers": PARTY,
-                    "limit": 20,
-                },
-            )
+            trip = {"origin": origin, "destination": destination, "on": str(DAY), "back": back}
+            answer = toolkit.call("trips_find", {**trip, "passengers": PARTY, "limit": 20})
             shown = len(result_of(answer)["offers"])
             way = f"{origin} to {destination}{' and back' if back else ''}"
             record_property(f"tokens of {shown} offers from {way}", tokens(answer))

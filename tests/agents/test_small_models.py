@@ -5,12 +5,9 @@ the mistake as a change of correct arguments, how the call ends, what the answer
 arguments of the next call. A name after ``$`` stands for a value that the conversation has shown.
 """
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,23 +15,10 @@ from ferry_sdk import Ferry
 from ferry_sdk.agents import Toolkit
 from tests.agents.agent import PASSENGERS, TRAVELLERS, approve_all, result_of
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ferry_sdk.journal import Journal
-    from ferry_sdk.sandbox import Sandbox
-
-ROWS: list[dict[str, Any]] = json.loads(
-    Path(__file__).with_name("mistakes.json").read_text("utf-8")
-)
+ROWS = json.loads(Path(__file__).with_name("mistakes.json").read_text("utf-8"))
 LEAST = 60
-SEARCH = {
-    "origin": "Tarifa",
-    "destination": "MATNG",
-    "on": "2050-06-02",
-    "passengers": TRAVELLERS,
-}
-BASES: dict[str, dict[str, Any]] = {
+SEARCH = {"origin": "Tarifa", "destination": "MATNG", "on": "2050-06-02", "passengers": TRAVELLERS}
+BASES = {
     "search": SEARCH,
     "book": {"offer": "$offer", "passengers": PASSENGERS},
     "held": {"booking_id": "$held"},
@@ -51,22 +35,22 @@ class Conversation:
         seen: The values that results have shown, by name.
     """
 
-    def __init__(self, toolkit: Toolkit, sandbox: Sandbox) -> None:
+    def __init__(self, toolkit, sandbox):
         self._toolkit = toolkit
         self._sandbox = sandbox
-        self.seen: dict[str, str] = {}
+        self.seen = {}
 
-    def call(self, tool: str, arguments: dict[str, Any] | str) -> dict[str, Any]:
+    def call(self, tool, arguments):
         return self._toolkit.call(tool, self.filled(arguments))
 
-    def filled(self, value: Any) -> Any:
+    def filled(self, value):
         """Return a value with what was seen in place of the names after ``$``."""
         text = json.dumps(value)
         for name in sorted(self.seen, key=len, reverse=True):
             text = text.replace(f"${name}", json.dumps(self.seen[name])[1:-1])
         return json.loads(text)
 
-    def prepare(self, base: str) -> None:
+    def prepare(self, base):
         """Go as far as the correct call of the row needs."""
         # The other company takes seconds to issue a ticket.
         search = {**SEARCH, "companies": ["BALEARIA"]}
@@ -78,7 +62,7 @@ class Conversation:
             self.pay()
             self.seen["offer"] = offers[1]["offer"]
 
-    def book(self) -> None:
+    def book(self):
         booking = result_of(self.call("bookings_create", BASES["book"]))
         self.seen |= {
             "held": booking["booking_id"],
@@ -86,29 +70,29 @@ class Conversation:
             "total": booking["total_price"],
         }
 
-    def pay(self) -> None:
+    def pay(self):
         paid = result_of(self.call("bookings_confirm", BASES["held"]))
         self.seen |= {"paid": self.seen["held"], "ticket": paid["ticket_id"]}
         self._sandbox.clock.advance(timedelta(minutes=1))  # its tickets are issued
         fee = result_of(self.call("bookings_cancel_fee", BASES["fee"]))
         self.seen["fee"] = fee["penalty_amount"]
 
-    def cancel(self) -> None:
+    def cancel(self):
         result_of(self.call("bookings_cancel", BASES["paid"]))
 
 
 @pytest.fixture
-def ferry(known_routes: None, ferry_sandbox: Sandbox, journal: Journal) -> Iterator[Ferry]:
+def ferry(known_routes, ferry_sandbox, journal):
     settings = {"base_url": ferry_sandbox.base_url, "deadline": 30.0, "journal": journal}
     with Ferry(ferry_sandbox.token, **settings) as ferry:
         yield ferry
 
 
-def test_there_are_many_mistakes() -> None:
+def test_there_are_many_mistakes():
     assert len({row["what"] for row in ROWS}) == len(ROWS) >= LEAST
 
 
-def check(row: dict[str, Any], model: Conversation) -> None:
+def check(row, model):
     """Make the call of a row, and the next one; assert that they end as the row says."""
     if before := row.get("before"):
         {"book": model.book, "confirm": model.pay, "cancel": model.cancel}[before]()
@@ -134,13 +118,11 @@ def check(row: dict[str, Any], model: Conversation) -> None:
     assert repaired.get("offers", repaired) != [], what
 
 
-def conversation(ferry: Ferry, sandbox: Sandbox) -> Conversation:
+def conversation(ferry, sandbox):
     return Conversation(Toolkit(ferry, writes=True, approve=approve_all), sandbox)
 
 
-def test_a_mistake_in_a_search_is_repaired_by_one_more_call(
-    ferry: Ferry, ferry_sandbox: Sandbox
-) -> None:
+def test_a_mistake_in_a_search_is_repaired_by_one_more_call(ferry, ferry_sandbox):
     model = conversation(ferry, ferry_sandbox)
     for row in ROWS:
         if row["base"] == "search":
@@ -150,9 +132,7 @@ def test_a_mistake_in_a_search_is_repaired_by_one_more_call(
 @pytest.mark.parametrize(
     "row", [pytest.param(row, id=row["what"]) for row in ROWS if row["base"] != "search"]
 )
-def test_a_mistake_in_a_booking_is_repaired_by_one_more_call(
-    row: dict[str, Any], ferry: Ferry, ferry_sandbox: Sandbox
-) -> None:
+def test_a_mistake_in_a_booking_is_repaired_by_one_more_call(row, ferry, ferry_sandbox):
     model = conversation(ferry, ferry_sandbox)
     model.prepare(row["base"])
     check(row, model)

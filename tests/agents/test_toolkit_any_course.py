@@ -1,10 +1,7 @@
 """Random sequences of calls and faults stay within the limits."""
 
-from __future__ import annotations
-
 from collections import Counter
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -16,11 +13,6 @@ from ferry_sdk.sandbox import Sandbox
 from tests.agents.agent import order, query, result_of
 from tests.support.tiers import examples
 from tests.support.trip import NOW
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from ferry_sdk.agents import ApprovalRequest
 
 pytestmark = pytest.mark.usefixtures("read_back_once")
 
@@ -34,7 +26,7 @@ STEPS = st.one_of(
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[Sandbox]:
+def service():
     with Sandbox(now=NOW) as sandbox:
         yield sandbox
 
@@ -45,14 +37,12 @@ def service() -> Iterator[Sandbox]:
     yeses=st.lists(st.sampled_from([True, True, True, False]), min_size=14, max_size=14),
     times=st.sampled_from(["0.5", "1.5", "2.5"]),
 )
-def test_no_sequence_of_calls_exceeds_the_limit_or_skips_approval(
-    service: Sandbox, course: list[tuple[str, int]], yeses: list[bool], times: str
-) -> None:
+def test_no_sequence_of_calls_exceeds_the_limit_or_skips_approval(service, course, yeses, times):
     service.reset()
-    call_with_code: Counter[str] = Counter()
+    call_with_code = Counter()
     saying = iter(yeses)
 
-    def approve(request: ApprovalRequest) -> bool:
+    def approve(request):
         yes = next(saying)
         call_with_code[request.tool.replace("_", ".", 1)] += yes
         return yes
@@ -89,6 +79,5 @@ def test_no_sequence_of_calls_exceeds_the_limit_or_skips_approval(
     )
 
 
-def _search(toolkit: Toolkit) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = result_of(toolkit.call("availability_search", query()))["items"]
-    return found
+def _search(toolkit):
+    return result_of(toolkit.call("availability_search", query()))["items"]

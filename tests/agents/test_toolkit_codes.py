@@ -1,9 +1,6 @@
 """A confirmation code is valid for one write at one price, once, for five minutes."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,36 +10,34 @@ from ferry_sdk.agents.policy.approval import Codes
 from ferry_sdk.agents.policy.known_ids import KnownIds, KnownSailing
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.models import BookingCreated
-from tests.agents.agent import book, error, order, result_of, runner_of, sailings
+from tests.agents.agent import PASSENGERS, book, error, order, result_of, runner_of, sailings
 from tests.support.samples import BOOKING_CREATED
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-    from ferry_sdk.sandbox import Sandbox
-
-
-def code_of(answer: dict[str, Any]) -> str:
+def code_of(answer):
     assert answer["status"] == "approval_needed", answer
-    code: str = answer["approval"]["confirmation_code"]
-    return code
+    return answer["approval"]["confirmation_code"]
+
+
+def with_code(toolkit, name, arguments):
+    """Return the arguments of a write with the code that it needs."""
+    return {**arguments, "confirmation_code": code_of(toolkit.call(name, arguments))}
 
 
 @pytest.fixture
-def booking_id(toolkit_of: Callable[..., Any]) -> str:
-    made: str = book(toolkit_of(writes=True, approve=lambda _: True))["booking_id"]
-    return made
+def booking_id(toolkit_of):
+    return book(toolkit_of(writes=True, approve=lambda _: True))["booking_id"]
 
 
 @pytest.fixture
-def toolkit(toolkit_of: Callable[..., Any], booking_id: str) -> Any:
+def toolkit(toolkit_of, booking_id):
     """Return a toolkit that accepts codes and has shown the booking."""
     made = toolkit_of(writes=True)
     result_of(made.call("bookings_get", {"booking_id": booking_id}))
     return made
 
 
-def test_an_invented_code_is_refused(toolkit: Any, ferry_sandbox: Sandbox, booking_id: str) -> None:
+def test_an_invented_code_is_refused(toolkit, ferry_sandbox, booking_id):
     named = {"booking_id": booking_id}
     code_of(toolkit.call("bookings_confirm", named))
     for code in ("BBBBBBBBBB", "é", "yes"):
@@ -52,77 +47,49 @@ def test_an_invented_code_is_refused(toolkit: Any, ferry_sandbox: Sandbox, booki
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
 
 
-def test_a_code_for_other_arguments_is_refused(toolkit: Any, ferry_sandbox: Sandbox) -> None:
-    first, second = sailings(toolkit)[:2]
-    code = code_of(toolkit.call("bookings_create", order(first)))
-    other = order(second, confirmation_code=code)
-    error(toolkit.call("bookings_create", other), "code_invalid")
-    again = order(first, confirmation_code=code)
-    error(toolkit.call("bookings_create", again), "code_invalid")  # it was used up
-    assert ferry_sandbox.counters.requests["bookings.create"] == 1
-
-
-def test_a_code_for_another_traveller_at_the_same_price_is_refused(
-    toolkit: Any, ferry_sandbox: Sandbox
-) -> None:
-    wanted = order(sailings(toolkit)[0])
-    code = code_of(toolkit.call("bookings_create", wanted))
-    other = [{**wanted["passengers"][0], "first_name": "Somebody"}]
-    changed = {**wanted, "passengers": other, "confirmation_code": code}
-    error(toolkit.call("bookings_create", changed), "code_invalid")
-    assert ferry_sandbox.counters.requests["bookings.create"] == 1
-
-
-def test_a_code_for_another_sailing_with_the_same_id_is_refused(
-    toolkit: Any, ferry_sandbox: Sandbox
-) -> None:
-    wanted = order(sailings(toolkit)[0])
-    code = code_of(toolkit.call("bookings_create", wanted))
+def test_a_code_for_another_booking_is_refused_and_used_up(toolkit, ferry_sandbox):
+    first, second = (order(one) for one in sailings(toolkit)[:2])
+    somebody = {**first, "passengers": [{**PASSENGERS[0], "first_name": "Somebody"}]}
+    for other in (second, somebody):
+        coded = with_code(toolkit, "bookings_create", first)
+        code = {"confirmation_code": coded["confirmation_code"]}
+        error(toolkit.call("bookings_create", other | code), "code_invalid")
+        error(toolkit.call("bookings_create", coded), "code_invalid")
+    coded = with_code(toolkit, "bookings_create", first)
     known_ids = runner_of(toolkit).writes.state.known_ids
-    sailing = known_ids.sailings.get(wanted["availabilities"][0]["availability_id"]).sailing
+    sailing = known_ids.sailings.get(first["availabilities"][0]["availability_id"]).sailing
     later = sailing.model_copy(update={"depart_at": sailing.depart_at + timedelta(days=1)})
     known_ids.remember(Records([later]), {"passengers": []})
-    coded = {**wanted, "confirmation_code": code}
-    error(toolkit.call("bookings_create", coded), "code_invalid")
+    error(toolkit.call("bookings_create", coded), "code_invalid")  # the same id, another sailing
     assert ferry_sandbox.counters.requests["bookings.create"] == 1
 
 
-def test_a_code_for_another_tool_is_refused(
-    toolkit: Any, ferry_sandbox: Sandbox, booking_id: str
-) -> None:
-    named = {"booking_id": booking_id}
-    code = code_of(toolkit.call("bookings_cancel", named))
-    error(toolkit.call("bookings_confirm", {**named, "confirmation_code": code}), "code_invalid")
+def test_a_code_for_another_tool_is_refused(toolkit, ferry_sandbox, booking_id):
+    coded = with_code(toolkit, "bookings_cancel", {"booking_id": booking_id})
+    error(toolkit.call("bookings_confirm", coded), "code_invalid")
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
 
 
-def test_a_code_is_refused_the_second_time(
-    toolkit: Any, ferry_sandbox: Sandbox, booking_id: str
-) -> None:
-    named = {"booking_id": booking_id}
-    coded = {**named, "confirmation_code": code_of(toolkit.call("bookings_confirm", named))}
+def test_a_code_is_refused_the_second_time(toolkit, ferry_sandbox, booking_id):
+    coded = with_code(toolkit, "bookings_confirm", {"booking_id": booking_id})
     ferry_sandbox.faults.add("rate_limited", "bookings.confirm", retry_after=3600)
     error(toolkit.call("bookings_confirm", coded), "rate_limited", status="failed")
     error(toolkit.call("bookings_confirm", coded), "code_invalid")
     assert ferry_sandbox.counters.effects_of("bookings.confirm") == ()
 
 
-def test_a_new_code_replaces_the_earlier_one(toolkit: Any, booking_id: str) -> None:
+def test_a_new_code_replaces_the_earlier_one(toolkit, booking_id):
     named = {"booking_id": booking_id}
-    first = code_of(toolkit.call("bookings_confirm", named))
-    second = code_of(toolkit.call("bookings_confirm", named))
-    error(toolkit.call("bookings_confirm", {**named, "confirmation_code": first}), "code_invalid")
-    result_of(toolkit.call("bookings_confirm", {**named, "confirmation_code": second}))
+    first, second = (with_code(toolkit, "bookings_confirm", named) for _ in range(2))
+    error(toolkit.call("bookings_confirm", first), "code_invalid")
+    result_of(toolkit.call("bookings_confirm", second))
 
 
 @pytest.mark.parametrize(("seconds", "is_good"), [(299, True), (301, False)])
-def test_a_code_is_valid_for_five_minutes(
-    toolkit: Any, booking_id: str, seconds: int, is_good: bool
-) -> None:
+def test_a_code_is_valid_for_five_minutes(toolkit, booking_id, seconds, is_good):
     runner = runner_of(toolkit)
     runner.writes.clock = lambda: 0.0
-    named = {"booking_id": booking_id}
-    coded = {**named, "confirmation_code": code_of(toolkit.call("bookings_confirm", named))}
+    coded = with_code(toolkit, "bookings_confirm", {"booking_id": booking_id})
     runner.writes.clock = lambda: float(seconds)
     answer = toolkit.call("bookings_confirm", coded)
     if is_good:
@@ -131,8 +98,8 @@ def test_a_code_is_valid_for_five_minutes(
         error(answer, "code_invalid")
 
 
-def test_a_late_approval_is_refused(toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox) -> None:
-    def slowly(_: object) -> bool:
+def test_a_late_approval_is_refused(toolkit_of, ferry_sandbox):
+    def slowly(_):
         runner_of(toolkit).writes.clock = lambda: 1e12
         return True
 
@@ -141,19 +108,10 @@ def test_a_late_approval_is_refused(toolkit_of: Callable[..., Any], ferry_sandbo
     assert ferry_sandbox.counters.requests["bookings.create"] == 0
 
 
-def test_a_code_for_another_price_is_refused(toolkit: Any, ferry_sandbox: Sandbox) -> None:
-    wanted = order(sailings(toolkit)[0])
-    booking = result_of(
-        toolkit.call(
-            "bookings_create",
-            {**wanted, "confirmation_code": code_of(toolkit.call("bookings_create", wanted))},
-        )
-    )
-    named = {"booking_id": booking["booking_id"]}
-    confirm = {**named, "confirmation_code": code_of(toolkit.call("bookings_confirm", named))}
-    confirmed = result_of(toolkit.call("bookings_confirm", confirm))
-    cancel = {"ticket_id": confirmed["ticket_id"]}
-    coded = {**cancel, "confirmation_code": code_of(toolkit.call("tickets_cancel", cancel))}
+def test_a_code_for_another_price_is_refused(toolkit, ferry_sandbox, booking_id):
+    confirm = with_code(toolkit, "bookings_confirm", {"booking_id": booking_id})
+    cancel = {"ticket_id": result_of(toolkit.call("bookings_confirm", confirm))["ticket_id"]}
+    coded = with_code(toolkit, "tickets_cancel", cancel)
     depart = result_of(toolkit.call("tickets_get", cancel))["availability"]["outward"]["journey"]
     leaving = datetime.fromisoformat(depart["depart_at"])
     ferry_sandbox.clock.travel_to(leaving - timedelta(hours=1))  # everything is kept by now
@@ -161,7 +119,7 @@ def test_a_code_for_another_price_is_refused(toolkit: Any, ferry_sandbox: Sandbo
     assert ferry_sandbox.counters.requests["tickets.cancel"] == 0
 
 
-def test_an_expired_code_is_removed() -> None:
+def test_an_expired_code_is_removed():
     codes = Codes(State())
     code = codes.issue("it", 10.0)
     with pytest.raises(RefusedError):
@@ -170,9 +128,7 @@ def test_an_expired_code_is_removed() -> None:
         codes.use(code, "it", 0.0)
 
 
-def test_the_oldest_code_is_forgotten_beyond_the_maximum(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_oldest_code_is_forgotten_beyond_the_maximum(monkeypatch):
     monkeypatch.setattr("ferry_sdk.agents.policy.approval._MAX_ENTRIES", 2)
     codes = Codes(State())
     first, second, third = (codes.issue(name, 10.0) for name in ("one", "two", "three"))
@@ -183,22 +139,15 @@ def test_the_oldest_code_is_forgotten_beyond_the_maximum(
         codes.use(first, "one", 5.0)
 
 
-def test_the_oldest_id_is_forgotten_beyond_the_maximum(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_oldest_id_is_forgotten_beyond_the_maximum(monkeypatch):
     monkeypatch.setattr("ferry_sdk.agents.policy.known_ids.REMEMBERED", 2)
-    known_ids = KnownIds(State())
-    for name in ("b-1", "b-2", "b-3"):
-        known_ids.remember(
-            BookingCreated.model_validate(BOOKING_CREATED | {"booking_id": name}), {}, None
-        )
-    assert known_ids.record("booking_id", "b-1") is None
-    assert known_ids.record("booking_id", "b-2") is not None
-    assert known_ids.record("booking_id", "b-3") is not None
+    known_ids, names = KnownIds(State()), ("b-1", "b-2", "b-3")
+    for name in names:
+        booking = BookingCreated.model_validate(BOOKING_CREATED | {"booking_id": name})
+        known_ids.remember(booking, {}, None)
+    assert [known_ids.record("booking_id", one) is None for one in names] == [True, False, False]
 
 
-def test_the_repr_of_an_offer_hides_the_sailing_and_the_search() -> None:
-    offer: Any = KnownSailing
-    assert repr(offer("the sailing", "the question", vehicle_code=None)) == (
-        "KnownSailing(vehicle_code=None)"
-    )
+def test_the_repr_of_an_offer_hides_the_sailing_and_the_search():
+    offer = KnownSailing("the sailing", "the question", vehicle_code=None)
+    assert repr(offer) == "KnownSailing(vehicle_code=None)"

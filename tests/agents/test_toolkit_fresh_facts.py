@@ -1,10 +1,7 @@
 """Changes during an approval are noticed before the write is sent."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -22,19 +19,12 @@ from tests.agents.agent import (
     sailings,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk.sandbox import Sandbox
-
 PARTY = [SearchPassenger(**one) for one in TRAVELLERS]
 
 
 @pytest.mark.parametrize("name", ["bookings_cancel", "tickets_cancel"])
-def test_a_penalty_that_rises_during_approval_is_refused(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox, name: str
-) -> None:
-    def slowly(request: Any) -> bool:
+def test_a_penalty_that_rises_during_approval_is_refused(toolkit_of, ferry_sandbox, name):
+    def slowly(request):
         if request.tool == name:
             ferry_sandbox.clock.travel_to(leaving - timedelta(minutes=30))
         return True
@@ -51,10 +41,8 @@ def test_a_penalty_that_rises_during_approval_is_refused(
     assert ferry_sandbox.counters.requests[name.replace("_", ".")] == 0
 
 
-def test_a_total_that_changes_during_approval_is_refused(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
-) -> None:
-    def slowly(request: Any) -> bool:
+def test_a_total_that_changes_during_approval_is_refused(toolkit_of, ferry_sandbox):
+    def slowly(request):
         if request.tool == "bookings_confirm":
             (ticket,) = ferry_sandbox.service._sales._bookings[booking_id].tickets
             ticket.reprice(Decimal(2), Decimal(0))
@@ -67,12 +55,10 @@ def test_a_total_that_changes_during_approval_is_refused(
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
 
 
-def test_a_currency_or_a_refund_that_changes_during_approval_is_refused(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
-) -> None:
-    changes: list[dict[str, str]] = []
+def test_a_currency_or_a_refund_that_changes_during_approval_is_refused(toolkit_of, ferry_sandbox):
+    changes = []
 
-    def slowly(request: Any) -> bool:
+    def slowly(request):
         read = "bookings.get" if request.tool == "bookings_confirm" else "bookings.cancel_fee"
         if changes:
             ferry_sandbox.faults.add("unknown_enum", read, **changes.pop())
@@ -104,16 +90,10 @@ def test_a_currency_or_a_refund_that_changes_during_approval_is_refused(
 
 
 def test_a_currency_without_a_limit_is_refused_before_anybody_is_asked(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox, sending_nothing: Any
-) -> None:
-    asked: list[str] = []
+    toolkit_of, agree, asked, ferry_sandbox, sending_nothing
+):
     limits = {"EUR": 1000}
-    toolkit = toolkit_of(
-        writes=True,
-        approve=lambda one: asked.append(one.tool) is None,
-        spend_limit=limits,
-        penalty_limit=limits,
-    )
+    toolkit = toolkit_of(writes=True, approve=agree, spend_limit=limits, penalty_limit=limits)
     named = {"booking_id": book(toolkit)["booking_id"]}
     for tool, read, code in (
         ("bookings_confirm", "bookings.get", "spend_limit"),
@@ -122,17 +102,17 @@ def test_a_currency_without_a_limit_is_refused_before_anybody_is_asked(
         ferry_sandbox.faults.add("unknown_enum", read, field="currency", value="KWD")
         with sending_nothing():
             assert error(toolkit.call(tool, named), code)["currency"] == "KWD"
-    assert asked == ["bookings_create"]
+    assert [one.tool for one in asked] == ["bookings_create"]
 
 
 def test_nobody_is_asked_to_pay_or_to_cancel_in_vain(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox, sending_nothing: Any
-) -> None:
-    maker, asked = toolkit_of(writes=True, approve=approve_all), list[str]()
+    toolkit_of, agree, asked, ferry_sandbox, sending_nothing
+):
+    maker = toolkit_of(writes=True, approve=approve_all)
 
-    def codes_of(*calls: tuple[str, dict[str, Any]]) -> list[str]:
+    def codes_of(*calls):
         """Return the codes of calls by a toolkit that has read the booking and has done nothing."""
-        toolkit = toolkit_of(writes=True, approve=lambda one: asked.append(one.tool) is None)
+        toolkit = toolkit_of(writes=True, approve=agree)
         result_of(toolkit.call("bookings_get", calls[0][1]))
         with sending_nothing():
             answers = [toolkit.call(*one) for one in calls]
@@ -166,8 +146,8 @@ def test_nobody_is_asked_to_pay_or_to_cancel_in_vain(
 
 
 def test_a_repeated_confirmation_is_answered_by_what_is_true_now(
-    toolkit: Any, ferry_sandbox: Sandbox, sending_nothing: Any
-) -> None:
+    toolkit, ferry_sandbox, sending_nothing
+):
     named = {"booking_id": book(toolkit)["booking_id"]}
     confirmed = result_of(toolkit.call("bookings_confirm", named))
     with sending_nothing():
@@ -182,9 +162,7 @@ def test_a_repeated_confirmation_is_answered_by_what_is_true_now(
         error(toolkit.call("bookings_confirm", named), "already_cancelled")
 
 
-def test_a_fee_of_one_cancelled_ticket_does_not_end_its_booking(
-    toolkit: Any, ferry_sandbox: Sandbox
-) -> None:
+def test_a_fee_of_one_cancelled_ticket_does_not_end_its_booking(toolkit, ferry_sandbox):
     named = {"booking_id": book(toolkit)["booking_id"]}
     ferry_sandbox.faults.add(
         "unknown_enum", "bookings.cancel_fee", field="ticket_status", value="Canceled"
@@ -193,9 +171,9 @@ def test_a_fee_of_one_cancelled_ticket_does_not_end_its_booking(
 
 
 def test_a_write_that_another_makes_during_approval_is_not_repeated(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox, sending_nothing: Any
-) -> None:
-    def slowly(request: Any) -> bool:
+    toolkit_of, ferry_sandbox, sending_nothing
+):
+    def slowly(request):
         is_payment = request.tool == "bookings_confirm"
         (ferry.bookings.confirm if is_payment else ferry.bookings.cancel)(**request.subject)
         return True
@@ -213,9 +191,9 @@ def test_a_write_that_another_makes_during_approval_is_not_repeated(
 
 
 def test_a_booking_that_another_cancels_during_approval_may_be_made_again(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
-) -> None:
-    def slowly(request: Any) -> bool:
+    toolkit_of, ferry_sandbox
+):
+    def slowly(request):
         if request.tool == "bookings_cancel":
             ferry.bookings.cancel(**request.subject)
         return True
@@ -227,10 +205,8 @@ def test_a_booking_that_another_cancels_during_approval_may_be_made_again(
     book(toolkit)
 
 
-def test_a_failed_read_before_a_write_sends_nothing(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
-) -> None:
-    toolkit = toolkit_of({"max_retries": 0}, writes=True, approve=lambda _: True)
+def test_a_failed_read_before_a_write_sends_nothing(toolkit_of, agree, ferry_sandbox):
+    toolkit = toolkit_of({"max_retries": 0}, writes=True, approve=agree)
     named = {"booking_id": book(toolkit)["booking_id"]}
     ferry_sandbox.faults.add("cut_before", "bookings.get")
     refused = toolkit.call("bookings_confirm", named)
@@ -239,9 +215,7 @@ def test_a_failed_read_before_a_write_sends_nothing(
 
 
 @pytest.mark.parametrize("is_refused", [False, True])
-def test_an_unsent_write_frees_its_part_of_the_limit(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox, is_refused: bool
-) -> None:
+def test_an_unsent_write_frees_its_part_of_the_limit(toolkit_of, ferry_sandbox, is_refused):
     found = sailings(toolkit_of())[:2]
     price = max((one["tariffs"][0]["amount"] for one in found), key=Decimal)
     saying = iter([is_refused, True])
@@ -255,9 +229,7 @@ def test_an_unsent_write_frees_its_part_of_the_limit(
     result_of(toolkit.call("bookings_create", order(second)))
 
 
-def test_the_same_amount_in_another_currency_is_another_price(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
-) -> None:
+def test_the_same_amount_in_another_currency_is_another_price(toolkit_of, ferry_sandbox):
     toolkit = toolkit_of(writes=True, approve=lambda _: True, spend_limit={"EUR": 100, "GBP": 100})
     ferry_sandbox.faults.add("unknown_enum", "bookings.create", field="currency", value="GBP")
     sailing = sailings(toolkit)[0]
@@ -268,9 +240,7 @@ def test_the_same_amount_in_another_currency_is_another_price(
     assert f"approved were {price} EUR, the booking costs {price} GBP" in note
 
 
-def test_a_later_search_in_another_currency_is_another_price(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
-) -> None:
+def test_a_later_search_in_another_currency_is_another_price(toolkit_of, ferry_sandbox):
     toolkit = toolkit_of(writes=True, approve=lambda _: True)
     sailing = sailings(toolkit)[0]
     offer = runner_of(toolkit).writes.state.known_ids.sailings.get(sailing["id"])
@@ -281,7 +251,7 @@ def test_a_later_search_in_another_currency_is_another_price(
     assert ferry_sandbox.counters.requests["bookings.create"] == 0
 
 
-def test_money_spent_in_one_currency_is_not_counted_in_another() -> None:
+def test_money_spent_in_one_currency_is_not_counted_in_another():
     budget = Budget({"EUR": 20, "GBP": 20}, {"EUR": 20, "GBP": 20})
     for currency in ("EUR", "GBP"):
         budget.hold(f"in {currency}", Decimal(20), currency)

@@ -1,29 +1,18 @@
 """Every call has an audit record, and no output contains a secret or a traveller."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from ferry_sdk import agents, correlation
 from ferry_sdk.agents.policy.answers import NEXT_STEPS, REFUSALS
 from tests.agents.agent import PASSENGERS, error, order, result_of, runner_of, sailings
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import pytest
-
-    from ferry_sdk.agents import ApprovalRequest, AuditRecord
-    from ferry_sdk.sandbox import Sandbox
-
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "agents.md"
 
 
-def test_the_documented_codes_are_complete() -> None:
+def test_the_documented_codes_are_complete():
     table = PAGE.read_text("utf-8").split("## Error codes")[1].split("\n## ")[0]
     assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == [*NEXT_STEPS]
 
@@ -39,8 +28,8 @@ def test_every_refusal_has_a_code_with_a_next_step_and_is_used():
     assert {code for code, _ in REFUSALS.values()} <= {*NEXT_STEPS}
 
 
-def test_every_call_has_an_audit_record(toolkit_of: Callable[..., Any]) -> None:
-    records: list[AuditRecord] = []
+def test_every_call_has_an_audit_record(toolkit_of):
+    records = []
     toolkit = toolkit_of(audit=records.append)
     result_of(toolkit.call("catalogue_ports"))
     error(toolkit.call("pay_everything", {"who": "Marguerite"}), "unknown_tool")
@@ -64,8 +53,8 @@ def test_every_call_has_an_audit_record(toolkit_of: Callable[..., Any]) -> None:
     assert "Marguerite" not in str(records)
 
 
-def test_a_call_has_one_correlation_id(toolkit_of: Callable[..., Any]) -> None:
-    records: list[AuditRecord] = []
+def test_a_call_has_one_correlation_id(toolkit_of):
+    records = []
     toolkit = toolkit_of(audit=records.append)
     with correlation("trip-7"):
         failed = toolkit.call("bookings_get", {"booking_id": "b-1"})
@@ -75,9 +64,7 @@ def test_a_call_has_one_correlation_id(toolkit_of: Callable[..., Any]) -> None:
     assert records[1].correlation_id != records[0].correlation_id
 
 
-def test_a_failed_audit_is_logged_and_not_raised(
-    toolkit_of: Callable[..., Any], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_failed_audit_is_logged_and_not_raised(toolkit_of, caplog):
     toolkit = toolkit_of(audit=lambda _: {}["Marguerite"])
     result_of(toolkit.call("catalogue_ports"))
     assert re.search(r"the audit of tool catalogue_ports failed: KeyError \(corr", caplog.text)
@@ -85,23 +72,18 @@ def test_a_failed_audit_is_logged_and_not_raised(
 
 
 def test_answers_logs_and_records_contain_no_secret_and_no_traveller(
-    toolkit_of: Callable[..., Any],
-    ferry_sandbox: Sandbox,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+    toolkit_of, ferry_sandbox, caplog
+):
     caplog.set_level(logging.DEBUG, "ferry_sdk")
-    shown: list[object] = []
-    codes: list[str] = []
+    shown = []
+    codes = []
     client = {"organisation_token": ferry_sandbox.organisation_token, "deadline": 1}
     coded = toolkit_of(client, writes=True, audit=shown.append)
     asking = toolkit_of(
-        client,
-        writes=True,
-        approve=lambda one: shown.append(one) is None,
-        audit=shown.append,
+        client, writes=True, approve=lambda one: shown.append(one) is None, audit=shown.append
     )
 
-    def call_with_code(name: str, arguments: dict[str, Any]) -> Any:
+    def call_with_code(name, arguments):
         needed = coded.call(name, arguments)
         codes.append(needed["approval"]["confirmation_code"])
         shown.append(needed["approval"]["summary"])
@@ -140,10 +122,8 @@ def test_answers_logs_and_records_contain_no_secret_and_no_traveller(
     assert traveller["last_name"] in json.dumps(full)
 
 
-def test_texts_of_the_service_cannot_forge_a_summary(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
-) -> None:
-    asked: list[ApprovalRequest] = []
+def test_texts_of_the_service_cannot_forge_a_summary(toolkit_of, ferry_sandbox):
+    asked = []
     toolkit = toolkit_of(writes=True, approve=asked.append)
     ferry_sandbox.faults.add(
         "unknown_enum",

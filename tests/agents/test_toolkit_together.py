@@ -1,27 +1,19 @@
 """Threads and tasks that share a toolkit make a write once, and share its limits."""
 
-from __future__ import annotations
-
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from time import sleep
-from typing import TYPE_CHECKING, Any
 
 from ferry_sdk import BookingConfirmation
 from ferry_sdk.agents.policy.known_ids import KnownIds
 from ferry_sdk.agents.policy.state import State
-from tests.agents.agent import book, error, order, result_of, sailings
+from tests.agents.agent import book, book_and_pay, error, order, result_of, sailings
 from tests.support.hold import Hold
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk.sandbox import Sandbox
 
 MANY = 6
 
 
-def book_concurrently(toolkit: Any, sandbox: Sandbox, orders: list[dict[str, Any]]) -> Counter[str]:
+def book_concurrently(toolkit, sandbox, orders):
     """Return the results of concurrent calls, of which the first that is sent ends last."""
     hold = Hold(sandbox, "bookings.create")
     with ThreadPoolExecutor(len(orders)) as pool:
@@ -35,11 +27,7 @@ def book_concurrently(toolkit: Any, sandbox: Sandbox, orders: list[dict[str, Any
     )
 
 
-def test_the_same_booking_called_concurrently_is_made_once(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
-) -> None:
-    asked: list[object] = []
-    toolkit = toolkit_of(writes=True, approve=lambda one: asked.append(one) is None)
+def test_the_same_booking_called_concurrently_is_made_once(toolkit, asked, ferry_sandbox):
     wanted = order(sailings(toolkit)[0])
     codes = book_concurrently(toolkit, ferry_sandbox, [wanted] * MANY)
     assert codes == {"done": 1, "under_way": MANY - 1}
@@ -47,9 +35,7 @@ def test_the_same_booking_called_concurrently_is_made_once(
     assert len(ferry_sandbox.counters.effects) == 1
 
 
-def test_concurrent_bookings_share_one_limit(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
-) -> None:
+def test_concurrent_bookings_share_one_limit(toolkit_of, ferry_sandbox):
     found = sailings(toolkit_of())
     price = min(float(one["tariffs"][0]["amount"]) for one in found)
     limit = f"{price * 1.9:.2f}"
@@ -61,10 +47,7 @@ def test_concurrent_bookings_share_one_limit(
     assert len(ferry_sandbox.counters.effects) == 1
 
 
-def test_a_confirmation_and_a_cancellation_exclude_each_other(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
-) -> None:
-    toolkit = toolkit_of(writes=True, approve=lambda _: True)
+def test_a_confirmation_and_a_cancellation_exclude_each_other(toolkit, ferry_sandbox):
     named = {"booking_id": book(toolkit)["booking_id"]}
     hold = Hold(ferry_sandbox, "bookings.confirm")
     with ThreadPoolExecutor(1) as pool:
@@ -76,12 +59,9 @@ def test_a_confirmation_and_a_cancellation_exclude_each_other(
         result_of(confirmed.result())
 
 
-def test_a_ticket_is_blocked_while_its_booking_is_changed(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
-) -> None:
-    toolkit = toolkit_of(writes=True, approve=lambda _: True)
-    named = {"booking_id": book(toolkit)["booking_id"]}
-    ticket = {"ticket_id": result_of(toolkit.call("bookings_confirm", named))["ticket_id"]}
+def test_a_ticket_is_blocked_while_its_booking_is_changed(toolkit, ferry_sandbox):
+    confirmed = book_and_pay(toolkit)
+    named, ticket = ({name: confirmed[name]} for name in ("booking_id", "ticket_id"))
     result_of(toolkit.call("tickets_get", ticket))
     hold = Hold(ferry_sandbox, "bookings.cancel")
     with ThreadPoolExecutor(1) as pool:
@@ -93,7 +73,7 @@ def test_a_ticket_is_blocked_while_its_booking_is_changed(
         result_of(cancelled.result())
 
 
-def test_a_confirmation_shows_which_booking_a_ticket_belongs_to() -> None:
+def test_a_confirmation_shows_which_booking_a_ticket_belongs_to():
     known_ids = KnownIds(State())
     confirmed = {"booking_id": "b-1", "status": "CONFIRMED", "ticket_id": "t-1"}
     known_ids.remember(BookingConfirmation.model_validate({**confirmed, "ticket_number": None}), {})

@@ -1,9 +1,6 @@
 """A write with an unknown outcome is not made again until it is settled."""
 
-from __future__ import annotations
-
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.lowlevel
@@ -16,35 +13,34 @@ from ferry_sdk.agents.policy.answers import TEXTS, RefusedError
 from ferry_sdk.agents.policy.budget import Budget
 from ferry_sdk.agents.policy.duplicates import CompletedWrite
 from ferry_sdk.journal import Journal
-from tests.agents.agent import approve_all, book, error, order, query, result_of, sailings
+from tests.agents.agent import (
+    answer_to,
+    approve_all,
+    book,
+    book_and_pay,
+    error,
+    order,
+    query,
+    result_of,
+    sailings,
+)
 from tests.support.hold import Hold
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from anyio.from_thread import BlockingPortal
-
-    from ferry_sdk.agents import AuditRecord
-    from ferry_sdk.hooks import ResponseEvent
-    from ferry_sdk.sandbox import Sandbox
 
 pytestmark = pytest.mark.usefixtures("read_back_once")
 NO_DEADLINE = {"deadline": None}
 
 
 @pytest.fixture
-def toolkit(toolkit_of: Callable[..., Any]) -> Any:
+def toolkit(toolkit_of):
     return toolkit_of(NO_DEADLINE, writes=True, approve=approve_all)
 
 
 @pytest.mark.parametrize("name", ["bookings_confirm", "bookings_cancel", "tickets_cancel"])
-def test_an_unresolved_write_is_not_sent_again(
-    toolkit: Any, ferry_sandbox: Sandbox, name: str
-) -> None:
-    named = {"booking_id": book(toolkit)["booking_id"]}
+def test_an_unresolved_write_is_not_sent_again(toolkit, ferry_sandbox, name):
     if name == "tickets_cancel":
-        named = {"ticket_id": result_of(toolkit.call("bookings_confirm", named))["ticket_id"]}
+        named = {"ticket_id": book_and_pay(toolkit)["ticket_id"]}
+    else:
+        named = {"booking_id": book(toolkit)["booking_id"]}
     operation = name.replace("_", ".", 1)
     ferry_sandbox.faults.add("cut_before", operation)
     lost = error(toolkit.call(name, named), "outcome_unknown", status="unknown")
@@ -59,7 +55,7 @@ def test_an_unresolved_write_is_not_sent_again(
     result_of(toolkit.call(name, named))
 
 
-def test_an_effect_seen_later_completes_the_write(toolkit: Any, ferry_sandbox: Sandbox) -> None:
+def test_an_effect_seen_later_completes_the_write(toolkit, ferry_sandbox):
     named = {"booking_id": book(toolkit)["booking_id"]}
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     ferry_sandbox.faults.add("server_error", "bookings.get", times=None, after=2)
@@ -73,24 +69,20 @@ def test_an_effect_seen_later_completes_the_write(toolkit: Any, ferry_sandbox: S
     error(toolkit.call("bookings_confirm", named), "already_done")
 
 
-def test_an_effect_read_back_at_once_adds_a_note(toolkit: Any, ferry_sandbox: Sandbox) -> None:
+def test_an_effect_read_back_at_once_adds_a_note(toolkit, ferry_sandbox):
     named = {"booking_id": book(toolkit)["booking_id"]}
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     assert toolkit.call("bookings_confirm", named)["notes"] == [TEXTS["read_back"]]
 
 
-def test_a_booking_with_an_unresolved_confirmation_can_be_cancelled(
-    toolkit: Any, ferry_sandbox: Sandbox
-) -> None:
+def test_a_booking_with_an_unresolved_confirmation_can_be_cancelled(toolkit, ferry_sandbox):
     named = {"booking_id": book(toolkit)["booking_id"]}
     ferry_sandbox.faults.add("cut_before", "bookings.confirm")
     error(toolkit.call("bookings_confirm", named), "outcome_unknown", status="unknown")
     result_of(toolkit.call("bookings_cancel", named))
 
 
-def test_a_person_settles_an_unresolved_booking(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
-) -> None:
+def test_a_person_settles_an_unresolved_booking(toolkit_of, ferry_sandbox):
     price = Decimal(sailings(toolkit_of())[0]["tariffs"][0]["amount"])
     toolkit = toolkit_of(writes=True, approve=approve_all, spend_limit={"EUR": str(price * 3 / 2)})
     first, second = (order(one) for one in sailings(toolkit)[:2])
@@ -122,14 +114,8 @@ def test_a_person_settles_an_unresolved_booking(
         ({"kind": "html_page"}, "unexpected_response", "not_sent"),
     ],
 )
-def test_a_failed_read_changes_nothing(
-    toolkit_of: Callable[..., Any],
-    ferry_sandbox: Sandbox,
-    fault: dict[str, Any],
-    code: str,
-    outcome: str,
-) -> None:
-    records: list[AuditRecord] = []
+def test_a_failed_read_changes_nothing(toolkit_of, ferry_sandbox, fault, code, outcome):
+    records = []
     toolkit = toolkit_of({"max_retries": 0}, audit=records.append)
     ferry_sandbox.faults.add(operation="catalogue.ports", **fault)
     failed = error(toolkit.call("catalogue_ports"), code, status="failed")
@@ -150,24 +136,19 @@ def test_a_failed_read_changes_nothing(
         (None, "not_found"),
     ],
 )
-def test_only_known_codes_of_the_service_are_passed_on(code: object, expected: str) -> None:
+def test_only_known_codes_of_the_service_are_passed_on(code, expected):
     reply = httpx.Response(404, json={"code": code, "message": "m" * 10_000})
-    with httpx.Client(transport=httpx.MockTransport(lambda _: reply)) as http_client:
-        ferry = Ferry("t", base_url="https://ferry.example", http_client=http_client, max_retries=0)
-        answer = Toolkit(ferry).call("tickets_get", {"ticket_id": "t-1"})
+    answer = answer_to(reply, "tickets_get", {"ticket_id": "t-1"})
     assert answer["error"]["code"] == expected
     assert len(str(answer)) < 1_000
 
 
-def test_an_infinite_retry_after_is_left_out() -> None:
-    asked = httpx.Response(429, headers={"Retry-After": "9" * 400})
-    with httpx.Client(transport=httpx.MockTransport(lambda _: asked)) as http_client:
-        ferry = Ferry("t", base_url="https://ferry.example", http_client=http_client, max_retries=0)
-        answer = Toolkit(ferry, tools="all").call("catalogue_ports")
+def test_an_infinite_retry_after_is_left_out():
+    answer = answer_to(httpx.Response(429, headers={"Retry-After": "9" * 400}), "catalogue_ports")
     assert "retry_after" not in error(answer, "rate_limited", status="failed")
 
 
-def test_an_amount_beyond_the_arithmetic_of_python_changes_no_limit() -> None:
+def test_an_amount_beyond_the_arithmetic_of_python_changes_no_limit():
     budget = Budget({"EUR": 20, "KWD": Decimal("1E+30")}, None)
     budget.hold("one", Decimal(15), "EUR")
     with pytest.raises(RefusedError):
@@ -179,7 +160,7 @@ def test_an_amount_beyond_the_arithmetic_of_python_changes_no_limit() -> None:
         budget.hold("another", Decimal(10), "EUR")
 
 
-def test_a_closed_client_is_answered_with_an_error(ferry_sandbox: Sandbox) -> None:
+def test_a_closed_client_is_answered_with_an_error(ferry_sandbox):
     ferry = Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     toolkit = Toolkit(ferry, tools="all")
     result_of(toolkit.call("catalogue_ports"))
@@ -187,9 +168,7 @@ def test_a_closed_client_is_answered_with_an_error(ferry_sandbox: Sandbox) -> No
     error(toolkit.call("catalogue_ports"), "configuration_error", status="failed")
 
 
-def test_a_rejected_write_costs_nothing_and_may_be_repeated(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
-) -> None:
+def test_a_rejected_write_costs_nothing_and_may_be_repeated(toolkit_of, ferry_sandbox):
     price = sailings(toolkit_of())[0]["tariffs"][0]["amount"]
     toolkit = toolkit_of(writes=True, approve=approve_all, spend_limit={"EUR": price})
     wanted = order(sailings(toolkit)[0])
@@ -199,9 +178,7 @@ def test_a_rejected_write_costs_nothing_and_may_be_repeated(
     result_of(toolkit.call("bookings_create", wanted))
 
 
-def test_a_different_price_adds_a_note_and_is_counted(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
-) -> None:
+def test_a_different_price_adds_a_note_and_is_counted(toolkit_of, ferry_sandbox):
     price = sailings(toolkit_of())[0]["tariffs"][0]["amount"]
     toolkit = toolkit_of(writes=True, approve=approve_all, spend_limit={"EUR": price})
     ferry_sandbox.faults.add("price_change", "bookings.create", factor=1.5)
@@ -215,24 +192,19 @@ def test_a_different_price_adds_a_note_and_is_counted(
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
 
 
-def test_own_bookings_count_once_and_others_in_full(
-    toolkit_of: Callable[..., Any],
-) -> None:
+def test_own_bookings_count_once_and_others_in_full(toolkit_of):
     other = book(toolkit_of(writes=True, approve=approve_all), which=1)
     price = sailings(toolkit_of())[0]["tariffs"][0]["amount"]
     toolkit = toolkit_of(writes=True, approve=approve_all, spend_limit={"EUR": price})
-    booking = book(toolkit)
-    result_of(toolkit.call("bookings_confirm", {"booking_id": booking["booking_id"]}))
+    book_and_pay(toolkit)
     result_of(toolkit.call("bookings_get", {"booking_id": other["booking_id"]}))
     error(toolkit.call("bookings_confirm", {"booking_id": other["booking_id"]}), "spend_limit")
 
 
-def test_an_unexpected_exception_in_a_write_leaves_it_unresolved(
-    toolkit_of: Callable[..., Any], ferry_sandbox: Sandbox
-) -> None:
-    broken: list[bool] = []
+def test_an_unexpected_exception_in_a_write_leaves_it_unresolved(toolkit_of, ferry_sandbox):
+    broken = []
 
-    def token() -> str:
+    def token():
         if broken:
             raise RuntimeError("Marguerite's vault is shut")
         return ferry_sandbox.token
@@ -249,9 +221,7 @@ def test_an_unexpected_exception_in_a_write_leaves_it_unresolved(
     assert "Marguerite" not in str(answer)
 
 
-def test_a_write_that_is_unresolved_in_the_journal_is_not_sent(
-    ferry_sandbox: Sandbox, tmp_path: Path
-) -> None:
+def test_a_write_that_is_unresolved_in_the_journal_is_not_sent(ferry_sandbox, tmp_path):
     with (
         Journal(f"sqlite:///{tmp_path / 'ferry.db'}") as journal,
         Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=journal) as ferry,
@@ -270,19 +240,16 @@ def test_a_write_that_is_unresolved_in_the_journal_is_not_sent(
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 
-def test_an_interrupted_write_is_unresolved(ferry_sandbox: Sandbox) -> None:
-    def interrupt(event: ResponseEvent) -> None:
+def test_an_interrupted_write_is_unresolved(ferry_sandbox):
+    def interrupt(event):
         is_sending.append(toolkit.is_sending)
         if event.request.call.operation == "bookings.create":
             raise KeyboardInterrupt
 
-    is_sending: list[bool] = []
-    records: list[AuditRecord] = []
-    with Ferry(
-        ferry_sandbox.token,
-        base_url=ferry_sandbox.base_url,
-        event_hooks={"response": [interrupt]},
-    ) as ferry:
+    is_sending = []
+    records = []
+    hooks = {"response": [interrupt]}
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=hooks) as ferry:
         toolkit = Toolkit(
             ferry, tools="all", writes=True, approve=approve_all, audit=records.append
         )
@@ -299,18 +266,13 @@ def test_an_interrupted_write_is_unresolved(ferry_sandbox: Sandbox) -> None:
     assert ferry_sandbox.counters.requests["bookings.create"] == 1
 
 
-def test_repeating_an_interrupted_write_finds_its_effect(
-    ferry_sandbox: Sandbox,
-) -> None:
-    def interrupt(event: ResponseEvent) -> None:
+def test_repeating_an_interrupted_write_finds_its_effect(ferry_sandbox):
+    def interrupt(event):
         if event.request.operation == "bookings.confirm":
             raise KeyboardInterrupt
 
-    with Ferry(
-        ferry_sandbox.token,
-        base_url=ferry_sandbox.base_url,
-        event_hooks={"response": [interrupt]},
-    ) as ferry:
+    hooks = {"response": [interrupt]}
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=hooks) as ferry:
         toolkit = Toolkit(ferry, tools="all", writes=True, approve=approve_all)
         named = {"booking_id": book(toolkit)["booking_id"]}
         with pytest.raises(KeyboardInterrupt):
@@ -321,17 +283,15 @@ def test_repeating_an_interrupted_write_finds_its_effect(
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 
-def test_a_cancelled_write_is_unresolved(
-    ferry_sandbox: Sandbox, asyncio_portal: BlockingPortal, trio_portal: BlockingPortal
-) -> None:
-    async def travel() -> None:
-        records: list[AuditRecord] = []
+def test_a_cancelled_write_is_unresolved(ferry_sandbox, asyncio_portal, trio_portal):
+    async def travel():
+        records = []
 
-        async def agree(_: object) -> bool:
+        async def agree(_):
             await anyio.lowlevel.checkpoint()
             return True
 
-        async def audit(record: AuditRecord) -> None:
+        async def audit(record):
             await anyio.lowlevel.checkpoint()
             records.append(record)
 
@@ -357,13 +317,13 @@ def test_a_cancelled_write_is_unresolved(
 
 
 def test_a_call_cancelled_during_its_audit_still_has_a_record(
-    ferry_sandbox: Sandbox, asyncio_portal: BlockingPortal, trio_portal: BlockingPortal
-) -> None:
-    async def ports() -> None:
-        records: list[AuditRecord] = []
+    ferry_sandbox, asyncio_portal, trio_portal
+):
+    async def ports():
+        records = []
         under_way = anyio.Event()
 
-        async def audit(record: AuditRecord) -> None:
+        async def audit(record):
             if not under_way.is_set():
                 under_way.set()
                 await anyio.sleep_forever()
@@ -381,7 +341,7 @@ def test_a_call_cancelled_during_its_audit_still_has_a_record(
     trio_portal.call(ports)
 
 
-def test_small_amounts_count_exactly_and_negative_ones_as_zero() -> None:
+def test_small_amounts_count_exactly_and_negative_ones_as_zero():
     budget = Budget({"EUR": 1}, None)
     budget.settle(budget.hold("a", Decimal("0.25"), "EUR"), "b", Decimal("0.25"), "EUR")
     budget.hold("c", Decimal("0.5"), "EUR")
@@ -389,12 +349,9 @@ def test_small_amounts_count_exactly_and_negative_ones_as_zero() -> None:
     budget.settle(budget.hold("e", Decimal(-5), "EUR"), "f", Decimal(-5), "EUR")
     with pytest.raises(RefusedError):
         budget.hold("g", Decimal("0.25"), "EUR")
-
-
-def test_a_limit_may_be_zero() -> None:
     with pytest.raises(RefusedError):
         Budget({"EUR": 0}, None).hold("a", Decimal("0.01"), "EUR")
 
 
-def test_the_repr_of_a_completed_write_hides_its_result() -> None:
+def test_the_repr_of_a_completed_write_hides_its_result():
     assert "Okonkwo" not in repr(CompletedWrite({"name": "Okonkwo"}))

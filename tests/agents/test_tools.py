@@ -1,7 +1,5 @@
 """Arguments of an agent match the schema, or are refused with the name of the field."""
 
-from __future__ import annotations
-
 import json
 from datetime import date, time
 from decimal import Decimal
@@ -68,6 +66,8 @@ def test_search_arguments_become_the_types_of_the_method():
         "passengers": [SearchPassenger(**ADULT)],
     }
     assert (read.detail, read.contains, read.confirmation_code) == ("full", "Moby", None)
+    as_text = TOOLS["availability_search"].read(json.dumps(SEARCH))
+    assert as_text == TOOLS["availability_search"].read(SEARCH)
 
 
 def test_booking_arguments_become_inputs_with_only_the_given_fields():
@@ -91,12 +91,6 @@ def test_booking_arguments_become_inputs_with_only_the_given_fields():
     assert "c-1" not in repr(read)
 
 
-def test_json_text_and_objects_are_read_alike():
-    assert TOOLS["availability_search"].read(json.dumps(SEARCH)) == TOOLS[
-        "availability_search"
-    ].read(SEARCH)
-
-
 @each(("given_", "is_"), [("49.90", Decimal("49.90")), (49, Decimal(49)), ("0", Decimal(0))])
 def test_an_amount_is_a_string_or_a_whole_number(given_, is_):
     read = TOOLS["bookings_confirm"].read({"booking_id": "b1", "expect_total": given_})
@@ -105,9 +99,8 @@ def test_an_amount_is_a_string_or_a_whole_number(given_, is_):
 
 @each("money", [49.9, True, "49,90", "1e3", "-1", -1, "NaN", " 1", "1\n", "٣", 10**12, [1], {}])
 def test_other_amounts_are_refused(money):
-    assert refusal_of("bookings_confirm", {"booking_id": "b1", "expect_total": money}).field == (
-        "expect_total"
-    )
+    refused = refusal_of("bookings_confirm", {"booking_id": "b1", "expect_total": money})
+    assert refused.field == "expect_total"
 
 
 @each(
@@ -167,14 +160,15 @@ def test_an_error_names_the_path_and_not_the_value(where, value, field):
 
 def test_a_selection_has_only_ids_as_arguments():
     choice = {**CHOICE, "expiration_date": "2026-07-14T08:00:00Z"}
-    assert refusal_of("bookings_create", {**BOOKING, "availabilities": [choice]}).field == (
-        "availabilities.0.expiration_date"
-    )
+    refused = refusal_of("bookings_create", {**BOOKING, "availabilities": [choice]})
+    assert refused.field == "availabilities.0.expiration_date"
 
 
-def test_null_counts_as_omitted():
+def test_null_counts_as_omitted_and_a_missing_argument_is_named():
     assert TOOLS["bookings_get"].read({"booking_id": "b1", "detail": None}).detail == "short"
-    assert refusal_of("bookings_get", {"booking_id": None}).field == "booking_id"
+    for nothing in ({"booking_id": None}, {}):
+        assert refusal_of("bookings_get", nothing).field == "booking_id"
+    assert refusal_of("bookings_create", {"availabilities": [CHOICE]}).field == "passengers"
 
 
 def test_an_empty_text_counts_as_omitted():
@@ -196,38 +190,25 @@ def test_an_empty_text_counts_as_omitted():
     named = {"booking_id": "b1", "expect_total": ""}
     assert TOOLS["bookings_confirm"].read(named).values == {"booking_id": "b1"}
     assert refusal_of("bookings_get", {"booking_id": ""}).field == "booking_id"
-    assert refusal_of("catalogue_departures", {"provider_id": "p", "journey_ids": [""]}).field == (
-        "journey_ids.0"
-    )
+    refused = refusal_of("catalogue_departures", {"provider_id": "p", "journey_ids": [""]})
+    assert refused.field == "journey_ids.0"
 
 
 def test_an_empty_list_or_object_counts_as_omitted_if_it_is_optional():
     """In strict modes without null a model sends these."""
-    empty = {
-        "offer": "",
-        "places": [],
-        "vehicle": {"code": "", "identification": ""},
-        "contact": {},
-        "confirmation_code": "",
-    }
+    empty = {"offer": "", "places": [], "contact": {}, "confirmation_code": ""}
+    empty |= {"vehicle": {"code": "", "identification": ""}}
     read = TOOLS["bookings_create"].read({**BOOKING, **empty})
     assert read == TOOLS["bookings_create"].read(BOOKING)
     incomplete = {**BOOKING, "vehicle": {"code": "", "identification": "GE 1"}}
     assert refusal_of("bookings_create", incomplete).field == "vehicle.code"
     for nothing in ([], {}):
-        assert refusal_of("bookings_create", {**BOOKING, "passengers": nothing}).field == (
-            "passengers"
-        )
-        named = {"booking_id": "b1", "expect_total": nothing}
-        assert refusal_of("bookings_confirm", named).field == "expect_total"
-        assert refusal_of("bookings_get", {"booking_id": "b1", "nothing": nothing}).field == (
-            "nothing"
-        )
-
-
-def test_a_missing_argument_is_named():
-    assert refusal_of("bookings_get", {}).field == "booking_id"
-    assert refusal_of("bookings_create", {"availabilities": [CHOICE]}).field == "passengers"
+        for tool, right, field in (
+            ("bookings_create", BOOKING, "passengers"),
+            ("bookings_confirm", {"booking_id": "b1"}, "expect_total"),
+            ("bookings_get", {"booking_id": "b1"}, "nothing"),
+        ):
+            assert refusal_of(tool, {**right, field: nothing}).field == field
 
 
 @each(

@@ -1,7 +1,5 @@
 """Texts of a booking contain no instructions, no markup and no hidden characters."""
 
-from __future__ import annotations
-
 import sys
 import unicodedata
 from contextlib import suppress
@@ -178,7 +176,7 @@ def test_every_text_argument_has_a_type():
             used |= set(schema.get("items", {}).get("properties", {}))
     assert used.issuperset(KINDS)
 
-    def describe(*, greeting: str): ...
+    def describe(*, greeting): ...
 
     describe.__annotations__ = {"greeting": str}
     with pytest.raises(LookupError, match="add greeting to KINDS"):

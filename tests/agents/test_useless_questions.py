@@ -1,20 +1,9 @@
 """What would be refused after a person has agreed is refused before they are asked."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
-import pytest
-
 from ferry_sdk import Traveller
 from tests.agents.agent import PASSENGERS, TRAVELLERS, error, order, query, round_trip, sailings
 from tests.support.tables import each
 from tests.support.trip import DAY
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk.agents import ApprovalRequest
 
 ADULT = TRAVELLERS[0]
 CHILD = {"type": "Child", "gender": "Male", "age": 7}
@@ -22,12 +11,6 @@ INFANT = {"type": "Infant", "gender": "Male", "age": 0}
 ADA = PASSENGERS[0]
 LEO = {"type": "Child", "first_name": "Leo", "last_name": "Okonkwo"}
 YEAR = DAY.year
-
-
-@pytest.fixture
-def toolkit(toolkit_of: Callable[..., Any], asked: list[ApprovalRequest]) -> Any:
-    """Return a toolkit whose approver agrees, and is recorded."""
-    return toolkit_of(writes=True, approve=lambda one: asked.append(one) is None)
 
 
 @each(
@@ -46,14 +29,8 @@ def toolkit(toolkit_of: Callable[..., Any], asked: list[ApprovalRequest]) -> Any
     ],
 )
 def test_a_party_that_cannot_be_booked_is_refused_unasked(
-    toolkit: Any,
-    sending_nothing: Any,
-    asked: list[ApprovalRequest],
-    searched: list[Any],
-    booked: list[Any],
-    field: str | None,
-    problem: str,
-) -> None:
+    toolkit, sending_nothing, asked, searched, booked, field, problem
+):
     sailing = sailings(toolkit, passengers=searched)[0]
     with sending_nothing():
         answer = toolkit.call("bookings_create", order(sailing, passengers=booked))
@@ -64,21 +41,10 @@ def test_a_party_that_cannot_be_booked_is_refused_unasked(
     assert asked == []
 
 
-def test_a_handle_is_named_in_place_of_its_traveller(
-    toolkit_of: Callable[..., Any], sending_nothing: Any, asked: list[ApprovalRequest]
-) -> None:
-    late = Traveller(
-        first_name="Ada",
-        last_name="Reyes",
-        gender="Female",
-        age=34,
-        doc_type="Passport",
-        doc_number="X1",
-        doc_expiration=f"{YEAR - 1}-12-31",
-    )
-    toolkit = toolkit_of(
-        writes=True, approve=lambda one: asked.append(one) is None, travellers={"t1": late}
-    )
+def test_a_handle_is_named_in_place_of_its_traveller(toolkit_of, agree, sending_nothing, asked):
+    document = {"doc_type": "Passport", "doc_number": "X1", "doc_expiration": f"{YEAR - 1}-12-31"}
+    late = Traveller(first_name="Ada", last_name="Reyes", gender="Female", age=34, **document)
+    toolkit = toolkit_of(writes=True, approve=agree, travellers={"t1": late})
     search = {name: one for name, one in query().items() if name != "passengers"}
     found = toolkit.call("availability_search", {**search, "travellers": ["t1"]})
     wanted = order(found["result"]["items"][0])
@@ -91,9 +57,7 @@ def test_a_handle_is_named_in_place_of_its_traveller(
     assert asked == []
 
 
-def test_sailings_that_do_not_fit_are_refused_unasked(
-    toolkit: Any, sending_nothing: Any, asked: list[ApprovalRequest]
-) -> None:
+def test_sailings_that_do_not_fit_are_refused_unasked(toolkit, sending_nothing, asked):
     first, second = sailings(toolkit)[:2]
     out, _ = round_trip(toolkit)
     locked = next(n for n, one in enumerate(out["tariffs"]) if one["roundtrip_locked"])

@@ -1,7 +1,5 @@
 """Views of results: they match their schema, are short by default and show no traveller."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 from decimal import Decimal
@@ -21,6 +19,7 @@ from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.base import Model
 from ferry_sdk.models.catalogue import Port, VehicleBrand
 from ferry_sdk.models.tickets import Voucher
+from tests.agents.agent import selection_of
 from tests.support import samples, summer
 from tests.support.exchanges import Exchanges, client_of
 from tests.support.tables import each
@@ -68,47 +67,28 @@ def view_tool(ferry):
 
 def search_arguments(back=False):
     arguments = summer.search(back=back)
-    return {
-        **arguments,
-        **{name: str(arguments[name]) for name in ("out_at", "ret_at") if name in arguments},
-    }
+    days = {name: str(arguments[name]) for name in ("out_at", "ret_at") if name in arguments}
+    return {**arguments, **days}
 
 
 def make_booking(view_tool):
     short, _ = view_tool("availability_search", **search_arguments(back=True))
     firsts = {one["direction"]: one for one in reversed(short["items"])}
-    choices = [
-        {
-            "availability_id": one["id"],
-            "tariff_id": next(
-                tariff["id"]
-                for tariff in one["tariffs"]
-                if tariff["type"] == "Ticket" and not tariff["roundtrip_locked"]
-            ),
-            "place_id": one["places"][0]["id"],
-        }
-        for one in firsts.values()
-    ]
-    return view_tool(
-        "bookings_create", availabilities=choices, passengers=[TRAVELLER], contact=CONTACT
-    )
+    choices = []
+    for one in firsts.values():
+        kinds = [(tariff["type"], tariff["roundtrip_locked"]) for tariff in one["tariffs"]]
+        choices.append(selection_of(one, kinds.index(("Ticket", False))))
+    more = {"passengers": [TRAVELLER], "contact": CONTACT}
+    return view_tool("bookings_create", availabilities=choices, **more)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "catalogue_ports",
-        "catalogue_journeys",
-        "catalogue_vehicle_brands",
-        "catalogue_vehicle_types",
-        "mcp_companies",
-    ],
-)
-def test_a_catalogue_matches_its_schema(view_tool, name):
-    short, full = view_tool(name)
-    assert short["count"] == full["count"] == len(short["items"]) > 1
-    assert short["unreadable"] == 0
-    assert short["items"][0].items() <= full["items"][0].items()
+def test_a_catalogue_matches_its_schema(view_tool):
+    names = ("ports", "journeys", "vehicle_brands", "vehicle_types")
+    for name in (*(f"catalogue_{one}" for one in names), "mcp_companies"):
+        short, full = view_tool(name)
+        assert short["count"] == full["count"] == len(short["items"]) > 1, name
+        assert short["unreadable"] == 0, name
+        assert short["items"][0].items() <= full["items"][0].items(), name
 
 
 def test_short_views_are_enough_to_book_and_cancel(view_tool):
@@ -142,12 +122,8 @@ def test_short_views_are_enough_to_book_and_cancel(view_tool):
     assert cancelled["previewed"]["currency"] == fee["currency"] == "EUR"
     assert Decimal(refunded["refund_amount"]) >= 0
     assert voucher == {"url": None}
-    assert (
-        datetime.fromisoformat(
-            ticket["availability"]["outward"]["journey"]["depart_at"]
-        ).utcoffset()
-        is not None
-    )
+    departure = ticket["availability"]["outward"]["journey"]["depart_at"]
+    assert datetime.fromisoformat(departure).utcoffset() is not None
     short = json.dumps(
         [search, created, before, fee, confirmed, booking, ticket, cancelled, refunded, voucher],
         ensure_ascii=False,
@@ -158,21 +134,14 @@ def test_short_views_are_enough_to_book_and_cancel(view_tool):
         assert "qr_code" not in one
 
 
-def test_contains_filters_a_list(ferry):
+def test_contains_filters_a_list_and_a_toolkit_passes_it_on(ferry):
     tool = TOOLS["catalogue_ports"]
     ports = attrgetter(tool.operation)(ferry)()
     assert view_of(ports, "short", "MARSEILLE")["items"] == [
         {"code": "FRMRS", "name": "Marseille", "country": "France"}
     ]
-    assert view_of(ports, "short", "no such port") == {
-        "items": [],
-        "count": 0,
-        "unreadable": 0,
-    }
+    assert view_of(ports, "short", "no such port") == {"items": [], "count": 0, "unreadable": 0}
     assert view_of(ports, "full", "country")["count"] == 0
-
-
-def test_a_toolkit_passes_contains_on(ferry):
     answer = Toolkit(ferry, tools="all").call("catalogue_ports", {"contains": "marseille"})
     assert [one["code"] for one in answer["result"]["items"]] == ["FRMRS"]
 
@@ -199,14 +168,17 @@ def test_unreadable_records_are_counted_and_not_shown():
     }
 
 
-def test_every_record_of_a_tool_has_a_short_view():
+def test_every_result_is_an_object_and_every_record_has_a_short_view():
     for tool in TOOLS.values():
-        tool.definition(approval=False, call=repr)
+        result = tool.definition(approval=False, call=repr).output_schema["properties"]["result"]
+        assert result["type"] == "object"
     for record, names in SHORT.items():
         model = getattr(models, record)
         assert issubclass(model, Model)
         for name in names:
             assert name in model.model_fields or hasattr(model, name)
+            # A short view has no field that the repr hides.
+            assert name not in model.model_fields or model.model_fields[name].repr
 
 
 def test_a_record_without_a_row_is_shown_whole_only_if_it_is_of_a_catalogue():
@@ -215,12 +187,6 @@ def test_a_record_without_a_row_is_shown_whole_only_if_it_is_of_a_catalogue():
     assert not has_full_view(VehicleBrand)
     with pytest.raises(LookupError, match=r"add Kept to views\.json"):
         view_of(models.Kept.model_construct(), "short")
-
-
-def test_a_short_view_has_no_field_that_the_repr_hides():
-    for record, names in SHORT.items():
-        fields = getattr(models, record).model_fields
-        assert all(fields[name].repr for name in names if name in fields)
 
 
 def test_unknown_fields_are_not_shown():
@@ -238,6 +204,10 @@ def test_texts_are_one_line_and_cut():
     assert short.endswith("…")
     assert len(full) == 2_000
     assert full.isprintable()
+    # An address is cut later.
+    url = "https://example.org/" + "v" * 1_900
+    assert view_of(Voucher(url=url), "short") == {"url": url}
+    assert len(view_of(Voucher(url=url + "v" * 100_000), "full")["url"]) == 2_000
 
 
 def test_names_of_members_are_cleaned_like_texts():
@@ -252,12 +222,6 @@ def test_names_of_members_are_cleaned_like_texts():
     assert view["next_actions"] == [
         {"name": "Pay NOW", "mandatory": False, "time_limit": "Pay NOW"}
     ]
-
-
-def test_an_address_is_cut_later_than_other_texts():
-    url = "https://example.org/" + "v" * 1_900
-    assert view_of(Voucher(url=url), "short") == {"url": url}
-    assert len(view_of(Voucher(url=url + "v" * 100_000), "full")["url"]) == 2_000
 
 
 @each("detail", ["short", "full"])
@@ -311,13 +275,9 @@ def test_an_action_without_a_tool_names_none():
         },
     }
     booking = Booking.model_validate(wire)
+    limit = wire["possible_actions"]["Pay"]["timeLimit"]
     actions = [
-        {
-            "name": "Pay",
-            "mandatory": True,
-            "time_limit": "2026-07-01T10:00:00+02:00",
-            "tool": "bookings_confirm",
-        },
+        {"name": "Pay", "mandatory": True, "time_limit": limit, "tool": "bookings_confirm"},
         {"name": "Retry", "mandatory": False, "time_limit": "soon"},
     ]
     for detail in ("short", "full"):
@@ -390,9 +350,3 @@ def test_deep_nesting_is_cut():
         **{**vars(Booking.model_validate(samples.BOOKING)), "journey_details": {"deep": deep}}
     )
     assert len(json.dumps(view_of(booking, "full"))) < 5_000
-
-
-def test_a_result_is_described_as_an_object():
-    for tool in TOOLS.values():
-        result = tool.definition(approval=False, call=repr).output_schema["properties"]["result"]
-        assert result["type"] == "object"

@@ -11,24 +11,13 @@ from ferry_sdk import Ferry, __version__
 from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.planning.route_files import account_name
 from ferry_sdk.sandbox import Sandbox
-from tests.cli.commands import COMMAND, Ended, environment
+from tests.cli.commands import ADA, COMMAND, Ended, environment
 from tests.support import processes
 from tests.support.trip import DAY, NOW, TRAVELLERS, search_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-
-    from ferry_sdk.models import PassengerDict
-
-
-ADA: PassengerDict = {
-    "type": "Adult",
-    "first_name": "Ada",
-    "last_name": "Reyes",
-    "gender": "Female",
-    "age": 34,
-}
 
 
 @pytest.fixture(scope="session")
@@ -94,17 +83,10 @@ def ferry(ferry_sandbox: Sandbox) -> Iterator[Ferry]:
 @pytest.fixture
 def order(tmp_path: Path) -> Path:
     """An order file with a search."""
-    content = {
-        "search": {
-            "origin": "Tarifa",
-            "destination": "MATNG",
-            "on": f"{DAY}",
-            "companies": ["BALEARIA"],
-        },
-        "passengers": [ADA],
-    }
+    # The other company takes seconds to issue a ticket.
+    trip = {"origin": "Tarifa", "destination": "MATNG", "on": f"{DAY}", "companies": ["BALEARIA"]}
     file = tmp_path / "order.json"
-    file.write_text(json.dumps(content), "utf-8")
+    file.write_text(json.dumps({"search": trip, "passengers": [ADA]}), "utf-8")
     return file
 
 

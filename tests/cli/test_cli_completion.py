@@ -1,7 +1,5 @@
 """Shell completion."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 
@@ -14,7 +12,7 @@ from tests.support.tiers import LONG, mostly_long
 COMPLETE = "from ferry_sdk.__main__ import main; main()"
 
 
-def complete(sandbox, *words: str, **more: str) -> str:
+def complete(sandbox, *words, **more):
     asked = {"_FERRY_COMPLETE": "complete_bash", "COMP_WORDS": "\n".join(("ferry", *words))}
     asked |= {"COMP_CWORD": str(len(words)), **more}
     done = processes.run(

@@ -1,17 +1,12 @@
 """`ferry conform`: the service against what the client assumes."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
 
 from ferry_sdk.sandbox import Profile, Sandbox
+from tests.support.effects import effects
 from tests.support.tiers import LONG, mostly_long
-
-
-def effects(sandbox):
-    return [effect.operation for effect in sandbox.counters.effects]
 
 
 def test_a_service_that_conforms_exits_with_0_and_nothing_is_written(cli, ferry_sandbox):

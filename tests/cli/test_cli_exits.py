@@ -1,7 +1,5 @@
 """The exit code and message of every outcome."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -12,6 +10,7 @@ import pytest
 
 from ferry_sdk.cli.terminal.errors import Exit
 from tests.cli.commands import COMMAND, environment
+from tests.support import processes
 from tests.support.processes import start
 from tests.support.tiers import LONG, mostly_long
 from tests.support.trip import DAY
@@ -158,7 +157,7 @@ def test_a_booking_that_is_confirmed_while_the_question_is_open_is_already_confi
 
 @LONG
 def test_a_fee_that_rises_after_it_was_shown_is_not_paid(
-    cli, ferry, ferry_sandbox, booked, ticket, tmp_path
+    ferry, ferry_sandbox, booked, ticket, tmp_path
 ):
     leaving = ferry.tickets.get(ticket).availability.outward.journey.depart_at
     ferry_sandbox.faults.add("delay_before", "bookings.cancel_fee", after=1, seconds=4)
@@ -298,9 +297,7 @@ def test_a_pipe_without_another_end_blocks_no_command(cli, tmp_path):
 
 def test_a_missing_extra_is_named_in_one_line(tmp_path):
     program = "import sys; sys.modules['typer'] = None; import ferry_sdk.__main__ as m; m.main()"
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=tmp_path
-    )
+    done = processes.run([sys.executable, "-c", program], cwd=tmp_path, new=True)
     assert done.returncode == 1
     assert 'pip install "ferry-sdk[cli]"' in done.stderr
     assert done.stderr.count("\n") == 1
@@ -320,7 +317,7 @@ def test_a_voucher_needs_an_existing_folder(cli, ticket):
 
 
 def test_a_voucher_replaces_no_file_that_the_command_does_not_name(
-    cli, ferry, ferry_sandbox, ticket, tmp_path
+    cli, ferry_sandbox, ticket, tmp_path
 ):
     number = {"field": "ticket_number", "value": "../\u202e.bashrc"}
     ferry_sandbox.faults.add("unknown_enum", "tickets.get", times=3, **number)
@@ -334,7 +331,7 @@ def test_a_voucher_replaces_no_file_that_the_command_does_not_name(
     assert file.read_bytes().startswith(b"%PDF-")
 
 
-def test_the_voucher_of_a_booking_names_its_tickets(cli, ferry, booked, ticket):
+def test_the_voucher_of_a_booking_names_its_tickets(cli, booked, ticket):
     message = cli("voucher", booked, code=3).err
     assert f"this is the id of a booking; run `ferry voucher {ticket}` (" in message
     tickets = cli("show", booked, "--json").document["booking"]["tickets"]
@@ -365,7 +362,7 @@ def test_a_closed_pipe_prints_no_traceback(ferry_sandbox, tmp_path):
 
 @LONG
 @pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="processes are not listed in /proc")
-def test_the_arguments_of_a_process_contain_no_token(ferry_sandbox, tmp_path):
+def test_the_arguments_of_a_process_contain_no_token(ferry_sandbox):
     ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=2)
     with subprocess.Popen(
         [*COMMAND, "ports"], env=environment(ferry_sandbox), stdout=subprocess.PIPE

@@ -1,9 +1,6 @@
 """The help and the overview: what they list, how they fit, and what they import."""
 
-from __future__ import annotations
-
 import inspect
-import subprocess
 import sys
 from importlib import import_module
 
@@ -11,6 +8,7 @@ import pytest
 
 from ferry_sdk.cli.app import COMMANDS, load_command
 from tests.cli.terminals import terminal
+from tests.support import processes
 
 NARROW = (24, 40)
 FAMILIES = ("journal", "orders")
@@ -49,9 +47,7 @@ try:
 finally:
     print(sorted({"pydantic", "httpx", "httpcore", "ferry_sdk.client"} & sys.modules.keys()))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
+    done = processes.run([sys.executable, "-c", program], new=True)
     assert done.stdout.splitlines()[-1] == "[]"
     assert "reconcile" in done.stdout
 

@@ -1,11 +1,7 @@
 """`ferry journal`: list, show and settle the writes on record."""
 
-from __future__ import annotations
-
 import os
-import signal
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing
 
@@ -17,12 +13,12 @@ from ferry_sdk import APIError, Ferry
 from ferry_sdk.journal import Journal
 from ferry_sdk.journal.schema import entries as entries_table
 from ferry_sdk.types import Intent, OutcomeDetails
-from tests.cli.commands import COMMAND, environment
+from tests.cli.commands import COMMAND, environment, interrupt
 from tests.support import processes, trip
 from tests.support.tiers import LONG
 
 
-def begin(journal: Journal, operation: str = "bookings.create", **subject: str) -> str:
+def begin(journal, operation="bookings.create", **subject):
     identity = f"{operation} {subject}".encode()
     return journal.begin(
         Intent(operation, operation, "POST", "/api/booking", subject, identity, "c-1")
@@ -169,7 +165,7 @@ def test_a_new_journal_is_a_warning(cli, tmp_path, booked):
     assert "shop.db is new" in cli(*words).err
 
 
-def test_recover_records_what_a_read_shows(cli, ferry_sandbox, dying, run, journal, booked):
+def test_recover_records_what_a_read_shows(ferry_sandbox, dying, run, journal, booked):
     dying.bookings.confirm(booked)
     ferry_sandbox.faults.add("refused", "bookings.cancel")
     with pytest.raises(APIError):
@@ -230,23 +226,16 @@ def test_settle_refuses_what_the_service_contradicts(run, journal, ferry, ferry_
 def interrupt_confirm(ferry_sandbox, tmp_path, url, booked):
     """Run `ferry confirm`, stop it when the service has confirmed, and return what it printed."""
 
-    def run(before_the_signal) -> str:
+    def run(before_the_signal):
+        def confirmed():
+            made = ferry_sandbox.counters.effects_of("bookings.confirm")
+            if made:
+                before_the_signal()
+            return made
+
         ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=30)
-        with processes.start(
-            [*COMMAND, "confirm", booked, "--yes", "--journal", url],
-            cwd=tmp_path,
-            env=environment(ferry_sandbox),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as process:
-            while not ferry_sandbox.counters.effects_of("bookings.confirm"):
-                assert process.poll() is None
-            before_the_signal()
-            process.send_signal(signal.SIGTERM)
-            _, output = process.communicate(timeout=30)
-        assert process.returncode == 130, output
-        return output
+        words = ("confirm", booked, "--yes", "--journal", url)
+        return interrupt(ferry_sandbox, tmp_path, *words, when=confirmed)
 
     return run
 
@@ -262,7 +251,7 @@ def test_an_interrupted_write_names_its_entry(interrupt_confirm, journal):
 def test_an_interrupted_write_is_interrupted_even_if_the_journal_fails(
     interrupt_confirm, journal, tmp_path
 ):
-    def break_journal() -> None:
+    def break_journal():
         with closing(sqlite3.connect(tmp_path / "ferry.db")) as database:
             database.execute(f"DROP TABLE {entries_table.name}")
 

@@ -1,7 +1,5 @@
 """JSON output, and text output without a terminal."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import datetime, timedelta, timezone
@@ -157,7 +155,7 @@ def test_calendar(cli):
 
 
 def test_tickets_are_found_unless_others_are_wanted(cli):
-    def kinds(*words: str) -> set[str]:
+    def kinds(*words):
         found = cli("search", *SEARCH, *words, "--json").document
         return {fare["reservation_type"] for trip in found["trips"] for fare in trip["fares"]}
 
@@ -271,7 +269,7 @@ def test_a_booking_is_made_shown_confirmed_and_cancelled(cli, order, tmp_path):
     assert ended["cancellation"]["booking_id"] == some_id
 
 
-def test_an_error_is_a_json_document(cli, ferry_sandbox):
+def test_an_error_is_a_json_document(cli):
     ended = cli("show", "nothing", "--json", code=4)
     error = ended.document["error"]
     assert ended.err == ""

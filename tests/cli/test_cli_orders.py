@@ -1,7 +1,5 @@
 """Order files: both forms, and errors in them."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import timedelta
@@ -12,28 +10,23 @@ from ferry_sdk import InvalidInputError
 from ferry_sdk.cli.orders.files import read_travellers
 from ferry_sdk.journal import Journal
 from ferry_sdk.orders import unfinished
+from tests.cli.commands import ADA
 from tests.support import trip as later
+from tests.support.effects import effects
 from tests.support.summer import DAY, stopped
 from tests.support.tiers import mostly_long
 
-PERSON = {
-    "type": "Adult",
-    "first_name": "Ada",
-    "last_name": "Reyes",
-    "gender": "Female",
-    "age": 34,
-}
 SEARCH = {"origin": "Genova", "destination": "ITPMO", "on": f"{DAY}", "companies": ["GNV"]}
 
 
 @pytest.fixture
-def arguments(cli) -> dict:
+def arguments(cli):
     """The arguments of `bookings.create`, from the output of a search."""
     words = ["Tarifa", "MATNG", "--on", f"{later.DAY}", "--adult", "34F", "--company", "BALEARIA"]
     trip = cli("search", *words, "--json").document["trips"][0]
     return {
         "availabilities": trip["fares"][0]["availabilities"],
-        "passengers": [PERSON],
+        "passengers": [ADA],
         "reservation_type": trip["fares"][0]["reservation_type"],
         "contact": {"name": "Ada Reyes", "email": "ada@example.org"},
     }
@@ -74,7 +67,7 @@ def test_travellers_of_a_file_have_the_ages_of_the_day(cli, tmp_path):
 
 
 @pytest.fixture
-def party(tmp_path) -> list[str]:
+def party(tmp_path):
     """The options of a booking for one named traveller."""
     content = "first_name,last_name,gender,birth_date\nAda,Reyes,F,1991-04-02\n"
     (tmp_path / "party.csv").write_text(content, "utf-8")
@@ -101,7 +94,7 @@ def test_two_sailings_that_meet_are_booked_as_one_order(cli, ferry, ferry_sandbo
     assert "CONFLICT" in cli(*words, code=4).err
     ended = cli(*words)
     assert "separate tickets: nobody is bound to wait" in ended.err
-    assert [one.operation for one in ferry_sandbox.counters.effects] == [
+    assert effects(ferry_sandbox) == [
         "bookings.create",
         "bookings.cancel",
         *["bookings.create"] * 2,
@@ -141,7 +134,7 @@ def test_a_search_and_a_choice_with_a_vehicle(cli, ferry, ferry_sandbox):
     order = {
         "search": {**SEARCH, "vehicle": "FIAT__500"},
         "choices": [{"leaves": "22:05", "tariff": "Option", "place": "Suite for 2"}],
-        "passengers": [PERSON],
+        "passengers": [ADA],
     }
     made = cli("book", "--from", "-", "--yes", "--json", given=json.dumps(order)).document
     booking = ferry.bookings.get(made["booking"]["booking_id"])
@@ -158,7 +151,7 @@ def test_a_search_of_a_file_may_be_for_a_presale(cli, ferry, ferry_sandbox):
         ({"reservation_type": "PRESALE"}, [], True),
         ({}, [{"tariff": "Presale"}], True),
     ]:
-        order = {"search": {**SEARCH, **changes}, "choices": choices, "passengers": [PERSON]}
+        order = {"search": {**SEARCH, **changes}, "choices": choices, "passengers": [ADA]}
         made = cli("book", "--from", "-", "--yes", "--json", given=json.dumps(order)).document
         booking = ferry.bookings.get(made["booking"]["booking_id"])
         left = booking.expire_at - ferry_sandbox.clock.now()
@@ -168,7 +161,7 @@ def test_a_search_of_a_file_may_be_for_a_presale(cli, ferry, ferry_sandbox):
 def test_a_flexible_search_is_booked_from_a_file(cli, ferry):
     words = ["search", "Genoa", "Palermo", "--on=2050-06-01", "--flexible=2", "--adult=34F"]
     search = cli(*words, "--json").document["search"]
-    order = json.dumps({"search": search, "passengers": [PERSON]})
+    order = json.dumps({"search": search, "passengers": [ADA]})
     made = cli("book", "--from", "-", "--yes", "--json", given=order).document
     booking = ferry.bookings.get(made["booking"]["booking_id"])
     departure = booking.tickets[0].availability.outward.journey.depart_at
@@ -185,8 +178,8 @@ def test_a_flexible_search_is_booked_from_a_file(cli, ferry):
             ('{"contact": null, "passengers": [{"age": 1, "age": 2}]}', "-: age: duplicate name"),
             ({"passengers": []}, "passengers"),
             ({"search": None}, "availabilities or search"),
-            ({"passengers": [{**PERSON, "age": "old"}]}, "passengers[0].age"),
-            ({"passengers": [{**PERSON, "name": "x"}]}, "passengers[0].name"),
+            ({"passengers": [{**ADA, "age": "old"}]}, "passengers[0].age"),
+            ({"passengers": [{**ADA, "name": "x"}]}, "passengers[0].name"),
             ({"passengers": [{"type": "Adult", "first_name": "Ada"}]}, "passengers[0]"),
             ({"choices": [{"leaves": "03:33"}]}, "choices[0].leaves"),
             ({"choices": [{"tariff": "Gift"}]}, "choices[0].tariff"),
@@ -204,7 +197,7 @@ def test_a_flexible_search_is_booked_from_a_file(cli, ferry):
 )
 def test_an_invalid_order_names_the_field(cli, ferry_sandbox, order, named):
     stopped(ferry_sandbox)
-    valid = {"passengers": [PERSON], "search": SEARCH}
+    valid = {"passengers": [ADA], "search": SEARCH}
     given = order if isinstance(order, str) else json.dumps(valid | order)
     ended = cli("book", "--from", "-", "--yes", given=given, code=3 if named else 4)
     assert named in ended.err

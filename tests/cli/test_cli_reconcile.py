@@ -1,7 +1,5 @@
 """`ferry reconcile`: payments in a file against the bookings in a journal."""
 
-from __future__ import annotations
-
 import pytest
 
 from ferry_sdk import Ferry, OutcomeUnknownError

@@ -1,10 +1,6 @@
 """`ferry orders`: list, show and resume what is on record."""
 
-from __future__ import annotations
-
 import json
-import signal
-import subprocess
 
 import pytest
 
@@ -12,8 +8,8 @@ pytest.importorskip("sqlalchemy", reason="the extra journal is not installed")
 
 from ferry_sdk import OrderError, orders
 from ferry_sdk.journal import Journal
-from tests.cli.commands import COMMAND, environment
-from tests.support import processes
+from tests.cli.commands import interrupt
+from tests.support.effects import effects
 from tests.support.tiers import mostly_long
 from tests.support.trip import DAY, PASSENGERS, found
 
@@ -100,21 +96,12 @@ def test_an_interrupted_change_names_its_order(
     ferry.bookings.confirm(booked)
     before = len(ferry_sandbox.counters.effects)
     ferry_sandbox.faults.add("delay_after", f"bookings.{write}", seconds=30)
-    with processes.start(
-        [*COMMAND, "change", booked, "--from", str(order), "--yes", "--journal", url],
-        cwd=tmp_path,
-        env=environment(ferry_sandbox),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        while not any(
-            one.operation == f"bookings.{write}" for one in ferry_sandbox.counters.effects[before:]
-        ):
-            assert process.poll() is None
-        process.send_signal(signal.SIGTERM)
-        _, output = process.communicate(timeout=30)
-    assert process.returncode == 130, output
+    words = ("change", booked, "--from", str(order), "--yes", "--journal", url)
+
+    def written():
+        return f"bookings.{write}" in effects(ferry_sandbox)[before:]
+
+    output = interrupt(ferry_sandbox, tmp_path, *words, when=written)
     (left,) = orders.unfinished(journal=journal)
     assert f"interrupted; the change is order {left.id}" in output
     assert f"run `ferry orders resume {left.id}`" in output

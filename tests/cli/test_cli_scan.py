@@ -1,17 +1,13 @@
 """`ferry scan`: a folder of Parquet files, and how to go on."""
 
-from __future__ import annotations
-
 import os
 import signal
-import subprocess
 from datetime import timedelta
 
 import pyarrow.parquet as pq
 import pytest
 
-from tests.cli.commands import COMMAND, environment
-from tests.support.processes import start
+from tests.cli.commands import interrupt
 from tests.support.tiers import LONG
 from tests.support.trip import DAY
 
@@ -52,18 +48,11 @@ def test_a_scan_without_a_folder_or_with_an_invalid_rate_is_refused(cli):
 @pytest.mark.skipif(os.name != "posix", reason="a process cannot be sent Ctrl-C")
 def test_ctrl_c_says_how_to_go_on(cli, ferry_sandbox, tmp_path):
     ferry_sandbox.faults.add("delay_before", "availability.search", seconds=0.2, times=None)
-    with start(
-        [*COMMAND, *INTO],
-        cwd=tmp_path,
-        env=environment(ferry_sandbox),
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        while ferry_sandbox.counters.requests.get("availability.search", 0) < 8:
-            assert process.poll() is None
-        process.send_signal(signal.SIGINT)
-        _, output = process.communicate(timeout=60)
-    assert process.returncode == 130, output
+
+    def asked():
+        return ferry_sandbox.counters.requests.get("availability.search", 0) >= 8
+
+    output = interrupt(ferry_sandbox, tmp_path, *INTO, when=asked, number=signal.SIGINT)
     assert "of 20 searches are in fares; run the scan again to go on" in output
     ferry_sandbox.faults.clear()
     cli(*INTO)

@@ -1,22 +1,17 @@
 """Streams that are closed, full, unread or in another encoding."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex
-import signal
 import subprocess
-from typing import TYPE_CHECKING
+from functools import partial
 
 import pytest
 
-from tests.cli.commands import COMMAND, SEARCH, Ended, environment
-from tests.support.processes import launch_command, start
+from tests.cli.commands import COMMAND, SEARCH, Ended, environment, interrupt
+from tests.support.effects import effects
+from tests.support.processes import launch_command
 from tests.support.tiers import LONG, mostly_long
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 if os.name != "posix":
     pytest.skip("the shell's own words for it", allow_module_level=True)
@@ -28,10 +23,10 @@ HOSTILE = "Ferry [red]x[/red] :smile: \x1b[2J\x1b]0;t\x07\x9b31m\none more"
 
 
 @pytest.fixture
-def shell(ferry_sandbox, tmp_path) -> Callable[..., Ended]:
+def shell(ferry_sandbox, tmp_path):
     """Run `ferry` with streams redirected by a shell."""
 
-    def run(words: list[str], redirected: str, *, new: bool = False, **more: str) -> Ended:
+    def run(words, redirected, *, new=False, **more):
         env = environment(ferry_sandbox, **more)
         whole = [*COMMAND, *words]
         command = shlex.join(whole if new else launch_command(whole, env))
@@ -51,10 +46,6 @@ def shell(ferry_sandbox, tmp_path) -> Callable[..., Ended]:
         return Ended(done.returncode, done.stdout, done.stderr)
 
     return run
-
-
-def effects(sandbox) -> list[str]:
-    return [one.operation for one in sandbox.counters.effects]
 
 
 @pytest.mark.parametrize("closed", mostly_long(["<&- >&- 2>&-", "<&-", ">&-", "2>&-"]))
@@ -134,17 +125,6 @@ def test_a_hostile_name_is_printed_as_text(shell, ferry_sandbox, field):
 
 def test_a_command_terminated_in_a_write_names_its_correlation_id(ferry_sandbox, tmp_path, booked):
     ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=30)
-    with start(
-        [*COMMAND, "confirm", booked, "--yes"],
-        cwd=tmp_path,
-        env=environment(ferry_sandbox),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        while not ferry_sandbox.counters.effects_of("bookings.confirm"):
-            assert process.poll() is None
-        process.send_signal(signal.SIGTERM)
-        _, output = process.communicate(timeout=30)
-    assert process.returncode == 130, output
+    confirmed = partial(ferry_sandbox.counters.effects_of, "bookings.confirm")
+    output = interrupt(ferry_sandbox, tmp_path, "confirm", booked, "--yes", when=confirmed)
     assert "may have happened (correlation id " in output

@@ -1,7 +1,5 @@
 """Drive commands in a pseudo-terminal, from the first prompt to the exit code."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -12,6 +10,7 @@ from datetime import timedelta
 import pytest
 
 from tests.cli.commands import SEARCH
+from tests.support.effects import effects
 from tests.support.tiers import LONG, mostly_long
 
 pytest.importorskip("pexpect")
@@ -20,11 +19,6 @@ if sys.platform == "win32":
 
 from tests.cli.terminals import terminal
 from tests.support.trip import DAY as LATER
-
-
-def effects(sandbox) -> list[str]:
-    return [one.operation for one in sandbox.counters.effects]
-
 
 HOSTILE = "B1\x1b]0;t\x07\x9b31m\x7f\u202e\u2066\n  fee     1.23 EUR\r\u2028  refund  9.99 EUR"
 CONTROLS = {*"\x1b\x07\x9b\x7f\u202e\u2066\u2028"}
@@ -122,29 +116,11 @@ def test_confirm_shows_the_total_and_asks(ferry_sandbox, ferry, tmp_path, booked
 
 
 def test_change_shows_what_is_paid_and_given_back_and_asks_once(
-    ferry_sandbox, ferry, tmp_path, booked
+    ferry_sandbox, ferry, tmp_path, booked, order
 ):
     ferry.bookings.confirm(booked)
     fee = ferry.bookings.cancel_fee(booked)
-    wish = {
-        "search": {
-            "origin": "Tarifa",
-            "destination": "MATNG",
-            "on": f"{LATER}",
-            "companies": ["BALEARIA"],  # the other one takes seconds to issue a ticket
-        },
-        "passengers": [
-            {
-                "type": "Adult",
-                "first_name": "Zoë",
-                "last_name": "Ngũgĩ",
-                "gender": "Female",
-                "age": 34,
-            }
-        ],
-    }
-    (tmp_path / "wish.json").write_text(json.dumps(wish), "utf-8")
-    words = ("change", booked, "--from", "wish.json", "--journal", "sqlite:///desk.db")
+    words = ("change", booked, "--from", str(order), "--journal", "sqlite:///desk.db")
     with terminal(ferry_sandbox, tmp_path, *words) as person:
         person.expect(f"{fee.refund_amount:.2f} EUR")
         person.expect("and cancel the old booking?")

@@ -1,7 +1,5 @@
 """The booking that a check makes is cancelled, whatever happens."""
 
-from __future__ import annotations
-
 import gc
 import logging
 import signal
@@ -26,6 +24,7 @@ from ferry_sdk.conformance.probes import Probes
 from ferry_sdk.conformance.recordings import Recording
 from ferry_sdk.conformance.steps import perform
 from ferry_sdk.sandbox import Sandbox
+from tests.support.effects import effects
 from tests.support.tiers import LONG
 from tests.support.trip import NOW
 
@@ -52,10 +51,6 @@ def sandbox(service):
 def ferry(sandbox):
     with Ferry(sandbox.token, base_url=sandbox.base_url, max_retries=0) as client:
         yield client
-
-
-def effects(sandbox):
-    return [effect.operation for effect in sandbox.counters.effects]
 
 
 def seen(report):

@@ -33,11 +33,9 @@ def test_a_call_is_a_request_a_response_and_an_outcome(make_client, event_log, f
         make_client().catalogue.ports()
     request, response, outcome = event_log.events
     assert request.call is response.request.call is outcome.call
-    assert (request.call.operation, request.call.correlation_id) == (
-        "catalogue.ports",
-        "order-4711",
-    )
-    assert (request.operation, request.attempt) == ("catalogue.ports", 1)
+    assert request.call.correlation_id == "order-4711"
+    assert request.call.operation == request.operation == "catalogue.ports"
+    assert request.attempt == 1
     assert (request.protocol, request.method, request.route) == ("REST", "GET", "/api/port")
     there = urlsplit(ferry_sandbox.base_url)
     assert (request.host, request.port) == (there.hostname, there.port)
@@ -65,14 +63,11 @@ def test_a_retry_is_told_between_the_attempts(make_client, event_log, ferry_sand
     assert [retry.attempt for retry in event_log.retries] == [1, 2]
     statuses = [response.status_code for response in event_log.responses]
     assert sorted(statuses, key=str) == [200, 429, None]
-    assert {retry.problem for retry in event_log.retries} == {
-        "RateLimitError",
-        "ConnectionFailedError",
-    }
+    problems = {retry.problem for retry in event_log.retries}
+    assert problems == {"RateLimitError", "ConnectionFailedError"}
     assert [retry.status_code for retry in event_log.retries] == statuses[:2]
-    assert [attempt.waited for attempt in event_log.outcome.attempts[:2]] == [
-        retry.wait for retry in event_log.retries
-    ]
+    waited = [attempt.waited for attempt in event_log.outcome.attempts[:2]]
+    assert waited == [retry.wait for retry in event_log.retries]
 
 
 def test_a_lost_reply_and_its_reading_back_are_one_call(
@@ -101,11 +96,9 @@ def test_what_cannot_be_known_is_unknown_and_recovering_is_a_call_of_its_own(
     ferry = make_client()
     with pytest.raises(OutcomeUnknownError) as raised:
         ferry.bookings.confirm(booking_id)
-    assert (event_log.outcome.outcome, event_log.outcome.problem) == (
-        "unknown",
-        "OutcomeUnknownError",
-    )
-    assert event_log.outcome.attempts == raised.value.attempts
+    told = event_log.outcome
+    assert (told.outcome, told.problem) == ("unknown", "OutcomeUnknownError")
+    assert told.attempts == raised.value.attempts
     assert len(event_log.retries) == len(event_log.requests) - 2 > 0
     ferry_sandbox.faults.clear()
     event_log.events.clear()
@@ -227,12 +220,8 @@ def test_a_voucher_is_fetched_under_no_address_of_its_own(
 
 def test_no_event_names_an_id_a_token_or_a_traveller(make_client, event_log, ferry_sandbox):
     ferry = make_client()
-    for call in (
-        ferry.tickets.get,
-        ferry.tickets.cancel,
-        ferry.bookings.get,
-        ferry.bookings.confirm,
-    ):
+    tickets, bookings = ferry.tickets, ferry.bookings
+    for call in (tickets.get, tickets.cancel, bookings.get, bookings.confirm):
         with suppress(FerryError):
             call("id-4711")
     with suppress(FerryError):

@@ -79,16 +79,11 @@ def test_an_async_hook_that_hangs_is_left_after_a_while(
 ):
     monkeypatch.setattr("ferry_sdk._engine.hook_runner.LONGEST", 0.1)
 
+    hooks = {"response": [lambda _: anyio.sleep(60)], "outcome": [event_log.events.append]}
+    settings = {"base_url": ferry_sandbox.base_url, "deadline": 20, "event_hooks": hooks}
+
     async def main():
-        async with AsyncFerry(
-            ferry_sandbox.token,
-            base_url=ferry_sandbox.base_url,
-            deadline=20,
-            event_hooks={
-                "response": [lambda _: anyio.sleep(60)],
-                "outcome": [event_log.events.append],
-            },
-        ) as ferry:
+        async with AsyncFerry(ferry_sandbox.token, **settings) as ferry:
             with anyio.fail_after(15):
                 return await ferry.bookings.confirm(booking_id)
 
@@ -99,11 +94,8 @@ def test_an_async_hook_that_hangs_is_left_after_a_while(
 
 
 def test_an_awaitable_of_a_plain_function_is_told_of_by_the_sync_client(ferry_sandbox, caplog):
-    with Ferry(
-        ferry_sandbox.token,
-        base_url=ferry_sandbox.base_url,
-        event_hooks={"request": [lambda event: afailing(event)]},  # noqa: PLW0108 -- not seen to be async
-    ) as ferry:
+    hooks = {"request": [lambda event: afailing(event)]}  # noqa: PLW0108 -- not seen to be async
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=hooks) as ferry:
         assert ferry.catalogue.ports()
     (record,) = warnings_of(caplog)
     assert "ConfigurationError" in record.getMessage()
@@ -135,13 +127,8 @@ def test_a_write_that_is_cancelled_in_a_hook_is_on_record_as_what_it_is(
                 scope.cancel()
                 await anyio.sleep(15)
 
-            hooks = {name: [hook]}
-            ferry = AsyncFerry(
-                ferry_sandbox.token,
-                base_url=ferry_sandbox.base_url,
-                journal=journal,
-                event_hooks=hooks,
-            )
+            settings = {"journal": journal, "event_hooks": {name: [hook]}}
+            ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, **settings)
             await ferry.bookings.confirm(booking_id)
         assert scope.cancelled_caught
         await ferry.aclose()
@@ -167,7 +154,5 @@ def test_an_interruption_in_a_hook_goes_on(ferry_sandbox, event_log):
     ):
         ferry.bookings.confirm("b-1")
     assert event_log.kinds == ["request", "response", "outcome"]
-    assert (event_log.outcome.outcome, event_log.outcome.problem) == (
-        "not_sent",
-        "KeyboardInterrupt",
-    )
+    told = event_log.outcome
+    assert (told.outcome, told.problem) == ("not_sent", "KeyboardInterrupt")

@@ -1,11 +1,8 @@
 """The metrics of calls and requests, by the in-memory reader, over real connections."""
 
-from __future__ import annotations
-
 import ssl
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -18,10 +15,6 @@ from tests.backend.children import Child
 from tests.support.trip import PASSENGERS
 from tests.transport.scripted import Service, over_tls
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10)
 
 
@@ -32,18 +25,18 @@ class Meters:
         provider: Makes meters.
     """
 
-    def __init__(self) -> None:
+    def __init__(self):
         self._reader = InMemoryMetricReader()
         self.provider = MeterProvider([self._reader], shutdown_on_exit=False)
 
-    def metrics(self) -> dict[str, Any]:
+    def metrics(self):
         """All metrics by name."""
         data = self._reader.get_metrics_data()
         scopes = [] if data is None else data.resource_metrics[0].scope_metrics
         assert {scope.scope.name for scope in scopes} <= {"ferry_sdk"}
         return {metric.name: metric for scope in scopes for metric in scope.metrics}
 
-    def points(self, name: str) -> list[tuple[dict[str, Any], Any]]:
+    def points(self, name):
         """The attributes of each point of a metric, with its count or its value."""
         metric = self.metrics().get(name)
         points = [] if metric is None else metric.data.data_points
@@ -54,17 +47,17 @@ class Meters:
 
 
 @pytest.fixture
-def meters() -> Iterator[Meters]:
+def meters():
     made = Meters()
     yield made
     made.provider.shutdown()
 
 
 @pytest.fixture
-def make_metered_client(make_client: Callable[..., Ferry], meters: Meters) -> Callable[..., Ferry]:
+def make_metered_client(make_client, meters):
     """Makes clients that measure, each with hooks of its own."""
 
-    def made(token: Any = None, **settings: Any) -> Ferry:
+    def made(token=None, **settings):
         return make_client(
             token, event_hooks=otel.event_hooks(meter_provider=meters.provider), **settings
         )
@@ -72,34 +65,25 @@ def make_metered_client(make_client: Callable[..., Ferry], meters: Meters) -> Ca
     return made
 
 
-def test_requests_and_calls_are_timed(make_metered_client, meters, ferry_sandbox):
+@pytest.fixture
+def server(ferry_sandbox):
+    """Return the attributes of the service's address."""
+    there = urlsplit(ferry_sandbox.base_url)
+    return {"server.address": there.hostname, "server.port": there.port}
+
+
+def test_requests_and_calls_are_timed(make_metered_client, meters, server):
     ferry = make_metered_client()
     ferry.catalogue.ports()
     for unknown in ("b-4711", "b-4712"):
         with suppress(FerryError):
             ferry.bookings.get(unknown)
-    there = urlsplit(ferry_sandbox.base_url)
-    server = {"server.address": there.hostname, "server.port": there.port}
+    get = {**server, "http.request.method": "GET"}
+    ports = {"url.template": "/api/port", "http.response.status_code": 200}
+    booking = {"url.template": "/api/booking/{id}", "http.response.status_code": 404}
     assert meters.points("http.client.request.duration") == [
-        (
-            server
-            | {
-                "http.request.method": "GET",
-                "url.template": "/api/port",
-                "http.response.status_code": 200,
-            },
-            1,
-        ),
-        (
-            server
-            | {
-                "http.request.method": "GET",
-                "url.template": "/api/booking/{id}",
-                "http.response.status_code": 404,
-                "error.type": "404",
-            },
-            2,
-        ),
+        (get | ports, 1),
+        (get | booking | {"error.type": "404"}, 2),
     ]
     failed = {"ferry.operation": "bookings.get", "error.type": "NotFoundError"}
     assert meters.points("ferry.call.duration") == [
@@ -129,10 +113,10 @@ def test_retries_and_unknown_outcomes_are_counted(make_metered_client, meters, f
 
 
 def test_waits_for_the_limiter_are_timed_and_shown_to_hooks(make_client, meters):
-    waits: list[Any] = []
+    waits = []
 
     class Limiter:
-        def acquire(self, operation: str) -> None:
+        def acquire(self, operation):
             if operation == "catalogue.journeys":
                 raise LookupError
             time.sleep(0.02)
@@ -165,11 +149,9 @@ def count_connections(meters, server, first, second):
 
 
 def test_open_connections_are_those_of_all_clients_of_a_provider(
-    make_client, make_metered_client, meters, ferry_sandbox
+    make_client, make_metered_client, meters, server
 ):
     make_client(event_hooks=None).catalogue.ports()
-    there = urlsplit(ferry_sandbox.base_url)
-    server = {"server.address": there.hostname, "server.port": there.port}
     count_connections(meters, server, make_metered_client(), make_metered_client())
 
 
@@ -190,19 +172,17 @@ def test_open_connections_over_tls_are_counted(any_clients, meters, tmp_path, mo
 
 @pytest.mark.own_http_client(reason="a caller's own client is of one process")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
-def test_open_connections_after_a_fork_are_those_of_the_process(meters, ferry_sandbox):
+def test_open_connections_after_a_fork_are_those_of_the_process(meters, server, ferry_sandbox):
     hooks = otel.event_hooks(meter_provider=meters.provider)
-    there = urlsplit(ferry_sandbox.base_url)
-    server = {"server.address": there.hostname, "server.port": there.port}
 
-    def counted() -> list[Any]:
+    def counted():
         return meters.points("http.client.open_connections")
 
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=hooks) as ferry:
         ferry.catalogue.ports()
         assert counted() == [(server, 1)]
 
-        def child() -> tuple[list[Any], list[Any], list[Any]]:
+        def child():
             before = counted()
             ferry.catalogue.ports()
             during = counted()
@@ -219,7 +199,7 @@ def test_open_connections_after_a_fork_are_those_of_the_process(meters, ferry_sa
 
 def test_without_metrics_nothing_is_measured(make_client, event_log):
     assert set(otel.event_hooks()) == {"request", "response", "retry", "outcome"}
-    hooks: Any = otel.event_hooks(event_log.hooks, metrics=True)
+    hooks = otel.event_hooks(event_log.hooks, metrics=True)
     assert set(hooks) == {*otel.event_hooks(), "limiter", "connections"}
     make_client(event_hooks=hooks).catalogue.ports()  # to the global provider, which drops it
     assert event_log.kinds == ["request", "response", "outcome"]
@@ -227,7 +207,7 @@ def test_without_metrics_nothing_is_measured(make_client, event_log):
 
 def test_no_attribute_has_values_without_bounds(make_metered_client, meters, ferry_sandbox):
     ferry = make_metered_client()
-    counts: list[dict[str, int]] = []
+    counts = []
     for number in range(3):
         id_ = f"id-471{number}"
         for call in (ferry.tickets.get, ferry.tickets.cancel, ferry.tickets.pdf):

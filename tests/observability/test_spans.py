@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import anyio
 import pytest
 
-from ferry_sdk import AsyncFerry, FerryError, correlation, otel
+from ferry_sdk import AsyncFerry, Ferry, FerryError, correlation, otel
 from tests.support.processes import run
 from tests.support.tiers import mostly_long
 from tests.support.trip import PASSENGERS
@@ -119,9 +119,7 @@ def test_a_lost_reply_is_a_call_with_every_attempt_below_it(
     assert [span.name for span in attempts] == [confirm, confirm, get, get]
     known = [span.attributes for span in attempts]
     assert [one.get("http.request.resend_count") for one in known] == [None, 1, None, 1]
-    assert {one["ferry.correlation_id"] for one in (*known, call.attributes)} == {
-        known[0]["ferry.correlation_id"]
-    }
+    assert len({one["ferry.correlation_id"] for one in (*known, call.attributes)}) == 1
     statuses = [one.get("http.response.status_code") for one in known]
     errors = [one.get("error.type") for one in known]
     assert sorted(zip(statuses[:2], errors[:2], strict=True), key=str) == [
@@ -151,11 +149,8 @@ def test_the_handshake_of_mcp_is_below_the_call_and_nothing_if_it_never_left(
     assert refused.attributes["error.type"] == "ReadOnlyError"
     attempts = spans.below(call)
     assert call.name == "mcp.countries"
-    assert [span.attributes["mcp.method.name"] for span in attempts] == [
-        "initialize",
-        "notifications/initialized",
-        "resources/read",
-    ]
+    methods = ["initialize", "notifications/initialized", "resources/read"]
+    assert [span.attributes["mcp.method.name"] for span in attempts] == methods
     for span in (call, *attempts):
         assert span.status.status_code.name == "UNSET"
         assert "error.type" not in span.attributes
@@ -178,11 +173,10 @@ def assert_each_below_its_own(spans, count):
 
 
 @pytest.mark.parametrize("deadline", [None, 20])
-def test_the_parent_is_what_is_current_in_the_callers_thread(spans, ferry_sandbox, ferry, deadline):
+def test_the_parent_is_what_is_current_in_the_callers_thread(spans, ferry_sandbox, deadline):
     hooks = otel.event_hooks(tracer_provider=spans.provider)
-    with type(ferry)(
-        ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=hooks, deadline=deadline
-    ) as client:
+    settings = {"base_url": ferry_sandbox.base_url, "event_hooks": hooks, "deadline": deadline}
+    with Ferry(ferry_sandbox.token, **settings) as client:
 
         def work(number):
             name = f"request {number}"
@@ -199,11 +193,9 @@ def test_the_parent_is_what_is_current_in_the_callers_task(request, spans, ferry
     portal = request.getfixturevalue(f"{loop}_portal")
 
     async def main():
-        async with AsyncFerry(
-            ferry_sandbox.token,
-            base_url=ferry_sandbox.base_url,
-            event_hooks=otel.event_hooks(tracer_provider=spans.provider),
-        ) as ferry:
+        hooks = otel.event_hooks(tracer_provider=spans.provider)
+        address = ferry_sandbox.base_url
+        async with AsyncFerry(ferry_sandbox.token, base_url=address, event_hooks=hooks) as ferry:
 
             async def work(number):
                 name = f"request {number}"

@@ -42,6 +42,18 @@ def reader(request, sandbox):
 
 
 @pytest.fixture
+def ferry(clients, ferry_sandbox, with_routes):
+    """A client of the test's own service, sync and async, which retries nothing."""
+    return clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
+
+
+@pytest.fixture
+def new_ferry(clients, ferry_sandbox):
+    """The same, but it has to read the routes first."""
+    return clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
+
+
+@pytest.fixture
 def with_routes(ferry_sandbox, _without_routes):
     """The client knows the routes of the test's own service already."""
     know_routes(ferry_sandbox)

@@ -5,13 +5,20 @@ from datetime import date, datetime, timedelta, timezone
 import pytest
 
 from ferry_sdk import CalendarDay, InvalidInputError
+from tests.support.exchanges import caught
 
 ADULT = [{"type": "Adult", "gender": "Female", "age": 34}]
 JUNE = (date(2050, 6, 1), date(2050, 6, 30))
 
 
+def calendar_of(reader, start=JUNE[0], end=JUNE[1], **options):
+    """Return the calendar of one route."""
+    days = {"start": start, "end": end, "passengers": ADULT}
+    return reader.trips.calendar("Genoa", "Tunis", **days, **options)
+
+
 def test_every_day_has_its_cheapest_fare(reader):
-    calendar = reader.trips.calendar("Genoa", "Tunis", start=JUNE[0], end=JUNE[1], passengers=ADULT)
+    calendar = calendar_of(reader)
     assert [*calendar] == [JUNE[0] + timedelta(days) for days in range(30)]
     assert calendar.report.calls == 60
     assert calendar[date(2050, 6, 8)] == CalendarDay(date(2050, 6, 8))
@@ -25,18 +32,14 @@ def test_every_day_has_its_cheapest_fare(reader):
         )
         assert one.depart_at == found[0].depart_at
         assert one.sailings == len(found)
-    cheapest = calendar.cheapest
-    assert cheapest is not None
     prices = [one.price for one in calendar.values() if one.price]
-    assert cheapest.price == min(prices)
+    assert calendar.cheapest.price == min(prices)
     route = "Genoa → Tunis (La Goulette)"
     assert repr(calendar) == f"<PriceCalendar {route}: 30 days, {len(prices)} with sailings>"
 
 
 def test_a_calendar_without_sailings_has_no_cheapest_day(reader):
-    calendar = reader.trips.calendar(
-        "Genoa", "Tunis", start="2051-01-10", end="2051-01-11", passengers=ADULT
-    )
+    calendar = calendar_of(reader, "2051-01-10", "2051-01-11")
     assert calendar.cheapest is None
     assert "nothing sails" in calendar._repr_html_()
     for day in (date(2051, 1, 10), datetime(2051, 1, 10, 8, tzinfo=timezone.utc), "2051-01-10"):
@@ -46,22 +49,14 @@ def test_a_calendar_without_sailings_has_no_cheapest_day(reader):
     with pytest.raises(KeyError):
         calendar[date(2051, 1, 12)]
     for value in ("10 January", "2051-01-32", "", 0, None):
-        with pytest.raises(InvalidInputError) as refused:
-            calendar[value]
-        assert refused.value.field == "day"
-    over = reader.trips.calendar(
-        "Genoa", "Tunis", start="2020-01-01", end="2020-01-03", passengers=ADULT
-    )
+        assert caught(InvalidInputError, calendar.__getitem__, value).field == "day"
+    over = calendar_of(reader, "2020-01-01", "2020-01-03")
     assert (len(over), over.report.calls) == (3, 0), "days that are over are not asked"
-    with pytest.raises(InvalidInputError) as refused:
-        reader.trips.calendar("Genoa", "Tunis", start=JUNE[1], end=JUNE[0], passengers=ADULT)
-    assert refused.value.field == "end"
+    assert caught(InvalidInputError, calendar_of, reader, *JUNE[::-1]).field == "end"
 
 
 def test_a_calendar_becomes_a_frame_and_a_table(reader):
-    calendar = reader.trips.calendar(
-        "Genoa", "Tunis", start=JUNE[0], end=JUNE[1], passengers=ADULT, max_calls=20
-    )
+    calendar = calendar_of(reader, max_calls=20)
     frame = calendar.to_frame()
     assert len(frame) == 30
     assert frame["price"].dropna().tolist() == [
@@ -74,4 +69,4 @@ def test_a_calendar_becomes_a_frame_and_a_table(reader):
         calendar.to_frame(by="tariff")
     html = calendar._repr_html_()
     assert "40 were not asked" in html
-    assert str(calendar.cheapest.price if calendar.cheapest else None) in html
+    assert str(calendar.cheapest.price) in html

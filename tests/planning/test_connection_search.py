@@ -17,7 +17,7 @@ from ferry_sdk import (
 )
 from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
 from ferry_sdk.planning.trips import SearchReport
-from tests.support.exchanges import client_of, refusing_field
+from tests.support.exchanges import caught, client_of, refusing_field
 from tests.support.tables import each
 from tests.support.tiers import mostly_long
 
@@ -28,9 +28,9 @@ FROM, TO = "Barcelona", "Tunis"
 HOUR = timedelta(hours=1)
 
 
-@pytest.fixture
-def ferry(clients, ferry_sandbox, with_routes):
-    return clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
+def connect(client, **changes):
+    """Search for two sailings that meet."""
+    return client.trips.connections(FROM, TO, **{"on": DAY, "passengers": ADULT, **changes})
 
 
 def shown(itineraries):
@@ -56,15 +56,13 @@ def pairs_of_searches(ferry, shortest, longest):
 
 
 def test_a_second_leg_that_is_too_slow_leaves_the_others(ferry, ferry_sandbox):
-    every = ferry.trips.connections(FROM, TO, on=DAY, passengers=ADULT, max_calls=20)
+    every = connect(ferry, max_calls=20)
     slow = every[0].legs[1].companies[0]
     delay = {"times": None, "company": slow, "seconds": 60}
     ferry_sandbox.faults.add("delay_before", "availability.search", **delay)
     for patience in (0.15, 0.6, 3.0, 20.0):  # a longer one on a busy machine
         with suppress(RequestTimeoutError):  # raised if no company has answered by then
-            found = ferry.trips.connections(
-                FROM, TO, on=DAY, passengers=ADULT, max_calls=20, patience=patience
-            )
+            found = connect(ferry, max_calls=20, patience=patience)
             if {one.company for one in found.report.failed} == {slow}:
                 break
     assert {one.company for one in found.report.failed} == {slow}
@@ -75,7 +73,7 @@ def test_a_second_leg_that_is_too_slow_leaves_the_others(ferry, ferry_sandbox):
 @pytest.mark.parametrize(("least", "most"), mostly_long([(2, 24), (4, 4.5), (0, 72)], short=2))
 def test_all_that_meet_in_time_are_found(reader, least, most):
     wait = least * HOUR, most * HOUR
-    found = reader.trips.connections(FROM, TO, on=DAY, passengers=ADULT, wait=wait, max_calls=200)
+    found = connect(reader, wait=wait, max_calls=200)
     assert shown(found) == pairs_of_searches(reader, *wait)
     assert len(found) > 0
     assert found.report.is_complete
@@ -90,7 +88,7 @@ def test_all_that_meet_in_time_are_found(reader, least, most):
 
 
 def test_each_leg_is_a_booking_of_its_own(ferry):
-    found = ferry.trips.connections(FROM, TO, on=DAY, passengers=ADULT, max_calls=20)
+    found = connect(ferry, max_calls=20)
     totals = [
         ferry.bookings.create(
             availabilities=selection,
@@ -102,30 +100,21 @@ def test_each_leg_is_a_booking_of_its_own(ferry):
 
 
 def test_the_ports_to_change_in_and_the_companies_can_be_named(reader):
-    found = reader.trips.connections(FROM, TO, on=DAY, passengers=ADULT, via=["Gênes"])
+    found = connect(reader, via=["Gênes"])
     assert {one.via.code for one in found} == {"ITGOA"}
-    assert {"ITGOA"} == {
-        code
-        for one in found.report.asked
-        for code in (one.depart_code, one.arrive_code)
-        if code not in {"ESBCN", "TNLGN"}
-    }
-    with pytest.raises(UnknownPlaceError) as unknown:
-        reader.trips.connections(FROM, TO, on=DAY, passengers=ADULT, via=["Genoa", "Atlantis"])
-    assert unknown.value.field == "via[1]"
-    found = reader.trips.connections(
-        FROM, TO, on=DAY, passengers=ADULT, companies=["grimaldi"], wait=(2 * HOUR, 48 * HOUR)
-    )
+    asked = {code for one in found.report.asked for code in (one.depart_code, one.arrive_code)}
+    assert asked == {"ESBCN", "ITGOA", "TNLGN"}
+    unknown = caught(UnknownPlaceError, connect, reader, via=["Genoa", "Atlantis"])
+    assert unknown.field == "via[1]"
+    found = connect(reader, companies=["grimaldi"], wait=(2 * HOUR, 48 * HOUR))
     assert {one.company for one in found.report.asked} == {"GRIMALDI"}
     assert {one.companies for one in found} == {("GRIMALDI",)}
 
 
 def test_the_nearest_ports_are_asked_first_and_the_rest_is_named(reader):
-    whole = reader.trips.connections(FROM, TO, on=DAY, passengers=ADULT, max_calls=200)
+    whole = connect(reader, max_calls=200)
     for most in (1, 3, whole.report.calls - 1):
-        part = reader.trips.connections(
-            FROM, TO, on=DAY, passengers=ADULT, max_calls=most, concurrency=1
-        )
+        part = connect(reader, max_calls=most, concurrency=1)
         assert part.report.calls == most
         assert part.report.not_asked
         assert not part.report.is_complete
@@ -133,9 +122,7 @@ def test_the_nearest_ports_are_asked_first_and_the_rest_is_named(reader):
         if most == 3:  # the nearest port is searched to its end first
             assert len(part) == 1
             assert {one.arrive_code for one in part.report.answered} == {"ITGOA", "TNLGN"}
-    first = reader.trips.connections(
-        FROM, TO, on=DAY, passengers=ADULT, max_calls=1, concurrency=1
-    ).report.asked[0]
+    first = connect(reader, max_calls=1, concurrency=1).report.asked[0]
     durations = {
         route.arrive_code: route.duration + min(on.duration for on in onward)
         for route in reader.routes.find(FROM)
@@ -146,12 +133,12 @@ def test_the_nearest_ports_are_asked_first_and_the_rest_is_named(reader):
 
 def test_a_company_that_fails_takes_no_other_with_it(ferry, ferry_sandbox):
     ferry_sandbox.faults.add("server_error", "availability.search", times=1)
-    found = ferry.trips.connections(FROM, TO, on=DAY, passengers=ADULT, concurrency=1)
+    found = connect(ferry, concurrency=1)
     assert len(found.report.failed) == 1
     assert len(found) > 0
     ferry_sandbox.faults.add("server_error", "availability.search", times=None)
     with pytest.raises(ServerError):
-        ferry.trips.connections(FROM, TO, on=DAY, passengers=ADULT)
+        connect(ferry)
 
 
 def test_places_that_no_two_routes_join_have_no_route(reader):
@@ -184,11 +171,8 @@ def test_places_that_no_two_routes_join_have_no_route(reader):
     ],
 )
 def test_an_invalid_argument_is_named(reader, field, value):
-    arguments = {"on": DAY, "passengers": ADULT}
-    arguments[field.partition("[")[0]] = value
-    with pytest.raises(InvalidInputError) as invalid:
-        reader.trips.connections(FROM, TO, **arguments)
-    assert invalid.value.field == field
+    wrong = {field.partition("[")[0]: value}
+    assert caught(InvalidInputError, connect, reader, **wrong).field == field
 
 
 def test_a_refusal_names_the_argument_as_the_caller_wrote_it(reader):
@@ -197,20 +181,18 @@ def test_a_refusal_names_the_argument_as_the_caller_wrote_it(reader):
         ({"vehicle": {"code": "NO__SUCH"}}, "vehicle.code"),
         ({"companies": ["NOBODY"]}, "companies[0]"),
     ):
-        with pytest.raises(AvailabilityError) as refused:
-            reader.trips.connections(FROM, TO, **{"on": DAY, "passengers": ADULT, **wrong})
-        assert refused.value.field == field
+        assert caught(AvailabilityError, connect, reader, **wrong).field == field
 
 
 def test_a_refused_port_of_the_second_leg_is_the_destination(clients, ferry_sandbox, with_routes):
     service = refusing_field("arrive_code", unless=b"ESBCN")
     ferry = client_of(clients, service, ferry_sandbox.token, base_url=ferry_sandbox.base_url)
-    report = ferry.trips.connections(FROM, TO, on=DAY, passengers=ADULT).report
+    report = connect(ferry).report
     assert {one.error.field for one in report.failed} == {"destination"}
 
 
 def test_itineraries_of_two_currencies_have_no_single_price(reader):
-    found = reader.trips.connections(FROM, TO, on=DAY, passengers=ADULT)
+    found = connect(reader)
     first, second = found[0].legs
     tariff = first.fares[0].tariffs[0].model_copy(update={"currency": "TND"})
     foreign = replace(first, fares=(replace(first.fares[0], tariffs=(tariff,)),))
@@ -225,4 +207,4 @@ def test_itineraries_of_two_currencies_have_no_single_price(reader):
 
 def test_the_last_days_of_the_calendar_are_days(reader):
     for day in ("9999-12-31", "9999-12-30"):
-        assert reader.trips.connections(FROM, TO, on=day, passengers=ADULT).report.calls > 0
+        assert connect(reader, on=day).report.calls > 0

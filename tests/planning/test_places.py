@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from ferry_sdk import AmbiguousPlaceError, InvalidInputError, Port, ServerError, UnknownPlaceError
 from ferry_sdk.planning.names import PlaceIndex, country_codes, fold
+from tests.support.exchanges import caught
 from tests.support.tables import each
 
 FOUND = {
@@ -61,23 +62,18 @@ def test_a_name_may_be_followed_by_its_country(reader):
 
 def test_an_ambiguous_name_is_refused_with_its_candidates(reader):
     for name, codes in AMBIGUOUS.items():
-        with pytest.raises(AmbiguousPlaceError) as refused:
-            reader.places.get(name)
-        assert {port.code for port in refused.value.candidates} == codes
-        assert refused.value.field == "text"
+        refused = caught(AmbiguousPlaceError, reader.places.get, name)
+        assert {port.code for port in refused.candidates} == codes
+        assert refused.field == "text"
 
 
 def test_a_misspelled_name_is_refused_with_what_it_may_have_meant(reader):
     for name, code in MISSPELLED.items():
-        with pytest.raises(UnknownPlaceError) as refused:
-            reader.places.get(name)
-        assert refused.value.suggestions[0].code == code, name
-
-
-def test_a_name_like_no_other_is_refused_without_suggestions(reader):
-    with pytest.raises(UnknownPlaceError, match="no port is called 'Xyzzyqq'") as refused:
-        reader.places.get("Xyzzyqq")
-    assert refused.value.suggestions == ()
+        refused = caught(UnknownPlaceError, reader.places.get, name)
+        assert refused.suggestions[0].code == code, name
+    refused = caught(UnknownPlaceError, reader.places.get, "Xyzzyqq")  # like no other
+    assert refused.suggestions == ()
+    assert "no port is called 'Xyzzyqq'" in str(refused)
 
 
 def test_find_gives_the_best_first_and_no_more_than_asked(reader):
@@ -96,9 +92,8 @@ def test_the_beginning_of_a_word_outranks_its_inside_and_a_whole_name_outranks_b
     assert names[0] == "Genoa"
     assert "Cherbourg" in names
     assert found[0].reason == "part of a name"
-    with pytest.raises(UnknownPlaceError) as refused:
-        reader.places.get("Gen")  # not a whole word, so it is a guess
-    assert refused.value.suggestions[0].name == "Genoa"
+    refused = caught(UnknownPlaceError, reader.places.get, "Gen")  # no whole word, so a guess
+    assert refused.suggestions[0].name == "Genoa"
     index = PlaceIndex()
     ports = ("Imalta", "Maltaville", "Great Maltaville", "Port Malta", "Malta")
     index.add_ports(Port(code=name, name=name, country="") for name in ports)
@@ -109,21 +104,18 @@ def test_the_beginning_of_a_word_outranks_its_inside_and_a_whole_name_outranks_b
 
 @each("text", ["", "  ", None, 7])
 def test_a_text_is_expected(reader, text):
-    with pytest.raises(InvalidInputError) as refused:
-        reader.places.get(text)
-    assert refused.value.field == "text"
+    assert caught(InvalidInputError, reader.places.get, text).field == "text"
 
 
-def test_names_that_cannot_be_read_are_read_the_next_time(clients, ferry_sandbox):
-    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
+def test_names_that_cannot_be_read_are_read_the_next_time(new_ferry, ferry_sandbox):
     ferry_sandbox.faults.add("server_error", "catalogue.ports", times=None)
     with pytest.raises(ServerError):
-        ferry.places.get("Douvres")
+        new_ferry.places.get("Douvres")
     ferry_sandbox.faults.clear()
     ferry_sandbox.faults.add("server_error", "mcp.ports")
     with pytest.raises(UnknownPlaceError):
-        ferry.places.get("Lübeck")
-    assert ferry.places.get("Lübeck").code == "DETRV"
+        new_ferry.places.get("Lübeck")
+    assert new_ferry.places.get("Lübeck").code == "DETRV"
 
 
 @given(st.text())

@@ -32,6 +32,7 @@ from ferry_sdk.planning.routes import GRAPH, RouteSources
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.network.network import Network, journey_id
 from tests.support import trip
+from tests.support.exchanges import caught
 from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
 
@@ -80,9 +81,8 @@ def test_routes_from_one_port_and_to_one_port(reader):
     port = reader.places.get("Tunis")
     assert {route.arrive_code for route in reader.routes.find(destination=port)} == {"TNLGN"}
     assert reader.routes.find("Genoa", "Stockholm") == ()
-    with pytest.raises(UnknownPlaceError) as refused:
-        reader.routes.find("Genoa", "Atlantis City")
-    assert refused.value.field == "destination"
+    refused = caught(UnknownPlaceError, reader.routes.find, "Genoa", "Atlantis City")
+    assert refused.field == "destination"
 
 
 def test_the_catalogues_are_read_once_for_all_threads_and_event_loops(ferry_sandbox):
@@ -151,14 +151,13 @@ def test_every_route_is_found_in_winter_and_in_summer(clients, month):
         assert routes == {one.id: set(one.route.companies) for one in network.journeys.values()}
 
 
-def test_a_company_whose_departures_cannot_be_read_is_asked_nevertheless(clients, ferry_sandbox):
-    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
+def test_a_company_whose_departures_cannot_be_read_is_asked_nevertheless(new_ferry, ferry_sandbox):
     ferry_sandbox.faults.add("server_error", "catalogue.departures", times=None)
-    assert len(ferry.routes.find()) == len(ferry.catalogue.journeys())
+    assert len(new_ferry.routes.find()) == len(new_ferry.catalogue.journeys())
     (graph,) = catalogues._graphs.values()
-    assert len(graph.unread) == len(ferry.mcp.companies())
+    assert len(graph.unread) == len(new_ferry.mcp.companies())
     assert not graph.is_complete
-    (route,) = ferry.routes.find("Genoa", "Tunis")
+    (route,) = new_ferry.routes.find("Genoa", "Tunis")
     assert set(graph.unread) <= set(graph.sailed_by(route))
 
 
@@ -169,18 +168,16 @@ def test_a_company_whose_departures_cannot_be_read_is_asked_nevertheless(clients
     ),
     ids="-".join,
 )
-def test_the_timetable_names_the_routes_that_rest_does_not(
-    clients, ferry_sandbox, broken, with_routes
-):
-    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
-    expected = {
-        (one.depart_code, one.arrive_code, one.journey_id) for one in ferry.routes.find("ITGOA")
-    }
+def test_the_timetable_names_the_routes_that_rest_does_not(ferry, ferry_sandbox, broken):
+    def found(origin):
+        routes = ferry.routes.find(origin)
+        return {(one.depart_code, one.arrive_code, one.journey_id) for one in routes}
+
+    expected = found("ITGOA")
     catalogues.clear_cache()
     for name in broken:
         ferry_sandbox.faults.add("server_error", f"catalogue.{name}", times=None)
-    routes = ferry.routes.find("Genoa")
-    assert {(one.depart_code, one.arrive_code, one.journey_id) for one in routes} <= expected
+    assert found("Genoa") <= expected
     (route,) = ferry.routes.find("ITGOA", "ITPMO")
     assert route.companies
     assert route.duration > timedelta(hours=5)
@@ -189,8 +186,7 @@ def test_the_timetable_names_the_routes_that_rest_does_not(
     assert not graph.is_complete, "it is read again soon"
 
 
-def test_a_better_graph_outlives_the_failure_of_a_catalogue(clients, ferry_sandbox, with_routes):
-    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
+def test_a_better_graph_outlives_the_failure_of_a_catalogue(ferry, ferry_sandbox):
     routes = ferry.routes.find()
     ferry_sandbox.faults.add("server_error", "catalogue.journeys", times=None)
     with pytest.raises(ServerError):
@@ -316,19 +312,9 @@ def test_the_timetable_tells_what_the_texts_do_not():
     sources.add("companies", [Company(id="1", code="ONE")])
     sources.add("ONE", [])
     assert not sources.are_enough()
-    sources.add(
-        "timetable",
-        [
-            ScheduledDeparture.model_validate(
-                {
-                    "journey_id": "j",
-                    "company": {"id": "2", "code": "TWO"},
-                    "depart_code": "AAAAA",
-                    "arrive_code": "BBBBB",
-                }
-            )
-        ],
-    )
+    ends = {"depart_code": "AAAAA", "arrive_code": "BBBBB"}
+    departure = {"journey_id": "j", "company": {"id": "2", "code": "TWO"}, **ends}
+    sources.add("timetable", [ScheduledDeparture.model_validate(departure)])
     (route,) = sources.graph(is_complete=True).routes
     assert (route.depart_code, route.arrive_code, route.companies) == ("AAAAA", "BBBBB", ("TWO",))
     sources = RouteSources(ports=PORTS[:2])  # a company without a code is named by its id

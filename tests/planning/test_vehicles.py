@@ -21,11 +21,10 @@ def test_a_match_gives_the_code_for_the_search_and_the_one_for_the_booking(reade
     assert (vehicle.vehicule_code, vehicle.identification) == ("VOLKSWAGEN__GOLF", "GE 123 AB")
 
 
-def test_the_catalogue_is_read_once(clients, ferry_sandbox):
-    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
+def test_the_catalogue_is_read_once(new_ferry, ferry_sandbox):
     ferry_sandbox.faults.add("server_error", "mcp.vehicle_data")
     with pytest.raises(ServerError):
-        ferry.vehicles.find("golf")
-    assert ferry.vehicles.find("golf")
+        new_ferry.vehicles.find("golf")
+    assert new_ferry.vehicles.find("golf")
     ferry_sandbox.faults.add("server_error", "*", times=None)
-    assert ferry.vehicles.find("golf")
+    assert new_ferry.vehicles.find("golf")

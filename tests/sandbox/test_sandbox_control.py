@@ -49,9 +49,7 @@ def test_the_clock_can_be_read_moved_frozen_and_reset(sandbox, http):
         ({"advance": "60"}, "advance"),
         ({"advance": True}, "advance"),
         ({"travel_to": "9999-12-31T23:59:59Z"}, "1970 to 2199"),
-        ({"travel_to": "9999-12-31T00:00:00Z", "advance": 86400 * 3}, "1970 to 2199"),
         ({"travel_to": "0001-01-01T00:00:00+14:00"}, "1970 to 2199"),
-        ({"travel_to": "1969-12-31T23:59:59Z"}, "1970 to 2199"),
         ({"travel_to": "2199-12-30T00:00:00Z", "advance": 86401}, "1970 to 2199"),
         ({"frozen": True, "travel_to": "2200-01-01T00:00:00Z"}, "1970 to 2199"),
     ],
@@ -84,7 +82,7 @@ def test_requests_are_answered_at_the_ends_of_the_calendar(http, moment):
         assert reply.status_code in {200, 201, 404}, reply.text
 
 
-def test_faults_can_be_requested_listed_and_cleared(sandbox, http):
+def test_faults_can_be_requested_listed_and_cleared(http):
     body = {"kind": "rate_limited", "operation": "catalogue.*", "times": 2, "retry_after": 3}
     requested = http.post("/_sandbox/faults", json=body)
     assert requested.status_code == 200

@@ -22,6 +22,15 @@ from tests.support.tables import each
 from tests.support.tiers import LONG
 
 LANGUAGES = {"en", "fr", "it", "es", "el", "ar"}
+COUNTS = {
+    "ports": 183,
+    "companies": 59,
+    "journeys": 344,
+    "vehicle_brands": 48,
+    "vehicle_types": 23,
+    "vehicle_models": 197,
+    "countries": 27,
+}
 
 
 @pytest.fixture(scope="module")
@@ -30,16 +39,15 @@ def catalogue():
     return Offers(NETWORK, clock, 1).catalogue
 
 
-def test_the_network_has_every_record_of_its_data():
+def test_the_network_and_its_catalogues_have_every_record(catalogue):
     assert Network.load() is NETWORK
-    assert len(NETWORK.ports) == 183
-    assert len(NETWORK.companies) == len({one.id for one in NETWORK.companies.values()}) == 59
     assert len(NETWORK.routes) == 172
-    assert len(NETWORK.journeys) == 344
-    assert len(NETWORK.vehicle_brands) == 48
-    assert len(NETWORK.vehicle_types) == 23
-    assert len(NETWORK.vehicle_models) == 197
-    assert len(NETWORK.countries) == 27
+    assert len({one.id for one in NETWORK.companies.values()}) == COUNTS["companies"]
+    for name, count in COUNTS.items():
+        assert len(getattr(NETWORK, name)) == count, name
+        catalogue_name = {"vehicle_models": "vehicles"}.get(name, name)
+        assert len(getattr(catalogue, catalogue_name)("en")) == count, name
+    assert len(catalogue.ports_with_places("en")) == COUNTS["ports"]
 
 
 def test_routes_companies_and_ports_belong_together():
@@ -112,16 +120,6 @@ def test_countries_have_their_names_and_prefixes():
     tunisia = NETWORK.countries["TN"]
     assert (tunisia.phone_prefix, tunisia.name_in("es")) == ("+216", "Túnez")
     assert tunisia.name_in("sv") == "Tunisia"
-
-
-def test_the_catalogues_have_every_record(catalogue):
-    assert len(catalogue.ports("en")) == len(catalogue.ports_with_places("en")) == 183
-    assert len(catalogue.journeys("en")) == 344
-    assert len(catalogue.companies("en")) == 59
-    assert len(catalogue.countries("en")) == 27
-    assert len(catalogue.vehicle_brands("en")) == 48
-    assert len(catalogue.vehicle_types("en")) == 23
-    assert len(catalogue.vehicles("en")) == 197
 
 
 def test_the_catalogues_are_localised(catalogue):

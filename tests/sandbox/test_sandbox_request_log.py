@@ -163,7 +163,7 @@ def test_the_page_is_one_file_with_a_strict_policy(http):
     assert not re.search(r"https?://|\ssrc=|\shref=|\sstyle=|\son\w+=|innerHTML", page.text)
 
 
-def test_the_page_itself_needs_no_token_where_one_is_set(shared, http):
+def test_the_page_itself_needs_no_token_where_one_is_set(http):
     elsewhere = {"host": "ferry:8080", "authorization": ""}
     assert http.get("/_sandbox/", headers=elsewhere).status_code == 200
     assert http.get("/_sandbox/requests", headers=elsewhere).status_code == 401
@@ -175,7 +175,7 @@ def test_the_page_itself_needs_no_token_where_one_is_set(shared, http):
         assert client.get("/_sandbox/").status_code == 200
 
 
-def test_every_address_and_element_that_the_page_uses_exists(shared, http):
+def test_every_address_and_element_that_the_page_uses_exists(http):
     text = http.get("/_sandbox/").text
     used = set(re.findall(r'\$\("([\w-]+)"\)', text))
     assert used <= set(re.findall(r'id="([\w-]+)"', text))

@@ -328,7 +328,7 @@ def test_replies_of_mcp_are_compressed_and_several_headers_count_together(sandbo
 
 @each("method", ["GET", "POST", "PUT", "DELETE"])
 @each("path", ["/api/port/", "/api/booking/", "/mcp/", "/_sandbox/clock/", "/api/"])
-def test_a_trailing_slash_is_not_found(sandbox, http, method, path):
+def test_a_trailing_slash_is_not_found(http, method, path):
     reply = http.request(method, path, json={} if method in {"POST", "PUT"} else None)
     assert (reply.status_code, reply.json()["code"]) == (404, "NOT_FOUND")
     assert "location" not in reply.headers

@@ -1,18 +1,12 @@
 """Every search is there once, whichever process was killed in the middle."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.scan.crashes import PART, WORKERS, kill_in_the_middle
 from tests.support.redis_server import RedisServer, binary
 from tests.support.tiers import LONG
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SEARCHES = 300
 needs_dask = pytest.mark.skipif(
@@ -25,9 +19,7 @@ needs_dask = pytest.mark.skipif(
 @pytest.mark.skipif(binary() is None, reason="Redis is not installed: there is no redis-server")
 @pytest.mark.parametrize("killed", ["worker", "process"])
 @pytest.mark.parametrize("executor", ["pool", pytest.param("dask", marks=needs_dask)])
-def test_no_more_is_repeated_than_what_was_under_way(
-    executor: str, killed: str, record_property: Callable[[str, object], None]
-) -> None:
+def test_no_more_is_repeated_than_what_was_under_way(executor, killed, record_property):
     program = binary()
     assert program is not None
     with RedisServer(program) as redis:

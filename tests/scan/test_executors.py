@@ -1,11 +1,8 @@
 """The parts of a scan in the workers of an executor."""
 
-from __future__ import annotations
-
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
-from typing import Any
 
 import pytest
 
@@ -18,7 +15,7 @@ class Executor(ThreadPoolExecutor):
 
     def __init__(self, *, lost=None):
         super().__init__(4)
-        self.tasks: list[Future[Any]] = []
+        self.tasks = []
         self.most = 0
         self.lost = lost
 

@@ -1,7 +1,5 @@
 """What a scan finds in its folder: parts that are damaged or of others, a lock, a full disk."""
 
-from __future__ import annotations
-
 import dataclasses
 import errno
 import json
@@ -11,7 +9,6 @@ import subprocess
 import sys
 from functools import partial
 from shutil import copytree
-from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,12 +25,6 @@ from tests.support.routes import know_routes
 from tests.support.tables import each
 from tests.support.tiers import LONG
 from tests.support.trip import NOW
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from ferry_sdk.scan import FareScan
 
 FIRST, SECOND = "part-00000.parquet", "part-00001.parquet"
 
@@ -297,9 +288,7 @@ with lock(Path(sys.argv[1])):
 
 
 @LONG
-def test_two_processes_do_not_share_a_folder(
-    scan: FareScan, make_client: Callable[[], Any], folder: Path
-) -> None:
+def test_two_processes_do_not_share_a_folder(scan, make_client, folder):
     with subprocess.Popen(
         [sys.executable, "-c", LOCKED, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as other:
@@ -312,7 +301,7 @@ def test_two_processes_do_not_share_a_folder(
 
 
 @LONG
-def test_the_first_block_of_the_page_runs_twice(tmp_path: Path) -> None:
+def test_the_first_block_of_the_page_runs_twice(tmp_path):
     block = next(one for one in all_blocks() if one.path.name == "scan.md")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

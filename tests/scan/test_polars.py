@@ -1,9 +1,6 @@
 """The block of the documentation that reads a folder with Polars."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,19 +8,11 @@ from tests.scan.season import SIZE, check_rows
 from tests.support.blocks import ROOT
 from tests.support.tiers import LONG
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from ferry_sdk.scan import FareScan
-
 pl = pytest.importorskip("polars", reason="it is large, so no group of packages has it")
 
 
 @LONG
-def test_polars_reads_the_folder(
-    scan: FareScan, make_client: Callable[[], Any], folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_polars_reads_the_folder(scan, make_client, folder, monkeypatch):
     scan.run(make_client)
     page = (ROOT / "docs" / "scan.md").read_text("utf-8")
     blocks = re.findall(

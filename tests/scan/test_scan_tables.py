@@ -79,7 +79,7 @@ def test_a_sailing_that_cannot_be_read_has_a_row(sailing):
     assert row["status"] == "answered"
 
 
-def test_a_search_that_finds_no_sailing_is_answered(sailing):
+def test_a_search_that_finds_no_sailing_is_answered():
     error = NoSailingsError("nothing", status_code=404)
     for answer in (Answer(SEARCH, NOW, error=error), Answer(SEARCH, NOW)):
         (row,) = rows(answer)

@@ -33,6 +33,7 @@ from ferry_sdk.scan import Party
 from ferry_sdk.scan.progress import show_progress
 from ferry_sdk.scan.report import ScanReport
 from tests.scan.season import DAYS, LONE, PAIR, SIZE, check_rows, new_scan, rows_of
+from tests.support.exchanges import caught
 from tests.support.tables import each
 from tests.support.trip import TRAVELLERS
 
@@ -41,15 +42,14 @@ def searches(sandbox):
     return sandbox.counters.requests["availability.search"]
 
 
-def test_a_scan_finds_what_a_calendar_finds(scan, make_client, ferry_sandbox, folder):
+def test_a_scan_finds_what_a_calendar_finds(scan, make_client, ferry, ferry_sandbox, folder):
     report = scan.run(make_client)
     assert searches(ferry_sandbox) == report.size == report.done == SIZE
     rows = check_rows(folder)
     for party in (LONE, PAIR):
-        with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-            calendar = ferry.trips.calendar(
-                "Genoa", "Tunis", start=DAYS[0], end=DAYS[-1], passengers=party.passengers
-            )
+        calendar = ferry.trips.calendar(
+            "Genoa", "Tunis", start=DAYS[0], end=DAYS[-1], passengers=party.passengers
+        )
         mine = [row for row in rows if row["party"] == party.name and row["price"] is not None]
         for day, one in calendar.items():
             fares = [row for row in mine if row["day"] == day]
@@ -84,7 +84,7 @@ def test_money_is_exact_and_moments_have_a_zone(scan, make_client, folder):
 
 
 def test_the_size_is_known_before_a_search_is_sent(
-    scan, make_client, ferry_sandbox, folder, monkeypatch
+    scan, make_client, ferry, ferry_sandbox, folder, monkeypatch
 ):
     with pytest.raises(ConfigurationError, match=r"plan\(client\).*FERRY_TOKEN"):
         _ = scan.size
@@ -92,9 +92,8 @@ def test_the_size_is_known_before_a_search_is_sent(
     monkeypatch.setenv("FERRY_BASE_URL", ferry_sandbox.base_url)
     assert scan.size == SIZE
     assert scan.plan(make_client) == scan.size == scan.report.not_asked == SIZE
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-        routes = ferry.routes.find("Genoa", "Tunis")
-        sailings = sum(len(route.companies) for route in ferry.routes.find())
+    routes = ferry.routes.find("Genoa", "Tunis")
+    sailings = sum(len(route.companies) for route in ferry.routes.find())
     assert new_scan(folder, routes=routes).size == SIZE, "it needs no catalogue"
     assert new_scan(folder, routes=routes, companies=["GNV"]).size == SIZE / 2
     everything = new_scan(folder, routes="all", dates=(DAYS[0], DAYS[0]), parties=[LONE])
@@ -134,9 +133,10 @@ def test_a_failed_search_is_noted_and_repeated(scan, make_client, ferry_sandbox,
     assert report.answered == len({row["search"] for row in rows_of(folder)}) - len(empty)
 
 
-def test_one_journey_between_two_pairs_of_ports_is_two_searches(make_client, ferry_sandbox, folder):
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-        (there,) = ferry.routes.find("Genoa", "Tunis")
+def test_one_journey_between_two_pairs_of_ports_is_two_searches(
+    make_client, ferry, ferry_sandbox, folder
+):
+    (there,) = ferry.routes.find("Genoa", "Tunis")
     ends = {"depart_code": there.arrive_code, "arrive_code": there.depart_code}
     scan = new_scan(folder, routes=[there, replace(there, **ends)], companies=["GNV"])
     report = scan.run(make_client)
@@ -153,13 +153,12 @@ def test_one_journey_between_two_pairs_of_ports_is_two_searches(make_client, fer
         _ = new_scan(folder, routes=[there, there], companies=["GNV"]).report
 
 
-def test_an_invalid_token_ends_the_scan(scan, ferry_sandbox, folder):
+def test_an_invalid_token_ends_the_scan(scan, ferry, ferry_sandbox, folder):
     other = partial(AsyncFerry, "other", base_url=ferry_sandbox.base_url)
     with pytest.raises(AuthenticationError):
         scan.run(other, concurrency=4)
     assert searches(ferry_sandbox) < SIZE / 2
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-        assert scan.run(ferry).is_complete
+    assert scan.run(ferry).is_complete
     check_rows(folder)
 
 
@@ -214,7 +213,7 @@ def test_ctrl_c_keeps_the_answers_and_says_how_to_go_on(scan, ferry_sandbox, fol
 @pytest.mark.skipif(os.name != "posix", reason="a process cannot send itself Ctrl-C")
 @pytest.mark.parametrize("are_routes_known", [True, False], ids=["searches", "catalogues"])
 def test_threads_that_wait_for_a_turn_send_nothing_after_ctrl_c(
-    ferry_sandbox, folder, *, are_routes_known
+    ferry, ferry_sandbox, folder, *, are_routes_known
 ):
     ends = ("ITGOA", "TNLGN") if are_routes_known else ("Genoa", "Tunis")
     scan = new_scan(folder, routes=[ends])
@@ -227,17 +226,16 @@ def test_threads_that_wait_for_a_turn_send_nothing_after_ctrl_c(
         os.kill(os.getpid(), signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=rate) as ferry:
+    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=rate) as limited:
         thread.start()
         with pytest.raises(KeyboardInterrupt):
-            scan.run(ferry, concurrency=4)
+            scan.run(limited, concurrency=4)
         assert not rate._queue()._others
         assert sum(ferry_sandbox.counters.requests.values()) - before <= 1
     thread.join()
     kept = searches(ferry_sandbox)
     assert kept == are_routes_known
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-        assert scan.run(ferry).is_complete
+    assert scan.run(ferry).is_complete
     assert searches(ferry_sandbox) == SIZE
     check_rows(folder)
 
@@ -273,18 +271,14 @@ def test_a_scan_runs_where_an_event_loop_runs_already(scan, ferry_sandbox, folde
     ],
 )
 def test_an_invalid_argument_is_named(folder, field, value):
-    with pytest.raises(InvalidInputError) as caught:
-        new_scan(folder, **{field: value})
-    assert caught.value.field == field
+    assert caught(InvalidInputError, new_scan, folder, **{field: value}).field == field
     assert not folder.exists()
 
 
 def test_a_path_that_can_be_no_folder_is_refused_before_anything_is_asked(tmp_path):
     (tmp_path / "fares").write_bytes(b"")
     for wrong in ("a\0b", "a" * 300, tmp_path / "fares", ""):
-        with pytest.raises(InvalidInputError) as refused:
-            new_scan(wrong)
-        assert refused.value.field == "folder"
+        assert caught(InvalidInputError, new_scan, wrong).field == "folder"
 
 
 def test_a_party_has_records_and_the_ages_of_each_day():
@@ -296,30 +290,25 @@ def test_a_party_has_records_and_the_ages_of_each_day():
     asked = party.asked(date(2050, 6, 30), date(2050, 7, 1))
     assert [one["age"] for one in asked["passengers"]] == [49]
     assert [one["age"] for one in asked["passengers_on_last_day"]] == [50]
-    with pytest.raises(InvalidInputError) as caught:
-        Party("pair", [{**TRAVELLERS[0], "first_name": "Marguerite"}])
-    assert caught.value.field == "passengers[0].first_name"
+    named = [{**TRAVELLERS[0], "first_name": "Marguerite"}]
+    assert caught(InvalidInputError, Party, "pair", named).field == "passengers[0].first_name"
 
 
 def test_a_party_is_measured_on_the_days_of_the_scan_only(folder):
     unborn = Traveller(gender="Female", birth_date=DAYS[0] + timedelta(1))
     party = Party("soon", [{"type": "Adult", "gender": "Male", "age": 34}, unborn])
     new_scan(folder, parties=[party], dates=(DAYS[1], DAYS[1]))
-    with pytest.raises(InvalidInputError, match="after the day of travel") as caught:
-        new_scan(folder, parties=[party])
-    assert caught.value.field == "passengers[1].birth_date"
-    with pytest.raises(InvalidInputError) as caught:
-        Party("none", None)
-    assert caught.value.field == "passengers"
+    refused = caught(InvalidInputError, new_scan, folder, parties=[party])
+    assert refused.field == "passengers[1].birth_date"
+    assert "after the day of travel" in str(refused)
+    assert caught(InvalidInputError, Party, "none", None).field == "passengers"
 
 
 def test_a_route_that_nobody_is_known_to_sail_is_an_error(make_client, folder):
     with pytest.raises(InvalidInputError, match="no company sails from ESTRF to ITGOA"):
         new_scan(folder, routes=[("ESTRF", "ITGOA")]).run(make_client)
     unknown = Route("1", "ITGOA", "TNLGN", "Genoa", "Tunis", (), timedelta(hours=1))
-    with pytest.raises(InvalidInputError) as caught:
-        new_scan(folder, routes=[unknown])
-    assert caught.value.field == "companies"
+    assert caught(InvalidInputError, new_scan, folder, routes=[unknown]).field == "companies"
     assert new_scan(folder, routes=[unknown], companies=["GNV"]).size == SIZE / 2
 
 

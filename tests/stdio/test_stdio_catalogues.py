@@ -67,17 +67,13 @@ def test_departures_are_read_for_a_provider(hosts):
     assert read(host, f"ferry://departures/{encoded}") == departures
 
 
-def test_an_unknown_resource_is_an_error(hosts):
+def test_an_unknown_resource_or_provider_is_an_error(hosts):
     host = hosts()
     for uri in ("ferry://tides", "ferry://", "file:///etc/passwd"):
         with pytest.raises(MCPError) as caught:
             host.wait(host.client.read_resource, uri)
         assert caught.value.code == -32602
         assert caught.value.data == {"uri": uri}
-
-
-def test_an_unknown_provider_is_an_error(hosts):
-    host = hosts()
     for provider in ("", "..%2Ftickets", "none"):
         with pytest.raises(MCPError) as caught:
             host.wait(host.client.read_resource, f"ferry://departures/{provider}")

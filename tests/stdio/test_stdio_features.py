@@ -44,12 +44,8 @@ def test_a_search_reports_progress_to_a_host_that_asks(hosts):
         seen.append((seconds, total, message))
 
     trip = {"origin": "Dover", "destination": "Calais", "on": "2050-06-06"}
-    search = partial(
-        host.client.call_tool,
-        "trips_find",
-        {**trip, "passengers": TRAVELLERS},
-        progress_callback=progress,
-    )
+    arguments = {**trip, "passengers": TRAVELLERS}
+    search = partial(host.client.call_tool, "trips_find", arguments, progress_callback=progress)
     assert result_of(answer_of(host.wait(search)))["offers"]
     assert seen
     assert [one[0] for one in seen] == sorted({one[0] for one in seen})

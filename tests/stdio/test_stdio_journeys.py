@@ -6,6 +6,7 @@ import pytest
 
 from tests.agents.agent import ShortWay, book, error, order, result_of, sailings
 from tests.stdio.host import NOT_AN_APPROVAL, Person
+from tests.support.effects import effects
 from tests.support.tiers import mostly_long
 
 
@@ -19,11 +20,7 @@ def test_a_person_approves_each_write(hosts, ferry_sandbox):
     fee = result_of(host.call("bookings_cancel_fee", {"id": booking["booking_id"]}))
     cancelled = result_of(host.call("bookings_cancel", named))
     assert cancelled["refund_amount"] == fee["refund_amount"]
-    assert [one.operation for one in ferry_sandbox.counters.effects] == [
-        "bookings.create",
-        "bookings.confirm",
-        "bookings.cancel",
-    ]
+    assert effects(ferry_sandbox) == ["bookings.create", "bookings.confirm", "bookings.cancel"]
     create, confirm, cancel = person.shown
     assert f"{booking['total_price']} EUR" in create
     assert "Tarifa" in create
@@ -57,10 +54,9 @@ def test_a_host_without_elicitation_uses_codes(hosts, ferry_sandbox):
         needed = host.call(name, arguments)
         assert needed["status"] == "approval_needed"
         assert len(ferry_sandbox.counters.effects) == before
-        code = needed["approval"]["confirmation_code"]
-        return result_of(host.call(name, {**arguments, "confirmation_code": code})), needed[
-            "approval"
-        ]
+        approval = needed["approval"]
+        coded = {**arguments, "confirmation_code": approval["confirmation_code"]}
+        return result_of(host.call(name, coded)), approval
 
     booking, asked = call_with_code("bookings_create", order(sailings(host)[0]))
     assert (Decimal(asked["amount"]), asked["currency"]) == (Decimal(booking["total_price"]), "EUR")
@@ -69,11 +65,7 @@ def test_a_host_without_elicitation_uses_codes(hosts, ferry_sandbox):
     fee = result_of(host.call("bookings_cancel_fee", {"id": ticket}))
     _, asked = call_with_code("tickets_cancel", {"ticket_id": ticket})
     assert Decimal(asked["amount"]) == Decimal(fee["penalty_amount"])
-    assert [one.operation for one in ferry_sandbox.counters.effects] == [
-        "bookings.create",
-        "bookings.confirm",
-        "tickets.cancel",
-    ]
+    assert effects(ferry_sandbox) == ["bookings.create", "bookings.confirm", "tickets.cancel"]
 
 
 def test_a_person_is_shown_the_offer_that_is_booked(hosts):

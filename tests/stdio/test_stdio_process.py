@@ -12,7 +12,7 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from tests.agents.agent import error, order, query, result_of, sailings
+from tests.agents.agent import error, order, result_of, sailings
 from tests.stdio.host import answer_of, command, environment
 from tests.support.hold import Hold
 from tests.support.processes import run, start
@@ -74,6 +74,18 @@ class Pipes:
         self.output += line
         return json.loads(line)
 
+    def reply_to(self, method, **params):
+        """Send a request, and return its reply; what comes before it is passed over."""
+        number = self.request(method, **params)
+        while (reply := self.receive()).get("id") != number:
+            pass
+        return reply
+
+    def call(self, name, arguments=None):
+        """Return the answer of a tool."""
+        result = self.reply_to("tools/call", name=name, arguments=arguments or {})["result"]
+        return json.loads(result["content"][0]["text"])
+
     def wait_for_end(self):
         """Wait until the server ends, and return what it wrote to stdout and to stderr."""
         output, errors = self.process.communicate(timeout=10)
@@ -126,10 +138,7 @@ def test_an_invalid_message_does_not_end_the_server(ferry_sandbox):
     with start_server(environment(ferry_sandbox)) as server:
         for junk in ("", "{", "[]", '"text"', "\x00", '{"jsonrpc": "2.0"}'):
             server.process.stdin.write(junk + "\n")
-        number = server.request("ping")
-        while (reply := server.receive()).get("id") != number:
-            pass
-        assert reply["result"] == {}
+        assert server.reply_to("ping")["result"] == {}
         _, errors = server.wait_for_end()
     assert "Traceback" not in errors
 
@@ -163,26 +172,19 @@ def test_the_token_is_in_no_output(ferry_sandbox):
     assert token not in errors
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_server(ferry_sandbox, number):
+@pytest.mark.parametrize("number", [None, signal.SIGINT, signal.SIGTERM])
+def test_a_signal_or_the_end_of_the_input_ends_the_server(ferry_sandbox, number):
     ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=30)
     with start_server(environment(ferry_sandbox)) as server:
         server.request("tools/call", name="catalogue_ports", arguments={})
         wait_until(lambda: ferry_sandbox.counters.requests["catalogue.ports"])
-        server.process.send_signal(number)
+        if number is None:
+            server.process.stdin.close()
+        else:
+            server.process.send_signal(number)
         assert server.process.wait(timeout=10) == 0
-        assert server.process.stdout.read() == ""
+        assert number is None or server.process.stdout.read() == ""
         assert "Traceback" not in server.process.stderr.read()
-
-
-def test_the_end_of_the_input_ends_the_server(ferry_sandbox):
-    ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=30)
-    with start_server(environment(ferry_sandbox)) as server:
-        server.request("tools/call", name="catalogue_ports", arguments={})
-        wait_until(lambda: ferry_sandbox.counters.requests["catalogue.ports"])
-        _, errors = server.wait_for_end()
-        assert server.process.returncode == 0
-    assert "Traceback" not in errors
 
 
 def test_a_closed_host_ends_the_server(ferry_sandbox):
@@ -200,14 +202,9 @@ def test_a_host_that_never_answers_a_question_gets_an_answer(ferry_sandbox, repl
     run = [sys.executable, "-c", IMPATIENT]
     env = environment(ferry_sandbox)
     with start_server(env, run, capabilities={"elicitation": {}}) as server:
-
-        def call(name, arguments):
-            server.request("tools/call", name=name, arguments=arguments)
-            return server.receive()
-
-        found = call("availability_search", query())["result"]["structuredContent"]
-        wanted = order(result_of(found)["items"][0])
-        question = call("bookings_create", wanted)
+        wanted = order(sailings(server)[0])
+        server.request("tools/call", name="bookings_create", arguments=wanted)
+        question = server.receive()
         assert question["method"] == "elicitation/create"
         if reply == "null":
             server.send({"jsonrpc": "2.0", "id": question["id"], "result": None})
@@ -217,9 +214,7 @@ def test_a_host_that_never_answers_a_question_gets_an_answer(ferry_sandbox, repl
         (box,) = question["params"]["requestedSchema"]["properties"]
         late = {"action": "accept", "content": {box: True}}
         server.send({"jsonrpc": "2.0", "id": question["id"], "result": late})
-        number = server.request("ping")
-        while (answer := server.receive()).get("id") != number:
-            pass
+        server.reply_to("ping")
     assert ferry_sandbox.counters.effects == ()
 
 
@@ -253,7 +248,7 @@ except ValueError:
 
 
 @LONG
-def test_dropped_log_lines_are_counted(tmp_path):
+def test_dropped_log_lines_are_counted():
     code = """
 import logging, os, sys, time
 from ferry_sdk.agents.stdio.run import log_to_stderr
@@ -282,15 +277,8 @@ logging.getLogger("ferry_sdk").info("the last line")
 
 def begin_write(server, sandbox, seconds):
     """Call for a booking, and return when it was made and its reply is delayed."""
-
-    def call(name, arguments=None):
-        number = server.request("tools/call", name=name, arguments=arguments or {})
-        while (reply := server.receive()).get("id") != number:
-            pass
-        return reply["result"]["structuredContent"]
-
-    asked = order(sailings(SimpleNamespace(call=call))[0])
-    code = call("bookings_create", asked)["approval"]["confirmation_code"]
+    asked = order(sailings(server)[0])
+    code = server.call("bookings_create", asked)["approval"]["confirmation_code"]
     sandbox.faults.add("delay_after", "bookings.create", seconds=seconds)
     asked["confirmation_code"] = code
     server.request("tools/call", name="bookings_create", arguments=asked)
@@ -384,20 +372,6 @@ def test_a_slow_call_does_not_delay_another(hosts, ferry_sandbox):
     result_of(answer_of(slow.result()))
 
 
-def test_concurrent_identical_writes_are_made_once(hosts, ferry_sandbox):
-    host = hosts(None, "--writes")
-    asked = order(sailings(host)[0])
-    code = host.call("bookings_create", asked)["approval"]["confirmation_code"]
-    hold = Hold(ferry_sandbox, "bookings.create", replies=True)
-    asked["confirmation_code"] = code
-    calls = [host.start_call("bookings_create", asked) for _ in range(4)]
-    wait_until(lambda: sum(call.done() for call in calls) == 3)
-    hold.release()
-    answers = [answer_of(call.result())["status"] for call in calls]
-    assert sorted(answers) == ["done", "refused", "refused", "refused"]
-    assert len(ferry_sandbox.counters.effects) == 1
-
-
 def test_a_write_that_the_host_cancelled_is_unresolved(hosts, ferry_sandbox):
     host = hosts(None, "--writes")
     asked = order(sailings(host)[0])
@@ -428,11 +402,9 @@ def test_a_second_process_with_the_same_state_refuses_what_the_first_has_spent(
         """Call a tool of a new process."""
         options = ("--writes", "--state", state, "--spend-limit", f"EUR={limit}")
         with start_server(environment(ferry_sandbox), command(*options)) as server:
-            number = server.request("tools/call", name=name, arguments=arguments or {})
-            while (reply := server.receive()).get("id") != number:
-                pass
+            answer = server.call(name, arguments)
             server.wait_for_end()
-        return json.loads(reply["result"]["content"][0]["text"])
+        return answer
 
     found = sailings(SimpleNamespace(call=call))
     asked = order(found[0])

@@ -59,17 +59,6 @@ class TestReadOnlyDefault:
         )
         assert set(hosts(run=[sys.executable, "-c", code]).tools()) == READS
 
-    def test_a_read_only_token_rejects_writes(self, hosts, ferry_sandbox):
-        reading = {
-            "FERRY_TOKEN": ferry_sandbox.read_only_token,
-            "FERRY_BASE_URL": ferry_sandbox.base_url,
-        }
-        host = hosts(Person(), "--writes", env=reading)
-        refused = host.call("bookings_create", order(sailings(host)[0]))
-        assert refused["status"] == "failed"
-        assert refused["error"]["outcome"] == "rejected"
-        assert ferry_sandbox.counters.effects == ()
-
 
 class TestAnnotations:
     def test_every_tool_has_annotations(self, hosts):
@@ -95,11 +84,8 @@ class TestConfirmation:
 
 class TestMarkPaid:
     def test_a_payment_cannot_be_recorded(self, hosts, ferry_sandbox):
-        both = {
-            **environment(ferry_sandbox),
-            "FERRY_ORGANISATION_TOKEN": ferry_sandbox.organisation_token,
-        }
-        host = hosts(Person(), "--writes", env=both)
+        more = {"FERRY_ORGANISATION_TOKEN": ferry_sandbox.organisation_token}
+        host = hosts(Person(), "--writes", env={**environment(ferry_sandbox), **more})
         assert not any("paid" in name for name in host.tools())
         with pytest.raises(MCPError) as caught:
             host.call("tickets_mark_paid", {"ticket_id": "t1"})
@@ -175,12 +161,6 @@ class TestToken:
 
 
 class TestErrors:
-    def test_a_failure_has_the_error_of_the_toolkit(self, hosts):
-        refused = hosts().call("tickets_get", {"ticket_id": "none"})
-        assert refused["status"] == "failed"
-        assert refused["error"]["outcome"] == "rejected"
-        assert {"code", "message", "next_step", "correlation_id"} <= set(refused["error"])
-
     def test_the_text_of_an_unexpected_exception_is_hidden(self, hosts):
         code = (
             "from ferry_sdk.agents.stdio import serve\n"

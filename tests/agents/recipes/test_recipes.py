@@ -1,9 +1,6 @@
 """The recipes of the guide book and ask a person, with the frameworks' own scripted models."""
 
-from __future__ import annotations
-
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,18 +9,11 @@ from tests.agents.agent import PASSENGERS, TRAVELLERS, approve_all, book
 from tests.agents.recipes.adapters import ADAPTERS, client_of
 from tests.support.tiers import LONG, mostly_long
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk.sandbox import Sandbox
-
-    Run = Callable[[Any, Callable[[str], bool]], str]
-
 pytestmark = pytest.mark.timeout(300)  # importing a framework takes seconds
 TRIP = {"origin": "Tarifa", "destination": "MATNG", "on": "2050-06-06", "passengers": TRAVELLERS}
 
 
-def book_a_trip(results: list[Any]) -> Any:
+def book_a_trip(results):
     """Search, book the cheapest offer, and tell the end."""
     if not results:
         return "trips_find", TRIP
@@ -33,7 +23,7 @@ def book_a_trip(results: list[Any]) -> Any:
     return told(results[-1])
 
 
-def told(result: Any) -> str:
+def told(result):
     """Return how a call ended: its status, the code of its error, or the framework's words."""
     if not isinstance(result, dict):
         return f"the framework: {result}"
@@ -41,19 +31,14 @@ def told(result: Any) -> str:
 
 
 @pytest.fixture(params=mostly_long(ADAPTERS))
-def run(
-    request: pytest.FixtureRequest,
-    known_routes: None,
-    ferry_sandbox: Sandbox,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Run:
+def run(request, known_routes, ferry_sandbox, monkeypatch):
     """Run the recipe of a framework with a script and a person."""
     monkeypatch.setenv("LANGSMITH_TRACING", "false")
     return lambda script, ask: ADAPTERS[request.param](ferry_sandbox, script, ask)
 
 
-def test_a_recipe_books_what_a_person_approves(run: Run, ferry_sandbox: Sandbox) -> None:
-    questions: list[str] = []
+def test_a_recipe_books_what_a_person_approves(run, ferry_sandbox):
+    questions = []
     end = run(book_a_trip, lambda question: not questions.append(question))
     assert end == "done"
     (question,) = questions
@@ -61,24 +46,24 @@ def test_a_recipe_books_what_a_person_approves(run: Run, ferry_sandbox: Sandbox)
     assert ferry_sandbox.counters.requests["bookings.create"] == 1
 
 
-def test_a_recipe_books_nothing_that_a_person_refuses(run: Run, ferry_sandbox: Sandbox) -> None:
-    questions: list[str] = []
+def test_a_recipe_books_nothing_that_a_person_refuses(run, ferry_sandbox):
+    questions = []
     run(book_a_trip, lambda question: bool(questions.append(question)))
     assert len(questions) == 1
     assert ferry_sandbox.counters.requests["bookings.create"] == 0
 
 
 @LONG
-def test_a_yes_is_not_used_for_a_price_that_has_risen(run: Run, ferry_sandbox: Sandbox) -> None:
+def test_a_yes_is_not_used_for_a_price_that_has_risen(run, ferry_sandbox):
     with client_of(ferry_sandbox) as ferry:
         booking_id = book(Toolkit(ferry, tools="all", writes=True, approve=approve_all))[
             "booking_id"
         ]
         ferry.bookings.confirm(booking_id)
         named = {"booking_id": booking_id}
-        questions: list[str] = []
+        questions = []
 
-        def cancel(results: list[Any]) -> Any:
+        def cancel(results):
             assert len(results) < 6, results
             if not results:
                 return "bookings_get", named
@@ -86,7 +71,7 @@ def test_a_yes_is_not_used_for_a_price_that_has_risen(run: Run, ferry_sandbox: S
                 return "bookings_cancel", named
             return told(results[-1])
 
-        def ask(question: str) -> bool:
+        def ask(question):
             questions.append(question)
             if len(questions) == 1:
                 ferry_sandbox.clock.advance(timedelta(days=29, hours=12))
