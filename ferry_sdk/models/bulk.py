@@ -28,7 +28,10 @@ Members = dict[str, Any]
 Column = list[Any]
 Converter = Callable[[], Iterable[Any]]
 Rule = Callable[[Column], Converter | None]
-"""Validates a column. Returns a converter to the field values; None if they stay the same."""
+"""Validates a column. Returns a converter to the field values; None if they stay the same.
+
+It raises a TypeError or ValueError if a value has another type than its field.
+"""
 
 _NUMBERS: Final = frozenset[type]({int, float, LongNumber})
 _NOTHING: Final[Members] = {}
@@ -75,10 +78,10 @@ class Columns(Generic[ModelT]):
 
     Args:
         model: The model.
-        rules: The rule of each field.
+        rules: The rules of each field.
     """
 
-    def __init__(self, model: type[ModelT], rules: dict[str, Rule]) -> None:
+    def __init__(self, model: type[ModelT], rules: dict[str, Sequence[Rule]]) -> None:
         self._model = model
         self._rules = rules
         self._blank = {name: field.default for name, field in model.model_fields.items()}
@@ -88,7 +91,8 @@ class Columns(Generic[ModelT]):
         """Validate the records, and return a function that creates the models, repeatably.
 
         Raises:
-            NotUniformError: A value has another type than its field.
+            TypeError: A record is not a dict, or a value has another type than its field.
+            ValueError: A value has another type than its field.
         """
         # A dict has a name once, so as many of these names as there can be are in the same order.
         first: tuple[str, ...] = tuple(records[0]) if records else ()
@@ -155,10 +159,10 @@ class Columns(Generic[ModelT]):
         if any(fields[name].is_required() for name in absent):
             raise NotUniformError
         known = [name for name in names if name in fields]
-        rules = dict.fromkeys(self._rules[name] for name in known)
+        rules = dict.fromkeys(rule for name in known for rule in self._rules[name])
         return Layout(
             rules=tuple(
-                (rule, tuple(name for name in known if self._rules[name] is rule)) for rule in rules
+                (rule, tuple(name for name in known if rule in self._rules[name])) for rule in rules
             ),
             present={*names},
             is_exact=names == tuple(fields),
@@ -169,13 +173,12 @@ class Columns(Generic[ModelT]):
 
 @cache
 def columns_of(model: type[ModelT]) -> Columns[ModelT] | None:
-    """Return the columns of a model; None if a field has no rule and needs pydantic."""
-    rules: dict[str, Rule] = {}
+    """Return the columns of a model; None if a field has no rules and needs pydantic."""
+    rules: dict[str, Sequence[Rule]] = {}
     for name, field in model.model_fields.items():
-        rule = None if field.validation_alias else _rule_of(field)
-        if rule is None:
+        rules[name] = [] if field.validation_alias else _rules_of(field)
+        if not rules[name]:
             return None
-        rules[name] = rule
     return Columns(model, rules)
 
 
@@ -188,23 +191,26 @@ def validate_columns(model: type[ModelT], records: list[Any]) -> Callable[[], li
     columns = columns_of(model) if IS_SUPPORTED else None
     if columns is None:
         raise NotUniformError
-    _require_types(records, dict)
-    return columns.validate(records)
+    try:
+        return columns.validate(records)
+    except (TypeError, ValueError):
+        raise NotUniformError from None
 
 
-def _rule_of(field: FieldInfo) -> Rule | None:
+def _rules_of(field: FieldInfo) -> Sequence[Rule]:
     kind: Any = field.annotation
-    known = next((rule for of, rule in _RULES if of == (kind, *field.metadata)), None)
-    if known is not None or field.metadata:
+    known: list[Rule] = next((rules for of, *rules in _RULES if of == (kind, *field.metadata)), [])
+    if known or field.metadata:
         return known
     if _is_a(kind, OpenEnum):
-        return _distinct_texts(lambda distinct: [*map(kind, distinct)])
+        return [_distinct_texts(lambda distinct: [*map(kind, distinct)])]
     parts: tuple[Any, ...] = get_args(kind)
     is_tuple = get_origin(kind) is tuple and parts[1:] == (...,)
     held: type[BaseModel] = parts[0] if is_tuple else kind
     columns = columns_of(held) if _is_a(held, BaseModel) else None
-    rule = _nested_records if is_tuple else _nested_record
-    return None if columns is None else partial(rule, columns)
+    if columns is None:
+        return []
+    return [partial(_nested_records, columns) if is_tuple else columns.validate]
 
 
 def _is_a(kind: object, base: type) -> bool:
@@ -225,24 +231,17 @@ def _anything(column: Column) -> None:
 
 
 def _texts(column: Column) -> None:
-    try:
-        "".join(column)
-    except TypeError:
-        raise NotUniformError from None
+    "".join(column)
 
 
-def _non_empty_texts(column: Column) -> None:
-    _texts(column)
+def _not_empty(column: Column) -> None:
     if not all(column):
         raise NotUniformError
 
 
 def _distinct_texts(convert: Callable[[list[Any]], list[Any]]) -> Rule:
     def check(column: Column) -> Converter:
-        try:
-            distinct = [*{*column}]
-        except TypeError:
-            raise NotUniformError from None
+        distinct = [*{*column}]
         _texts(distinct)
         return _each_once(convert, distinct, column)
 
@@ -258,10 +257,7 @@ def _each_once(
     convert: Callable[[list[Any]], list[Any]], distinct: list[Any], column: Column
 ) -> Converter:
     """Convert each distinct value once, because values repeat within a response."""
-    try:
-        values = dict(zip(distinct, convert(distinct), strict=True))
-    except ValueError:
-        raise NotUniformError from None
+    values = dict(zip(distinct, convert(distinct), strict=True))
     return partial(map, values.__getitem__, column)
 
 
@@ -284,13 +280,11 @@ def _amounts(column: Column) -> Converter:
     return convert_amounts
 
 
-def _prices(column: Column) -> Converter:
-    converted = _amounts(column)
+def _not_negative(column: Column) -> None:
     # The float of a long number can be zero although its digits are below zero.
     zeros = (value for value in column if not value) if 0 in column else ()
     if min(column, default=0) < 0 or LongNumber in map(type, zeros):
         raise NotUniformError
-    return converted
 
 
 def _tuples(column: Column) -> Converter:
@@ -304,16 +298,9 @@ def _tuples_of_texts(column: Column) -> Converter:
     return convert
 
 
-def _nested_record(columns: Columns[Any], column: Column) -> Converter:
-    _require_types(column, dict)
-    return columns.validate(column)
-
-
 def _nested_records(columns: Columns[Any], column: Column) -> Converter:
     _require_types(column, list)
-    records: list[Members] = [*chain.from_iterable(column)]
-    _require_types(records, dict)
-    make = columns.validate(records)
+    make = columns.validate([*chain.from_iterable(column)])
 
     def split_models() -> Iterable[tuple[Any, ...]]:
         models = iter(make())
@@ -323,7 +310,7 @@ def _nested_records(columns: Columns[Any], column: Column) -> Converter:
 
 
 _parse_moments: Final = TypeAdapter(list[Moment]).validate_python
-_RULES: Final[tuple[tuple[tuple[object, ...], Rule], ...]] = (
+_RULES: Final[tuple[tuple[Any, ...], ...]] = (
     ((str,), _texts),
     ((int,), _of_types(int)),
     ((bool,), _of_types(bool)),
@@ -332,8 +319,8 @@ _RULES: Final[tuple[tuple[tuple[object, ...], Rule], ...]] = (
     ((tuple[str, ...],), _tuples_of_texts),
     ((Moment,), _datetimes),
     (get_args(Amount), _amounts),
-    (get_args(Price), _prices),
+    (get_args(Price), _amounts, _not_negative),
     (get_args(Currency), _distinct_texts(TypeAdapter(list[Currency]).validate_python)),
-    (get_args(Identifier), _non_empty_texts),
+    (get_args(Identifier), _texts, _not_empty),
 )
-"""Rules by annotation and metadata of a field."""
+"""Rules by annotation and metadata of a field, in their order."""

@@ -352,6 +352,9 @@ def tariff(**changes):
 @example([availability(tariffs=[]), availability(places=[]), availability(stops=[])])
 @example([availability(tariffs=[samples.TARIFF] * 3), availability(tariffs=[])])
 @example([availability(company={"id": "1", "name": "x"}), availability()])
+@example([availability(company=5), availability(company=[])])
+@example([availability(company=[*samples.AVAILABILITY["company"]]), availability(places=["x"])])
+@example([availability(tariffs=[{}, []]), availability(tariffs=[samples.TARIFF, 1])])
 @example([availability(direction="Sideways"), tariff(type="", currency="eUr")])
 def test_known_pitfalls(items):
     assert_same_result(Availability, text_of(items), assert_alike)
