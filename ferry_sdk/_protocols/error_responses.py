@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from ferry_sdk._engine.http import Head, parse_date
 from ferry_sdk._engine.redaction import phrase_of
@@ -96,7 +96,9 @@ def unexpected_response(problem: str, head: Head, body: object = None) -> Unexpe
 
 def service_error(value: object) -> ServiceError | None:
     """Return what the interface's error object says; None if the value is none."""
-    members = members_of(value)
+    if not isinstance(value, dict):
+        return None
+    members = cast("dict[str, object]", value)
     code = members.get("code")
     if members.get("error") is not True or not isinstance(code, str):
         return None

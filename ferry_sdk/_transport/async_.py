@@ -35,7 +35,8 @@ from ferry_sdk._engine.settings import Settings
 from ferry_sdk._runtime.threads import start_thread_or_run
 from ferry_sdk._transport.exchange import Exchange, deadline_error
 from ferry_sdk._transport.http_client import AsyncHttpClient
-from ferry_sdk._transport.pools import AsyncShared, call_in_loop, running_loop
+from ferry_sdk._transport.loops import call_in_loop, running_loop
+from ferry_sdk._transport.pools import AsyncShared
 from ferry_sdk._transport.single_flight import SharedCall, join_or_start
 from ferry_sdk._transport.sync import save
 from ferry_sdk._transport.tasks import BatchTasks

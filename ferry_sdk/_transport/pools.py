@@ -6,7 +6,6 @@ and each loop has its own.
 
 from __future__ import annotations
 
-import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -18,13 +17,13 @@ from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary, finalize
 
 import anyio
-from anyio.lowlevel import current_token
 
 from ferry_sdk._engine.effects import Signal
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._runtime.fork import process_id
 from ferry_sdk._runtime.threads import Latch
 from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
+from ferry_sdk._transport.loops import asyncio_loop, call_in_loop, has_ended, running_loop
 from ferry_sdk._transport.send_guard import OpenConnections
 from ferry_sdk._transport.startup import client_maker, load_for_tasks, load_for_threads
 from ferry_sdk.errors import ConfigurationError, FerryError
@@ -223,37 +222,7 @@ class AsyncShared(AnyShared[AsyncHttpClient[Any], anyio.Lock]):
     def _forget_ended_loops(self) -> None:
         for reference in self._resources.keyrefs():  # a copy: other threads may change the dict
             loop = reference()
-            if loop is not None and _has_ended(loop):
+            if loop is not None and has_ended(loop):
                 ended = self._resources.pop(loop, None)
                 if ended is not None:
                     ended.connections.drop()
-
-
-def _has_ended(loop: Any) -> bool:  # noqa: ANN401 -- of asyncio or of trio
-    """Return whether an event loop of asyncio is closed; trio's tokens do not tell."""
-    return hasattr(loop, "is_closed") and loop.is_closed()
-
-
-def call_in_loop(loop: Any, function: Callable[[], object]) -> None:  # noqa: ANN401 -- of asyncio or of trio
-    """Schedule a function in an event loop, from any thread."""
-    schedule = getattr(loop, "call_soon_threadsafe", None) or loop.run_sync_soon
-    with suppress(RuntimeError):  # the loop has ended
-        schedule(function)
-
-
-def running_loop() -> Any:  # noqa: ANN401 -- of asyncio or of trio
-    """Return the running event loop of asyncio, or the token of trio's."""
-    loop = asyncio_loop()
-    if loop is not None:
-        return loop
-    token = current_token()
-    return getattr(token, "native_token", token)
-
-
-def asyncio_loop() -> Any:  # noqa: ANN401 -- a loop of asyncio, or None
-    """Return the running event loop of asyncio; None if it is trio's."""
-    asyncio: Any = sys.modules.get("asyncio")  # loaded if one of its loops runs
-    try:
-        return None if asyncio is None else asyncio.get_running_loop()
-    except RuntimeError:
-        return None

@@ -17,7 +17,7 @@ from typing import Any
 import anyio
 
 from ferry_sdk._engine.batch import Batch, BatchAnswer, BatchCall
-from ferry_sdk._transport.pools import asyncio_loop
+from ferry_sdk._transport.loops import asyncio_loop
 from ferry_sdk._transport.threads import seconds_until
 
 _STOP_TIME = 2.0

@@ -65,7 +65,8 @@ class JsonRpcReply:
 
     @property
     def _error(self) -> Mapping[str, object]:
-        return members_of(self.message.get("error") if self.message else None)
+        error = self.message.get("error") if self.message else None
+        return members_of(error) if error else {}
 
     def status_error(self) -> APIError:
         """Return the error that the status of the reply reports."""

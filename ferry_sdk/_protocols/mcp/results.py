@@ -143,10 +143,16 @@ def _unwrap(structured: object) -> object:
 
 def _texts(content: object) -> list[str]:
     """Return the texts of content blocks, or of embedded resources if there are no others."""
-    blocks = [*map(members_of, items_of(content))] if isinstance(content, list) else []
-    texts = [text for block in blocks if isinstance(text := block.get("text"), str)]
-    resources = (members_of(block.get("resource")) for block in blocks)
-    return texts or [text for text in map(_text_of, resources) if text is not None]
+    texts: list[str] = []
+    embedded: list[str] = []
+    for block in items_of(content) if isinstance(content, list) else []:
+        members = members_of(block)
+        text = members.get("text")
+        if isinstance(text, str):
+            texts.append(text)
+        elif (inner := _text_of(members_of(members.get("resource")))) is not None:
+            embedded.append(inner)
+    return texts or embedded
 
 
 def _value_of(texts: list[str]) -> object:

@@ -28,7 +28,7 @@ from ferry_sdk._transport.http11.client import (
     PreparedRequest,
 )
 from ferry_sdk._transport.http11.pool import Slot, Waiter, step_until
-from ferry_sdk._transport.pools import asyncio_loop
+from ferry_sdk._transport.loops import asyncio_loop
 
 
 class AsyncConnections(AnyConnections[httpcore.AsyncNetworkStream]):
