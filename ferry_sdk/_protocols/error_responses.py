@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, cast
 
 from ferry_sdk._engine.http import Head, parse_date
 from ferry_sdk._engine.redaction import phrase_of
-from ferry_sdk._protocols.json_body import items_of, members_of
+from ferry_sdk._protocols.json_body import is_list, members_of
 from ferry_sdk.errors import (
     SERVICE_CODES,
     APIError,
@@ -131,7 +131,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 def _field_of(body: object) -> str | None:
     """Return the first member of the request that a refusal names."""
     errors = members_of(body).get("errors")
-    first = items_of(errors)[:1] if isinstance(errors, list) else []
+    first = errors[:1] if is_list(errors) else []
     for value in (body, *first):
         field = members_of(value).get("field")
         if isinstance(field, str) and _FIELD.fullmatch(field):
@@ -152,8 +152,8 @@ def _class_of(status_code: int, code: str | None) -> type[APIError]:
 
 def _first_text(body: object, names: tuple[str, ...]) -> str | None:
     """Return the first text under one of the names, in the body or one level below."""
-    if isinstance(body, list):
-        return next((_first_text(item, names) for item in items_of(body)), None)
+    if is_list(body):
+        return _first_text(body[0], names) if body else None
     members = members_of(body)
     for name in names:
         value = members.get(name)

@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import Final, NoReturn, cast
+from typing import Final, NoReturn, TypeGuard, cast
 
 from pydantic_core import from_json, to_json
 
@@ -183,6 +183,11 @@ def personal_data(body: object) -> list[str]:
 def members_of(value: object) -> dict[str, object]:
     """Return the members of a JSON object; of any other value none."""
     return cast("dict[str, object]", value) if isinstance(value, dict) else {}
+
+
+def is_list(value: object) -> TypeGuard[list[object]]:
+    """Return whether a JSON value is a list."""
+    return isinstance(value, list)
 
 
 def items_of(value: object) -> list[object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
 from urllib.parse import urljoin, urlsplit
 
 from ferry_sdk._engine.auth import authorisation
@@ -15,7 +15,7 @@ from ferry_sdk._engine.http import Reply, Request
 from ferry_sdk._engine.requests import send
 from ferry_sdk._engine.settings import Authority
 from ferry_sdk._protocols.error_responses import api_error, unexpected_response
-from ferry_sdk._protocols.json_body import members_of, text_of
+from ferry_sdk._protocols.json_body import text_of
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.errors import ConfigurationError, UnexpectedResponseError, VoucherNotReadyError
 from ferry_sdk.types import RequestDigest
@@ -70,7 +70,7 @@ class VoucherFile:
 
 
 def _url_of(value: object, reply: Reply) -> str:
-    url = members_of(value).get("url") if isinstance(value, dict) else value
+    url = cast("dict[str, object]", value).get("url") if isinstance(value, dict) else value
     if url is None:
         raise VoucherNotReadyError(
             "there is no voucher to fetch: it is not ready, or the company sends it by e-mail",

@@ -199,7 +199,9 @@ def validate_columns(model: type[ModelT], records: list[Any]) -> Callable[[], li
 
 def _rules_of(field: FieldInfo) -> Sequence[Rule]:
     kind: Any = field.annotation
-    known: list[Rule] = next((rules for of, *rules in _RULES if of == (kind, *field.metadata)), [])
+    known: list[Rule] = next(
+        (rules for of, *rules in _RULES if of == (kind, *field.metadata)), list[Rule]()
+    )
     if known or field.metadata:
         return known
     if _is_a(kind, OpenEnum):

@@ -16,7 +16,7 @@ class Group(cached_property[Any]):
 
     def __init__(self, module: str, name: str, description: str) -> None:
         def load(resources: Resources) -> object:
-            return bind(f"ferry_sdk.{module}", name, resources._transport)  # noqa: SLF001 -- its owner
+            return bind(f"ferry_sdk.{module}", name, resources._transport)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- its owner
 
         super().__init__(load)
         self.__doc__ = description

@@ -114,7 +114,9 @@ def write_part(
     Raises:
         OSError: Writing failed; a file that was there before has not changed.
     """
-    lost = done.filter(pc.equal(done["status"], "unreadable"))["reason"].to_pylist() + rows.lost
+    lost: list[str] = (
+        done.filter(pc.equal(done["status"], "unreadable"))["reason"].to_pylist() + rows.lost
+    )
     nothing = done["status"].to_pylist().count("nothing")
     answered = len(done["search"].unique()) - nothing
     failed = len(rows.failures)

@@ -14,7 +14,7 @@ from ferry_sdk._engine.requests import read
 from ferry_sdk._engine.safety import safety_of_tool
 from ferry_sdk._engine.settings import Authority
 from ferry_sdk._protocols.error_responses import service_error
-from ferry_sdk._protocols.json_body import digest, items_of, members_of, personal_data
+from ferry_sdk._protocols.json_body import digest, is_list, members_of, personal_data
 from ferry_sdk._protocols.mcp.post import PATH, JsonRpcReply, post
 from ferry_sdk._protocols.mcp.results import resource_value, tool_value
 from ferry_sdk._protocols.mcp.session import open_session, renew_session
@@ -171,9 +171,9 @@ def _list_pages(context: Context, method: str) -> Flow[tuple[Reply, object]]:
         result = answer.result()
         members = members_of(result)
         page = members.get(member)
-        if not isinstance(page, list):
+        if not is_list(page):
             return answer.reply, result
-        items += items_of(page)
+        items += page
         cursor = members.get("nextCursor")
         if not isinstance(cursor, str) or cursor in cursors or len(cursors) >= _MOST_PAGES:
             return answer.reply, items

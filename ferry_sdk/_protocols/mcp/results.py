@@ -14,7 +14,7 @@ from ferry_sdk._protocols.error_responses import (
     service_error,
     unexpected_response,
 )
-from ferry_sdk._protocols.json_body import decode_json, items_of, members_of
+from ferry_sdk._protocols.json_body import decode_json, is_list, items_of, members_of
 from ferry_sdk.errors import (
     APIError,
     BadRequestError,
@@ -76,9 +76,9 @@ def resource_value(result: object, head: Head) -> object:
     """
     raise_service_error(result, head)
     contents = members_of(result).get("contents")
-    if not isinstance(contents, list):
+    if not is_list(contents):
         return result
-    values = [_parse_text(_content(item, head)) for item in items_of(contents)]
+    values = [_parse_text(_content(item, head)) for item in contents]
     for value in values:
         raise_service_error(value, head)
     if len(values) == 1:
@@ -145,7 +145,7 @@ def _texts(content: object) -> list[str]:
     """Return the texts of content blocks, or of embedded resources if there are no others."""
     texts: list[str] = []
     embedded: list[str] = []
-    for block in items_of(content) if isinstance(content, list) else []:
+    for block in content if is_list(content) else []:
         members = members_of(block)
         text = members.get("text")
         if isinstance(text, str):
