@@ -15,7 +15,7 @@ import anyio.to_thread
 from typing_extensions import Self
 
 from ferry_sdk._engine.batch import Batch, BatchCall, NextAnswer, Plan, StopBatch
-from ferry_sdk._engine.context import Context, new_session
+from ferry_sdk._engine.context import Context, Session, new_session
 from ferry_sdk._engine.effects import (
     CallUser,
     Effect,
@@ -59,8 +59,8 @@ class AsyncTransport:
 
     def __init__(self, settings: Settings, client: AsyncHttpClient[Any] | None = None) -> None:
         self.settings = settings
-        self.shared = AsyncShared(client, settings)
-        self.session = new_session(settings)
+        self.shared: AsyncShared = AsyncShared(client, settings)
+        self.session: Session = new_session(settings)
 
     def view(self, settings: Settings) -> Self:
         """Return a transport with other settings on the same pool.

@@ -19,7 +19,7 @@ from uuid import uuid4
 from typing_extensions import Self
 
 from ferry_sdk._engine.batch import Batch, BatchCall, NextAnswer, Plan, StopBatch
-from ferry_sdk._engine.context import Context, new_session
+from ferry_sdk._engine.context import Context, Session, new_session
 from ferry_sdk._engine.effects import (
     CallUser,
     Effect,
@@ -68,8 +68,8 @@ class Transport:
 
     def __init__(self, settings: Settings, client: HttpClient[Any] | None = None) -> None:
         self.settings = settings
-        self.shared = Shared(client, settings)
-        self.session = new_session(settings)
+        self.shared: Shared = Shared(client, settings)
+        self.session: Session = new_session(settings)
         self._stop: Signal | None = None
 
     def view(self, settings: Settings, stop: Signal | None = None) -> Self:

@@ -15,7 +15,13 @@ class PlannedResources(Resources):
         vehicles: Find vehicles by make and model.
     """
 
-    places = Group("planning.groups", "PlacesGroup", "Find ports by the names that people write.")
-    routes = Group("planning.groups", "RoutesGroup", "Find out who sails where.")
-    trips = Group("planning.groups", "TripsGroup", "Search trips from two places and a date.")
-    vehicles = Group("planning.vehicles", "VehiclesGroup", "Find vehicles by make and model.")
+    places: Group = Group(
+        "planning.groups", "PlacesGroup", "Find ports by the names that people write."
+    )
+    routes: Group = Group("planning.groups", "RoutesGroup", "Find out who sails where.")
+    trips: Group = Group(
+        "planning.groups", "TripsGroup", "Search trips from two places and a date."
+    )
+    vehicles: Group = Group(
+        "planning.vehicles", "VehiclesGroup", "Find vehicles by make and model."
+    )

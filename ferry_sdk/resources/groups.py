@@ -33,21 +33,23 @@ class Resources:
         mcp: The same service over MCP.
     """
 
-    availability = Group("resources.availability", "AvailabilityGroup", "Search for sailings.")
-    bookings = Group(
+    availability: Group = Group(
+        "resources.availability", "AvailabilityGroup", "Search for sailings."
+    )
+    bookings: Group = Group(
         "resources.bookings", "BookingsGroup", "Create, confirm, read and cancel bookings."
     )
-    tickets = Group(
+    tickets: Group = Group(
         "resources.tickets",
         "TicketsGroup",
         "Read and cancel tickets, record payments, fetch vouchers.",
     )
-    catalogue = Group(
+    catalogue: Group = Group(
         "resources.catalogue",
         "CatalogueGroup",
         "List ports, journeys, departures and vehicles.",
     )
-    mcp = Group("resources.mcp", "McpGroup", "The same service over MCP.")
+    mcp: Group = Group("resources.mcp", "McpGroup", "The same service over MCP.")
 
     def __init__(self, transport: AnyTransport) -> None:
         self._transport: Any = transport
