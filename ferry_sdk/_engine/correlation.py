@@ -79,7 +79,7 @@ class RecentIds(OrderedDict[str, None]):
     """The ids of recent calls of this process, at most so many.
 
     Each step is one call of C, so threads need no lock. If several threads add at the same moment,
-    the worst case is that an id is forgotten too early.
+    the worst case is that an id is not known for a moment, or forgotten too early.
     """
 
     def __init__(self, most: int = 4096) -> None:
@@ -87,7 +87,8 @@ class RecentIds(OrderedDict[str, None]):
         self._most = most
 
     def add(self, correlation_id: str) -> None:
-        """Add an id."""
+        """Add an id as the latest."""
+        self.pop(correlation_id, None)
         self[correlation_id] = None
         if len(self) > self._most:
             self.popitem(last=False)
