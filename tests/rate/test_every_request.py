@@ -321,6 +321,7 @@ def test_a_task_that_is_cancelled_in_the_line_takes_no_turn_and_no_connection(fe
     assert ferry_sandbox.counters.connections <= 11
 
 
+@pytest.mark.own_http_client(reason="close leaves the calls of a caller's own client alone")
 def test_closing_the_client_ends_the_wait(limited, used_up):
     ferry = limited(used_up)
     call = UnderWay(ferry.catalogue.ports)
