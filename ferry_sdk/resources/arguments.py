@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Final, Literal, cast, get_args
@@ -54,6 +55,7 @@ Values = dict[str, Any]
 _MCP_CODES: Final = {"Adult": "ADT", "Child": "CHD", "Infant": "INF"}
 _SENT: Final = ("availability_id", "tariff_id", "place_id")
 """What is sent of a selection."""
+_sent_of: Final = itemgetter(*_SENT)
 _TYPES: Final = {kind: kind.value for kind in PassengerType}
 _LETTERS: Final = {Gender.MALE: "M", Gender.FEMALE: "F"}
 # Not `time.fromisoformat`: since Python 3.14 it takes 24:00 for midnight at the day's beginning.
@@ -102,7 +104,7 @@ def search(
     return drop_none(
         request=checked,
         passengers=travellers,
-        vehicle=_optional_values_of(VehicleQuery, vehicle, "vehicle"),
+        vehicle=None if vehicle is None else values_of(VehicleQuery, vehicle, "vehicle"),
     )
 
 
@@ -168,14 +170,17 @@ def booking(
 ) -> dict[str, object]:
     """Return the body of a booking. Interface: POST /api/booking."""
     chosen = availabilities or ()
-    own_kind = chosen[0].get("reservation_type") if chosen else None
-    return drop_none(
-        availabilities=[{name: one[name] for name in _SENT} for one in chosen] or None,
-        passengers=_party(chosen, passengers),
-        reservation_type=optional(reservation_type, "reservation_type") or own_kind,
-        vehicle=_optional_values_of(Vehicle, vehicle, "vehicle"),
-        contact=_optional_values_of(Contact, contact, "contact"),
-    )
+    body: dict[str, object] = {"passengers": _party(chosen, passengers)}
+    if chosen:
+        body["availabilities"] = [dict(zip(_SENT, _sent_of(one), strict=True)) for one in chosen]
+    kind = optional(reservation_type, "reservation_type")
+    if kind or (chosen and (kind := chosen[0].get("reservation_type"))):
+        body["reservation_type"] = kind
+    if vehicle is not None:
+        body["vehicle"] = values_of(Vehicle, vehicle, "vehicle")
+    if contact is not None:
+        body["contact"] = values_of(Contact, contact, "contact")
+    return body
 
 
 def mcp_passengers(passengers: object) -> list[dict[str, object]]:
@@ -346,10 +351,6 @@ def values_of(model: type[Input], value: object, argument: str, index: int | Non
         if values is not None and len(values) == len(value):  # pyright: ignore[reportUnknownArgumentType] -- from a caller
             return values
     return drop_none(**vars(parse_input(model, value, argument, index)))  # pyright: ignore[reportUnknownArgumentType]
-
-
-def _optional_values_of(model: type[Input], value: object, argument: str) -> Values | None:
-    return None if value is None else values_of(model, value, argument)
 
 
 @cache
