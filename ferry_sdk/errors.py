@@ -392,8 +392,8 @@ class APIError(FerryError):
         """Set the message and the code, and the text with both."""
         self.message: str = message
         self.code: str | None = code
-        known = ", ".join(part for part in (f"HTTP {self.status_code}", code) if part)
-        self.args: tuple[Any, ...] = (f"{message} ({known})",)
+        details = ", ".join(part for part in (f"HTTP {self.status_code}", code) if part)
+        self.args: tuple[Any, ...] = (f"{message} ({details})",)
 
 
 class BadRequestError(APIError):

@@ -277,11 +277,11 @@ class _Spans:
         """End the span of a call."""
         span = self._call(outcome.call)
         del self._calls[outcome.call]
-        known: _Attributes = {
+        attributes: _Attributes = {
             "ferry.outcome": outcome.outcome,
             "ferry.read_back": outcome.read_back,
         }
-        _end(span, known | _if_known("error.type", outcome.problem))
+        _end(span, attributes | _if_known("error.type", outcome.problem))
 
     def _call(self, call: CallInfo) -> trace.Span:
         """Return the span of a call. Its first event starts it, with the start time of the call."""

@@ -130,7 +130,7 @@ class Batch(Generic[K, T]):
             return settings.until(self.until)
         changed = settings.changed(begun.changes)
         limited = changed.until(self.until)
-        deadlines = [one.deadline for one in (changed, limited) if one.deadline is not None]
+        deadlines = [each.deadline for each in (changed, limited) if each.deadline is not None]
         return limited.changed({"deadline": min(deadlines, default=None)})
 
     def answer(

@@ -191,16 +191,16 @@ class Context:
         now: Callable[[], float] = time.time,
     ) -> Context:
         """Return the context of a call that starts now; a raw one returns its attempts."""
-        named = correlation_id or settings.correlation_id or next_correlation_id()
-        recent_ids.add(named)
+        identifier = correlation_id or settings.correlation_id or next_correlation_id()
+        recent_ids.add(identifier)
         began = clock()
         runner: HookRunner | None = None
         if settings.hooks:
-            runner = HookRunner(settings.hooks, CallInfo(operation, named, now()), clock)
+            runner = HookRunner(settings.hooks, CallInfo(operation, identifier, now()), clock)
         return cls(
             settings,
             session,
-            named,
+            identifier,
             clock,
             now,
             began,
@@ -244,10 +244,10 @@ class Context:
         in_use = [reference() for reference in self.session.secrets.keyrefs()]
         tokens = (*in_use, self.settings.token, self.settings.organisation_token)
         shown = {token.current for token in tokens if token is not None and token.current}
-        known = {
+        tokens_to_hide = {
             token for token in {*shown, *self.state.sent_tokens} if len(token) >= _SHORTEST_TOKEN
         }
-        return Redactor(known, self.state.secrets())
+        return Redactor(tokens_to_hide, self.state.secrets())
 
     def request_id_of(self, reply: Reply) -> str | None:
         """Return the request id of a reply, redacted if the request contains personal data."""

@@ -84,9 +84,9 @@ class HookRunner:
             seconds = self.clock() - began
             request_id = context.request_id_of(reply)
             yield from self.notify(ResponseEvent(event, seconds, reply.status_code, request_id))
-        used, known = effect.connections, self.hooks.known_connections
-        if ConnectionsEvent in self.hooks.by_event and used is not None and used not in known:
-            known.add(used)
+        used, seen = effect.connections, self.hooks.known_connections
+        if ConnectionsEvent in self.hooks.by_event and used is not None and used not in seen:
+            seen.add(used)
             yield from self.notify(ConnectionsEvent(self.call, host, port, used))
         return reply
 

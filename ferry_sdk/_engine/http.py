@@ -128,8 +128,8 @@ class Head:
     @property
     def request_id(self) -> str | None:
         """The service's request id; None if it does not look like one, because it is logged."""
-        named = self.by_name.get("x-request-id") or ""
-        return named if _REQUEST_ID.fullmatch(named) else None
+        request_id = self.by_name.get("x-request-id") or ""
+        return request_id if _REQUEST_ID.fullmatch(request_id) else None
 
     @property
     def media_type(self) -> str:

@@ -45,9 +45,9 @@ class Answer(Protocol[T_co]):
 class Record(Generic[ModelT]):
     """One record; `asked` has the requested ids, by the members of the reply that repeat them."""
 
-    def __init__(self, model: type[ModelT], **asked: str) -> None:
+    def __init__(self, model: type[ModelT], **requested_ids: str) -> None:
         self.model = model
-        self.asked = asked
+        self.asked = requested_ids
 
     def read(self, value: object) -> ModelT:
         """Parse the record; the error of an invalid one names the field."""
@@ -135,14 +135,14 @@ class RecordList(Generic[ModelT]):
             first = lost[0]
             where = f"[{first.index}].{first.field}".rstrip(".")
             raise unreadable_error(f"a list of {self.model.__name__}", where, first.problem, items)
-        for one in lost:
+        for record in lost:
             logger.warning(
                 "%s %d of %d is unreadable and left out: %s: %s",
                 self.model.__name__,
-                one.index,
+                record.index,
                 len(items),
-                one.field,
-                one.problem,
+                record.field,
+                record.problem,
             )
 
     def __repr__(self) -> str:
@@ -152,8 +152,8 @@ class RecordList(Generic[ModelT]):
 class Passthrough(Generic[T]):
     """The value as it is, such as any JSON value, or one that the call itself made."""
 
-    def __init__(self, **asked: str) -> None:
-        self.asked = asked
+    def __init__(self, **requested_ids: str) -> None:
+        self.asked = requested_ids
 
     def read(self, value: object) -> T:
         """Return the value."""
@@ -164,15 +164,15 @@ class Passthrough(Generic[T]):
         return "Passthrough()"
 
 
-def _check_ids(asked: Mapping[str, str], value: object) -> None:
+def _check_ids(requested_ids: Mapping[str, str], value: object) -> None:
     """Raise if the reply names another id than the requested one; it may name none.
 
     The error contains nothing of the reply, which may be about another customer's booking.
     """
     members = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-    for name, wanted in asked.items():
-        named = members.get(name)
-        if isinstance(named, str) and named not in {wanted, ""}:
+    for name, wanted in requested_ids.items():
+        returned_id = members.get(name)
+        if isinstance(returned_id, str) and returned_id not in {wanted, ""}:
             raise UnexpectedResponseError(
                 f"the reply has another {name} than the requested one", field=name
             )

@@ -44,8 +44,8 @@ def find_risk(database: str | os.PathLike[str]) -> str | None:
         return None
     file = Path(os.path.realpath(database))
     # The path may lead through links, and whoever can replace a link chooses the database.
-    named = Path(os.path.abspath(os.fspath(database)))  # noqa: PTH100 -- keeps the links
-    above = {*file.parents, *named.parents} - {file.parent}
+    unresolved = Path(os.path.abspath(os.fspath(database)))  # noqa: PTH100 -- keeps the links
+    above = {*file.parents, *unresolved.parents} - {file.parent}
     risks = (
         _risk_in(file.parent, is_above=False),
         *(_risk_in(folder, is_above=True) for folder in above),

@@ -82,9 +82,9 @@ class BookingSnapshot:
         total = self.total_price, self.currency
         return moved or total != (other.total_price, other.currency)
 
-    def to_text(self, given: Stage | None, reminded: datetime | None) -> str:
+    def to_text(self, reported_stage: Stage | None, reminded: datetime | None) -> str:
         """Return it as JSON, with the stage and the deadline that were given as events."""
-        return _stored.dump_json((self, given, reminded)).decode()
+        return _stored.dump_json((self, reported_stage, reminded)).decode()
 
 
 _Stored = tuple[BookingSnapshot, Stage | None, datetime | None]

@@ -202,8 +202,8 @@ class ToolRunner:
         return needed
 
     def _handles(self) -> Mapping[str, Traveller]:
-        given = self.travellers
-        handles = (given() if callable(given) else given) or {}
+        source = self.travellers
+        handles = (source() if callable(source) else source) or {}
         if not are_handles(handles):
             raise ConfigurationError("travellers: expected a Traveller for each label")
         return handles
@@ -226,7 +226,7 @@ class ToolRunner:
             raise RefusedError("unknown_tool")
         call.tool = tool.name
         if tool not in self.tools:
-            if tool.needs_journal and any(not one.is_read for one in self.tools):
+            if tool.needs_journal and any(not tool_offered.is_read for tool_offered in self.tools):
                 raise RefusedError("journal_needed")
             raise RefusedError("writes_disabled")
         read = tool.read(arguments)

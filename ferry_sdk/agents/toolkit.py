@@ -124,12 +124,12 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
         """
         functions = [
             {
-                "name": one.name,
-                "description": one.description,
-                "parameters": strict_schema(one.input_schema) if strict else one.input_schema,
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": strict_schema(tool.input_schema) if strict else tool.input_schema,
                 "strict": strict,
             }
-            for one in self.definitions()
+            for tool in self.definitions()
         ]
         if api == "chat":
             return [{"type": "function", "function": function} for function in functions]
@@ -150,8 +150,8 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
             ```
         """
         return [
-            {"name": one.name, "description": one.description, "input_schema": one.input_schema}
-            for one in self.definitions()
+            {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
+            for tool in self.definitions()
         ]
 
     @property

@@ -81,19 +81,19 @@ def load_command(name: str) -> Any:  # noqa: ANN401 -- a command of typer's own 
 
     entry = COMMANDS[name]
     module, _, attribute = entry.function.partition(":")
-    found = getattr(import_module(f"ferry_sdk.cli.commands.{module}"), attribute)
-    if isinstance(found, dict):
+    function = getattr(import_module(f"ferry_sdk.cli.commands.{module}"), attribute)
+    if isinstance(function, dict):
         family = typer.Typer(
             no_args_is_help=True, pretty_exceptions_enable=False, help=entry.summary
         )
-        for its_name, function in cast("dict[str, Callable[..., None]]", found).items():
-            family.command(its_name)(report_errors(expand_options(function)))
+        for its_name, its_function in cast("dict[str, Callable[..., None]]", function).items():
+            family.command(its_name)(report_errors(expand_options(its_function)))
         return typer.main.get_command(family)
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     # Containers set the options of the local service by variables: FERRY_SANDBOX_PORT, ….
     prefix = {"auto_envvar_prefix": "FERRY_SANDBOX"} if name == "sandbox" else {}
     settings = {**_SETTINGS, **prefix}
-    single.command(name, context_settings=settings)(report_errors(expand_options(found)))
+    single.command(name, context_settings=settings)(report_errors(expand_options(function)))
     return typer.main.get_command(single)
 
 
@@ -116,10 +116,10 @@ class LazyGroup(TyperGroup):
 def _overview() -> str:
     lines = ["Usage: ferry COMMAND [OPTIONS]; ferry COMMAND --help explains a command."]
     for panel in (_TRIPS, _SETUP):
-        named = [(name, one.summary) for name, one in COMMANDS.items() if one.panel == panel]
+        commands = [(name, row.summary) for name, row in COMMANDS.items() if row.panel == panel]
         # A terminal of 24 lines cannot show a title of the first section.
         lines += [panel] if panel == _SETUP else []
-        lines += [f"  {name:10} {summary}" for name, summary in named]
+        lines += [f"  {name:10} {summary}" for name, summary in commands]
     return "".join(f"{line}\n" for line in lines)
 
 

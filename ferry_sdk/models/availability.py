@@ -220,10 +220,10 @@ class Availability(Model):
     duration: int
 
     def __repr__(self) -> str:
-        tickets = [one for one in self.tariffs if one.type not in _NOT_TICKETS] or self.tariffs
-        cheapest = min(tickets, key=lambda one: one.amount, default=None)
+        tickets = [each for each in self.tariffs if each.type not in _NOT_TICKETS] or self.tariffs
+        cheapest = min(tickets, key=lambda tariff: tariff.amount, default=None)
         price = f" from {money(cheapest.amount, cheapest.currency)}" if cheapest else ""
-        depart, arrive = (one.isoformat(" ", "minutes") for one in (self.depart_at, self.arrive_at))
+        depart, arrive = (at.isoformat(" ", "minutes") for at in (self.depart_at, self.arrive_at))
         return (
             f"<Availability {self.depart_code}-{self.arrive_code} {self.company.name}: "
             f"{depart} to {arrive},\n"

@@ -99,8 +99,8 @@ class WithActions(Model):
                 action.name,
             )
 
-        named = (NextAction(name, action) for name, action in self.possible_actions.items())
-        return tuple(sorted(named, key=urgency))
+        actions = (NextAction(name, action) for name, action in self.possible_actions.items())
+        return tuple(sorted(actions, key=urgency))
 
 
 class BookingCreated(WithActions, PricedModel):
@@ -135,9 +135,9 @@ def _text_of(booking: BookingCreated | Booking, *more: str) -> str:
         f"id {booking.booking_id}",
         *more,
     ]
-    for one in booking.next_actions():
-        until = f", until {_minutes(one.time_limit)}" if one.time_limit else ""
-        lines.append(f"next {one.name}, {one.action.type}{until}")
+    for action in booking.next_actions():
+        until = f", until {_minutes(action.time_limit)}" if action.time_limit else ""
+        lines.append(f"next {action.name}, {action.action.type}{until}")
     return "\n  ".join(lines)
 
 

@@ -158,11 +158,11 @@ class Columns(Generic[ModelT]):
         absent = [name for name in fields if name not in names]
         if any(fields[name].is_required() for name in absent):
             raise NotUniformError
-        known = [name for name in names if name in fields]
-        rules = dict.fromkeys(rule for name in known for rule in self._rules[name])
+        own = [name for name in names if name in fields]
+        rules = dict.fromkeys(rule for name in own for rule in self._rules[name])
         return Layout(
             rules=tuple(
-                (rule, tuple(name for name in known if rule in self._rules[name])) for rule in rules
+                (rule, tuple(name for name in own if rule in self._rules[name])) for rule in rules
             ),
             present={*names},
             is_exact=names == tuple(fields),
@@ -199,11 +199,11 @@ def validate_columns(model: type[ModelT], records: list[Any]) -> Callable[[], li
 
 def _rules_of(field: FieldInfo) -> Sequence[Rule]:
     kind: Any = field.annotation
-    known: list[Rule] = next(
+    rules_by_type: list[Rule] = next(
         (rules for of, *rules in _RULES if of == (kind, *field.metadata)), list[Rule]()
     )
-    if known or field.metadata:
-        return known
+    if rules_by_type or field.metadata:
+        return rules_by_type
     if _is_a(kind, OpenEnum):
         return [_distinct_texts(lambda distinct: [*map(kind, distinct)])]
     parts: tuple[Any, ...] = get_args(kind)

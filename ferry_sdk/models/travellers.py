@@ -124,7 +124,8 @@ class Travellers(Sequence[Traveller]):
         if not isinstance(limits, AgeBands):
             raise InvalidInputError("expected AgeBands", field="bands")
         self._travellers: tuple[Traveller, ...] = tuple(
-            parse_input(Traveller, one, "travellers", index) for index, one in enumerate(travellers)
+            parse_input(Traveller, traveller, "travellers", index)
+            for index, traveller in enumerate(travellers)
         )
         self.bands: AgeBands = limits
 
@@ -167,8 +168,8 @@ class Travellers(Sequence[Traveller]):
             for index, traveller in enumerate(self)
             for field, problem in _missing(traveller)
         ]
-        found = missing + contradictions([*map(vars, self)], first, last, self.bands)
-        return tuple(sorted(found, key=lambda problem: problem.traveller))
+        problems = missing + contradictions([*map(vars, self)], first, last, self.bands)
+        return tuple(sorted(problems, key=lambda problem: problem.traveller))
 
     @overload
     def __getitem__(self, index: int) -> Traveller: ...
@@ -252,50 +253,50 @@ def contradictions(
         last: The day of the last sailing.
         bands: The limits of age for travellers without a type.
     """
-    found: list[TravellerProblem] = []
+    problems: list[TravellerProblem] = []
     kinds: list[PassengerType | None] = []
     documents: list[str | None] = []
     people: set[object] = set()
     is_known = first is not None
     day = first or first_day_possible()
-    for index, one in enumerate(party):
-        born, given, kind = one.get("birth_date"), one.get("age"), one.get("type")
-        age = given if born is None else age_on(born, day)
+    for index, traveller in enumerate(party):
+        born, stated_age, kind = map(traveller.get, ("birth_date", "age", "type"))
+        age = stated_age if born is None else age_on(born, day)
         if age is not None:
             kind = kind or bands.type_at(age)
-            if (born and given is not None) or age not in _PLAUSIBLE_AGES[kind]:
-                problem = _of_age(one, day, age, is_known=is_known)
+            if (born and stated_age is not None) or age not in _PLAUSIBLE_AGES[kind]:
+                problem = _of_age(traveller, day, age, is_known=is_known)
                 if problem is not None:
-                    found.append(TravellerProblem(index, *problem))
+                    problems.append(TravellerProblem(index, *problem))
         kinds.append(kind)
-        gender, number = one.get("gender"), one.get("doc_number")
+        gender, number = traveller.get("gender"), traveller.get("doc_number")
         if born and gender:
             people.add((born, gender))
         documents.append(number and "".join(number.casefold().split()))
-        expiry = one.get("doc_expiration")
+        expiry = traveller.get("doc_expiration")
         if expiry is not None and expiry < (last or day):
             late = "the document expires before the last day of travel"
-            found.append(TravellerProblem(index, "doc_expiration", late))
+            problems.append(TravellerProblem(index, "doc_expiration", late))
     if PassengerType.INFANT in kinds and PassengerType.ADULT not in kinds:
         infant = kinds.index(PassengerType.INFANT)
-        found.append(TravellerProblem(infant, "type", "an infant without an adult"))
+        problems.append(TravellerProblem(infant, "type", "an infant without an adult"))
     if len(people) < len(party) > 1:  # else no two are one person, whatever their names are
-        found += _repeated("last_name", _OF_PERSON, [*map(_name_of, party)], party)
+        problems += _repeated("last_name", _OF_PERSON, [*map(_name_of, party)], party)
     if len({*documents}) < len(documents):
-        found += _repeated("doc_number", _OF_DOCUMENT, documents, party)
-    return found
+        problems += _repeated("doc_number", _OF_DOCUMENT, documents, party)
+    return problems
 
 
 def _of_age(
-    one: Mapping[str, Any], day: date, age: int, *, is_known: bool
+    traveller: Mapping[str, Any], day: date, age: int, *, is_known: bool
 ) -> tuple[str, str] | None:
     """Return the contradiction between the age, the birth date and the type of a traveller."""
-    born, given, kind = one.get("birth_date"), one.get("age"), one.get("type")
+    born, stated_age, kind = map(traveller.get, ("birth_date", "age", "type"))
     if age < 0 and (is_known or born != day + timedelta(days=1)):
         return "birth_date", "after the day of travel"
-    if born is not None and given is not None:
+    if born is not None and stated_age is not None:
         possible = (age,) if is_known else (age, age + 1)
-        if given not in possible:
+        if stated_age not in possible:
             return "age", "not the age of the birth date on the day of travel"
     if kind is not None and max(age, 0) not in _PLAUSIBLE_AGES[kind]:
         article = "a" if kind is PassengerType.CHILD else "an"
@@ -308,8 +309,8 @@ _OF_DOCUMENT: Final = ("doc_type", "nationality")
 """Fields in which two entries differ that are not the same person, or the same document."""
 
 
-def _name_of(one: Mapping[str, Any]) -> str | None:
-    first, last = one.get("first_name"), one.get("last_name")
+def _name_of(traveller: Mapping[str, Any]) -> str | None:
+    first, last = traveller.get("first_name"), traveller.get("last_name")
     name = unicodedata.normalize("NFKC", f"{first} {last}") if first and last else None
     return name and " ".join(name.casefold().split())
 

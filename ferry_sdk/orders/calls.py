@@ -484,7 +484,7 @@ def _begun(journal: Journal, order: Order, step: str) -> Progress:
     progress, record = load(_checked(journal), order.id)
     if not record.is_finished:
         raise InvalidInputError("a step of it has not ended: resume it first", field="order")
-    if [one.booking_id for one in progress.parts] != [one.booking_id for one in order.parts]:
+    if [part.booking_id for part in progress.parts] != [part.booking_id for part in order.parts]:
         raise InvalidInputError("its bookings are others: get it from the journal", field="order")
     progress.plan = Intended(progress.parts, step)
     return progress

@@ -208,7 +208,7 @@ class Progress:
         wanted = range(len(self.parts)) if indices is None else indices
         ids = {index: self.parts[index].booking_id for index in wanted}
         bookings: dict[int, Booking] = yield from self.read(
-            {index: BookingsGroup.get(None, one) for index, one in ids.items() if one is not None}
+            {index: BookingsGroup.get(None, id_) for index, id_ in ids.items() if id_ is not None}
         )
         for index, booking in bookings.items():
             self.see(index, booking)
@@ -292,7 +292,9 @@ def find_change(journal: Journal, booking_id: str) -> str:
     """Return the id of the last order that changes a booking; empty without one."""
     records = (record for record in journal.load_orders() if record.kind == "change")
     orders = [of_record(journal, record).order for record in records]
-    return next((one.id for one in reversed(orders) if one.parts[1].booking_id == booking_id), "")
+    return next(
+        (order.id for order in reversed(orders) if order.parts[1].booking_id == booking_id), ""
+    )
 
 
 def of_record(journal: Journal, record: OrderRecord) -> Progress:

@@ -62,9 +62,9 @@ def confirm(
         if (part.total, part.currency) != (before.total, before.currency):
             raise _price_changed(before, part)
         progress.plan.agreed[index] = before.currency or "", before.total or _ZERO
-    found = progress.order.totals
-    for currency in {**found, **totals}:
-        expected, total = totals.get(currency, _ZERO), found.get(currency, _ZERO)
+    now = progress.order.totals
+    for currency in {**now, **totals}:
+        expected, total = totals.get(currency, _ZERO), now.get(currency, _ZERO)
         if expected != total:
             raise PriceChangedError(expected=expected, found=total, currency=currency)
     return (yield from confirm_rest(progress))
@@ -77,7 +77,7 @@ def confirm_rest(progress: Progress) -> Flow[Order]:
     held = [index for index, part in enumerate(parts) if part.state == "held"]
     if not plan.is_undone:
         is_first = all(part.state != "confirmed" for part in parts)
-        for index in sorted(held, key=lambda one: parts[one].expires_at or _NEVER):
+        for index in sorted(held, key=lambda index: parts[index].expires_at or _NEVER):
             error = yield from progress.write(index, "confirm", _confirmation(progress, index))
             if error is None:
                 is_first = False
@@ -152,8 +152,8 @@ def change_rest(progress: Progress) -> Flow[Order]:
 def resume(progress: Progress, record: OrderRecord) -> Flow[Order]:
     """Read every part back, and go on with what was begun."""
     plan = progress.plan
-    found = yield from progress.read_parts()
-    booking = None if plan.doing is None else found.get(plan.doing[0])
+    bookings = yield from progress.read_parts()
+    booking = None if plan.doing is None else bookings.get(plan.doing[0])
     if progress.order.state == "unknown":
         may_be = f"a write may have happened: look, and settle journal entry {progress.entry_id}"
         if booking is not None and booking.stage == Stage.IN_PROGRESS:
@@ -207,7 +207,9 @@ def _cancel_held(progress: Progress) -> Flow[None]:
 def _find_fees(progress: Progress, indices: list[int]) -> Flow[FerryError | None]:
     """Read fees; return why they, with those of this step so far, are not within the limits."""
     plan, parts = progress.plan, progress.parts
-    reads = {one: BookingsGroup.cancel_fee(None, str(parts[one].booking_id)) for one in indices}
+    reads = {
+        index: BookingsGroup.cancel_fee(None, str(parts[index].booking_id)) for index in indices
+    }
     try:
         fees: dict[int, CancellationFee] = yield from progress.read(reads)
     except FerryError as error:

@@ -32,7 +32,7 @@ def trip_card(trip: Trip) -> Markup:
         (
             fare.tariffs[0].type,
             fare.kind.replace("_", " "),
-            *(money(one.amount, one.currency) for one in fare.tariffs[: len(sides)]),
+            *(money(tariff.amount, tariff.currency) for tariff in fare.tariffs[: len(sides)]),
             money(fare.amount, fare.currency),
             fare.expires_at,
         )

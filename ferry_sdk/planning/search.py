@@ -77,10 +77,10 @@ class TripPlan:
     def report(self) -> SearchReport:
         """Which companies were asked, as of now."""
         under_way = [call.key.asked for call in self._batch.under_way.copy().values()]
-        asked = [*self._answered, *self._nothing, *(query.asked for query, _ in self._failed)]
+        answered = [*self._answered, *self._nothing, *(query.asked for query, _ in self._failed)]
         failed = (FailedSearch(**asdict(query.asked), error=error) for query, error in self._failed)
         return SearchReport(
-            (*asked, *under_way),
+            (*answered, *under_way),
             tuple(self._answered),
             tuple(self._nothing),
             tuple(failed),
@@ -300,9 +300,9 @@ class TripPlan:
 
     def _wanted(self, trips: Iterable[Trip | None]) -> list[Trip]:
         """Return the trips that have fares of the wanted type, and count those that have none."""
-        found = [trip for trip in trips if trip is not None]
-        wanted = [trip for trip in found if trip.fares]
-        self._left_out += len(found) - len(wanted)
+        possible = [trip for trip in trips if trip is not None]
+        wanted = [trip for trip in possible if trip.fares]
+        self._left_out += len(possible) - len(wanted)
         return wanted
 
     def _end_at_deadline(self) -> Flow[None]:

@@ -63,7 +63,7 @@ class Fare:
         return self.tariffs[0].type.upper()
 
     def __repr__(self) -> str:
-        parts = [format_amount(one.amount, one.currency) for one in self.tariffs]
+        parts = [format_amount(tariff.amount, tariff.currency) for tariff in self.tariffs]
         price = money(self.amount, self.currency)
         ways = f" ({' + '.join(parts)})" if len(parts) > 1 else ""
         until = f"{self.expires_at:%Y-%m-%d %H:%M %Z}"
@@ -218,9 +218,10 @@ def one_way(offer: Offer, kind: ReservationTypeName | None = None) -> Trip | Non
     tariffs = [tariff for tariff in sailing.tariffs if not tariff.roundtrip_locked]
     if not tariffs or not sailing.places:
         return None
-    fares = [Fare("single", (one,)) for one in tariffs if kind is None or one.type.upper() == kind]
-    fares.sort(key=lambda fare: fare.tariffs[0].amount)
-    return Trip(sailing, None, tuple(fares), (offer.company,))
+    wanted = [tariff for tariff in tariffs if kind is None or tariff.type.upper() == kind]
+    wanted.sort(key=lambda tariff: tariff.amount)
+    fares = tuple(Fare("single", (tariff,)) for tariff in wanted)
+    return Trip(sailing, None, fares, (offer.company,))
 
 
 def round_trip(
@@ -344,8 +345,8 @@ class SearchResult(Sequence[T]):
     _KIND: ClassVar[str]
     _NO_ROUTE: ClassVar[str]
 
-    def __init__(self, found: Iterable[T], report: SearchReport) -> None:
-        self._found = tuple(found)
+    def __init__(self, results: Iterable[T], report: SearchReport) -> None:
+        self._found = tuple(results)
         self.report: SearchReport = report
 
     @property

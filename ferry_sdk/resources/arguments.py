@@ -118,8 +118,8 @@ def passengers_on(
         if not isinstance(value, Traveller):
             return parse_input(SearchPassenger, value, "passengers", index)
         age = age_of(vars(value), day)
-        for field, given in (("gender", value.gender), ("birth_date", age)):
-            if given is None:
+        for field, value_of_field in (("gender", value.gender), ("birth_date", age)):
+            if value_of_field is None:
                 raise InvalidInputError(
                     "required for a search", field=f"passengers[{index}].{field}"
                 )
@@ -141,9 +141,9 @@ def selections(availabilities: Sequence[Selection | SelectionDict]) -> list[Valu
         values_of(Selection, value, "availabilities", index)
         for index, value in enumerate(_listed(availabilities, "availabilities", Selection))
     ]
-    if len(chosen) > 1 and len({one["company"] for one in chosen if "company" in one}) > 1:
-        for index, one in enumerate(chosen):
-            if one.get("roundtrip_locked"):
+    if len(chosen) > 1 and len({choice["company"] for choice in chosen if "company" in choice}) > 1:
+        for index, choice in enumerate(chosen):
+            if choice.get("roundtrip_locked"):
                 raise InvalidInputError(
                     "the tariff is valid only as a round trip with the same company",
                     field=f"availabilities[{index}]",
@@ -154,9 +154,9 @@ def selections(availabilities: Sequence[Selection | SelectionDict]) -> list[Valu
 def expiries(chosen: Iterable[Values]) -> dict[str, datetime]:
     """Return the known expiration dates of the tariffs, by argument."""
     return {
-        f"availabilities[{index}]": one["expiration_date"]
-        for index, one in enumerate(chosen)
-        if "expiration_date" in one
+        f"availabilities[{index}]": selection["expiration_date"]
+        for index, selection in enumerate(chosen)
+        if "expiration_date" in selection
     }
 
 
@@ -172,7 +172,9 @@ def booking(
     chosen = availabilities or ()
     body: dict[str, object] = {"passengers": _party(chosen, passengers)}
     if chosen:
-        body["availabilities"] = [dict(zip(_SENT, _sent_of(one), strict=True)) for one in chosen]
+        body["availabilities"] = [
+            dict(zip(_SENT, _sent_of(selection), strict=True)) for selection in chosen
+        ]
     kind = optional(reservation_type, "reservation_type")
     if kind or (chosen and (kind := chosen[0].get("reservation_type"))):
         body["reservation_type"] = kind
@@ -186,7 +188,7 @@ def booking(
 def mcp_passengers(passengers: object) -> list[dict[str, object]]:
     """Return the passengers of a booking as `create_booking` takes them, with other types."""
     listed = cast("list[dict[str, object]]", passengers)
-    return [one | {"type": _MCP_CODES[cast("str", one["type"])]} for one in listed]
+    return [person | {"type": _MCP_CODES[cast("str", person["type"])]} for person in listed]
 
 
 def _party(
@@ -206,31 +208,31 @@ def _party(
         else values_of(Passenger, value, "passengers", index)  # pyright: ignore[reportUnknownArgumentType] -- from a caller
         for index, value in enumerate(listed)
     ]
-    days = [one["depart_at"].date() for one in chosen if "depart_at" in one]
+    days = [selection["depart_at"].date() for selection in chosen if "depart_at" in selection]
     first = min(days) if days and len(days) == len(chosen) else None
     last = max(days) if days else None
     for problem in contradictions(party, first, last, bands):
         raise InvalidInputError(
             problem.problem, field=f"passengers[{problem.traveller}].{problem.field}"
         )
-    for index, one in enumerate(party):
+    for index, passenger in enumerate(party):
         value = listed[index]
         is_traveller = not isinstance(value, dict) and isinstance(value, Traveller)
         if is_traveller and Passenger not in type(value).__mro__:  # pyright: ignore[reportUnknownArgumentType] -- from a caller
-            age = age_of(one, first or first_day_possible())
-            if "type" not in one and age is not None:
-                one["type"] = bands.type_at(max(age, 0))
+            age = age_of(passenger, first or first_day_possible())
+            if "type" not in passenger and age is not None:
+                passenger["type"] = bands.type_at(max(age, 0))
             for name in ("first_name", "last_name", "type"):
-                if name not in one:
+                if name not in passenger:
                     raise InvalidInputError(
                         "required for a booking", field=f"passengers[{index}].{name}"
                     )
             if age is not None and first is not None:
-                one["age"] = age
-        one["type"] = _TYPES[one["type"]]
-        one.setdefault("order", index + 1)
-        if "gender" in one:
-            one["gender"] = _LETTERS[one["gender"]]
+                passenger["age"] = age
+        passenger["type"] = _TYPES[passenger["type"]]
+        passenger.setdefault("order", index + 1)
+        if "gender" in passenger:
+            passenger["gender"] = _LETTERS[passenger["gender"]]
     return party
 
 

@@ -176,8 +176,8 @@ class McpGroup(Resource):
         if (id is None) == (availabilities is None):
             raise InvalidInputError("expected either id or availabilities", field="id")
         chosen = None if availabilities is None else arguments.selections(availabilities)
-        named = {} if id is None else {"id": identifier(id, "id")}
-        identity = named | arguments.booking(
+        offer_id = {} if id is None else {"id": identifier(id, "id")}
+        identity = offer_id | arguments.booking(
             availabilities=chosen,
             passengers=passengers,
             reservation_type=reservation_type,
@@ -554,5 +554,5 @@ class McpGroup(Resource):
 def _expected_id(tool: str, arguments: Mapping[str, object]) -> dict[str, str]:
     """Return the id in a tool's arguments, by the member of the answer that must repeat it."""
     argument, member = _IDS.get(tool, ("", ""))
-    asked = arguments.get(argument)
-    return {member: asked} if isinstance(asked, str) else {}
+    requested_id = arguments.get(argument)
+    return {member: requested_id} if isinstance(requested_id, str) else {}

@@ -41,10 +41,10 @@ class RequestsGroup(Resource):
         verb = _method_of(method)
         row = safety_of_request(verb)
         body = None if json is None else normalize_value(json, "json")
-        given = _params_of(params)
+        query = _params_of(params)
         content = None if json is None else encode_json(body)
-        call = AnyPath(verb, _path_of(path), content, "token", urlencode(given, doseq=True), given)
-        identity = {"method": verb, "path": call.path, "json": body, "params": given}
+        call = AnyPath(verb, _path_of(path), content, "token", urlencode(query, doseq=True), query)
+        identity = {"method": verb, "path": call.path, "json": body, "params": query}
         return Operation(
             call, Passthrough[JsonValue](), row, None if row.is_read else Write(identity, {})
         )
@@ -85,7 +85,7 @@ def _params_of(value: object) -> dict[str, object]:
             raise InvalidInputError("expected a text as the name", field=where)
         key = _param_of(name, where)
         if isinstance(member, Sequence) and not isinstance(member, str | bytes):
-            params[key] = [_param_of(one, where) for one in cast("Sequence[object]", member)]
+            params[key] = [_param_of(item, where) for item in cast("Sequence[object]", member)]
         elif member is not None:
             params[key] = _param_of(member, where)
     return params

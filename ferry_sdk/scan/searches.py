@@ -42,8 +42,8 @@ class Party:
         arguments.text(self.name, "name")
         births: list[date] = []
         with suppress(TypeError):  # not a list, which is rejected below
-            travellers = (one for one in self.passengers if isinstance(one, Traveller))
-            births += [one.birth_date or date.min for one in travellers]
+            travellers = (who for who in self.passengers if isinstance(who, Traveller))
+            births += [traveller.birth_date or date.min for traveller in travellers]
         # Nobody is born later. `ScanRequest` checks the ages on its days.
         body: Any = arguments.search(self.passengers, self.vehicle, max(births, default=date.min))
         if not births:

@@ -118,7 +118,9 @@ def failure_answer(error: FerryError, party: str = "passengers") -> Answer:
         details["result"] = view_of(error.result, "short")
     if isinstance(error, PriceChangedError | PenaltyExceededError):
         amounts = {name: getattr(error, its, None) for name, its in _AMOUNTS.items()}
-        details |= {name: format_amount(one) for name, one in amounts.items() if one is not None}
+        details |= {
+            name: format_amount(amount) for name, amount in amounts.items() if amount is not None
+        }
         details |= {"currency": error.currency, "expected_currency": error.expected_currency}
     retry_after = error.retry_after if isinstance(error, APIError) else None
     if retry_after is not None and isfinite(retry_after):

@@ -123,7 +123,7 @@ class Budget:
             elif isinstance(result, TicketCancellation) and whole is not None:
                 self._unpaid[result.ticket_id] = _costs_nothing(result.previewed)
                 ended, tickets = whole
-                is_unpaid = all(self._unpaid.get(one) for one in tickets)
+                is_unpaid = all(self._unpaid.get(ticket) for ticket in tickets)
                 if not is_unpaid:
                     return None
             else:
@@ -176,11 +176,11 @@ def _costs_nothing(fee: CancellationFee | None) -> bool:
     return fee is not None and not (fee.penalty_amount or fee.refund_amount)
 
 
-def _parse_limits(given: Limits | None, setting: str) -> dict[str, Decimal] | None:
-    if given is None:
+def _parse_limits(limits_given: Limits | None, setting: str) -> dict[str, Decimal] | None:
+    if limits_given is None:
         return None
     limits: dict[str, Decimal] = {}
-    for currency, limit in given.items():
+    for currency, limit in limits_given.items():
         if not re.fullmatch(r"[A-Z]{3}", currency):
             raise ConfigurationError(f"{setting}: expected a currency such as EUR")
         try:

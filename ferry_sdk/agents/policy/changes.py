@@ -245,13 +245,13 @@ def _party(ticket: Ticket, kinds: Sequence[str]) -> list[Traveller]:
     Raises:
         RefusedError: It names none, or neither type nor birth date tells who is a child.
     """
-    found: list[dict[str, object]] = [
-        {name: one for name, one in each if name in Traveller.model_fields and one is not None}
+    party: list[dict[str, object]] = [
+        {name: part for name, part in each if name in Traveller.model_fields and part is not None}
         for each in ticket.passengers
     ]
     if len({*kinds}) == 1:
-        found = [{**one, "type": kinds[0]} for one in found]
+        party = [{**traveller, "type": kinds[0]} for traveller in party]
     with suppress(ValueError):
-        if found and all("type" in one or "birth_date" in one for one in found):
-            return [Traveller.model_validate(one) for one in found]
+        if party and all("type" in traveller or "birth_date" in traveller for traveller in party):
+            return [Traveller.model_validate(traveller) for traveller in party]
     raise RefusedError("types_unknown")

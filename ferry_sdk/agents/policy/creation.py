@@ -60,7 +60,7 @@ class Create:
         ids = [each.availability_id for each in values["availabilities"]]
         subject = {f"availability_id_{number}": each for number, each in enumerate(ids, 1)}
         vehicle: Vehicle | None = values.get("vehicle")
-        texts = [f"{quote(one.tariff.type)}, {quote(one.place.name)}" for one in chosen]
+        texts = [f"{quote(choice.tariff.type)}, {quote(choice.place.name)}" for choice in chosen]
         texts.append("no vehicle" if vehicle is None else f"the vehicle {quote(vehicle.code)}")
         return Identity(key, subject, key, "; ".join(texts))
 
@@ -140,9 +140,9 @@ class Create:
         known_ids = self._state.known_ids
         shown = known_ids.sailings.get(chosen.availability_id)
         shown = known_ids.require(shown, "the sailing", f"{where}.availability_id")
-        tariff = {one.id: one for one in shown.sailing.tariffs}.get(chosen.tariff_id)
+        tariff = {tariff.id: tariff for tariff in shown.sailing.tariffs}.get(chosen.tariff_id)
         tariff = known_ids.require(tariff, "the tariff of this sailing", f"{where}.tariff_id")
-        place = {one.id: one for one in shown.sailing.places}.get(chosen.place_id)
+        place = {place.id: place for place in shown.sailing.places}.get(chosen.place_id)
         place = known_ids.require(place, "the place of this sailing", f"{where}.place_id")
         return _Choice(shown, tariff, place)
 
@@ -165,21 +165,21 @@ def _check_party(values: Mapping[str, Any], chosen: Sequence[_Choice]) -> None:
         RefusedError: The travellers are not those of the search, or the sailings do not fit.
         InvalidInputError: A traveller contradicts itself or another one; `field` names it.
     """
-    if len(chosen) > 1 and len({one.shown.sailing.direction for one in chosen}) == 1:
+    if len(chosen) > 1 and len({choice.shown.sailing.direction for choice in chosen}) == 1:
         raise RefusedError("one_direction", field="availabilities")
     if len(chosen) == 1 and chosen[0].tariff.roundtrip_locked:
         raise RefusedError("round_trips_only", field="availabilities.0.tariff_id")
     call: Any = BookingsGroup.create(None, **values).call
     party: Any = call.body["passengers"]
-    booked = Counter(one["type"] for one in party)
+    booked = Counter(passenger["type"] for passenger in party)
     for shown, _, _ in chosen:
         searched = Counter(shown.party)
         if searched not in (Counter(), booked):  # a state file of an earlier version has no types
             counts = _count(searched), _count(booked)
             raise RefusedError("other_party", *counts, field="passengers")
-    for index, one in enumerate(values["passengers"]):
-        if (one.doc_type is None) != (one.doc_number is None):
-            lacking = "doc_type" if one.doc_type is None else "doc_number"
+    for index, passenger in enumerate(values["passengers"]):
+        if (passenger.doc_type is None) != (passenger.doc_number is None):
+            lacking = "doc_type" if passenger.doc_type is None else "doc_number"
             raise InvalidInputError(
                 "a document has a kind and a number", field=f"passengers[{index}].{lacking}"
             )

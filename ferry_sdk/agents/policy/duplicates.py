@@ -227,16 +227,16 @@ class Duplicates:
         """
         with self._state.transaction():
             self._take_over()
-            found = {
+            settled = {
                 key: unknown
                 for key, unknown in self._unknown.items()
                 if unknown.write.correlation_id == correlation_id
             }
-            if not found:
+            if not settled:
                 raise InvalidInputError("no unresolved write has this id", field="correlation_id")
-            for key in found:
+            for key in settled:
                 if happened:
                     self.complete(key, CompletedWrite(None))
                 else:
                     del self._unknown[key]
-            return list(found.values())
+            return list(settled.values())

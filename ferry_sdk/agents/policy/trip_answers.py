@@ -60,7 +60,7 @@ def are_handles(travellers: object) -> bool:
     if not isinstance(travellers, Mapping):
         return False
     items = cast("Mapping[object, object]", travellers).items()
-    return all(isinstance(label, str) and isinstance(one, Traveller) for label, one in items)
+    return all(isinstance(label, str) and isinstance(person, Traveller) for label, person in items)
 
 
 def with_travellers(
@@ -130,14 +130,17 @@ def _find_trips(values: Mapping[str, Any], known_ids: KnownIds) -> Reads:
 
 
 def _show_connections(
-    found: Sequence[Itinerary], arguments: Mapping[str, Any], known_ids: KnownIds, table: TripsTable
+    itineraries: Sequence[Itinerary],
+    arguments: Mapping[str, Any],
+    known_ids: KnownIds,
+    table: TripsTable,
 ) -> None:
     """Show connections, and each of their legs once, as an offer of its own."""
-    legs = [*{leg.outward.id: leg for one in found for leg in one.legs}.values()]
+    legs = [*{leg.outward.id: leg for itinerary in itineraries for leg in itinerary.legs}.values()]
     offers = known_ids.remember_trips(legs, arguments, table, len(legs))
     by_leg = {leg.outward.id: offer for leg, offer in zip(legs, offers, strict=True)}
-    for one in found:
-        table.connect(one, [by_leg[leg.outward.id] for leg in one.legs])
+    for itinerary in itineraries:
+        table.connect(itinerary, [by_leg[leg.outward.id] for leg in itinerary.legs])
 
 
 def _find_vehicle(text: str) -> Generator[Invoke, Any, VehicleMatch | None]:
@@ -152,14 +155,14 @@ def _find_vehicle(text: str) -> Generator[Invoke, Any, VehicleMatch | None]:
         if "__" in text:
             return None
         raise
-    found: list[VehicleMatch] = []
+    best: list[VehicleMatch] = []
     for least in (_WHOLE_NAME, _PART_OF_A_NAME):
-        found = [one for one in matches if one.score >= least]
-        if len(found) == 1:
-            return found[0]
-    candidates = [_candidate(one) for one in matches]
+        best = [match for match in matches if match.score >= least]
+        if len(best) == 1:
+            return best[0]
+    candidates = [_candidate(match) for match in matches]
     raise RefusedError(
-        "several_vehicles" if found else "unknown_vehicle", field="vehicle", candidates=candidates
+        "several_vehicles" if best else "unknown_vehicle", field="vehicle", candidates=candidates
     )
 
 
@@ -201,15 +204,15 @@ def selected(values: Mapping[str, Any], known_ids: KnownIds) -> dict[str, Any]:
         if letters is not None:
             raise InvalidInputError("places are those of an offer", field="places")
         return arguments
-    known = known_ids.require(known_ids.trips.get(offer), "this offer", "offer")
+    shown = known_ids.require(known_ids.trips.get(offer), "this offer", "offer")
     if letters is None:
-        return {**arguments, "availabilities": known.trip.select()}
-    if len(letters) != len(known.places):
-        raise InvalidInputError(f"expected {len(known.places)}, one for each way", field="places")
+        return {**arguments, "availabilities": shown.trip.select()}
+    if len(letters) != len(shown.places):
+        raise InvalidInputError(f"expected {len(shown.places)}, one for each way", field="places")
     chosen: list[str] = []
-    for index, (letter, places) in enumerate(zip(letters, known.places, strict=True)):
+    for index, (letter, places) in enumerate(zip(letters, shown.places, strict=True)):
         if letter not in places:
             problem = f"this offer has the places {', '.join(places)}"
             raise InvalidInputError(problem, field=f"places.{index}")
         chosen.append(places[letter])
-    return {**arguments, "availabilities": known.trip.select(places=chosen)}
+    return {**arguments, "availabilities": shown.trip.select(places=chosen)}

@@ -26,9 +26,9 @@ class ToolkitState:
         self.now: Callable[[], float] = now
         self.fingerprint: Callable[..., str] = state.fingerprint
 
-    def remember(self, result: object, asked: Mapping[str, Any], view: JsonValue = None) -> None:
+    def remember(self, result: object, values: Mapping[str, Any], view: JsonValue = None) -> None:
         """Remember the ids shown. Allow a booking that no longer exists to be made again."""
-        self.known_ids.remember(result, asked, view if isinstance(view, dict) else None)
+        self.known_ids.remember(result, values, view if isinstance(view, dict) else None)
         whole = self.known_ids.booking_of(getattr(result, "ticket_id", ""))
         if ended := self.budget.give_back(result, whole):
             self.duplicates.forget(ended)

@@ -104,7 +104,7 @@ class _OneLineFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         line = " ".join(super().format(record).splitlines())
-        return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in line)
+        return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
 
     def formatException(  # noqa: N802 -- logging's own name
         self, ei: tuple[type[BaseException] | None, object, object]

@@ -149,16 +149,17 @@ class _RequestHandler:
 
     async def list_prompts(self, _context: Context, _: _ListParams) -> ListPromptsResult:
         """List the prompt for a booking, if bookings are offered."""
-        offered = {one.name for one in definitions_of(self._toolkit, by_code=False)}
+        offered = {tool.name for tool in definitions_of(self._toolkit, by_code=False)}
         return ListPromptsResult(prompts=[_PROMPT] if "bookings_create" in offered else [])
 
     async def get_prompt(
         self, _context: Context, params: GetPromptRequestParams
     ) -> GetPromptResult:
-        given, known = params.arguments or {}, {one.name for one in _PROMPT.arguments or ()}
-        if params.name != _PROMPT.name or given.keys() != known:
+        arguments = params.arguments or {}
+        names = {argument.name for argument in _PROMPT.arguments or ()}
+        if params.name != _PROMPT.name or arguments.keys() != names:
             raise MCPError(INVALID_PARAMS, "Unknown prompt, or other arguments than it has")
-        text = TextContent(text=_DATA["book"].format_map(given))
+        text = TextContent(text=_DATA["book"].format_map(arguments))
         return GetPromptResult(messages=[PromptMessage(role="user", content=text)])
 
     async def complete(self, _context: Context, params: CompleteRequestParams) -> CompleteResult:
@@ -168,7 +169,7 @@ class _RequestHandler:
             arguments = {"text": params.argument.value, "limit": 20}
             answer = await self._reader.call("places_find", arguments)
             places = answer.get("result", {}).get("places", ())
-            names = dict.fromkeys(one["name"] for one in places)
+            names = dict.fromkeys(place["name"] for place in places)
         return CompleteResult(completion=Completion(values=[*names]))
 
     async def _write_with_input_required(

@@ -148,7 +148,7 @@ def _argument_type(annotation: Any, name: str) -> Any:  # noqa: ANN401, PLR0911 
     if origin is Annotated:
         return _constrain(_argument_type(parts[0], name), parts[1:] if parts[0] is int else ())
     if origin in {Union, UnionType}:
-        kinds = [one for one in parts if one is not NoneType and not is_typeddict(one)]
+        kinds = [part for part in parts if part is not NoneType and not is_typeddict(part)]
         return _argument_type(
             next((kind for kind in _STRICT_TYPES if kind in kinds), kinds[0]), name
         )
@@ -218,10 +218,10 @@ def read_arguments(model: type[BaseModel], arguments: object) -> BaseModel:
         return model.model_validate(_without_empty(model, plain))
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_context=False, include_input=False)
-    wrong.sort(key=lambda one: one["type"] != "extra_forbidden")  # a wrong name explains others
+    wrong.sort(key=lambda err: err["type"] != "extra_forbidden")  # a wrong name explains others
     problems = {
-        _path(one["loc"]): _PROBLEMS.get(one["type"], one["msg"].removeprefix("Value error, "))
-        for one in reversed(wrong)
+        _path(err["loc"]): _PROBLEMS.get(err["type"], err["msg"].removeprefix("Value error, "))
+        for err in reversed(wrong)
     }
     (field, problem), *others = [*reversed(problems.items())][:_MOST_PROBLEMS]
     texts = [problem, *(f"{name}: {its}" for name, its in others)]
@@ -240,7 +240,7 @@ def _without_empty(model: type[BaseModel], plain: dict[str, object]) -> dict[str
         and (get_origin(field.annotation) is list or hasattr(field.annotation, "model_fields"))
     }
     return {
-        name: one for name, one in plain.items() if one not in ([], {}) or name not in may_be_empty
+        name: arg for name, arg in plain.items() if arg not in ([], {}) or name not in may_be_empty
     }
 
 
@@ -282,11 +282,11 @@ def _to_plain(value: object, path: tuple[int | str, ...]) -> Any:  # noqa: ANN40
                 problem = "the names of its members must be strings"
                 raise InvalidInputError(problem, field=_path(path))
             # Models send null and "" for arguments that they would omit.
-            kept = {str(name): one for name, one in members.items() if one not in (None, "")}
-            return {name: _to_plain(one, (*path, name)) for name, one in kept.items()}
+            kept = {str(name): part for name, part in members.items() if part not in (None, "")}
+            return {name: _to_plain(part, (*path, name)) for name, part in kept.items()}
         case list() | tuple():
             several = cast("list[object]", value)
-            return [_to_plain(one, (*path, index)) for index, one in enumerate(several)]
+            return [_to_plain(item, (*path, index)) for index, item in enumerate(several)]
         case None:
             raise InvalidInputError("null is not accepted; leave the field out", field=_path(path))
         case _:
@@ -295,5 +295,5 @@ def _to_plain(value: object, path: tuple[int | str, ...]) -> Any:  # noqa: ANN40
 
 def _path(parts: tuple[int | str, ...]) -> str:
     """Return a field's path; a part that cannot be a name becomes ``?``, as it may be any text."""
-    known = [str(part) if isinstance(part, int) or _NAME.fullmatch(part) else "?" for part in parts]
-    return ".".join(known) or "arguments"
+    names = [str(part) if isinstance(part, int) or _NAME.fullmatch(part) else "?" for part in parts]
+    return ".".join(names) or "arguments"

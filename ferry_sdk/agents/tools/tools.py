@@ -226,11 +226,11 @@ def choose_tools(chosen: ToolChoice, *, by_handle: bool = False) -> Mapping[str,
         raise ConfigurationError(f'tools: expected "journey", "all" or names, not {chosen!r}')
     names = sets[chosen] if isinstance(chosen, str) else [*chosen]
     own = (LIST,) if by_handle else ()
-    known = (*own, *TOOLS)
+    known_names = (*own, *TOOLS)
     for name in names:
-        if name not in known:
+        if name not in known_names:
             raise ConfigurationError(f"tools: there is no tool {name!r}")
-    without = frozenset(one for one, needed in _ONLY_WITH.items() if needed not in names)
+    without = frozenset(argument for argument, needed in _ONLY_WITH.items() if needed not in names)
     if by_handle:
         without |= {"contact"}
     ordered = (*own, *(name for name in TOOLS if name in names))

@@ -151,7 +151,7 @@ def place_of(port: Port) -> View:
 
 def places_view(matches: Iterable[PlaceMatch]) -> View:
     """Return the view of the ports that a text may mean."""
-    return {"places": [{**place_of(one.port), "reason": one.reason} for one in matches]}
+    return {"places": [{**place_of(match.port), "reason": match.reason} for match in matches]}
 
 
 class TripsTable:
@@ -207,7 +207,7 @@ class TripsTable:
     def _way(self, sailing: Availability, company: str) -> tuple[list[str], dict[str, str]]:
         code = clean_text(company, _MAX_LENGTH)
         self._companies[code] = clean_text(sailing.company.name, _MAX_LENGTH)
-        names = {one: key for key, one in self._letters.items()}
+        names = {name: key for key, name in self._letters.items()}
         places: dict[str, str] = {}
         for place in sailing.places:
             name = clean_text(place.name, _MAX_LENGTH)

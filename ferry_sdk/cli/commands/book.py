@@ -54,14 +54,14 @@ def book(
     """
     members = options.members
     required = {"origin": origin, "destination": destination, "on": on}
-    given = [value for value in (*required.values(), options.travellers) if value is not None]
+    route = [value for value in (*required.values(), options.travellers) if value is not None]
     if from_file is None:
         if options.travellers is None or None in required.values():
             problem = "expected FROM, TO, --on and --travellers, or a file"
             raise typer.BadParameter(problem, param_hint=_FROM)
         search = Search.model_validate(required | members)
         find = partial(find_order, search, read_travellers(options.travellers))
-    elif given or members:
+    elif route or members:
         raise typer.BadParameter("cannot be combined with a route or its options", param_hint=_FROM)
     else:
         find = partial(read_order, from_file)

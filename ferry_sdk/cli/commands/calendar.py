@@ -51,7 +51,7 @@ def calendar(
     party = options.party
     with common.open_client() as ferry, show_progress("Searching"):
         check_route(ferry, origin, destination)
-        found = ferry.trips.calendar(
+        prices = ferry.trips.calendar(
             origin,
             destination,
             start=start,
@@ -65,21 +65,21 @@ def calendar(
     if common.as_json:
         days = [
             to_jsonable_python(day) | {"price": amount_member(day.price, day.currency)}
-            for day in found.values()
+            for day in prices.values()
         ]
-        cheapest = found.cheapest and found.cheapest.day.isoformat()
-        print_json({"days": days, "cheapest": cheapest, "report": report_members(found.report)})
+        cheapest = prices.cheapest and prices.cheapest.day.isoformat()
+        print_json({"days": days, "cheapest": cheapest, "report": report_members(prices.report)})
     else:
-        _print_calendar(found)
-        warn_of_missing(found.report)
-    if found.cheapest is None:
-        if not found.report.asked:
+        _print_calendar(prices)
+        warn_of_missing(prices.report)
+    if prices.cheapest is None:
+        if not prices.report.asked:
             warn("these days are past")
         raise typer.Exit(Exit.REJECTED)
 
 
-def _print_calendar(found: PriceCalendar) -> None:
-    highest = max((day.price for day in found.values() if day.price), default=None)
+def _print_calendar(prices: PriceCalendar) -> None:
+    highest = max((day.price for day in prices.values() if day.price), default=None)
 
     def row(day: CalendarDay) -> list[object]:
         if day.price is None or day.currency is None or day.depart_at is None:
@@ -91,9 +91,9 @@ def _print_calendar(found: PriceCalendar) -> None:
             "█" * max(width, 1),
             day.company,
             f"{day.depart_at:%H:%M}",
-            "cheapest" if day is found.cheapest else "",
+            "cheapest" if day is prices.cheapest else "",
         ]
 
     heads = ("day", "price from", "", "company", "leaves", "")
-    rows = [row(day) for day in found.values()]
-    print_table(heads, rows, right=("price from",), title=found.route)
+    rows = [row(day) for day in prices.values()]
+    print_table(heads, rows, right=("price from",), title=prices.route)

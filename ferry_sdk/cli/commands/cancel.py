@@ -7,10 +7,7 @@ from decimal import Decimal
 from typing import Annotated, Any
 
 from ferry_sdk._runtime.money import money
-from ferry_sdk.cli.commands.confirm import (
-    check_stage,
-    result_of_earlier,
-)
+from ferry_sdk.cli.commands.confirm import check_stage, result_of_earlier
 from ferry_sdk.cli.commands.show import record_of
 from ferry_sdk.cli.terminal.errors import report_output_failure
 from ferry_sdk.cli.terminal.options import (
@@ -30,10 +27,7 @@ from ferry_sdk.cli.terminal.output import (
     show_progress,
 )
 from ferry_sdk.cli.terminal.prompts import ask_consent
-from ferry_sdk.errors import (
-    AlreadyDoneError,
-    PenaltyExceededError,
-)
+from ferry_sdk.errors import AlreadyDoneError, PenaltyExceededError
 from ferry_sdk.models.bookings import Booking, BookingCancellation
 from ferry_sdk.models.enums import Stage, TicketStatus
 from ferry_sdk.models.tickets import CancellationFee, TicketCancellation
@@ -53,17 +47,17 @@ def cancel(
     """Cancel a booking or a ticket. Shows the fee and asks first; never accepts a higher fee."""
     with open_recorder(journal) as record, common.open_client(journal=record) as ferry:
         with show_progress("Reading it"):
-            found = record_of(ferry, some_id)
+            target = record_of(ferry, some_id)
         status: Stage | TicketStatus
         send: Callable[..., BookingCancellation | TicketCancellation]
-        if isinstance(found, Booking):
-            status, operation, send = found.stage, "bookings.cancel", ferry.bookings.cancel
-            tickets = count(found.ticket_count, "ticket")
-            name = f"booking {found.booking_reference} with its {tickets}"
+        if isinstance(target, Booking):
+            status, operation, send = target.stage, "bookings.cancel", ferry.bookings.cancel
+            tickets = count(target.ticket_count, "ticket")
+            name = f"booking {target.booking_reference} with its {tickets}"
         else:
-            status, operation, send = found.status, "tickets.cancel", ferry.tickets.cancel
-            name = f"ticket {found.ticket_number or found.id}"
-        done: Any = result_of_earlier(ferry, record, found, operation, some_id)
+            status, operation, send = target.status, "tickets.cancel", ferry.tickets.cancel
+            name = f"ticket {target.ticket_number or target.id}"
+        done: Any = result_of_earlier(ferry, record, target, operation, some_id)
         fee: CancellationFee | None = None
         if done is None:
             check_stage(status, "cancelled", "ID")

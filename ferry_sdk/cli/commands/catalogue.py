@@ -32,11 +32,11 @@ def ports(*, text: _Text = "", common: Common) -> None:
         records = [port.model_dump(mode="json") for port in listed]
         _print_found("ports", records, _PORT, as_json=common.as_json)
         return
-    found = [(one.port, one.score, str(one.reason)) for one in matches]
-    found += [(port, 1.0, "country") for port in listed if fold(port.country) == fold(text)]
+    ranked = [(match.port, match.score, str(match.reason)) for match in matches]
+    ranked += [(port, 1.0, "country") for port in listed if fold(port.country) == fold(text)]
     records = [
         {**port.model_dump(mode="json"), "score": score, "reason": reason}
-        for port, score, reason in found
+        for port, score, reason in ranked
     ]
     _print_found("ports", records, (*_PORT, "score", "reason"), text=text, as_json=common.as_json)
 
@@ -44,14 +44,14 @@ def ports(*, text: _Text = "", common: Common) -> None:
 def companies(*, text: _Text = "", common: Common) -> None:
     """Find companies by code or a part of the name. Without TEXT, list all."""
     with common.open_client() as ferry, show_progress("Loading the companies"):
-        known = ferry.mcp.companies()
+        every_company = ferry.mcp.companies()
     wanted = fold(text)
-    found = [
-        {**one.model_dump(mode="json"), "code": one.code or one.id}
-        for one in sorted(known, key=lambda company: fold(company.name or ""))
-        if wanted in fold(one.name or "") or wanted == fold(one.code or "")
+    records = [
+        {**company.model_dump(mode="json"), "code": company.code or company.id}
+        for company in sorted(every_company, key=lambda company: fold(company.name or ""))
+        if wanted in fold(company.name or "") or wanted == fold(company.code or "")
     ]
-    _print_found("companies", found, ("code", "name"), text=text, as_json=common.as_json)
+    _print_found("companies", records, ("code", "name"), text=text, as_json=common.as_json)
 
 
 def vehicles(
@@ -67,17 +67,17 @@ def vehicles(
     """
     with common.open_client() as ferry, show_progress("Loading the vehicles"):
         matches = ferry.vehicles.find(text, limit=_MOST)
-    found = [
+    records = [
         {
-            **one.model.model_dump(mode="json"),
-            "search_code": one.query.code,
-            "booking_code": one.booking().code,
-            "score": one.score,
+            **match.model.model_dump(mode="json"),
+            "search_code": match.query.code,
+            "booking_code": match.booking().code,
+            "score": match.score,
         }
-        for one in matches
+        for match in matches
     ]
     heads = ("brand", "model", "search_code", "booking_code", "score")
-    _print_found("vehicles", found, heads, text=text, as_json=common.as_json)
+    _print_found("vehicles", records, heads, text=text, as_json=common.as_json)
 
 
 def _print_found(

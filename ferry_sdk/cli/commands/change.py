@@ -84,8 +84,8 @@ def _price_of(selections: Sequence[Selection]) -> tuple[Decimal, str]:
     Raises:
         InvalidInputError: The selections do not say it.
     """
-    currencies = {one.currency for one in selections}
-    amounts = [one.amount for one in selections if one.amount is not None]
+    currencies = {selection.currency for selection in selections}
+    amounts = [selection.amount for selection in selections if selection.amount is not None]
     currency = currencies.pop() if len(currencies) == 1 else None
     if currency is None or len(amounts) != len(selections):
         raise InvalidInputError(

@@ -104,13 +104,13 @@ def _write(file: Path, report: ConformanceReport) -> None:
 
 def _print(report: ConformanceReport) -> None:
     """Print the rows that a check can show, and what is assumed instead of what differs."""
-    can_be_seen = {one.id for one in ASSUMPTIONS if one.probe in PROBES}
+    can_be_seen = {assumption.id for assumption in ASSUMPTIONS if assumption.probe in PROBES}
     rows = [row for row in report.rows if row.id in can_be_seen]
     table = [(row.id, row.verdict, row.seen) for row in rows]
     print_table(["assumption", "verdict", "seen"], table)
     for row in rows:
         if row.verdict == "differs":
             say(f"{row.id}: {row.seen}, but assumed: {row.assumption}")
-    found = Counter(row.verdict for row in rows)
-    numbers = [f"{found[verdict]} {verdict}" for verdict in ("holds", "differs", "not seen")]
+    verdicts = Counter(row.verdict for row in rows)
+    numbers = [f"{verdicts[verdict]} {verdict}" for verdict in ("holds", "differs", "not seen")]
     say(f"{', '.join(numbers)}; {count(report.requests, 'request')}.")

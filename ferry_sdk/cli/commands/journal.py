@@ -69,11 +69,11 @@ class EntryOptions:
 def list_entries(*, journal: JournalUrl, entries: EntryOptions, as_json: AsJson = False) -> None:
     """List the writes on record, oldest first, with what to do about unresolved ones."""
     with open_journal(journal) as record:
-        found = record.entries(**vars(entries))
-    _print_all(found, {}, as_json=as_json)
-    named = {"booking": entries.booking_id, "ticket": entries.ticket_id}
-    for kind, some_id in named.items():
-        if some_id is not None and not found:
+        listed = record.entries(**vars(entries))
+    _print_all(listed, {}, as_json=as_json)
+    subjects = {"booking": entries.booking_id, "ticket": entries.ticket_id}
+    for kind, some_id in subjects.items():
+        if some_id is not None and not listed:
             name = "reference" if kind == "booking" else "number"
             warn(f"no write for {some_id}; expected the {kind}'s id, not its {name}")
 
@@ -195,24 +195,25 @@ def _check_outcome(ferry: Ferry, entry: JournalEntry, proof: Proof, *, happened:
 def _print_all(entries: Sequence[JournalEntry], seen: Mapping[str, str], *, as_json: bool) -> None:
     """Print entries; `seen` is what a read of some showed, by their ids."""
     if as_json:
-        read = {one.id: {"seen": seen[one.id]} for one in entries if one.id in seen}
-        print_json({"entries": [entry_members(one) | read.get(one.id, {}) for one in entries]})
+        read = {entry.id: {"seen": seen[entry.id]} for entry in entries if entry.id in seen}
+        members = [entry_members(entry) | read.get(entry.id, {}) for entry in entries]
+        print_json({"entries": members})
         return
     rows = [
         (
-            ("began", _time(one.began_at)),
-            ("operation", one.operation),
-            ("state", one.state),
-            ("age", age(one.began_at) if one.is_unresolved else ""),
-            ("booking", one.booking_id or ""),
-            ("tickets", " ".join(one.ticket_ids or ())),
-            ("rejection", _rejection(one)),
-            ("entry", one.id),
-            ("correlation id", one.correlation_id),
-            ("seen", seen.get(one.id, "")),
-            ("next", _next(one, is_read=one.id in seen)),
+            ("began", _time(entry.began_at)),
+            ("operation", entry.operation),
+            ("state", entry.state),
+            ("age", age(entry.began_at) if entry.is_unresolved else ""),
+            ("booking", entry.booking_id or ""),
+            ("tickets", " ".join(entry.ticket_ids or ())),
+            ("rejection", _rejection(entry)),
+            ("entry", entry.id),
+            ("correlation id", entry.correlation_id),
+            ("seen", seen.get(entry.id, "")),
+            ("next", _next(entry, is_read=entry.id in seen)),
         )
-        for one in entries
+        for entry in entries
     ]
     if rows:
         print_blocks(rows, heading=4)

@@ -88,5 +88,5 @@ def mcp(*, options: ServerOptions) -> None:
             audit=options.audit,
             state=options.state,
             journal=record,
-            travellers={f"t{number}": one for number, one in enumerate(party, 1)} or None,
+            travellers={f"t{number}": who for number, who in enumerate(party, 1)} or None,
         )

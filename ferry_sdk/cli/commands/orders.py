@@ -36,11 +36,11 @@ _OrderId = Annotated[str, typer.Argument(metavar="ORDER", help="The order's id."
 def list_orders(*, journal: JournalUrl, as_json: AsJson = False) -> None:
     """List the orders with a step that was begun and has not ended, oldest first."""
     with open_journal(journal) as record:
-        found = orders.unfinished(journal=record)
+        unfinished = orders.unfinished(journal=record)
     if as_json:
-        print_json({"orders": [order_members(one) for one in found]})
-    elif found:
-        print_blocks([order_facts(one) for one in found], heading=3)
+        print_json({"orders": [order_members(order) for order in unfinished]})
+    elif unfinished:
+        print_blocks([order_facts(order) for order in unfinished], heading=3)
     else:
         note("No unfinished order.")
 
@@ -69,7 +69,7 @@ def resume_order(*, order_id: _OrderId, journal: JournalUrl, common: Common) -> 
             order = orders.resume(ferry, order_id, journal=record)
         except OrderError as error:
             order, failure = error.order, error
-            for entry in (one.entry for one in record.load_orders(order.id)):
+            for entry in (written.entry for written in record.load_orders(order.id)):
                 if entry is not None and entry.id in str(error.cause):
                     todo = f"; {next_step(entry.operation, entry.id)}, then resume again"
     print_result({"order": order_members(order)}, order_facts(order), as_json=common.as_json)
@@ -104,8 +104,8 @@ def order_facts(order: Order) -> list[tuple[str, object]]:
     for number, part in enumerate(order.parts, 1):
         lapses = f", lapses {moment(part.expires_at)}" if part.state == "held" else ""
         price = "" if part.total is None else f", {money(part.total, part.currency or '')}"
-        named = f"{part.booking_id or 'no booking'}, {part.state}{price}{lapses}"
-        facts.append((f"{part.role if order.kind == 'change' else 'booking'} {number}", named))
+        text = f"{part.booking_id or 'no booking'}, {part.state}{price}{lapses}"
+        facts.append((f"{part.role if order.kind == 'change' else 'booking'} {number}", text))
     return facts
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _DIFFERS = 1
 """The exit code if something does not agree; that of `diff`."""
 _NAMES = tuple(Payment.model_fields)
-_REQUIRED = tuple(name for name, one in Payment.model_fields.items() if one.is_required())
+_REQUIRED = tuple(name for name, field in Payment.model_fields.items() if field.is_required())
 
 
 def reconcile(
@@ -76,11 +76,11 @@ def reconcile(
         table = [
             (
                 kind.replace("_", " "),
-                one.booking_id,
-                _amount(one.expected, one.currency),
-                _amount(one.found, one.currency),
+                discrepancy.booking_id,
+                _amount(discrepancy.expected, discrepancy.currency),
+                _amount(discrepancy.found, discrepancy.currency),
             )
-            for kind, one in rows
+            for kind, discrepancy in rows
         ]
         print_table(heads, table, right=("expected", "found"))
     else:
@@ -131,11 +131,12 @@ def _parse(row: Mapping[str | None, str | None], where: str) -> Payment:
 
 def _document(report: Reconciliation) -> dict[str, list[dict[str, object]]]:
     lists: dict[str, list[dict[str, object]]] = {kind: [] for kind in KINDS}
-    for kind, one in report.rows():
+    for kind, discrepancy in report.rows():
         amounts = {
-            name: amount_member(getattr(one, name), one.currency) for name in ("expected", "found")
+            name: amount_member(getattr(discrepancy, name), discrepancy.currency)
+            for name in ("expected", "found")
         }
-        lists[kind].append(to_jsonable_python(one) | amounts)
+        lists[kind].append(to_jsonable_python(discrepancy) | amounts)
     return lists | {"unresolved": [entry_members(entry) for entry in report.unresolved]}
 
 

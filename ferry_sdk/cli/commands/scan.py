@@ -44,12 +44,12 @@ def scan(
     with common.open_client(limiter=limiter) as ferry:
         with show_progress("Reading the routes"):
             check_route(ferry, origin, destination)
-            asked = vehicle_of(ferry, options.vehicle).query if options.vehicle else None
+            vehicle = vehicle_of(ferry, options.vehicle).query if options.vehicle else None
         wanted = FareScan(
             into,
             routes=[(origin, destination)],
             dates=(start, end),
-            parties=[Party("party", party, asked)],
+            parties=[Party("party", party, vehicle)],
             companies=options.company,
         )
         try:

@@ -161,12 +161,12 @@ class BookOptions(_TravelOptions, _TypeOptions):
             raise typer.BadParameter(
                 "cannot be combined with --back or --flexible", param_hint=CHANGES
             )
-        named = {"company": "companies"}
+        renamed = {"company": "companies"}
         return {
-            named.get(one.name, one.name): value
-            for one in fields(self)
-            if one.name not in {"adult", "child", "infant", "travellers"}
-            and (value := getattr(self, one.name)) != one.default
+            renamed.get(field.name, field.name): value
+            for field in fields(self)
+            if field.name not in {"adult", "child", "infant", "travellers"}
+            and (value := getattr(self, field.name)) != field.default
         }
 
 
@@ -207,7 +207,7 @@ def search(
         sailings = {way.id: way for trip in trips for way in ways_of(trip)}
         shown = {
             "trips": [trip_members(trip) for trip in trips],
-            "sailings": [one.model_dump(mode="json") for one in sailings.values()],
+            "sailings": [sailing.model_dump(mode="json") for sailing in sailings.values()],
         }
         _print_document(wanted, shown, trips.report)
         return
@@ -232,22 +232,22 @@ def search(
 
 
 def _print_document(
-    wanted: Search, found: Mapping[str, Sequence[object]], report: SearchReport
+    wanted: Search, results: Mapping[str, Sequence[object]], report: SearchReport
 ) -> None:
-    members = {"search": search_members(wanted), **found, "report": report_members(report)}
+    members = {"search": search_members(wanted), **results, "report": report_members(report)}
     print_json(members)
-    if not any(found.values()):
+    if not any(results.values()):
         raise typer.Exit(Exit.REJECTED)
 
 
-def _show_connections(wanted: Search, found: ConnectionSearch, *, as_json: bool) -> None:
+def _show_connections(wanted: Search, connections: ConnectionSearch, *, as_json: bool) -> None:
     if as_json:
-        shown = {"itineraries": [itinerary_members(one) for one in found]}
-        _print_document(wanted, shown, found.report)
+        shown = {"itineraries": [itinerary_members(itinerary) for itinerary in connections]}
+        _print_document(wanted, shown, connections.report)
         return
-    if found:
-        print_connections(found)
-    warn_of_missing(found.report)
-    if not found:
+    if connections:
+        print_connections(connections)
+    warn_of_missing(connections.report)
+    if not connections:
         raise nothing_meets(wanted)
     note(_TO_BOOK)

@@ -98,9 +98,9 @@ def _print_ticket(ticket: Ticket) -> None:
     ways = {"out": ticket.availability.outward, "back": ticket.availability.return_}
     crossings: list[tuple[str, tuple[str, str]]] = []
     for name, way in ways.items():
-        if way and (one := way.journey):
-            leaves = f"{one.depart_port_name} {moment(one.depart_at)}"
-            arrives = f"{one.arrive_port_name} {moment(one.arrive_at)}"
+        if way and (journey := way.journey):
+            leaves = f"{journey.depart_port_name} {moment(journey.depart_at)}"
+            arrives = f"{journey.arrive_port_name} {moment(journey.arrive_at)}"
             crossings.append((name, (leaves, f"→ {arrives}")))
     print_facts(
         [
@@ -115,23 +115,23 @@ def _print_ticket(ticket: Ticket) -> None:
     people = [
         {
             "#": number,
-            "traveller": f"{one.first_name} {one.last_name}",
-            "born": one.birth_date,
-            "country": one.nationality,
-            "document": " ".join(filter(None, (one.doc_type, one.doc_number))),
+            "traveller": f"{traveller.first_name} {traveller.last_name}",
+            "born": traveller.birth_date,
+            "country": traveller.nationality,
+            "document": " ".join(filter(None, (traveller.doc_type, traveller.doc_number))),
         }
-        for number, one in enumerate(ticket.passengers, 1)
+        for number, traveller in enumerate(ticket.passengers, 1)
     ]
     if people:
-        heads = [head for head in people[0] if any(one[head] for one in people)]
+        heads = [head for head in people[0] if any(person[head] for person in people)]
         print_records(people, heads, right=("#",))
 
 
 def next_of(record: WithActions) -> tuple[str, ...]:
     """Return the next actions in words."""
     lines: list[str] = []
-    for one in record.next_actions():
-        limit = moment(one.time_limit)
-        optional = "" if one.is_mandatory else " (optional)"
-        lines.append(f"{one.name}{optional}{f', by {limit}' if limit else ''}")
+    for action in record.next_actions():
+        limit = moment(action.time_limit)
+        optional = "" if action.is_mandatory else " (optional)"
+        lines.append(f"{action.name}{optional}{f', by {limit}' if limit else ''}")
     return tuple(lines)

@@ -79,7 +79,8 @@ def _ticket_of(ferry: Ferry, ticket_id: str) -> Ticket:
         except APIError:
             raise no_ticket from None
     tickets = [
-        f"`ferry voucher {one.id}` ({one.direction}, {one.status})" for one in booking.tickets
+        f"`ferry voucher {ticket.id}` ({ticket.direction}, {ticket.status})"
+        for ticket in booking.tickets
     ]
     advice = f"run {' or '.join(tickets)}" if tickets else "it has no tickets"
     raise InvalidInputError(f"this is the id of a booking; {advice}", field="TICKET")

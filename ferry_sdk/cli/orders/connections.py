@@ -22,14 +22,16 @@ def find_connections(ferry: Ferry, search: Search) -> ConnectionSearch:
     Raises:
         FerryError: A value is invalid, or every search failed.
     """
-    found = ferry.trips.connections(
+    connections = ferry.trips.connections(
         search.origin,
         search.destination,
         on=search.on,
         **search.options,
     )
-    itineraries = (one for one in found if f"{one.depart_at:%H:%M}" >= search.at)
-    return ConnectionSearch(itineraries, found.report)
+    itineraries = (
+        itinerary for itinerary in connections if f"{itinerary.depart_at:%H:%M}" >= search.at
+    )
+    return ConnectionSearch(itineraries, connections.report)
 
 
 def nothing_meets(search: Search) -> NoTripsError:
@@ -41,19 +43,21 @@ def nothing_meets(search: Search) -> NoTripsError:
 def print_connections(itineraries: Sequence[Itinerary]) -> None:
     """Print a numbered table of itineraries."""
     first, second = itineraries[0].legs
-    day, year = day_format(at for one in itineraries for at in (one.depart_at, one.arrive_at))
+    day, year = day_format(
+        at for itinerary in itineraries for at in (itinerary.depart_at, itinerary.arrive_at)
+    )
     rows = [
         (
             number,
-            f"{one.depart_at:{day} %H:%M}",
-            one.via.name,
-            hours_of(one.wait),
-            time_of(one.arrive_at, one.depart_at),
-            hours_of(one.travel_time),
-            tuple(dict.fromkeys(leg.outward.company.name for leg in one.legs)),
-            tuple(money(amount, currency) for currency, amount in one.prices.items()),
+            f"{itinerary.depart_at:{day} %H:%M}",
+            itinerary.via.name,
+            hours_of(itinerary.wait),
+            time_of(itinerary.arrive_at, itinerary.depart_at),
+            hours_of(itinerary.travel_time),
+            tuple(dict.fromkeys(leg.outward.company.name for leg in itinerary.legs)),
+            tuple(money(amount, currency) for currency, amount in itinerary.prices.items()),
         )
-        for number, one in enumerate(itineraries, 1)
+        for number, itinerary in enumerate(itineraries, 1)
     ]
     heads = ("#", "leaves", "change in", "wait", "arrives", "takes", "companies", "price from")
     title = f"{first.outward.depart_name} → {second.outward.arrive_name}{year}, {SEPARATE_TICKETS}"

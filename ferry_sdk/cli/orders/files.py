@@ -108,8 +108,10 @@ def _bookable(party: Travellers, day: date) -> list[Passenger]:
         InvalidInputError: A traveller lacks something that a search or a booking requires.
     """
     passengers: list[Passenger] = []
-    for index, (one, asked) in enumerate(zip(party, passengers_on(day, party), strict=True)):
-        members = {**vars(one), "type": asked.type, "age": asked.age}
+    for index, (traveller, passenger) in enumerate(
+        zip(party, passengers_on(day, party), strict=True)
+    ):
+        members = {**vars(traveller), "type": passenger.type, "age": passenger.age}
         try:
             passengers.append(Passenger.model_validate(members))
         except ValidationError as error:
@@ -150,11 +152,11 @@ def _with_party(order: Order, search: Search) -> Search:
 def _cheapest_legs(ferry: Ferry, order: Order, search: Search) -> list[Choice]:
     """Return the cheapest two sailings that meet, with their cheapest fares and first places."""
     with show_progress("Searching"):
-        found = find_connections(ferry, _with_party(order, search))
-    warn_of_missing(found.report)
-    if not found:
+        connections = find_connections(ferry, _with_party(order, search))
+    warn_of_missing(connections.report)
+    if not connections:
         raise nothing_meets(search)
-    return [Choice(leg, leg.fares[0], leg.outward.places[:1]) for leg in found[0].legs]
+    return [Choice(leg, leg.fares[0], leg.outward.places[:1]) for leg in connections[0].legs]
 
 
 def _choose(ferry: Ferry, order: Order, search: Search) -> Choice:
@@ -179,7 +181,7 @@ def _choose(ferry: Ferry, order: Order, search: Search) -> Choice:
         tariffs = [fare.tariffs[index] for _, fare in fares]
         types = [(str(tariff.type), tariff.id) for tariff in tariffs]
         fares = _fitting(fares, types, choice.tariff, f"choices[{index}].tariff")
-    trip, fare = min(fares, key=lambda one: one[1].amount)
+    trip, fare = min(fares, key=lambda pair: pair[1].amount)
     places: list[Place] = []
     for index, (way, choice) in enumerate(zip(ways_of(trip), choices, strict=True)):
         names = [(place.name, place.id, str(place.type)) for place in way.places]
@@ -191,10 +193,10 @@ def _fitting(
     options: Sequence[T], names: Sequence[tuple[str, ...]], wanted: str | None, field: str
 ) -> list[T]:
     """Return the options one of whose names is wanted; raise InvalidInputError if none is."""
-    found = [
-        one for one, own in zip(options, names, strict=True) if wanted is None or wanted in own
+    fitting = [
+        each for each, own in zip(options, names, strict=True) if wanted is None or wanted in own
     ]
-    if not found:
-        known = ", ".join(sorted({own[0] for own in names}))
-        raise InvalidInputError(f"{wanted!r} is not available; there are {known}", field=field)
-    return found
+    if not fitting:
+        available = ", ".join(sorted({own[0] for own in names}))
+        raise InvalidInputError(f"{wanted!r} is not available; there are {available}", field=field)
+    return fitting

@@ -87,11 +87,11 @@ def print_summary(order: Order, choices: Sequence[Choice]) -> None:
         ]
         heads = ("sailing", "leaves", "arrives", "tariff, place", "price")
         print_table(heads, rows, right=("price",), on=on)
-        totals = sums((one.fare.currency, one.fare.amount) for one in choices)
+        totals = sums((choice.fare.currency, choice.fare.amount) for choice in choices)
         shown = " and ".join(money(amount, currency) for currency, amount in totals.items())
         price = f"{shown} for the tariffs; a place may cost extra"
     contact, vehicle = order.contact, order.vehicle
-    people = tuple(f"{one.first_name} {one.last_name}, {one.type}" for one in order.passengers)
+    people = tuple(f"{who.first_name} {who.last_name}, {who.type}" for who in order.passengers)
     print_facts(
         [
             ("travellers", people),

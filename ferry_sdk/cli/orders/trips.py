@@ -79,7 +79,7 @@ def find_trips(ferry: Ferry, search: Search) -> TripSearch:
         FerryError: Every search failed.
     """
     check_route(ferry, search.origin, search.destination)
-    found = ferry.trips.search(
+    every_trip = ferry.trips.search(
         search.origin,
         search.destination,
         on=search.on,
@@ -87,8 +87,8 @@ def find_trips(ferry: Ferry, search: Search) -> TripSearch:
         flexible=search.flexible,
         **search.options,
     )
-    trips = (trip for trip in found if f"{trip.depart_at:%H:%M}" >= search.at)
-    return TripSearch(trips, found.report)
+    trips = (trip for trip in every_trip if f"{trip.depart_at:%H:%M}" >= search.at)
+    return TripSearch(trips, every_trip.report)
 
 
 def next_sailing_day(ferry: Ferry, search: Search) -> date | None:
@@ -102,7 +102,7 @@ def next_sailing_day(ferry: Ferry, search: Search) -> date | None:
         end=search.on + _TWO_WEEKS,
         **search.options,
     )
-    return next((day for day, found in days.items() if found.sailings), None)
+    return next((day for day, prices in days.items() if prices.sailings), None)
 
 
 def check_route(ferry: Ferry, origin: str, destination: str) -> None:
@@ -144,7 +144,7 @@ def print_trips(trips: Sequence[Trip]) -> None:
         (
             number,
             *_cells(way, day),
-            *("{0} → {1}, {3}".format(*_cells(one, day)) for one in back),
+            *("{0} → {1}, {3}".format(*_cells(way_back, day)) for way_back in back),
             money(trip.price, trip.currency),
         )
         for number, (trip, (way, *back)) in enumerate(zip(trips, ways, strict=True), 1)
@@ -180,9 +180,9 @@ def warn_of_missing(report: SearchReport) -> None:
         warn(f"{report.left_out} trips have only fares of another reservation type; {others}")
     missing = {"is missing": report.failed, "was not asked": report.not_asked}
     for problem, searches in missing.items():
-        for company in dict.fromkeys(one.company for one in searches):
-            mine = [one for one in searches if one.company == company]
-            days = {one.day for one in mine}
+        for company in dict.fromkeys(search.company for search in searches):
+            mine = [search for search in searches if search.company == company]
+            days = {search.day for search in mine}
             when = f"on {mine[0].day:%d %b %Y}" if len(days) == 1 else f"for {len(days)} days"
             why = f": {mine[0].error}" if isinstance(mine[0], FailedSearch) else ""
             warn(f"{company} {problem} {when}{why}")
@@ -211,7 +211,7 @@ def trip_members(trip: Trip) -> dict[str, object]:
                 "currency": fare.currency,
                 "expires_at": fare.expires_at.isoformat(),
                 "reservation_type": fare.reservation_type,
-                "availabilities": [one.model_dump(mode="json") for one in trip.select(fare)],
+                "availabilities": [way.model_dump(mode="json") for way in trip.select(fare)],
             }
             for fare in trip.fares
         ],

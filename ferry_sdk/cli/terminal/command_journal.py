@@ -31,5 +31,5 @@ class CommandJournal(Journal):
             return next(iter(self.load_orders(self._order_id)), None)
         if self._correlation_id is None:
             return None
-        written = self.entries(correlation_id=self._correlation_id)
-        return next((one for one in written if one.is_unresolved or one.state == "done"), None)
+        made = self.entries(correlation_id=self._correlation_id)
+        return next((entry for entry in made if entry.is_unresolved or entry.state == "done"), None)

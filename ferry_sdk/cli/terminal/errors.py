@@ -193,13 +193,13 @@ def _print_error(
 def _error_fields(error: FerryError) -> dict[str, object]:
     """Return the fields of an error for programs, without bodies, travellers or tokens."""
     names = ("correlation_id", "entry_id", "status_code", "code", "request_id", "field")
-    known = {name: getattr(error, name, None) for name in (*names, "retry_after")}
+    values = {name: getattr(error, name, None) for name in (*names, "retry_after")}
     return {
         "type": type(error).__name__,
         "outcome": error.outcome,
         "operation": error.operation,
         **({"entry_id": error.entry.id} if isinstance(error, UnresolvedWriteError) else {}),
-        **{name: value for name, value in known.items() if value is not None},
+        **{name: value for name, value in values.items() if value is not None},
     }
 
 

@@ -129,13 +129,13 @@ class Common:
 
 
 def expand_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace each parameter that is a dataclass of options by its fields, for typer.
+    """Replace each arg that is a dataclass of options by its fields, for typer.
 
     The help of a field is its description in the docstring of the dataclass.
     """
     own = signature(command, eval_str=True)
     kinds: dict[str, Any] = {
-        name: one.annotation for name, one in own.parameters.items() if is_dataclass(one.annotation)
+        name: arg.annotation for name, arg in own.parameters.items() if is_dataclass(arg.annotation)
     }
     members = {name: _options_of(kind) for name, kind in kinds.items()}
 
@@ -145,9 +145,9 @@ def expand_options(command: Callable[..., None]) -> Callable[..., None]:
             values[name] = kind(**{member: values.pop(member) for member in members[name]})
         command(**values)
 
-    expanded = [members.get(name, {name: one}) for name, one in own.parameters.items()]
+    expanded = [members.get(name, {name: arg}) for name, arg in own.parameters.items()]
     parameters = [
-        one.replace(kind=Parameter.KEYWORD_ONLY) for some in expanded for one in some.values()
+        arg.replace(kind=Parameter.KEYWORD_ONLY) for some in expanded for arg in some.values()
     ]
     vars(run)["__signature__"] = own.replace(parameters=parameters)
     return run
@@ -248,13 +248,13 @@ def complete_port(incomplete: str) -> list[tuple[str, str]]:
     """Return codes and names of ports; none if the service does not answer within a second."""
     try:
         with Ferry(_token_of(None), deadline=_COMPLETION_TIMEOUT, max_retries=0) as ferry:
-            known = ferry.catalogue.ports()
+            ports = ferry.catalogue.ports()
     except FerryError:
         return []
     return [
-        (printable(one.code), printable(one.name))
-        for one in known
-        if one.code.startswith(incomplete)
+        (printable(port.code), printable(port.name))
+        for port in ports
+        if port.code.startswith(incomplete)
     ]
 
 

@@ -82,7 +82,7 @@ def printable(value: object) -> str:
     Otherwise a value of the service could look like other lines of the output.
     """
     line = " ".join(str(value).splitlines())
-    return "".join(one if one.isprintable() or category(one) == "Zs" else "�" for one in line)
+    return "".join(char if char.isprintable() or category(char) == "Zs" else "�" for char in line)
 
 
 def _lines(value: object) -> str:
@@ -114,9 +114,9 @@ def age(began: datetime) -> str:
     return count(max(seconds, 0), "second")
 
 
-def count(number: int, one: str) -> str:
+def count(number: int, noun: str) -> str:
     """Return a number with its noun, in the singular or the plural."""
-    return f"{number} {one}" if number == 1 else f"{number} {one}s"
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def say(text: str) -> None:
@@ -205,7 +205,9 @@ def print_records(
 ) -> None:
     """Print these members of records as a table."""
     heads = [member.replace("_", " ") for member in members]
-    print_table(heads, [[one[member] or "" for member in members] for one in records], right=right)
+    print_table(
+        heads, [[record[member] or "" for member in members] for record in records], right=right
+    )
 
 
 def print_facts(pairs: Iterable[tuple[str, object]], *, on: Console | None = None) -> None:
@@ -258,7 +260,7 @@ def amount_member(amount: Decimal | None, currency: str | None) -> str | None:
 def _escape(line: str) -> str:
     if line.isprintable():
         return line
-    return "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in line)
+    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in line)
 
 
 PROGRESS_DELAY = 0.5

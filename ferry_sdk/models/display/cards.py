@@ -137,15 +137,15 @@ def table_of(records: Records[object]) -> Markup | None:
     if not some:
         return None
     sailings = sailings_of(some)
-    rows = _sailings(sailings) if sailings else _columns([dict(_fields(one)) for one in some])
+    rows = _sailings(sailings) if sailings else _columns([dict(_fields(record)) for record in some])
     left = len(records) - len(some)
     more = [note(f"{left} more of {len(records)}.")] if left else []
     return plain(rows, *more, *_unreadable(records))
 
 
-def match_card(found: Any) -> Markup:  # noqa: ANN401 -- any dataclass
+def match_card(match: Any) -> Markup:  # noqa: ANN401 -- any dataclass
     """Return the card of one dataclass, with the values of its row in `matches_table`."""
-    return card(type(found).__name__, facts(_members(found)))
+    return card(type(match).__name__, facts(_members(match)))
 
 
 def travellers_card(party: Travellers) -> Markup:
@@ -159,23 +159,23 @@ def travellers_card(party: Travellers) -> Markup:
     )
 
 
-def matches_table(found: Sequence[Any]) -> Markup:
+def matches_table(matches: Sequence[Any]) -> Markup:
     """Return a table of dataclasses; a record in one gives a column for each of its fields."""
-    if not found:
+    if not matches:
         return plain(note("Nothing found."))
-    rows = [dict(_members(one)) for one in found[:_ROWS]]
-    more = [note(f"{len(found) - _ROWS} more of {len(found)}.")] if len(found) > _ROWS else []
+    rows = [dict(_members(match)) for match in matches[:_ROWS]]
+    more = [note(f"{len(matches) - _ROWS} more of {len(matches)}.")] if len(matches) > _ROWS else []
     return plain(_columns(rows), *more)
 
 
-def _members(found: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401 -- any dataclass
-    for field in fields_of(found):
-        value = getattr(found, field.name)
+def _members(match: Any) -> Iterator[tuple[str, object]]:  # noqa: ANN401 -- any dataclass
+    for field in fields_of(match):
+        value = getattr(match, field.name)
         if isinstance(value, BaseModel):
             yield from _fields(cast("Model", value))
         elif isinstance(value, Mapping):
             members = cast("Mapping[str, Sequence[str]]", value).items()
-            yield field.name, "; ".join(f"{name} {', '.join(one)}" for name, one in members)
+            yield field.name, "; ".join(f"{name} {', '.join(values)}" for name, values in members)
         else:
             is_list = isinstance(value, tuple)
             yield field.name, ", ".join(cast("tuple[str, ...]", value)) if is_list else value

@@ -104,9 +104,9 @@ def _sailing_columns(models: Sequence[Model]) -> Iterator[_Column]:
     sailings = sailings_of(models)
     if sailings:
         lowest = [*map(cheapest_ticket, sailings)]
-        yield "depart_local", _Clock, [one.depart_at.replace(tzinfo=None) for one in sailings]
-        yield "arrive_local", _Clock, [one.arrive_at.replace(tzinfo=None) for one in sailings]
-        yield "travel_time", timedelta, [one.travel_time for one in sailings]
+        yield "depart_local", _Clock, [way.depart_at.replace(tzinfo=None) for way in sailings]
+        yield "arrive_local", _Clock, [way.arrive_at.replace(tzinfo=None) for way in sailings]
+        yield "travel_time", timedelta, [way.travel_time for way in sailings]
         yield "lowest_amount", Decimal, [ticket and ticket.amount for ticket in lowest]
         yield "lowest_currency", str, [ticket and ticket.currency for ticket in lowest]
 
