@@ -36,18 +36,18 @@ from tests.support.exchanges import caught
 from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
 
-PORTS = [
-    Port(code="AAAAA", name="Ana", country=""),
-    Port(code="BBBBB", name="Bo - Bay", country=""),
-    Port(code="CCCCC", name="Ana", country=""),
-]
+NAMES = {"AAAAA": "Ana", "BBBBB": "Bo - Bay", "CCCCC": "Ana"}
+PORTS = [Port(code=code, name=name, country="") for code, name in NAMES.items()]
+
+
+def journey_of(text, **more):
+    return Journey(journey_id="j", route=text, duration_minutes=60, **more)
 
 
 def ends_of(ports, text, **more):
     """The codes of the two ports of a journey with this text; None if no route is made of it."""
     sources = RouteSources(ports=ports)
-    journey = Journey(journey_id="j", route=text, duration_minutes=60, **more)
-    sources.add("journeys", [journey])
+    sources.add("journeys", [journey_of(text, **more)])
     routes = sources.graph(is_complete=True).routes
     return (routes[0].depart_code, routes[0].arrive_code) if routes else None
 
@@ -63,7 +63,7 @@ def test_every_route_of_the_service_is_found_in_each_language(reader, language):
         assert route.companies
 
 
-def test_a_route_says_who_sails_it_and_when(reader):
+def test_routes_have_one_end_or_two_and_say_who_sails_them_and_when(reader):
     (route,) = reader.routes.find("Genoa", "Tunis")
     assert (route.depart_code, route.arrive_code) == ("ITGOA", "TNLGN")
     assert set(route.companies) == {"GNV", "CTN"}
@@ -74,9 +74,6 @@ def test_a_route_says_who_sails_it_and_when(reader):
     assert (route.depart_name, french.depart_name) == ("Genoa", "Gênes")
     assert route.journey_id == french.journey_id
     assert {None, "fr"} <= {language for _, _, language, _ in catalogues._graphs}
-
-
-def test_routes_from_one_port_and_to_one_port(reader):
     assert {route.depart_code for route in reader.routes.find("Genoa")} == {"ITGOA"}
     port = reader.places.get("Tunis")
     assert {route.arrive_code for route in reader.routes.find(destination=port)} == {"TNLGN"}
@@ -86,8 +83,7 @@ def test_routes_from_one_port_and_to_one_port(reader):
 
 
 def test_the_catalogues_are_read_once_for_all_threads_and_event_loops(ferry_sandbox):
-    seen = []
-    found = []
+    seen, found = [], []
     hooks = {"request": [lambda event: seen.append(event.operation)]}
     settings = {"base_url": ferry_sandbox.base_url, "event_hooks": hooks}
 
@@ -107,8 +103,7 @@ def test_the_catalogues_are_read_once_for_all_threads_and_event_loops(ferry_sand
         thread.join()
     assert seen.count("catalogue.journeys") == 1
     assert len(seen) <= 70
-    assert len(found) == 6
-    assert len(set(found)) == 1
+    assert found == [found[0]] * 6
     find_in_thread()
     assert seen.count("catalogue.journeys") == 1
     with Ferry(ferry_sandbox.token, **settings) as ferry:
@@ -161,13 +156,10 @@ def test_a_company_whose_departures_cannot_be_read_is_asked_nevertheless(new_fer
     assert set(graph.unread) <= set(graph.sailed_by(route))
 
 
-@pytest.mark.parametrize(
-    "broken",
-    mostly_long(
-        [["ports", "journeys"], ["ports"], ["journeys"], ["ports", "journeys", "departures"]]
-    ),
-    ids="-".join,
-)
+BROKEN = ["ports journeys", "ports", "journeys", "ports journeys departures"]
+
+
+@pytest.mark.parametrize("broken", mostly_long(BROKEN))
 def test_the_timetable_names_the_routes_that_rest_does_not(ferry, ferry_sandbox, broken):
     def found(origin):
         routes = ferry.routes.find(origin)
@@ -175,7 +167,7 @@ def test_the_timetable_names_the_routes_that_rest_does_not(ferry, ferry_sandbox,
 
     expected = found("ITGOA")
     catalogues.clear_cache()
-    for name in broken:
+    for name in broken.split():
         ferry_sandbox.faults.add("server_error", f"catalogue.{name}", times=None)
     assert found("Genoa") <= expected
     (route,) = ferry.routes.find("ITGOA", "ITPMO")
@@ -209,9 +201,8 @@ def test_an_old_graph_is_used_while_another_one_is_made(ferry_sandbox, with_rout
         if event.operation == "catalogue.journeys":
             again.set()
 
-    with Ferry(
-        ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks={"request": [count]}
-    ) as ferry:
+    settings = {"base_url": ferry_sandbox.base_url, "event_hooks": {"request": [count]}}
+    with Ferry(ferry_sandbox.token, **settings) as ferry:
         (key,) = catalogues._graphs
         old = catalogues._graphs[key]
         old.made_at -= 25 * 3600
@@ -281,9 +272,8 @@ def test_a_folder_that_cannot_be_written_does_not_stop_a_search(
     clients, ferry_sandbox, tmp_path, caplog
 ):
     blocked = tmp_path / "file"
-    ferry = clients(
-        ferry_sandbox.token, base_url=ferry_sandbox.base_url, route_cache=blocked / "routes"
-    )
+    settings = {"base_url": ferry_sandbox.base_url, "route_cache": blocked / "routes"}
+    ferry = clients(ferry_sandbox.token, **settings)
     blocked.write_text("no folder")
     assert ferry.routes.find("Genoa", "Tunis")
     assert "could not be saved" in caplog.text
@@ -296,19 +286,14 @@ def test_a_route_text_is_split_where_both_sides_are_ports():
     codes = {"depart_code": "BBBBB", "arrive_code": "CCCCC"}
     assert ends_of(PORTS, "Bo - Bay → Ana") is None, "two ports have this name"
     assert ends_of(PORTS, "Bo - Bay → Ana", **codes) == ("BBBBB", "CCCCC")
-    for text in (
-        "Ana → Bo - Bay",
-        "Ana - Bo - Bay",
-        "ANA > Bo – Bay",  # noqa: RUF001 -- an en dash
-        "Ana->Bo Bay",
-        "AAAAA-BBBBB",
-    ):
+    en_dash = "ANA > Bo \u2013 Bay"
+    for text in ("Ana → Bo - Bay", "Ana - Bo - Bay", en_dash, "Ana->Bo Bay", "AAAAA-BBBBB"):
         assert ends_of(PORTS[:2], text) == ("AAAAA", "BBBBB"), text
 
 
 def test_the_timetable_tells_what_the_texts_do_not():
     sources = RouteSources(ports=PORTS)
-    sources.add("journeys", [Journey(journey_id="j", route="Ana express", duration_minutes=1)])
+    sources.add("journeys", [journey_of("Ana express")])
     sources.add("companies", [Company(id="1", code="ONE")])
     sources.add("ONE", [])
     assert not sources.are_enough()
@@ -318,17 +303,16 @@ def test_the_timetable_tells_what_the_texts_do_not():
     (route,) = sources.graph(is_complete=True).routes
     assert (route.depart_code, route.arrive_code, route.companies) == ("AAAAA", "BBBBB", ("TWO",))
     sources = RouteSources(ports=PORTS[:2])  # a company without a code is named by its id
-    sources.add("journeys", [Journey(journey_id="j", route="Ana → Bo Bay", duration_minutes=1)])
+    sources.add("journeys", [journey_of("Ana → Bo Bay")])
     sources.add("companies", [Company(id="1", name="One")])
     sources.add("1", [Departure(journey_id="j", departure_times=("08:00",))])
     (route,) = sources.graph(is_complete=True).routes
-    assert route.departure_times == {"1": ("08:00",)}
-    assert route.companies == ("1",)
+    assert (route.departure_times, route.companies) == ({"1": ("08:00",)}, ("1",))
 
 
 @given(st.text(), st.text())
 def test_any_text_of_a_route_is_read_or_left_out(route, name):
     sources = RouteSources(ports=[*PORTS, Port(code="DDDDD", name=name, country="")])
-    sources.journeys = [Journey(journey_id="j", route=route, duration_minutes=1)]
+    sources.journeys = [journey_of(route)]
     graph = sources.graph(is_complete=True)
     assert json.loads(GRAPH.dump_json(graph))["routes"] == [] or graph.routes[0].depart_code

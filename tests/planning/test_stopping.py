@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 from contextlib import suppress
-from datetime import date
+from datetime import timedelta
 from functools import partial
 
 import anyio
@@ -15,7 +15,7 @@ import pytest
 from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, FerryError, Rate
 from ferry_sdk._runtime.threads import start_thread_or_run
 from ferry_sdk.planning import catalogues
-from tests.planning.test_streams import STRAIT
+from tests.planning.strait import DAY, STRAIT, slow
 from tests.support.hold import Hold
 
 pytestmark = [
@@ -24,10 +24,6 @@ pytestmark = [
     # To fork beside other threads is what a test is about.
     pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning"),
 ]
-
-
-class TokenError(Exception):
-    """An error of the user's own."""
 
 
 def calls():
@@ -69,12 +65,8 @@ def test_searches_that_wait_for_a_turn_send_nothing_after_an_interruption(ferry_
             threading.Event().wait(0.005)
         raise KeyboardInterrupt
 
-    with Ferry(
-        ferry_sandbox.token,
-        base_url=ferry_sandbox.base_url,
-        limiter=rate,
-        event_hooks={"response": [interrupt]},
-    ) as ferry:
+    settings = {"base_url": ferry_sandbox.base_url, "event_hooks": {"response": [interrupt]}}
+    with Ferry(ferry_sandbox.token, limiter=rate, **settings) as ferry:
         with pytest.raises(KeyboardInterrupt):
             ferry.trips.search(**STRAIT)
         assert calls() == []
@@ -122,15 +114,13 @@ def test_an_error_of_the_token_function_stops_the_search(clients, ferry_sandbox)
     def token():
         asked.append(1)
         if len(asked) > 1:
-            raise TokenError
+            raise LookupError
         return ferry_sandbox.token
 
     ferry = clients(token, base_url=ferry_sandbox.base_url)
     ferry_sandbox.faults.add("unauthorized", "availability.search", company="AML")
-    ferry_sandbox.faults.add(
-        "delay_before", "availability.search", times=None, company="BALEARIA", seconds=60
-    )
-    with pytest.raises(TokenError):
+    slow(ferry_sandbox, company="BALEARIA")
+    with pytest.raises(LookupError):
         ferry.trips.search(**STRAIT)
     assert calls() == []
 
@@ -144,14 +134,8 @@ def test_a_batch_needs_no_more_threads_than_calls_at_a_time(ferry_sandbox, monke
 
     monkeypatch.setattr("ferry_sdk._transport.threads.start_thread_or_run", start)
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-        calendar = ferry.trips.calendar(
-            "ITGOA",
-            "TNLGN",
-            start=date(2050, 6, 1),
-            end=date(2050, 6, 8),
-            passengers=STRAIT["passengers"],
-            concurrency=3,
-        )
+        days = {"start": DAY, "end": DAY + timedelta(7), "passengers": STRAIT["passengers"]}
+        calendar = ferry.trips.calendar("ITGOA", "TNLGN", **days, concurrency=3)
     assert calendar.report.calls == 16
     assert len(started) == 3
 

@@ -368,7 +368,7 @@ def test_a_refused_search_names_the_argument_that_is_wrong(reader):
     assert unknown.value.field in {"provider_id", "journey_ids[0]"}
 
 
-def test_a_refused_search_of_trips_names_its_own_argument(reader, clients, ferry_sandbox):
+def test_a_refused_search_of_trips_names_its_own_argument(reader):
     search, calendar = reader.trips.search, reader.trips.calendar
     report = search(**TUNIS, on=GNV_SAILS, companies=["gnv", "NOBODY"]).report
     assert [one.error.field for one in report.failed] == ["companies[1]"]
@@ -381,6 +381,9 @@ def test_a_refused_search_of_trips_names_its_own_argument(reader, clients, ferry
     ):
         refused = caught(AvailabilityError, call, **TUNIS, companies=["GNV"], **wrong)
         assert refused.field == field, wrong
+
+
+def test_a_refused_place_is_named_as_the_caller_wrote_it(clients, ferry_sandbox):
     for field, argument in (("depart_code", "origin"), ("arrive_code", "destination")):
         service = refusing_field(field, unless=b"nothing")
         ferry = client_of(clients, service, ferry_sandbox.token, base_url=ferry_sandbox.base_url)

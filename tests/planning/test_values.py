@@ -2,7 +2,7 @@
 
 import copy
 import pickle
-from datetime import date, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 from ferry_sdk import AmbiguousPlaceError, Availability, Tariff, UnknownPlaceError
 from ferry_sdk.planning.request import flexible_rounds
 from ferry_sdk.planning.trips import Offer, SearchReport, TripSearch, one_way, round_trip
+from tests.planning.strait import ADULT, DAY
 from tests.support.exchanges import caught
-from tests.support.tables import each
 
-ADULT = [{"type": "Adult", "gender": "Female", "age": 34}]
-GNV_SAILS = date(2050, 6, 6)
 NOON = datetime(2050, 6, 6, 12, tzinfo=timezone.utc)
 
 TARIFFS = st.lists(
@@ -122,7 +120,7 @@ def test_neighbouring_days_are_nearest_first_and_move_together(on, flexible, nig
 
 
 def test_results_can_be_copied_and_pickled(reader):
-    ends, day = ("Genoa", "Tunis"), GNV_SAILS
+    ends, day = ("Genoa", "Tunis"), DAY
     found = reader.trips.search(*ends, on=day, passengers=ADULT)
     calendar = reader.trips.calendar(*ends, start=day, end=day, passengers=ADULT)
     values = (calendar, reader.routes.find(*ends), reader.places.find("Genoa"))
@@ -134,19 +132,19 @@ def test_results_can_be_copied_and_pickled(reader):
             assert way(value) == value
 
 
-@each(
-    ("text", "error", "ports"),
-    [("Tanger", AmbiguousPlaceError, "candidates"), ("Marsilia", UnknownPlaceError, "suggestions")],
-)
-def test_an_error_of_a_name_can_be_pickled_with_its_ports(reader, text, error, ports):
-    refused = caught(error, reader.places.get, text)
-    again = pickled(refused)
-    assert getattr(again, ports) == getattr(refused, ports) != ()
-    assert (str(again), again.field) == (str(refused), "text")
+def test_an_error_of_a_name_can_be_pickled_with_its_ports(reader):
+    for text, error, ports in (
+        ("Tanger", AmbiguousPlaceError, "candidates"),
+        ("Marsilia", UnknownPlaceError, "suggestions"),
+    ):
+        refused = caught(error, reader.places.get, text)
+        again = pickled(refused)
+        assert getattr(again, ports) == getattr(refused, ports) != ()
+        assert (str(again), again.field) == (str(refused), "text")
 
 
 def test_the_text_of_a_result_is_short(reader):
-    days = {"on": GNV_SAILS, "back": GNV_SAILS + timedelta(7), "flexible": 3}
+    days = {"on": DAY, "back": DAY + timedelta(7), "flexible": 3}
     found = reader.trips.search("Genoa", "Palermo", **days, passengers=ADULT)
     trip = found[0]
     assert repr(trip) == (
@@ -159,32 +157,17 @@ def test_the_text_of_a_result_is_short(reader):
     assert len(repr(found.report)) < 100
 
 
-@each(
-    ("are_together", "company", "kinds"),
-    [
+def test_a_locked_tariff_needs_one_search_and_one_company():
+    facts = {"type": "Ticket", "amount": 1, "currency": "EUR"}
+    free, locked = (
+        Tariff.model_construct(id=f"{is_locked}", roundtrip_locked=is_locked, **facts)
+        for is_locked in (False, True)
+    )
+    for are_together, company, kinds in (
         (True, "GNV", {"two_singles", "round_trip"}),
         (False, "GNV", {"two_singles"}),
         (True, "CTN", {"two_singles"}),
-    ],
-)
-def test_a_locked_tariff_needs_one_search_and_one_company(company, kinds, *, are_together):
-    facts = {"type": "Ticket", "amount": 1, "currency": "EUR"}
-    tariffs = [
-        Tariff.model_construct(id=str(is_locked), roundtrip_locked=is_locked, **facts)
-        for is_locked in (False, True)
-    ]
-    trip = round_trip(offer(tariffs, 0), offer(tariffs, 10, company), are_together=are_together)
-    assert {fare.kind for fare in trip.fares} == kinds
-
-
-def test_a_fare_has_one_currency_and_one_kind_of_reservation():
-    kinds = [("Ticket", "EUR"), ("Ticket", "GBP"), ("Presale", "EUR")]
-    tariffs = [
-        Tariff.model_construct(
-            id=kind + currency, type=kind, amount=1, currency=currency, roundtrip_locked=False
-        )
-        for kind, currency in kinds
-    ]
-    trip = round_trip(offer(tariffs, 0), offer(tariffs, 10), are_together=True)
-    assert sorted((fare.tariffs[0].type, fare.currency) for fare in trip.fares) == sorted(kinds)
-    assert all(fare.tariffs[0] == fare.tariffs[1] for fare in trip.fares)
+    ):
+        ways = offer([free, locked], 0), offer([free, locked], 10, company)
+        trip = round_trip(*ways, are_together=are_together)
+        assert {fare.kind for fare in trip.fares} == kinds, (are_together, company)
