@@ -9,7 +9,6 @@ from tests.support import tiers
 from tests.transport.calls import ABANDONED_BODY, READ, creation, is_sent_once, sent
 from tests.transport.scripted import (
     Service,
-    answer_to,
     cut,
     half_a_body,
     half_a_head,
@@ -20,6 +19,7 @@ from tests.transport.scripted import (
     read_request,
     reset,
     serve,
+    serve_once,
 )
 
 pytestmark = pytest.mark.filterwarnings(ABANDONED_BODY)
@@ -29,36 +29,28 @@ def not_http(connection):
     connection.socket.sendall(b"SSH-2.0-OpenSSH_9.6\r\n\r\n")
 
 
-def pause(_):
-    time.sleep(0.02)  # less than the client waits
-
-
 LONG = creation("x" * 16_000_000)
-UNREAD = [
-    pytest.param(cut, id="at once"),
-    pytest.param(in_turn(read_bytes(1), cut), id="after the first byte"),
-    pytest.param(in_turn(read_bytes(1), reset), id="by a reset after the first byte"),
-    pytest.param(in_turn(read_bytes(60), cut), id="in the head"),
-]
-READ_WHOLE = [
-    pytest.param(cut, id="before the reply"),
-    pytest.param(reset, id="by a reset before the reply"),
-    pytest.param(in_turn(half_a_head, cut), id="in the reply's head"),
-    pytest.param(in_turn(half_a_body, cut), id="in the reply's body"),
-    pytest.param(in_turn(not_http, cut), id="after nonsense"),
-]
+UNREAD = {
+    "at once": cut,
+    "after the first byte": in_turn(read_bytes(1), cut),
+    "by a reset after the first byte": in_turn(read_bytes(1), reset),
+    "in the head": in_turn(read_bytes(60), cut),
+}
+READ_WHOLE = {
+    "before the reply": cut,
+    "by a reset before the reply": reset,
+    "in the reply's head": in_turn(half_a_head, cut),
+    "in the reply's body": in_turn(half_a_body, cut),
+    "after nonsense": in_turn(not_http, cut),
+}
 
 
-@pytest.mark.parametrize("fault", UNREAD)
+@pytest.mark.parametrize("fault", [*UNREAD, *READ_WHOLE])
 def test_a_request_that_is_cut(caller, any_call, fault):
-    with Service(fault, serve) as service:
-        is_sent_once(caller, any_call, caller.ferry(service.url), service)
-
-
-@pytest.mark.parametrize("fault", READ_WHOLE)
-def test_a_reply_that_is_cut(caller, any_call, fault):
-    with Service(in_turn(read_request, fault), serve) as service:
-        is_sent_once(caller, any_call, caller.ferry(service.url), service, seen=1)
+    seen = fault in READ_WHOLE
+    script = in_turn(read_request, READ_WHOLE[fault]) if seen else UNREAD[fault]
+    with Service(script, serve) as service:
+        is_sent_once(caller, any_call, caller.ferry(service.url), service, seen=seen)
 
 
 def test_a_reply_that_never_comes(caller, call):
@@ -68,7 +60,7 @@ def test_a_reply_that_never_comes(caller, call):
 
 @pytest.mark.parametrize("fault", UNREAD)
 def test_a_request_over_tls_that_is_cut(caller, call, fault, good):
-    with Service(over_tls(good, fault), over_tls(good)) as service:
+    with Service(over_tls(good, UNREAD[fault]), over_tls(good)) as service:
         is_sent_once(caller, call, caller.ferry(service.secure_url), service)
 
 
@@ -79,34 +71,17 @@ def test_a_request_to_whoever_it_is_that_is_cut(caller, call, untrusted):
         is_sent_once(caller, call, ferry, service, seen=1)
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        pytest.param(in_turn(read_bytes(1), hang), id="not taken"),
-        pytest.param(in_turn(read_bytes(1), pause, reset), id="reset", marks=tiers.LONG),
-    ],
-)
-def test_a_request_too_long_for_the_system_to_take_that_is(caller, fault):
-    with Service(fault, serve) as service:
+@pytest.mark.parametrize("is_reset", tiers.mostly_long([False, True]))
+def test_a_request_too_long_for_the_system_to_take(caller, is_reset):
+    # It pauses for less than the client waits.
+    then = in_turn(lambda _: time.sleep(0.02), reset) if is_reset else hang
+    with Service(in_turn(read_bytes(1), then), serve) as service:
         is_sent_once(caller, LONG, caller.ferry(service.url, hangs=["write"]), service)
-
-
-# ---- kept-alive connections -------------------------------------------------------------------
-
-
-def once(then):
-    """Answer one request, then do that."""
-
-    def served(connection):
-        connection.send("200 OK", answer_to(connection.request() or ""))
-        then(connection)
-
-    return served
 
 
 @pytest.mark.parametrize("end", [cut, reset])
 def test_a_kept_connection_that_ends_as_the_next_request_comes(caller, any_call, end):
-    with Service(once(in_turn(read_bytes(1), end)), serve) as service:
+    with Service(in_turn(serve_once, read_bytes(1), end), serve) as service:
         ferry = caller.ferry(service.url)
         READ.make(ferry)
         service.asked.clear()
@@ -117,7 +92,7 @@ def test_a_kept_connection_that_ends_as_the_next_request_comes(caller, any_call,
 @pytest.mark.parametrize("end", [cut, reset])
 def test_a_kept_connection_that_ended_before_is_not_used(caller, any_call, end):
     ended = threading.Event()
-    with Service(once(in_turn(end, lambda _: ended.set())), serve) as service:
+    with Service(in_turn(serve_once, end, lambda _: ended.set()), serve) as service:
         ferry = caller.ferry(service.url)
         READ.make(ferry)
         assert ended.wait(20)

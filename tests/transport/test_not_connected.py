@@ -3,11 +3,12 @@
 import socket
 import threading
 from contextlib import ExitStack
+from functools import partial
 
 import pytest
 
 from ferry_sdk import ConfigurationError, ConnectionFailedError, RequestTimeoutError
-from tests.backend.gathering import eventually
+from tests.backend.gathering import UnderWay, eventually
 from tests.transport.calls import CREATE, READ, failure, is_never_sent, is_tried_again, sent
 from tests.transport.scripted import (
     Service,
@@ -69,26 +70,19 @@ def test_a_certificate_that_is_refused(caller, any_call, fault, good, request):
         is_tried_again(caller, any_call, caller.ferry(service.secure_url), service)
 
 
-def plain_text(connection):
-    connection.send("400 Bad Request")
+HANDSHAKES = {
+    "is cut at once": cut,
+    "is cut after a byte": in_turn(read_bytes(1), cut),
+    "is answered in plain text": lambda connection: connection.send("400 Bad Request"),
+    "hangs": hang,
+}
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        pytest.param(cut, id="is cut at once"),
-        pytest.param(in_turn(read_bytes(1), cut), id="is cut after a byte"),
-        pytest.param(plain_text, id="is answered in plain text"),
-    ],
-)
+@pytest.mark.parametrize("fault", HANDSHAKES)
 def test_a_handshake_that(caller, call, fault, good):
-    with Service(fault, over_tls(good)) as service:
-        is_tried_again(caller, call, caller.ferry(service.secure_url), service)
-
-
-def test_a_handshake_that_hangs(caller, call, good):
-    with Service(hang, over_tls(good)) as service:
-        is_tried_again(caller, call, caller.ferry(service.secure_url, hangs=["connect"]), service)
+    hangs = ["connect"] if fault == "hangs" else ()
+    with Service(HANDSHAKES[fault], over_tls(good)) as service:
+        is_tried_again(caller, call, caller.ferry(service.secure_url, hangs=hangs), service)
 
 
 def test_a_pool_that_is_full(caller, call):
@@ -104,13 +98,12 @@ def test_a_pool_that_is_full(caller, call):
     with Service(kept) as service:
         limits = caller.library.Limits(max_connections=1)
         ferry = caller.ferry(service.url, limits=limits, second=freed.set, hangs=["pool"])
-        holder = threading.Thread(target=READ.make, args=(ferry.with_options(timeout=20),))
-        holder.start()
+        holder = UnderWay(partial(READ.make, ferry.with_options(timeout=20)))
         assert taken.wait(20)
         service.asked.clear()
         caller.tries = 0
         is_tried_again(caller, call, ferry, service)
-        holder.join()
+        holder.value()
 
 
 def test_a_pool_that_stays_full(caller):

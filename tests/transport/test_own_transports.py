@@ -64,12 +64,9 @@ def test_a_silent_one_whose_proxy_hangs_up_may_have_sent_it(caller, good):
         assert sent(error.attempts) == [True]
 
 
-def refuse_from_now_on(connection):
-    connection.service.refuse()
-
-
 def test_an_insistent_one_that_sends_first_and_is_refused_then(caller):
-    with Service(in_turn(read_request, refuse_from_now_on, cut)) as service:
+    refuse = lambda connection: connection.service.refuse()  # noqa: E731
+    with Service(in_turn(read_request, refuse, cut)) as service:
         ferry = caller.ferry(service.url, transport=Insistent(caller.transport()))
         error = failure(CREATE, ferry)
         assert type(error) is OutcomeUnknownError
