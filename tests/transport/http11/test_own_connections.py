@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import threading
+from unittest.mock import Mock
 
 import pytest
 
@@ -24,6 +25,7 @@ from tests.transport.scripted import (
     read_request,
     reset,
     serve,
+    serve_once,
 )
 
 pytestmark = pytest.mark.own_http_client(reason="they are the connections of the library's own")
@@ -36,20 +38,12 @@ def _trusted(trusted, monkeypatch):
     monkeypatch.setattr(default_client, "context_of", lambda _: trusted)
 
 
-def create(ferry):
-    return ferry.bookings.create(availabilities=CHOICE, passengers=[PASSENGERS[0]])
-
-
 @pytest.mark.parametrize("end", [cut, reset], ids=["closed", "reset"])
 @pytest.mark.parametrize("is_secure", [False, True], ids=["plain", "tls"])
 def test_a_connection_that_ended_while_the_loop_was_busy_is_not_used_again(end, is_secure, good):
     read, ended = threading.Event(), threading.Event()
 
-    def once(connection):
-        connection.send("200 OK", answer_to(connection.request() or ""))
-        read.wait(20)
-        end(connection)
-        ended.set()
+    once = in_turn(serve_once, lambda _: read.wait(20), end, lambda _: ended.set())
 
     def wrapped(script):
         return over_tls(good, script) if is_secure else script
@@ -60,29 +54,25 @@ def test_a_connection_that_ended_while_the_loop_was_busy_is_not_used_again(end, 
             await ferry.catalogue.ports()
             read.set()
             assert ended.wait(20)  # the event loop looks at nothing meanwhile
-            await create(ferry)
+            await ferry.bookings.create(availabilities=CHOICE, passengers=PASSENGERS[:1])
 
     with Service(wrapped(once), wrapped(serve)) as service:
         asyncio.run(calls(service))
         assert service.asked == [READ.line, CREATE.line]
 
 
-@pytest.mark.parametrize(
-    "steps",
-    [
-        pytest.param(None, id="before the handshake"),
-        pytest.param([], id="after the handshake"),
-        pytest.param([half_a_head], id="in the head"),
-        pytest.param([half_a_body], id="in the body"),
-    ],
-)
+STEPS = {
+    "before the handshake": None,
+    "after the handshake": (),
+    "in the head": (half_a_head,),
+    "in the body": (half_a_body,),
+}
+
+
+@pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
 def test_a_cancelled_call_leaves_no_connection(steps, good):
     arrived = threading.Event()
-
-    def tell(connection):
-        arrived.set()
-        hang(connection)
-
+    tell = in_turn(lambda _: arrived.set(), hang)
     first = tell if steps is None else over_tls(good, in_turn(read_request, *steps, tell))
 
     async def calls(service):
@@ -103,20 +93,14 @@ def test_calls_on_open_connections_make_no_timer(ferry_sandbox, monkeypatch):
     monkeypatch.setattr(pool, "KEPT_FOR", 60.0)
 
     async def work():
-        made = []
         async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
             await asyncio.gather(*(ferry.catalogue.ports() for _ in range(4)))
             loop = asyncio.get_running_loop()
-            call_at = loop.call_at
-
-            def counted(when, *arguments, **options):
-                made.append(when)
-                return call_at(when, *arguments, **options)
-
-            monkeypatch.setattr(loop, "call_at", counted)
+            made = Mock(side_effect=loop.call_at)
+            monkeypatch.setattr(loop, "call_at", made)
             for _ in range(10):
                 await asyncio.gather(*(ferry.catalogue.ports() for _ in range(4)))
-        return made
+        return made.call_args_list
 
     assert asyncio.run(work()) == []
 
@@ -134,17 +118,13 @@ def test_data_that_arrived_in_time_is_read_after_its_time():
             threading.Event().wait(1.2 * limit)
             return await call
 
+    def send_ports(connection):
+        connection.send("200 OK", answer_to(READ.line))
+
     def ports(limit):
         read, sent = threading.Event(), threading.Event()
-
-        def late(connection):
-            line = connection.request() or ""
-            read.wait(20)
-            connection.send("200 OK", answer_to(line))
-            sent.set()
-            hang(connection)
-
-        with Service(late) as service:
+        steps = (lambda _: read.wait(20), send_ports, lambda _: sent.set(), hang)
+        with Service(in_turn(read_request, *steps)) as service:
             return asyncio.run(call(service, limit, read, sent))
 
     try:
