@@ -11,19 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferry_sdk import (
-    AsyncFerry,
-    ConfigurationError,
-    Departure,
-    Ferry,
-    FerryError,
-    Journey,
-    Port,
-    RequestTimeoutError,
-    ScheduledDeparture,
-    ServerError,
-    UnknownPlaceError,
-)
+from ferry_sdk import AsyncFerry, Departure, Ferry, Journey, Port, ScheduledDeparture, errors
 from ferry_sdk._engine.limits import FRESH_FOR
 from ferry_sdk.models.catalogue import Company
 from ferry_sdk.planning import catalogues
@@ -31,6 +19,7 @@ from ferry_sdk.planning.route_files import content_of, read_graph
 from ferry_sdk.planning.routes import GRAPH, RouteSources
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.network.network import Network, journey_id
+from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.support import trip
 from tests.support.exchanges import caught
 from tests.support.hold import Hold
@@ -78,7 +67,7 @@ def test_routes_have_one_end_or_two_and_say_who_sails_them_and_when(reader):
     port = reader.places.get("Tunis")
     assert {route.arrive_code for route in reader.routes.find(destination=port)} == {"TNLGN"}
     assert reader.routes.find("Genoa", "Stockholm") == ()
-    refused = caught(UnknownPlaceError, reader.routes.find, "Genoa", "Atlantis City")
+    refused = caught(errors.UnknownPlaceError, reader.routes.find, "Genoa", "Atlantis City")
     assert refused.field == "destination"
 
 
@@ -96,11 +85,8 @@ def test_the_catalogues_are_read_once_for_all_threads_and_event_loops(ferry_sand
             found.append(len(ferry.routes.find()))
 
     works = [partial(anyio.run, find, backend=one) for one in ["asyncio", "trio"] * 2]
-    threads = [threading.Thread(target=work) for work in (*works, find_in_thread, find_in_thread)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    for call in at_once(*works, find_in_thread, find_in_thread):
+        call.value()
     assert seen.count("catalogue.journeys") == 1
     assert len(seen) <= 70
     assert found == [found[0]] * 6
@@ -116,25 +102,19 @@ def test_a_caller_with_a_short_deadline_does_not_spoil_the_reading_for_others(
 ):
     hold = Hold(ferry_sandbox, "catalogue.journeys")
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
-    failures = []
 
     def hurry():
         for deadline in (0.5, 2.5, 12.5):  # a longer one on a busy machine
-            try:
-                ferry.with_options(deadline=deadline).routes.find()
-            except FerryError as error:
-                failures.append(error)
+            hurried = ferry.with_options(deadline=deadline).routes
+            caught(errors.RequestTimeoutError, hurried.find)
             if hold.held:
                 return
 
-    hurried = threading.Thread(target=hurry)
-    hurried.start()
-    while not hold.held:
-        threading.Event().wait(0.005)
+    hurried = UnderWay(hurry)
+    eventually(lambda: hold.held)
     assert ferry.routes.find("Genoa", "Palermo")  # it joins that reading, and reads again
-    hurried.join()
+    hurried.value()
     hold.release()
-    assert isinstance(failures[0], RequestTimeoutError)
 
 
 @pytest.mark.parametrize("month", mostly_long([1, 7]))
@@ -181,16 +161,16 @@ def test_the_timetable_names_the_routes_that_rest_does_not(ferry, ferry_sandbox,
 def test_a_better_graph_outlives_the_failure_of_a_catalogue(ferry, ferry_sandbox):
     routes = ferry.routes.find()
     ferry_sandbox.faults.add("server_error", "catalogue.journeys", times=None)
-    with pytest.raises(ServerError):
+    with pytest.raises(errors.ServerError):
         ferry.routes.refresh()
     assert ferry.routes.find() == routes
     ferry_sandbox.faults.add("rate_limited", "mcp.departures", times=None)
     catalogues.clear_cache()
-    with pytest.raises(ServerError):  # neither protocol has the journeys
+    with pytest.raises(errors.ServerError):  # neither protocol has the journeys
         ferry.routes.find()
     ferry_sandbox.faults.clear()
     ferry_sandbox.faults.add("delay_before", "catalogue.journeys", times=None, seconds=60)
-    with pytest.raises(RequestTimeoutError):
+    with pytest.raises(errors.RequestTimeoutError):
         ferry.with_options(deadline=0.1).routes.find()
 
 
@@ -203,14 +183,13 @@ def test_an_old_graph_is_used_while_another_one_is_made(ferry_sandbox, with_rout
 
     settings = {"base_url": ferry_sandbox.base_url, "event_hooks": {"request": [count]}}
     with Ferry(ferry_sandbox.token, **settings) as ferry:
-        (key,) = catalogues._graphs
+        *_, key = catalogues._graphs
         old = catalogues._graphs[key]
         old.made_at -= 25 * 3600
         old.confirm(old.routes[0].journey_id, "NEW")
         assert ferry.routes.find() == old.routes
         assert again.wait(30)
-        while catalogues._graphs[key] is old:  # the answers are being joined
-            threading.Event().wait(0.01)
+        eventually(lambda: catalogues._graphs[key] is not old)  # the answers are being joined
         assert "NEW" in ferry.routes.find()[0].companies, "what searches have shown is kept"
 
 
@@ -278,7 +257,7 @@ def test_a_folder_that_cannot_be_written_does_not_stop_a_search(
     assert ferry.routes.find("Genoa", "Tunis")
     assert "could not be saved" in caplog.text
     for wrong in (blocked, "", 7, "a\0b", "a" * 300, "\ud800", "~no-such-user/routes"):
-        with pytest.raises(ConfigurationError, match="route_cache"):
+        with pytest.raises(errors.ConfigurationError, match="route_cache"):
             Ferry("token", base_url="https://ferry.example", route_cache=wrong)
 
 

@@ -15,6 +15,7 @@ import pytest
 from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, FerryError, Rate
 from ferry_sdk._runtime.threads import start_thread_or_run
 from ferry_sdk.planning import catalogues
+from tests.backend.gathering import UnderWay, eventually
 from tests.planning.strait import DAY, STRAIT, slow
 from tests.support.hold import Hold
 
@@ -31,14 +32,7 @@ def calls():
 
 
 def when_held(hold, do):
-    def wait():
-        while hold.held < 4:
-            threading.Event().wait(0.005)
-        do()
-
-    thread = threading.Thread(target=wait)
-    thread.start()
-    return thread
+    return UnderWay(lambda: (eventually(lambda: hold.held >= 4), do()))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not wake a wait for a signal")
@@ -48,11 +42,11 @@ def test_an_interrupted_search_leaves_no_thread_running(ferry_sandbox, *, is_war
         if is_warm:
             ferry.trips.search(**STRAIT)
         hold = Hold(ferry_sandbox, "availability.search", times=4)
-        thread = when_held(hold, lambda: os.kill(os.getpid(), signal.SIGINT))
+        stop = when_held(hold, lambda: os.kill(os.getpid(), signal.SIGINT))
         with pytest.raises(KeyboardInterrupt):
             ferry.trips.search(**STRAIT)
         assert calls() == []
-        thread.join()
+        stop.value()
         hold.release()
         assert ferry.trips.search(**STRAIT).report.is_complete
 
@@ -61,8 +55,7 @@ def test_searches_that_wait_for_a_turn_send_nothing_after_an_interruption(ferry_
     rate = Rate("1/minute")
 
     def interrupt(event):
-        while len(rate._queue()._others) < 3:
-            threading.Event().wait(0.005)
+        eventually(lambda: len(rate._queue()._others) >= 3)
         raise KeyboardInterrupt
 
     settings = {"base_url": ferry_sandbox.base_url, "event_hooks": {"response": [interrupt]}}
@@ -99,10 +92,10 @@ def test_a_cancelled_search_leaves_no_task_running(ferry_sandbox, backend):
 def test_a_client_that_is_closed_ends_its_search(clients, ferry_sandbox):
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     hold = Hold(ferry_sandbox, "availability.search", times=4)
-    thread = when_held(hold, ferry.close)
+    stop = when_held(hold, ferry.close)
     with pytest.raises(FerryError):
         ferry.trips.search(**STRAIT)
-    thread.join()
+    stop.value()
     hold.release()
     with pytest.raises(ConfigurationError):
         ferry.trips.search(**STRAIT)
@@ -145,7 +138,7 @@ def test_a_forked_process_knows_the_routes(ferry_sandbox):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         assert ferry.trips.search(**STRAIT)
         ferry_sandbox.faults.add("server_error", "catalogue.*", times=None)
-        (key,) = catalogues._graphs
+        *_, key = catalogues._graphs
         catalogues._refreshing.add(key)
         child = os.fork()
         if not child:

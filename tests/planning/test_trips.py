@@ -2,7 +2,6 @@
 
 import pickle
 import re
-import threading
 import time
 from dataclasses import replace
 from datetime import date, datetime, timedelta
@@ -11,22 +10,8 @@ from functools import partial
 
 import pytest
 
-from ferry_sdk import (
-    AmbiguousPlaceError,
-    APIError,
-    AuthenticationError,
-    AvailabilityError,
-    Ferry,
-    InvalidInputError,
-    NoSailingsError,
-    Port,
-    RequestTimeoutError,
-    ServerError,
-    TripSearch,
-    UnexpectedResponseError,
-    UnknownPlaceError,
-    correlation,
-)
+from ferry_sdk import Ferry, Port, TripSearch, correlation, errors
+from tests.backend.gathering import UnderWay, eventually
 from tests.planning.strait import ADULT, STRAIT, companies, found_without, slow
 from tests.planning.strait import DAY as GNV_SAILS
 from tests.support.exchanges import caught, client_of, refusing_field
@@ -101,7 +86,7 @@ def test_trips_are_filtered_by_the_type_of_their_fares(reader):
     assert kinds(tickets) == {"TICKET"}
     assert tickets[0].price > trips[0].price
     assert tickets[0].select()[0].reservation_type is None, "it is booked as a ticket"
-    refused = caught(InvalidInputError, trips.filter, reservation_type="Ticket")
+    refused = caught(errors.InvalidInputError, trips.filter, reservation_type="Ticket")
     assert refused.field == "reservation_type"
     assert "TICKET, PRESALE or OPTION" in str(refused)
     one = replace(trips[0], fares=trips[0].fares[:1])
@@ -122,7 +107,7 @@ def test_every_company_that_sails_is_asked_once_and_trips_are_sorted(reader):
     assert trips.best() is trips[0]
     assert trips.best(by="arrival").arrive_at == min(trip.arrive_at for trip in trips)
     assert trips.best(by="duration").travel_time == min(trip.travel_time for trip in trips)
-    with pytest.raises(InvalidInputError, match="by"):
+    with pytest.raises(errors.InvalidInputError, match="by"):
         trips.best(by="mood")
 
 
@@ -138,9 +123,9 @@ def test_a_return_trip_has_fares_for_one_booking_and_places_to_choose(reader):
     chosen = trip.select(trip.fares[-1], places)
     assert [one.tariff_id for one in chosen] == [one.id for one in trip.fares[-1].tariffs]
     assert [one.place_id for one in chosen] == [trip.outward.places[-1].id, places[1]]
-    assert caught(InvalidInputError, trip.select, places=["one"]).field == "places"
+    assert caught(errors.InvalidInputError, trip.select, places=["one"]).field == "places"
     other = reader.trips.search(**TUNIS, on=GNV_SAILS)[0]
-    assert caught(InvalidInputError, trip.select, other.fares[0]).field == "fare"
+    assert caught(errors.InvalidInputError, trip.select, other.fares[0]).field == "fare"
 
 
 def test_a_return_trip_may_be_of_two_companies(ferry):
@@ -245,16 +230,16 @@ def test_a_wrong_argument_is_refused_by_its_name(reader, field, values):
         days = {"start": LATER, "end": LATER} if name == "calendar" else {"on": LATER}
         for value in values:
             wrong = {**TUNIS, **days, re.split(r"[.\[]", field)[0]: value}
-            refused = caught(InvalidInputError, getattr(reader.trips, name), **wrong)
+            refused = caught(errors.InvalidInputError, getattr(reader.trips, name), **wrong)
             assert refused.field == field, (name, value)
 
 
 def test_names_of_places_are_never_guessed(reader):
     unknown = Port(code="XXXXX", name="Genoa", country="Italy")  # the service does not have it
     for error, field, *ends in (
-        (AmbiguousPlaceError, "destination", "Algeciras", "Tanger"),
-        (UnknownPlaceError, "origin", "Genxa", "Tunis"),
-        (UnknownPlaceError, "destination", "Genoa", unknown),
+        (errors.AmbiguousPlaceError, "destination", "Algeciras", "Tanger"),
+        (errors.UnknownPlaceError, "origin", "Genxa", "Tunis"),
+        (errors.UnknownPlaceError, "destination", "Genoa", unknown),
     ):
         refused = caught(error, reader.trips.search, *ends, on=GNV_SAILS, passengers=ADULT)
         assert refused.field == field, ends
@@ -264,7 +249,8 @@ def test_names_of_places_are_never_guessed(reader):
 
 def test_a_company_that_fails_is_named_and_takes_no_other_with_it(ferry, ferry_sandbox):
     search = partial(ferry.trips.search, **TUNIS, on=GNV_SAILS, flexible=1)
-    for fault, error in (("server_error", ServerError), ("not_json", UnexpectedResponseError)):
+    kinds = {"server_error": errors.ServerError, "not_json": errors.UnexpectedResponseError}
+    for fault, error in kinds.items():
         ferry_sandbox.faults.clear()
         ferry_sandbox.faults.add(fault, "availability.search", times=None, company="GNV")
         found = search()
@@ -273,11 +259,11 @@ def test_a_company_that_fails_is_named_and_takes_no_other_with_it(ferry, ferry_s
         assert (first.day, type(first.error)) == (GNV_SAILS, error)
         assert {trip.companies for trip in found} == {("CTN",)}
         assert not found.report.is_complete
-    for fault, error in (("server_error", ServerError), ("unauthorized", AuthenticationError)):
+    kinds = {"server_error": errors.ServerError, "unauthorized": errors.AuthenticationError}
+    for fault, error in kinds.items():
         ferry_sandbox.faults.clear()
         ferry_sandbox.faults.add(fault, "availability.search", times=None)
-        with pytest.raises(error):  # every company fails, or would fail
-            search()
+        caught(error, search)  # every company fails, or would fail
 
 
 def assert_late(ferry, **search):
@@ -285,7 +271,7 @@ def assert_late(ferry, **search):
     for deadline in (0.1, 0.5, 2.5, 12.5):
         try:
             found = ferry.with_options(deadline=deadline).trips.search(**search)
-        except RequestTimeoutError:
+        except errors.RequestTimeoutError:
             return
         assert found.report.not_asked
         assert not found
@@ -328,23 +314,17 @@ def test_searches_that_a_deadline_left_no_time_for_are_named(ferry, ferry_sandbo
 
 def test_no_more_searches_are_under_way_than_allowed(ferry, ferry_sandbox):
     hold = Hold(ferry_sandbox, "availability.search", times=4)
-    found = []
-    thread = threading.Thread(
-        target=lambda: found.append(ferry.trips.search(**STRAIT, concurrency=2))
-    )
-    thread.start()
-    while hold.held < 2:
-        threading.Event().wait(0.01)
+    search = UnderWay(partial(ferry.trips.search, **STRAIT, concurrency=2))
+    eventually(lambda: hold.held >= 2)
     assert hold.held == 2
     hold.release()
-    thread.join()
-    assert found[0].report.calls == 4
+    assert search.value().report.calls == 4
 
 
 def test_without_mcp_the_companies_have_to_be_named(new_ferry, ferry_sandbox):
     ferry_sandbox.mcp.set(is_absent=True)
     search = partial(new_ferry.trips.search, **TUNIS, on=GNV_SAILS)
-    assert caught(InvalidInputError, search).field == "companies"
+    assert caught(errors.InvalidInputError, search).field == "companies"
     found = search(companies=["GNV"])
     assert found[0].companies == ("GNV",)
     assert (found[0].outward_company, found[0].back_company) == ("GNV", None)
@@ -352,7 +332,7 @@ def test_without_mcp_the_companies_have_to_be_named(new_ferry, ferry_sandbox):
 
 def test_a_refused_search_names_the_argument_that_is_wrong(reader):
     arguments = search_arguments(company="GNV", depart="ITGOA", arrive="TNLGN")
-    with pytest.raises(NoSailingsError):
+    with pytest.raises(errors.NoSailingsError):
         reader.availability.search(**(arguments | {"out_at": NONE_SAILS}))
     past, vehicle = date(2020, 1, 1), {"code": "NO__SUCH"}
     for search in (reader.availability.search, reader.mcp.search_availability):
@@ -361,9 +341,9 @@ def test_a_refused_search_names_the_argument_that_is_wrong(reader):
             ({"out_at": past}, "out_at"),
             ({"vehicle": vehicle}, "vehicle.code"),
         ):
-            refused = caught(AvailabilityError, search, **(search_arguments() | wrong))
+            refused = caught(errors.AvailabilityError, search, **(search_arguments() | wrong))
             assert refused.field == pickle.loads(pickle.dumps(refused)).field == field
-    with pytest.raises(APIError) as unknown:
+    with pytest.raises(errors.APIError) as unknown:
         reader.catalogue.departures("GNV", journey_ids=["no-journey"])
     assert unknown.value.field in {"provider_id", "journey_ids[0]"}
 
@@ -379,7 +359,7 @@ def test_a_refused_search_of_trips_names_its_own_argument(reader):
         (search, {"on": past, "back": GNV_SAILS}, "on"),
         (calendar, {"start": past, "end": past}, "start"),
     ):
-        refused = caught(AvailabilityError, call, **TUNIS, companies=["GNV"], **wrong)
+        refused = caught(errors.AvailabilityError, call, **TUNIS, companies=["GNV"], **wrong)
         assert refused.field == field, wrong
 
 
@@ -388,7 +368,7 @@ def test_a_refused_place_is_named_as_the_caller_wrote_it(clients, ferry_sandbox)
         service = refusing_field(field, unless=b"nothing")
         ferry = client_of(clients, service, ferry_sandbox.token, base_url=ferry_sandbox.base_url)
         refused = partial(ferry.trips.search, **TUNIS, on=GNV_SAILS, companies=["GNV"])
-        assert caught(AvailabilityError, refused).field == argument
+        assert caught(errors.AvailabilityError, refused).field == argument
 
 
 def test_a_search_has_a_table_and_a_frame(reader):

@@ -9,14 +9,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from ferry_sdk import (
-    AsyncFerry,
-    ConfigurationError,
-    Ferry,
-    OutcomeUnknownError,
-    Rate,
-    RequestTimeoutError,
-)
+from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, Rate, errors
 from ferry_sdk._engine.limiter import current_request
 from ferry_sdk.journal import Journal
 from ferry_sdk.sandbox.http.conventions import Conventions
@@ -90,7 +83,7 @@ def lost(ferry, sandbox):
     """Lose the reply to a confirmation that cannot be read back either."""
     booking = booked(ferry)
     sandbox.faults.add("lose_reply", "bookings.confirm")
-    return caught(OutcomeUnknownError, ferry.bookings.confirm, booking.booking_id)
+    return caught(errors.OutcomeUnknownError, ferry.bookings.confirm, booking.booking_id)
 
 
 @pytest.mark.usefixtures("look_once")
@@ -163,8 +156,8 @@ def test_a_limiter_that_raises_leaves_the_outcome_of_a_lost_write_unknown(
     ferry = limited(limiter_of(acquire), journal=journal)
     unknown = lost(ferry, ferry_sandbox)
     assert unknown.attempts[-1].problem == "ConfigurationError"
-    again = caught(OutcomeUnknownError, ferry.recover, unknown)
-    assert isinstance(again.__cause__, ConfigurationError)
+    again = caught(errors.OutcomeUnknownError, ferry.recover, unknown)
+    assert isinstance(again.__cause__, errors.ConfigurationError)
     assert isinstance(again.__cause__.__cause__, LookupError)
     assert [entry.state for entry in journal.unresolved()] == ["unknown"]
 
@@ -173,12 +166,12 @@ def test_what_waits_until_its_deadline_is_not_sent(limited, ferry_sandbox, journ
     ends = threading.Event()
     blocking = limited(limiter_of(lambda _: ends.wait() and None), journal=journal, deadline=0.1)
     try:
-        late = caught(RequestTimeoutError, blocking.bookings.cancel, "b-1")
+        late = caught(errors.RequestTimeoutError, blocking.bookings.cancel, "b-1")
     finally:
         ends.set()
     assert late.outcome == "not_sent"
     eventually(lambda: not journal.unresolved())  # a thread withdraws an entry made too late
-    late = caught(RequestTimeoutError, limited(used_up, deadline=0.1).catalogue.ports)
+    late = caught(errors.RequestTimeoutError, limited(used_up, deadline=0.1).catalogue.ports)
     assert late.outcome == "not_sent"
     assert not ferry_sandbox.counters.connections
 
@@ -201,7 +194,7 @@ def test_a_limiter_of_ones_own_can_ask_a_rate(limited, ferry_sandbox):
     asked = []
     ferry = limited(Two("1/minute"))
     ferry.catalogue.ports()
-    caught(RequestTimeoutError, ferry.with_options(deadline=0.3).catalogue.ports)
+    caught(errors.RequestTimeoutError, ferry.with_options(deadline=0.3).catalogue.ports)
     assert asked == ["catalogue.ports"] * 2
     assert ferry_sandbox.counters.requests["catalogue.ports"] == 1
 
@@ -209,12 +202,12 @@ def test_a_limiter_of_ones_own_can_ask_a_rate(limited, ferry_sandbox):
 def test_a_client_takes_no_limiter_that_it_cannot_ask(ferry_sandbox):
     settings = {"base_url": ferry_sandbox.base_url}
     for limiter in (object(), Counting, "50/second", AsyncCounting()):
-        with pytest.raises(ConfigurationError, match="limiter: "):
+        with pytest.raises(errors.ConfigurationError, match="limiter: "):
             Ferry("token", **settings, limiter=limiter)
     hidden = limiter_of(lambda operation: AsyncCounting().acquire(operation))
     with (
         Ferry(ferry_sandbox.token, **settings, limiter=hidden) as ferry,
-        pytest.raises(ConfigurationError, match="AsyncFerry"),
+        pytest.raises(errors.ConfigurationError, match="AsyncFerry"),
     ):
         ferry.catalogue.ports()
 

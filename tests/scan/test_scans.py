@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import sys
-import threading
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
@@ -17,22 +16,12 @@ from unittest.mock import Mock
 import pyarrow.parquet as pq
 import pytest
 
-from ferry_sdk import (
-    AsyncFerry,
-    AuthenticationError,
-    ConfigurationError,
-    ConnectionFailedError,
-    Ferry,
-    InvalidInputError,
-    Rate,
-    Route,
-    SearchPassenger,
-    Traveller,
-)
+from ferry_sdk import AsyncFerry, Ferry, Rate, Route, SearchPassenger, Traveller, errors
 from ferry_sdk import scan as package
 from ferry_sdk.scan import Party
 from ferry_sdk.scan.progress import show_progress
 from ferry_sdk.scan.report import ScanReport
+from tests.backend.gathering import UnderWay, eventually
 from tests.scan.season import DAYS, LONE, PAIR, SIZE, check_rows, new_scan, rows_of
 from tests.support.exchanges import caught
 from tests.support.tables import each
@@ -82,14 +71,14 @@ def test_a_scan_finds_what_a_calendar_finds_with_exact_money(
     assert {*floats["status"]} == {"answered"} < {*frame["status"]}
     assert scan.to_frame(money="float")["price"].isna().equals(frame["price"].isna())
     for option in ({"money": "Float"}, {"by": "sailing"}):
-        with pytest.raises(InvalidInputError, match=r"expected \w+ or \w+"):
+        with pytest.raises(errors.InvalidInputError, match=r"expected \w+ or \w+"):
             scan.to_frame(**option)
 
 
 def test_the_size_is_known_before_a_search_is_sent(
     scan, make_client, ferry, ferry_sandbox, folder, monkeypatch
 ):
-    with pytest.raises(ConfigurationError, match=r"plan\(client\).*FERRY_TOKEN"):
+    with pytest.raises(errors.ConfigurationError, match=r"plan\(client\).*FERRY_TOKEN"):
         _ = scan.size
     monkeypatch.setenv("FERRY_TOKEN", ferry_sandbox.token)
     monkeypatch.setenv("FERRY_BASE_URL", ferry_sandbox.base_url)
@@ -152,19 +141,19 @@ def test_one_journey_between_two_pairs_of_ports_is_two_searches(
     assert len(kept) == SIZE / 2
     frame = scan.to_frame()
     assert frame.groupby("search")["depart_code"].nunique().max() == 1
-    with pytest.raises(InvalidInputError, match="with other routes"):
+    with pytest.raises(errors.InvalidInputError, match="with other routes"):
         _ = new_scan(folder, routes=[there, there], companies=["GNV"]).report
 
 
 def test_an_error_that_all_searches_meet_ends_the_scan(scan, ferry, ferry_sandbox, folder):
     client = partial(AsyncFerry, base_url=ferry_sandbox.base_url)
-    with pytest.raises(AuthenticationError):
+    with pytest.raises(errors.AuthenticationError):
         scan.run(partial(client, "other"), concurrency=4)
     assert searches(ferry_sandbox) < SIZE / 2
     assert scan.run(ferry).is_complete
     check_rows(folder)
     unreachable = new_scan(folder.with_name("other"), routes=[route_of("GNV")])
-    with pytest.raises(ConnectionFailedError):
+    with pytest.raises(errors.ConnectionFailedError):
         unreachable.run(partial(AsyncFerry, "token", base_url="http://127.0.0.1:9", max_retries=0))
     assert unreachable.report.done == 0
 
@@ -213,18 +202,17 @@ def test_threads_that_wait_for_a_turn_send_nothing_after_ctrl_c(
     before = sum(ferry_sandbox.counters.requests.values())
 
     def interrupt():
-        while len(rate._queue()._others) < 4:  # the first request has been answered
-            threading.Event().wait(0.005)
+        # The first request has been answered.
+        eventually(lambda: len(rate._queue()._others) >= 4)
         os.kill(os.getpid(), signal.SIGINT)
 
-    thread = threading.Thread(target=interrupt)
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=rate) as limited:
-        thread.start()
+        interruption = UnderWay(interrupt)
         with pytest.raises(KeyboardInterrupt):
             scan.run(limited, concurrency=4)
         assert not rate._queue()._others
         assert sum(ferry_sandbox.counters.requests.values()) - before <= 1
-    thread.join()
+    interruption.value()
     kept = searches(ferry_sandbox)
     assert kept == are_routes_known
     assert scan.run(ferry).is_complete
@@ -255,14 +243,13 @@ def test_a_scan_runs_where_an_event_loop_runs_already(scan, ferry_sandbox, folde
 )
 def test_an_invalid_argument_is_named(folder, field, values):
     for value in values:
-        assert caught(InvalidInputError, new_scan, folder, **{field: value}).field == field, value
+        refused = caught(errors.InvalidInputError, new_scan, folder, **{field: value})
+        assert refused.field == field, value
         assert not folder.exists()
-
-
-def test_a_path_that_can_be_no_folder_is_refused_before_anything_is_asked(tmp_path):
-    (tmp_path / "fares").write_bytes(b"")
-    for wrong in ("a\0b", "a" * 300, tmp_path / "fares", ""):
-        assert caught(InvalidInputError, new_scan, wrong).field == "folder"
+    folder.write_bytes(b"")
+    for wrong in ("a\0b", "a" * 300, folder, ""):
+        assert caught(errors.InvalidInputError, new_scan, wrong).field == "folder"
+    folder.unlink()
 
 
 def test_a_party_has_records_and_the_ages_of_each_day():
@@ -276,23 +263,23 @@ def test_a_party_has_records_and_the_ages_of_each_day():
     assert [one["age"] for one in asked["passengers_on_last_day"]] == [50]
     named = [{**TRAVELLERS[0], "first_name": "Marguerite"}]
     for passengers, field in ((named, "passengers[0].first_name"), (None, "passengers")):
-        assert caught(InvalidInputError, Party, "pair", passengers).field == field
+        assert caught(errors.InvalidInputError, Party, "pair", passengers).field == field
 
 
 def test_a_party_is_measured_on_the_days_of_the_scan_only(folder):
     unborn = Traveller(gender="Female", birth_date=DAYS[0] + timedelta(1))
     party = Party("soon", [{"type": "Adult", "gender": "Male", "age": 34}, unborn])
     new_scan(folder, parties=[party], dates=(DAYS[1], DAYS[1]))
-    refused = caught(InvalidInputError, new_scan, folder, parties=[party])
+    refused = caught(errors.InvalidInputError, new_scan, folder, parties=[party])
     assert refused.field == "passengers[1].birth_date"
     assert "after the day of travel" in str(refused)
 
 
 def test_a_route_that_nobody_is_known_to_sail_is_an_error(make_client, folder):
-    with pytest.raises(InvalidInputError, match="no company sails from ESTRF to ITGOA"):
+    with pytest.raises(errors.InvalidInputError, match="no company sails from ESTRF to ITGOA"):
         new_scan(folder, routes=[("ESTRF", "ITGOA")]).run(make_client)
     unknown = route_of()
-    assert caught(InvalidInputError, new_scan, folder, routes=[unknown]).field == "companies"
+    assert caught(errors.InvalidInputError, new_scan, folder, routes=[unknown]).field == "companies"
     assert new_scan(folder, routes=[unknown], companies=["GNV"]).size == SIZE / 2
 
 

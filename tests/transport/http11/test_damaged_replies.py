@@ -36,17 +36,15 @@ def reply(dice):
     headers = [*dice.sample(HEADERS, dice.randrange(4))]
     if dice.random() < 0.2:
         headers.append(dice.choice(SOMETIMES))
-    match dice.randrange(5):
-        case 0:
-            headers.append(b"transfer-encoding: chunked")
-            middle = dice.randrange(len(body) + 1)
-            pieces = [piece for piece in (body[:middle], body[middle:]) if piece]
-            body = b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces)
-            body += dice.choice([b"0\r\n\r\n", b"0\r\nx-late: 1\r\n\r\n"])
-        case 1:
-            pass
-        case _:
-            headers.append(b"content-length: %d" % len(body))
+    form = dice.randrange(5)
+    if form == 0:
+        headers.append(b"transfer-encoding: chunked")
+        middle = dice.randrange(len(body) + 1)
+        pieces = [piece for piece in (body[:middle], body[middle:]) if piece]
+        body = b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces)
+        body += dice.choice([b"0\r\n\r\n", b"0\r\nx-late: 1\r\n\r\n"])
+    elif form > 1:
+        headers.append(b"content-length: %d" % len(body))
     first = dice.choice(INTERIM) * dice.randrange(3) if dice.random() < 0.1 else b""
     version = dice.choice([b"HTTP/1.1"] * 5 + [b"HTTP/1.0"])
     status = dice.choice(STATUSES)
@@ -61,16 +59,17 @@ def damaged(raw, dice):
         if ends and dice.random() < 0.5:
             place = dice.choice(ends) + dice.randrange(3)
         head, rest = raw[:place], raw[place:]
+        inserted = dice.choice(INSERTED)
         faults = [
-            lambda head=head, rest=rest: head + dice.choice(INSERTED) + rest,
-            lambda head=head, rest=rest: head + dice.choice(INSERTED) + rest,
-            lambda head=head, rest=rest: head + rest[dice.randrange(1, 4) :],
-            lambda head=head, rest=rest: head + bytes([dice.randrange(256)]) + rest[1:],
-            lambda head=head: head,
-            lambda raw=raw: raw + dice.choice(INSERTED),
-            lambda raw=raw, head=head, rest=rest: head + raw[dice.randrange(len(raw) + 1) :] + rest,
+            head + inserted + rest,
+            head + inserted + rest,
+            head + rest[dice.randrange(1, 4) :],
+            head + bytes([dice.randrange(256)]) + rest[1:],
+            head,
+            raw + inserted,
+            head + raw[dice.randrange(len(raw) + 1) :] + rest,
         ]
-        raw = dice.choice(faults)()
+        raw = dice.choice(faults)
     return raw
 
 

@@ -134,6 +134,13 @@ def test_data_that_arrived_in_time_is_read_after_its_time():
     assert not found
 
 
+def look_up_as(*hosts):
+    async def look_up(_, port, **__):
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, port)) for host in hosts]
+
+    return look_up
+
+
 def test_the_next_address_of_a_host_is_tried_before_the_first_one_has_failed(monkeypatch):
     monkeypatch.setattr(asyncio_stream, "_NEXT_ADDRESS", 0.02)
     unreachable = "127.0.0.9"
@@ -142,16 +149,12 @@ def test_the_next_address_of_a_host_is_tried_before_the_first_one_has_failed(mon
         loop = asyncio.get_running_loop()
         connect = loop.sock_connect
 
-        async def look_up(_, port, **__):
-            found = [(host, port) for host in (unreachable, "127.0.0.1")]
-            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", address) for address in found]
-
         async def connect_or_wait(sock, address):
             if address[0] == unreachable:
                 await asyncio.Event().wait()
             await connect(sock, address)
 
-        monkeypatch.setattr(loop, "getaddrinfo", look_up)
+        monkeypatch.setattr(loop, "getaddrinfo", look_up_as(unreachable, "127.0.0.1"))
         monkeypatch.setattr(loop, "sock_connect", connect_or_wait)
         url = f"http://localhost:{service.port}"
         async with AsyncFerry("t", base_url=url, max_retries=0) as ferry:
@@ -165,15 +168,12 @@ def test_a_call_that_is_cancelled_when_it_has_connected_leaves_no_connection(mon
     connect = asyncio_stream._connect
 
     async def calls(service):
-        async def look_up(*_, **__):
-            hosts = ("127.0.0.1", "127.0.0.2")
-            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, 0)) for host in hosts]
-
         async def connect_and_cancel(address):
             stream = await connect(address)
             task.cancel()
             return stream
 
+        look_up = look_up_as("127.0.0.1", "127.0.0.2")
         monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", look_up)
         monkeypatch.setattr(asyncio_stream, "_connect", connect_and_cancel)
         url = f"http://localhost:{service.port}"
