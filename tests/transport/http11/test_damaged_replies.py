@@ -59,17 +59,16 @@ def damaged(raw, dice):
         if ends and dice.random() < 0.5:
             place = dice.choice(ends) + dice.randrange(3)
         head, rest = raw[:place], raw[place:]
-        inserted = dice.choice(INSERTED)
         faults = [
-            head + inserted + rest,
-            head + inserted + rest,
-            head + rest[dice.randrange(1, 4) :],
-            head + bytes([dice.randrange(256)]) + rest[1:],
-            head,
-            raw + inserted,
-            head + raw[dice.randrange(len(raw) + 1) :] + rest,
+            lambda head=head, rest=rest: head + dice.choice(INSERTED) + rest,
+            lambda head=head, rest=rest: head + dice.choice(INSERTED) + rest,
+            lambda head=head, rest=rest: head + rest[dice.randrange(1, 4) :],
+            lambda head=head, rest=rest: head + bytes([dice.randrange(256)]) + rest[1:],
+            lambda head=head: head,
+            lambda raw=raw: raw + dice.choice(INSERTED),
+            lambda raw=raw, head=head, rest=rest: head + raw[dice.randrange(len(raw) + 1) :] + rest,
         ]
-        raw = dice.choice(faults)
+        raw = dice.choice(faults)()
     return raw
 
 
