@@ -104,8 +104,8 @@ def test_what_was_found_is_a_tuple_that_shows_as_a_table(reader):
         shown = parse_html(matches._repr_html_())
         assert text in shown.texts
         assert shown.tags.count("tr") == 1 + len(matches)
-    heads = {"code", "name", "country", "score", "reason"}
-    assert heads <= {*parse_html(found["ITGOA"]._repr_html_()).texts}
+    texts = {*parse_html(found["ITGOA"]._repr_html_()).texts}
+    assert {"code", "name", "country", "score", "reason"} <= texts
     route = found["Genoa"][0]
     assert ", ".join(route.companies) in parse_html(found["Genoa"]._repr_html_()).texts
     nothing = reader.vehicles.find("qqqqqqqq")

@@ -177,9 +177,6 @@ def test_certificates_that_cannot_be_read_are_named_and_nothing_is_sent(
         assert service.heard == 0
 
 
-# ---- doubles and tracers ----------------------------------------------------------------------
-
-
 class Wrapper:
     """Looks like what it wraps, as the wrappers of tracers do."""
 
@@ -261,8 +258,6 @@ def test_nothing_goes_through_httpx_that_is_as_it_was(clients, ferry_sandbox, mo
         monkeypatch.setattr(owner, method, None)
     assert ferry.catalogue.ports()
 
-
-# ---- what is loaded ---------------------------------------------------------------------------
 
 MADE = """
 import ferry_sdk

@@ -2,18 +2,9 @@
 
 import pytest
 
+from tests.transport import scripted as do
 from tests.transport.calls import ABANDONED_BODY, is_sent_once, is_tried_again
-from tests.transport.scripted import (
-    Service,
-    cut,
-    hang,
-    in_turn,
-    over_tls,
-    read_bytes,
-    read_request,
-    reset,
-    serve,
-)
+from tests.transport.scripted import Service
 
 pytestmark = pytest.mark.filterwarnings(ABANDONED_BODY)
 
@@ -25,7 +16,7 @@ def tunnel(connection):
 
 
 def refusal(status):
-    return in_turn(read_request, lambda connection: connection.send(status))
+    return do.in_turn(do.read_request, lambda connection: connection.send(status))
 
 
 def half_an_answer(connection):
@@ -33,26 +24,26 @@ def half_an_answer(connection):
 
 
 SILENT = {
-    "no answer": in_turn(read_request, hang),
-    "a handshake that hangs": in_turn(tunnel, hang),
+    "no answer": do.in_turn(do.read_request, do.hang),
+    "a handshake that hangs": do.in_turn(tunnel, do.hang),
 }
 NO_TUNNEL = {
     "407": refusal("407 Proxy Authentication Required"),
     "502": refusal("502 Bad Gateway"),
-    "cut at once": cut,
-    "cut after the first byte": in_turn(read_bytes(1), cut),
-    "cut instead of an answer": in_turn(read_request, cut),
-    "reset instead of an answer": in_turn(read_request, reset),
-    "cut in the answer": in_turn(read_request, half_an_answer, cut),
-    "cut once it was made": in_turn(tunnel, cut),
-    "cut in the handshake": in_turn(tunnel, read_bytes(1), cut),
+    "cut at once": do.cut,
+    "cut after the first byte": do.in_turn(do.read_bytes(1), do.cut),
+    "cut instead of an answer": do.in_turn(do.read_request, do.cut),
+    "reset instead of an answer": do.in_turn(do.read_request, do.reset),
+    "cut in the answer": do.in_turn(do.read_request, half_an_answer, do.cut),
+    "cut once it was made": do.in_turn(tunnel, do.cut),
+    "cut in the handshake": do.in_turn(tunnel, do.read_bytes(1), do.cut),
     **SILENT,
 }
 
 
 @pytest.mark.parametrize("fault", NO_TUNNEL)
 def test_no_tunnel(caller, call, fault, good):
-    with Service(NO_TUNNEL[fault], in_turn(tunnel, over_tls(good))) as service:
+    with Service(NO_TUNNEL[fault], do.in_turn(tunnel, do.over_tls(good))) as service:
         hangs = ["connect", "read"] if fault in SILENT else ()
         ferry = caller.ferry("https://localhost", proxy=service.url, hangs=hangs)
         is_tried_again(caller, call, ferry, service)
@@ -60,36 +51,38 @@ def test_no_tunnel(caller, call, fault, good):
 
 
 def test_a_tunnel_to_somebody_else(caller, any_call, good, untrusted):
-    with Service(in_turn(tunnel, over_tls(untrusted)), in_turn(tunnel, over_tls(good))) as service:
+    with Service(
+        do.in_turn(tunnel, do.over_tls(untrusted)), do.in_turn(tunnel, do.over_tls(good))
+    ) as service:
         ferry = caller.ferry("https://localhost", proxy=service.url)
         is_tried_again(caller, any_call, ferry, service)
 
 
 @pytest.mark.parametrize("url", ["https://localhost", "http://ferry.example"])
 def test_a_proxy_that_is_not_there(caller, any_call, url, good):
-    then = in_turn(tunnel, over_tls(good)) if url == "https://localhost" else serve
+    then = do.in_turn(tunnel, do.over_tls(good)) if url == "https://localhost" else do.serve
     with Service(then, listening=False) as service:
         ferry = caller.ferry(url, proxy=service.url, second=service.listen)
         is_tried_again(caller, any_call, ferry, service)
 
 
-AFTER_A_BYTE = in_turn(read_bytes(1), cut)
-AFTER_THE_REQUEST = in_turn(read_request, cut)
+AFTER_A_BYTE = do.in_turn(do.read_bytes(1), do.cut)
+AFTER_THE_REQUEST = do.in_turn(do.read_request, do.cut)
 # Nobody can tell whether a request got any further than a proxy that answers itself.
-REFUSED = in_turn(refusal("502 Bad Gateway"), serve)
-FORWARDED = [(cut, 0), (AFTER_A_BYTE, 0), (AFTER_THE_REQUEST, 1), (REFUSED, 1)]
+REFUSED = do.in_turn(refusal("502 Bad Gateway"), do.serve)
+FORWARDED = [(do.cut, 0), (AFTER_A_BYTE, 0), (AFTER_THE_REQUEST, 1), (REFUSED, 1)]
 
 
 @pytest.mark.parametrize(("fault", "seen"), [(AFTER_A_BYTE, 0), (AFTER_THE_REQUEST, 1)])
 def test_a_tunnel_that_is_cut(caller, any_call, fault, seen, good):
-    cut_off, whole = over_tls(good, fault), over_tls(good)
-    with Service(in_turn(tunnel, cut_off), in_turn(tunnel, whole)) as service:
+    cut_off, whole = do.over_tls(good, fault), do.over_tls(good)
+    with Service(do.in_turn(tunnel, cut_off), do.in_turn(tunnel, whole)) as service:
         ferry = caller.ferry("https://localhost", proxy=service.url)
         is_sent_once(caller, any_call, ferry, service, seen=seen)
 
 
 @pytest.mark.parametrize(("fault", "seen"), FORWARDED)
 def test_a_forwarded_request_that_is_cut(caller, any_call, fault, seen):
-    with Service(fault, serve) as service:
+    with Service(fault, do.serve) as service:
         ferry = caller.ferry("http://ferry.example", proxy=service.url)
         is_sent_once(caller, any_call, ferry, service, seen=seen)

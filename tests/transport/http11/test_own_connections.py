@@ -12,21 +12,9 @@ from ferry_sdk._transport import default_client
 from ferry_sdk._transport.http11 import asyncio_stream, pool
 from tests.backend.descriptors import connections_to
 from tests.support.trip import PASSENGERS
+from tests.transport import scripted as do
 from tests.transport.calls import CREATE, READ
-from tests.transport.scripted import (
-    Service,
-    answer_to,
-    cut,
-    half_a_body,
-    half_a_head,
-    hang,
-    in_turn,
-    over_tls,
-    read_request,
-    reset,
-    serve,
-    serve_once,
-)
+from tests.transport.scripted import Service
 
 pytestmark = pytest.mark.own_http_client(reason="they are the connections of the library's own")
 
@@ -38,15 +26,15 @@ def _trusted(trusted, monkeypatch):
     monkeypatch.setattr(default_client, "context_of", lambda _: trusted)
 
 
-@pytest.mark.parametrize("end", [cut, reset], ids=["closed", "reset"])
+@pytest.mark.parametrize("end", [do.cut, do.reset], ids=["closed", "reset"])
 @pytest.mark.parametrize("is_secure", [False, True], ids=["plain", "tls"])
 def test_a_connection_that_ended_while_the_loop_was_busy_is_not_used_again(end, is_secure, good):
     read, ended = threading.Event(), threading.Event()
 
-    once = in_turn(serve_once, lambda _: read.wait(20), end, lambda _: ended.set())
+    once = do.in_turn(do.serve_once, lambda _: read.wait(20), end, lambda _: ended.set())
 
     def wrapped(script):
-        return over_tls(good, script) if is_secure else script
+        return do.over_tls(good, script) if is_secure else script
 
     async def calls(service):
         url = service.secure_url if is_secure else service.url
@@ -56,7 +44,7 @@ def test_a_connection_that_ended_while_the_loop_was_busy_is_not_used_again(end, 
             assert ended.wait(20)  # the event loop looks at nothing meanwhile
             await ferry.bookings.create(availabilities=CHOICE, passengers=PASSENGERS[:1])
 
-    with Service(wrapped(once), wrapped(serve)) as service:
+    with Service(wrapped(once), wrapped(do.serve)) as service:
         asyncio.run(calls(service))
         assert service.asked == [READ.line, CREATE.line]
 
@@ -64,16 +52,16 @@ def test_a_connection_that_ended_while_the_loop_was_busy_is_not_used_again(end, 
 STEPS = {
     "before the handshake": None,
     "after the handshake": (),
-    "in the head": (half_a_head,),
-    "in the body": (half_a_body,),
+    "in the head": (do.half_a_head,),
+    "in the body": (do.half_a_body,),
 }
 
 
 @pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
 def test_a_cancelled_call_leaves_no_connection(steps, good):
     arrived = threading.Event()
-    tell = in_turn(lambda _: arrived.set(), hang)
-    first = tell if steps is None else over_tls(good, in_turn(read_request, *steps, tell))
+    tell = do.in_turn(lambda _: arrived.set(), do.hang)
+    first = tell if steps is None else do.over_tls(good, do.in_turn(do.read_request, *steps, tell))
 
     async def calls(service):
         async with AsyncFerry("t", base_url=service.secure_url, max_retries=0) as ferry:
@@ -85,7 +73,7 @@ def test_a_cancelled_call_leaves_no_connection(steps, good):
             assert not connections_to(service.secure_url)
             assert not await ferry.catalogue.ports()
 
-    with Service(first, over_tls(good)) as service:
+    with Service(first, do.over_tls(good)) as service:
         asyncio.run(calls(service))
 
 
@@ -119,12 +107,12 @@ def test_data_that_arrived_in_time_is_read_after_its_time():
             return await call
 
     def send_ports(connection):
-        connection.send("200 OK", answer_to(READ.line))
+        connection.send("200 OK", do.answer_to(READ.line))
 
     def ports(limit):
         read, sent = threading.Event(), threading.Event()
-        steps = (lambda _: read.wait(20), send_ports, lambda _: sent.set(), hang)
-        with Service(in_turn(read_request, *steps)) as service:
+        steps = (lambda _: read.wait(20), send_ports, lambda _: sent.set(), do.hang)
+        with Service(do.in_turn(do.read_request, *steps)) as service:
             return asyncio.run(call(service, limit, read, sent))
 
     try:
@@ -160,7 +148,7 @@ def test_the_next_address_of_a_host_is_tried_before_the_first_one_has_failed(mon
         async with AsyncFerry("t", base_url=url, max_retries=0) as ferry:
             assert not await ferry.catalogue.ports()
 
-    with Service(serve) as service:
+    with Service(do.serve) as service:
         asyncio.run(calls(service))
 
 
@@ -184,5 +172,5 @@ def test_a_call_that_is_cancelled_when_it_has_connected_leaves_no_connection(mon
             await asyncio.sleep(0)
             assert not connections_to(url)
 
-    with Service(serve) as service:
+    with Service(do.serve) as service:
         asyncio.run(calls(service))
