@@ -1,5 +1,7 @@
 """Ports are found by the names that people write, and never by a guess."""
 
+import pickle
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,11 +50,16 @@ def test_a_name_that_may_be_another_is_refused_with_what_it_may_have_meant(reade
     for name, codes in (("Tanger", {"MAPTM", "MATNG"}), ("Porto", {"FRPVO", "ITPTO"})):
         refused = caught(AmbiguousPlaceError, reader.places.get, name)
         assert {port.code for port in refused.candidates} == codes
-        assert refused.field == "text"
+        again = pickle.loads(pickle.dumps(refused))
+        assert again.candidates == refused.candidates
+        assert (str(again), again.field, refused.field) == (str(refused), "text", "text")
     misspelled = {"Marsilia": "FRMRS", "Civitavechia": "ITCVV", "Igumenitsa": "GRIGO"}
     for name, code in misspelled.items():
         refused = caught(UnknownPlaceError, reader.places.get, name)
         assert refused.suggestions[0].code == code, name
+        again = pickle.loads(pickle.dumps(refused))
+        assert again.suggestions == refused.suggestions
+        assert (str(again), again.field) == (str(refused), "text")
     refused = caught(UnknownPlaceError, reader.places.get, "Xyzzyqq")  # like no other
     assert refused.suggestions == ()
     assert "no port is called 'Xyzzyqq'" in str(refused)

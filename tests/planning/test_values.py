@@ -7,11 +7,10 @@ from datetime import datetime, timedelta, timezone
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ferry_sdk import AmbiguousPlaceError, Availability, Tariff, UnknownPlaceError
+from ferry_sdk import Availability, Tariff
 from ferry_sdk.planning.request import flexible_rounds
 from ferry_sdk.planning.trips import Offer, SearchReport, TripSearch, one_way, round_trip
 from tests.planning.strait import ADULT, DAY
-from tests.support.exchanges import caught
 
 NOON = datetime(2050, 6, 6, 12, tzinfo=timezone.utc)
 
@@ -27,10 +26,6 @@ TARIFFS = st.lists(
     ),
     max_size=6,
 )
-
-
-def pickled(value):
-    return pickle.loads(pickle.dumps(value))
 
 
 FACTS = {"amount": 1, "expiration_date": NOON}
@@ -139,23 +134,12 @@ def test_results_can_be_copied_and_pickled(reader):
     found = reader.trips.search(*ends, on=day, passengers=ADULT)
     calendar = reader.trips.calendar(*ends, start=day, end=day, passengers=ADULT)
     values = (calendar, reader.routes.find(*ends), reader.places.find("Genoa"))
-    for way in (copy.copy, copy.deepcopy, pickled):
+    for way in (copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))):
         again = way(found)
         assert [*again] == [*found]
         assert again.report == found.report
         for value in values:
             assert way(value) == value
-
-
-def test_an_error_of_a_name_can_be_pickled_with_its_ports(reader):
-    for text, error, ports in (
-        ("Tanger", AmbiguousPlaceError, "candidates"),
-        ("Marsilia", UnknownPlaceError, "suggestions"),
-    ):
-        refused = caught(error, reader.places.get, text)
-        again = pickled(refused)
-        assert getattr(again, ports) == getattr(refused, ports) != ()
-        assert (str(again), again.field) == (str(refused), "text")
 
 
 def test_the_text_of_a_result_is_short(reader):

@@ -1,8 +1,6 @@
 """Damaged replies: what h11 refuses, llhttp refuses, and what both read is the same.
 
-llhttp refuses more: bare line feeds, folded headers, a length beside chunks or given twice. One
-difference goes the other way: it skips an empty line between an interim and the final head, as RFC
-9112 lets a server do before a request. Nothing of the reply changes by it.
+llhttp refuses more. It only skips an empty line behind an interim head, which changes nothing.
 """
 
 import random
