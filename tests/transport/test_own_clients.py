@@ -112,12 +112,15 @@ def test_a_proxy_that_is_none_is_refused_and_not_shown(clients, monkeypatch, res
 def test_the_environments_authority_is_read_when_a_client_is_made(
     clients, good, monkeypatch, tmp_path
 ):
+    other = tmp_path / "other"  # a folder of an authority that does not vouch for the service
+    other.mkdir()
+    trustme.CA().cert_pem.write_to_path(str(other / "authority.pem"))
     with Service(over_tls(good)) as service:
         settings = {"base_url": service.secure_url, "max_retries": 0}
         early = clients("t", **settings)
         monkeypatch.delenv("SSL_CERT_FILE")
         late = clients("t", **settings)
-        monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
+        monkeypatch.setenv("SSL_CERT_DIR", str(other))
         READ.make(early)
         for untrusting in (late, clients("t", **settings)):
             assert_not_trusted(untrusting)
