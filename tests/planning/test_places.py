@@ -136,3 +136,7 @@ def test_a_name_that_is_just_similar_enough_is_found():
     index.add_ports([Port(code="XXABC", name="Abcdezzzfghizzzz", country="")])
     (match,) = index.find("abcdefghi", 1)  # nine of twenty-five letters twice: 0.72
     assert (match.port.code, match.reason) == ("XXABC", "similar name")
+    index, names = PlaceIndex(), ("Opqrstuuuu", "Opqrstu")  # the better one counts
+    index.add_ports(Port(code="XXDEF", name=name, country="") for name in names)
+    (match,) = index.find("opqrst", 9)
+    assert match.score == pytest.approx(0.8 + 0.04 * 6 / 7, abs=0.001)
