@@ -42,15 +42,15 @@ def reader(request, sandbox):
 
 
 @pytest.fixture
-def ferry(clients, ferry_sandbox, with_routes):
+def new_ferry(clients, ferry_sandbox):
     """A client of the test's own service, sync and async, which retries nothing."""
     return clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
 
 
 @pytest.fixture
-def new_ferry(clients, ferry_sandbox):
-    """The same, but it has to read the routes first."""
-    return clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
+def ferry(new_ferry, with_routes):
+    """The same, but it does not have to read the routes first."""
+    return new_ferry
 
 
 @pytest.fixture

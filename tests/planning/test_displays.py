@@ -13,12 +13,25 @@ from tests.support.trip import DAY
 
 SEARCHED = [{"type": "Adult", "gender": "Female", "age": 34}]
 ADA = {"type": "Adult", "first_name": "Ada", "last_name": "Reyes", "gender": "F", "age": 34}
+TARIFA = {"origin": "Tarifa", "destination": "MATNG", "on": DAY, "passengers": SEARCHED}
+JOINED = {"origin": "Barcelona", "destination": "Tunis", "on": DAY, "passengers": SEARCHED}
 
 
-def test_a_card_of_a_trip_shows_its_ways_and_tells_its_fares_apart(reader):
-    trip = reader.trips.search(
-        "Tarifa", "MATNG", on=DAY, back=DAY + timedelta(7), passengers=SEARCHED
-    )[0]
+def test_a_card_of_a_trip_and_a_table_show_the_ways_and_tell_fares_apart(reader):
+    one_way = reader.trips.search(**TARIFA)
+    both_ways = reader.trips.search(**TARIFA, back=DAY + timedelta(7))
+    for trips, heads in [(one_way, 0), (both_ways, 1)]:
+        shown = parse_html(trips._repr_html_())
+        assert shown.texts.count("Back") == heads
+        assert shown.tags.count("td") == (5 + heads) * min(len(trips), 30)
+        assert shown.texts.count("-") == 0
+    trip = one_way[0]
+    texts = parse_html(trip._repr_html_()).texts
+    assert "one way" in texts
+    assert "Back" not in texts
+    assert texts.count(f"{trip.price:.2f} EUR") == 1
+    assert f"single, {trip.price:.2f} EUR, until " in repr(trip.fares[0])
+    trip = both_ways[0]
     texts = parse_html(trip._repr_html_()).texts
     assert texts[:2] == ["Tarifa → Tangier (city)", "round trip"]
     for way in (trip.outward, trip.back):
@@ -34,25 +47,8 @@ def test_a_card_of_a_trip_shows_its_ways_and_tells_its_fares_apart(reader):
     assert f"{first.kind}, {first.amount:.2f} EUR ({parts}), until " in rows[0]
 
 
-def test_a_card_and_a_table_have_a_column_for_the_way_back_if_there_is_one(reader):
-    days = {"on": DAY, "passengers": SEARCHED}
-    one_way = reader.trips.search("Tarifa", "MATNG", **days)
-    both_ways = reader.trips.search("Tarifa", "MATNG", back=DAY + timedelta(7), **days)
-    trip = one_way[0]
-    texts = parse_html(trip._repr_html_()).texts
-    assert "one way" in texts
-    assert "Back" not in texts
-    assert texts.count(f"{trip.price:.2f} EUR") == 1
-    assert f"single, {trip.price:.2f} EUR, until " in repr(trip.fares[0])
-    for trips, heads in [(one_way, 0), (both_ways, 1)]:
-        shown = parse_html(trips._repr_html_())
-        assert shown.texts.count("Back") == heads
-        assert shown.tags.count("td") == (5 + heads) * min(len(trips), 30)
-        assert shown.texts.count("-") == 0
-
-
 def test_a_card_of_an_itinerary_shows_both_sailings_and_the_wait(reader):
-    found = reader.trips.connections("Barcelona", "Tunis", on=DAY, passengers=SEARCHED)[0]
+    found = reader.trips.connections(**JOINED)[0]
     texts = parse_html(found._repr_html_()).texts
     first, second = (leg.outward for leg in found.legs)
     route = f"{first.depart_name} → {found.via.name} → {second.arrive_name}"
@@ -70,29 +66,23 @@ def test_a_card_of_an_itinerary_shows_both_sailings_and_the_wait(reader):
 
 
 def test_prices_of_trips_print_with_the_decimals_of_their_currency(reader):
-    trip = reader.trips.search("Tarifa", "MATNG", on=DAY, passengers=SEARCHED)[0]
-    found = reader.trips.connections("Barcelona", "Tunis", on=DAY, passengers=SEARCHED)[0]
+    trip = reader.trips.search(**TARIFA)[0]
+    via = reader.places.get("Tunis")
     for amount, currency, shown in [
-        ("155.1", "EUR", "155.10"),
-        ("155", "EUR", "155.00"),
-        ("155.125", "EUR", "155.125"),
-        ("155.1", "TND", "155.100"),
-        ("155", "JPY", "155"),
-        ("1E+2", "EUR", "100.00"),
+        *(("155.1", "EUR", "155.10"), ("155", "EUR", "155.00"), ("155.125", "EUR", "155.125")),
+        *(("155.1", "TND", "155.100"), ("155", "JPY", "155"), ("1E+2", "EUR", "100.00")),
     ]:
         changes = {"amount": Decimal(amount), "currency": currency}
         tariff = trip.fares[0].tariffs[0].model_copy(update=changes)
         fare = replace(trip.fares[0], tariffs=(tariff,))
         again = replace(trip, fares=(fare,))
         assert (f"{again.price}", again.price) == (shown, Decimal(amount))
-        itinerary = Itinerary((again, again), found.via)
-        assert f"{itinerary.price}" == f"{2 * Decimal(shown)}"
+        assert f"{Itinerary((again, again), via).price}" == f"{2 * Decimal(shown)}"
 
 
 def test_a_card_of_a_calendar_names_its_route_and_marks_the_cheapest_day(reader):
-    days = reader.trips.calendar(
-        "ITGOA", "Palermo", start=DAY, end=DAY + timedelta(6), passengers=SEARCHED
-    )
+    week = {"start": DAY, "end": DAY + timedelta(6), "passengers": SEARCHED}
+    days = reader.trips.calendar("ITGOA", "Palermo", **week)
     html = days._repr_html_()
     texts = parse_html(html).texts
     assert texts[:2] == ["Genoa → Palermo", "Cheapest fare of every day"]
@@ -114,8 +104,8 @@ def test_what_was_found_is_a_tuple_that_shows_as_a_table(reader):
         shown = parse_html(matches._repr_html_())
         assert text in shown.texts
         assert shown.tags.count("tr") == 1 + len(matches)
-    heads = {"code", "name", "country", "score", "reason"}
-    assert heads <= {*parse_html(found["ITGOA"]._repr_html_()).texts}
+    texts = {*parse_html(found["ITGOA"]._repr_html_()).texts}
+    assert {"code", "name", "country", "score", "reason"} <= texts
     route = found["Genoa"][0]
     assert ", ".join(route.companies) in parse_html(found["Genoa"]._repr_html_()).texts
     nothing = reader.vehicles.find("qqqqqqqq")
@@ -165,8 +155,8 @@ def test_a_port_has_one_spelling_and_a_column_without_any_value_is_left_out(read
 
 
 def test_print_shows_a_booking_in_a_few_lines(both):
-    search = {"on": DAY, "passengers": SEARCHED, "companies": ["BALEARIA"]}
-    trip = both.trips.search("Tarifa", "MATNG", **search)[0]  # the other is slow to issue a ticket
+    # The other company is slow to issue a ticket.
+    trip = both.trips.search(**TARIFA, companies=["BALEARIA"])[0]
     created = both.bookings.create(availabilities=trip.select(), passengers=[ADA])
     lines = str(created).splitlines()
     total = f"{created.total_price:.2f} EUR"

@@ -11,19 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferry_sdk import (
-    AsyncFerry,
-    ConfigurationError,
-    Departure,
-    Ferry,
-    FerryError,
-    Journey,
-    Port,
-    RequestTimeoutError,
-    ScheduledDeparture,
-    ServerError,
-    UnknownPlaceError,
-)
+from ferry_sdk import AsyncFerry, Departure, Ferry, Journey, Port, ScheduledDeparture, errors
 from ferry_sdk._engine.limits import FRESH_FOR
 from ferry_sdk.models.catalogue import Company
 from ferry_sdk.planning import catalogues
@@ -31,23 +19,24 @@ from ferry_sdk.planning.route_files import content_of, read_graph
 from ferry_sdk.planning.routes import GRAPH, RouteSources
 from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.sandbox.network.network import Network, journey_id
+from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.support import trip
 from tests.support.exchanges import caught
 from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
 
-PORTS = [
-    Port(code="AAAAA", name="Ana", country=""),
-    Port(code="BBBBB", name="Bo - Bay", country=""),
-    Port(code="CCCCC", name="Ana", country=""),
-]
+NAMES = {"AAAAA": "Ana", "BBBBB": "Bo - Bay", "CCCCC": "Ana"}
+PORTS = [Port(code=code, name=name, country="") for code, name in NAMES.items()]
+
+
+def journey_of(text, **more):
+    return Journey(journey_id="j", route=text, duration_minutes=60, **more)
 
 
 def ends_of(ports, text, **more):
     """The codes of the two ports of a journey with this text; None if no route is made of it."""
     sources = RouteSources(ports=ports)
-    journey = Journey(journey_id="j", route=text, duration_minutes=60, **more)
-    sources.add("journeys", [journey])
+    sources.add("journeys", [journey_of(text, **more)])
     routes = sources.graph(is_complete=True).routes
     return (routes[0].depart_code, routes[0].arrive_code) if routes else None
 
@@ -63,7 +52,7 @@ def test_every_route_of_the_service_is_found_in_each_language(reader, language):
         assert route.companies
 
 
-def test_a_route_says_who_sails_it_and_when(reader):
+def test_routes_have_one_end_or_two_and_say_who_sails_them_and_when(reader):
     (route,) = reader.routes.find("Genoa", "Tunis")
     assert (route.depart_code, route.arrive_code) == ("ITGOA", "TNLGN")
     assert set(route.companies) == {"GNV", "CTN"}
@@ -74,20 +63,16 @@ def test_a_route_says_who_sails_it_and_when(reader):
     assert (route.depart_name, french.depart_name) == ("Genoa", "Gênes")
     assert route.journey_id == french.journey_id
     assert {None, "fr"} <= {language for _, _, language, _ in catalogues._graphs}
-
-
-def test_routes_from_one_port_and_to_one_port(reader):
     assert {route.depart_code for route in reader.routes.find("Genoa")} == {"ITGOA"}
     port = reader.places.get("Tunis")
     assert {route.arrive_code for route in reader.routes.find(destination=port)} == {"TNLGN"}
     assert reader.routes.find("Genoa", "Stockholm") == ()
-    refused = caught(UnknownPlaceError, reader.routes.find, "Genoa", "Atlantis City")
+    refused = caught(errors.UnknownPlaceError, reader.routes.find, "Genoa", "Atlantis City")
     assert refused.field == "destination"
 
 
 def test_the_catalogues_are_read_once_for_all_threads_and_event_loops(ferry_sandbox):
-    seen = []
-    found = []
+    seen, found = [], []
     hooks = {"request": [lambda event: seen.append(event.operation)]}
     settings = {"base_url": ferry_sandbox.base_url, "event_hooks": hooks}
 
@@ -100,15 +85,11 @@ def test_the_catalogues_are_read_once_for_all_threads_and_event_loops(ferry_sand
             found.append(len(ferry.routes.find()))
 
     works = [partial(anyio.run, find, backend=one) for one in ["asyncio", "trio"] * 2]
-    threads = [threading.Thread(target=work) for work in (*works, find_in_thread, find_in_thread)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    for call in at_once(*works, find_in_thread, find_in_thread):
+        call.value()
     assert seen.count("catalogue.journeys") == 1
     assert len(seen) <= 70
-    assert len(found) == 6
-    assert len(set(found)) == 1
+    assert found == [found[0]] * 6
     find_in_thread()
     assert seen.count("catalogue.journeys") == 1
     with Ferry(ferry_sandbox.token, **settings) as ferry:
@@ -121,25 +102,19 @@ def test_a_caller_with_a_short_deadline_does_not_spoil_the_reading_for_others(
 ):
     hold = Hold(ferry_sandbox, "catalogue.journeys")
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
-    failures = []
 
     def hurry():
         for deadline in (0.5, 2.5, 12.5):  # a longer one on a busy machine
-            try:
-                ferry.with_options(deadline=deadline).routes.find()
-            except FerryError as error:
-                failures.append(error)
+            hurried = ferry.with_options(deadline=deadline).routes
+            caught(errors.RequestTimeoutError, hurried.find)
             if hold.held:
                 return
 
-    hurried = threading.Thread(target=hurry)
-    hurried.start()
-    while not hold.held:
-        threading.Event().wait(0.005)
+    hurried = UnderWay(hurry)
+    eventually(lambda: hold.held)
     assert ferry.routes.find("Genoa", "Palermo")  # it joins that reading, and reads again
-    hurried.join()
+    hurried.value()
     hold.release()
-    assert isinstance(failures[0], RequestTimeoutError)
 
 
 @pytest.mark.parametrize("month", mostly_long([1, 7]))
@@ -161,13 +136,10 @@ def test_a_company_whose_departures_cannot_be_read_is_asked_nevertheless(new_fer
     assert set(graph.unread) <= set(graph.sailed_by(route))
 
 
-@pytest.mark.parametrize(
-    "broken",
-    mostly_long(
-        [["ports", "journeys"], ["ports"], ["journeys"], ["ports", "journeys", "departures"]]
-    ),
-    ids="-".join,
-)
+BROKEN = ["ports journeys", "ports", "journeys", "ports journeys departures"]
+
+
+@pytest.mark.parametrize("broken", mostly_long(BROKEN))
 def test_the_timetable_names_the_routes_that_rest_does_not(ferry, ferry_sandbox, broken):
     def found(origin):
         routes = ferry.routes.find(origin)
@@ -175,7 +147,7 @@ def test_the_timetable_names_the_routes_that_rest_does_not(ferry, ferry_sandbox,
 
     expected = found("ITGOA")
     catalogues.clear_cache()
-    for name in broken:
+    for name in broken.split():
         ferry_sandbox.faults.add("server_error", f"catalogue.{name}", times=None)
     assert found("Genoa") <= expected
     (route,) = ferry.routes.find("ITGOA", "ITPMO")
@@ -189,16 +161,16 @@ def test_the_timetable_names_the_routes_that_rest_does_not(ferry, ferry_sandbox,
 def test_a_better_graph_outlives_the_failure_of_a_catalogue(ferry, ferry_sandbox):
     routes = ferry.routes.find()
     ferry_sandbox.faults.add("server_error", "catalogue.journeys", times=None)
-    with pytest.raises(ServerError):
+    with pytest.raises(errors.ServerError):
         ferry.routes.refresh()
     assert ferry.routes.find() == routes
     ferry_sandbox.faults.add("rate_limited", "mcp.departures", times=None)
     catalogues.clear_cache()
-    with pytest.raises(ServerError):  # neither protocol has the journeys
+    with pytest.raises(errors.ServerError):  # neither protocol has the journeys
         ferry.routes.find()
     ferry_sandbox.faults.clear()
     ferry_sandbox.faults.add("delay_before", "catalogue.journeys", times=None, seconds=60)
-    with pytest.raises(RequestTimeoutError):
+    with pytest.raises(errors.RequestTimeoutError):
         ferry.with_options(deadline=0.1).routes.find()
 
 
@@ -209,17 +181,15 @@ def test_an_old_graph_is_used_while_another_one_is_made(ferry_sandbox, with_rout
         if event.operation == "catalogue.journeys":
             again.set()
 
-    with Ferry(
-        ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks={"request": [count]}
-    ) as ferry:
-        (key,) = catalogues._graphs
+    settings = {"base_url": ferry_sandbox.base_url, "event_hooks": {"request": [count]}}
+    with Ferry(ferry_sandbox.token, **settings) as ferry:
+        *_, key = catalogues._graphs
         old = catalogues._graphs[key]
         old.made_at -= 25 * 3600
         old.confirm(old.routes[0].journey_id, "NEW")
         assert ferry.routes.find() == old.routes
         assert again.wait(30)
-        while catalogues._graphs[key] is old:  # the answers are being joined
-            threading.Event().wait(0.01)
+        eventually(lambda: catalogues._graphs[key] is not old)  # the answers are being joined
         assert "NEW" in ferry.routes.find()[0].companies, "what searches have shown is kept"
 
 
@@ -281,14 +251,13 @@ def test_a_folder_that_cannot_be_written_does_not_stop_a_search(
     clients, ferry_sandbox, tmp_path, caplog
 ):
     blocked = tmp_path / "file"
-    ferry = clients(
-        ferry_sandbox.token, base_url=ferry_sandbox.base_url, route_cache=blocked / "routes"
-    )
+    settings = {"base_url": ferry_sandbox.base_url, "route_cache": blocked / "routes"}
+    ferry = clients(ferry_sandbox.token, **settings)
     blocked.write_text("no folder")
     assert ferry.routes.find("Genoa", "Tunis")
     assert "could not be saved" in caplog.text
     for wrong in (blocked, "", 7, "a\0b", "a" * 300, "\ud800", "~no-such-user/routes"):
-        with pytest.raises(ConfigurationError, match="route_cache"):
+        with pytest.raises(errors.ConfigurationError, match="route_cache"):
             Ferry("token", base_url="https://ferry.example", route_cache=wrong)
 
 
@@ -296,19 +265,14 @@ def test_a_route_text_is_split_where_both_sides_are_ports():
     codes = {"depart_code": "BBBBB", "arrive_code": "CCCCC"}
     assert ends_of(PORTS, "Bo - Bay → Ana") is None, "two ports have this name"
     assert ends_of(PORTS, "Bo - Bay → Ana", **codes) == ("BBBBB", "CCCCC")
-    for text in (
-        "Ana → Bo - Bay",
-        "Ana - Bo - Bay",
-        "ANA > Bo – Bay",  # noqa: RUF001 -- an en dash
-        "Ana->Bo Bay",
-        "AAAAA-BBBBB",
-    ):
+    en_dash = "ANA > Bo \u2013 Bay"
+    for text in ("Ana → Bo - Bay", "Ana - Bo - Bay", en_dash, "Ana->Bo Bay", "AAAAA-BBBBB"):
         assert ends_of(PORTS[:2], text) == ("AAAAA", "BBBBB"), text
 
 
 def test_the_timetable_tells_what_the_texts_do_not():
     sources = RouteSources(ports=PORTS)
-    sources.add("journeys", [Journey(journey_id="j", route="Ana express", duration_minutes=1)])
+    sources.add("journeys", [journey_of("Ana express")])
     sources.add("companies", [Company(id="1", code="ONE")])
     sources.add("ONE", [])
     assert not sources.are_enough()
@@ -318,17 +282,16 @@ def test_the_timetable_tells_what_the_texts_do_not():
     (route,) = sources.graph(is_complete=True).routes
     assert (route.depart_code, route.arrive_code, route.companies) == ("AAAAA", "BBBBB", ("TWO",))
     sources = RouteSources(ports=PORTS[:2])  # a company without a code is named by its id
-    sources.add("journeys", [Journey(journey_id="j", route="Ana → Bo Bay", duration_minutes=1)])
+    sources.add("journeys", [journey_of("Ana → Bo Bay")])
     sources.add("companies", [Company(id="1", name="One")])
     sources.add("1", [Departure(journey_id="j", departure_times=("08:00",))])
     (route,) = sources.graph(is_complete=True).routes
-    assert route.departure_times == {"1": ("08:00",)}
-    assert route.companies == ("1",)
+    assert (route.departure_times, route.companies) == ({"1": ("08:00",)}, ("1",))
 
 
 @given(st.text(), st.text())
 def test_any_text_of_a_route_is_read_or_left_out(route, name):
     sources = RouteSources(ports=[*PORTS, Port(code="DDDDD", name=name, country="")])
-    sources.journeys = [Journey(journey_id="j", route=route, duration_minutes=1)]
+    sources.journeys = [journey_of(route)]
     graph = sources.graph(is_complete=True)
     assert json.loads(GRAPH.dump_json(graph))["routes"] == [] or graph.routes[0].depart_code

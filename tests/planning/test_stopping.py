@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 from contextlib import suppress
-from datetime import date
+from datetime import timedelta
 from functools import partial
 
 import anyio
@@ -15,7 +15,8 @@ import pytest
 from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, FerryError, Rate
 from ferry_sdk._runtime.threads import start_thread_or_run
 from ferry_sdk.planning import catalogues
-from tests.planning.test_streams import STRAIT
+from tests.backend.gathering import UnderWay, eventually
+from tests.planning.strait import DAY, STRAIT, slow
 from tests.support.hold import Hold
 
 pytestmark = [
@@ -26,23 +27,12 @@ pytestmark = [
 ]
 
 
-class TokenError(Exception):
-    """An error of the user's own."""
-
-
 def calls():
     return [thread for thread in threading.enumerate() if thread.name == "ferry_sdk call"]
 
 
 def when_held(hold, do):
-    def wait():
-        while hold.held < 4:
-            threading.Event().wait(0.005)
-        do()
-
-    thread = threading.Thread(target=wait)
-    thread.start()
-    return thread
+    return UnderWay(lambda: (eventually(lambda: hold.held >= 4), do()))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not wake a wait for a signal")
@@ -52,11 +42,11 @@ def test_an_interrupted_search_leaves_no_thread_running(ferry_sandbox, *, is_war
         if is_warm:
             ferry.trips.search(**STRAIT)
         hold = Hold(ferry_sandbox, "availability.search", times=4)
-        thread = when_held(hold, lambda: os.kill(os.getpid(), signal.SIGINT))
+        stop = when_held(hold, lambda: os.kill(os.getpid(), signal.SIGINT))
         with pytest.raises(KeyboardInterrupt):
             ferry.trips.search(**STRAIT)
         assert calls() == []
-        thread.join()
+        stop.value()
         hold.release()
         assert ferry.trips.search(**STRAIT).report.is_complete
 
@@ -65,16 +55,11 @@ def test_searches_that_wait_for_a_turn_send_nothing_after_an_interruption(ferry_
     rate = Rate("1/minute")
 
     def interrupt(event):
-        while len(rate._queue()._others) < 3:
-            threading.Event().wait(0.005)
+        eventually(lambda: len(rate._queue()._others) >= 3)
         raise KeyboardInterrupt
 
-    with Ferry(
-        ferry_sandbox.token,
-        base_url=ferry_sandbox.base_url,
-        limiter=rate,
-        event_hooks={"response": [interrupt]},
-    ) as ferry:
+    settings = {"base_url": ferry_sandbox.base_url, "event_hooks": {"response": [interrupt]}}
+    with Ferry(ferry_sandbox.token, limiter=rate, **settings) as ferry:
         with pytest.raises(KeyboardInterrupt):
             ferry.trips.search(**STRAIT)
         assert calls() == []
@@ -107,10 +92,10 @@ def test_a_cancelled_search_leaves_no_task_running(ferry_sandbox, backend):
 def test_a_client_that_is_closed_ends_its_search(clients, ferry_sandbox):
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     hold = Hold(ferry_sandbox, "availability.search", times=4)
-    thread = when_held(hold, ferry.close)
+    stop = when_held(hold, ferry.close)
     with pytest.raises(FerryError):
         ferry.trips.search(**STRAIT)
-    thread.join()
+    stop.value()
     hold.release()
     with pytest.raises(ConfigurationError):
         ferry.trips.search(**STRAIT)
@@ -122,15 +107,13 @@ def test_an_error_of_the_token_function_stops_the_search(clients, ferry_sandbox)
     def token():
         asked.append(1)
         if len(asked) > 1:
-            raise TokenError
+            raise LookupError
         return ferry_sandbox.token
 
     ferry = clients(token, base_url=ferry_sandbox.base_url)
     ferry_sandbox.faults.add("unauthorized", "availability.search", company="AML")
-    ferry_sandbox.faults.add(
-        "delay_before", "availability.search", times=None, company="BALEARIA", seconds=60
-    )
-    with pytest.raises(TokenError):
+    slow(ferry_sandbox, company="BALEARIA")
+    with pytest.raises(LookupError):
         ferry.trips.search(**STRAIT)
     assert calls() == []
 
@@ -144,14 +127,8 @@ def test_a_batch_needs_no_more_threads_than_calls_at_a_time(ferry_sandbox, monke
 
     monkeypatch.setattr("ferry_sdk._transport.threads.start_thread_or_run", start)
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-        calendar = ferry.trips.calendar(
-            "ITGOA",
-            "TNLGN",
-            start=date(2050, 6, 1),
-            end=date(2050, 6, 8),
-            passengers=STRAIT["passengers"],
-            concurrency=3,
-        )
+        days = {"start": DAY, "end": DAY + timedelta(7), "passengers": STRAIT["passengers"]}
+        calendar = ferry.trips.calendar("ITGOA", "TNLGN", **days, concurrency=3)
     assert calendar.report.calls == 16
     assert len(started) == 3
 
@@ -161,7 +138,7 @@ def test_a_forked_process_knows_the_routes(ferry_sandbox):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         assert ferry.trips.search(**STRAIT)
         ferry_sandbox.faults.add("server_error", "catalogue.*", times=None)
-        (key,) = catalogues._graphs
+        *_, key = catalogues._graphs
         catalogues._refreshing.add(key)
         child = os.fork()
         if not child:

@@ -1,26 +1,16 @@
 """Trips as the companies answer, on both clients."""
 
 import gc
-import threading
-from contextlib import suppress
-from datetime import date
 
 import anyio
 import pytest
 
-from ferry_sdk import AsyncFerry, Ferry, RequestTimeoutError, ServerError
+from ferry_sdk import AsyncFerry, Ferry, ServerError
+from tests.backend.gathering import threads_end
+from tests.planning.strait import STRAIT, found_without, slow
 from tests.support.hold import Hold
 
-ADULT = [{"type": "Adult", "gender": "Female", "age": 34}]
-ON = date(2050, 6, 6)
-STRAIT = {"origin": "Algeciras", "destination": "Tangier Med", "on": ON, "passengers": ADULT}
 pytestmark = pytest.mark.usefixtures("with_routes")
-
-
-def wait_until_nothing_runs():
-    """A call that is not stopped waits for a held request longer than a test may last."""
-    while any(thread.name == "ferry_sdk call" for thread in threading.enumerate()):
-        threading.Event().wait(0.01)
 
 
 @pytest.fixture
@@ -32,10 +22,8 @@ def ferry(ferry_sandbox):
 def test_a_stream_gives_what_a_search_gives(ferry, ferry_sandbox):
     found = ferry.trips.search(**STRAIT)
     stream = ferry.trips.stream(**STRAIT)
-    trips = [*stream]
-    assert sorted(trip.outward.sailing_id for trip in trips) == sorted(
-        trip.outward.sailing_id for trip in found
-    )
+    streamed, searched = ([trip.outward.sailing_id for trip in trips] for trips in (stream, found))
+    assert sorted(streamed) == sorted(searched)
     assert stream.report.calls == found.report.calls
     assert stream.report.is_complete
     ferry_sandbox.faults.add("server_error", "availability.search", times=None)
@@ -47,8 +35,7 @@ def test_a_stream_gives_what_a_search_gives(ferry, ferry_sandbox):
 def test_a_trip_comes_before_the_last_company_has_answered(ferry, ferry_sandbox):
     hold = Hold(ferry_sandbox, "availability.search")
     stream = ferry.trips.stream(**STRAIT)
-    first = next(stream)
-    assert first.price
+    assert next(stream).price
     assert not stream.report.nothing
     assert len(stream.report.answered) < stream.report.calls
     hold.release()
@@ -57,24 +44,20 @@ def test_a_trip_comes_before_the_last_company_has_answered(ferry, ferry_sandbox)
 
 
 def test_a_stream_ends_where_a_company_is_slower_than_the_patience(ferry, ferry_sandbox):
-    ferry_sandbox.faults.add(
-        "delay_before", "availability.search", times=None, company="BALEARIA", seconds=60
-    )
-    for patience in (0.15, 0.6, 3.0, 20.0):  # a longer one on a busy machine
+    def search(patience):
         stream = ferry.trips.stream(**STRAIT, patience=patience)
-        with suppress(RequestTimeoutError):  # raised if no company has answered by then
-            assert [*stream]
-        if len(stream.report.answered) == 3:
-            break
-    assert [one.company for one in stream.report.failed] == ["BALEARIA"]
-    assert len(stream.report.answered) == 3
+        assert [*stream]
+        return stream
+
+    slow(ferry_sandbox, company="BALEARIA")
+    assert len(found_without("BALEARIA", search).report.answered) == 3
 
 
 def test_a_stream_that_is_closed_leaves_nothing_running_and_is_not_complete(ferry, ferry_sandbox):
     hold = Hold(ferry_sandbox, "availability.search")
     with ferry.trips.stream(**STRAIT, concurrency=2) as stream:
         next(stream)
-    wait_until_nothing_runs()
+    threads_end()  # a call that is not stopped waits for the held request
     assert [*stream] == []
     report = stream.report
     assert report.seconds == stream.report.seconds
@@ -90,14 +73,12 @@ def test_a_stream_that_is_no_longer_used_leaves_nothing_running(ferry, ferry_san
         assert trip.price
         break
     gc.collect()
-    wait_until_nothing_runs()
+    threads_end()
     hold.release()
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_an_async_stream_gives_what_a_search_gives_and_leaves_nothing_running(
-    ferry_sandbox, backend
-):
+def test_an_async_stream_does_the_same(ferry_sandbox, backend):
     async def main():
         async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
             found = await ferry.trips.search(**STRAIT)

@@ -2,19 +2,16 @@
 
 import copy
 import pickle
-from datetime import date, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ferry_sdk import AmbiguousPlaceError, Availability, Tariff, UnknownPlaceError
+from ferry_sdk import Availability, Tariff
 from ferry_sdk.planning.request import flexible_rounds
 from ferry_sdk.planning.trips import Offer, SearchReport, TripSearch, one_way, round_trip
-from tests.support.exchanges import caught
-from tests.support.tables import each
+from tests.planning.strait import ADULT, DAY
 
-ADULT = [{"type": "Adult", "gender": "Female", "age": 34}]
-GNV_SAILS = date(2050, 6, 6)
 NOON = datetime(2050, 6, 6, 12, tzinfo=timezone.utc)
 
 TARIFFS = st.lists(
@@ -31,8 +28,16 @@ TARIFFS = st.lists(
 )
 
 
-def pickled(value):
-    return pickle.loads(pickle.dumps(value))
+FACTS = {"amount": 1, "expiration_date": NOON}
+KINDS = [("Ticket", "EUR"), ("Ticket", "GBP"), ("Presale", "EUR")]
+SOME = [
+    Tariff.model_construct(
+        id=f"{kind}{currency}{lock}", type=kind, currency=currency, roundtrip_locked=lock, **FACTS
+    )
+    for kind, currency in KINDS
+    for lock in (False, True)
+]
+"""Each kind in each currency, locked and not."""
 
 
 def offer(tariffs, hours, company="GNV"):
@@ -62,6 +67,9 @@ def test_a_way_alone_has_every_fare_that_is_not_locked(tariffs):
     assert {fare.kind for fare in trip.fares} == {"single"}
 
 
+@example(SOME, SOME, True, "GNV", 10)
+@example(SOME, SOME, False, "GNV", 10)
+@example(SOME, SOME, True, "CTN", 10)
 @given(TARIFFS, TARIFFS, st.booleans(), st.sampled_from(["GNV", "CTN"]), st.integers(-30, 30))
 def test_two_ways_have_the_fares_that_one_booking_can_hold(out, back, are_together, company, hours):
     trip = round_trip(offer(out, 0), offer(back, hours, company), are_together=are_together)
@@ -122,11 +130,11 @@ def test_neighbouring_days_are_nearest_first_and_move_together(on, flexible, nig
 
 
 def test_results_can_be_copied_and_pickled(reader):
-    ends, day = ("Genoa", "Tunis"), GNV_SAILS
+    ends, day = ("Genoa", "Tunis"), DAY
     found = reader.trips.search(*ends, on=day, passengers=ADULT)
     calendar = reader.trips.calendar(*ends, start=day, end=day, passengers=ADULT)
     values = (calendar, reader.routes.find(*ends), reader.places.find("Genoa"))
-    for way in (copy.copy, copy.deepcopy, pickled):
+    for way in (copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))):
         again = way(found)
         assert [*again] == [*found]
         assert again.report == found.report
@@ -134,57 +142,12 @@ def test_results_can_be_copied_and_pickled(reader):
             assert way(value) == value
 
 
-@each(
-    ("text", "error", "ports"),
-    [("Tanger", AmbiguousPlaceError, "candidates"), ("Marsilia", UnknownPlaceError, "suggestions")],
-)
-def test_an_error_of_a_name_can_be_pickled_with_its_ports(reader, text, error, ports):
-    refused = caught(error, reader.places.get, text)
-    again = pickled(refused)
-    assert getattr(again, ports) == getattr(refused, ports) != ()
-    assert (str(again), again.field) == (str(refused), "text")
-
-
 def test_the_text_of_a_result_is_short(reader):
-    days = {"on": GNV_SAILS, "back": GNV_SAILS + timedelta(7), "flexible": 3}
+    days = {"on": DAY, "back": DAY + timedelta(7), "flexible": 3}
     found = reader.trips.search("Genoa", "Palermo", **days, passengers=ADULT)
     trip = found[0]
-    assert repr(trip) == (
-        f"<Trip: ITGOA-ITPMO {trip.depart_at:%Y-%m-%d %H:%M}, "
-        f"back ITPMO-ITGOA {trip.back.depart_at:%Y-%m-%d %H:%M}, "
-        f"{', '.join(trip.companies)}, from {trip.price} {trip.currency}>"
-    )
-    assert len(repr(found)) < 100
+    out, back = (f"{way.depart_at:%Y-%m-%d %H:%M}" for way in (trip.outward, trip.back))
+    ways = f"ITGOA-ITPMO {out}, back ITPMO-ITGOA {back}, {', '.join(trip.companies)}"
+    assert repr(trip) == f"<Trip: {ways}, from {trip.price} {trip.currency}>"
     assert repr(found.report).endswith("0 failed, 0 not_asked>")
-    assert len(repr(found.report)) < 100
-
-
-@each(
-    ("are_together", "company", "kinds"),
-    [
-        (True, "GNV", {"two_singles", "round_trip"}),
-        (False, "GNV", {"two_singles"}),
-        (True, "CTN", {"two_singles"}),
-    ],
-)
-def test_a_locked_tariff_needs_one_search_and_one_company(company, kinds, *, are_together):
-    facts = {"type": "Ticket", "amount": 1, "currency": "EUR"}
-    tariffs = [
-        Tariff.model_construct(id=str(is_locked), roundtrip_locked=is_locked, **facts)
-        for is_locked in (False, True)
-    ]
-    trip = round_trip(offer(tariffs, 0), offer(tariffs, 10, company), are_together=are_together)
-    assert {fare.kind for fare in trip.fares} == kinds
-
-
-def test_a_fare_has_one_currency_and_one_kind_of_reservation():
-    kinds = [("Ticket", "EUR"), ("Ticket", "GBP"), ("Presale", "EUR")]
-    tariffs = [
-        Tariff.model_construct(
-            id=kind + currency, type=kind, amount=1, currency=currency, roundtrip_locked=False
-        )
-        for kind, currency in kinds
-    ]
-    trip = round_trip(offer(tariffs, 0), offer(tariffs, 10), are_together=True)
-    assert sorted((fare.tariffs[0].type, fare.currency) for fare in trip.fares) == sorted(kinds)
-    assert all(fare.tariffs[0] == fare.tariffs[1] for fare in trip.fares)
+    assert max(len(repr(found)), len(repr(found.report))) < 100

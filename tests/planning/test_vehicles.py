@@ -6,14 +6,11 @@ from ferry_sdk import ServerError
 
 
 def test_a_car_is_found_by_its_name(reader):
+    golfs = ("golf", "Volkswagen Golf", "VOLKSWAGEN__GOLF", "VW Golf")
     codes = {"fiat 500": "FIAT__500", "Giullia": "ALFA_ROMEO__GIULIA"}
-    for golf in ("golf", "Volkswagen Golf", "VOLKSWAGEN__GOLF", "VW Golf"):
-        codes[golf] = "VOLKSWAGEN__GOLF"
+    codes |= dict.fromkeys(golfs, "VOLKSWAGEN__GOLF")
     assert {text: reader.vehicles.find(text)[0].model.code for text in codes} == codes
     assert reader.vehicles.find("xyzzyqq") == ()
-
-
-def test_a_match_gives_the_code_for_the_search_and_the_one_for_the_booking(reader):
     golf = reader.vehicles.find("golf", limit=1)[0]
     assert golf.query.code == "VOLKSWAGEN__GOLF"
     vehicle = golf.booking(identification="GE 123 AB")

@@ -1,10 +1,7 @@
 """Requests that wait for a rate, in virtual time: event loops that wake late, or not at all."""
 
-from __future__ import annotations
-
 import random
 from bisect import bisect_left
-from collections.abc import Callable
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count
@@ -14,18 +11,11 @@ from ferry_sdk._engine.limiter import RateRequest
 
 
 class Loop:
-    """An event loop, or a thread: what it does waits until it is free.
-
-    Args:
-        latency: The most seconds by which it wakes late.
-    """
+    """An event loop, or a thread: what it does waits until it is free; it wakes late."""
 
     def __init__(self, latency=0.0):
         self.latency = latency
         self.free_at = 0.0
-
-
-RunBlockingFunction = Callable[[Callable[[], object], Callable[[BaseException | None], None]], None]
 
 
 def _run_at_once(function, end):
@@ -48,10 +38,10 @@ class World:
 
     def __init__(self):
         self.now = 1000.0
-        self.left: list[tuple[float, str]] = []
-        self.run_blocking: RunBlockingFunction = _run_at_once
+        self.left = []
+        self.run_blocking = _run_at_once
         self.random = random.Random(7)  # noqa: S311 -- no secret
-        self._events: list[tuple[float, int, Loop, Callable[[], None]]] = []
+        self._events = []
         self._numbers = count()
 
     @property
@@ -73,15 +63,9 @@ class World:
         """Requests a second, from the first to the last."""
         return (len(self.left) - 1) / (self.moments[-1] - self.moments[0])
 
-    def clock(self):
-        return self.now
-
-    def at(self, moment, work, loop):
-        heappush(self._events, (moment, next(self._numbers), loop, work))
-
-    def call_at(self, moment, work):
-        """Do something that no loop delays."""
-        self.at(moment, work, Loop())
+    def at(self, moment, work, loop=None):
+        """Do something then, or when the loop is free."""
+        heappush(self._events, (moment, next(self._numbers), loop or Loop(), work))
 
     def run(self, until=float("inf")):
         """Do what is due until then, or until nothing is left."""
@@ -95,7 +79,10 @@ class World:
 
     def send(self, rate, name, loop, **request):
         """Begin to wait for a turn."""
-        return Waiting(self, rate, name, loop, RateRequest(clock=self.clock, **request))
+        return Waiting(self, rate, name, loop, RateRequest(clock=lambda: self.now, **request))
+
+    def send_all(self, rate, names, loop, **request):
+        return [self.send(rate, f"{name}", loop, **request) for name in names]
 
     def saturate(self, rate, loop, seconds, name="a search"):
         """Have 20 requests wait all the time; each takes a third of a second."""
@@ -109,21 +96,12 @@ class World:
         for _ in range(20):
             self.at(self.now, send, loop)
 
-    def latency(self, loop):
-        return self.random.uniform(0, loop.latency)
-
 
 class Waiting:
-    """A request that waits.
-
-    Attributes:
-        error: What ended it, but for its turn.
-        then: Called when it leaves.
-    """
+    """A request that waits; `error` is what ended it but for its turn, `then` is called at that."""
 
     def __init__(self, world, rate, name, loop, request):
-        self.error: BaseException | None = None
-        self.then: Callable[[], object] = lambda: None
+        self.error, self.then = None, lambda: None
         self._world, self._name, self._loop = world, name, loop
         self._steps = rate.steps(request)
         self._sleeps = 0
@@ -149,22 +127,21 @@ class Waiting:
         else:
             if isinstance(effect, RunBlocking):
                 self._world.run_blocking(effect.function, self._end_blocking)
-                return
-            assert isinstance(effect, Sleep)
-            self._sleep(effect)
+            else:
+                assert isinstance(effect, Sleep)
+                self._sleep(effect)
 
     def _end_blocking(self, error):
         self._advance(partial(self._steps.throw, error) if error else partial(next, self._steps))
 
     def _sleep(self, effect):
-        world, loop = self._world, self._loop
         go_on = partial(self._go_on, self._sleeps)
-        world.at(world.now + effect.seconds + world.latency(loop), go_on, loop)
 
-        def wake():
-            world.at(world.now + world.latency(loop), go_on, loop)
+        def wake(after=0.0):
+            late = self._world.random.uniform(0, self._loop.latency)
+            self._world.at(self._world.now + after + late, go_on, self._loop)
 
-        assert effect.signal is not None
+        wake(effect.seconds)
         # The block never ends: a signal that is set later finds the request gone on.
         self._signal = effect.signal.call(wake)
         self._signal.__enter__()

@@ -1,33 +1,24 @@
 """A rate that several processes share over a real Redis."""
 
-from __future__ import annotations
-
 import multiprocessing
 import pickle
 import time
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 
 from ferry_sdk import ConnectionFailedError, Ferry, Rate
 from tests.support.tiers import LONG
 
-if TYPE_CHECKING:
-    from ferry_sdk.sandbox import Sandbox
-
 
 def turns(rate, count):
     """Reserve turns."""
-    schedule = rate._queue().schedule
-    reserved = []
-    for _ in range(count):
-        turn, is_reserved = schedule.reserve(time.monotonic, is_urgent=True)
-        assert is_reserved
-        reserved.append(turn)
-    return reserved
+    reserve = partial(rate._queue().schedule.reserve, time.monotonic, is_urgent=True)
+    reserved, are_reserved = zip(*(reserve() for _ in range(count)), strict=True)
+    assert all(are_reserved)
+    return [*reserved]
 
 
 def test_rates_of_the_same_storage_have_different_turns(url):
@@ -60,9 +51,8 @@ def test_a_process_whose_answer_was_slow_may_reserve_earlier_the_next_time():
 
     schedule._run = answer
     for asked_at, answered_at in [(0.0, 0.0), (1.0, 1.5), (2.0, 2.0), (3.0, 3.0)]:
-        turn, is_reserved = schedule.reserve(
-            iter([asked_at, answered_at]).__next__, is_urgent=False
-        )
+        clock = iter([asked_at, answered_at]).__next__
+        turn, is_reserved = schedule.reserve(clock, is_urgent=False)
         assert (turn, is_reserved) == (answered_at, asked_at == answered_at)
     first, slow, next_one, last = seconds_ahead
     assert next_one > first == slow == last
@@ -78,9 +68,8 @@ def test_calls_go_on_after_a_restart_of_the_storage(clients, ferry_sandbox, redi
 
 def test_a_storage_that_does_not_answer_is_an_error_and_nothing_leaves(clients, ferry_sandbox):
     rate = Rate("50/second", storage="redis://user:secret@127.0.0.1:9")
-    ferry = clients(
-        ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=rate, max_retries=0
-    )
+    settings = {"base_url": ferry_sandbox.base_url, "max_retries": 0}
+    ferry = clients(ferry_sandbox.token, limiter=rate, **settings)
     with pytest.raises(ConnectionFailedError, match="the storage of the rate limiter") as failed:
         ferry.catalogue.ports()
     assert str(failed.value).endswith("(127.0.0.1:9)")
@@ -100,7 +89,7 @@ def search(address, rate, count):
 
 
 @LONG
-def test_a_pool_of_processes_keeps_to_one_rate(url: str, ferry_sandbox: Sandbox) -> None:
+def test_a_pool_of_processes_keeps_to_one_rate(url, ferry_sandbox):
     rate = Rate("1200/minute", storage=url)
     ask = partial(search, (ferry_sandbox.token, ferry_sandbox.base_url), rate)
     began = time.monotonic()

@@ -23,7 +23,7 @@ def test_the_rate_is_used_and_kept_in_every_second(world, virtual_redis, text, l
 
 
 def test_a_process_far_from_the_storage_has_its_share(world, virtual_redis):
-    virtual_redis.delay = lambda: 0.05
+    answer_from_afar(virtual_redis, world)
     for rate in virtual_redis.share("50/second", 2):
         world.saturate(rate, Loop(latency=0.008), seconds=10)
     world.run()
@@ -34,8 +34,7 @@ def test_a_read_back_passes_what_waits_in_other_processes(world, virtual_redis):
     loop = Loop()
     rates = virtual_redis.share("30/minute", 4)  # two seconds a turn
     for rate in rates:
-        for number in range(5):
-            world.send(rate, f"{number}", loop)
+        world.send_all(rate, range(5), loop)
     world.run(world.now + 5)
     before = len(world.left)
     world.send(rates[0], "read-back", loop, goes_first=True)
@@ -57,10 +56,7 @@ def answer_from_afar(redis, _):
 
 
 def step(seconds):
-    def change(redis, _):
-        redis.ahead += seconds
-
-    return change
+    return lambda redis, _: setattr(redis, "ahead", redis.ahead + seconds)
 
 
 def lose(redis, _):
@@ -75,11 +71,10 @@ def fail_over(seconds):
         old = redis.client.hgetall(key)
 
         def replace():
-            for name, value in old.items():
-                redis.client.hset(key, name, value)
+            redis.client.hset(key, mapping=old)
             redis.ahead += seconds
 
-        world.call_at(world.now + 1, replace)
+        world.at(world.now + 1, replace)
 
     return change
 
@@ -107,7 +102,7 @@ def test_no_disturbance_of_the_storage_exceeds_the_limit_or_starves_a_process(
     for number, rate in enumerate(virtual_redis.share("50/second", PROCESSES)):
         world.saturate(rate, Loop(latency=0.005), seconds=seconds, name=f"{number}")
     for at, change in DISTURBANCES[name]:
-        world.call_at(began + at, partial(change, virtual_redis, world))
+        world.at(began + at, partial(change, virtual_redis, world))
     world.run(began + seconds)
     assert world.most <= 52
     fair, paused = PROCESSES / 48, 2.5 * ("pauses" in name or name == "everything")

@@ -1,13 +1,13 @@
 """One rate for threads, tasks, event loops and the processes of a fork."""
 
-import asyncio
 import os
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import Mock
 
+import anyio
 import pytest
-import trio
 
 from ferry_sdk import AsyncFerry, Ferry, Rate
 from tests.support.processes import run
@@ -34,50 +34,38 @@ os._exit(0)
 
 
 def test_threads_and_event_loops_share_a_rate(ferry_sandbox):
-    rate = Rate("50/second")
-    token, base_url = ferry_sandbox.token, ferry_sandbox.base_url
+    settings = {"base_url": ferry_sandbox.base_url, "limiter": Rate("50/second")}
 
     async def search_in_tasks():
-        async with AsyncFerry(token, base_url=base_url, limiter=rate) as ferry:
-            await asyncio.gather(*(ferry.catalogue.vehicle_types() for _ in range(EACH)))
-
-    async def search_in_trio():
         async with (
-            AsyncFerry(token, base_url=base_url, limiter=rate) as ferry,
-            trio.open_nursery() as nursery,
+            AsyncFerry(ferry_sandbox.token, **settings) as ferry,
+            anyio.create_task_group() as tasks,
         ):
             for _ in range(EACH):
-                nursery.start_soon(ferry.catalogue.vehicle_types)
+                tasks.start_soon(ferry.catalogue.vehicle_types)
 
     began = time.monotonic()
     with (
-        Ferry(token, base_url=base_url, limiter=rate) as ferry,
+        Ferry(ferry_sandbox.token, **settings) as ferry,
         ThreadPoolExecutor(EACH + 3) as threads,
     ):
-        calls = [threads.submit(ferry.catalogue.vehicle_types) for _ in range(EACH)]
-        loops = [threads.submit(asyncio.run, search_in_tasks()) for _ in range(2)]
-        loops.append(threads.submit(trio.run, search_in_trio))
-        for ended in (*calls, *loops):
-            ended.result()
+        works = [threads.submit(ferry.catalogue.vehicle_types) for _ in range(EACH)]
+        loops = ("asyncio", "asyncio", "trio")
+        works += [threads.submit(anyio.run, search_in_tasks, backend=loop) for loop in loops]
+        for work in works:
+            work.result()
     assert ferry_sandbox.counters.requests["catalogue.vehicle_types"] == 4 * EACH
     # The first turn may be up to 25 ms old when it is taken.
     assert time.monotonic() - began >= (4 * EACH - 1) / 50 - 0.025
 
 
 def test_a_thread_sleeps_until_its_turn(monkeypatch):
-    rate, waits = Rate("5/second"), 0
-    queue = rate._queue()
-    take = queue.take
-
-    def count(*arguments):
-        nonlocal waits
-        waits += 1
-        return take(*arguments)
-
-    monkeypatch.setattr(queue, "take", count)
+    rate = Rate("5/second")
+    take = Mock(side_effect=rate._queue().take)
+    monkeypatch.setattr(rate._queue(), "take", take)
     for number in range(2):
         rate.acquire(f"{number}")
-    assert 2 < waits < 20
+    assert 2 < take.call_count < 20
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")

@@ -1,15 +1,11 @@
 """A Redis in virtual time: its clock, its delays and its failures are those of a test."""
 
-from __future__ import annotations
-
 import threading
-from typing import Any
 
 from redis import Redis
 
 from ferry_sdk import Rate
 from ferry_sdk._transport.rate import redis_schedule
-from ferry_sdk._transport.rate.redis_schedule import RedisSchedule
 
 
 class VirtualRedis:
@@ -31,20 +27,14 @@ class VirtualRedis:
         text = redis_schedule._SCRIPT.replace("redis.call('TIME')", "{ARGV[9], ARGV[10]}")
         assert "TIME" not in text
         self._script = self.client.register_script(text)
-        self._task: _Task | None = None
+        self._task = None
 
     def share(self, text, processes):
         """Return the rates of several processes."""
         rates = [Rate(text, storage="redis://nowhere") for _ in range(processes)]
         for rate in rates:
-            schedule = rate._queue().schedule
-            assert isinstance(schedule, RedisSchedule)
-            schedule._run = self._ask
+            rate._queue().schedule._run = lambda keys, args: self._task.wait_for((keys, args))
         return rates
-
-    def _ask(self, keys, args):
-        assert self._task is not None
-        return self._task.wait_for((keys, args))
 
     def _run_blocking(self, function, end):
         task = _Task(function)
@@ -56,16 +46,16 @@ class VirtualRedis:
                 end(task.error)
                 return
             arrival = max(self._world.now + self.delay(), self.paused_until)
-            self._world.call_at(arrival, lambda: answer_to(request))
+            self._world.at(arrival, lambda: answer_to(request))
 
         def answer_to(request):
             if self._world.now < self.paused_until:  # it was paused on the way
-                self._world.call_at(self.paused_until, lambda: answer_to(request))
+                self._world.at(self.paused_until, lambda: answer_to(request))
                 return
             keys, args = request
             now = round((self._world.now + self.ahead) * 1_000_000)
             answer = self._script(keys=keys, args=(*args, now // 1_000_000, now % 1_000_000))
-            self._world.call_at(self._world.now + self.delay(), lambda: go_on(answer))
+            self._world.at(self._world.now + self.delay(), lambda: go_on(answer))
 
         go_on()
 
@@ -74,10 +64,8 @@ class _Task:
     """A function in a thread of its own, which runs while the world stands still."""
 
     def __init__(self, function):
-        self.error: BaseException | None = None
+        self.error = self._request = self._answer = None
         self._function = function
-        self._request: Any = None
-        self._answer: object = None
         self._runs, self._stands = threading.Semaphore(0), threading.Semaphore(0)
         threading.Thread(target=self._run, daemon=True).start()
 

@@ -1,8 +1,5 @@
 """A season at one rate over several processes, one of which is killed in the middle."""
 
-from __future__ import annotations
-
-import asyncio
 import json
 import os
 import signal
@@ -14,8 +11,8 @@ import time
 from collections import Counter
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from datetime import date, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -24,11 +21,8 @@ from ferry_sdk import AsyncFerry, Rate, Route
 from ferry_sdk.scan import FareScan, Party
 from tests.scan.season import rows_of
 
-WORKERS = 4
-PART = 20
+WORKERS, PART, PARTIES, COMPANIES = 4, 20, 4, 5
 LATENCY = 0.3
-PARTIES = 4
-COMPANIES = 5
 ROOT = Path(__file__).parents[2]
 WORKER = "x-worker"
 IMPORTED = (
@@ -43,73 +37,42 @@ IMPORTED = (
 """What a worker imports with its first request."""
 
 
-@dataclass
-class CountingService:
-    """A service that gives every search the same answer after a while, and notes who asked.
+class Search(BaseHTTPRequestHandler):
+    """Gives every search the same answer after a while; the server notes who asked."""
 
-    Attributes:
-        sent: The search and the process of each request.
-        base_url: Its address.
-    """
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # head and body leave together
 
-    sent: list[tuple[str, int]] = field(default_factory=list)
-    base_url: str = ""
-
-    def add(self, head, body):
-        asked = json.loads(body)
-        request = asked["request"]
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
         names = ("company", "out_journey_id", "out_at")
-        key = "/".join(str(request[name]) for name in names)
-        (worker,) = (
-            int(line.partition(":")[2])
-            for line in head.lower().splitlines()
-            if line.startswith(WORKER)
-        )
-        self.sent.append((f"{key}/{len(asked['passengers'])}", worker))
-
-    async def answer(self, reader, writer):
+        search = *(asked["request"][name] for name in names), len(asked["passengers"])
+        self.server.sent.append((search, int(self.headers[WORKER])))
+        time.sleep(LATENCY)
         content = search_answer(2)
-        head = (
-            f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(content)}"
-        )
-        reply = head.encode() + b"\r\n\r\n" + content
-        try:
-            while True:
-                request = (await reader.readuntil(b"\r\n\r\n")).decode()
-                (length,) = (
-                    int(line.partition(":")[2])
-                    for line in request.lower().splitlines()
-                    if line.startswith("content-length:")
-                )
-                self.add(request, await reader.readexactly(length))
-                await asyncio.sleep(LATENCY)
-                writer.write(reply)
-                await writer.drain()
-        except (asyncio.IncompleteReadError, ConnectionError):
-            pass
-        finally:
-            writer.close()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", f"{len(content)}")
+        self.end_headers()
+        self.wfile.write(content)
 
-    @contextmanager
-    def run(self):
-        """Serve in a thread for the block."""
-        loop = asyncio.new_event_loop()
-        server = loop.run_until_complete(asyncio.start_server(self.answer, "127.0.0.1", 0))
-        self.base_url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-        thread = threading.Thread(target=loop.run_forever)
+    def log_message(self, *_):
+        """Print nothing."""
+
+
+@contextmanager
+def counting_service():
+    """Serve in threads for the block; `sent` has the search and the process of each request."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Search) as service:
+        service.sent = []
+        service.socket.listen(128)
+        thread = threading.Thread(target=service.serve_forever)
         thread.start()
         try:
-            yield
+            yield service
         finally:
-            loop.call_soon_threadsafe(loop.stop)
+            service.shutdown()
             thread.join()
-            server.close()
-            tasks = asyncio.all_tasks(loop)
-            for task in tasks:
-                task.cancel()
-                with suppress(asyncio.CancelledError):
-                    loop.run_until_complete(task)
-            loop.close()
 
 
 def new_scan(folder, searches):
@@ -156,16 +119,13 @@ def run_scan(executor, folder, searches):
 def kill_in_the_middle(executor, killed, *, searches, rate, storage):
     """Run a scan, kill a process by SIGKILL when half of the searches were asked, and go on.
 
-    Returns:
-        The searches that were asked, as often as each was.
+    Returns how often each search was asked.
     """
-    service = CountingService()
-    with tempfile.TemporaryDirectory() as home, service.run():
+    with tempfile.TemporaryDirectory() as home, counting_service() as service:
         folder = Path(home, "fares")
         command = [sys.executable, "-m", __name__, executor, f"{searches}"]
-        environment = {
-            **os.environ,
-            "FERRY_BASE_URL": service.base_url,
+        environment = os.environ | {
+            "FERRY_BASE_URL": f"http://127.0.0.1:{service.server_port}",
             "RATE": f"{rate}",
             "STORAGE": storage,
             "FOLDER": str(folder),
@@ -195,7 +155,7 @@ def kill_in_the_middle(executor, killed, *, searches, rate, storage):
                 with suppress(ProcessLookupError):
                     os.killpg(group, signal.SIGKILL)
             process.wait()
-        asked = Counter(key for key, _ in service.sent)
+        asked = Counter(search for search, _ in service.sent)
         rows = rows_of(folder)
         assert {row["status"] for row in rows} == {"answered"}
         fares = Counter(row["search"] for row in rows)
@@ -205,7 +165,6 @@ def kill_in_the_middle(executor, killed, *, searches, rate, storage):
 
 
 def main():
-    """Run the scan in a process of its own: the arguments are the executor and the searches."""
     executor, searches = sys.argv[1:]
     run_scan(executor, Path(os.environ["FOLDER"]), int(searches))
 

@@ -15,13 +15,8 @@ SIZE = 60
 
 
 def new_scan(folder, **more):
-    arguments = {
-        "routes": [("Genoa", "Tunis")],
-        "dates": (DAYS[0], DAYS[-1]),
-        "parties": [LONE, PAIR],
-        "part_size": 30,
-    }
-    return FareScan(folder, **{**arguments, **more})
+    arguments = {"routes": [("Genoa", "Tunis")], "dates": (DAYS[0], DAYS[-1]), "part_size": 30}
+    return FareScan(folder, **arguments | {"parties": [LONE, PAIR]} | more)
 
 
 def rows_of(folder):

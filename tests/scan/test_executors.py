@@ -8,6 +8,7 @@ import pytest
 
 from ferry_sdk import AuthenticationError, InvalidInputError
 from tests.scan.season import SIZE, check_rows
+from tests.support.exchanges import caught
 
 
 class Executor(ThreadPoolExecutor):
@@ -15,9 +16,7 @@ class Executor(ThreadPoolExecutor):
 
     def __init__(self, *, lost=None):
         super().__init__(4)
-        self.tasks = []
-        self.most = 0
-        self.lost = lost
+        self.tasks, self.most, self.lost = [], 0, lost
 
     def submit(self, *work, **more):
         future = super().submit(*work, **more)
@@ -52,14 +51,11 @@ def test_a_worker_that_is_killed_ends_the_run_and_the_next_goes_on(
     check_rows(folder)
 
 
-def test_an_error_that_all_searches_meet_comes_out_of_a_worker(scan, make_client):
-    with Executor() as executor, pytest.raises(AuthenticationError):
-        scan.run(partial(make_client.func, "other", **make_client.keywords), executor=executor)
-
-
-def test_an_executor_needs_a_function_that_makes_a_client(scan, make_client):
-    with Executor() as executor, pytest.raises(InvalidInputError) as caught:
-        scan.run(make_client(), executor=executor)
-    assert caught.value.field == "client"
+def test_an_error_of_a_worker_comes_out_and_a_client_that_cannot_be_made_is_one(scan, make_client):
+    other = partial(make_client.func, "other", **make_client.keywords)
+    with Executor() as executor:
+        caught(AuthenticationError, scan.run, other, executor=executor)
+        refused = caught(InvalidInputError, scan.run, make_client(), executor=executor)
+    assert refused.field == "client"
     with pytest.raises(InvalidInputError, match="client: expected a client"):
         scan.run(lambda: None)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from functools import partial
 from shutil import copytree
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,6 +22,7 @@ from ferry_sdk.scan.parts import Part, _seal, read_report, write_part
 from ferry_sdk.scan.tables import Answer, Rows
 from tests.scan.season import DAYS, LONE, SIZE, check_rows, new_scan
 from tests.support.blocks import all_blocks, run_block
+from tests.support.cases import case
 from tests.support.routes import know_routes
 from tests.support.tables import each
 from tests.support.tiers import LONG
@@ -57,13 +59,10 @@ def complete(scan, folder, known):
     return scan
 
 
-def test_a_truncated_part_is_asked_again(complete, make_client, folder):
-    content = (folder / FIRST).read_bytes()
-    for left in (0, 1, 300, -1):
-        (folder / FIRST).write_bytes(content[:left])
-        assert complete.report.not_asked == SIZE / 2, left
-    assert complete.run(make_client).is_complete
-    check_rows(folder)
+def assert_refused(problem, use):
+    with pytest.raises(InvalidInputError, match=problem) as caught:
+        use()
+    assert caught.value.field == "folder"
 
 
 def test_a_flipped_bit_anywhere_in_a_part_is_noticed(complete, folder):
@@ -83,19 +82,12 @@ def test_a_part_with_damaged_pages_and_failed_searches_is_asked_again(
 ):
     service.faults.add("server_error", "availability.search", times=7)
     assert scan.run(partial(make_client, max_retries=0)).failed == 7
-    content = bytearray((folder / FIRST).read_bytes())
-    footer = int.from_bytes(content[-8:-4], "little")
-    for position in range(4, len(content) - 8 - footer):
-        content[position] ^= 0xFF
-    (folder / FIRST).write_bytes(content)
+    content = (folder / FIRST).read_bytes()
+    end = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    flipped = bytes(one ^ 0xFF for one in content[4:end])
+    (folder / FIRST).write_bytes(content[:4] + flipped + content[end:])
     assert scan.run(make_client).is_complete
     check_rows(folder)
-
-
-def test_the_file_of_a_killed_process_is_removed(complete, make_client, folder):
-    (folder / f"{storage._TEMPORARY}1").write_bytes(b"PAR1")
-    complete.run(make_client)
-    assert sorted(file.name for file in folder.iterdir()) == [".lock", FIRST, SECOND, "scan.json"]
 
 
 def test_a_worker_that_outlives_its_run_replaces_nothing(complete, folder):
@@ -109,59 +101,36 @@ def test_a_worker_that_outlives_its_run_replaces_nothing(complete, folder):
     assert part.path.read_bytes() == before
 
 
-@each(
-    ("name", "value"),
-    [
-        ("routes", [("Tunis", "Genoa")]),
-        ("dates", (DAYS[0], DAYS[3])),
-        ("parties", [LONE]),
-        ("companies", ["GNV"]),
-        ("part_size", 20),
-    ],
-)
+CHANGES = {"routes": [("Tunis", "Genoa")], "dates": (DAYS[0], DAYS[3]), "parties": [LONE]}
+CHANGES |= {"companies": ["GNV"], "part_size": 20}
+
+
+@each(("name", "value"), CHANGES.items())
 def test_the_folder_of_another_scan_is_an_error(known, make_client, name, value):
     other = new_scan(known, **{name: value})
     for use in (lambda: other.run(make_client), lambda: other.report, other.to_frame):
-        with pytest.raises(InvalidInputError, match=f"with other {name}; use another folder"):
-            use()
+        assert_refused(f"with other {name}; use another folder", use)
     assert new_scan(known).report.is_complete
 
 
 def test_the_folder_of_another_service_or_format_is_an_error(complete, make_client, monkeypatch):
-    with pytest.raises(
-        InvalidInputError,
-        match=r"it holds a scan of http://127.*, not of http://127\.0\.0\.1:9; .* Sandbox\(port=",
-    ):
-        complete.run(lambda: make_client(base_url="http://127.0.0.1:9"))
+    run = partial(complete.run, make_client)
+    both = r"it holds a scan of http://127.*, not of http://127\.0\.0\.1:9; .* Sandbox\(port="
+    assert_refused(both, lambda: complete.run(lambda: make_client(base_url="http://127.0.0.1:9")))
     monkeypatch.setattr("ferry_sdk.scan.parts.FORMAT", 3)
-    with pytest.raises(InvalidInputError, match="of another scan or format, written by ferry_sdk"):
-        complete.run(make_client)
+    assert_refused("of another scan or format, written by ferry_sdk", run)
     monkeypatch.setattr("ferry_sdk.scan.storage.FORMAT", 3)
-    with pytest.raises(InvalidInputError, match=r"scan\.json was written by ferry_sdk .* another"):
-        complete.run(make_client)
+    assert_refused(r"scan\.json was written by ferry_sdk .* another", run)
 
 
 def test_a_part_of_another_scan_is_an_error(complete, make_client, folder, tmp_path):
-    other = new_scan(tmp_path / "other", companies=["GNV"])
-    other.run(make_client)
+    new_scan(tmp_path / "other", companies=["GNV"]).run(make_client)
     before = (tmp_path / "other" / FIRST).read_bytes()
     (folder / FIRST).write_bytes(before)
-    with pytest.raises(InvalidInputError, match=f"{FIRST} is of another scan"):
-        complete.run(make_client)
+    assert_refused(f"{FIRST} is of another scan", partial(complete.run, make_client))
     assert (folder / FIRST).read_bytes() == before
     pq.write_table(pa.table({"a": [1]}), folder / FIRST)
-    with pytest.raises(InvalidInputError, match="written by another program"):
-        _ = complete.report
-
-
-def test_a_manifest_that_is_gone_or_cannot_be_read_is_an_error(complete, make_client, folder):
-    for content in (b"", b"{}", b"[]", b"\xff", b'{"format": 1'):
-        (folder / "scan.json").write_bytes(content)
-        with pytest.raises(InvalidInputError, match=r"scan\.json cannot be read"):
-            complete.run(make_client)
-    (folder / "scan.json").unlink()
-    with pytest.raises(InvalidInputError, match="there are parts, but no"):
-        complete.run(make_client)
+    assert_refused("written by another program", lambda: complete.report)
 
 
 DEEP = b"[" * 100_000 + b"]" * 100_000
@@ -182,6 +151,14 @@ TAMPERED = {
 
 
 def test_a_tampered_manifest_is_an_error_that_says_what_to_do(complete, make_client, folder):
+    run = partial(complete.run, make_client)
+
+    def assert_all_refuse(content, problem=r"use another folder"):
+        (folder / "scan.json").write_bytes(content)
+        for use in (run, complete.to_frame, lambda: complete.size):
+            with case(content[:200]):
+                assert_refused(problem, use)
+
     manifest = json.loads((folder / "scan.json").read_bytes())
     for name, values in TAMPERED.items():
         for value in values:
@@ -191,30 +168,25 @@ def test_a_tampered_manifest_is_an_error_that_says_what_to_do(complete, make_cli
             content = json.dumps(changed, default=str)
             for deep in ('"' + str(DEEP) + '"', json.dumps(str(DEEP))):
                 content = content.replace(deep, DEEP.decode())
-            (folder / "scan.json").write_text(content, "utf-8")
-            for use in (
-                partial(complete.run, make_client),
-                complete.to_frame,
-                lambda: complete.size,
-            ):
-                with pytest.raises(InvalidInputError, match=r"use another folder") as caught:
-                    use()
-                assert caught.value.field == "folder", (name, value)
+            assert_all_refuse(content.encode())
+    for content in (b"", b"{}", b"[]", b"\xff", b'{"format": 1'):
+        assert_all_refuse(content, r"scan\.json cannot be read")
+    (folder / "scan.json").unlink()
+    assert_refused("there are parts, but no", run)
 
 
-def test_a_tampered_part_is_asked_again(complete, make_client, folder):
+def test_a_truncated_or_tampered_part_is_asked_again(complete, make_client, folder):
+    (folder / f"{storage._TEMPORARY}1").write_bytes(b"PAR1")  # of a killed process
     content = (folder / FIRST).read_bytes()
+    for left in (0, 1, 300, -1):
+        (folder / FIRST).write_bytes(content[:left])
+        assert complete.report.not_asked == SIZE / 2, left
     report = b'{"size": %d, ' % (SIZE // 2)
     changes = [
-        (b'"report": ', b'"repart": '),
-        (report, b'{"size": {},'.ljust(len(report))),
-        (b'"format": 2', b'"format":"2'),
-        (b'"library": "', b'"library":  1'[:12]),
-        (b'"scan": "', b'"scan": [1'[:9]),
-        (b'"reasons": {}', b'"reasons": []'),
-        (b"PAR1", b"PAR2"),
-        (b"depart_code", b"depart_cod\xff"),
-        (b"sailing_id", b"sailing_ie"),
+        *((b'"report": ', b'"repart": '), (report, b'{"size": {},'.ljust(len(report)))),
+        *((b'"format": 2', b'"format":"2'), (b'"library": "', b'"library":  ')),
+        *((b'"scan": "', b'"scan": ['), (b'"reasons": {}', b'"reasons": []'), (b"PAR1", b"PAR2")),
+        *((b"depart_code", b"depart_cod\xff"), (b"sailing_id", b"sailing_ie")),
     ]
     for old, new in changes:
         assert old in content
@@ -224,6 +196,7 @@ def test_a_tampered_part_is_asked_again(complete, make_client, folder):
         assert complete.to_frame()["search"].nunique() == SIZE / 2
     assert complete.run(make_client).is_complete
     check_rows(folder)
+    assert sorted(file.name for file in folder.iterdir()) == [".lock", FIRST, SECOND, "scan.json"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no named pipes")
@@ -235,9 +208,7 @@ def test_a_pipe_in_place_of_a_file_does_not_block(complete, make_client, folder)
         content = (folder / name).read_bytes()
         (folder / name).unlink()
         os.mkfifo(folder / name)
-        with pytest.raises(InvalidInputError, match=problem) as caught:
-            complete.run(make_client)
-        assert caught.value.field == "folder"
+        assert_refused(problem, partial(complete.run, make_client))
         (folder / name).unlink()
         (folder / name).write_bytes(content)
     (folder / FIRST).unlink()
@@ -248,15 +219,9 @@ def test_a_pipe_in_place_of_a_file_does_not_block(complete, make_client, folder)
 
 
 def test_a_full_disk_leaves_whole_parts(scan, make_client, folder, monkeypatch):
+    full = OSError(errno.ENOSPC, "No space left on device")
     # The manifest, its folder, the first part and its folder fit.
-    synced = []
-
-    def fsync(descriptor):
-        synced.append(descriptor)
-        if len(synced) > 4:
-            raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "fsync", Mock(side_effect=[None] * 4 + [full] * SIZE))
     with pytest.raises(OSError, match=r"No space left on device: '.*part-0000\d.parquet'"):
         scan.run(make_client)
     monkeypatch.undo()
@@ -268,12 +233,9 @@ def test_a_full_disk_leaves_whole_parts(scan, make_client, folder, monkeypatch):
     check_rows(folder)
 
 
-def test_two_scans_do_not_share_a_folder(scan, make_client, folder):
-    with (
-        storage.lock(folder),
-        pytest.raises(InvalidInputError, match="another thread scans into this folder"),
-    ):
-        scan.run(make_client)
+def test_two_threads_do_not_share_a_folder(scan, make_client, folder):
+    with storage.lock(folder):
+        assert_refused("another thread scans into this folder", partial(scan.run, make_client))
     assert scan.run(make_client).is_complete
 
 
@@ -289,13 +251,10 @@ with lock(Path(sys.argv[1])):
 
 @LONG
 def test_two_processes_do_not_share_a_folder(scan, make_client, folder):
-    with subprocess.Popen(
-        [sys.executable, "-c", LOCKED, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as other:
-        assert other.stdout is not None
+    command, pipe = [sys.executable, "-c", LOCKED, str(folder)], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe) as other:
         assert other.stdout.readline().strip() == b"locked"
-        with pytest.raises(InvalidInputError, match="another process scans into this folder"):
-            scan.run(make_client)
+        assert_refused("another process scans into this folder", partial(scan.run, make_client))
         other.kill()
     assert scan.run(make_client).is_complete
 

@@ -11,7 +11,6 @@ from ferry_sdk.sandbox import Sandbox
 from ferry_sdk.scan.searches import CompanyRoute, Search
 from ferry_sdk.scan.tables import Answer, Rows
 from tests.scan.season import DAYS, LONE
-from tests.support.tables import each
 from tests.support.trip import NOW, found
 
 SEARCH = Search(CompanyRoute("FRMRS", "TNLGN", "1", "CTN"), DAYS[0], LONE)
@@ -24,81 +23,59 @@ def sailing():
         yield found(ferry)
 
 
-def rows(answer):
+def rows(*found, **answer):
+    """Return the rows of an answer with these sailings."""
     made = Rows()
-    made.add(answer)
+    made.add(Answer(SEARCH, NOW, *found, **answer))
     return made.table().to_pylist()
 
 
-@each(
-    ("amount", "status"),
-    [
-        ("82.5", "answered"),
-        ("0", "answered"),
-        ("82.12345", "unreadable"),
-        ("164.60000000000002", "unreadable"),
-        ("99999999999999.9999", "answered"),
-        ("100000000000000", "unreadable"),
-        ("1E+40", "unreadable"),
-        (f"82.{'0' * 60}", "answered"),
-        ("0E+5000", "answered"),
-    ],
-)
-def test_no_price_is_rounded(sailing, amount, status):
-    tariff = sailing.tariffs[0].model_copy(update={"amount": Decimal(amount)})
-    changed = sailing.model_copy(update={"tariffs": (tariff,)})
-    (row,) = rows(Answer(SEARCH, NOW, Records([changed])))
-    assert row["status"] == status
-    assert row["price"] == (Decimal(amount) if status == "answered" else None)
+PRICES = {
+    "answered": ["82.5", "0", "99999999999999.9999", f"82.{'0' * 60}", "0E+5000"],
+    "unreadable": ["82.12345", "164.60000000000002", "100000000000000", "1E+40"],
+}
 
 
-def test_a_moment_without_a_year_in_utc_is_a_row(sailing):
+def test_a_row_has_the_price_and_the_moments_of_its_sailing_and_no_price_is_rounded(sailing):
+    with localcontext(Context(prec=3)):  # the price does not depend on it
+        first, *_ = rows(Records([sailing]))
+    assert first["price"] == sailing.tariffs[0].amount
+    assert first["depart_at"] == sailing.depart_at
+    assert first["arrive_local"] == sailing.arrive_at.replace(tzinfo=None)
+    assert first["asked_at"] == NOW
+    for status, amounts in PRICES.items():
+        for amount in map(Decimal, amounts):
+            tariff = sailing.tariffs[0].model_copy(update={"amount": amount})
+            (row,) = rows(Records([sailing.model_copy(update={"tariffs": (tariff,)})]))
+            expected = (status, amount if status == "answered" else None)
+            assert (row["status"], row["price"]) == expected, amount
+
+
+def test_a_sailing_that_cannot_be_read_or_has_no_fare_has_a_row(sailing):
     late = datetime.max.replace(tzinfo=timezone(timedelta(hours=-1)))
     tariff = sailing.tariffs[0].model_copy(update={"expiration_date": late})
     for change in ({"arrive_at": late}, {"tariffs": (tariff,)}):
-        (row,) = rows(Answer(SEARCH, NOW, Records([sailing.model_copy(update=change)])))
+        (row,) = rows(Records([sailing.model_copy(update=change)]))
         reason = "a moment before the year 1 or after 9999 in UTC"
         assert (row["status"], row["reason"]) == ("unreadable", reason)
-
-
-def test_a_fare_that_is_not_valid_one_way_is_left_out(sailing):
-    locked = sailing.tariffs[0].model_copy(update={"roundtrip_locked": True})
-    without_fare = sailing.model_copy(update={"tariffs": (locked,)})
-    without_place = sailing.model_copy(update={"places": ()})
-    (row,) = rows(Answer(SEARCH, NOW, Records([without_fare, without_place])))
-    assert (row["status"], row["price"]) == ("nothing", None)
-
-
-def test_a_sailing_that_cannot_be_read_has_a_row(sailing):
     lost = Unreadable(1, "tariffs[0].amount", "expected a number", raw={})
-    *_, row = rows(Answer(SEARCH, NOW, Records([sailing], [lost])))
-    (only,) = rows(Answer(SEARCH, NOW, Records([], [lost])))
-    first, *_ = rows(Answer(SEARCH, NOW, Records([sailing], [lost])))
+    first, *_, last = rows(Records([sailing], [lost]))
+    (only,) = rows(Records([], [lost]))
     assert first == only == {**only, "status": "unreadable"}
     assert only["reason"] == "tariffs[0].amount: expected a number"
-    assert row["status"] == "answered"
-
-
-def test_a_search_that_finds_no_sailing_is_answered():
-    error = NoSailingsError("nothing", status_code=404)
-    for answer in (Answer(SEARCH, NOW, error=error), Answer(SEARCH, NOW)):
-        (row,) = rows(answer)
+    assert last["status"] == "answered"
+    locked = sailing.tariffs[0].model_copy(update={"roundtrip_locked": True})
+    without_fare = sailing.model_copy(update={"tariffs": (locked,)})  # it is not valid one way
+    without_place = sailing.model_copy(update={"places": ()})
+    (row,) = rows(Records([without_fare, without_place]))
+    assert (row["status"], row["price"]) == ("nothing", None)
+    for no_sailing in ({"error": NoSailingsError("nothing", status_code=404)}, {}):
+        (row,) = rows(**no_sailing)
         assert (row["status"], row["search"]) == ("nothing", KEY)
 
 
 def test_searches_whose_ids_contain_separators_have_different_keys():
     for separator in ("/", '", "', "\\"):
-        first, second = (
-            Search(CompanyRoute("FRMRS", "TNLGN", *ends), DAYS[0], LONE)
-            for ends in ((f"1{separator}2", "CTN"), ("1", f"2{separator}CTN"))
-        )
-        assert first.key != second.key, separator
-
-
-def test_a_row_has_the_price_and_the_moments_of_its_sailing(sailing):
-    with localcontext(Context(prec=3)):  # the price does not depend on it
-        first, *_ = rows(Answer(SEARCH, NOW, Records([sailing])))
-    assert first["price"] == sailing.tariffs[0].amount
-    assert first["depart_at"] == sailing.depart_at
-    assert first["arrive_local"] == sailing.arrive_at.replace(tzinfo=None)
-    assert first["asked_at"] == NOW
+        ends = (f"1{separator}2", "CTN"), ("1", f"2{separator}CTN")
+        keys = {Search(CompanyRoute("FRMRS", "TNLGN", *one), DAYS[0], LONE).key for one in ends}
+        assert len(keys) == 2, separator

@@ -5,51 +5,46 @@ import json
 import os
 import signal
 import sys
-import threading
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
 from importlib import reload
 from io import StringIO
+from unittest.mock import Mock
 
 import pyarrow.parquet as pq
 import pytest
 
-from ferry_sdk import (
-    AsyncFerry,
-    AuthenticationError,
-    ConfigurationError,
-    ConnectionFailedError,
-    Ferry,
-    InvalidInputError,
-    Rate,
-    Route,
-    SearchPassenger,
-    Traveller,
-)
+from ferry_sdk import AsyncFerry, Ferry, Rate, Route, SearchPassenger, Traveller, errors
 from ferry_sdk import scan as package
 from ferry_sdk.scan import Party
 from ferry_sdk.scan.progress import show_progress
 from ferry_sdk.scan.report import ScanReport
+from tests.backend.gathering import UnderWay, eventually
 from tests.scan.season import DAYS, LONE, PAIR, SIZE, check_rows, new_scan, rows_of
 from tests.support.exchanges import caught
 from tests.support.tables import each
 from tests.support.trip import TRAVELLERS
 
 
+def route_of(*companies):
+    return Route("1", "ITGOA", "TNLGN", "Genoa", "Tunis", companies, timedelta(hours=1))
+
+
 def searches(sandbox):
     return sandbox.counters.requests["availability.search"]
 
 
-def test_a_scan_finds_what_a_calendar_finds(scan, make_client, ferry, ferry_sandbox, folder):
+def test_a_scan_finds_what_a_calendar_finds_with_exact_money(
+    scan, make_client, ferry, ferry_sandbox, folder
+):
     report = scan.run(make_client)
     assert searches(ferry_sandbox) == report.size == report.done == SIZE
     rows = check_rows(folder)
+    days = {"start": DAYS[0], "end": DAYS[-1]}
     for party in (LONE, PAIR):
-        calendar = ferry.trips.calendar(
-            "Genoa", "Tunis", start=DAYS[0], end=DAYS[-1], passengers=party.passengers
-        )
+        calendar = ferry.trips.calendar("Genoa", "Tunis", **days, passengers=party.passengers)
         mine = [row for row in rows if row["party"] == party.name and row["price"] is not None]
         for day, one in calendar.items():
             fares = [row for row in mine if row["day"] == day]
@@ -57,36 +52,33 @@ def test_a_scan_finds_what_a_calendar_finds(scan, make_client, ferry, ferry_sand
             found = None if cheapest is None else (cheapest["price"], cheapest["currency"])
             assert found == (None if one.price is None else (one.price, one.currency)), day
             assert len({row["sailing_id"] for row in fares}) == one.sailings
-
-
-def test_money_is_exact_and_moments_have_a_zone(scan, make_client, folder):
-    scan.run(make_client)
+    # Money is exact, and moments have a zone.
     schema = pq.read_schema(folder / "part-00000.parquet")
     kinds = {name: str(schema.field(name).type) for name in schema.names}
     assert kinds["price"] == "decimal128(18, 4)"
     assert kinds["day"] == "date32[day]"
     moments = {name for name, kind in kinds.items() if kind == "timestamp[us, tz=UTC]"}
     assert moments == {"asked_at", "depart_at", "arrive_at", "expires_at"}
-    row = next(row for row in check_rows(folder) if row["status"] == "answered")
+    row = next(row for row in rows if row["status"] == "answered")
     assert isinstance(row["price"], Decimal)
     assert row["depart_at"].utcoffset() == timedelta(0)
     assert row["depart_local"].date() == row["day"]
     frame = scan.to_frame()
-    assert len(frame) == len(check_rows(folder))
+    assert len(frame) == len(rows)
     assert isinstance(frame["price"].dropna().iloc[0], Decimal)
     floats = scan.to_frame(by="tariff", money="float")
     assert floats["price"].tolist() == frame["price"].dropna().astype("float64").tolist()
     assert {*floats["status"]} == {"answered"} < {*frame["status"]}
     assert scan.to_frame(money="float")["price"].isna().equals(frame["price"].isna())
     for option in ({"money": "Float"}, {"by": "sailing"}):
-        with pytest.raises(InvalidInputError, match=r"expected \w+ or \w+"):
+        with pytest.raises(errors.InvalidInputError, match=r"expected \w+ or \w+"):
             scan.to_frame(**option)
 
 
 def test_the_size_is_known_before_a_search_is_sent(
     scan, make_client, ferry, ferry_sandbox, folder, monkeypatch
 ):
-    with pytest.raises(ConfigurationError, match=r"plan\(client\).*FERRY_TOKEN"):
+    with pytest.raises(errors.ConfigurationError, match=r"plan\(client\).*FERRY_TOKEN"):
         _ = scan.size
     monkeypatch.setenv("FERRY_TOKEN", ferry_sandbox.token)
     monkeypatch.setenv("FERRY_BASE_URL", ferry_sandbox.base_url)
@@ -149,41 +141,30 @@ def test_one_journey_between_two_pairs_of_ports_is_two_searches(
     assert len(kept) == SIZE / 2
     frame = scan.to_frame()
     assert frame.groupby("search")["depart_code"].nunique().max() == 1
-    with pytest.raises(InvalidInputError, match="with other routes"):
+    with pytest.raises(errors.InvalidInputError, match="with other routes"):
         _ = new_scan(folder, routes=[there, there], companies=["GNV"]).report
 
 
-def test_an_invalid_token_ends_the_scan(scan, ferry, ferry_sandbox, folder):
-    other = partial(AsyncFerry, "other", base_url=ferry_sandbox.base_url)
-    with pytest.raises(AuthenticationError):
-        scan.run(other, concurrency=4)
+def test_an_error_that_all_searches_meet_ends_the_scan(scan, ferry, ferry_sandbox, folder):
+    client = partial(AsyncFerry, base_url=ferry_sandbox.base_url)
+    with pytest.raises(errors.AuthenticationError):
+        scan.run(partial(client, "other"), concurrency=4)
     assert searches(ferry_sandbox) < SIZE / 2
     assert scan.run(ferry).is_complete
     check_rows(folder)
+    unreachable = new_scan(folder.with_name("other"), routes=[route_of("GNV")])
+    with pytest.raises(errors.ConnectionFailedError):
+        unreachable.run(partial(AsyncFerry, "token", base_url="http://127.0.0.1:9", max_retries=0))
+    assert unreachable.report.done == 0
 
 
 def test_what_a_token_function_raises_is_not_in_the_manifest(ferry_sandbox, folder):
+    # The first token reads the routes.
+    token = Mock(side_effect=[ferry_sandbox.token, *[ValueError("the secret is 1234")] * SIZE])
     scan = new_scan(folder, routes=[("ITGOA", "TNLGN")])
-
-    asked = []
-
-    def token():
-        asked.append(None)
-        if len(asked) > 1:  # the first one reads the routes
-            raise ValueError("the secret is 1234")
-        return ferry_sandbox.token
-
     with pytest.raises(ValueError, match="1234"):
         scan.run(partial(AsyncFerry, token, base_url=ferry_sandbox.base_url))
     assert '"error": "ValueError"' in (folder / "scan.json").read_text("utf-8")
-
-
-def test_a_service_that_cannot_be_reached_ends_the_scan(folder):
-    routes = [Route("1", "ITGOA", "TNLGN", "Genoa", "Tunis", ("GNV",), timedelta(hours=1))]
-    scan = new_scan(folder, routes=routes)
-    with pytest.raises(ConnectionFailedError):
-        scan.run(partial(AsyncFerry, "token", base_url="http://127.0.0.1:9", max_retries=0))
-    assert scan.report.done == 0
 
 
 @pytest.mark.own_http_client(reason="a caller's own client is of one event loop")
@@ -221,18 +202,17 @@ def test_threads_that_wait_for_a_turn_send_nothing_after_ctrl_c(
     before = sum(ferry_sandbox.counters.requests.values())
 
     def interrupt():
-        while len(rate._queue()._others) < 4:  # the first request has been answered
-            threading.Event().wait(0.005)
+        # The first request has been answered.
+        eventually(lambda: len(rate._queue()._others) >= 4)
         os.kill(os.getpid(), signal.SIGINT)
 
-    thread = threading.Thread(target=interrupt)
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=rate) as limited:
-        thread.start()
+        interruption = UnderWay(interrupt)
         with pytest.raises(KeyboardInterrupt):
             scan.run(limited, concurrency=4)
         assert not rate._queue()._others
         assert sum(ferry_sandbox.counters.requests.values()) - before <= 1
-    thread.join()
+    interruption.value()
     kept = searches(ferry_sandbox)
     assert kept == are_routes_known
     assert scan.run(ferry).is_complete
@@ -252,33 +232,24 @@ def test_a_scan_runs_where_an_event_loop_runs_already(scan, ferry_sandbox, folde
 
 
 @each(
-    ("field", "value"),
+    ("field", "values"),
     [
-        ("routes", []),
-        ("routes", "Genoa"),
-        ("routes", ["Genoa", "Tunis"]),
-        ("dates", (DAYS[1], DAYS[0])),
-        ("dates", (DAYS[0],)),
-        ("dates", ("soon", "later")),
-        ("parties", []),
-        ("parties", [LONE, LONE]),
-        ("companies", []),
-        ("companies", "GNV"),
-        ("companies", ["\ud800"]),
-        ("parties", [Party("\ud800", TRAVELLERS[:1])]),
-        ("part_size", 19),
-        ("part_size", 101),
+        ("routes", [[], "Genoa", ["Genoa", "Tunis"]]),
+        ("dates", [(DAYS[1], DAYS[0]), (DAYS[0],), ("soon", "later")]),
+        ("parties", [[], [LONE, LONE], [Party("\ud800", TRAVELLERS[:1])]]),
+        ("companies", [[], "GNV", ["\ud800"]]),
+        ("part_size", [19, 101]),
     ],
 )
-def test_an_invalid_argument_is_named(folder, field, value):
-    assert caught(InvalidInputError, new_scan, folder, **{field: value}).field == field
-    assert not folder.exists()
-
-
-def test_a_path_that_can_be_no_folder_is_refused_before_anything_is_asked(tmp_path):
-    (tmp_path / "fares").write_bytes(b"")
-    for wrong in ("a\0b", "a" * 300, tmp_path / "fares", ""):
-        assert caught(InvalidInputError, new_scan, wrong).field == "folder"
+def test_an_invalid_argument_is_named(folder, field, values):
+    for value in values:
+        refused = caught(errors.InvalidInputError, new_scan, folder, **{field: value})
+        assert refused.field == field, value
+        assert not folder.exists()
+    folder.write_bytes(b"")
+    for wrong in ("a\0b", "a" * 300, folder, ""):
+        assert caught(errors.InvalidInputError, new_scan, wrong).field == "folder"
+    folder.unlink()
 
 
 def test_a_party_has_records_and_the_ages_of_each_day():
@@ -291,40 +262,37 @@ def test_a_party_has_records_and_the_ages_of_each_day():
     assert [one["age"] for one in asked["passengers"]] == [49]
     assert [one["age"] for one in asked["passengers_on_last_day"]] == [50]
     named = [{**TRAVELLERS[0], "first_name": "Marguerite"}]
-    assert caught(InvalidInputError, Party, "pair", named).field == "passengers[0].first_name"
+    for passengers, field in ((named, "passengers[0].first_name"), (None, "passengers")):
+        assert caught(errors.InvalidInputError, Party, "pair", passengers).field == field
 
 
 def test_a_party_is_measured_on_the_days_of_the_scan_only(folder):
     unborn = Traveller(gender="Female", birth_date=DAYS[0] + timedelta(1))
     party = Party("soon", [{"type": "Adult", "gender": "Male", "age": 34}, unborn])
     new_scan(folder, parties=[party], dates=(DAYS[1], DAYS[1]))
-    refused = caught(InvalidInputError, new_scan, folder, parties=[party])
+    refused = caught(errors.InvalidInputError, new_scan, folder, parties=[party])
     assert refused.field == "passengers[1].birth_date"
     assert "after the day of travel" in str(refused)
-    assert caught(InvalidInputError, Party, "none", None).field == "passengers"
 
 
 def test_a_route_that_nobody_is_known_to_sail_is_an_error(make_client, folder):
-    with pytest.raises(InvalidInputError, match="no company sails from ESTRF to ITGOA"):
+    with pytest.raises(errors.InvalidInputError, match="no company sails from ESTRF to ITGOA"):
         new_scan(folder, routes=[("ESTRF", "ITGOA")]).run(make_client)
-    unknown = Route("1", "ITGOA", "TNLGN", "Genoa", "Tunis", (), timedelta(hours=1))
-    assert caught(InvalidInputError, new_scan, folder, routes=[unknown]).field == "companies"
+    unknown = route_of()
+    assert caught(errors.InvalidInputError, new_scan, folder, routes=[unknown]).field == "companies"
     assert new_scan(folder, routes=[unknown], companies=["GNV"]).size == SIZE / 2
 
 
-class Terminal(StringIO):
-    def isatty(self):
-        return True
-
-
-@each(("stream", "is_shown"), [(StringIO(), False), (Terminal(), True)])
-def test_progress_is_shown_on_a_terminal_only(monkeypatch, stream, is_shown):
+@each("is_terminal", [False, True])
+def test_progress_is_shown_on_a_terminal_only(monkeypatch, is_terminal):
+    stream = StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: is_terminal)
     monkeypatch.setattr("sys.stderr", stream)
     reports = [ScanReport(60, 30, 10, 5), ScanReport(60)]
     with show_progress(lambda: reports[-1]) as show:
         reports.pop()
         show()
-    assert ("45/60" in stream.getvalue(), "5 failed" in stream.getvalue()) == (is_shown,) * 2
+    assert ("45/60" in stream.getvalue(), "5 failed" in stream.getvalue()) == (is_terminal,) * 2
 
 
 def test_the_package_without_pyarrow_names_the_extra(monkeypatch):

@@ -1,10 +1,10 @@
 """Calls of every kind made through every kind of HTTP client, and what they have to tell."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from ferry_sdk import FerryError, OutcomeUnknownError
 from tests.backend.gathering import eventually
@@ -12,33 +12,21 @@ from tests.support.both import Clients
 from tests.support.injected import LIBRARIES
 from tests.support.trip import PASSENGERS
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk import Ferry, RawResponse
-
-_SOON = 0.05
-"""Seconds after which a client gives up what is to hang."""
-_LATE = 20.0
-"""Seconds after which it gives up anything else."""
-
+_SOON, _LATE = 0.05, 20.0
+"""Seconds after which a client gives up what is to hang, and anything else."""
 ABANDONED_BODY = "ignore:Async generator 'httpx._content.ByteStream:ResourceWarning"
 """What trio says where httpx, not httpx2, leaves a body that it could not send to the collector."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """A call that the scripted service answers.
+    """A call that the scripted service answers, by the method and path of its request.
 
-    Attributes:
-        line: Method and path of its request.
-        make: Makes it.
-        is_write: Whether it may be sent only once.
-        is_read_back: Whether a lost reply is made good by a read.
+    A write may be sent only once; a lost reply may be made good by a read.
     """
 
     line: str
-    make: Callable[[Ferry], RawResponse[Any]]
+    make: Callable
     is_write: bool = False
     is_read_back: bool = False
 
@@ -48,16 +36,10 @@ READ = Call("GET /api/port", lambda ferry: ferry.with_raw_response.catalogue.por
 
 def creation(availability_id="a-1"):
     """A write of what it books."""
-    return Call(
-        "POST /api/booking",
-        lambda ferry: ferry.with_raw_response.bookings.create(
-            availabilities=[
-                {"availability_id": availability_id, "tariff_id": "t-1", "place_id": "p-1"}
-            ],
-            passengers=PASSENGERS[:1],
-        ),
-        is_write=True,
-    )
+    selection = {"availability_id": availability_id, "tariff_id": "t-1", "place_id": "p-1"}
+    booking = {"availabilities": [selection], "passengers": PASSENGERS[:1]}
+    make = lambda ferry: ferry.with_raw_response.bookings.create(**booking)  # noqa: E731
+    return Call("POST /api/booking", make, is_write=True)
 
 
 CREATE = creation()
@@ -73,22 +55,18 @@ class Caller:
     """Makes clients on top of an HTTP client of one library, sync or on one event loop."""
 
     def __init__(self, library, portal, trusted):
-        self.library: Any = LIBRARIES[library]
+        self.library = LIBRARIES[library]
         self.is_async = portal is not None
         self._clients = Clients(portal)
         self._trusted = trusted
-        self._https: list[Any] = []
+        self._https = []
         self.tries = 0
 
     def ferry(self, url, *, second=None, hangs=(), timeout=_LATE, **options):
         """A client of the service there, on an HTTP client with these options.
 
-        Args:
-            url: The service's address.
-            second: Called before the second attempt leaves.
-            hangs: The parts of the first attempt that it gives up soon.
-            timeout: Seconds after which it gives up each other part.
-            options: What the HTTP client is made with.
+        `second` is called before the second attempt leaves, which gives up no part soon. The first
+        one gives up the parts that hang.
         """
 
         def noted(request):
@@ -105,14 +83,8 @@ class Caller:
         hooks = {"request": [noted_async if self.is_async else noted]}
         http_client = kind(**{"verify": self._trusted, "event_hooks": hooks} | options)
         self._https.append(http_client)
-        return self._clients(
-            "token",
-            base_url=url,
-            allow_http=True,
-            http_client=http_client,
-            timeout=timeout,
-            max_retries=2,
-        )
+        settings = {"base_url": url, "allow_http": True, "timeout": timeout, "max_retries": 2}
+        return self._clients("token", http_client=http_client, **settings)
 
     def hurry(self, request, limits):
         """Change the seconds that parts of a request may take."""
@@ -162,8 +134,7 @@ def is_never_sent(caller, call, ferry, *kinds):
 def is_sent_once(caller, call, ferry, service, *, seen=0):
     """Check that what may have arrived is said to have: a read goes on, a write does not.
 
-    Args:
-        seen: How many of the request the service has read whole when it fails.
+    The service has read as many whole requests as `seen` when it fails.
     """
     if not call.is_write:
         raw = call.make(ferry)
@@ -188,8 +159,6 @@ def is_sent_once(caller, call, ferry, service, *, seen=0):
 
 def failure(call, ferry):
     """The error that the call ends with."""
-    try:
+    with pytest.raises(FerryError) as failed:
         call.make(ferry)
-    except FerryError as error:
-        return error
-    raise AssertionError("the call was to fail")
+    return failed.value

@@ -1,6 +1,7 @@
 """Fixtures: every kind of HTTP client, every kind of call, certificates to trust or not."""
 
 import ssl
+from functools import partial
 
 import pytest
 import trustme
@@ -47,13 +48,17 @@ def untrusted():
     return of_a_server(trustme.CA(), "localhost")
 
 
-@pytest.fixture(params=mostly_long(["sync", "asyncio", "trio"], short=2))
-def caller(request, library, trusted):
+def caller_of(request, make):
+    """Make a caller on the event loop of the request's parameter, or a sync one."""
     loop = request.param
-    portal = None if loop == "sync" else request.getfixturevalue(f"{loop}_portal")
-    made = Caller(library, portal, trusted)
+    made = make(portal=None if loop == "sync" else request.getfixturevalue(f"{loop}_portal"))
     yield made
     made.close()
+
+
+@pytest.fixture(params=mostly_long(["sync", "asyncio", "trio"], short=2))
+def caller(request, library, trusted):
+    yield from caller_of(request, partial(Caller, library, trusted=trusted))
 
 
 @pytest.fixture(params=mostly_long(LIBRARIES))
@@ -61,17 +66,11 @@ def library(request):
     return request.param
 
 
-@pytest.fixture(params=[pytest.param(READ, id="read"), pytest.param(CREATE, id="create")])
+@pytest.fixture(params=[READ, CREATE], ids=["read", "create"])
 def call(request):
     return request.param
 
 
-@pytest.fixture(
-    params=[
-        pytest.param(READ, id="read"),
-        pytest.param(CREATE, id="create"),
-        pytest.param(CONFIRM, id="confirm"),
-    ]
-)
+@pytest.fixture(params=[READ, CREATE, CONFIRM], ids=["read", "create", "confirm"])
 def any_call(request):
     return request.param

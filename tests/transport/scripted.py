@@ -1,7 +1,5 @@
 """A service of real sockets that does, connection after connection, what a script says."""
 
-from __future__ import annotations
-
 import json
 import socket
 import struct
@@ -12,7 +10,6 @@ from tests.support import samples
 
 _LONG = 20.0
 """Seconds after which nothing of a test can be right any more."""
-
 _ANSWERS = {
     "GET /api/port": {"ports": []},
     "POST /api/booking": samples.BOOKING_CREATED,
@@ -32,18 +29,17 @@ class Service:
     """
 
     def __init__(self, *scripts, listening=True, backlog=16):
-        self.asked: list[str] = []
-        self.tunnels: list[str] = []
-        self.heard = 0
+        self.asked, self.tunnels, self.heard = [], [], 0
         self.stopped = threading.Event()
         self._backlog = backlog
         self._scripts = list(scripts)
-        self._threads: list[threading.Thread] = []
-        self._connections: list[Connection] = []
+        self._threads, self._connections = [], []
         self._open = ExitStack()
         self.listener = self._open.enter_context(socket.socket())
         self.listener.bind(("127.0.0.1", 0))
-        self.port: int = self.listener.getsockname()[1]
+        self.port = self.listener.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.secure_url = f"https://localhost:{self.port}"
         if listening:
             self.listen()
 
@@ -66,16 +62,6 @@ class Service:
         """How many connections it has taken."""
         return len(self._connections)
 
-    @property
-    def url(self):
-        """Its address without TLS."""
-        return f"http://127.0.0.1:{self.port}"
-
-    @property
-    def secure_url(self):
-        """Its address with TLS."""
-        return f"https://localhost:{self.port}"
-
     def __enter__(self):
         return self
 
@@ -96,8 +82,7 @@ class Service:
     def _accepting(self):
         with suppress(OSError):
             while not self.stopped.is_set():
-                accepted, _ = self.listener.accept()
-                connection = Connection(self, accepted)
+                connection = Connection(self, self.listener.accept()[0])
                 self._connections.append(connection)
                 script = self._scripts.pop(0) if len(self._scripts) > 1 else self._scripts[0]
                 self._start(self._follow, script, connection)
@@ -110,17 +95,11 @@ class Service:
 
 
 class Connection:
-    """One accepted connection.
-
-    Attributes:
-        service: Whose it is.
-        socket: The socket, of TLS once it was secured.
-    """
+    """One accepted connection of a service; its socket is of TLS once it was secured."""
 
     def __init__(self, service, accepted):
         accepted.settimeout(_LONG)
-        self.service = service
-        self.socket = accepted
+        self.service, self.socket = service, accepted
         self._unread = b""
 
     def receive(self, most=65536):
@@ -131,22 +110,15 @@ class Connection:
 
     def request(self):
         """Read a request whole; None where the client closes instead."""
-        head = self._until(b"\r\n\r\n")
-        if head is None:
-            return None
-        length = next(
-            (
-                int(line.partition(b":")[2])
-                for line in head.split(b"\r\n")
-                if line.lower().startswith(b"content-length:")
-            ),
-            0,
-        )
-        while len(self._unread) < length:
-            received = self.receive()
-            if not received:
+        while b"\r\n\r\n" not in self._unread:
+            if not self._receive_more():
                 return None
-            self._unread += received
+        head, _, self._unread = self._unread.partition(b"\r\n\r\n")
+        fields = dict(line.partition(b":")[::2] for line in head.lower().split(b"\r\n"))
+        length = int(fields.get(b"content-length", 0))
+        while len(self._unread) < length:
+            if not self._receive_more():
+                return None
         self._unread = self._unread[length:]
         method, target = head.split(b" ", 2)[:2]
         _, is_absolute, path = target.decode().rpartition("://")
@@ -177,14 +149,10 @@ class Connection:
             self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()
 
-    def _until(self, end):
-        while end not in self._unread:
-            received = self.receive()
-            if not received:
-                return None
-            self._unread += received
-        found, _, self._unread = self._unread.partition(end)
-        return found
+    def _receive_more(self):
+        received = self.receive()
+        self._unread += received
+        return bool(received)
 
 
 def answer_to(line):
@@ -199,18 +167,13 @@ def serve(connection):
 
 
 def serve_once(connection):
-    """Answer one request and close, unannounced."""
+    """Answer one request."""
     connection.send("200 OK", answer_to(connection.request() or ""))
 
 
 def hang(connection):
     """Say nothing."""
     connection.service.stopped.wait(_LONG)
-
-
-def cut(connection):
-    """Close at once."""
-    connection.close()
 
 
 def half_a_head(connection):
@@ -238,21 +201,9 @@ def over_tls(context, script=serve):
     return in_turn(lambda connection: connection.secure(context), script)
 
 
-def read_request(connection):
-    """Read a request and leave it unanswered."""
-    connection.request()
-
-
 def read_bytes(count):
     """Read the first bytes of a request and no more."""
-
-    def read(connection):
-        for _ in range(count):
-            connection.receive(1)
-
-    return read
+    return in_turn(*[lambda connection: connection.receive(1)] * count)
 
 
-def reset(connection):
-    """Close with a reset."""
-    connection.reset()
+cut, reset, read_request = Connection.close, Connection.reset, Connection.request

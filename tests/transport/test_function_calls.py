@@ -1,46 +1,25 @@
 """How many Python functions a call enters, which depends on no machine and no load.
 
-A call may enter at most 10 % more functions than `function_calls.json` records for this Python, or
-for the newest recorded Python before it. This command records the numbers of the running Python
-anew, and prints them without ``--record``::
-
-    python -m tests.transport.test_function_calls --record
-
-Record in an environment with the lowest versions of the dependencies: most of them enter more
-functions of their own than the newest ones. The library's own functions are the same with all.
+A call may enter at most 10 % more than `function_calls.json` records for this Python, or for the
+newest recorded one before it. `COMMAND` records anew, and prints without ``--record``; record with
+the lowest versions of the dependencies: most of them enter more functions than the newest ones.
 """
-
-from __future__ import annotations
 
 import asyncio
 import gc
 import json
 import re
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any
 from unittest.mock import patch
 
 from benchmarks._memory_client import AsyncMemoryClient, MemoryClient, MemoryReply, always, by_word
 from benchmarks._payload import CREATED, FEE, REFUSED, TOKEN, booking, mcp_created
-from ferry_sdk import (
-    AsyncFerry,
-    BookingConfirmation,
-    BookingCreated,
-    BookingCreateError,
-    CancellationFee,
-    Ferry,
-    FerryError,
-    Travellers,
-)
+from ferry_sdk import AsyncFerry, Ferry, FerryError, Travellers
 from ferry_sdk._runtime import threads
 from ferry_sdk.journal import Journal
 from tests.support.tables import each
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import FrameType
 
 RECORD = Path(__file__).with_name("function_calls.json")
 COMMAND = "python -m tests.transport.test_function_calls --record"
@@ -49,46 +28,24 @@ WARM_UPS = 3
 """Calls before the counted ones: they load modules and open the journal and the MCP session."""
 ROUNDS = 5
 PARTIES = [
-    Travellers(
-        [
-            {name: value for name, value in one.items() if name != "type"}
-            for one in booking(number)["passengers"]
-        ]
-    )
+    Travellers([{**one, "type": None} for one in booking(number)["passengers"]])
     for number in range(WARM_UPS + ROUNDS)
 ]
 """Made once, as a shop does: the same list is searched and booked."""
 HARNESS = ("benchmarks", __name__.partition(".")[0])
-UUID = "4ee86a9c-1e54-4bd2-9b31-2f3c3b8d7e6f"
+WITH_A_UUID = always(MemoryReply(CREATED, request_id="4ee86a9c-1e54-4bd2-9b31-2f3c3b8d7e6f"))
 
 
-@dataclass(frozen=True)
-class Case:
-    """A kind of call.
-
-    Attributes:
-        answer: Returns the reply to a URL and a body.
-        call: Makes the call; other numbers give other travellers.
-        outcome: The type of what the call returns or raises.
-        has_journal: Whether the client has a journal.
-    """
-
-    answer: Callable[[str, bytes], MemoryReply]
-    call: Callable[[Any, int], Any]
-    outcome: type
-    has_journal: bool = False
-
-
-def confirmed(_url: str, content: bytes) -> MemoryReply:
+def confirmed(_url, content):
     reply = {"status": "confirmed", "ticket_id": "t-1", "ticket_number": "CTN-0001"}
     return MemoryReply(json.dumps({"booking_id": json.loads(content)["id"], **reply}).encode())
 
 
-def create(ferry: Any, number: int) -> Any:
+def create(ferry, number):
     return ferry.bookings.create(**booking(number))
 
 
-def create_with_travellers(ferry: Any, number: int) -> Any:
+def create_with_travellers(ferry, number):
     """Make the same booking with travellers of known birth dates on a known day."""
     arguments = booking(number)
     (selection,) = arguments["availabilities"]
@@ -97,51 +54,49 @@ def create_with_travellers(ferry: Any, number: int) -> Any:
 
 
 CASES = {
-    "create": Case(always(MemoryReply(CREATED)), create, BookingCreated),
-    "create, id is a UUID": Case(
-        always(MemoryReply(CREATED, request_id=UUID)), create, BookingCreated
-    ),
-    "read": Case(
+    "create": (always(MemoryReply(CREATED)), create, "BookingCreated"),
+    "create, id is a UUID": (WITH_A_UUID, create, "BookingCreated"),
+    "read": (
         always(MemoryReply(FEE)),
         lambda ferry, number: ferry.bookings.cancel_fee(f"b-{number}"),
-        CancellationFee,
+        "CancellationFee",
     ),
-    "refused create": Case(always(MemoryReply(REFUSED, 422)), create, BookingCreateError),
-    "MCP create": Case(
+    "refused create": (always(MemoryReply(REFUSED, 422)), create, "BookingCreateError"),
+    "MCP create": (
         by_word(mcp_created()),
         lambda ferry, number: ferry.mcp.create_booking(**booking(number)),
-        BookingCreated,
+        "BookingCreated",
     ),
-    "confirmation with a journal": Case(
+    "confirmation with a journal": (
         confirmed,
         lambda ferry, number: ferry.bookings.confirm(f"b-{number}"),
-        BookingConfirmation,
-        has_journal=True,
+        "BookingConfirmation",
     ),
 }
-WITH_TRAVELLERS = Case(always(MemoryReply(CREATED)), create_with_travellers, BookingCreated)
+"""The reply to a URL and a body, the call of a number, and the type that it gives or raises."""
+WITH_TRAVELLERS = (always(MemoryReply(CREATED)), create_with_travellers, "BookingCreated")
 ROWS = [f"{kind} {name}" for name in CASES for kind in ("sync", "async")]
 
 
 class Counter:
     """A profile function that counts the Python functions which its thread enters."""
 
-    def __init__(self) -> None:
-        self.ours = self.all = 0
+    def __init__(self):
+        self.counts = {"ferry_sdk": 0, "all": 0}
 
-    def __call__(self, frame: FrameType, event: str, _argument: object) -> None:
+    def __call__(self, frame, event, _argument):
         package = frame.f_globals.get("__name__", "").partition(".")[0]
         if event == "call" and package not in HARNESS:
-            self.all += 1
-            self.ours += package == "ferry_sdk"
+            self.counts["all"] += 1
+            self.counts["ferry_sdk"] += package == "ferry_sdk"
 
 
-def no_thread(*_: object, **__: object) -> NoReturn:
+def no_thread(*_, **__):
     """Have the caller's thread do the work of the journal, where it is counted."""
     raise threads.NoThreadError
 
 
-async def outcome_of(call: Callable[[Any, int], Any], ferry: Any, number: int) -> object:
+async def outcome_of(call, ferry, number):
     try:
         result = call(ferry, number)
         return await result if isinstance(ferry, AsyncFerry) else result
@@ -149,21 +104,21 @@ async def outcome_of(call: Callable[[Any, int], Any], ferry: Any, number: int) -
         return error
 
 
-async def counts_of(row: str, cases: dict[str, Case] = CASES) -> dict[str, int]:
+async def counts_of(row, cases=CASES):
     """Return the largest numbers of functions that a call of a row enters."""
     kind, _, name = row.partition(" ")
-    case = cases[name]
+    answer, call, expected = cases[name]
     settings: Any = {"base_url": "https://ferry.example", "max_retries": 0}
     journal = Journal("sqlite://")
-    if case.has_journal:
+    if "journal" in name:
         settings["journal"] = journal
-    ferry: Any = (
-        Ferry(TOKEN, http_client=MemoryClient(case.answer), **settings)
+    ferry = (
+        Ferry(TOKEN, http_client=MemoryClient(answer), **settings)
         if kind == "sync"
-        else AsyncFerry(TOKEN, http_client=AsyncMemoryClient(case.answer), **settings)
+        else AsyncFerry(TOKEN, http_client=AsyncMemoryClient(answer), **settings)
     )
     for number in range(WARM_UPS):
-        await outcome_of(case.call, ferry, number)
+        await outcome_of(call, ferry, number)
     counters = [Counter() for _ in range(ROUNDS)]
     re.purge()  # an earlier row may have compiled the patterns of the same travellers
     gc.disable()  # the collector calls functions of other libraries
@@ -172,49 +127,42 @@ async def counts_of(row: str, cases: dict[str, Case] = CASES) -> dict[str, int]:
         with patch.object(threads, "start_thread", no_thread):
             for number, counter in enumerate(counters, WARM_UPS):
                 sys.setprofile(counter)
-                outcome = await outcome_of(case.call, ferry, number)
+                outcome = await outcome_of(call, ferry, number)
                 sys.setprofile(previous)
-                assert isinstance(outcome, case.outcome), outcome
+                assert type(outcome).__name__ == expected, outcome
     finally:
         sys.setprofile(previous)
         gc.enable()
         journal.close()
-    return {
-        "ferry_sdk": max(counter.ours for counter in counters),
-        "all": max(counter.all for counter in counters),
-    }
+    return {name: max(one.counts[name] for one in counters) for name in ("ferry_sdk", "all")}
 
 
-def recorded(row: str) -> dict[str, int]:
-    """Return the numbers of this Python, or of the newest recorded one before it."""
-    record = {tuple(map(int, name.split("."))): rows for name, rows in load().items()}
-    return record[max(version for version in record if version <= sys.version_info)][row]
-
-
-def load() -> dict[str, dict[str, dict[str, int]]]:
+def load():
     return json.loads(RECORD.read_text(encoding="utf-8"))
 
 
-def test_a_call_enters_no_more_functions_than_recorded() -> None:
+def test_a_call_enters_no_more_functions_than_recorded():
+    record = {tuple(map(int, name.split("."))): rows for name, rows in load().items()}
+    recorded = record[max(version for version in record if version <= sys.version_info)]
     too_many = []
     for row in ROWS:
-        counts, limits = asyncio.run(counts_of(row)), recorded(row)
+        counts, limits = asyncio.run(counts_of(row)), recorded[row]
         if any(count > SPARE * limits[name] for name, count in counts.items()):
             too_many.append(f"{row}: {counts}, recorded {limits}")
     assert not too_many, f"to record anew: {COMMAND}"
 
 
 @each("kind", ["sync", "async"])
-def test_a_create_with_travellers_enters_few_more_functions_than_one_with_dicts(kind: str) -> None:
+def test_a_create_with_travellers_enters_few_more_functions_than_one_with_dicts(kind):
     dicts, travellers = (
-        asyncio.run(counts_of(f"{kind} {name}", cases))
-        for name, cases in (("create", CASES), ("create", {"create": WITH_TRAVELLERS}))
+        asyncio.run(counts_of(f"{kind} create", cases))
+        for cases in (CASES, {"create": WITH_TRAVELLERS})
     )
     print(f"dicts {dicts}, travellers {travellers}")  # noqa: T201 -- pytest shows it
     assert {name for name, count in travellers.items() if count > 1.15 * dicts[name]} == set()
 
 
-def main(arguments: list[str]) -> None:
+def main(arguments):
     counts = {row: asyncio.run(counts_of(row)) for row in ROWS}
     for row, numbers in counts.items():
         print(f"{row}: {numbers}")  # noqa: T201 -- a command

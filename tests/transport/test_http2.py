@@ -15,7 +15,7 @@ from hyperframe.frame import GoAwayFrame
 from ferry_sdk import OutcomeUnknownError
 from tests.backend.gathering import at_once
 from tests.transport.calls import ABANDONED_BODY, CREATE, READ, is_sent_once, is_tried_again, sent
-from tests.transport.scripted import Service, answer_to, in_turn, over_tls
+from tests.transport.scripted import Service, answer_to, over_tls
 
 pytestmark = pytest.mark.filterwarnings(ABANDONED_BODY)
 
@@ -32,18 +32,15 @@ class Peer:
         self._flush()
 
     def begun(self):
-        """The stream of the next request that begins; None where the client closes instead."""
-        seen = len(self._lines)
-        while len(self._lines) == seen:
-            if not self._read():
-                return None
-        return max(self._lines)
+        """Wait until a request begins or the client closes."""
+        while not self._lines and self._read():
+            pass
 
     def request(self):
-        """The stream of the next request, read whole; None where the client closes instead."""
+        """The stream of the next request, read whole; 0 where the client closes instead."""
         while not self._whole:
             if not self._read():
-                return None
+                return 0
         stream = self._whole.pop(0)
         self._connection.service.asked.append(self._lines[stream])
         return stream
@@ -54,11 +51,6 @@ class Peer:
         self._state.send_data(stream, answer_to(self._lines[stream]), end_stream=True)
         self._flush()
 
-    def refuse(self, stream, code):
-        """Reset a stream."""
-        self._state.reset_stream(stream, error_code=code)
-        self._flush()
-
     def go_away(self, last):
         """Promise that nothing after that stream is or will be done."""
         for stream, line in self._lines.items():
@@ -66,11 +58,6 @@ class Peer:
                 self._connection.service.asked.remove(line)
         frame = GoAwayFrame(0, last_stream_id=last, error_code=0)
         self._connection.socket.sendall(frame.serialize())
-
-    def allow(self, streams):
-        """Let the client have so many streams at a time."""
-        self._state.update_settings({SettingCodes.MAX_CONCURRENT_STREAMS: streams})
-        self._flush()
 
     def serve(self):
         """Answer everything."""
@@ -96,9 +83,7 @@ class Peer:
 
 def over_http2(context, follow=Peer.serve):
     """What is done on a connection of HTTP/2."""
-    return in_turn(
-        lambda connection: connection.secure(context), lambda connection: follow(Peer(connection))
-    )
+    return over_tls(context, lambda connection: follow(Peer(connection)))
 
 
 @pytest.fixture(scope="session")
@@ -110,13 +95,6 @@ def many(authority):
     return context
 
 
-def test_an_answer(caller, any_call, many):
-    with Service(over_http2(many)) as service:
-        raw = any_call.make(caller.ferry(service.secure_url, http2=True))
-        assert sent(raw.attempts) == [True]
-        assert service.asked == [any_call.line]
-
-
 def test_no_handshake(caller, any_call, many, untrusted):
     with Service(over_tls(untrusted), over_http2(many)) as service:
         ferry = caller.ferry(service.secure_url, http2=True)
@@ -125,32 +103,34 @@ def test_no_handshake(caller, any_call, many, untrusted):
 
 def reset_by(code):
     def refused(peer):
-        peer.refuse(peer.request() or 0, code)
+        peer._state.reset_stream(peer.request(), error_code=code)
+        peer._flush()
         peer.serve()
 
     return refused
 
 
-@pytest.mark.parametrize(
-    ("fault", "seen"),
-    [
-        pytest.param(Peer.begun, 0, id="cut as it begins"),
-        pytest.param(Peer.request, 1, id="cut when it is whole"),
-        # that nothing was done with it is not said in a way that reaches us
-        pytest.param(reset_by(ErrorCodes.REFUSED_STREAM), 1, id="refused"),
-        pytest.param(reset_by(ErrorCodes.INTERNAL_ERROR), 1, id="reset"),
-        pytest.param(lambda peer: peer.go_away(0), 0, id="sent away at once"),
-    ],
-)
-def test_a_stream(caller, any_call, fault, seen, many):
-    with Service(over_http2(many, fault), over_http2(many)) as service:
+FAULTS = {
+    "cut as it begins": Peer.begun,
+    "sent away at once": lambda peer: peer.go_away(0),
+    "cut when it is whole": Peer.request,
+    # that nothing was done with it is not said in a way that reaches us
+    "refused": reset_by(ErrorCodes.REFUSED_STREAM),
+    "reset": reset_by(ErrorCodes.INTERNAL_ERROR),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_stream(caller, any_call, fault, many):
+    seen = fault in ("cut when it is whole", "refused", "reset")
+    with Service(over_http2(many, FAULTS[fault]), over_http2(many)) as service:
         ferry = caller.ferry(service.secure_url, http2=True)
         is_sent_once(caller, any_call, ferry, service, seen=seen)
 
 
 def test_a_stream_that_was_promised_not_to_be_looked_at_moves_on(caller, any_call, many):
     def sent_away(peer):
-        first = peer.request() or 0
+        first = peer.request()
         peer.answer(first)
         peer.request()
         peer.go_away(first)
@@ -165,22 +145,22 @@ def test_a_stream_that_was_promised_not_to_be_looked_at_moves_on(caller, any_cal
 
 
 def cut_under_both(peer):
-    peer.answer(peer.request() or 0)
+    peer.answer(peer.request())
     peer.request()
     peer.request()
 
 
 def one_sent_away(peer):
-    peer.answer(peer.request() or 0)
-    first, _ = peer.request() or 0, peer.request()
+    peer.answer(peer.request())
+    first, _ = peer.request(), peer.request()
     peer.answer(first)
     peer.go_away(first)
     peer.request()
 
 
 def one_at_a_time(peer):
-    peer.allow(1)
-    peer.answer(peer.request() or 0)
+    peer._state.update_settings({SettingCodes.MAX_CONCURRENT_STREAMS: 1})
+    peer.answer(peer.request())
     peer.request()
     time.sleep(0.1)
 

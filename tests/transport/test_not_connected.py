@@ -3,43 +3,32 @@
 import socket
 import threading
 from contextlib import ExitStack
+from functools import partial
 
 import pytest
 
 from ferry_sdk import ConfigurationError, ConnectionFailedError, RequestTimeoutError
-from tests.backend.gathering import eventually
+from tests.backend.gathering import UnderWay, eventually
+from tests.transport import scripted as do
 from tests.transport.calls import CREATE, READ, failure, is_never_sent, is_tried_again, sent
-from tests.transport.scripted import (
-    Service,
-    answer_to,
-    cut,
-    hang,
-    in_turn,
-    over_tls,
-    read_bytes,
-    read_request,
-    serve,
-)
+from tests.transport.scripted import Service
 
 
 def test_a_refused_connection(caller, any_call):
-    with Service(serve, listening=False) as service:
+    with Service(do.serve, listening=False) as service:
         ferry = caller.ferry(service.url, second=service.listen)
         is_tried_again(caller, any_call, ferry, service)
 
 
 def test_a_connection_that_is_refused_for_ever(caller, any_call):
-    with Service(serve, listening=False) as service:
+    with Service(do.serve, listening=False) as service:
         is_never_sent(caller, any_call, caller.ferry(service.url), ConnectionFailedError)
 
 
-def test_a_name_that_is_not_found(caller, call):
+def test_a_name_that_is_not_found_or_cannot_be_one(caller, call):
     # Asking for it may take longer than is given.
     ferry = caller.ferry("http://ferry.invalid", timeout=1)
     is_never_sent(caller, call, ferry, ConnectionFailedError, RequestTimeoutError)
-
-
-def test_a_name_that_cannot_be_one(caller, call):
     error = failure(call, caller.ferry(f"http://{'a' * 64}.example"))
     assert isinstance(error, ConfigurationError | ConnectionFailedError)
     assert error.outcome == "not_sent"
@@ -47,7 +36,7 @@ def test_a_name_that_cannot_be_one(caller, call):
 
 
 def test_a_connection_that_is_not_taken_in_time(caller, call):
-    with Service(serve, listening=False) as service, ExitStack() as opened:
+    with Service(do.serve, listening=False) as service, ExitStack() as opened:
         service.listener.listen(0)
         for _ in range(4):  # where one waits to be taken, the next ones get no answer
             waiting = opened.enter_context(socket.socket())
@@ -65,56 +54,48 @@ def test_a_connection_that_is_not_taken_in_time(caller, call):
 @pytest.mark.parametrize("fault", ["untrusted", "misnamed"])
 def test_a_certificate_that_is_refused(caller, any_call, fault, good, request):
     bad = request.getfixturevalue(fault)
-    with Service(over_tls(bad), over_tls(good)) as service:
+    with Service(do.over_tls(bad), do.over_tls(good)) as service:
         is_tried_again(caller, any_call, caller.ferry(service.secure_url), service)
 
 
-def plain_text(connection):
-    connection.send("400 Bad Request")
+HANDSHAKES = {
+    "is cut at once": do.cut,
+    "is cut after a byte": do.in_turn(do.read_bytes(1), do.cut),
+    "is answered in plain text": lambda connection: connection.send("400 Bad Request"),
+    "hangs": do.hang,
+}
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        pytest.param(cut, id="is cut at once"),
-        pytest.param(in_turn(read_bytes(1), cut), id="is cut after a byte"),
-        pytest.param(plain_text, id="is answered in plain text"),
-    ],
-)
+@pytest.mark.parametrize("fault", HANDSHAKES)
 def test_a_handshake_that(caller, call, fault, good):
-    with Service(fault, over_tls(good)) as service:
-        is_tried_again(caller, call, caller.ferry(service.secure_url), service)
-
-
-def test_a_handshake_that_hangs(caller, call, good):
-    with Service(hang, over_tls(good)) as service:
-        is_tried_again(caller, call, caller.ferry(service.secure_url, hangs=["connect"]), service)
+    hangs = ["connect"] if fault == "hangs" else ()
+    with Service(HANDSHAKES[fault], do.over_tls(good)) as service:
+        is_tried_again(caller, call, caller.ferry(service.secure_url, hangs=hangs), service)
 
 
 def test_a_pool_that_is_full(caller, call):
     taken, freed = threading.Event(), threading.Event()
 
     def kept(connection):
-        read_request(connection)
+        do.read_request(connection)
         taken.set()
         freed.wait(20)
-        connection.send("200 OK", answer_to(READ.line))
-        serve(connection)
+        connection.send("200 OK", do.answer_to(READ.line))
+        do.serve(connection)
 
     with Service(kept) as service:
         limits = caller.library.Limits(max_connections=1)
         ferry = caller.ferry(service.url, limits=limits, second=freed.set, hangs=["pool"])
-        holder = threading.Thread(target=READ.make, args=(ferry.with_options(timeout=20),))
-        holder.start()
+        holder = UnderWay(partial(READ.make, ferry.with_options(timeout=20)))
         assert taken.wait(20)
         service.asked.clear()
         caller.tries = 0
         is_tried_again(caller, call, ferry, service)
-        holder.join()
+        holder.value()
 
 
 def test_a_pool_that_stays_full(caller):
-    with Service(serve) as service:
+    with Service(do.serve) as service:
         limits = caller.library.Limits(max_connections=0)
         ferry = caller.ferry(service.url, limits=limits, timeout=0.02)
         is_never_sent(caller, CREATE, ferry, RequestTimeoutError)

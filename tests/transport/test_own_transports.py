@@ -1,5 +1,7 @@
 """A transport of the caller's own may tell less than the truth, and never makes us say more."""
 
+from contextlib import suppress
+
 import pytest
 
 from ferry_sdk import ConnectionFailedError, OutcomeUnknownError
@@ -30,16 +32,14 @@ class Insistent(Silent):
     """Sends again by itself, once, and asks nobody."""
 
     def handle_request(self, request):
-        try:
+        with suppress(Exception):
             return self.inner.handle_request(request)
-        except Exception:  # noqa: BLE001 -- that is what such transports do
-            return self.inner.handle_request(request)
+        return self.inner.handle_request(request)
 
     async def handle_async_request(self, request):
-        try:
+        with suppress(Exception):
             return await self.inner.handle_async_request(request)
-        except Exception:  # noqa: BLE001 -- that is what such transports do
-            return await self.inner.handle_async_request(request)
+        return await self.inner.handle_async_request(request)
 
 
 def test_a_silent_one_that_loses_the_reply(caller, any_call):
@@ -64,12 +64,9 @@ def test_a_silent_one_whose_proxy_hangs_up_may_have_sent_it(caller, good):
         assert sent(error.attempts) == [True]
 
 
-def refuse_from_now_on(connection):
-    connection.service.refuse()
-
-
 def test_an_insistent_one_that_sends_first_and_is_refused_then(caller):
-    with Service(in_turn(read_request, refuse_from_now_on, cut)) as service:
+    refuse = lambda connection: connection.service.refuse()  # noqa: E731
+    with Service(in_turn(read_request, refuse, cut)) as service:
         ferry = caller.ferry(service.url, transport=Insistent(caller.transport()))
         error = failure(CREATE, ferry)
         assert type(error) is OutcomeUnknownError

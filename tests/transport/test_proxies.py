@@ -2,18 +2,9 @@
 
 import pytest
 
+from tests.transport import scripted as do
 from tests.transport.calls import ABANDONED_BODY, is_sent_once, is_tried_again
-from tests.transport.scripted import (
-    Service,
-    cut,
-    hang,
-    in_turn,
-    over_tls,
-    read_bytes,
-    read_request,
-    reset,
-    serve,
-)
+from tests.transport.scripted import Service
 
 pytestmark = pytest.mark.filterwarnings(ABANDONED_BODY)
 
@@ -25,32 +16,34 @@ def tunnel(connection):
 
 
 def refusal(status):
-    return in_turn(read_request, lambda connection: connection.send(status))
+    return do.in_turn(do.read_request, lambda connection: connection.send(status))
 
 
 def half_an_answer(connection):
     connection.socket.sendall(b"HTTP/1.1 200 Conn")
 
 
-SILENT = [in_turn(read_request, hang), in_turn(tunnel, hang)]
-NO_TUNNEL = [
-    pytest.param(refusal("407 Proxy Authentication Required"), id="407"),
-    pytest.param(refusal("502 Bad Gateway"), id="502"),
-    pytest.param(cut, id="cut at once"),
-    pytest.param(in_turn(read_bytes(1), cut), id="cut after the first byte"),
-    pytest.param(in_turn(read_request, cut), id="cut instead of an answer"),
-    pytest.param(in_turn(read_request, reset), id="reset instead of an answer"),
-    pytest.param(in_turn(read_request, half_an_answer, cut), id="cut in the answer"),
-    pytest.param(in_turn(tunnel, cut), id="cut once it was made"),
-    pytest.param(in_turn(tunnel, read_bytes(1), cut), id="cut in the handshake"),
-    pytest.param(SILENT[0], id="no answer"),
-    pytest.param(SILENT[1], id="a handshake that hangs"),
-]
+SILENT = {
+    "no answer": do.in_turn(do.read_request, do.hang),
+    "a handshake that hangs": do.in_turn(tunnel, do.hang),
+}
+NO_TUNNEL = {
+    "407": refusal("407 Proxy Authentication Required"),
+    "502": refusal("502 Bad Gateway"),
+    "cut at once": do.cut,
+    "cut after the first byte": do.in_turn(do.read_bytes(1), do.cut),
+    "cut instead of an answer": do.in_turn(do.read_request, do.cut),
+    "reset instead of an answer": do.in_turn(do.read_request, do.reset),
+    "cut in the answer": do.in_turn(do.read_request, half_an_answer, do.cut),
+    "cut once it was made": do.in_turn(tunnel, do.cut),
+    "cut in the handshake": do.in_turn(tunnel, do.read_bytes(1), do.cut),
+    **SILENT,
+}
 
 
 @pytest.mark.parametrize("fault", NO_TUNNEL)
 def test_no_tunnel(caller, call, fault, good):
-    with Service(fault, in_turn(tunnel, over_tls(good))) as service:
+    with Service(NO_TUNNEL[fault], do.in_turn(tunnel, do.over_tls(good))) as service:
         hangs = ["connect", "read"] if fault in SILENT else ()
         ferry = caller.ferry("https://localhost", proxy=service.url, hangs=hangs)
         is_tried_again(caller, call, ferry, service)
@@ -58,47 +51,38 @@ def test_no_tunnel(caller, call, fault, good):
 
 
 def test_a_tunnel_to_somebody_else(caller, any_call, good, untrusted):
-    with Service(in_turn(tunnel, over_tls(untrusted)), in_turn(tunnel, over_tls(good))) as service:
+    with Service(
+        do.in_turn(tunnel, do.over_tls(untrusted)), do.in_turn(tunnel, do.over_tls(good))
+    ) as service:
         ferry = caller.ferry("https://localhost", proxy=service.url)
         is_tried_again(caller, any_call, ferry, service)
 
 
-@pytest.mark.parametrize("kind", ["tunnel", "forward"])
-def test_a_proxy_that_is_not_there(caller, any_call, kind, good):
-    url, then = {
-        "tunnel": ("https://localhost", in_turn(tunnel, over_tls(good))),
-        "forward": ("http://ferry.example", serve),
-    }[kind]
+@pytest.mark.parametrize("url", ["https://localhost", "http://ferry.example"])
+def test_a_proxy_that_is_not_there(caller, any_call, url, good):
+    then = do.in_turn(tunnel, do.over_tls(good)) if url == "https://localhost" else do.serve
     with Service(then, listening=False) as service:
         ferry = caller.ferry(url, proxy=service.url, second=service.listen)
         is_tried_again(caller, any_call, ferry, service)
 
 
-@pytest.mark.parametrize(
-    ("fault", "seen"),
-    [
-        pytest.param(in_turn(read_bytes(1), cut), 0, id="after the first byte"),
-        pytest.param(in_turn(read_request, cut), 1, id="after the request"),
-    ],
-)
+AFTER_A_BYTE = do.in_turn(do.read_bytes(1), do.cut)
+AFTER_THE_REQUEST = do.in_turn(do.read_request, do.cut)
+# Nobody can tell whether a request got any further than a proxy that answers itself.
+REFUSED = do.in_turn(refusal("502 Bad Gateway"), do.serve)
+FORWARDED = [(do.cut, 0), (AFTER_A_BYTE, 0), (AFTER_THE_REQUEST, 1), (REFUSED, 1)]
+
+
+@pytest.mark.parametrize(("fault", "seen"), [(AFTER_A_BYTE, 0), (AFTER_THE_REQUEST, 1)])
 def test_a_tunnel_that_is_cut(caller, any_call, fault, seen, good):
-    cut_off, whole = over_tls(good, fault), over_tls(good)
-    with Service(in_turn(tunnel, cut_off), in_turn(tunnel, whole)) as service:
+    cut_off, whole = do.over_tls(good, fault), do.over_tls(good)
+    with Service(do.in_turn(tunnel, cut_off), do.in_turn(tunnel, whole)) as service:
         ferry = caller.ferry("https://localhost", proxy=service.url)
         is_sent_once(caller, any_call, ferry, service, seen=seen)
 
 
-@pytest.mark.parametrize(
-    ("fault", "seen"),
-    [
-        pytest.param(cut, 0, id="at once"),
-        pytest.param(in_turn(read_bytes(1), cut), 0, id="after the first byte"),
-        pytest.param(in_turn(read_request, cut), 1, id="after the request"),
-        # nobody can tell whether it got any further than the proxy
-        pytest.param(in_turn(refusal("502 Bad Gateway"), serve), 1, id="by the proxy's own word"),
-    ],
-)
+@pytest.mark.parametrize(("fault", "seen"), FORWARDED)
 def test_a_forwarded_request_that_is_cut(caller, any_call, fault, seen):
-    with Service(fault, serve) as service:
+    with Service(fault, do.serve) as service:
         ferry = caller.ferry("http://ferry.example", proxy=service.url)
         is_sent_once(caller, any_call, ferry, service, seen=seen)

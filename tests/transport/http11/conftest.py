@@ -1,7 +1,6 @@
 """Fixtures: the tests of the transport use the library's own clients in place of httpx."""
 
-from __future__ import annotations
-
+from functools import partial
 from types import SimpleNamespace
 
 import httpx
@@ -13,28 +12,23 @@ from ferry_sdk._transport.http11.client import Connections
 from tests.support.tiers import mostly_long
 from tests.transport.calls import Caller
 from tests.transport.conftest import *  # noqa: F403 -- fixtures
+from tests.transport.conftest import caller_of
 
 READERS = {"llhttp": replies.LlhttpReader, "h11": replies.H11Reader}
 
 
 class Requests:
-    """Calls hooks with each request, as httpx does.
-
-    Attributes:
-        hurried: The seconds of the next request that are others than it says.
-    """
+    """Calls hooks with each request, as httpx does; `hurried` changes its seconds."""
 
     def __init__(self, *, verify, event_hooks, limits=200):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(client, "MOST_CONNECTIONS", limits)
             super().__init__(verify)
         self.hooks = event_hooks["request"]
-        self.hurried: dict[str, float] = {}
+        self.hurried = {}
 
 
 class HookedConnections(Requests, Connections):
-    """For threads."""
-
     def send(self, request, **options):
         for hook in self.hooks:
             hook(self)
@@ -42,8 +36,6 @@ class HookedConnections(Requests, Connections):
 
 
 class HookedAsyncConnections(Requests, AsyncConnections):
-    """For tasks."""
-
     async def send(self, request, **options):
         for hook in self.hooks:
             await hook(self)
@@ -77,8 +69,4 @@ def reader(request, monkeypatch):
 
 @pytest.fixture(params=mostly_long(["sync", "asyncio", "trio"], short=2))
 def caller(request, trusted, reader):
-    loop = request.param
-    portal = None if loop == "sync" else request.getfixturevalue(f"{loop}_portal")
-    made = OwnCaller(portal, trusted)
-    yield made
-    made.close()
+    yield from caller_of(request, partial(OwnCaller, trusted=trusted))

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import threading
+from unittest.mock import Mock
 
 import pytest
 
@@ -11,20 +12,9 @@ from ferry_sdk._transport import default_client
 from ferry_sdk._transport.http11 import asyncio_stream, pool
 from tests.backend.descriptors import connections_to
 from tests.support.trip import PASSENGERS
+from tests.transport import scripted as do
 from tests.transport.calls import CREATE, READ
-from tests.transport.scripted import (
-    Service,
-    answer_to,
-    cut,
-    half_a_body,
-    half_a_head,
-    hang,
-    in_turn,
-    over_tls,
-    read_request,
-    reset,
-    serve,
-)
+from tests.transport.scripted import Service
 
 pytestmark = pytest.mark.own_http_client(reason="they are the connections of the library's own")
 
@@ -36,23 +26,15 @@ def _trusted(trusted, monkeypatch):
     monkeypatch.setattr(default_client, "context_of", lambda _: trusted)
 
 
-def create(ferry):
-    return ferry.bookings.create(availabilities=CHOICE, passengers=[PASSENGERS[0]])
-
-
-@pytest.mark.parametrize("end", [cut, reset], ids=["closed", "reset"])
+@pytest.mark.parametrize("end", [do.cut, do.reset], ids=["closed", "reset"])
 @pytest.mark.parametrize("is_secure", [False, True], ids=["plain", "tls"])
 def test_a_connection_that_ended_while_the_loop_was_busy_is_not_used_again(end, is_secure, good):
     read, ended = threading.Event(), threading.Event()
 
-    def once(connection):
-        connection.send("200 OK", answer_to(connection.request() or ""))
-        read.wait(20)
-        end(connection)
-        ended.set()
+    once = do.in_turn(do.serve_once, lambda _: read.wait(20), end, lambda _: ended.set())
 
     def wrapped(script):
-        return over_tls(good, script) if is_secure else script
+        return do.over_tls(good, script) if is_secure else script
 
     async def calls(service):
         url = service.secure_url if is_secure else service.url
@@ -60,30 +42,26 @@ def test_a_connection_that_ended_while_the_loop_was_busy_is_not_used_again(end, 
             await ferry.catalogue.ports()
             read.set()
             assert ended.wait(20)  # the event loop looks at nothing meanwhile
-            await create(ferry)
+            await ferry.bookings.create(availabilities=CHOICE, passengers=PASSENGERS[:1])
 
-    with Service(wrapped(once), wrapped(serve)) as service:
+    with Service(wrapped(once), wrapped(do.serve)) as service:
         asyncio.run(calls(service))
         assert service.asked == [READ.line, CREATE.line]
 
 
-@pytest.mark.parametrize(
-    "steps",
-    [
-        pytest.param(None, id="before the handshake"),
-        pytest.param([], id="after the handshake"),
-        pytest.param([half_a_head], id="in the head"),
-        pytest.param([half_a_body], id="in the body"),
-    ],
-)
+STEPS = {
+    "before the handshake": None,
+    "after the handshake": (),
+    "in the head": (do.half_a_head,),
+    "in the body": (do.half_a_body,),
+}
+
+
+@pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
 def test_a_cancelled_call_leaves_no_connection(steps, good):
     arrived = threading.Event()
-
-    def tell(connection):
-        arrived.set()
-        hang(connection)
-
-    first = tell if steps is None else over_tls(good, in_turn(read_request, *steps, tell))
+    tell = do.in_turn(lambda _: arrived.set(), do.hang)
+    first = tell if steps is None else do.over_tls(good, do.in_turn(do.read_request, *steps, tell))
 
     async def calls(service):
         async with AsyncFerry("t", base_url=service.secure_url, max_retries=0) as ferry:
@@ -95,7 +73,7 @@ def test_a_cancelled_call_leaves_no_connection(steps, good):
             assert not connections_to(service.secure_url)
             assert not await ferry.catalogue.ports()
 
-    with Service(first, over_tls(good)) as service:
+    with Service(first, do.over_tls(good)) as service:
         asyncio.run(calls(service))
 
 
@@ -103,20 +81,14 @@ def test_calls_on_open_connections_make_no_timer(ferry_sandbox, monkeypatch):
     monkeypatch.setattr(pool, "KEPT_FOR", 60.0)
 
     async def work():
-        made = []
         async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
             await asyncio.gather(*(ferry.catalogue.ports() for _ in range(4)))
             loop = asyncio.get_running_loop()
-            call_at = loop.call_at
-
-            def counted(when, *arguments, **options):
-                made.append(when)
-                return call_at(when, *arguments, **options)
-
-            monkeypatch.setattr(loop, "call_at", counted)
+            made = Mock(side_effect=loop.call_at)
+            monkeypatch.setattr(loop, "call_at", made)
             for _ in range(10):
                 await asyncio.gather(*(ferry.catalogue.ports() for _ in range(4)))
-        return made
+        return made.call_args_list
 
     assert asyncio.run(work()) == []
 
@@ -134,17 +106,13 @@ def test_data_that_arrived_in_time_is_read_after_its_time():
             threading.Event().wait(1.2 * limit)
             return await call
 
+    def send_ports(connection):
+        connection.send("200 OK", do.answer_to(READ.line))
+
     def ports(limit):
         read, sent = threading.Event(), threading.Event()
-
-        def late(connection):
-            line = connection.request() or ""
-            read.wait(20)
-            connection.send("200 OK", answer_to(line))
-            sent.set()
-            hang(connection)
-
-        with Service(late) as service:
+        steps = (lambda _: read.wait(20), send_ports, lambda _: sent.set(), do.hang)
+        with Service(do.in_turn(do.read_request, *steps)) as service:
             return asyncio.run(call(service, limit, read, sent))
 
     try:
@@ -152,6 +120,13 @@ def test_data_that_arrived_in_time_is_read_after_its_time():
     except RequestTimeoutError:  # the machine was busy before the loop was
         found = ports(3)
     assert not found
+
+
+def look_up_as(*hosts):
+    async def look_up(_, port, **__):
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, port)) for host in hosts]
+
+    return look_up
 
 
 def test_the_next_address_of_a_host_is_tried_before_the_first_one_has_failed(monkeypatch):
@@ -162,22 +137,18 @@ def test_the_next_address_of_a_host_is_tried_before_the_first_one_has_failed(mon
         loop = asyncio.get_running_loop()
         connect = loop.sock_connect
 
-        async def look_up(_, port, **__):
-            found = [(host, port) for host in (unreachable, "127.0.0.1")]
-            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", address) for address in found]
-
         async def connect_or_wait(sock, address):
             if address[0] == unreachable:
                 await asyncio.Event().wait()
             await connect(sock, address)
 
-        monkeypatch.setattr(loop, "getaddrinfo", look_up)
+        monkeypatch.setattr(loop, "getaddrinfo", look_up_as(unreachable, "127.0.0.1"))
         monkeypatch.setattr(loop, "sock_connect", connect_or_wait)
         url = f"http://localhost:{service.port}"
         async with AsyncFerry("t", base_url=url, max_retries=0) as ferry:
             assert not await ferry.catalogue.ports()
 
-    with Service(serve) as service:
+    with Service(do.serve) as service:
         asyncio.run(calls(service))
 
 
@@ -185,15 +156,12 @@ def test_a_call_that_is_cancelled_when_it_has_connected_leaves_no_connection(mon
     connect = asyncio_stream._connect
 
     async def calls(service):
-        async def look_up(*_, **__):
-            hosts = ("127.0.0.1", "127.0.0.2")
-            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (host, 0)) for host in hosts]
-
         async def connect_and_cancel(address):
             stream = await connect(address)
             task.cancel()
             return stream
 
+        look_up = look_up_as("127.0.0.1", "127.0.0.2")
         monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", look_up)
         monkeypatch.setattr(asyncio_stream, "_connect", connect_and_cancel)
         url = f"http://localhost:{service.port}"
@@ -204,5 +172,5 @@ def test_a_call_that_is_cancelled_when_it_has_connected_leaves_no_connection(mon
             await asyncio.sleep(0)
             assert not connections_to(url)
 
-    with Service(serve) as service:
+    with Service(do.serve) as service:
         asyncio.run(calls(service))

@@ -3,6 +3,8 @@
 import asyncio
 import ssl
 import threading
+from contextlib import suppress
+from functools import partial
 
 import httpcore
 import pytest
@@ -16,11 +18,7 @@ pytestmark = pytest.mark.usefixtures("reader")
 
 
 def reply_with(*parts):
-    def reply(connection):
-        for part in parts:
-            connection.socket.sendall(part)
-
-    return reply
+    return in_turn(*(lambda to, part=part: to.socket.sendall(part) for part in parts))
 
 
 def options_of(limit, content, trace):
@@ -81,36 +79,29 @@ def exchange(ask, *scripts, limit=20.0):
 
 
 OK = b"HTTP/1.1 200 OK\r\n"
+THREE = OK + b"content-length: 3\r\n\r\n"
 CHUNKED = OK + b"transfer-encoding: chunked\r\n\r\n"
+SPELLED = CHUNKED.replace(b"chunked", b"Chunked")
+INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\n"
 
 
 @each(
     ("body", "parts"),
     [
-        (b"abc", (OK + b"content-length: 3\r\n\r\nabc",)),
-        (b"abc", (OK + b"content-length: 3\r\n\r\n", b"a", b"bc")),
-        (b"\r\n", (OK + b"content-length: 2\r\n\r\n", b"\r\n")),
-        (b"", (OK + b"content-length: 0\r\n\r\n",)),
-        (b"", (b"HTTP/1.1 204 No Content\r\n\r\n",)),
-        (b"", (b"HTTP/1.1 304 Not Modified\r\ncontent-length: 3\r\n\r\n",)),
-        (b"abc", (b"HTTP/1.0 200 OK\r\n\r\nabc",)),
-        (b"abc", (OK + b"connection: close\r\n\r\nabc",)),
-        (b"abc", (CHUNKED, b"1\r\na\r\n2\r\nbc\r\n0\r\n\r\n")),
+        (b"abc", [THREE + b"abc"]),
+        (b"abc", [THREE, b"a", b"bc"]),
+        (b"\r\n", [OK + b"content-length: 2\r\n\r\n", b"\r\n"]),
+        (b"", [OK + b"content-length: 0\r\n\r\n"]),
+        (b"", [b"HTTP/1.1 204 No Content\r\n\r\n"]),
+        (b"", [b"HTTP/1.1 304 Not Modified\r\ncontent-length: 3\r\n\r\n"]),
+        (b"abc", [b"HTTP/1.0 200 OK\r\n\r\nabc"]),
+        (b"abc", [OK + b"connection: close\r\n\r\nabc"]),
+        (b"abc", [CHUNKED, b"1\r\na\r\n2\r\nbc\r\n0\r\n\r\n"]),
         (
             b"abc",
-            (
-                OK + b"transfer-encoding: Chunked\r\n\r\n",
-                b"3;of=x\r\nabc\r\n0\r\nx-late: 1\r\n\r\n",
-            ),
+            [SPELLED, b"3;of=x\r\nabc\r\n0\r\nx-late: 1\r\n\r\n"],
         ),
-        (
-            b"abc",
-            (
-                b"HTTP/1.1 100 Continue\r\n\r\n",
-                b"HTTP/1.1 103 Early Hints\r\nlink: <x>\r\n\r\n",
-                OK + b"content-length: 3\r\n\r\nabc",
-            ),
-        ),
+        (b"abc", [*INTERIM, THREE + b"abc"]),
     ],
 )
 def test_a_body(ask, parts, body):
@@ -123,33 +114,25 @@ def test_a_body(ask, parts, body):
 
 def test_headers(ask):
     long = b"x" * 90_000
-    head = b"HTTP/1.1 200 OK\r\nX-Two: a\r\nx-two: b \t\r\n"
-    head += b"X-Long: %b\r\nx-old: caf\xe9\r\nx-new: %b\r\n"
-    reply, _ = exchange(
-        ask, reply_with(head % (long, "naïve".encode()), b"content-length: 0\r\n\r\n")
-    )
-    assert reply.headers == {
-        "x-two": "a, b",
-        "x-long": long.decode(),
-        "x-old": "café",
-        "x-new": "naïve",
-        "content-length": "0",
-    }
+    head = OK + b"X-Two: a\r\nx-two: b \t\r\nX-Long: %b\r\nx-old: caf\xe9\r\nx-new: %b\r\n"
+    parts = head % (long, "naïve".encode()), b"content-length: 0\r\n\r\n"
+    headers = {"x-two": "a, b", "x-long": long.decode(), "x-old": "café", "x-new": "naïve"}
+    assert exchange(ask, reply_with(*parts))[0].headers == headers | {"content-length": "0"}
 
 
 @each(
     ("end", "parts"),
     [
-        (cut, (b"",)),
-        (cut, (OK + b"content-le",)),
-        (cut, (OK + b"content-length: 9\r\n\r\nabc",)),
-        (cut, (CHUNKED + b"1\r\na\r\n",)),
-        (hang, (CHUNKED + b"zz\r\n",)),
-        (hang, (b"SSH-2.0-OpenSSH_9.6\r\n\r\n",)),
-        (hang, (b"\r\n" + OK + b"\r\n",)),
-        (hang, (b"HTTP/1.1 101 Switching\r\n\r\n",)),
-        (hang, (OK + b"x-long: ", b"x" * 200_000, b"\r\n\r\n")),
-        (hang, (CHUNKED + b"0\r\nx-long: ", b"x" * 300_000)),
+        (cut, [b""]),
+        (cut, [OK + b"content-le"]),
+        (cut, [OK + b"content-length: 9\r\n\r\nabc"]),
+        (cut, [CHUNKED + b"1\r\na\r\n"]),
+        (hang, [CHUNKED + b"zz\r\n"]),
+        (hang, [b"SSH-2.0-OpenSSH_9.6\r\n\r\n"]),
+        (hang, [b"\r\n" + OK + b"\r\n"]),
+        (hang, [b"HTTP/1.1 101 Switching\r\n\r\n"]),
+        (hang, [OK + b"x-long: ", b"x" * 200_000, b"\r\n\r\n"]),
+        (hang, [CHUNKED + b"0\r\nx-long: ", b"x" * 300_000]),
     ],
 )
 def test_an_incomplete_reply_is_refused(ask, end, parts):
@@ -157,26 +140,21 @@ def test_an_incomplete_reply_is_refused(ask, end, parts):
         exchange(ask, reply_with(*parts), end)
 
 
-@pytest.mark.parametrize("part", [b"", b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc"])
+@pytest.mark.parametrize("part", [b"", OK + b"content-length: 9\r\n\r\nabc"])
 def test_a_reply_that_stalls_times_out(ask, part):
     with pytest.raises(httpcore.ReadTimeout):
         exchange(ask, reply_with(part), hang, limit=0.05)
 
 
 def test_a_reply_that_comes_in_parts_does_not_time_out(ask):
-    def come_in_parts(limit):
-        def trickle(connection):
-            for part in (b"HTTP/1.1 200 OK\r\n", b"content-length: 3\r\n", b"\r\n", b"a", b"bc"):
-                connection.socket.sendall(part)
-                threading.Event().wait(0.4 * limit)
-
-        return exchange(ask, trickle, limit=limit)
-
-    try:
-        _, body = come_in_parts(0.1)
-    except httpcore.ReadTimeout:  # the machine is busy
-        _, body = come_in_parts(1.5)
-    assert body == b"abc"
+    for limit in (0.1, 1.5):  # a longer one on a busy machine
+        pause = partial(threading.Event().wait, 0.4 * limit)
+        pieces = (OK, b"content-length: 3\r\n", b"\r\n", b"a", b"bc")
+        scripts = [in_turn(reply_with(piece), lambda _, pause=pause: pause()) for piece in pieces]
+        with suppress(httpcore.ReadTimeout):
+            assert exchange(ask, *scripts, limit=limit)[1] == b"abc"
+            return
+    pytest.fail("it timed out")
 
 
 @pytest.mark.parametrize("is_secure", [False, True], ids=["plain", "tls"])
@@ -201,7 +179,7 @@ def test_a_large_body_is_written_completely(ask, is_secure, good, trusted, monke
 
 @pytest.mark.parametrize(("is_read", "connections"), [(True, 1), (False, 2)])
 def test_a_connection_is_used_again_only_after_its_reply_was_read(ask, is_read, connections):
-    whole = reply_with(b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc")
+    whole = reply_with(THREE + b"abc")
     twice = in_turn(read_request, whole, read_request, whole)
     with Service(twice, twice) as service:
         ask(service.url, calls=2, is_read=is_read)

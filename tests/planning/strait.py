@@ -1,0 +1,31 @@
+"""The strait, where four companies sail, and companies that are slow to answer."""
+
+from contextlib import suppress
+from datetime import date
+
+from ferry_sdk import RequestTimeoutError
+
+ADULT = [{"type": "Adult", "gender": "Female", "age": 34}]
+DAY = date(2050, 6, 6)
+STRAIT = {"origin": "Algeciras", "destination": "Tangier Med", "on": DAY, "passengers": ADULT}
+
+
+def companies(searches):
+    return {one.company for one in searches}
+
+
+def slow(sandbox, **company):
+    """Have a company, or all of them, answer no sooner than in a minute."""
+    sandbox.faults.add("delay_before", "availability.search", times=None, seconds=60, **company)
+
+
+def found_without(company, search):
+    """Search with longer limits, until only this company is too slow for the limit."""
+    for seconds in (0.15, 0.6, 3.0, 20.0):  # a longer one on a busy machine
+        with suppress(RequestTimeoutError):  # raised if no company has answered by then
+            found = search(seconds)
+            if companies(found.report.failed) == {company}:
+                break
+    assert companies(found.report.failed) == {company}
+    assert all(isinstance(one.error, RequestTimeoutError) for one in found.report.failed)
+    return found
