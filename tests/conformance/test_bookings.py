@@ -228,16 +228,7 @@ def test_a_booking_that_the_service_refuses_leaves_nothing(ferry, sandbox):
 
 
 class Signals:
-    """Raises `KeyboardInterrupt` once or twice in the check that makes a booking.
-
-    Python ends a trace that raises. So the first signal comes from a trace, at a line, and the
-    second is a real one, after a time.
-
-    Args:
-        count_requests: How many requests the service has had. A line counts once between two.
-        lines: How many lines come before the first; None: there is none.
-        seconds: How long the second comes after the first; None: there is no second.
-    """
+    """Raises `KeyboardInterrupt` once or twice in the check that makes a booking."""
 
     def __init__(self, count_requests, lines=None, seconds=None):
         self.lines, self.seconds = lines, seconds

@@ -10,11 +10,7 @@ HOST = "127.0.0.1"
 
 
 class Door:
-    """The listening socket of a port that is found free; nobody listens before `open`.
-
-    Attributes:
-        port: The port.
-    """
+    """The listening socket of a port that is found free; nobody listens before `open`."""
 
     def __init__(self):
         self._holder = _bound(0)
@@ -61,11 +57,7 @@ def _bound(port):
 
 
 class CuttingProxy:
-    """The proxy, for `with` blocks; what no order harms passes untouched.
-
-    Args:
-        port: Where the service listens on this machine.
-    """
+    """The proxy, for `with` blocks; what no order harms passes untouched."""
 
     def __init__(self, port):
         self._service = (HOST, port)

@@ -31,26 +31,17 @@ _BODILESS = {b"202", b"204", b"304"}
 class Harm:
     """One order.
 
-    Attributes:
-        kind: At the door: `refuse` (nobody listens) or `unreachable` (nobody answers an attempt
-            to connect). To a connection: `close`, as soon as it is accepted. To a request:
-            `cut_request` once so much of it has come and gone on, `swallow` it and say nothing,
-            `delay_request`. To its reply: `cut_reply` after so much of it, `withhold` it,
-            `delay_reply`, `trickle` it byte by byte.
-        at: Where a message is cut.
-        reset: Whether the client sees a reset rather than an orderly end.
-        seconds: How long the door stays so (0: until all is cleared); how long a delay is, and
-            in a trickle the wait between two bytes.
-        after: How many requests (for `close`: connections) go unharmed first.
-        times: How often; None is always. A door is shut once.
+    At the door: `refuse` (nobody listens) or `unreachable` (nobody answers an attempt to connect).
+    To a connection: `close`, as soon as it is accepted. To a request: `cut_request` once so much of
+    it has gone on, `swallow`, `delay_request`. To its reply: the rest; `trickle` goes byte by byte.
     """
 
     kind: Kind
     at: Position = "nothing"
     reset: bool = False
-    seconds: float = 0.0
-    after: int = 0
-    times: int | None = 1
+    seconds: float = 0.0  # of a shut door (0: until all is cleared), a delay, a wait in a trickle
+    after: int = 0  # how many requests (for `close`: connections) go unharmed first
+    times: int | None = 1  # None is always; a door is shut once
 
     @property
     def phase(self):
@@ -61,11 +52,7 @@ class Harm:
 
 
 class Order:
-    """A harm that is still to come.
-
-    Attributes:
-        harm: The harm.
-    """
+    """A harm that is still to come."""
 
     def __init__(self, harm):
         self.harm = harm
@@ -91,16 +78,7 @@ class Order:
 
 @dataclass(slots=True)
 class Passage:
-    """The note of one request.
-
-    Attributes:
-        request: What arrived of it.
-        forwarded: How many bytes of it went on to the service.
-        reply: What the service answered.
-        delivered: How many bytes of the answer went on to the client.
-        harm: What was done to it.
-        is_over: Whether nothing more of it can reach the service or come back.
-    """
+    """The note of one request."""
 
     request: bytes = b""
     forwarded: int = 0

@@ -15,14 +15,7 @@ _PATIENCE = 3.0
 
 
 class Link(threading.Thread):
-    """A connection of a client's, and the one behind it to the service.
-
-    Args:
-        desk: The proxy.
-        client: The connection that was accepted.
-        service: Where the service listens.
-        harm: What is done to the connection itself.
-    """
+    """A connection of a client's, and the one behind it to the service."""
 
     def __init__(self, desk, client, service, harm):
         super().__init__(daemon=True)

@@ -21,20 +21,7 @@ SETTINGS = Settings(
 
 
 class Driver:
-    """Makes calls of one client without any I/O.
-
-    Args:
-        answer: What becomes of a request: it gives the reply, or raises.
-        session: What the client knows of the service.
-
-    Attributes:
-        session: The same.
-        now: What the monotonic clock says; exchanges and waits move it.
-        epoch: What this machine's calendar said when that clock said 0.
-        latency: Seconds that every exchange takes.
-        requests: What was sent, in order.
-        effects: Everything the flow asked for, in order.
-    """
+    """Makes calls of one client without any I/O."""
 
     def __init__(self, answer, session=None):
         self.answer = answer
@@ -141,14 +128,7 @@ class Driver:
 
 
 class Driven(Driver):
-    """Makes calls of one client to an MCP server.
-
-    Attributes:
-        opening: What answers a handshake.
-        answering: What answers all else but notifications.
-        notified: What answers those.
-        sent: Method and headers of every message.
-    """
+    """Makes calls of one client to an MCP server."""
 
     def __init__(self, opening, answering):
         super().__init__(self._answered)

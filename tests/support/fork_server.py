@@ -80,11 +80,7 @@ class Request(NamedTuple):
 
 
 class Server:
-    """The parent of all programs, and the connections to those who asked for them.
-
-    Whoever asked is told the process id, and the exit code once there is one; who hangs up before
-    has the program killed.
-    """
+    """The parent of all programs, and the connections to those who asked for them."""
 
     def __init__(self, listener):
         self._listener = listener

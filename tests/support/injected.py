@@ -23,11 +23,7 @@ def give_to_tests(name):
 
 
 class Injection:
-    """Gives an `http_client` to every `Ferry` and `AsyncFerry` that is made without one.
-
-    Attributes:
-        paused: Whether clients are left as they are.
-    """
+    """Gives an `http_client` to every `Ferry` and `AsyncFerry` that is made without one."""
 
     def __init__(self, name):
         self._library = LIBRARIES[name]

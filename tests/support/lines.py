@@ -15,14 +15,7 @@ if TYPE_CHECKING:
 def interrupt_at(
     kind: type[BaseException], line: int, use: Callable[[], object], path: str
 ) -> bool:
-    """Raise an exception at this line of those that run; return whether there are as many.
-
-    Args:
-        kind: What is raised.
-        line: Which line, counted from 1 as they run.
-        use: What runs.
-        path: The file, or the folder of the files, whose lines count.
-    """
+    """Raise an exception at this line of those that run; return whether there are as many."""
     passed = 0
 
     def at_line(_: object, event: str, __: object) -> Any:

@@ -19,11 +19,7 @@ def binary():
 
 
 class RedisServer:
-    """A server that lives as long as the `with` block, and keeps nothing on disk.
-
-    Attributes:
-        url: Its address.
-    """
+    """A server that lives as long as the `with` block, and keeps nothing on disk."""
 
     def __init__(self, program):
         self._program = program

@@ -15,15 +15,7 @@ _LIMITS = {"max_penalty": 9999, "min_refund": 0, "currency": "EUR"}
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a call is about.
-
-    Attributes:
-        selection: A sailing that can be booked.
-        booking_id: A booking of one ticket; None where the call makes one.
-        ticket_id: Its ticket.
-        total: What it costs.
-        traveller: Whom a new booking is for.
-    """
+    """What a call is about."""
 
     selection: list[SelectionDict]
     booking_id: Any = None

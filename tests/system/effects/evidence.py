@@ -14,14 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Outcome:
-    """What one caller received.
-
-    Attributes:
-        value: The result; None where there was an error.
-        error: The error.
-        seconds: How long it took.
-        attempts: The record of attempts; None where a result came without it.
-    """
+    """What one caller received."""
 
     value: Any = None
     error: BaseException | None = None
@@ -31,19 +24,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class Evidence:
-    """All that is known of a schedule that was run.
-
-    Attributes:
-        subject: What the call was about.
-        outcomes: What each caller received.
-        effects: What the service did, once everything was over.
-        passages: What came through the proxy during the call.
-        accepted: How many connections it accepted meanwhile.
-        records: What is in the journal, by the id of its entry; None without one.
-        records_after: The same once every unknown outcome was recovered, or was not.
-        recovered: What the recovery of each unknown outcome gave.
-        noise: Warnings, tasks left behind, failures that nobody caught.
-    """
+    """All that is known of a schedule that was run."""
 
     subject: Subject
     outcomes: list[Outcome] = field(default_factory=list[Outcome])

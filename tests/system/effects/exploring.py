@@ -11,10 +11,7 @@ STRETCHES = (1, 3, 10)
 
 
 def first_clear(tries):
-    """The promises broken in the last of the tries, of which those after a clear one are not made.
-
-    What time may be to blame for is given another try.
-    """
+    """The promises broken in the last try; one more is made where time may be to blame."""
     violations = []
     for violations in tries:
         if not violations or not all(one.startswith(SOFT) for one in violations):
@@ -23,12 +20,7 @@ def first_clear(tries):
 
 
 def gather(named, judge):
-    """Judge what is named; how many there were, and what was found: a name, and what it broke.
-
-    Args:
-        named: What is judged, with the words that make it again.
-        judge: The promises that it breaks.
-    """
+    """Judge what is named; how many there were, and what was found: a name, and what it broke."""
     ran, findings = 0, []
     for words, one in named:
         ran += 1
@@ -44,14 +36,7 @@ def judge_schedule(world, schedule):
 
 
 def explore(world, operations, numbers, *, is_async):
-    """Run the schedules of these numbers; how many were run, and what was found.
-
-    Args:
-        world: Where.
-        operations: Which calls.
-        numbers: One number makes one schedule, always the same.
-        is_async: Whether the clients are async.
-    """
+    """Run the schedules of these numbers; how many were run, and what was found."""
     drawn = (
         generate_schedule(schedules(operations, is_async=is_async), number) for number in numbers
     )

@@ -21,12 +21,7 @@ _REDIRECTION = range(300, 400)
 
 
 class Judgement:
-    """A schedule's evidence, looked at.
-
-    Args:
-        schedule: What was run.
-        evidence: What is known of it.
-    """
+    """A schedule's evidence, looked at."""
 
     def __init__(self, schedule, evidence):
         self.schedule = schedule
@@ -202,10 +197,7 @@ class Judgement:
 
     @property
     def _may_have_joined_a_refused_call(self):
-        """Whether a caller may have left during the read that follows another caller's refusal.
-
-        The refusal is on record; the caller that left cannot know of it, and reads back.
-        """
+        """Whether a caller may have left during the read that follows another caller's refusal."""
         return self.schedule.callers > 1 and self.schedule.is_repeated
 
     def _writes(self):

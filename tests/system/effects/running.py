@@ -75,14 +75,7 @@ def at_once(call, times):
 
 
 class _Notebook:
-    """Notes in memory what a client puts on record and when; the same intent twice as well.
-
-    Args:
-        has_left: Whether a request of this correlation id and operation has left already.
-
-    Attributes:
-        too_late: Intents that were written down when their request had left.
-    """
+    """Notes in memory what a client puts on record and when; the same intent twice as well."""
 
     def __init__(self, has_left):
         self._has_left = has_left

@@ -60,15 +60,7 @@ _SIDE_READS = {
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A fault of the service's own.
-
-    Attributes:
-        kind: Its name.
-        operation: For which operation.
-        after: How many requests it lets pass first.
-        times: How often; None is always.
-        details: What the kind lets one say.
-    """
+    """A fault of the service's own."""
 
     kind: str
     operation: str
@@ -79,26 +71,7 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A call, and what goes wrong with it.
-
-    Attributes:
-        operation: The call.
-        harms: What the proxy does on the way.
-        troubles: What the service does.
-        is_async: Whether an `AsyncFerry` makes it.
-        deadline: Seconds that the call has.
-        timeout: Seconds that each part of an attempt has; None is the client's own default.
-        max_retries: How many attempts may follow the first.
-        token: A text, a function, or a function whose first token is not known to the service.
-        callers: How many make the same call at once.
-        is_warm: Whether the client has made a call before, and keeps its connection.
-        is_guarded: Whether the call looks before it acts (for a payment: names its booking).
-        is_raw: Whether the reply is asked for along with the result.
-        by_view: Whether deadline and time-out are those of a view of the client.
-        is_recorded: Whether a journal is kept.
-        is_pickled: Whether an unknown outcome is recovered by another client, from a pickle.
-        is_repeated: Whether another client has done the same before.
-    """
+    """A call, and what goes wrong with it."""
 
     operation: str
     harms: tuple[Harm, ...] = ()

@@ -12,13 +12,7 @@ from .calling import CALLS, Subject
 
 
 class World:
-    """A service at a moment of May, and a proxy before it, for `with` blocks.
-
-    Attributes:
-        sandbox: The service.
-        proxy: The proxy.
-        direct: A client that does not go through the proxy.
-    """
+    """A service at a moment of May, and a proxy before it, for `with` blocks."""
 
     def __init__(self):
         self.sandbox = Sandbox()

@@ -14,23 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of a call.
-
-    Attributes:
-        call: The call.
-        correlation_id: Its correlation id.
-        intent: What makes two of its effects the same.
-        subject: The id of what it was about; empty where it makes one.
-        value: Its result; None where there was an error.
-        error: The error, without the frames that it came through.
-        traceback: What its traceback says.
-        seconds: How long it took, less the time in which no core took it.
-        exchanges: What the server read of it.
-        effects: What was done in this call.
-        state: How it stands in the journal; None without one, or where it is not there.
-        again: What the same call gave, made once more when all was well; None where it was not.
-        effects_after: How often it was done, all in all.
-    """
+    """What became of a call."""
 
     call: Call
     correlation_id: str
@@ -55,19 +39,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class Evidence:
-    """All that is known of a run.
-
-    Attributes:
-        run: The run.
-        outcomes: What became of its calls.
-        secrets: What no error and no log may hold.
-        log: What was logged.
-        noise: Warnings, tasks left behind, failures that nobody caught.
-        places: How many calls the client still made at a time.
-        session: What a call in the MCP session gave in the end; None where none was made.
-        standstill: Seconds for which the event loop stood still at the longest.
-        grown: Bytes by which the process's memory grew at its highest.
-    """
+    """All that is known of a run."""
 
     run: Run
     outcomes: list[Outcome] = field(default_factory=list[Outcome])

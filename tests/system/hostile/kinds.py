@@ -266,13 +266,7 @@ KINDS = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Stroke:
-    """What one request meets.
-
-    Attributes:
-        name: The kind of reply.
-        is_done: Whether a write is done where the reply does not tell.
-        seed: What else is left to chance is drawn from it.
-    """
+    """What one request meets."""
 
     name: str = "right"
     is_done: bool = True

@@ -36,15 +36,7 @@ _numbers = count(1)
 
 
 class Preparation:
-    """Prepares the calls of a run, and counts what came of them.
-
-    Args:
-        server: What they are made to.
-        evidence: What is known of the run.
-
-    Attributes:
-        settings: Those of the client.
-    """
+    """Prepares the calls of a run, and counts what came of them."""
 
     def __init__(self, server, evidence):
         self._server = server

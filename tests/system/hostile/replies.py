@@ -32,41 +32,22 @@ Truth = Literal["done", "lost", "refused", "turned away", "contradiction"]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of reply.
+    """A kind of reply: what it says of a write, and the pieces that leave.
 
-    Attributes:
-        truth: What it says of a write. ``done``: it may be read as a success, so the write was
-            done. ``lost``: nothing can be known from it. ``refused``: it was not done.
-            ``turned away``: it was not looked at, and may be sent again. ``contradiction``: a
-            refusal of what may have been done.
-        steps: The pieces that leave.
-        protocol: Which protocol it belongs to; empty for both.
-        cut: Where reading the request ends: ``accept``, ``head``, ``body``; None: nowhere.
+    ``done``: it may be read as a success, so the write was done. ``lost``: nothing can be known from
+    it. ``refused``: it was not done. ``turned away``: it was not looked at, and may be sent again.
+    ``contradiction``: a refusal of what may have been done.
     """
 
     truth: Truth
     steps: Callable[[Reply], Iterable[Step]]
-    protocol: Literal["", "rest", "mcp"] = ""
-    cut: Literal["accept", "head", "body"] | None = None
+    protocol: Literal["", "rest", "mcp"] = ""  # empty for both
+    cut: Literal["accept", "head", "body"] | None = None  # where reading the request ends
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The right reply, and what another may be made of.
-
-    Attributes:
-        status: The HTTP status.
-        value: Its content.
-        other: What would be the right content of another booking's reply.
-        message_id: The id of the JSON-RPC request; None where it is none.
-        correlation_id: The id of the call.
-        earlier: The id of another call of this process.
-        traveller: What names a traveller.
-        token: The token that came with the request.
-        dice: Where the kinds draw from.
-        is_result: Whether the content is the result of JSON-RPC itself, and no tool's.
-        headers: What the right reply carries besides.
-    """
+    """The right reply, and what another may be made of."""
 
     status: int
     value: Any

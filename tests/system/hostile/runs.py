@@ -28,12 +28,7 @@ _SCARCE = (0.15, 0.25, 0.25, 0.4, 0.6)
 
 @dataclass(frozen=True, slots=True)
 class Interrupt:
-    """A call interrupted from outside.
-
-    Attributes:
-        event: ``start`` of the call, ``request`` read by the server, or ``reply`` given.
-        seconds: How long after that.
-    """
+    """A call interrupted from outside."""
 
     event: Literal["start", "request", "reply"]
     seconds: float
@@ -41,17 +36,7 @@ class Interrupt:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a run.
-
-    Attributes:
-        operation: What is called.
-        strokes: What its requests meet.
-        deadline: Seconds that it has; None: any.
-        timeout: Seconds that each part of an attempt has; None: the client's own default.
-        max_retries: How many attempts may follow the first.
-        is_guarded: Whether it looks before it acts.
-        interrupt: When it is interrupted; None: never.
-    """
+    """A call of a run."""
 
     operation: str
     strokes: tuple[Stroke, ...]
@@ -70,15 +55,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Some calls of one client, one after the other.
-
-    Attributes:
-        number: What everything else is drawn from; the same number makes the same run.
-        client: Which client makes them.
-        has_journal: Whether it keeps a journal.
-        is_warm: Whether it has a connection and a session before it begins.
-        calls: The calls.
-    """
+    """Some calls of one client, one after the other."""
 
     number: int
     client: str

@@ -24,14 +24,7 @@ _OPENED = {
 
 @dataclass(slots=True)
 class Exchange:
-    """A request of which at least its first line was read.
-
-    Attributes:
-        stroke: What it met.
-        correlation_id: Of which call it is; where it was cut too early, the last that began.
-        request: What it asked for, as far as can be told.
-        is_done: Whether a write was done because of it.
-    """
+    """A request of which at least its first line was read."""
 
     stroke: Stroke
     correlation_id: str
@@ -50,18 +43,7 @@ class Exchange:
 
 
 class HostileServer:
-    """Answers on loopback until its block ends.
-
-    Attributes:
-        base_url: Its address.
-        service: What it keeps.
-        strokes: What the next requests meet, one after the other; then all is well.
-        exchanges: What came in.
-        call: The correlation id of the call under way.
-        earlier: The correlation id of the call before it.
-        traveller: What names a traveller.
-        on_event: Is told ``request`` and ``reply`` when a request was read, and answered.
-    """
+    """Answers on loopback until its block ends."""
 
     def __init__(self):
         self.service = Service()

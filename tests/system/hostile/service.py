@@ -27,14 +27,7 @@ _numbers = count(1)
 
 @dataclass(frozen=True, slots=True)
 class ServiceCall:
-    """What a request asks for.
-
-    Attributes:
-        operation: The operation's public name; "mcp.?" where its body has not come.
-        subject: The id of the booking or ticket it names; empty where it names none.
-        document: The document number of the first passenger of a booking to be made.
-        message_id: The id of the JSON-RPC request; None where it is none.
-    """
+    """What a request asks for."""
 
     operation: str
     subject: str = ""
@@ -90,15 +83,7 @@ def _members(body):
 
 @dataclass(slots=True)
 class Booking:
-    """A booking of one ticket.
-
-    Attributes:
-        booking_id: Its id.
-        ticket_id: Its ticket's.
-        stage: The booking's stage.
-        status: The ticket's status.
-        payment: The booking's payment status.
-    """
+    """A booking of one ticket."""
 
     booking_id: str
     ticket_id: str
@@ -109,13 +94,7 @@ class Booking:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Something that was done.
-
-    Attributes:
-        intent: What makes two of them the same.
-        booking_id: To which booking.
-        correlation_id: In which call.
-    """
+    """Something that was done."""
 
     intent: tuple[str, str]
     booking_id: str
@@ -123,11 +102,7 @@ class Effect:
 
 
 class Service:
-    """Keeps bookings.
-
-    Attributes:
-        effects: What was done, in order.
-    """
+    """Keeps bookings."""
 
     def __init__(self):
         self.effects = []
@@ -160,12 +135,7 @@ class Service:
             self.effects.append(Effect(intent, booking.booking_id, correlation_id))
 
     def answer(self, request, booking=None):
-        """Status and content of the reply that says that it is done.
-
-        Args:
-            request: What was asked.
-            booking: The booking that it is said of; None: the one that was asked for.
-        """
+        """Status and content of the reply that says that it is done."""
         name = request.effect or request.operation
         about = booking or self._bookings.get(request.subject or request.document)
         status = 201 if name in _CREATED else 200

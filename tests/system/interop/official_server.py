@@ -30,11 +30,7 @@ def plain_server(**settings):
 
 
 class Hosted:
-    """An application served by a thread of its own until its block ends, or `stop`.
-
-    Attributes:
-        asked: The JSON-RPC method and the HTTP status of every message posted, in order.
-    """
+    """An application served by a thread of its own until its block ends, or `stop`."""
 
     def __init__(self, app, port=0):
         self.asked = []
@@ -111,12 +107,7 @@ class Hosted:
 
 
 class Official:
-    """A server of the official SDK in one of its modes, whose tools can be exchanged.
-
-    Attributes:
-        server: The SDK's object.
-        hosted: Where it runs; another one after a restart.
-    """
+    """A server of the official SDK in one of its modes, whose tools can be exchanged."""
 
     def __init__(self, mode, server=None, **settings):
         self.server = server or plain_server()
@@ -137,13 +128,7 @@ class Official:
         self.hosted = Hosted(app, self.hosted.port)
 
     def offer(self, name, tool, returns=None):
-        """Have one tool of this name, and forget what was asked.
-
-        Args:
-            name: The tool's.
-            tool: What it does.
-            returns: What it is annotated to return; the SDK's envelope follows from it.
-        """
+        """Have one tool of this name, and forget what was asked."""
         if name in self.server._tool_manager._tools:
             self.server.remove_tool(name)
         if returns is not None:
