@@ -1,5 +1,8 @@
 """What a client said about a call, held against what came about: every promise that was broken."""
 
+from dataclasses import dataclass, field
+from typing import Any
+
 from ferry_sdk import AlreadyDoneError, FerryError, OutcomeUnknownError, UnexpectedResponseError
 
 from .passages import (
@@ -17,7 +20,30 @@ SLACK = 0.3
 
 SOFT = "perhaps "
 
-_REDIRECTION = range(300, 400)
+
+@dataclass(slots=True)
+class Outcome:
+    """What one caller received."""
+
+    value: Any = None
+    error: BaseException | None = None
+    seconds: float = 0.0
+    attempts: tuple[Any, ...] | None = None
+
+
+@dataclass(slots=True)
+class Evidence:
+    """All that is known of a schedule that was run: what was said, and what really came about."""
+
+    subject: Any
+    outcomes: list[Outcome] = field(default_factory=list)
+    effects: tuple[Any, ...] = ()
+    passages: tuple[Any, ...] = ()
+    accepted: int = 0
+    records: dict[str, str] | None = None  # in the journal; None without one
+    records_after: dict[str, str] | None = None  # once every unknown outcome was recovered
+    recovered: list[Outcome] = field(default_factory=list)
+    noise: list[str] = field(default_factory=list)
 
 
 class Judgement:
@@ -27,11 +53,8 @@ class Judgement:
         self.schedule = schedule
         self.evidence = evidence
         self.writes = self._writes()
-        self.effects = [
-            effect
-            for effect in evidence.effects
-            if effect.operation == EFFECTS.get(schedule.operation)
-        ]
+        name = EFFECTS.get(schedule.operation)
+        self.effects = [effect for effect in evidence.effects if effect.operation == name]
 
     def violations(self):
         """Every promise that was broken; what a slow machine may be to blame for begins `SOFT`."""
@@ -73,13 +96,8 @@ class Judgement:
             yield from self._of_reading(outcome)
         elif isinstance(error, OutcomeUnknownError):
             yield f"a read of unknown outcome: {error!r}"
-        elif not self._could_be_sent and error.outcome != "not_sent":
+        elif not (self.evidence.passages or self.evidence.accepted) and error.outcome != "not_sent":
             yield f"{SOFT}{error.outcome}, though no connection came about: {error!r}"
-
-    @property
-    def _could_be_sent(self):
-        """Whether the proxy saw anything at all."""
-        return bool(self.evidence.passages) or self.evidence.accepted > 0
 
     def _of_result(self, outcome):
         if self.schedule.is_repeated:
@@ -123,7 +141,7 @@ class Judgement:
             yield f"an outcome of no known name: {error.outcome!r}"
 
     def _of_unknown(self, error):
-        redirected = any(status_of(one) in _REDIRECTION for one in self.writes)
+        redirected = any(300 <= status_of(one) < 400 for one in self.writes)
         is_redirect = isinstance(error, UnexpectedResponseError) and error.is_redirect
         if not isinstance(error, OutcomeUnknownError) and not (is_redirect and redirected):
             yield f"an unknown outcome that is no OutcomeUnknownError: {error!r}"

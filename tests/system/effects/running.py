@@ -17,7 +17,7 @@ from ferry_sdk._engine.http import RawResponse
 from tests.support.both import Clients
 
 from .calling import CALLS, GUARDED
-from .evidence import Evidence, Outcome
+from .judging import Evidence, Outcome
 from .passages import correlation_of, operation_of
 
 _AGES = 60.0
