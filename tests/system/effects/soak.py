@@ -9,10 +9,9 @@ import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import product
 
-from tests.system.hostile import exploring as hostile
-from tests.system.hostile.running import Stage
+from tests.system.hostile import running as hostile
 
-from .exploring import explore
+from .running import explore
 from .schedules import GROUPS
 from .world import World
 
@@ -22,7 +21,7 @@ _SEEDS = 100_000
 _APART = 1_000_000
 
 _world = World()
-_stage = Stage()
+_stage = hostile.Stage()
 
 
 def main():

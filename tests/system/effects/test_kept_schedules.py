@@ -6,9 +6,8 @@ import pytest
 
 from tests.support.cutting_harms import Harm
 from tests.support.tiers import LONG
-from tests.system.effects.exploring import STRETCHES
 from tests.system.effects.judging import SOFT, Judgement
-from tests.system.effects.running import run
+from tests.system.effects.running import STRETCHES, run
 from tests.system.effects.schedules import Schedule, Trouble
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")

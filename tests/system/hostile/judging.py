@@ -3,19 +3,61 @@
 import asyncio
 import pickle
 import re
+import traceback
 import unicodedata
+from dataclasses import dataclass, field
 from functools import lru_cache
 from html import unescape
+from typing import Any
 
 from ferry_sdk import FerryError, OutcomeUnknownError, UnexpectedResponseError, UnresolvedWriteError
 from tests.system.effects.judging import SLACK, SOFT
 from tests.system.effects.schedules import EFFECTS
 
-from .preparing import TOKENS
-from .runs import PLACES
+from .runs import PLACES, TOKENS
 
 _STANDSTILL = 0.5
 _MEMORY = 300_000_000
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of a call."""
+
+    call: Any
+    correlation_id: str
+    intent: tuple[str, str]  # what makes two of its effects the same
+    subject: str  # the id of what it was about; empty where it makes one
+    value: Any = None
+    error: BaseException | None = None
+    traceback: str = ""
+    seconds: float = 0.0
+    exchanges: list[Any] = field(default_factory=list)  # what the server read of it
+    effects: list[Any] = field(default_factory=list)  # what was done in this call
+    state: str | None = None  # in the journal; None without one, or where it is not there
+    again: Any = None  # what the same call gave, made once more when all was well
+    effects_after: int = 0  # how often it was done, all in all
+
+    def set_error(self, error):
+        """Keep the error, and nothing alive that it came through."""
+        self.traceback = "".join(traceback.format_exception(error))
+        self.error = error.with_traceback(None)
+        self.error.__context__ = None
+
+
+@dataclass(slots=True)
+class Evidence:
+    """All that is known of a run."""
+
+    run: Any
+    outcomes: list[Outcome] = field(default_factory=list)
+    secrets: tuple[str, ...] = ()  # what no error and no log may hold
+    log: list[str] = field(default_factory=list)
+    noise: list[str] = field(default_factory=list)
+    places: int = 0  # how many calls the client still made at a time
+    session: Any = None  # what a call in the MCP session gave in the end
+    standstill: float = 0.0  # seconds for which the event loop stood still at the longest
+    grown: int = 0  # bytes by which the process's memory grew at its highest
 
 
 def violations(evidence):

@@ -15,15 +15,12 @@ from ferry_sdk.journal import Journal
 from tests.system.effects.calling import CALLS, GUARDED, Subject
 from tests.system.effects.schedules import EFFECTS
 
-from .evidence import Outcome
+from .judging import Outcome
+from .runs import TOKENS
 
-TOKENS = ("tkn-Zq81hostile", "org-Zq82hostile")
 _NAMES = (
-    ("Zoë", "Quarrington-Ünsal"),
-    ("Noëlle", "O'Cañary"),
-    ("Qi", "Xø"),
-    ("Straße", "Ğüvenoğlu"),
-    ("ANNELIESE", "van der Qvist"),
+    *(("Zoë", "Quarrington-Ünsal"), ("Noëlle", "O'Cañary"), ("Qi", "Xø")),
+    *(("Straße", "Ğüvenoğlu"), ("ANNELIESE", "van der Qvist")),
 )
 _OF_SAMPLES = ("Marguerite", "Okonkwo", "AB1234567")
 _UNCONFIRMED = {"bookings.confirm", "mcp.confirm_booking", "tickets.mark_paid"}
@@ -60,13 +57,8 @@ class Preparation:
         documents = [f"{self._document}-{number}" for number in range(len(evidence.run.calls))]
         evidence.secrets = (*TOKENS, *_OF_SAMPLES, first, last, "23.11.1987", *documents)
         evidence.secrets += (self._traveller["birth_date"], self._traveller["email"])
-        token, organisation_token = TOKENS
-        self.settings = {
-            "token": token,
-            "organisation_token": organisation_token,
-            "base_url": server.base_url,
-            "journal": self._journal,
-        }
+        self.settings = {"base_url": server.base_url, "journal": self._journal}
+        self.settings |= dict(zip(("token", "organisation_token"), TOKENS, strict=True))
 
     def begin(self, call, ferry):
         """Prepare a call; what will become of it, and what makes it."""
@@ -75,13 +67,13 @@ class Preparation:
         selection = {"availability_id": "av-1", "tariff_id": "tar-1", "place_id": "pl-1"}
         traveller = self._traveller | {"doc_number": f"{self._document}-{number}"}
         subject = Subject([selection], booking.booking_id, booking.ticket_id, "148.18", traveller)
-        about = _subject_of(call.operation, subject)
-        outcome = Outcome(
-            call,
-            f"call-{next(_numbers)}",
-            (EFFECTS.get(call.operation, ""), about or traveller["doc_number"]),
-            about,
-        )
+        about = ""  # where it makes one or reads a list
+        if call.operation in _OF_BOOKING:
+            about = subject.booking_id
+        elif "ticket" in call.operation:
+            about = subject.ticket_id
+        intent = (EFFECTS.get(call.operation, ""), about or traveller["doc_number"])
+        outcome = Outcome(call, f"call-{next(_numbers)}", intent, about)
         self._subjects.append(subject)
         self._evidence.outcomes.append(outcome)
         self._server.begin(outcome.correlation_id, call.strokes)
@@ -105,16 +97,11 @@ class Preparation:
             may_be_made = not outcome.effects or outcome.state in {"open", "unknown", "not_sent"}
             if outcome.error is not None and operation in EFFECTS and may_be_made:
                 name = f"{outcome.correlation_id}-again"
-                yield (
-                    outcome,
-                    partial(
-                        CALLS[operation], ferry.with_options(**WELL, correlation_id=name), subject
-                    ),
-                )
+                view = ferry.with_options(**WELL, correlation_id=name)
+                yield outcome, partial(CALLS[operation], view, subject)
                 outcome.effects_after = len(self._effects(outcome))
 
     def close(self):
-        """Close the journal, and have nothing left of it."""
         if self._journal is not None:
             self._journal.close()
         self._folder.cleanup()
@@ -131,13 +118,6 @@ class Preparation:
 
     def _effects(self, outcome):
         return [one for one in self._server.service.effects if one.intent == outcome.intent]
-
-
-def _subject_of(operation, subject):
-    """The id of what a call is about; empty where it makes one or reads a list."""
-    if operation in _OF_BOOKING:
-        return subject.booking_id
-    return subject.ticket_id if "ticket" in operation else ""
 
 
 def interruptible(server, call, interrupt):
@@ -168,7 +148,6 @@ class _Log(logging.Handler):
         self.setFormatter(logging.Formatter())
 
     def emit(self, record):
-        """Keep a line and its traceback."""
         if not record.getMessage().startswith("receive_response_headers"):
             self.lines.append(self.format(record))
 

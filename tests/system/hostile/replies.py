@@ -14,12 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from random import Random
 
-Header = tuple[str, "str | bytes"]
-
 
 class End(Enum):
-    """How a connection ends before its time."""
-
     CLOSE = "close"
     RESET = "reset"
 
@@ -34,8 +30,8 @@ Truth = Literal["done", "lost", "refused", "turned away", "contradiction"]
 class Kind:
     """A kind of reply: what it says of a write, and the pieces that leave.
 
-    ``done``: it may be read as a success, so the write was done. ``lost``: nothing can be known from
-    it. ``refused``: it was not done. ``turned away``: it was not looked at, and may be sent again.
+    ``done``: it may be read as a success, so the write was done. ``lost``: nothing is known.
+    ``refused``: it was not done. ``turned away``: it was not looked at, and may be sent again.
     ``contradiction``: a refusal of what may have been done.
     """
 
@@ -59,10 +55,9 @@ class Reply:
     token: str
     dice: Random
     is_result: bool = False
-    headers: tuple[Header, ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
 
     def message(self, **members):
-        """A JSON-RPC message that answers the request."""
         return encode({"jsonrpc": "2.0", "id": self.message_id, **members})
 
     def body(self, value=None):
@@ -81,27 +76,22 @@ class Reply:
             return encode({"error": True, "code": "BOOKING_CONFIRM_ERROR", "message": message})
         return self.message(error={"code": code, "message": message})
 
-    def head(
-        self,
-        *headers,
-        status=None,
-        length=None,
-        content_type="application/json",
-        correlation_id=None,
-    ):
-        """Status line and headers; without a length where it is None."""
+    def head(self, *headers, status=None, correlation_id=None, **more):
+        """Status line and headers; `length` and `content_type` are left out where they are None."""
         named = [
             ("x-client-correlation-id", correlation_id or self.correlation_id),
             ("x-request-id", f"r-{self.correlation_id}"),
             *self.headers,
             *headers,
+            ("content-type", more.get("content_type", "application/json")),
+            ("content-length", more.get("length")),
         ]
-        if content_type is not None:
-            named.append(("content-type", content_type))
-        if length is not None:
-            named.append(("content-length", str(length)))
         lines = [f"HTTP/1.1 {self.status if status is None else status} Whatever".encode()]
-        lines += [name.encode() + b": " + _raw(text) for name, text in named]
+        lines += [
+            name.encode() + b": " + (text if isinstance(text, bytes) else str(text).encode())
+            for name, text in named
+            if text is not None
+        ]
         return b"\r\n".join([*lines, b"", b""])
 
     def http(self, body=None, *headers, **head):
@@ -115,12 +105,10 @@ class Reply:
 
 
 def encode(value):
-    """JSON."""
     return json.dumps(value).encode()
 
 
 def event(data):
-    """An event of a stream."""
     return b"event: message\ndata: " + data + b"\n\n"
 
 
@@ -148,9 +136,4 @@ def bomb():
 
 
 def compress(data):
-    """Packed by gzip."""
     return gzip.compress(data, mtime=0)
-
-
-def _raw(text):
-    return text if isinstance(text, bytes) else text.encode()

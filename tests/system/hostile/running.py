@@ -8,6 +8,7 @@ import signal
 import ssl
 import threading
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
@@ -18,22 +19,20 @@ from ferry_sdk import AsyncFerry, Ferry
 from ferry_sdk._transport.http11 import client as clients
 from tests.support.both import Waiting
 from tests.support.stopwatch import Stopwatch
-from tests.system.effects.running import at_once, event_loop, note_log
+from tests.system.effects.running import at_once, event_loop, first_clear, gather, note_log
 
-from .evidence import Evidence
+from .judging import Evidence, violations
 from .preparing import WELL, Preparation, capture_log, interruptible
-from .runs import PLACES
+from .runs import PLACES, draw_run
 from .server import HostileServer
 
 _LIBRARY = str(Path(ferry_sdk.__file__).parent)
 _BEAT = 0.05
 _LOOKS = 2
-_TLS = ssl.create_default_context()
-_LIMITED = {
-    "limits": httpx.Limits(max_connections=PLACES, max_keepalive_connections=PLACES),
-    "verify": _TLS,
-    "trust_env": False,
-}
+_TRIES = 10
+"""How often a run is made before what a slow machine may have caused is believed."""
+_LIMITS = httpx.Limits(max_connections=PLACES, max_keepalive_connections=PLACES)
+_LIMITED = {"limits": _LIMITS, "verify": ssl.create_default_context(), "trust_env": False}
 
 
 class Interrupter:
@@ -148,14 +147,18 @@ class Stage:
             well.catalogue.ports()
         for call in run.calls:
             make(*preparation.begin(call, interrupted_ferry))
-        self._calm_down()
-        for _ in range(_LOOKS):
+        # All is well from now on, and nothing is on its way.
+        self._server.strokes, self._server.on_event = [], lambda _: None
+        self._server.hang_up()
+        gc.collect()
+        for _ in range(_LOOKS):  # a place that is lost stays lost
             self._server.gather(PLACES)
             results = []
-            at_once(
-                lambda results=results: results.append(_result_of(well.catalogue.ports)), PLACES
-            )
-            if self._has_all_places(evidence, results):
+            look = partial(_result_of, well.catalogue.ports)
+            at_once(lambda results=results, look=look: results.append(look()), PLACES)
+            evidence.places = sum(not isinstance(one, BaseException) for one in results)
+            self._server.gather(1)
+            if evidence.places == PLACES:
                 break
         preparation.count()
         for outcome, made in preparation.again(ferry):
@@ -176,27 +179,19 @@ class Stage:
     async def _make_async(self, outcome, made):
         stopwatch = Stopwatch()
         task = asyncio.ensure_future(made())
-        interrupt = _cancelling(asyncio.get_running_loop(), task)
-        interruptible(self._server, outcome.call, interrupt)
+        loop = asyncio.get_running_loop()
+
+        def cancel():
+            with suppress(RuntimeError):  # the loop has ended meanwhile
+                loop.call_soon_threadsafe(task.cancel)
+
+        interruptible(self._server, outcome.call, cancel)
         await asyncio.wait((task,))
         outcome.seconds = stopwatch.seconds
         try:
             outcome.value = task.result()
         except BaseException as error:  # noqa: BLE001 -- whatever it is, it is evidence
             outcome.set_error(error)
-
-    def _calm_down(self):
-        """All is well from now on, and nothing is on its way."""
-        self._server.strokes = []
-        self._server.on_event = lambda _: None
-        self._server.hang_up()
-        gc.collect()
-
-    def _has_all_places(self, evidence, results):
-        """Whether so many calls were made at a time; a place that is lost stays lost."""
-        evidence.places = sum(not isinstance(one, BaseException) for one in results)
-        self._server.gather(1)
-        return evidence.places == PLACES
 
 
 async def _beat(evidence):
@@ -206,16 +201,15 @@ async def _beat(evidence):
         evidence.standstill = max(evidence.standstill, stopwatch.seconds - _BEAT)
 
 
-def _cancelling(loop, task):
-    def cancel():
-        with suppress(RuntimeError):  # the loop has ended meanwhile
-            loop.call_soon_threadsafe(task.cancel)
-
-    return cancel
-
-
 def _result_of(call):
     try:
         return call()
     except Exception as error:  # noqa: BLE001 -- whatever it is, it is evidence
         return error
+
+
+def explore(stage, numbers):
+    """Make and judge the run of each number; how many were made, and what was found."""
+    runs = (draw_run(number) for number in numbers)
+    named = ((f"scripts/soak --hostile 1 --seed {run.number}\n    {run!r}", run) for run in runs)
+    return gather(named, lambda run: first_clear(violations(stage.run(run)) for _ in range(_TRIES)))

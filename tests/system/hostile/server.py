@@ -27,13 +27,11 @@ class Exchange:
     """A request of which at least its first line was read."""
 
     stroke: Stroke
-    correlation_id: str
+    correlation_id: str  # of which call it is; where it was cut too early, the last that began
     request: ServiceCall
-    is_done: bool = False
 
     @property
     def is_refused(self):
-        """Whether the server refused it."""
         return self.stroke.kind.truth in {"refused", "turned away", "contradiction"}
 
     @property
@@ -104,7 +102,6 @@ class HostileServer:
         self._together = threading.Barrier(requests)
 
     def of_call(self, call):
-        """The exchanges of a call."""
         return [one for one in [*self.exchanges] if one.correlation_id == call]
 
     def _accept(self):
@@ -137,13 +134,16 @@ class HostileServer:
         exchange = Exchange(stroke, self.call, parse_call(method, path, b""))
         self.exchanges.append(exchange)
         headers = {}
-        body = b""
         if stroke.kind.cut != "head":
-            headers = _headers(connection.read_to(b"\r\n\r\n"))
+            lines = connection.read_to(b"\r\n\r\n").decode("latin-1").split("\r\n")
+            members = (line.partition(":") for line in lines)
+            headers = {name.lower(): value.strip() for name, _, value in members}
             exchange.correlation_id = headers["x-client-correlation-id"]
         if stroke.kind.cut is None:
             body = connection.read(int(headers.get("content-length", 0)))
-            self._perform(exchange, parse_call(method, path, body))
+            exchange.request = request = parse_call(method, path, body)
+            if request.effect is not None and stroke.does():
+                self.service.perform(request, exchange.correlation_id)
         self.on_event("request")
         if exchange.request.operation == "catalogue.ports":
             self._together.wait(_PATIENCE)
@@ -162,12 +162,6 @@ class HostileServer:
                     return stroke
         return Stroke()
 
-    def _perform(self, exchange, request):
-        exchange.request = request
-        if request.effect is not None and exchange.stroke.does():
-            exchange.is_done = True
-            self.service.perform(request, exchange.correlation_id)
-
     def _steps(self, exchange, headers):
         request = exchange.request
         if request.operation == "mcp.notifications/initialized":
@@ -178,14 +172,10 @@ class HostileServer:
         kind = exchange.stroke.kind
         if kind.protocol == "mcp" and not request.is_mcp:
             kind = Stroke().kind
-        return kind.steps(self._reply(exchange, headers))
-
-    def _reply(self, exchange, headers):
-        request = exchange.request
         result = _result(request)
         status, value = (200, result) if result else self.service.answer(request)
         other = self.service.book(is_confirmed=True)
-        return Reply(
+        reply = Reply(
             status,
             value,
             result or self.service.answer(request, other)[1],
@@ -198,6 +188,8 @@ class HostileServer:
             result is not None,
             (("mcp-session-id", "s-1"),) if result is _OPENED else (),
         )
+        steps = kind.steps(reply)
+        return [steps] if isinstance(steps, bytes) else steps
 
 
 class _Connection:
@@ -247,11 +239,6 @@ class _Connection:
         if reset:
             self._link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
         self._link.close()
-
-
-def _headers(head):
-    lines = (line.partition(":") for line in head.decode("latin-1").split("\r\n"))
-    return {name.lower(): value.strip() for name, _, value in lines}
 
 
 def _result(request):

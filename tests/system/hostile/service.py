@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -41,7 +42,6 @@ class ServiceCall:
 
     @property
     def is_mcp(self):
-        """Whether it came by the other protocol."""
         return self.operation.startswith("mcp.")
 
 
@@ -74,11 +74,10 @@ def _call_on(operation, arguments, message_id=None):
 
 
 def _members(body):
-    try:
+    with suppress(ValueError):
         value = json.loads(body)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
+        return value if isinstance(value, dict) else {}
+    return {}
 
 
 @dataclass(slots=True)
@@ -102,8 +101,6 @@ class Effect:
 
 
 class Service:
-    """Keeps bookings."""
-
     def __init__(self):
         self.effects = []
         self._bookings = {}
@@ -119,7 +116,6 @@ class Service:
         return booking
 
     def perform(self, request, correlation_id):
-        """Do what a request asks for."""
         with self._lock:
             booking = self._bookings.get(request.subject) or self.book(is_confirmed=False)
             match request.effect:
