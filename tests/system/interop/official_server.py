@@ -11,10 +11,9 @@ import uvicorn
 from mcp.server.mcpserver import MCPServer
 
 MODES = {
-    "stateful-json": {"stateless_http": False, "json_response": True},
-    "stateful-sse": {"stateless_http": False, "json_response": False},
-    "stateless-json": {"stateless_http": True, "json_response": True},
-    "stateless-sse": {"stateless_http": True, "json_response": False},
+    f"{state}-{reply}": {"stateless_http": state == "stateless", "json_response": reply == "json"}
+    for state in ("stateful", "stateless")
+    for reply in ("json", "sse")
 }
 
 
@@ -38,14 +37,10 @@ class Hosted:
         self._socket = socket.create_server(("127.0.0.1", port))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.port = self._socket.getsockname()[1]
+        self.base_url = f"http://127.0.0.1:{self.port}"
+        settings = {"interface": "asgi3", "lifespan": "on", "ws": "none", "access_log": False}
         config = uvicorn.Config(
-            self._record,
-            interface="asgi3",
-            lifespan="on",
-            ws="none",
-            log_config=None,
-            access_log=False,
-            timeout_graceful_shutdown=1,
+            self._record, log_config=None, timeout_graceful_shutdown=1, **settings
         )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -54,16 +49,11 @@ class Hosted:
             time.sleep(0.005)
 
     @property
-    def base_url(self):
-        return f"http://127.0.0.1:{self.port}"
-
-    @property
     def methods(self):
         """What was asked, in order, notifications left out."""
         return [method for method, _ in self.asked if not method.startswith("notifications/")]
 
     def client(self, clients, **settings):
-        """A client of it."""
         return clients(settings.pop("token", "any"), base_url=self.base_url, **settings)
 
     def __enter__(self):
