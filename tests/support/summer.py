@@ -34,11 +34,7 @@ def search(line=TWO_TICKETS, *, back=False, **more):
         "passengers": PARTY,
     }
     if back:
-        trip |= {
-            "ret_journey_id": journey_id(arrive, depart),
-            "ret_at": BACK,
-            "ret_time": "00:00",
-        }
+        trip |= {"ret_journey_id": journey_id(arrive, depart), "ret_at": BACK, "ret_time": "00:00"}
     return trip | more
 
 

@@ -25,13 +25,7 @@ PASSENGERS = [
         "gender": "Female",
         "age": 34,
     },
-    {
-        "type": "Child",
-        "first_name": "Théo",
-        "last_name": "Okonkwo",
-        "gender": "Male",
-        "age": 7,
-    },
+    {"type": "Child", "first_name": "Théo", "last_name": "Okonkwo", "gender": "Male", "age": 7},
 ]
 
 
