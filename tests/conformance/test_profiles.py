@@ -1,7 +1,9 @@
-"""A service that differs in one assumption is seen to differ in that one alone."""
+"""Assumptions: their page, and services that differ in one of them, which the check sees."""
 
 import json
+import re
 from datetime import date
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -32,6 +34,24 @@ def report_of(profile, *, books):
         ferry.bookings.confirm(booking.booking_id)
         sandbox.clock.advance(60)
         return check(ferry, booking_id=booking.booking_id)
+
+
+def test_the_page_shows_the_whole_list():
+    text = (Path(__file__).parents[2] / "docs" / "assumptions.md").read_text("utf-8")
+    parts = re.findall(r"\.\./ferry_sdk/conformance/assumptions\.json#(\w+)\)$", text, re.MULTILINE)
+    assert parts == ["seen", "unseen"]
+    hooks = pytest.importorskip("scripts.docs_hooks")
+    shown = "\n".join(hooks.LISTS[f"conformance/assumptions.json#{part}"]() for part in parts)
+    row = re.compile(r"^\| `(\w+)` \| (.+) \| ([^|]+) \|$", re.MULTILINE)
+    assert row.findall(shown.replace("`--book`", "--book")) == [
+        (one.id, one.text, one.probe) for one in ASSUMPTIONS
+    ]
+
+
+def test_what_a_check_can_see_has_an_assumed_value_and_others():
+    for one in ASSUMPTIONS:
+        if one.probe in PROBES:
+            assert len({*one.values}) == len(one.values) > 1, one.id
 
 
 def test_a_profile_and_the_list_have_the_same_values_and_defaults():

@@ -25,7 +25,6 @@ OF = {kind: {one.id for one in ASSUMPTIONS if one.probe == kind} for kind in PRO
 
 @pytest.fixture(params=mostly_long(["sync", "asyncio", "trio"]))
 def report_of(request, sandbox):
-    """Check with a client of each kind."""
     settings = {"token": sandbox.token, "base_url": sandbox.base_url, "max_retries": 0}
 
     def report(**ids):

@@ -117,7 +117,6 @@ def test_a_path_that_names_no_file_is_refused_before_anything_is_sent(tmp_path):
 
 
 def replace_leaves(value, rng, texts):
-    """Replace some strings and keys of decoded JSON."""
     if isinstance(value, dict):
         return {
             rng.choice(texts) if rng.random() < 0.1 else key: replace_leaves(member, rng, texts)

@@ -32,8 +32,6 @@ RUFF = ("--config", Path(__file__).with_suffix(".toml"), "--no-cache")
 
 @dataclass(frozen=True)
 class Block:
-    """A block as it stands in a file."""
-
     path: Path
     line: int
     indent: str
@@ -140,7 +138,6 @@ def in_a_function(source):
 
 
 def notebook_source(path):
-    """The cells of a notebook, as one program."""
     cells = json.loads(path.read_text("utf-8"))["cells"]
     return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
 

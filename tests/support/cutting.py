@@ -19,7 +19,6 @@ class Door:
         self._caller = None
 
     def open(self):
-        """Listen."""
         self.shut()
         self._listener = _bound(self.port)
         self._listener.listen(64)
@@ -44,7 +43,6 @@ class Door:
         self._caller.connect_ex((HOST, self.port))
 
     def close(self):
-        """Give up the port."""
         self.shut()
         self._holder.close()
 
@@ -71,18 +69,15 @@ class CuttingProxy:
 
     @property
     def base_url(self):
-        """The address to give to a client in place of the service's."""
         return f"http://{HOST}:{self._door.port}"
 
     @property
     def passages(self):
-        """The requests that arrived, in order."""
         with self._changed:
             return tuple(self._passages)
 
     @property
     def accepted(self):
-        """How many connections were accepted."""
         with self._changed:
             return self._accepted
 
@@ -100,7 +95,6 @@ class CuttingProxy:
         self._listen()
 
     def forget(self):
-        """Clear, and forget what arrived."""
         self.clear()
         with self._changed:
             self._passages.clear()
@@ -143,7 +137,6 @@ class CuttingProxy:
             self._changed.notify_all()
 
     def left(self, link):
-        """Note that a connection is gone."""
         with self._changed:
             self._links.discard(link)
             self._changed.notify_all()

@@ -45,7 +45,6 @@ class Harm:
 
     @property
     def phase(self):
-        """What it strikes."""
         if self.kind in {"refuse", "unreachable"}:
             return "door"
         return "connection" if self.kind == "close" else "request"
@@ -70,7 +69,6 @@ class Order:
         return True
 
     def taken(self):
-        """The harm, once more done."""
         if self._left is not None:
             self._left -= 1
         return self.harm
@@ -78,8 +76,6 @@ class Order:
 
 @dataclass(slots=True)
 class Passage:
-    """The note of one request."""
-
     request: bytes = b""
     forwarded: int = 0
     reply: bytes = b""
@@ -89,17 +85,14 @@ class Passage:
 
     @property
     def reached_service(self):
-        """Whether the service got the whole request."""
         return is_whole(self.request[: self.forwarded])
 
     @property
     def was_answered(self):
-        """Whether the client got the whole answer."""
         return is_whole(self.reply[: self.delivered])
 
 
 def is_whole(data):
-    """Whether it is an HTTP/1.1 message from its first byte to its last."""
     size = _size(data)
     return size is not None and len(data) >= size
 

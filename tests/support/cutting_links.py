@@ -30,7 +30,6 @@ class Link(threading.Thread):
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def drop(self):
-        """End it, whatever it is doing."""
         for link in (self._client, self._service):
             if link is not None:
                 with suppress(OSError):  # the other side was faster
@@ -167,7 +166,6 @@ class Link(threading.Thread):
             passage.delivered += len(data)
 
     def _cut(self, *, reset):
-        """End the client's side at once."""
         self._is_last = True
         if self._client_left:
             return

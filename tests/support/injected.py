@@ -32,7 +32,6 @@ class Injection:
 
     @contextmanager
     def everywhere(self):
-        """The block in which clients are given one."""
         with (
             patch.object(Ferry, "__init__", self._giving(Ferry.__init__, self._library.Client)),
             patch.object(Ferry, "close", self._closing(Ferry.close)),

@@ -48,7 +48,6 @@ GROUPS = _groups()
 
 
 def listed():
-    """Every `@method` of the groups, by its public name."""
     return tuple(
         f"{group}.{name}"
         for group, kind in GROUPS.items()

@@ -30,7 +30,6 @@ class RedisServer:
         self.url = f"redis://127.0.0.1:{self._port}"
 
     def restart(self):
-        """Forget everything, and end every connection."""
         self._stop()
         self._start()
 

@@ -41,7 +41,6 @@ class Told:
 
 
 def statement_at(line, tree):
-    """The innermost statement on a line."""
     around = [
         node
         for node in ast.walk(tree)
@@ -51,7 +50,6 @@ def statement_at(line, tree):
 
 
 def with_words(source, by_line):
-    """The program with its words below its statements."""
     tree = ast.parse(source)
     below = {}
     for line, words in sorted(by_line.items()):

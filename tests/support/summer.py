@@ -22,7 +22,6 @@ def stopped(sandbox):
 
 
 def search(line=TWO_TICKETS, *, back=False, **more):
-    """The arguments of a search of both protocols."""
     company, depart, arrive = line
     trip = {
         "company": company,
@@ -57,7 +56,6 @@ def chosen(found, kind="Ticket"):
 
 
 def ids_of(selection):
-    """What is sent of a selection."""
     return selection.model_dump(include={"availability_id", "tariff_id", "place_id"})
 
 
@@ -68,6 +66,5 @@ def booked(ferry, *, kind="Ticket", back=False, **more):
 
 
 def ticket_of(ferry, **more):
-    """The ticket of a booking that is confirmed."""
     booking = booked(ferry, **more)
     return ferry.tickets.get(ferry.bookings.confirm(booking.booking_id).ticket_id)

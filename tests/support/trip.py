@@ -30,7 +30,6 @@ PASSENGERS = [
 
 
 def search_arguments(*, company="CTN", depart="FRMRS", arrive="TNLGN"):
-    """A search that finds something."""
     return {
         "company": company,
         "depart_code": depart,
@@ -43,7 +42,6 @@ def search_arguments(*, company="CTN", depart="FRMRS", arrive="TNLGN"):
 
 
 def found(ferry, **which):
-    """A sailing of the local service's."""
     return ferry.availability.search(**search_arguments(**which))[0]
 
 

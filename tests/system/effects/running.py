@@ -18,10 +18,9 @@ from ferry_sdk import OutcomeUnknownError
 from ferry_sdk._engine.http import RawResponse
 from tests.support.both import Clients
 
-from .calling import CALLS, GUARDED
-from .judging import SOFT, Evidence, Judgement, Outcome
-from .passages import correlation_of, operation_of
+from .judging import SOFT, Evidence, Judgement, Outcome, correlation_of, operation_of
 from .schedules import schedules
+from .world import CALLS, GUARDED
 
 _AGES = 60.0
 STRETCHES = (1, 3, 10)
@@ -29,7 +28,6 @@ STRETCHES = (1, 3, 10)
 
 
 def run(world, schedule):
-    """Run a schedule, to its very end."""
     evidence = Evidence(world.prepare(schedule.operation, is_repeated=schedule.is_repeated))
     with note_log(evidence.noise):
         if schedule.is_async:

@@ -8,9 +8,9 @@ from ferry_sdk.models.bookings import BookingConfirmation
 from ferry_sdk.sandbox.counters import Effect
 from ferry_sdk.types import Attempt
 from tests.support.cutting_harms import POSITIONS, Passage, offset_of
-from tests.system.effects.calling import Subject
 from tests.system.effects.judging import Evidence, Judgement, Outcome
 from tests.system.effects.schedules import Schedule
+from tests.system.effects.world import Subject
 
 REFUSAL = '{"error": true, "code": "CONFLICT", "message": "no"}'
 CONFIRM = Schedule("bookings.confirm")

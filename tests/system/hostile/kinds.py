@@ -222,8 +222,6 @@ KINDS = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Stroke:
-    """What one request meets."""
-
     name: str = "right"
     is_done: bool = True
     seed: int = 0
@@ -240,7 +238,6 @@ class Stroke:
 
 
 def stroke(dice, protocol):
-    """A stroke, drawn."""
     names = [name for name, kind in KINDS.items() if kind.protocol in {"", protocol}]
     return Stroke(dice.choice(names), dice.random() < 0.5, dice.randrange(1_000_000))
 

@@ -12,8 +12,8 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 from ferry_sdk.journal import Journal
-from tests.system.effects.calling import CALLS, GUARDED, Subject
 from tests.system.effects.schedules import EFFECTS
+from tests.system.effects.world import CALLS, GUARDED, Subject
 
 from .judging import Outcome
 from .runs import TOKENS
@@ -154,7 +154,6 @@ class _Log(logging.Handler):
 
 @contextmanager
 def capture_log():
-    """Everything that is logged in the block."""
     log, root = _Log(), logging.getLogger()
     level = root.level
     root.addHandler(log)

@@ -43,8 +43,6 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The right reply, and what another may be made of."""
-
     status: int
     value: Any
     other: Any
@@ -71,7 +69,6 @@ class Reply:
         return self.message(result={"content": texts, "isError": False})
 
     def refusal(self, message, code=-32602):
-        """The body of a refusal, in either protocol."""
         if self.message_id is None:
             return encode({"error": True, "code": "BOOKING_CONFIRM_ERROR", "message": message})
         return self.message(error={"code": code, "message": message})
@@ -113,7 +110,6 @@ def event(data):
 
 
 def chunks_of(body, size=100):
-    """A body in chunks, with its end."""
     pieces = [body[at : at + size] for at in range(0, len(body), size)]
     return b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in [*pieces, b""])
 

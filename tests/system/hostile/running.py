@@ -50,7 +50,6 @@ class Interrupter:
 
     @contextmanager
     def arm(self, *, is_armed):
-        """The block in which it raises, once."""
         self._is_armed = is_armed
         try:
             yield
@@ -58,7 +57,6 @@ class Interrupter:
             self._is_armed = False
 
     def interrupt(self):
-        """Raise it now, from another thread."""
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGUSR1)
 
     def _on_signal(self, _, frame):
@@ -99,7 +97,6 @@ class Stage:
         self._stack.close()
 
     def run(self, run):
-        """Make a run, to its very end."""
         evidence = Evidence(run)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         with note_log(evidence.noise), capture_log() as lines:
@@ -209,7 +206,6 @@ def _result_of(call):
 
 
 def explore(stage, numbers):
-    """Make and judge the run of each number; how many were made, and what was found."""
     runs = (draw_run(number) for number in numbers)
     named = ((f"scripts/soak --hostile 1 --seed {run.number}\n    {run!r}", run) for run in runs)
     return gather(named, lambda run: first_clear(violations(stage.run(run)) for _ in range(_TRIES)))

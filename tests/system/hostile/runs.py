@@ -25,16 +25,12 @@ _SCARCE = (0.15, 0.25, 0.25, 0.4, 0.6)
 
 @dataclass(frozen=True, slots=True)
 class Interrupt:
-    """A call interrupted from outside."""
-
     event: Literal["start", "request", "reply"]
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a run."""
-
     operation: str
     strokes: tuple[Stroke, ...]
     deadline: float | None
@@ -45,7 +41,6 @@ class Call:
 
     @property
     def options(self):
-        """The options of the client's view that makes it."""
         options = {"deadline": self.deadline, "max_retries": self.max_retries}
         return options if self.timeout is None else options | {"timeout": self.timeout}
 
@@ -62,17 +57,14 @@ class Run:
 
     @property
     def is_async(self):
-        """Whether an `AsyncFerry` makes them."""
         return self.client.startswith("async")
 
     @property
     def is_mcp(self):
-        """Whether a call of it is made in an MCP session."""
         return any(call.operation.startswith("mcp.") for call in self.calls)
 
 
 def draw_run(number):
-    """The run of a number."""
     dice = Random(number)  # noqa: S311 -- no secret is drawn
     return Run(
         number,

@@ -36,13 +36,10 @@ class Exchange:
 
     @property
     def is_turned_away(self):
-        """Whether the server said that the request may be sent again."""
         return self.stroke.kind.truth == "turned away"
 
 
 class HostileServer:
-    """Answers on loopback until its block ends."""
-
     def __init__(self):
         self.service = Service()
         self.strokes = []
@@ -208,7 +205,6 @@ class _Connection:
         return bytes(found)
 
     def read(self, size):
-        """So many bytes."""
         while len(self._data) < size:
             self._receive()
         found, self._data = self._data[:size], self._data[size:]
@@ -235,7 +231,6 @@ class _Connection:
         return True
 
     def end(self, *, reset):
-        """End it before its time."""
         if reset:
             self._link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
         self._link.close()

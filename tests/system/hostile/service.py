@@ -46,7 +46,6 @@ class ServiceCall:
 
 
 def parse_call(method, path, body):
-    """What a request asks for, as far as it has come."""
     if path == "/mcp":
         return _parse_mcp_call(body)
     parts = path.split("/")
@@ -93,8 +92,6 @@ class Booking:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Something that was done."""
-
     intent: tuple[str, str]
     booking_id: str
     correlation_id: str

@@ -50,7 +50,6 @@ class Hosted:
 
     @property
     def methods(self):
-        """What was asked, in order, notifications left out."""
         return [method for method, _ in self.asked if not method.startswith("notifications/")]
 
     def client(self, clients, **settings):
@@ -118,7 +117,6 @@ class Official:
         self.hosted = Hosted(app, self.hosted.port)
 
     def offer(self, name, tool, returns=None):
-        """Have one tool of this name, and forget what was asked."""
         if name in self.server._tool_manager._tools:
             self.server.remove_tool(name)
         if returns is not None:
