@@ -15,14 +15,9 @@ import pytest
 import ferry_sdk.conformance
 from ferry_sdk import AsyncFerry, Ferry
 from ferry_sdk.cli.terminal.errors import _left_by
-from ferry_sdk.conformance import check_with_booking
+from ferry_sdk.conformance import bookings, check_with_booking, checks, findings, probes, steps
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, WRITES
-from ferry_sdk.conformance.bookings import book, choose
-from ferry_sdk.conformance.checks import _Check
-from ferry_sdk.conformance.findings import Findings
-from ferry_sdk.conformance.probes import Probes
 from ferry_sdk.conformance.recordings import Recording
-from ferry_sdk.conformance.steps import perform
 from tests.conformance.conftest import holding, seen
 from tests.support.effects import effects
 from tests.support.tiers import LONG, mostly_long
@@ -230,13 +225,13 @@ class Signals:
 
 def is_named_if_it_is_left(ferry, sandbox, choice, signals, caplog):
     """Make a booking and cancel it under signals; return whether there was one for each."""
-    check = _Check(ferry, None)
+    check = checks._Check(ferry, None)
     caplog.clear()
     before = len(sandbox.counters.effects)
     stop = None
     try:
         with signals:
-            check.perform(book(check._findings, choice, "check-7"))
+            check.perform(bookings.book(check._findings, choice, "check-7"))
     except KeyboardInterrupt as error:
         stop = error
     made = sandbox.counters.effects[before:]
@@ -257,10 +252,10 @@ def is_named_if_it_is_left(ferry, sandbox, choice, signals, caplog):
     "step", [pytest.param(29, id="sample"), pytest.param(1, id="every line", marks=LONG)]
 )
 def test_a_booking_that_signals_leave_is_named(ferry, sandbox, caplog, record_property, step):
-    probes = Probes(Findings())
-    perform(ferry, probes.steps(), lambda call, reply: None)
-    choosing = choose(Findings(), probes.sample(), Decimal(300), "EUR")
-    choice = perform(ferry, choosing, lambda call, reply: None)
+    probing = probes.Probes(findings.Findings())
+    steps.perform(ferry, probing.steps(), lambda call, reply: None)
+    choosing = bookings.choose(findings.Findings(), probing.sample(), Decimal(300), "EUR")
+    choice = steps.perform(ferry, choosing, lambda call, reply: None)
     signals = partial(Signals, lambda: sum(sandbox.counters.requests.values()))
     line = doubles = 0
     assert is_named_if_it_is_left(ferry, sandbox, choice, signals(), caplog)

@@ -215,11 +215,6 @@ class End:
         os._exit(self.code)
 
 
-def retry_at_once():
-    """Have no program wait between attempts, as no call of a test does."""
-    sys.modules["ferry_sdk._engine.retry"]._retry_delay = lambda _: 0.0
-
-
 def main():
     end = End()
     atexit.register(end.leave)  # before any import does, because it does not come back
@@ -230,7 +225,8 @@ def main():
     for name in IMPORTS:
         with suppress(ModuleNotFoundError):  # not every environment has every extra
             import_module(name)
-    retry_at_once()
+    # No program waits between attempts, as no call of a test does.
+    sys.modules["ferry_sdk._engine.retry"]._retry_delay = lambda _: 0.0
     gc.collect()
     gc.freeze()
     request = Server(listener).next_request()

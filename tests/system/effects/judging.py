@@ -13,7 +13,7 @@ SLACK = 0.3
 
 SOFT = "perhaps "
 
-_ADDRESSES = {
+ADDRESSES = {
     ("POST", "/api/booking"): "bookings.create",
     ("POST", "/api/booking/confirm"): "bookings.confirm",
     ("POST", "/api/booking/cancel"): "bookings.cancel",
@@ -256,7 +256,7 @@ def operation_of(passage):
         return _mcp_operation(head.lower(), body)
     if path.endswith("/mark-paid"):
         return "tickets.mark_paid"
-    return _ADDRESSES.get((method, path), "")
+    return ADDRESSES.get((method, path), "")
 
 
 def correlation_of(passage):

@@ -104,23 +104,21 @@ def _of_call(it):
     if it.effects_after > 1 or len(it.effects) > 1:
         yield f"it was done {max(it.effects_after, len(it.effects))} times"
     if is_write:
-        yield from _of_sending(it)
+        sent = [one for one in it.exchanges if one.request.operation == it.call.operation]
+        yield from (f"sent again after {one}" for one in sent[:-1] if not one.is_turned_away)
         yield from _of_record(it)
     if error is None:
         yield from _of_result(it)
     elif isinstance(error, FerryError):
         yield from _of_error(it, error)
-        if error.outcome == "unknown" and is_write:
-            yield from _of_unknown(error)
+        is_redirect = isinstance(error, UnexpectedResponseError) and error.is_redirect
+        is_said = isinstance(error, OutcomeUnknownError) or is_redirect
+        if error.outcome == "unknown" and is_write and not is_said:
+            yield f"an unknown outcome that is no OutcomeUnknownError: {error!r}"
     elif it.call.interrupt is None or not isinstance(
         error, KeyboardInterrupt | asyncio.CancelledError
     ):
         yield f"an error of another family: {error!r}"
-
-
-def _of_sending(it):
-    sent = [one for one in it.exchanges if one.request.operation == it.call.operation]
-    yield from (f"sent again after {one}" for one in sent[:-1] if not one.is_turned_away)
 
 
 def _of_result(it):
@@ -156,12 +154,6 @@ def _arrived(it):
     had_handshake = any(one.request.operation == "mcp.initialize" for one in it.exchanges)
     names = {it.call.operation} if had_handshake else {it.call.operation, "mcp.?"}
     return any(one.request.operation in names for one in left)
-
-
-def _of_unknown(error):
-    is_redirect = isinstance(error, UnexpectedResponseError) and error.is_redirect
-    if not isinstance(error, OutcomeUnknownError) and not is_redirect:
-        yield f"an unknown outcome that is no OutcomeUnknownError: {error!r}"
 
 
 def _of_record(it):
@@ -200,15 +192,11 @@ def _of_words(it, secrets):
     if isinstance(error, FerryError):
         pickled = pickle.dumps(error)
         shown["pickle"] = f"{pickled!r} {pickled.decode(errors='ignore')}"
-        yield from _of_pickle(error, pickled)
+        again = pickle.loads(pickled)
+        if (type(again), str(again), again.outcome) != (type(error), str(error), error.outcome):
+            yield f"its pickle is another error: {again!r}, of {error!r}"
     for where, text in shown.items():
         yield from (f"its {where} holds {one!r}: {error!r}" for one in _find_secrets(text, secrets))
-
-
-def _of_pickle(error, pickled):
-    again = pickle.loads(pickled)
-    if (type(again), str(again), again.outcome) != (type(error), str(error), error.outcome):
-        yield f"its pickle is another error: {again!r}, of {error!r}"
 
 
 def _find_secrets(text, secrets):

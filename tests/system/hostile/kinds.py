@@ -14,6 +14,7 @@ _GZIP = ("content-encoding", "gzip")
 _CHUNKS = ("transfer-encoding", "chunked")
 _FOREVER = 60.0
 _SOON = (0.01, End.CLOSE)
+_RESET = (0.002, End.RESET)
 _DEEP = 20_000
 _PING = encode({"jsonrpc": "2.0", "method": "notifications/progress", "params": {}})
 
@@ -43,16 +44,14 @@ _CONNECTION = {
     "reset after the request": _lost(_resets),
     "closed after the request": _lost(_closes),
     "no reply": _lost(lambda _: [_FOREVER]),
-    "reset inside the status line": _lost(lambda r: [r.http()[:9], 0.002, End.RESET]),
+    "reset inside the status line": _lost(lambda r: [r.http()[:9], *_RESET]),
     "closed inside the status line": _lost(lambda r: [r.http()[:9], End.CLOSE]),
-    "reset inside the headers": _lost(lambda r: [r.head()[:-9], 0.002, End.RESET]),
+    "reset inside the headers": _lost(lambda r: [r.head()[:-9], *_RESET]),
     "closed inside the headers": _lost(lambda r: [r.head()[:-9], End.CLOSE]),
-    "reset inside the body": _lost(lambda r: [_cut(r), 0.002, End.RESET]),
+    "reset inside the body": _lost(lambda r: [_cut(r), *_RESET]),
     "closed inside the body": _lost(lambda r: [_cut(r), End.CLOSE]),
     "stuck inside the body": _lost(lambda r: [_cut(r), _FOREVER]),
-    "reset inside a chunk": _lost(
-        lambda r: [r.head(_CHUNKS) + chunks_of(r.body())[:-9], 0.002, End.RESET]
-    ),
+    "reset inside a chunk": _lost(lambda r: [r.head(_CHUNKS) + chunks_of(r.body())[:-9], *_RESET]),
     "trickling": _done(lambda r: trickle(r.http(), 20, 0.004)),
     "trickling, and nothing in it": _lost(
         lambda r: [*trickle(r.head() + b" " * 500, 60, 0.02), End.CLOSE]
@@ -96,9 +95,7 @@ _STATUSES = {
     "204 with a body": _lost(lambda r: r.http(status=204)),
     "304": _lost(lambda r: r.head(status=304)),
     "304 with a body": _lost(lambda r: r.http(status=304)),
-    "a redirect": _lost(
-        lambda r: r.http(b"", ("location", "/elsewhere"), status=_one(r, 301, 302, 307))
-    ),
+    "a redirect": _lost(lambda r: r.http(b"", ("location", "/x"), status=_one(r, 301, 302, 307))),
     "a redirect to nowhere": _lost(lambda r: r.http(b"", status=_one(r, 302, 303, 308))),
     "299": _done(lambda r: r.http(status=299)),
     "600": _lost(lambda r: r.http(b"{}", status=600)),
@@ -180,12 +177,8 @@ _MCP = {
     ),
     "a stream by CR": _done(lambda r: [r.stream(b"data:" + r.body() + b"\r\r"), End.CLOSE]),
     "a stream that stays open": _done(lambda r: [r.stream(event(r.body())), _FOREVER]),
-    "a stream that trickles": _done(
-        lambda r: [*trickle(r.stream(event(r.body())), 20, 0.004), End.CLOSE]
-    ),
-    "a stream of comments": _lost(
-        lambda r: [*trickle(r.stream(b": wait\n" * 60), 60, 0.02), End.CLOSE]
-    ),
+    "a slow stream": _done(lambda r: [*trickle(r.stream(event(r.body())), 20, 0.004), End.CLOSE]),
+    "only comments": _lost(lambda r: [*trickle(r.stream(b": wait\n" * 60), 60, 0.02), End.CLOSE]),
     "a stream that ends early": _lost(lambda r: [r.stream(event(r.body())[:-30]), End.CLOSE]),
     "an empty stream": _lost(lambda r: [r.stream(), End.CLOSE]),
     "a stream with another id's result": _lost(

@@ -10,14 +10,12 @@ from itertools import count
 from typing import Any
 
 from tests.support import samples
+from tests.system.effects.judging import ADDRESSES
 from tests.system.effects.schedules import EFFECTS
 
 _BY_ADDRESS = {
-    ("POST", "/api/booking"): "bookings.create",
-    ("POST", "/api/booking/confirm"): "bookings.confirm",
-    ("POST", "/api/booking/cancel"): "bookings.cancel",
+    **ADDRESSES,
     ("POST", "/api/booking/cancel-fee"): "bookings.cancel_fee",
-    ("POST", "/api/ticket/cancel"): "tickets.cancel",
     ("POST", "/api/availability"): "availability.search",
     ("GET", "/api/port"): "catalogue.ports",
 }

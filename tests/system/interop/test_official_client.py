@@ -53,25 +53,15 @@ def a_search():
     return {"request": search | {"out_at": f"{search['out_at']}"}, "passengers": [traveller]}
 
 
-def test_the_client_connects_and_lists_tools_and_resources(service, mode):
+def test_the_client_lists_and_searches_and_what_is_not_there_is_an_error(service, mode, a_search):
     async def work(client):
         assert (client.protocol_version, client.server_info.name) == ("2025-11-25", "ferry-sandbox")
-        tools, resources = await client.list_tools(), await client.list_resources()
-        templates = await client.list_resource_templates()
-        return tools.tools, resources.resources, templates.resource_templates
-
-    tools, resources, templates = run_with_client(service, mode, work)
-    assert [tool.name for tool in tools] == [
-        *("search_availability", "create_booking", "confirm_booking"),
-        *("view_ticket", "cancel_ticket"),
-    ]
-    assert URI in [str(resource.uri) for resource in resources]
-    assert len(resources) == 6
-    assert templates == []
-
-
-def test_a_search_finds_sailings_and_what_is_not_there_is_an_error(service, mode, a_search):
-    async def work(client):
+        tools = [tool.name for tool in (await client.list_tools()).tools]
+        assert tools[:3] == ["search_availability", "create_booking", "confirm_booking"]
+        assert tools[3:] == ["view_ticket", "cancel_ticket"]
+        listed = [str(one.uri) for one in (await client.list_resources()).resources]
+        assert (len(listed), URI in listed) == (6, True)
+        assert (await client.list_resource_templates()).resource_templates == []
         found = await client.call_tool("search_availability", a_search)
         failed = await client.call_tool("view_ticket", {"id": "none"})
         with pytest.raises(MCPError, match="tides") as caught:
