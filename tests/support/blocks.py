@@ -1,7 +1,6 @@
 """The Python of the documents and of the docstrings, block by block.
 
-`python -m tests.support.blocks` formats every block and writes what it says into it.
-"""
+`python -m tests.support.blocks` formats every block and writes what it says into it."""
 
 from __future__ import annotations
 

@@ -3,26 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
-Position = Literal["nothing", "line", "headers", "head", "body", "last", "all"]
 POSITIONS = ("nothing", "line", "headers", "head", "body", "last", "all")
 """Before a message's first byte, amid its first line, amid its headers, before its body, amid its
 body, before its last byte, after it."""
-
-Kind = Literal[
-    "refuse",
-    "unreachable",
-    "close",
-    "cut_request",
-    "swallow",
-    "delay_request",
-    "cut_reply",
-    "withhold",
-    "delay_reply",
-    "trickle",
-]
-
 _AMID_THE_FIRST_LINE = 10
 _BODILESS = {b"202", b"204", b"304"}
 
@@ -36,8 +20,8 @@ class Harm:
     it has gone on, `swallow`, `delay_request`. To its reply: the rest; `trickle` goes byte by byte.
     """
 
-    kind: Kind
-    at: Position = "nothing"
+    kind: str
+    at: str = "nothing"
     reset: bool = False
     seconds: float = 0.0  # of a shut door (0: until all is cleared), a delay, a wait in a trickle
     after: int = 0  # how many requests (for `close`: connections) go unharmed first

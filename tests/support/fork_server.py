@@ -1,8 +1,6 @@
 """A process that has imported what the tests' programs import, and forks a child for each of them.
 
-`tests/support/processes.py` starts it, as a program, and speaks to it. It imports nothing of this
-package's but what every program may have imported. It ends with the process that started it.
-"""
+It imports nothing else, and ends with the process that started it: `tests/support/processes.py`."""
 
 from __future__ import annotations
 

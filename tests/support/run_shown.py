@@ -1,9 +1,6 @@
 """Run a program, and write what it says into it: `run_shown.py FILE`.
 
-Below each statement come the words that it said, as comments that begin with `# >`; those that
-were there before are gone. The day is always the same one, because prices and sailings are the
-day's.
-"""
+Below each statement come its words, after `# >`. The day is the same, as prices are the day's."""
 
 import ast
 import sys

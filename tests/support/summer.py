@@ -3,6 +3,7 @@
 from datetime import date, datetime, timezone
 
 from ferry_sdk.sandbox.network.network import journey_id
+from tests.support.trip import search_arguments
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 DAY = date(2026, 7, 14)
@@ -23,15 +24,8 @@ def stopped(sandbox):
 
 def search(line=TWO_TICKETS, *, back=False, **more):
     company, depart, arrive = line
-    trip = {
-        "company": company,
-        "depart_code": depart,
-        "arrive_code": arrive,
-        "out_journey_id": journey_id(depart, arrive),
-        "out_at": DAY,
-        "out_time": "00:00",
-        "passengers": PARTY,
-    }
+    trip = search_arguments(company=company, depart=depart, arrive=arrive)
+    trip |= {"out_at": DAY, "passengers": PARTY}
     if back:
         trip |= {"ret_journey_id": journey_id(arrive, depart), "ret_at": BACK, "ret_time": "00:00"}
     return trip | more

@@ -18,14 +18,8 @@ TRAVELLERS = [
     {"type": "Child", "gender": "Male", "age": 7},
 ]
 PASSENGERS = [
-    {
-        "type": "Adult",
-        "first_name": "Marguerite",
-        "last_name": "Okonkwo",
-        "gender": "Female",
-        "age": 34,
-    },
-    {"type": "Child", "first_name": "Théo", "last_name": "Okonkwo", "gender": "Male", "age": 7},
+    traveller | {"first_name": name, "last_name": "Okonkwo"}
+    for traveller, name in zip(TRAVELLERS, ("Marguerite", "Théo"), strict=True)
 ]
 
 

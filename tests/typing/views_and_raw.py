@@ -70,16 +70,9 @@ async def async_raw(ferry: AsyncFerry) -> None:
     answer = await ferry.with_raw_response.bookings.confirm("b1")
     assert_type(answer, RawResponse[sdk.BookingConfirmation])
     assert_type(answer.parse(), sdk.BookingConfirmation)
-    found = await ferry.with_raw_response.mcp.search_availability(
-        company="GNV",
-        depart_code="ITGOA",
-        arrive_code="ITPMO",
-        out_journey_id="j1",
-        out_at="2026-07-14",
-        out_time="08:30",
-        passengers=[],
-    )
-    assert_type(found.parse(), sdk.Records[sdk.Availability])
+    made = await ferry.with_raw_response.mcp.create_booking(id="a1", passengers=[])
+    assert_type(made.parse(), sdk.BookingCreated)
+    assert_type((await ferry.with_raw_response.mcp.ports()).parse(), sdk.Records[sdk.McpPort])
     view = ferry.with_options(max_retries=0).with_raw_response
     assert_type(await view.tickets.get("t1"), RawResponse[Ticket])
 

@@ -95,12 +95,10 @@ class _Notebook:
             return entry_id
 
     def end(self, entry_id, state, details=None):
-        with self._lock:
-            self._states[entry_id] = state
+        self._states[entry_id] = state
 
     def states(self):
-        with self._lock:
-            return dict(self._states)
+        return dict(self._states)
 
 
 class _Run:

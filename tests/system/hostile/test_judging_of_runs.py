@@ -7,8 +7,7 @@ from ferry_sdk.models import BookingConfirmation
 from tests.system.hostile.judging import Evidence, Outcome, violations
 from tests.system.hostile.kinds import Stroke
 from tests.system.hostile.runs import PLACES, TOKENS, Call, Run
-from tests.system.hostile.server import Exchange
-from tests.system.hostile.service import Effect, ServiceCall
+from tests.system.hostile.server import Effect, Exchange, ServiceCall
 
 SECRET = "Quarrington-Ünsal"
 DONE = Effect(("bookings.confirm", "bo-1"), "bo-1", "call-1")
