@@ -48,7 +48,8 @@ def record(folder, operation, body, *, error=None):
     file = folder / "replies.jsonl"
     with Recording(file, lambda: [TOKEN]) as recording:
         recording.add(Step(operation), Observation(body=body, status=200, error=error))
-    return lines_of(file)[0]
+    (line,) = lines_of(file)
+    return line
 
 
 def lines_of(file):

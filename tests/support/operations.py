@@ -35,16 +35,11 @@ _OTHER_VALUES = {
 """Other values for some operations, and arguments of which a call needs one."""
 
 
-def _groups():
-    nobody = Resources(None)
-    return {
-        name: type(getattr(nobody, name)).__base__
-        for name, member in vars(Resources).items()
-        if isinstance(member, cached_property)
-    }
-
-
-GROUPS = _groups()
+GROUPS = {
+    name: type(getattr(Resources(None), name)).__base__
+    for name, member in vars(Resources).items()
+    if isinstance(member, cached_property)
+}
 
 
 def listed():
