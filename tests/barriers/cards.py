@@ -54,7 +54,6 @@ def shown(ferry: Ferry) -> Iterator[Any]:
 
 
 def main(folder: Path) -> None:
-    """Write the page in a folder of its own."""
     with Sandbox() as sandbox, Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
         cards = [one._repr_html_() for one in shown(ferry)]
     folder.mkdir(parents=True, exist_ok=True)

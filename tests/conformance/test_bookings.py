@@ -15,59 +15,51 @@ import pytest
 import ferry_sdk.conformance
 from ferry_sdk import AsyncFerry, Ferry
 from ferry_sdk.cli.terminal.errors import _left_by
-from ferry_sdk.conformance import check_with_booking
+from ferry_sdk.conformance import bookings, check_with_booking, checks, findings, probes, steps
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, WRITES
-from ferry_sdk.conformance.bookings import book, choose
-from ferry_sdk.conformance.checks import _Check
-from ferry_sdk.conformance.findings import Findings
-from ferry_sdk.conformance.probes import Probes
 from ferry_sdk.conformance.recordings import Recording
-from ferry_sdk.conformance.steps import perform
-from ferry_sdk.sandbox import Sandbox
+from tests.conformance.conftest import holding, seen
 from tests.support.effects import effects
-from tests.support.tiers import LONG
+from tests.support.tiers import LONG, mostly_long
 from tests.support.trip import NOW
 
 BY_WRITES = {one.id for one in ASSUMPTIONS if one.probe == WRITES}
-MOST_REQUESTS = 40
+BOTH = ["bookings.create", "bookings.cancel"]
 PARTS = (0.03, 0.1, 0.2, 0.4)
 """When the second of two signals comes: after so much of the time that a check with one took."""
 CHECK = str(Path(ferry_sdk.conformance.__file__).parent)
-
-
-@pytest.fixture(scope="module")
-def service():
-    with Sandbox(now=NOW, frozen=True) as sandbox:
-        yield sandbox
-
-
-@pytest.fixture
-def sandbox(service):
-    service.reset()
-    return service
-
-
-@pytest.fixture
-def ferry(sandbox):
-    with Ferry(sandbox.token, base_url=sandbox.base_url, max_retries=0) as client:
-        yield client
-
-
-def seen(report):
-    return {row.id: row.seen for row in report.rows}
 
 
 class StopError(Exception):
     """An error of the program that makes the check."""
 
 
+class Before:
+    """A limiter that acts once before a request of an operation, if a booking was made by then."""
+
+    def __init__(self, sandbox, operation, act):
+        self.sandbox, self.operation, self.act = sandbox, operation, act
+
+    def acquire(self, operation):
+        if operation == self.operation and effects(self.sandbox):
+            self.operation = ""
+            self.act()
+
+
+def raising(error):
+    def act(*_):
+        raise error
+
+    return act
+
+
 def test_one_unpaid_booking_is_made_and_cancelled(ferry, sandbox):
     asked = []
     report = check_with_booking(ferry, max_price=300, approve=lambda *one: asked.append(one))
-    assert {row.id for row in report.rows if row.verdict == "holds"} >= BY_WRITES
-    assert effects(sandbox) == ["bookings.create", "bookings.cancel"]
+    assert holding(report) >= BY_WRITES
+    assert effects(sandbox) == BOTH
     assert report.left is None
-    assert report.requests <= MOST_REQUESTS
+    assert report.requests <= 40
     ((sailing, tariff),) = asked
     assert (sailing.depart_at - NOW).days >= 30
     assert tariff.amount <= 300
@@ -78,63 +70,37 @@ def test_an_async_client_does_the_same(sandbox):
         async with AsyncFerry(sandbox.token, base_url=sandbox.base_url) as client:
             return await check_with_booking(client, max_price=300)
 
-    assert {row.id for row in anyio.run(main).rows if row.verdict == "holds"} >= BY_WRITES
-    assert effects(sandbox) == ["bookings.create", "bookings.cancel"]
+    assert holding(anyio.run(main)) >= BY_WRITES
+    assert effects(sandbox) == BOTH
 
 
-@pytest.mark.parametrize(
-    "limit",
-    [
-        pytest.param({"max_price": "0.01"}, id="price"),
-        pytest.param({"max_price": 300, "currency": "TND"}, id="currency", marks=LONG),
-    ],
-)
-def test_nothing_is_booked_above_the_limit_or_in_another_currency(ferry, sandbox, limit):
-    report = check_with_booking(ferry, **limit)
-    assert {seen(report)[name] for name in BY_WRITES} == {"no sailing within the price was found"}
-    assert effects(sandbox) == []
-
-
-def test_nothing_is_booked_without_approval(ferry, sandbox):
-    def decline(*_):
-        raise StopError
-
+def test_nothing_is_booked_above_the_limit_in_another_currency_or_without_approval(ferry, sandbox):
+    for limit in ({"max_price": "0.01"}, {"max_price": 300, "currency": "TND"}):
+        shown = seen(check_with_booking(ferry, **limit))
+        assert {shown[name] for name in BY_WRITES} == {"no sailing within the price was found"}
     with pytest.raises(StopError):
-        check_with_booking(ferry, max_price=300, approve=decline)
+        check_with_booking(ferry, max_price=300, approve=raising(StopError))
     assert effects(sandbox) == []
-
-
-class InterruptingLimiter:
-    """Raises once before a request of an operation, if a booking was made by then."""
-
-    def __init__(self, sandbox, operation, stop):
-        self.sandbox, self.operation, self.stop = sandbox, operation, stop
-
-    def acquire(self, operation):
-        if operation == self.operation and effects(self.sandbox):
-            self.operation = ""
-            raise self.stop
 
 
 @pytest.mark.parametrize(
     ("operation", "stop"),
-    [
-        ("bookings.get", KeyboardInterrupt),
-        pytest.param("tickets.pdf", KeyboardInterrupt, marks=LONG),
-        pytest.param("bookings.get", StopError, marks=LONG),
-    ],
+    mostly_long(
+        [
+            *(("bookings.get", KeyboardInterrupt), ("tickets.pdf", KeyboardInterrupt)),
+            ("bookings.get", StopError),
+        ]
+    ),
 )
 def test_an_interruption_after_the_booking_cancels_it(sandbox, operation, stop):
-    limiter = InterruptingLimiter(sandbox, operation, stop)
-    with (
-        Ferry(sandbox.token, base_url=sandbox.base_url, limiter=limiter) as client,
-        pytest.raises(stop),
-    ):
+    limiter = Before(sandbox, operation, raising(stop))
+    settings = {"base_url": sandbox.base_url, "limiter": limiter}
+    with Ferry(sandbox.token, **settings) as client, pytest.raises(stop):
         check_with_booking(client, max_price=300)
-    assert effects(sandbox) == ["bookings.create", "bookings.cancel"]
+    assert effects(sandbox) == BOTH
 
 
-@pytest.mark.parametrize("backend", ["asyncio", pytest.param("trio", marks=LONG)])
+@pytest.mark.parametrize("backend", mostly_long(["asyncio", "trio"]))
 def test_a_cancelled_task_cancels_the_booking(sandbox, backend):
     async def main():
         with anyio.CancelScope() as scope:
@@ -145,14 +111,13 @@ def test_a_cancelled_task_cancels_the_booking(sandbox, backend):
                         scope.cancel()
                         await anyio.sleep_forever()
 
-            async with AsyncFerry(
-                sandbox.token, base_url=sandbox.base_url, limiter=Limiter()
-            ) as client:
+            settings = {"base_url": sandbox.base_url, "limiter": Limiter()}
+            async with AsyncFerry(sandbox.token, **settings) as client:
                 await check_with_booking(client, max_price=300)
         assert scope.cancelled_caught
 
     anyio.run(main, backend=backend)
-    assert effects(sandbox) == ["bookings.create", "bookings.cancel"]
+    assert effects(sandbox) == BOTH
 
 
 @LONG
@@ -167,7 +132,7 @@ def test_a_reply_that_cannot_be_recorded_leaves_no_booking(ferry, sandbox, tmp_p
     monkeypatch.setattr(Recording, "add", fail)
     with pytest.raises(OSError, match="No space"):
         check_with_booking(ferry, max_price=300, record=tmp_path / "replies.jsonl")
-    assert effects(sandbox) == ["bookings.create", "bookings.cancel"]
+    assert effects(sandbox) == BOTH
 
 
 @LONG
@@ -176,26 +141,22 @@ def test_a_read_that_fails_does_not_keep_the_booking(ferry, sandbox):
     report = check_with_booking(ferry, max_price=300)
     assert seen(report)["times"].startswith("ServerError")
     assert seen(report)["created_stage"] == "payment_due"
-    assert effects(sandbox) == ["bookings.create", "bookings.cancel"]
+    assert effects(sandbox) == BOTH
 
 
-def test_a_booking_that_somebody_else_cancels_is_not_left(ferry, sandbox):
-    class Limiter:
-        def acquire(self, operation):
-            if operation == "bookings.get" and effects(sandbox) == ["bookings.create"]:
-                ferry.bookings.cancel(sandbox.counters.effects[0].subject)
+def test_a_booking_that_is_cancelled_is_not_left(ferry, sandbox):
+    def cancel():
+        ferry.bookings.cancel(sandbox.counters.effects[0].subject)
 
-    with Ferry(sandbox.token, base_url=sandbox.base_url, limiter=Limiter()) as client:
+    limiter = Before(sandbox, "bookings.get", cancel)
+    with Ferry(sandbox.token, base_url=sandbox.base_url, limiter=limiter) as client:
         report = check_with_booking(client, max_price=300)
-    assert report.left is None
+    assert report.left is None, "somebody else cancelled it"
     assert seen(report)["cancelled_status"] == "the booking was cancelled before"
     assert seen(report)["created_stage"] == "payment_due"
-
-
-def test_a_cancellation_whose_reply_is_lost_is_read_back(ferry, sandbox):
     sandbox.faults.add("lose_reply", "bookings.cancel")
     report = check_with_booking(ferry, max_price=300)
-    assert report.left is None
+    assert report.left is None, "the cancellation is read back"
     assert seen(report)["cancelled_status"] == "the reply was lost"
 
 
@@ -204,39 +165,27 @@ def test_a_booking_that_is_left_is_named(ferry, sandbox, caplog):
     with caplog.at_level(logging.WARNING, "ferry_sdk"):
         report = check_with_booking(ferry, max_price=300)
     (effect,) = sandbox.counters.effects
-    assert report.left is not None
     assert report.left.startswith(f"booking {effect.subject} is not cancelled")
     assert "correlation id" in report.left
     assert f"the check leaves a booking: {report.left}" in caplog.messages
 
 
 def test_a_booking_whose_reply_is_lost_may_be_left(ferry, sandbox):
+    sandbox.faults.add("refused", "bookings.create")
+    assert check_with_booking(ferry, max_price=300).left is None
+    assert effects(sandbox) == []
     sandbox.faults.add("lose_reply", "bookings.create")
     report = check_with_booking(ferry.with_options(correlation_id="check-7"), max_price=300)
-    assert report.left is not None
     assert report.left.startswith("a booking may have been made")
     assert report.left.endswith("correlation id check-7)")
     assert {seen(report)[name] for name in BY_WRITES} == {"OutcomeUnknownError"}
 
 
-@LONG
-def test_a_booking_that_the_service_refuses_leaves_nothing(ferry, sandbox):
-    sandbox.faults.add("refused", "bookings.create")
-    report = check_with_booking(ferry, max_price=300)
-    assert report.left is None
-    assert effects(sandbox) == []
-
-
 class Signals:
     """Raises `KeyboardInterrupt` once or twice in the check that makes a booking.
 
-    Python ends a trace that raises. So the first signal comes from a trace, at a line, and the
-    second is a real one, after a time.
-
-    Args:
-        count_requests: How many requests the service has had. A line counts once between two.
-        lines: How many lines come before the first; None: there is none.
-        seconds: How long the second comes after the first; None: there is no second.
+    Python ends a trace that raises. So the first signal comes from a trace, after so many lines
+    (one counts once between two requests), and the second is a real one, so many seconds later.
     """
 
     def __init__(self, count_requests, lines=None, seconds=None):
@@ -253,16 +202,10 @@ class Signals:
         signal.signal(signal.SIGALRM, self._handler)
         sys.settrace(None)
 
-    @property
-    def are_over(self):
-        """Whether all were raised."""
-        return self.lines is None and self.seconds is None
-
     def _of_call(self, frame, *_):
         return self._at_line if frame.f_code.co_filename.startswith(CHECK) else None
 
-    def _at_line(self, frame, event, arg):
-        del arg
+    def _at_line(self, frame, event, _):
         line = frame.f_code.co_filename, frame.f_lineno, self._count_requests()
         if event == "line" and self.lines is not None and line not in self._met:
             self._met.add(line)
@@ -282,23 +225,22 @@ class Signals:
 
 def is_named_if_it_is_left(ferry, sandbox, choice, signals, caplog):
     """Make a booking and cancel it under signals; return whether there was one for each."""
-    check = _Check(ferry, None)
+    check = checks._Check(ferry, None)
     caplog.clear()
     before = len(sandbox.counters.effects)
     stop = None
     try:
         with signals:
-            check.perform(book(check._findings, choice, "check-7"))
+            check.perform(bookings.book(check._findings, choice, "check-7"))
     except KeyboardInterrupt as error:
         stop = error
     made = sandbox.counters.effects[before:]
     if [effect.operation for effect in made] == ["bookings.create"]:
         assert stop is not None
         names = (made[0].subject, "check-7")
-        left = _left_by(stop)
-        assert any(name in str(left) for name in names)
+        assert any(name in str(_left_by(stop)) for name in names)
         assert any(name in message for name in names for message in caplog.messages)
-    return signals.are_over
+    return signals.lines is None and signals.seconds is None
 
 
 @pytest.mark.own_http_client(reason="a signal may leave the lock of a caller's own pool taken")
@@ -310,10 +252,10 @@ def is_named_if_it_is_left(ferry, sandbox, choice, signals, caplog):
     "step", [pytest.param(29, id="sample"), pytest.param(1, id="every line", marks=LONG)]
 )
 def test_a_booking_that_signals_leave_is_named(ferry, sandbox, caplog, record_property, step):
-    probes = Probes(Findings())
-    perform(ferry, probes.steps(), lambda call, reply: None)
-    choosing = choose(Findings(), probes.sample(), Decimal(300), "EUR")
-    choice = perform(ferry, choosing, lambda call, reply: None)
+    probing = probes.Probes(findings.Findings())
+    steps.perform(ferry, probing.steps(), lambda call, reply: None)
+    choosing = bookings.choose(findings.Findings(), probing.sample(), Decimal(300), "EUR")
+    choice = steps.perform(ferry, choosing, lambda call, reply: None)
     signals = partial(Signals, lambda: sum(sandbox.counters.requests.values()))
     line = doubles = 0
     assert is_named_if_it_is_left(ferry, sandbox, choice, signals(), caplog)

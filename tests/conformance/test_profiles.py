@@ -1,7 +1,9 @@
-"""A service that differs in one assumption is seen to differ in that one alone."""
+"""Assumptions: their page, and services that differ in one of them, which the check sees."""
 
 import json
+import re
 from datetime import date
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -34,22 +36,35 @@ def report_of(profile, *, books):
         return check(ferry, booking_id=booking.booking_id)
 
 
-def test_the_list_has_each_choice_of_a_profile_with_the_same_default():
+def test_the_page_shows_the_whole_list():
+    text = (Path(__file__).parents[2] / "docs" / "assumptions.md").read_text("utf-8")
+    parts = re.findall(r"\.\./ferry_sdk/conformance/assumptions\.json#(\w+)\)$", text, re.MULTILINE)
+    assert parts == ["seen", "unseen"]
+    hooks = pytest.importorskip("scripts.docs_hooks")
+    shown = "\n".join(hooks.LISTS[f"conformance/assumptions.json#{part}"]() for part in parts)
+    row = re.compile(r"^\| `(\w+)` \| (.+) \| ([^|]+) \|$", re.MULTILINE)
+    assert row.findall(shown.replace("`--book`", "--book")) == [
+        (one.id, one.text, one.probe) for one in ASSUMPTIONS
+    ]
+
+
+def test_what_a_check_can_see_has_an_assumed_value_and_others():
+    for one in ASSUMPTIONS:
+        if one.probe in PROBES:
+            assert len({*one.values}) == len(one.values) > 1, one.id
+
+
+def test_a_profile_and_the_list_have_the_same_values_and_defaults():
     assert VALUES.keys() <= KNOWN.keys()
-    assert {name: values[0] for name, values in VALUES.items()} == {
-        name: KNOWN[name].values[0] for name in VALUES
-    }
-
-
-def test_a_profile_can_show_each_value_that_a_check_names():
+    defaults = {name: values[0] for name, values in VALUES.items()}
+    assert defaults == {name: KNOWN[name].values[0] for name in VALUES}
     named = {one.id: one.values for one in ASSUMPTIONS if one.probe in PROBES}
     assert named.keys() <= VALUES.keys()
     assert not [name for name, values in named.items() if not set(values) <= set(VALUES[name])]
 
 
-SHORT = ("amount", "times", "created_stage")
 DIFFERENCES = [
-    pytest.param(name, value, marks=() if name in SHORT else LONG, id=f"{name}-{value}")
+    pytest.param(name, value, marks=() if name in ("amount", "times", "created_stage") else LONG)
     for name, values in VALUES.items()
     if KNOWN[name].probe in PROBES
     for value in values[1:]
@@ -75,13 +90,10 @@ def test_a_local_service_with_the_profile_of_another_gets_the_same_report(tmp_pa
     file.write_text(json.dumps(report.profile()))
     assert report.profile() == other.model_dump(exclude_defaults=True)
     assert report_of(file, books=False) == report
-
-
-def test_what_a_local_service_cannot_reproduce_is_apart(tmp_path):
+    # What a local service cannot reproduce is apart.
     report = build_report({"currency": "upper_case", "balance": "another amount"}, {}, requests=2)
     profile = {"currency": "upper_case", "not_reproduced": {"balance": "another amount"}}
     assert report.profile() == profile
-    file = tmp_path / "profile.json"
     file.write_text(json.dumps(profile))
     assert Profile.load(file) == Profile(currency="upper_case")
 

@@ -1,6 +1,7 @@
 """What a check with reads finds of the local service."""
 
 import json
+from datetime import date
 
 import anyio
 import pytest
@@ -11,41 +12,19 @@ from ferry_sdk.conformance.assumptions import ASSUMPTIONS, BOOKING, PROBES, READ
 from ferry_sdk.conformance.findings import Findings
 from ferry_sdk.conformance.probes import Probes
 from ferry_sdk.conformance.steps import Observation, perform
-from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.sandbox import Sandbox
-from tests.support.summer import TRAVELLER, chosen, search, stopped
-from tests.support.tiers import LONG
+from tests.conformance.conftest import holding, seen
+from tests.support.effects import effects
+from tests.support.summer import search
+from tests.support.tiers import LONG, mostly_long
+from tests.support.trip import booked
 
+SEARCH = search(out_at=date(2050, 7, 15))
 OF = {kind: {one.id for one in ASSUMPTIONS if one.probe == kind} for kind in PROBES}
-MOST_REQUESTS = 40
 
 
-@pytest.fixture(scope="module")
-def sandbox():
-    with Sandbox() as service:
-        yield stopped(service)
-
-
-@pytest.fixture(autouse=True)
-def cleared(sandbox):
-    clear_cache()
-    sandbox.mcp.reset()
-    sandbox.faults.clear()
-    sandbox.counters.reset()
-
-
-@pytest.fixture
-def ferry(sandbox):
-    """A client that retries nothing."""
-    with Ferry(sandbox.token, base_url=sandbox.base_url, max_retries=0) as client:
-        yield client
-
-
-@pytest.fixture(
-    params=["sync", pytest.param("asyncio", marks=LONG), pytest.param("trio", marks=LONG)]
-)
+@pytest.fixture(params=mostly_long(["sync", "asyncio", "trio"]))
 def report_of(request, sandbox):
-    """Check with a client of each kind."""
     settings = {"token": sandbox.token, "base_url": sandbox.base_url, "max_retries": 0}
 
     def report(**ids):
@@ -62,74 +41,39 @@ def report_of(request, sandbox):
     return report
 
 
-def verdicts(report):
-    return {row.id: row.verdict for row in report.rows}
-
-
-def holding(report):
-    """Return the assumptions that hold."""
-    return {row.id for row in report.rows if row.verdict == "holds"}
-
-
-def seen(report):
-    return {row.id: row.seen for row in report.rows}
-
-
-def buy(ferry, *, is_confirmed):
-    """Make a booking; its cancellation costs a fee once it is confirmed."""
-    found = ferry.availability.search(**search())
-    booking = ferry.bookings.create(availabilities=chosen(found), passengers=[TRAVELLER])
-    if is_confirmed:
-        ferry.bookings.confirm(booking.booking_id)
-    return ferry.bookings.get(booking.booking_id)
-
-
 def test_everything_that_reads_show_holds_on_the_local_service(report_of, sandbox):
     report = report_of()
     assert holding(report) == OF[READS]
-    assert set(verdicts(report).values()) == {"holds", "not seen"}
+    assert {row.verdict for row in report.rows} == {"holds", "not seen"}
     assert not report.differs
     assert report.profile() == {}
     assert sandbox.counters.effects == ()
-    assert report.requests <= MOST_REQUESTS
-
-
-@LONG
-def test_the_number_of_requests_is_the_service_s(ferry, sandbox):
-    report = check(ferry)
     handshake = sandbox.counters.requests["mcp.initialize"]
-    assert report.requests == sum(sandbox.counters.requests.values()) - handshake
+    assert report.requests == sum(sandbox.counters.requests.values()) - handshake <= 40
 
 
-def test_a_booking_shows_its_fields_and_those_of_its_first_ticket(report_of, ferry, sandbox):
-    booking = buy(ferry, is_confirmed=False)
+def test_a_booking_shows_its_fields_its_ticket_and_its_costs(report_of, ferry, sandbox):
+    booking = booked(ferry)
     report = report_of(booking_id=booking.booking_id)
     assert holding(report) == OF[READS] | (OF[BOOKING] | OF[TICKET]) - {"preview"}
-    assert len(sandbox.counters.effects_of("bookings.create")) == len(sandbox.counters.effects)
-
-
-def test_a_ticket_shows_its_fields(ferry):
-    ticket = buy(ferry, is_confirmed=False).tickets[0]
+    assert effects(sandbox) == ["bookings.create"]
+    ticket = ferry.bookings.get(booking.booking_id).tickets[0]
     assert {*OF[TICKET], "times"} <= holding(check(ferry, ticket_id=ticket.id))
-
-
-@LONG
-def test_a_paid_booking_shows_what_a_cancellation_costs(ferry):
-    booking = buy(ferry, is_confirmed=True)
-    assert "preview" in holding(check(ferry, booking_id=booking.booking_id))
+    ferry.bookings.confirm(booking.booking_id)
+    assert "preview" in holding(report_of(booking_id=booking.booking_id))
 
 
 def test_a_read_that_fails_leaves_its_rows_not_seen(report_of, sandbox):
     sandbox.faults.add("server_error", "catalogue.journeys", times=None)
     sandbox.faults.add("cut_before", "mcp.ports", times=None)
     report = report_of()
-    rows = [row for row in report.rows if row.id in OF[READS]]
-    missing = {row.id: row.seen for row in rows if row.verdict == "not seen"}
-    assert missing.keys() == {"journey_route", "port_position", "mcp_resource"}
-    assert missing["journey_route"].startswith("ServerError, HTTP 50")
+    missing = OF[READS] - holding(report)
+    assert missing == {"journey_route", "port_position", "mcp_resource"}
+    assert {row.verdict for row in report.rows if row.id in missing} == {"not seen"}
+    assert seen(report)["journey_route"].startswith("ServerError, HTTP 50")
 
 
-@pytest.mark.parametrize("days", [0, pytest.param(1, marks=LONG)])
+@pytest.mark.parametrize("days", mostly_long([0, 1]))
 def test_a_service_with_a_short_timetable_shows_as_much(ferry, sandbox, days):
     timetable = ferry.mcp.read_resource("resource://service/departures")
     first = min(one["depart_at"] for one in timetable)[:10]
@@ -149,7 +93,7 @@ def test_a_refusal_for_another_cause_is_no_difference(ferry, sandbox):
 
 
 def test_a_day_with_one_sailing_does_not_show_the_earliest_time(ferry, sandbox):
-    sailings = json.loads(ferry.with_raw_response.availability.search(**search()).content)
+    sailings = json.loads(ferry.with_raw_response.availability.search(**SEARCH).content)
     sandbox.faults.add("wrong_shape", "availability.search", times=None, value=sailings[:1])
     assert seen(check(ferry))["out_time"] == "no day with several sailings was found"
 
@@ -170,13 +114,8 @@ def test_a_search_with_a_return_says_nothing_if_nothing_sails_back(ferry):
 
 def test_a_refusal_is_named_by_its_status():
     probes = Probes(Findings())
-    for status, name in (
-        (200, "error_with_200"),
-        (400, "bad_request"),
-        (404, "not_found"),
-        (418, "HTTP 418"),
-        (422, "unprocessable"),
-    ):
+    names = {200: "error_with_200", 400: "bad_request", 404: "not_found", 422: "unprocessable"}
+    for status, name in (names | {418: "HTTP 418"}).items():
         probes._see_status("invalid_request", APIError("no", status_code=status))
         assert probes.seen["invalid_request"] == name
 
@@ -194,13 +133,10 @@ def test_an_unknown_booking_leaves_its_rows_not_seen(report_of):
     assert {shown[name] for name in OF[BOOKING] | OF[TICKET]} == {"NotFoundError, HTTP 404"}
 
 
-def test_a_wrong_token_ends_the_check(sandbox):
+def test_a_wrong_token_or_an_unreachable_service_ends_the_check(sandbox):
     with Ferry("wrong", base_url=sandbox.base_url) as ferry, pytest.raises(AuthenticationError):
         check(ferry)
     assert sandbox.counters.requests["catalogue.ports"] == 1
-
-
-def test_an_unreachable_service_ends_the_check():
     with Sandbox() as stopped_service:
         address = stopped_service.base_url
     with Ferry("token", base_url=address, max_retries=0) as ferry, pytest.raises(TransportError):

@@ -16,17 +16,12 @@ from ferry_sdk import APIError, Ferry, InvalidInputError
 from ferry_sdk.conformance import check
 from ferry_sdk.conformance.recordings import Recording
 from ferry_sdk.conformance.steps import Observation, Step
-from ferry_sdk.sandbox import Sandbox
 from tests.support.tiers import LONG, examples
-from tests.support.trip import NOW, PASSENGERS, booked
+from tests.support.trip import PASSENGERS, booked
 
 TOKEN = "fsk-70935512-canary"
 CANARIES = (
-    "Marguerite Okonkwo",
-    "Ştefănescu",
-    "李小龙",
-    "ada.reyes@example.org",
-    "X7734512",
+    *("Marguerite Okonkwo", "Ştefănescu", "李小龙", "ada.reyes@example.org", "X7734512"),
     "+33 612 345 678",
 )
 NUMBER = 612345678
@@ -37,14 +32,13 @@ PUBLIC = ("availability.search", "catalogue.ports", "mcp.departures")
 
 def trees(*texts):
     """Decoded JSON with some texts in its keys and values, alone and within others."""
-    words = st.sampled_from(texts).flatmap(
-        lambda one: st.sampled_from(
-            [one, f"Dear {one}!", json.dumps({one: one}), f'[{{"a": "{one}']
-        )
-    )
+
+    def forms(one):
+        return st.sampled_from([one, f"Dear {one}!", json.dumps({one: one}), f'[{{"a": "{one}'])
+
     keys = st.sampled_from((*FIELDS, *texts))
     return st.recursive(
-        words | st.just(NUMBER) | st.none(),
+        st.sampled_from(texts).flatmap(forms) | st.just(NUMBER) | st.none(),
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
         max_leaves=8,
     )
@@ -54,35 +48,27 @@ def record(folder, operation, body, *, error=None):
     file = folder / "replies.jsonl"
     with Recording(file, lambda: [TOKEN]) as recording:
         recording.add(Step(operation), Observation(body=body, status=200, error=error))
-    (line,) = file.read_text().splitlines()
-    return json.dumps(json.loads(line), ensure_ascii=False)
+    (line,) = lines_of(file)
+    return line
 
 
-ANY_FOLDER = examples(30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def lines_of(file):
+    lines = file.read_text().splitlines()
+    return [json.dumps(json.loads(line), ensure_ascii=False) for line in lines]
 
 
-@ANY_FOLDER
-@given(st.sampled_from(PRIVATE), trees(*CANARIES, TOKEN))
-def test_replies_about_bookings_and_tickets_are_masked(tmp_path, operation, body):
-    line = record(tmp_path, operation, body)
-    assert not [one for one in (*CANARIES, TOKEN, str(NUMBER)) if one in line]
-
-
-@ANY_FOLDER
-@given(st.sampled_from(PUBLIC), trees(*CANARIES, TOKEN))
-def test_errors_and_travellers_of_a_search_are_masked(tmp_path, operation, body):
+@examples(30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(PRIVATE), st.sampled_from(PUBLIC), trees(*CANARIES, TOKEN), trees(TOKEN))
+def test_travellers_and_tokens_are_masked(tmp_path, private, public, body, secret):
     error = APIError("refused", status_code=422)
-    failed = record(tmp_path, operation, body, error=error)
-    found = record(tmp_path, operation, [{"in_board": {"passengers": [body]}}])
-    for one in (*CANARIES, TOKEN, str(NUMBER)):
-        assert one not in failed
-        assert one not in found
-
-
-@ANY_FOLDER
-@given(st.sampled_from(PUBLIC), trees(TOKEN))
-def test_a_token_is_masked_in_every_reply(tmp_path, operation, body):
-    assert TOKEN not in record(tmp_path, operation, body)
+    lines = {
+        "a private reply": record(tmp_path, private, body),
+        "an error": record(tmp_path, public, body, error=error),
+        "travellers": record(tmp_path, public, [{"in_board": {"passengers": [body]}}]),
+    }
+    for name, line in lines.items():
+        assert (name, [one for one in (*CANARIES, TOKEN, str(NUMBER)) if one in line]) == (name, [])
+    assert TOKEN not in record(tmp_path, public, secret)
 
 
 def test_catalogues_and_the_words_of_the_interface_stay(tmp_path):
@@ -95,23 +81,18 @@ def test_catalogues_and_the_words_of_the_interface_stay(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no permissions of files for groups")
-def test_only_its_owner_can_read_the_file(tmp_path):
-    file = tmp_path / "replies.jsonl"
+def test_only_its_owner_can_read_the_file(tmp_path, monkeypatch):
+    pipe, file = tmp_path / "pipe", tmp_path / "replies.jsonl"
     file.write_text("old")
     file.chmod(0o644)
     with Recording(file, list):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         assert file.read_text() == ""
-
-
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no permissions of files for groups")
-def test_a_pipe_keeps_its_mode_and_a_file_of_another_user_its_content(tmp_path, monkeypatch):
-    pipe, file = tmp_path / "pipe", tmp_path / "file"
     os.mkfifo(pipe)
     pipe.chmod(0o644)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     with Recording(pipe, list):
-        assert stat.S_IMODE(pipe.stat().st_mode) == 0o644
+        assert stat.S_IMODE(pipe.stat().st_mode) == 0o644, "a pipe keeps its mode"
     os.close(reader)
     file.write_text("theirs")
 
@@ -121,10 +102,14 @@ def test_a_pipe_keeps_its_mode_and_a_file_of_another_user_its_content(tmp_path, 
     monkeypatch.setattr(os, "fchmod", refuse)
     with pytest.raises(InvalidInputError, match="record: Operation not permitted"):
         Recording(file, list)
-    assert file.read_text() == "theirs"
+    assert file.read_text() == "theirs", "a file of another user keeps its content"
 
 
-def test_a_file_that_cannot_be_written_is_refused_before_anything_is_sent(tmp_path):
+def test_a_path_that_names_no_file_is_refused_before_anything_is_sent(tmp_path):
+    for path in ("a\0b", str(tmp_path / ("a" * 300)), tmp_path, "\ud800", 7):
+        with pytest.raises(InvalidInputError) as refused:
+            Recording(path, list)
+        assert refused.value.field == "record"
     with (
         Ferry("token", base_url="https://ferry.invalid") as ferry,
         pytest.raises(InvalidInputError, match="record: "),
@@ -133,7 +118,6 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_is_sent(tmp_pa
 
 
 def replace_leaves(value, rng, texts):
-    """Replace some strings and keys of decoded JSON."""
     if isinstance(value, dict):
         return {
             rng.choice(texts) if rng.random() < 0.1 else key: replace_leaves(member, rng, texts)
@@ -165,25 +149,11 @@ class ReplacingTransport(httpx.BaseTransport):
         self.real.close()
 
 
-@pytest.fixture(scope="module")
-def sandbox():
-    with Sandbox(now=NOW, frozen=True) as service:
-        yield service
-
-
-def test_a_path_that_names_no_file_is_refused(tmp_path):
-    for path in ("a\0b", str(tmp_path / ("a" * 300)), tmp_path, "\ud800", 7):
-        with pytest.raises(InvalidInputError) as refused:
-            Recording(path, list)
-        assert refused.value.field == "record"
-
-
-def test_a_check_records_nothing_of_the_travellers(sandbox, tmp_path, caplog):
+def test_a_check_records_nothing_of_the_travellers(ferry, sandbox, tmp_path, caplog):
     file = tmp_path / "replies.jsonl"
-    with Ferry(sandbox.token, base_url=sandbox.base_url) as ferry:
-        booking = booked(ferry)
-        with caplog.at_level(logging.DEBUG):
-            report = check(ferry, booking_id=booking.booking_id, record=file)
+    booking = booked(ferry)
+    with caplog.at_level(logging.DEBUG):
+        report = check(ferry, booking_id=booking.booking_id, record=file)
     texts = (file.read_text(), str(report), caplog.text)
     lines = [json.loads(line) for line in texts[0].splitlines()]
     assert len(lines) == report.requests
@@ -208,8 +178,5 @@ def test_no_reply_gets_a_secret_into_file_report_or_log(sandbox, tmp_path, caplo
         caplog.at_level(logging.DEBUG, "ferry_sdk"),
     ):
         report = check(ferry, booking_id=booking.booking_id, record=file)
-    lines = [
-        json.dumps(json.loads(line), ensure_ascii=False) for line in file.read_text().splitlines()
-    ]
-    for text in (*lines, repr(report), caplog.text):
+    for text in (*lines_of(file), repr(report), caplog.text):
         assert not [one for one in (*CANARIES, sandbox.token) if one in text]

@@ -1,7 +1,6 @@
 """The Python of the documents and of the docstrings, block by block.
 
-`python -m tests.support.blocks` formats every block and writes what it says into it.
-"""
+`python -m tests.support.blocks` formats every block and writes what it says into it."""
 
 from __future__ import annotations
 
@@ -32,8 +31,6 @@ RUFF = ("--config", Path(__file__).with_suffix(".toml"), "--no-cache")
 
 @dataclass(frozen=True)
 class Block:
-    """A block as it stands in a file."""
-
     path: Path
     line: int
     indent: str
@@ -140,7 +137,6 @@ def in_a_function(source):
 
 
 def notebook_source(path):
-    """The cells of a notebook, as one program."""
     cells = json.loads(path.read_text("utf-8"))["cells"]
     return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
 

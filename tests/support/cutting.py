@@ -10,11 +10,7 @@ HOST = "127.0.0.1"
 
 
 class Door:
-    """The listening socket of a port that is found free; nobody listens before `open`.
-
-    Attributes:
-        port: The port.
-    """
+    """The listening socket of a port that is found free; nobody listens before `open`."""
 
     def __init__(self):
         self._holder = _bound(0)
@@ -23,7 +19,6 @@ class Door:
         self._caller = None
 
     def open(self):
-        """Listen."""
         self.shut()
         self._listener = _bound(self.port)
         self._listener.listen(64)
@@ -48,7 +43,6 @@ class Door:
         self._caller.connect_ex((HOST, self.port))
 
     def close(self):
-        """Give up the port."""
         self.shut()
         self._holder.close()
 
@@ -61,11 +55,7 @@ def _bound(port):
 
 
 class CuttingProxy:
-    """The proxy, for `with` blocks; what no order harms passes untouched.
-
-    Args:
-        port: Where the service listens on this machine.
-    """
+    """The proxy, for `with` blocks; what no order harms passes untouched."""
 
     def __init__(self, port):
         self._service = (HOST, port)
@@ -79,18 +69,15 @@ class CuttingProxy:
 
     @property
     def base_url(self):
-        """The address to give to a client in place of the service's."""
         return f"http://{HOST}:{self._door.port}"
 
     @property
     def passages(self):
-        """The requests that arrived, in order."""
         with self._changed:
             return tuple(self._passages)
 
     @property
     def accepted(self):
-        """How many connections were accepted."""
         with self._changed:
             return self._accepted
 
@@ -108,7 +95,6 @@ class CuttingProxy:
         self._listen()
 
     def forget(self):
-        """Clear, and forget what arrived."""
         self.clear()
         with self._changed:
             self._passages.clear()
@@ -151,7 +137,6 @@ class CuttingProxy:
             self._changed.notify_all()
 
     def left(self, link):
-        """Note that a connection is gone."""
         with self._changed:
             self._links.discard(link)
             self._changed.notify_all()

@@ -3,26 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
-Position = Literal["nothing", "line", "headers", "head", "body", "last", "all"]
 POSITIONS = ("nothing", "line", "headers", "head", "body", "last", "all")
 """Before a message's first byte, amid its first line, amid its headers, before its body, amid its
 body, before its last byte, after it."""
-
-Kind = Literal[
-    "refuse",
-    "unreachable",
-    "close",
-    "cut_request",
-    "swallow",
-    "delay_request",
-    "cut_reply",
-    "withhold",
-    "delay_reply",
-    "trickle",
-]
-
 _AMID_THE_FIRST_LINE = 10
 _BODILESS = {b"202", b"204", b"304"}
 
@@ -31,41 +15,27 @@ _BODILESS = {b"202", b"204", b"304"}
 class Harm:
     """One order.
 
-    Attributes:
-        kind: At the door: `refuse` (nobody listens) or `unreachable` (nobody answers an attempt
-            to connect). To a connection: `close`, as soon as it is accepted. To a request:
-            `cut_request` once so much of it has come and gone on, `swallow` it and say nothing,
-            `delay_request`. To its reply: `cut_reply` after so much of it, `withhold` it,
-            `delay_reply`, `trickle` it byte by byte.
-        at: Where a message is cut.
-        reset: Whether the client sees a reset rather than an orderly end.
-        seconds: How long the door stays so (0: until all is cleared); how long a delay is, and
-            in a trickle the wait between two bytes.
-        after: How many requests (for `close`: connections) go unharmed first.
-        times: How often; None is always. A door is shut once.
+    At the door: `refuse` (nobody listens) or `unreachable` (nobody answers an attempt to connect).
+    To a connection: `close`, as soon as it is accepted. To a request: `cut_request` once so much of
+    it has gone on, `swallow`, `delay_request`. To its reply: the rest; `trickle` goes byte by byte.
     """
 
-    kind: Kind
-    at: Position = "nothing"
+    kind: str
+    at: str = "nothing"
     reset: bool = False
-    seconds: float = 0.0
-    after: int = 0
-    times: int | None = 1
+    seconds: float = 0.0  # of a shut door (0: until all is cleared), a delay, a wait in a trickle
+    after: int = 0  # how many requests (for `close`: connections) go unharmed first
+    times: int | None = 1  # None is always; a door is shut once
 
     @property
     def phase(self):
-        """What it strikes."""
         if self.kind in {"refuse", "unreachable"}:
             return "door"
         return "connection" if self.kind == "close" else "request"
 
 
 class Order:
-    """A harm that is still to come.
-
-    Attributes:
-        harm: The harm.
-    """
+    """A harm that is still to come."""
 
     def __init__(self, harm):
         self.harm = harm
@@ -83,7 +53,6 @@ class Order:
         return True
 
     def taken(self):
-        """The harm, once more done."""
         if self._left is not None:
             self._left -= 1
         return self.harm
@@ -91,17 +60,6 @@ class Order:
 
 @dataclass(slots=True)
 class Passage:
-    """The note of one request.
-
-    Attributes:
-        request: What arrived of it.
-        forwarded: How many bytes of it went on to the service.
-        reply: What the service answered.
-        delivered: How many bytes of the answer went on to the client.
-        harm: What was done to it.
-        is_over: Whether nothing more of it can reach the service or come back.
-    """
-
     request: bytes = b""
     forwarded: int = 0
     reply: bytes = b""
@@ -111,17 +69,14 @@ class Passage:
 
     @property
     def reached_service(self):
-        """Whether the service got the whole request."""
         return is_whole(self.request[: self.forwarded])
 
     @property
     def was_answered(self):
-        """Whether the client got the whole answer."""
         return is_whole(self.reply[: self.delivered])
 
 
 def is_whole(data):
-    """Whether it is an HTTP/1.1 message from its first byte to its last."""
     size = _size(data)
     return size is not None and len(data) >= size
 

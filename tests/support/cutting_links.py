@@ -15,14 +15,7 @@ _PATIENCE = 3.0
 
 
 class Link(threading.Thread):
-    """A connection of a client's, and the one behind it to the service.
-
-    Args:
-        desk: The proxy.
-        client: The connection that was accepted.
-        service: Where the service listens.
-        harm: What is done to the connection itself.
-    """
+    """A connection of a client's, and the one behind it to the service."""
 
     def __init__(self, desk, client, service, harm):
         super().__init__(daemon=True)
@@ -37,7 +30,6 @@ class Link(threading.Thread):
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def drop(self):
-        """End it, whatever it is doing."""
         for link in (self._client, self._service):
             if link is not None:
                 with suppress(OSError):  # the other side was faster
@@ -174,7 +166,6 @@ class Link(threading.Thread):
             passage.delivered += len(data)
 
     def _cut(self, *, reset):
-        """End the client's side at once."""
         self._is_last = True
         if self._client_left:
             return

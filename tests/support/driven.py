@@ -21,20 +21,7 @@ SETTINGS = Settings(
 
 
 class Driver:
-    """Makes calls of one client without any I/O.
-
-    Args:
-        answer: What becomes of a request: it gives the reply, or raises.
-        session: What the client knows of the service.
-
-    Attributes:
-        session: The same.
-        now: What the monotonic clock says; exchanges and waits move it.
-        epoch: What this machine's calendar said when that clock said 0.
-        latency: Seconds that every exchange takes.
-        requests: What was sent, in order.
-        effects: Everything the flow asked for, in order.
-    """
+    """Makes calls of one client without any I/O."""
 
     def __init__(self, answer, session=None):
         self.answer = answer
@@ -47,16 +34,13 @@ class Driver:
 
     @property
     def waits(self):
-        """Seconds waited, one by one."""
         return [effect.seconds for effect in self.effects if isinstance(effect, Sleep)]
 
     @property
     def paths(self):
-        """What the requests were sent to, below the base address."""
         return [request.url.removeprefix(SETTINGS.base_url) for request in self.requests]
 
     def steps(self, operation, settings):
-        """The call's flow by the driver's clocks."""
         context = self._context(operation.name, settings)
         try:
             return (yield from run(operation, context)).raw()
@@ -67,12 +51,10 @@ class Driver:
             raise
 
     def raw(self, call, /, **changes):
-        """The call's answer and how it came, under changed settings."""
         operation = described(call) if isinstance(call, str) else call
         return self.walk(self.steps(operation, replace(SETTINGS, **changes)))
 
     def error(self, kind, call, /, **changes):
-        """The error of this kind that the call raises."""
         with pytest.raises(kind) as info:
             self.raw(call, **changes)
         return info.value
@@ -94,11 +76,9 @@ class Driver:
         )
 
     def clock(self):
-        """The monotonic clock."""
         return self.now
 
     def calendar(self):
-        """Seconds since 1970."""
         return self.epoch + self.now
 
     def walk(self, steps):
@@ -116,7 +96,6 @@ class Driver:
             return end.value
 
     def perform(self, effect):
-        """What a transport would do."""
         self.effects.append(effect)
         match effect:
             case Send():
@@ -141,14 +120,7 @@ class Driver:
 
 
 class Driven(Driver):
-    """Makes calls of one client to an MCP server.
-
-    Attributes:
-        opening: What answers a handshake.
-        answering: What answers all else but notifications.
-        notified: What answers those.
-        sent: Method and headers of every message.
-    """
+    """Makes calls of one client to an MCP server."""
 
     def __init__(self, opening, answering):
         super().__init__(self._answered)
@@ -160,11 +132,9 @@ class Driven(Driver):
 
     @property
     def methods(self):
-        """Methods of the messages, in order."""
         return [method for method, _ in self.sent]
 
     def call(self, operation):
-        """The call's answer."""
         return self.raw(operation).parse()
 
     def _answered(self, request):
@@ -201,8 +171,6 @@ def in_turn(*answers):
 
 
 def raising(error):
-    """No reply but a failure."""
-
     def answer(_):
         raise error
 

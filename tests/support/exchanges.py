@@ -10,11 +10,7 @@ TOKEN = "tkn-5d1f"
 
 
 class Exchanges:
-    """A service that gives its replies one after the other, the last for ever.
-
-    Attributes:
-        requests: What it was asked, in order.
-    """
+    """A service that gives its replies one after the other, the last for ever."""
 
     def __init__(self, *replies):
         self._replies = list(replies)

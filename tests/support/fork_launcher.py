@@ -1,9 +1,6 @@
 """A program that has another one run by the fork server: `fork_launcher.py ADDRESS ARGUMENTS`.
 
-It is for who starts a command and no object of ours: a shell, a terminal, the official client.
-What it was given as standard files, folder and environment is the other's, and so are the signals
-that it is sent; it ends as the other ends.
-"""
+The other has its files, folder, environment and signals, and it ends as the other ends."""
 
 import os
 import signal

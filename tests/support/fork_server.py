@@ -1,8 +1,6 @@
 """A process that has imported what the tests' programs import, and forks a child for each of them.
 
-`tests/support/processes.py` starts it, as a program, and speaks to it. It imports nothing of this
-package's but what every program may have imported. It ends with the process that started it.
-"""
+It imports nothing else, and ends with the process that started it: `tests/support/processes.py`."""
 
 from __future__ import annotations
 
@@ -28,40 +26,18 @@ from typing import NamedTuple
 from fork_client import NUMBER
 
 IMPORTS = (
-    "anyio._backends._asyncio",
-    "encodings.idna",
-    "ferry_sdk._transport.default_client",
-    "ferry_sdk._transport.pools",
-    "ferry_sdk.agents.stdio.run",
-    "ferry_sdk.cli.app",
-    "ferry_sdk.cli.commands.calendar",
-    "ferry_sdk.cli.commands.catalogue",
-    "ferry_sdk.cli.commands.book",
-    "ferry_sdk.cli.commands.cancel",
-    "ferry_sdk.cli.commands.change",
-    "ferry_sdk.cli.commands.conform",
-    "ferry_sdk.cli.commands.journal",
-    "ferry_sdk.cli.commands.reconcile",
-    "ferry_sdk.cli.commands.voucher",
-    "ferry_sdk.cli.demo",
-    "ferry_sdk.cli.terminal.command_journal",
-    "ferry_sdk.journal",
-    "ferry_sdk.planning.calendar",
-    "ferry_sdk.planning.groups",
-    "ferry_sdk.planning.streams",
-    "ferry_sdk._engine.retry",
-    "ferry_sdk.sandbox.server",
-    "fpdf",
-    "rich._emoji_codes",
-    "rich.progress",
-    "rich.status",
-    "sqlalchemy.dialects.sqlite",
-    "tenacity",
-    "time_machine",
-    "typer._adapters",
-    "typer._click.decorators",
-    "typer.rich_utils",
-    "uvicorn.lifespan.off",
+    *("anyio._backends._asyncio", "encodings.idna", "ferry_sdk._transport.default_client"),
+    *("ferry_sdk._transport.pools", "ferry_sdk.agents.stdio.run", "ferry_sdk.cli.app"),
+    *("ferry_sdk.cli.commands.calendar", "ferry_sdk.cli.commands.catalogue"),
+    *("ferry_sdk.cli.commands.book", "ferry_sdk.cli.commands.cancel"),
+    *("ferry_sdk.cli.commands.change", "ferry_sdk.cli.commands.conform"),
+    *("ferry_sdk.cli.commands.journal", "ferry_sdk.cli.commands.reconcile"),
+    *("ferry_sdk.cli.commands.voucher", "ferry_sdk.cli.demo"),
+    *("ferry_sdk.cli.terminal.command_journal", "ferry_sdk.journal", "ferry_sdk.planning.calendar"),
+    *("ferry_sdk.planning.groups", "ferry_sdk.planning.streams", "ferry_sdk._engine.retry"),
+    *("ferry_sdk.sandbox.server", "fpdf", "rich._emoji_codes", "rich.progress", "rich.status"),
+    *("sqlalchemy.dialects.sqlite", "tenacity", "time_machine", "typer._adapters"),
+    *("typer._click.decorators", "typer.rich_utils", "uvicorn.lifespan.off"),
 )
 MOST_FILES = 16
 OUT_OF_THE_WAY = 200
@@ -80,11 +56,7 @@ class Request(NamedTuple):
 
 
 class Server:
-    """The parent of all programs, and the connections to those who asked for them.
-
-    Whoever asked is told the process id, and the exit code once there is one; who hangs up before
-    has the program killed.
-    """
+    """The parent of all programs, and the connections to those who asked for them."""
 
     def __init__(self, listener):
         self._listener = listener
@@ -241,11 +213,6 @@ class End:
         os._exit(self.code)
 
 
-def retry_at_once():
-    """Have no program wait between attempts, as no call of a test does."""
-    sys.modules["ferry_sdk._engine.retry"]._retry_delay = lambda _: 0.0
-
-
 def main():
     end = End()
     atexit.register(end.leave)  # before any import does, because it does not come back
@@ -256,7 +223,8 @@ def main():
     for name in IMPORTS:
         with suppress(ModuleNotFoundError):  # not every environment has every extra
             import_module(name)
-    retry_at_once()
+    # No program waits between attempts, as no call of a test does.
+    sys.modules["ferry_sdk._engine.retry"]._retry_delay = lambda _: 0.0
     gc.collect()
     gc.freeze()
     request = Server(listener).next_request()

@@ -6,17 +6,7 @@ from fnmatch import fnmatchcase
 
 
 class Hold:
-    """Holds the next request of an operation, and lets all later ones pass.
-
-    Args:
-        sandbox: The service, which is the test's own.
-        operation: Which operation's, as in `faults.add`.
-        replies: Whether the work is done and only its reply is held.
-        times: How many requests are held.
-
-    Attributes:
-        held: How many requests have come to stand still.
-    """
+    """Holds the next request of an operation, and lets all later ones pass."""
 
     def __init__(self, sandbox, operation, *, replies=False, times=1):
         self.held = 0

@@ -23,11 +23,7 @@ def give_to_tests(name):
 
 
 class Injection:
-    """Gives an `http_client` to every `Ferry` and `AsyncFerry` that is made without one.
-
-    Attributes:
-        paused: Whether clients are left as they are.
-    """
+    """Gives an `http_client` to every `Ferry` and `AsyncFerry` that is made without one."""
 
     def __init__(self, name):
         self._library = LIBRARIES[name]
@@ -36,7 +32,6 @@ class Injection:
 
     @contextmanager
     def everywhere(self):
-        """The block in which clients are given one."""
         with (
             patch.object(Ferry, "__init__", self._giving(Ferry.__init__, self._library.Client)),
             patch.object(Ferry, "close", self._closing(Ferry.close)),

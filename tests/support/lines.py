@@ -1,31 +1,16 @@
 """An exception at one line of some files, as a signal or a lack of memory may raise it."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
 
 from ferry_sdk import FerryError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-
-def interrupt_at(
-    kind: type[BaseException], line: int, use: Callable[[], object], path: str
-) -> bool:
-    """Raise an exception at this line of those that run; return whether there are as many.
-
-    Args:
-        kind: What is raised.
-        line: Which line, counted from 1 as they run.
-        use: What runs.
-        path: The file, or the folder of the files, whose lines count.
-    """
+def interrupt_at(kind, line, use, path):
+    """Raise an exception at this line (from 1, as they run); return whether there are as many."""
     passed = 0
 
-    def at_line(_: object, event: str, __: object) -> Any:
+    def at_line(_, event, __):
         nonlocal passed
         passed += event == "line"
         if event == "line" and passed == line:

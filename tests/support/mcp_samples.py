@@ -9,17 +9,14 @@ SELECTION = [{"availability_id": "a1", "tariff_id": "a1.STANDARD", "place_id": "
 
 
 def availability(name="a1", ship_name="Tanit"):
-    """A sailing."""
     return samples.AVAILABILITY | {"id": name, "ship_name": ship_name}
 
 
 def failure(code="TICKET_NOT_FOUND", message="No such ticket"):
-    """The interface's error object."""
     return {"error": True, "code": code, "message": message}
 
 
 def search(ferry):
-    """A read that answers a list."""
     return ferry.mcp.search_availability(
         company="CTN",
         depart_code="FRMRS",
@@ -32,12 +29,10 @@ def search(ferry):
 
 
 def view(ferry):
-    """A read that answers one record."""
     return ferry.mcp.view_ticket("t1")
 
 
 def book(ferry):
-    """A write that answers one record."""
     return ferry.mcp.create_booking(availabilities=SELECTION, passengers=PASSENGERS)
 
 

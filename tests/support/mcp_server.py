@@ -44,7 +44,6 @@ def _initialize_reply(message):
 
 
 def reply(body, status=200, kind="application/json", **headers):
-    """A reply of any content."""
     return lambda _: httpx.Response(status, content=body, headers={"content-type": kind, **headers})
 
 

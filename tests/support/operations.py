@@ -35,20 +35,14 @@ _OTHER_VALUES = {
 """Other values for some operations, and arguments of which a call needs one."""
 
 
-def _groups():
-    nobody = Resources(None)
-    return {
-        name: type(getattr(nobody, name)).__base__
-        for name, member in vars(Resources).items()
-        if isinstance(member, cached_property)
-    }
-
-
-GROUPS = _groups()
+GROUPS = {
+    name: type(getattr(Resources(None), name)).__base__
+    for name, member in vars(Resources).items()
+    if isinstance(member, cached_property)
+}
 
 
 def listed():
-    """Every `@method` of the groups, by its public name."""
     return tuple(
         f"{group}.{name}"
         for group, kind in GROUPS.items()

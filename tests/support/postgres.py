@@ -67,13 +67,8 @@ class Postgres:
         if self._account is not None:
             os.chown(self._home, self._account.pw_uid, self._account.pw_gid)
         try:
-            made = self._run(
-                *self._program("initdb"),
-                "--username=ferry",
-                "--auth=trust",
-                "--encoding=UTF8",
-                "--no-sync",
-            )
+            options = ("--username=ferry", "--auth=trust", "--encoding=UTF8", "--no-sync")
+            made = self._run(*self._program("initdb"), *options)
             made.communicate(timeout=_PATIENCE)
             assert made.returncode == 0, self._log()
             self._start()

@@ -1,9 +1,6 @@
 """Programs of the tests: each is forked from one process that has imported what they all import.
 
-They have files, a folder, an environment, a session and an exit code of their own, as a new process
-has. What an import does or costs is shown by a really new one only, with `new=True`. Where nobody
-started the server, every one is really new.
-"""
+What an import does or costs is shown by a really new process only, with `new=True`."""
 
 import os
 import select

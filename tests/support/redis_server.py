@@ -19,11 +19,7 @@ def binary():
 
 
 class RedisServer:
-    """A server that lives as long as the `with` block, and keeps nothing on disk.
-
-    Attributes:
-        url: Its address.
-    """
+    """A server that lives as long as the `with` block, and keeps nothing on disk."""
 
     def __init__(self, program):
         self._program = program
@@ -34,7 +30,6 @@ class RedisServer:
         self.url = f"redis://127.0.0.1:{self._port}"
 
     def restart(self):
-        """Forget everything, and end every connection."""
         self._stop()
         self._start()
 

@@ -1,9 +1,6 @@
 """Run a program, and write what it says into it: `run_shown.py FILE`.
 
-Below each statement come the words that it said, as comments that begin with `# >`; those that
-were there before are gone. The day is always the same one, because prices and sailings are the
-day's.
-"""
+Below each statement come its words, after `# >`. The day is the same, as prices are the day's."""
 
 import ast
 import sys
@@ -41,7 +38,6 @@ class Told:
 
 
 def statement_at(line, tree):
-    """The innermost statement on a line."""
     around = [
         node
         for node in ast.walk(tree)
@@ -51,7 +47,6 @@ def statement_at(line, tree):
 
 
 def with_words(source, by_line):
-    """The program with its words below its statements."""
     tree = ast.parse(source)
     below = {}
     for line, words in sorted(by_line.items()):

@@ -113,12 +113,7 @@ PRICING = {
         "total": 7.41,
         "lines": [{"key": "commission", "label": "Commission", "amount": 7.41}],
     },
-    "reverse": {
-        "amount": 140.77,
-        "currency": "EUR",
-        "to_label": "CTN",
-        "to_kind": "carrier",
-    },
+    "reverse": {"amount": 140.77, "currency": "EUR", "to_label": "CTN", "to_kind": "carrier"},
     "balance": {"mutated": True, "before": 148.18, "after": 0},
 }
 BOOKING_CREATED = {
@@ -146,11 +141,7 @@ BOOKING_CONFIRMATION = {
     "ticket_id": "t-1",
     "ticket_number": "CTN-0001",
 }
-BOOKING_CANCELLATION = {
-    "booking_id": "b-1",
-    "status": "cancelled",
-    "refund_amount": 100.05,
-}
+BOOKING_CANCELLATION = {"booking_id": "b-1", "status": "cancelled", "refund_amount": 100.05}
 CANCELLATION_FEE = {
     "penalty_amount": 48.13,
     "refund_amount": 100.05,

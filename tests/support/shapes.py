@@ -1,7 +1,4 @@
-"""The messages of the local service about the shape of a request, which its schemas describe.
-
-A schema cannot express rules between fields or the state of the service.
-"""
+"""The messages of the local service about the shape of a request, which its schemas describe."""
 
 import re
 

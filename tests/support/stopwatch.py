@@ -17,7 +17,6 @@ class Stopwatch:
 
     @property
     def seconds(self):
-        """Seconds since it was made."""
         # By thread, because one that has ended takes its own along.
         starved = sum(count - self._starved.get(thread, 0) for thread, count in _starved().items())
         return max(0.0, time.monotonic() - self._began - starved / 1e9)

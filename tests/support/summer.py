@@ -3,6 +3,7 @@
 from datetime import date, datetime, timezone
 
 from ferry_sdk.sandbox.network.network import journey_id
+from tests.support.trip import search_arguments
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 DAY = date(2026, 7, 14)
@@ -22,23 +23,11 @@ def stopped(sandbox):
 
 
 def search(line=TWO_TICKETS, *, back=False, **more):
-    """The arguments of a search of both protocols."""
     company, depart, arrive = line
-    trip = {
-        "company": company,
-        "depart_code": depart,
-        "arrive_code": arrive,
-        "out_journey_id": journey_id(depart, arrive),
-        "out_at": DAY,
-        "out_time": "00:00",
-        "passengers": PARTY,
-    }
+    trip = search_arguments(company=company, depart=depart, arrive=arrive)
+    trip |= {"out_at": DAY, "passengers": PARTY}
     if back:
-        trip |= {
-            "ret_journey_id": journey_id(arrive, depart),
-            "ret_at": BACK,
-            "ret_time": "00:00",
-        }
+        trip |= {"ret_journey_id": journey_id(arrive, depart), "ret_at": BACK, "ret_time": "00:00"}
     return trip | more
 
 
@@ -61,7 +50,6 @@ def chosen(found, kind="Ticket"):
 
 
 def ids_of(selection):
-    """What is sent of a selection."""
     return selection.model_dump(include={"availability_id", "tariff_id", "place_id"})
 
 
@@ -72,6 +60,5 @@ def booked(ferry, *, kind="Ticket", back=False, **more):
 
 
 def ticket_of(ferry, **more):
-    """The ticket of a booking that is confirmed."""
     booking = booked(ferry, **more)
     return ferry.tickets.get(ferry.bookings.confirm(booking.booking_id).ticket_id)

@@ -7,10 +7,7 @@ from tests.support.tiers import LONG, is_quick
 
 
 def each(names, rows):
-    """Have one test go through the rows, as `pytest.mark.parametrize` makes a test of each.
-
-    Rows that are marked `long` are left out in the quick tier.
-    """
+    """Have one test go through the rows, as `pytest.mark.parametrize` makes a test of each."""
     is_one = isinstance(names, str) and "," not in names
     arguments = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
     table = [

@@ -11,19 +11,13 @@ settings.register_profile("quick", settings.get_profile("long"), max_examples=QU
 
 
 def load_profile(marks, seed):
-    """Have hypothesis try the same examples in each run, fewer where the long tests are left out.
-
-    Args:
-        marks: The expression by which tests are selected.
-        seed: Has hypothesis try other examples.
-    """
+    """Have hypothesis try the same examples in each run, fewer without the long tests."""
     tier = settings.get_profile("quick" if "not long" in marks else "long")
     settings.register_profile("tier", tier, derandomize=seed is None)
     settings.load_profile("tier")
 
 
 def is_quick():
-    """Whether the long tests are left out."""
     return settings.default.max_examples == QUICK_EXAMPLES
 
 
@@ -33,11 +27,7 @@ def examples(count, **options):
 
 
 def mostly_long(values, *, short=1, ids=None):
-    """Return the parameters of a test; all but the first `short` are marked `long`.
-
-    The quick tier leaves those out before there are tests of them. A tuple holds one value for each
-    argument, as in `pytest.mark.parametrize`.
-    """
+    """Return the parameters of a test; all but the first `short` are marked `long`."""
     given = []
     for index, value in enumerate(values):
         if index >= short and is_quick():

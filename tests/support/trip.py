@@ -18,25 +18,12 @@ TRAVELLERS = [
     {"type": "Child", "gender": "Male", "age": 7},
 ]
 PASSENGERS = [
-    {
-        "type": "Adult",
-        "first_name": "Marguerite",
-        "last_name": "Okonkwo",
-        "gender": "Female",
-        "age": 34,
-    },
-    {
-        "type": "Child",
-        "first_name": "Théo",
-        "last_name": "Okonkwo",
-        "gender": "Male",
-        "age": 7,
-    },
+    traveller | {"first_name": name, "last_name": "Okonkwo"}
+    for traveller, name in zip(TRAVELLERS, ("Marguerite", "Théo"), strict=True)
 ]
 
 
 def search_arguments(*, company="CTN", depart="FRMRS", arrive="TNLGN"):
-    """A search that finds something."""
     return {
         "company": company,
         "depart_code": depart,
@@ -49,7 +36,6 @@ def search_arguments(*, company="CTN", depart="FRMRS", arrive="TNLGN"):
 
 
 def found(ferry, **which):
-    """A sailing of the local service's."""
     return ferry.availability.search(**search_arguments(**which))[0]
 
 

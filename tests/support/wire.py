@@ -23,16 +23,13 @@ class Wire:
 
     @property
     def path(self):
-        """The path of the last request, as it was sent."""
         return self.last.url.raw_path.decode()
 
     @property
     def body(self):
-        """The JSON of the last request."""
         return json.loads(self.last.content)
 
     def tool_arguments(self):
-        """The arguments of the last MCP tool that was called."""
         assert self.body["method"] == "tools/call"
         return self.body["params"]["arguments"]
 

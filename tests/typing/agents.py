@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from typing_extensions import assert_type
 
-from ferry_sdk.agents import (
-    ApprovalRequest,
-    AsyncToolkit,
-    AuditRecord,
-    ToolDefinition,
-    Toolkit,
-    UnresolvedWrite,
-)
+from ferry_sdk import agents
+from ferry_sdk.agents import ApprovalRequest, AsyncToolkit, AuditRecord, Toolkit
 
 if TYPE_CHECKING:
     from ferry_sdk import AsyncFerry, Ferry
@@ -42,12 +36,12 @@ def sync(ferry: Ferry) -> None:
         penalty_limit={"EUR": 5},
         audit=keep,
     )
-    assert_type(toolkit.definitions(), tuple[ToolDefinition[dict[str, Any]], ...])
+    assert_type(toolkit.definitions(), tuple[agents.ToolDefinition[dict[str, Any]], ...])
     assert_type(toolkit.definitions()[0].call({}), dict[str, Any])
     assert_type(toolkit.openai("chat"), list[dict[str, Any]])
     assert_type(toolkit.call("catalogue_ports"), dict[str, Any])
     assert_type(toolkit.preview("bookings_cancel", {}), ApprovalRequest | dict[str, Any])
-    assert_type(toolkit.unresolved, tuple[UnresolvedWrite, ...])
+    assert_type(toolkit.unresolved, tuple[agents.UnresolvedWrite, ...])
     toolkit.perform("bookings_cancel", {}, approve="digest")
     toolkit.forget_refusals()
     toolkit.settle("c-1", happened=True)

@@ -9,15 +9,14 @@ from ferry_sdk import AsyncFerry, Ferry
 
 
 class Ours(httpx.Client):
-    """A class of the user's own."""
+    pass
 
 
 class AsyncOurs(httpx2.AsyncClient):
-    """A class of the user's own."""
+    pass
 
 
 def sync_clients(either: httpx.Client | httpx2.Client) -> list[Ferry]:
-    """Every kind that waits."""
     return [
         Ferry("tkn", http_client=httpx.Client(timeout=5)),
         Ferry("tkn", http_client=httpx2.Client(http2=True)),
@@ -28,7 +27,6 @@ def sync_clients(either: httpx.Client | httpx2.Client) -> list[Ferry]:
 
 
 def async_clients(either: httpx.AsyncClient | httpx2.AsyncClient) -> list[AsyncFerry]:
-    """Every kind that awaits."""
     return [
         AsyncFerry("tkn", http_client=httpx.AsyncClient(timeout=5)),
         AsyncFerry("tkn", http_client=httpx2.AsyncClient()),

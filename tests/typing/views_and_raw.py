@@ -8,24 +8,8 @@ from typing import Literal
 import httpx
 from typing_extensions import assert_type
 
-from ferry_sdk import (
-    APIError,
-    AsyncFerry,
-    Attempt,
-    Availability,
-    BookingConfirmation,
-    Ferry,
-    FerryError,
-    OutcomeUnknownError,
-    Port,
-    RateLimitError,
-    RawResponse,
-    Records,
-    RequestDigest,
-    Ticket,
-    Timeout,
-    correlation,
-)
+import ferry_sdk as sdk
+from ferry_sdk import AsyncFerry, Ferry, RawResponse, Ticket
 from ferry_sdk.models import McpTool
 
 
@@ -33,7 +17,7 @@ def making() -> None:
     with Ferry() as ferry:
         assert_type(ferry, Ferry)
     Ferry(lambda: "token", timeout=3, http_client=httpx.Client(), client_version=2)
-    Ferry("token", base_url="https://x", timeout=Timeout(connect=1), default_headers={"a": "b"})
+    Ferry("token", base_url="https://x", timeout=sdk.Timeout(connect=1), default_headers={"a": "b"})
     AsyncFerry("token", timeout=None, http_client=httpx.AsyncClient())
 
 
@@ -57,7 +41,7 @@ def views(ferry: Ferry) -> None:
     )
     assert_type(view, Ferry)
     assert_type(view.tickets.get("t1"), Ticket)
-    with correlation("abc") as said:
+    with sdk.correlation("abc") as said:
         assert_type(said, str)
 
 
@@ -77,38 +61,31 @@ def raw(ferry: Ferry) -> None:
     assert_type(answer.request_id, str | None)
     assert_type(answer.correlation_id, str)
     assert_type(answer.elapsed, float)
-    assert_type(answer.attempts, tuple[Attempt, ...])
-    assert_type(ferry.with_raw_response.catalogue.ports(), RawResponse[Records[Port]])
-    assert_type(ferry.with_raw_response.mcp.list_tools().parse(), Records[McpTool])
+    assert_type(answer.attempts, tuple[sdk.Attempt, ...])
+    assert_type(ferry.with_raw_response.catalogue.ports(), RawResponse[sdk.Records[sdk.Port]])
+    assert_type(ferry.with_raw_response.mcp.list_tools().parse(), sdk.Records[McpTool])
 
 
 async def async_raw(ferry: AsyncFerry) -> None:
     answer = await ferry.with_raw_response.bookings.confirm("b1")
-    assert_type(answer, RawResponse[BookingConfirmation])
-    assert_type(answer.parse(), BookingConfirmation)
-    found = await ferry.with_raw_response.mcp.search_availability(
-        company="GNV",
-        depart_code="ITGOA",
-        arrive_code="ITPMO",
-        out_journey_id="j1",
-        out_at="2026-07-14",
-        out_time="08:30",
-        passengers=[],
-    )
-    assert_type(found.parse(), Records[Availability])
+    assert_type(answer, RawResponse[sdk.BookingConfirmation])
+    assert_type(answer.parse(), sdk.BookingConfirmation)
+    made = await ferry.with_raw_response.mcp.create_booking(id="a1", passengers=[])
+    assert_type(made.parse(), sdk.BookingCreated)
+    assert_type((await ferry.with_raw_response.mcp.ports()).parse(), sdk.Records[sdk.McpPort])
     view = ferry.with_options(max_retries=0).with_raw_response
     assert_type(await view.tickets.get("t1"), RawResponse[Ticket])
 
 
 def errors(error: Exception) -> None:
-    if isinstance(error, FerryError):
+    if isinstance(error, sdk.FerryError):
         assert_type(error.outcome, Literal["not_sent", "rejected", "unknown"])
-        assert_type(error.attempts, tuple[Attempt, ...])
+        assert_type(error.attempts, tuple[sdk.Attempt, ...])
         assert_type(error.correlation_id, str | None)
-    if isinstance(error, OutcomeUnknownError):
-        assert_type(error.request, RequestDigest)
-    if isinstance(error, APIError):
+    if isinstance(error, sdk.OutcomeUnknownError):
+        assert_type(error.request, sdk.RequestDigest)
+    if isinstance(error, sdk.APIError):
         assert_type(error.code, str | None)
         assert_type(error.status_code, int)
-    if isinstance(error, RateLimitError):
+    if isinstance(error, sdk.RateLimitError):
         assert_type(error.retry_after, float | None)

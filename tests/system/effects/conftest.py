@@ -15,10 +15,7 @@ def world():
 
 @pytest.fixture(scope="module")
 def no_leftovers():
-    """Collect what earlier tests left, whose warnings would count as a schedule's own.
-
-    What remains of them is frozen, so that it is not looked through after every schedule.
-    """
+    """Collect what earlier tests left, whose warnings would count as a schedule's own."""
     gc.collect()
     gc.freeze()
 

@@ -1,15 +1,11 @@
 """What a client said about a call, held against what came about: every promise that was broken."""
 
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
 from ferry_sdk import AlreadyDoneError, FerryError, OutcomeUnknownError, UnexpectedResponseError
 
-from .passages import (
-    correlation_of,
-    is_refused,
-    is_turned_away,
-    lacks_session,
-    operation_of,
-    status_of,
-)
 from .schedules import EFFECTS
 
 SLACK = 0.3
@@ -17,26 +13,51 @@ SLACK = 0.3
 
 SOFT = "perhaps "
 
-_REDIRECTION = range(300, 400)
+ADDRESSES = {
+    ("POST", "/api/booking"): "bookings.create",
+    ("POST", "/api/booking/confirm"): "bookings.confirm",
+    ("POST", "/api/booking/cancel"): "bookings.cancel",
+    ("POST", "/api/ticket/cancel"): "tickets.cancel",
+}
+_TURNED_AWAY = {401, 429}
+_SUCCESS = range(200, 300)
+_REFUSED = {*range(400, 500)} - {408}
+_NO_SESSION = {400, 404}
+_SHORTEST_CALL = 70
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What one caller received."""
+
+    value: Any = None
+    error: BaseException | None = None
+    seconds: float = 0.0
+    attempts: tuple[Any, ...] | None = None
+
+
+@dataclass(slots=True)
+class Evidence:
+    """All that is known of a schedule that was run: what was said, and what really came about."""
+
+    subject: Any
+    outcomes: list[Outcome] = field(default_factory=list)
+    effects: tuple[Any, ...] = ()
+    passages: tuple[Any, ...] = ()
+    accepted: int = 0
+    records: dict[str, str] | None = None  # in the journal; None without one
+    records_after: dict[str, str] | None = None  # once every unknown outcome was recovered
+    recovered: list[Outcome] = field(default_factory=list)
+    noise: list[str] = field(default_factory=list)
 
 
 class Judgement:
-    """A schedule's evidence, looked at.
-
-    Args:
-        schedule: What was run.
-        evidence: What is known of it.
-    """
-
     def __init__(self, schedule, evidence):
         self.schedule = schedule
         self.evidence = evidence
         self.writes = self._writes()
-        self.effects = [
-            effect
-            for effect in evidence.effects
-            if effect.operation == EFFECTS.get(schedule.operation)
-        ]
+        name = EFFECTS.get(schedule.operation)
+        self.effects = [effect for effect in evidence.effects if effect.operation == name]
 
     def violations(self):
         """Every promise that was broken; what a slow machine may be to blame for begins `SOFT`."""
@@ -78,13 +99,8 @@ class Judgement:
             yield from self._of_reading(outcome)
         elif isinstance(error, OutcomeUnknownError):
             yield f"a read of unknown outcome: {error!r}"
-        elif not self._could_be_sent and error.outcome != "not_sent":
+        elif not (self.evidence.passages or self.evidence.accepted) and error.outcome != "not_sent":
             yield f"{SOFT}{error.outcome}, though no connection came about: {error!r}"
-
-    @property
-    def _could_be_sent(self):
-        """Whether the proxy saw anything at all."""
-        return bool(self.evidence.passages) or self.evidence.accepted > 0
 
     def _of_result(self, outcome):
         if self.schedule.is_repeated:
@@ -128,7 +144,7 @@ class Judgement:
             yield f"an outcome of no known name: {error.outcome!r}"
 
     def _of_unknown(self, error):
-        redirected = any(status_of(one) in _REDIRECTION for one in self.writes)
+        redirected = any(300 <= status_of(one) < 400 for one in self.writes)
         is_redirect = isinstance(error, UnexpectedResponseError) and error.is_redirect
         if not isinstance(error, OutcomeUnknownError) and not (is_redirect and redirected):
             yield f"an unknown outcome that is no OutcomeUnknownError: {error!r}"
@@ -202,10 +218,7 @@ class Judgement:
 
     @property
     def _may_have_joined_a_refused_call(self):
-        """Whether a caller may have left during the read that follows another caller's refusal.
-
-        The refusal is on record; the caller that left cannot know of it, and reads back.
-        """
+        """Whether a caller may have left during the read that follows another caller's refusal."""
         return self.schedule.callers > 1 and self.schedule.is_repeated
 
     def _writes(self):
@@ -230,3 +243,80 @@ def _reported_state(outcome):
         return "done"
     # The record of a call that raised something else is not what is wrong with it.
     return outcome.error.outcome if isinstance(outcome.error, FerryError) else "unknown"
+
+
+def operation_of(passage):
+    """Which operation a request is of; empty for a read of REST, "?" where nothing can be told."""
+    if b"\r\n" not in passage.request:
+        return "?"
+    head, _, body = passage.request.partition(b"\r\n\r\n")
+    method, _, rest = head.decode("latin-1").partition(" ")
+    path = rest.partition(" ")[0]
+    if path == "/mcp":
+        return _mcp_operation(head.lower(), body)
+    if path.endswith("/mark-paid"):
+        return "tickets.mark_paid"
+    return ADDRESSES.get((method, path), "")
+
+
+def correlation_of(passage):
+    _, _, rest = passage.request.partition(b"x-client-correlation-id: ")
+    return rest.partition(b"\r")[0].decode("latin-1")
+
+
+def _mcp_operation(head, body):
+    try:
+        message = json.loads(body)
+    except ValueError:
+        # Cut short: what opens a session names none, and what is told once it is open is short.
+        if b"mcp-session-id" not in head:
+            return "mcp.initialize"
+        return "mcp.notification" if _content_length(head) < _SHORTEST_CALL else "mcp.?"
+    if message["method"] != "tools/call":
+        return f"mcp.{message['method']}"
+    return f"mcp.{message['params']['name']}"
+
+
+def _content_length(head):
+    value = head.partition(b"\r\ncontent-length:")[2].partition(b"\r")[0].strip()
+    return int(value) if value.isdigit() else _SHORTEST_CALL
+
+
+def status_of(passage):
+    """The status that the service answered; 0 where it did not."""
+    parts = passage.reply.split(b" ", 2)
+    return int(parts[1]) if len(parts) > 1 else 0
+
+
+def is_refused(passage):
+    """Whether the client could read that the service refused it."""
+    head, _, body = passage.reply.partition(b"\r\n\r\n")
+    if b"text/event-stream" in head:  # its end may come late, or never
+        return b'"error"' in body or b'"isError":true' in body.replace(b" ", b"")
+    if not passage.was_answered:
+        return False
+    status = status_of(passage)
+    return status in _REFUSED or (status in _SUCCESS and _is_failure(body))
+
+
+def _is_failure(body):
+    """Whether it is one of the ways in which a refusal is put in a reply of success."""
+    try:
+        value = json.loads(body)
+    except ValueError:
+        return False
+    inner = value.get("result") if isinstance(value, dict) else None
+    members = [one for one in (value, inner) if isinstance(one, dict)]
+    return any(one.get("error") or one.get("isError") for one in members)
+
+
+def is_turned_away(passage):
+    """Whether the client could read that nothing was done and it may send it again."""
+    is_so = passage.was_answered and status_of(passage) in _TURNED_AWAY
+    return is_so or lacks_session(passage)
+
+
+def lacks_session(passage):
+    """Whether the client could read that its MCP session was gone."""
+    is_mcp = operation_of(passage).startswith("mcp.")
+    return is_mcp and passage.was_answered and status_of(passage) in _NO_SESSION

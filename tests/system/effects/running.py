@@ -1,4 +1,4 @@
-"""One schedule run against the world, by either client, to its very end."""
+"""Schedules run against the world, by either client, and judged."""
 
 import asyncio
 import gc
@@ -9,22 +9,25 @@ import time
 import warnings
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain, repeat
 
 from anyio.from_thread import start_blocking_portal
+from hypothesis import Phase, given, seed, settings
 
-from ferry_sdk import FerryError, OutcomeUnknownError
+from ferry_sdk import OutcomeUnknownError
 from ferry_sdk._engine.http import RawResponse
 from tests.support.both import Clients
 
-from .calling import CALLS, GUARDED
-from .evidence import Evidence, Outcome
-from .passages import correlation_of, operation_of
+from .judging import SOFT, Evidence, Judgement, Outcome, correlation_of, operation_of
+from .schedules import schedules
+from .world import CALLS, GUARDED
 
 _AGES = 60.0
+STRETCHES = (1, 3, 10)
+"""The clocks, each slower, on which a schedule is run before a slow machine is ruled out."""
 
 
 def run(world, schedule):
-    """Run a schedule, to its very end."""
     evidence = Evidence(world.prepare(schedule.operation, is_repeated=schedule.is_repeated))
     with note_log(evidence.noise):
         if schedule.is_async:
@@ -75,14 +78,7 @@ def at_once(call, times):
 
 
 class _Notebook:
-    """Notes in memory what a client puts on record and when; the same intent twice as well.
-
-    Args:
-        has_left: Whether a request of this correlation id and operation has left already.
-
-    Attributes:
-        too_late: Intents that were written down when their request had left.
-    """
+    """Notes in memory what a client puts on record and when; the same intent twice as well."""
 
     def __init__(self, has_left):
         self._has_left = has_left
@@ -91,7 +87,6 @@ class _Notebook:
         self._states = {}
 
     def begin(self, intent):
-        """Write down an intent."""
         if self._has_left(intent.correlation_id, intent.operation):
             self.too_late.append(intent)
         with self._lock:
@@ -100,41 +95,38 @@ class _Notebook:
             return entry_id
 
     def end(self, entry_id, state, details=None):
-        """Write down an outcome."""
-        with self._lock:
-            self._states[entry_id] = state
+        self._states[entry_id] = state
 
     def states(self):
-        """How every entry stands."""
-        with self._lock:
-            return dict(self._states)
+        return dict(self._states)
 
 
 class _Run:
     def __init__(self, world, schedule, evidence):
-        self.world = world
-        self.schedule = schedule
-        self.evidence = evidence
+        self.world, self.schedule, self.evidence = world, schedule, evidence
         self.call = (GUARDED if schedule.is_guarded else CALLS)[schedule.operation]
         self.notebook = _Notebook(self._has_left) if schedule.is_recorded else None
 
     def run(self, clients):
+        schedule = self.schedule
         with clients(**self._settings(), base_url=self.world.proxy.base_url) as ferry:
-            view = self._view(ferry)
-            if self.schedule.is_warm:
-                self._warm(ferry.with_options(deadline=None, timeout=None))
+            view = ferry.with_options(**self._times()) if schedule.by_view else ferry
+            view = view.with_raw_response if schedule.is_raw else view
+            if schedule.is_warm:
+                warm = ferry.with_options(deadline=None, timeout=None)
+                _ = warm.mcp.list_tools() if schedule.is_mcp else warm.catalogue.vehicle_types()
             self._go_wrong()
-            at_once(lambda: self._make(view), self.schedule.callers)
+            make = partial(_measure, partial(self.call, view, self.evidence.subject))
+            at_once(lambda: self.evidence.outcomes.append(make()), self.schedule.callers)
             self._count()
             for outcome in [*self.evidence.outcomes]:
                 if isinstance(outcome.error, OutcomeUnknownError):
                     recover = partial(self._recover, ferry, outcome.error)
                     self.evidence.recovered.append(_measure(recover))
-            self._close_books()
-
-    def _make(self, view):
-        outcome = _measure(partial(self.call, view, self.evidence.subject))
-        self.evidence.outcomes.append(outcome)
+            if self.notebook is not None:
+                late = (f"on record when it had left: {one}" for one in self.notebook.too_late)
+                self.evidence.noise.extend(late)
+                self.evidence.records_after = self.notebook.states()
 
     def _settings(self):
         schedule, sandbox = self.schedule, self.world.sandbox
@@ -147,21 +139,13 @@ class _Run:
         if schedule.token != "text":
             for name in ("token", "organisation_token"):
                 tokens = [settings[name]] if schedule.token == "function" else ["stale-token"]
-                settings[name] = _give_in_turn([*tokens, settings[name]])
+                in_turn = chain(tokens, repeat(settings[name]))
+                settings[name] = partial(next, in_turn)
         return settings if schedule.by_view else settings | self._times()
 
     def _times(self):
-        times = {"deadline": self.schedule.deadline}
-        return (
-            times if self.schedule.timeout is None else times | {"timeout": self.schedule.timeout}
-        )
-
-    def _view(self, ferry):
-        view = ferry.with_options(**self._times()) if self.schedule.by_view else ferry
-        return view.with_raw_response if self.schedule.is_raw else view
-
-    def _warm(self, ferry):
-        return ferry.mcp.list_tools() if self.schedule.is_mcp else ferry.catalogue.vehicle_types()
+        times = {"deadline": self.schedule.deadline, "timeout": self.schedule.timeout}
+        return {name: value for name, value in times.items() if value is not None}
 
     def _go_wrong(self):
         """From here on it counts."""
@@ -170,12 +154,9 @@ class _Run:
         self.warm_passages = len(proxy.passages)
         self.warm_connections = proxy.accepted
         for trouble in self.schedule.troubles:
+            often = {"after": trouble.after, "times": trouble.times}
             self.world.sandbox.faults.add(
-                trouble.kind,
-                trouble.operation,
-                after=trouble.after,
-                times=trouble.times,
-                **trouble.details,
+                trouble.kind, trouble.operation, **often | trouble.details
             )
         for harm in self.schedule.harms:
             proxy.order(harm)
@@ -185,12 +166,6 @@ class _Run:
             (correlation_of(one), operation_of(one)) == (correlation_id, operation)
             for one in self.world.proxy.passages
         )
-
-    def _close_books(self):
-        if self.notebook is not None:
-            late = (f"on record when it had left: {one}" for one in self.notebook.too_late)
-            self.evidence.noise.extend(late)
-            self.evidence.records_after = self.notebook.states()
 
     def _count(self):
         """What came about, once nothing is on its way; then all is well again."""
@@ -209,23 +184,16 @@ class _Run:
         return self.world.direct.recover(pickle.loads(pickle.dumps(error)))
 
 
-def _give_in_turn(tokens):
-    return lambda: tokens.pop(0) if len(tokens) > 1 else tokens[0]
-
-
 def _measure(call):
-    began = time.perf_counter()
+    began, result, error = time.perf_counter(), None, None
     try:
-        given = call()
-    except BaseException as error:  # noqa: BLE001 -- whatever it is, it is evidence
-        return _outcome(time.perf_counter() - began, error=error)
-    return _outcome(time.perf_counter() - began, given)
-
-
-def _outcome(seconds, given=None, *, error=None):
-    if isinstance(given, RawResponse):
-        return Outcome(given.parse(), None, seconds, given.attempts)
-    return Outcome(given, error, seconds, error.attempts if isinstance(error, FerryError) else None)
+        result = call()
+    except BaseException as failure:  # noqa: BLE001 -- whatever it is, it is evidence
+        error = failure
+    seconds = time.perf_counter() - began
+    if isinstance(result, RawResponse):
+        return Outcome(result.parse(), None, seconds, result.attempts)
+    return Outcome(result, error, seconds, getattr(error, "attempts", None))
 
 
 @contextmanager
@@ -243,3 +211,49 @@ def note_log(noise):
         noise.extend(f"warning: {one.message}" for one in caught)
     finally:
         sys.unraisablehook, threading.excepthook = hooks
+
+
+def first_clear(tries):
+    """The promises broken in the last try; one more is made where time may be to blame."""
+    violations = []
+    for violations in tries:
+        if not violations or not all(one.startswith(SOFT) for one in violations):
+            break
+    return violations
+
+
+def gather(named, judge):
+    """Judge what is named; how many there were, and what was found: a name, and what it broke."""
+    ran, findings = 0, []
+    for words, one in named:
+        ran += 1
+        if violations := judge(one):
+            findings.append("\n    ".join([words, *violations]))
+    return ran, findings
+
+
+def explore(world, operations, numbers, *, is_async):
+    """Run the schedule of each number; how many were run, and what was found."""
+
+    def judge(schedule):
+        slower = (schedule.stretch(factor) for factor in STRETCHES)
+        return first_clear(Judgement(one, run(world, one)).violations() for one in slower)
+
+    strategy = schedules(operations, is_async=is_async)
+    drawn = (_draw(strategy, number) for number in numbers)
+    # The text of a schedule is the expression that makes it again.
+    return gather(((repr(one), one) for one in drawn), judge)
+
+
+def _draw(strategy, number):
+    """One schedule, drawn without regard to any other: hypothesis varies what it drew before."""
+    drawn = []
+
+    @seed(number)
+    @settings(max_examples=2, phases=[Phase.generate], database=None)
+    @given(strategy)
+    def draw(schedule):
+        drawn.append(schedule)
+
+    draw()
+    return drawn[-1]  # the first is the simplest there is

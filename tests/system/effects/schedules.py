@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from hypothesis import strategies as st
 
 from tests.support.cutting_harms import POSITIONS, Harm
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 REST_WRITES = (
-    "bookings.create",
-    "bookings.confirm",
-    "bookings.cancel",
-    "tickets.cancel",
-    "tickets.mark_paid",
+    *("bookings.create", "bookings.confirm", "bookings.cancel"),
+    *("tickets.cancel", "tickets.mark_paid"),
 )
 MCP_WRITES = ("mcp.create_booking", "mcp.confirm_booking", "mcp.cancel_ticket")
 READS = (
-    "availability.search",
-    "bookings.get",
-    "tickets.get",
-    "tickets.pdf",
-    "catalogue.ports",
-    "mcp.view_ticket",
-    "mcp.ports",
+    *("availability.search", "bookings.get", "tickets.get", "tickets.pdf", "catalogue.ports"),
+    *("mcp.view_ticket", "mcp.ports"),
 )
 GROUPS = (*((name,) for name in REST_WRITES + MCP_WRITES), READS)
 """What is explored apart from the rest: each write, and the reads together."""
@@ -44,7 +33,6 @@ REPEATABLE = frozenset({*EFFECTS} - {"bookings.create", "mcp.create_booking", "t
 """Writes that the service refuses the second time. It takes the same payment twice."""
 
 _SIDE_READS = {
-    "bookings.create": (),
     "bookings.confirm": ("bookings.get",),
     "bookings.cancel": ("bookings.get", "bookings.cancel_fee"),
     "tickets.cancel": ("tickets.get", "bookings.cancel_fee"),
@@ -60,45 +48,18 @@ _SIDE_READS = {
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A fault of the service's own.
-
-    Attributes:
-        kind: Its name.
-        operation: For which operation.
-        after: How many requests it lets pass first.
-        times: How often; None is always.
-        details: What the kind lets one say.
-    """
+    """A fault of the service's own."""
 
     kind: str
     operation: str
     after: int = 0
     times: int | None = 1
-    details: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    details: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A call, and what goes wrong with it.
-
-    Attributes:
-        operation: The call.
-        harms: What the proxy does on the way.
-        troubles: What the service does.
-        is_async: Whether an `AsyncFerry` makes it.
-        deadline: Seconds that the call has.
-        timeout: Seconds that each part of an attempt has; None is the client's own default.
-        max_retries: How many attempts may follow the first.
-        token: A text, a function, or a function whose first token is not known to the service.
-        callers: How many make the same call at once.
-        is_warm: Whether the client has made a call before, and keeps its connection.
-        is_guarded: Whether the call looks before it acts (for a payment: names its booking).
-        is_raw: Whether the reply is asked for along with the result.
-        by_view: Whether deadline and time-out are those of a view of the client.
-        is_recorded: Whether a journal is kept.
-        is_pickled: Whether an unknown outcome is recovered by another client, from a pickle.
-        is_repeated: Whether another client has done the same before.
-    """
+    """A call, and what goes wrong with it."""
 
     operation: str
     harms: tuple[Harm, ...] = ()
@@ -119,27 +80,25 @@ class Schedule:
 
     @property
     def is_write(self):
-        """Whether it changes something."""
         return self.operation in EFFECTS
 
     @property
     def is_mcp(self):
-        """Whether it speaks the other protocol."""
         return self.operation.startswith("mcp.")
 
     def stretch(self, factor):
         """Return the same schedule on a slower clock: every time in it is longer."""
+
+        def slower(trouble):
+            times = {name: n * factor for name, n in trouble.details.items() if name == "seconds"}
+            return replace(trouble, details=trouble.details | times)
+
         return replace(
             self,
             deadline=self.deadline * factor,
             timeout=None if self.timeout is None else self.timeout * factor,
             harms=tuple(replace(one, seconds=one.seconds * factor) for one in self.harms),
-            troubles=tuple(
-                replace(one, details={**one.details, "seconds": one.details["seconds"] * factor})
-                if "seconds" in one.details
-                else one
-                for one in self.troubles
-            ),
+            troubles=tuple(map(slower, self.troubles)),
         )
 
 
@@ -150,35 +109,22 @@ _AMPLE = st.sampled_from((0.15, 0.3, 0.8, 1.5, 1.5))
 _SCARCE = st.sampled_from((0.15, 0.15, 0.2, 0.2, 0.3, 0.3, 0.5, 0.8, 1.5))  # a read-back takes all
 _SHORT = st.sampled_from((0.03, 0.13, 0.26))  # no time-out, so that none is a draw
 
-_HARMS = st.one_of(
-    st.builds(Harm, st.just("refuse"), seconds=st.sampled_from((0.0, 0.05, 0.2)), after=_AFTER),
-    st.builds(Harm, st.just("unreachable"), after=st.sampled_from((0, 0, 1))),
-    *(
-        st.builds(Harm, st.just(kind), _AT, st.booleans(), after=_AFTER, times=_TIMES)
-        for kind in ("cut_request", "cut_reply") * 2
-    ),
-    st.builds(Harm, st.just("close"), reset=st.booleans(), after=_AFTER, times=_TIMES),
-    *(
-        st.builds(Harm, st.just(kind), _AT, st.booleans(), after=_AFTER, times=_TIMES)
-        for kind in ("cut_request", "cut_reply", "cut_request", "cut_reply")
-    ),
-    *(
-        st.builds(Harm, st.just(kind), after=_AFTER, times=_TIMES)
-        for kind in ("swallow", "withhold")
-    ),
-    *(
-        st.builds(Harm, st.just(kind), seconds=_SHORT, after=_AFTER, times=_TIMES)
-        for kind in ("delay_request", "delay_reply")
-    ),
-    st.builds(
-        Harm,
-        st.just("trickle"),
-        seconds=st.sampled_from((0.0003, 0.002, 0.02)),
-        after=_AFTER,
-        times=_TIMES,
-    ),
-)
 
+def _harms(*kinds, **drawn):
+    """Harms of these kinds; a kind that is named twice is drawn twice as often."""
+    return (st.builds(Harm, st.just(kind), after=_AFTER, **drawn) for kind in kinds)
+
+
+_CUTS = {"at": _AT, "reset": st.booleans(), "times": _TIMES}
+_HARMS = st.one_of(
+    *_harms("refuse", seconds=st.sampled_from((0.0, 0.05, 0.2))),
+    st.builds(Harm, st.just("unreachable"), after=st.sampled_from((0, 0, 1))),
+    *_harms(*("cut_request", "cut_reply") * 4, **_CUTS),
+    *_harms("close", reset=st.booleans(), times=_TIMES),
+    *_harms("swallow", "withhold", times=_TIMES),
+    *_harms("delay_request", "delay_reply", seconds=_SHORT, times=_TIMES),
+    *_harms("trickle", seconds=st.sampled_from((0.0003, 0.002, 0.02)), times=_TIMES),
+)
 _RETRY_AFTER = st.sampled_from((None, 0, 1))
 _STATUS = st.sampled_from((500, 502, 503))
 _FAILING = st.fixed_dictionaries({"status": _STATUS, "retry_after": _RETRY_AFTER})
@@ -186,57 +132,35 @@ _PAGE = st.fixed_dictionaries({"status": st.sampled_from((None, 200, 502))})
 _RESET = st.fixed_dictionaries({"reset": st.booleans()})
 _SECONDS = st.fixed_dictionaries({"seconds": _SHORT})
 _NOTHING = st.just({})
+_PLAIN_KINDS = (
+    *("request_timeout", "request_timeout_after", "not_acceptable", "close_connection"),
+    *("wrong_shape", "missing_field", "null_field"),
+)
 _KINDS = {
-    "cut_before": _RESET,
-    "delay_before": _SECONDS,
+    **dict.fromkeys(_PLAIN_KINDS, _NOTHING),
+    **dict.fromkeys(("cut_before", "lose_reply"), _RESET),
+    **dict.fromkeys(("delay_before", "delay_after", "trickle", "left_open"), _SECONDS),
+    **dict.fromkeys(("server_error", "server_error_after"), _FAILING),
+    **dict.fromkeys(("html_page", "not_json", "not_utf8", "empty_body"), _PAGE),
     "rate_limited": st.fixed_dictionaries({"retry_after": _RETRY_AFTER, "as_date": st.booleans()}),
-    "server_error": _FAILING,
-    "request_timeout": _NOTHING,
     "unauthorized": st.fixed_dictionaries({"status": st.sampled_from((401, 401, 403))}),
-    "not_acceptable": _NOTHING,
     "redirect": st.fixed_dictionaries({"status": st.sampled_from((301, 302, 303, 307, 308))}),
-    "lose_reply": _RESET,
     "truncate": st.fixed_dictionaries(
         {"keep": st.sampled_from((0.0, 0.5, 1.0)), "chunked": st.booleans(), "reset": st.booleans()}
     ),
-    "delay_after": _SECONDS,
-    "trickle": _SECONDS,
-    "left_open": _SECONDS,
-    "close_connection": _NOTHING,
-    "server_error_after": _FAILING,
-    "request_timeout_after": _NOTHING,
-    "html_page": _PAGE,
-    "not_json": _PAGE,
-    "not_utf8": _PAGE,
-    "empty_body": _PAGE,
-    "wrong_shape": _NOTHING,
-    "missing_field": _NOTHING,
-    "null_field": _NOTHING,
 }
 _SESSION_KINDS = {"session_expired": _NOTHING, "session_required": _NOTHING}
+_RESULTS = (
+    *("structured", "text", "bare", "naked", "batch", "embedded_resource", "plain_text", "empty"),
+    *("input_required", "unknown_result_type"),
+)
 _ENVELOPES = st.one_of(
     st.fixed_dictionaries(
-        {
-            "result": st.sampled_from(
-                (
-                    "structured",
-                    "text",
-                    "bare",
-                    "naked",
-                    "batch",
-                    "embedded_resource",
-                    "plain_text",
-                    "empty",
-                    "input_required",
-                    "unknown_result_type",
-                )
-            ),
-            "reply": st.sampled_from(("json", "sse")),
-        }
+        {"result": st.sampled_from(_RESULTS), "reply": st.sampled_from(("json", "sse"))}
     ),
-    st.fixed_dictionaries({"reply": st.just("sse"), "left_open": st.just(True)}),
-    st.fixed_dictionaries({"reply": st.just("sse"), "ended_early": st.just(True)}),
-    st.fixed_dictionaries({"status": st.just(500)}),
+    st.just({"reply": "sse", "left_open": True}),
+    st.just({"reply": "sse", "ended_early": True}),
+    st.just({"status": 500}),
 )
 
 
@@ -256,9 +180,8 @@ def _troubles(draw, operation):
 def schedules(draw, operations, *, is_async):
     """Schedules of these operations; what goes wrong is one thing or two."""
     operation = draw(st.sampled_from(operations))
-    harms, troubles = draw(
-        st.sampled_from(((1, 0), (0, 1), (1, 0), (0, 1), (1, 1), (2, 0), (0, 2)))
-    )
+    counts = ((1, 0), (0, 1), (1, 0), (0, 1), (1, 1), (2, 0), (0, 2))
+    harms, troubles = draw(st.sampled_from(counts))
     makes = operation in {"bookings.create", "mcp.create_booking"}
     return Schedule(
         operation=operation,

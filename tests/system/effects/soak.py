@@ -9,10 +9,9 @@ import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import product
 
-from tests.system.hostile import exploring as hostile
-from tests.system.hostile.running import Stage
+from tests.system.hostile import running as hostile
 
-from .exploring import explore
+from .running import explore
 from .schedules import GROUPS
 from .world import World
 
@@ -22,7 +21,7 @@ _SEEDS = 100_000
 _APART = 1_000_000
 
 _world = World()
-_stage = Stage()
+_stage = hostile.Stage()
 
 
 def main():
@@ -35,16 +34,19 @@ def main():
     seed = secrets.randbelow(_SEEDS) if arguments.seed is None else arguments.seed
     if arguments.hostile is not None:
         _say(f"{arguments.hostile} runs against the hostile server, seed {seed}")
-        return _soak(_open_stage, _explore_stage, _numbers(arguments.hostile, seed), "runs")
+        end = seed + arguments.hostile
+        starts = range(seed, end, _PORTION)
+        dealt = [range(begin, min(begin + _PORTION, end)) for begin in starts]
+        return _soak(_stage, _explore_stage, dealt, "runs")
     _say(f"{arguments.schedules} schedules, seed {seed}")
-    return _soak(_open_world, _explore_world, portions(arguments.schedules, seed), "schedules")
+    return _soak(_world, _explore_world, portions(arguments.schedules, seed), "schedules")
 
 
-def _soak(opened, run, dealt, what):
+def _soak(place, run, dealt, what):
     """Run every portion and print what broke a promise; 1 if something did."""
     began, ran, broken = time.monotonic(), 0, 0
     processes = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(_PROCESSES, processes, opened) as pool:
+    with ProcessPoolExecutor(_PROCESSES, processes, _open, (place is _world,)) as pool:
         waiting = [pool.submit(run, portion) for portion in dealt]
         for number, done in enumerate(as_completed(waiting), 1):
             count, findings = done.result()
@@ -77,24 +79,15 @@ def portions(schedules, seed):
     return sorted(dealt, key=lambda portion: portion[2].start % _APART)
 
 
-def _numbers(runs, seed):
-    """The numbers of the runs, from the seed on."""
-    end = seed + runs
-    return [range(begin, min(begin + _PORTION, end)) for begin in range(seed, end, _PORTION)]
-
-
-def _open_world():
-    logging.disable()  # what the client says of replies that were spoilt to order
-    _world.__enter__()  # it lasts as long as the process
+def _open(is_world):
+    if is_world:
+        logging.disable()  # what the client says of replies that were spoilt to order
+    (_world if is_world else _stage).__enter__()  # it lasts as long as the process
 
 
 def _explore_world(portion):
     group, is_async, numbers = portion
     return explore(_world, group, numbers, is_async=is_async)
-
-
-def _open_stage():
-    _stage.__enter__()  # it lasts as long as the process
 
 
 def _explore_stage(numbers):

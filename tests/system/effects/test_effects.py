@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.tiers import mostly_long
-from tests.system.effects.exploring import explore
+from tests.system.effects.running import explore
 from tests.system.effects.schedules import GROUPS
 
 EACH = 16

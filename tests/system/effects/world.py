@@ -1,24 +1,70 @@
-"""The service, the proxy before it, and what a call needs to have been done beforehand."""
+"""The calls that schedules make, the service, the proxy before it, and what calls need."""
 
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from ferry_sdk import Ferry
 from ferry_sdk.sandbox import Sandbox
 from tests.support import summer
 from tests.support.cutting import CuttingProxy
 
-from .calling import CALLS, Subject
+_LIMITS = {"max_penalty": 9999, "min_refund": 0, "currency": "EUR"}
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a call is about."""
+
+    selection: list[Any]
+    booking_id: Any = None
+    ticket_id: Any = None
+    total: Any = None
+    traveller: Any = field(default_factory=lambda: summer.TRAVELLER)
+
+    @property
+    def sailing(self):
+        return {"availabilities": self.selection, "passengers": [self.traveller]}
+
+
+CALLS = {
+    "bookings.create": lambda ferry, it: ferry.bookings.create(**it.sailing),
+    "bookings.confirm": lambda ferry, it: ferry.bookings.confirm(it.booking_id),
+    "bookings.cancel": lambda ferry, it: ferry.bookings.cancel(it.booking_id),
+    "tickets.cancel": lambda ferry, it: ferry.tickets.cancel(it.ticket_id),
+    "tickets.mark_paid": lambda ferry, it: ferry.tickets.mark_paid(
+        it.ticket_id, external_payment_ref="pay-1"
+    ),
+    "mcp.create_booking": lambda ferry, it: ferry.mcp.create_booking(**it.sailing),
+    "mcp.confirm_booking": lambda ferry, it: ferry.mcp.confirm_booking(it.booking_id),
+    "mcp.cancel_ticket": lambda ferry, it: ferry.mcp.cancel_ticket(it.ticket_id),
+    "availability.search": lambda ferry, _: ferry.availability.search(**summer.search()),
+    "bookings.get": lambda ferry, it: ferry.bookings.get(it.booking_id),
+    "tickets.get": lambda ferry, it: ferry.tickets.get(it.ticket_id),
+    "tickets.pdf": lambda ferry, it: ferry.tickets.pdf(it.ticket_id),
+    "catalogue.ports": lambda ferry, _: ferry.catalogue.ports(),
+    "mcp.view_ticket": lambda ferry, it: ferry.mcp.view_ticket(it.ticket_id),
+    "mcp.ports": lambda ferry, _: ferry.mcp.ports(),
+}
+"""The calls, by their public names; made by a client, or begun by an async one."""
+
+GUARDED = {
+    **CALLS,
+    "bookings.confirm": lambda ferry, it: ferry.bookings.confirm(
+        it.booking_id, expect_total=it.total, currency="EUR"
+    ),
+    "bookings.cancel": lambda ferry, it: ferry.bookings.cancel(it.booking_id, **_LIMITS),
+    "tickets.cancel": lambda ferry, it: ferry.tickets.cancel(it.ticket_id, **_LIMITS),
+    "tickets.mark_paid": lambda ferry, it: ferry.tickets.mark_paid(
+        it.ticket_id, external_payment_ref="pay-1", booking_id=it.booking_id
+    ),
+}
+"""The same; where they can, they look before they act, or name what can be looked at after."""
 
 
 class World:
-    """A service at a moment of May, and a proxy before it, for `with` blocks.
-
-    Attributes:
-        sandbox: The service.
-        proxy: The proxy.
-        direct: A client that does not go through the proxy.
-    """
+    """A service at a moment of May, and a proxy before it, for `with` blocks."""
 
     def __init__(self):
         self.sandbox = Sandbox()

@@ -3,19 +3,61 @@
 import asyncio
 import pickle
 import re
+import traceback
 import unicodedata
+from dataclasses import dataclass, field
 from functools import lru_cache
 from html import unescape
+from typing import Any
 
 from ferry_sdk import FerryError, OutcomeUnknownError, UnexpectedResponseError, UnresolvedWriteError
 from tests.system.effects.judging import SLACK, SOFT
 from tests.system.effects.schedules import EFFECTS
 
-from .preparing import TOKENS
-from .runs import PLACES
+from .runs import PLACES, TOKENS
 
 _STANDSTILL = 0.5
 _MEMORY = 300_000_000
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of a call."""
+
+    call: Any
+    correlation_id: str
+    intent: tuple[str, str]  # what makes two of its effects the same
+    subject: str  # the id of what it was about; empty where it makes one
+    value: Any = None
+    error: BaseException | None = None
+    traceback: str = ""
+    seconds: float = 0.0
+    exchanges: list[Any] = field(default_factory=list)  # what the server read of it
+    effects: list[Any] = field(default_factory=list)  # what was done in this call
+    state: str | None = None  # in the journal; None without one, or where it is not there
+    again: Any = None  # what the same call gave, made once more when all was well
+    effects_after: int = 0  # how often it was done, all in all
+
+    def set_error(self, error):
+        """Keep the error, and nothing alive that it came through."""
+        self.traceback = "".join(traceback.format_exception(error))
+        self.error = error.with_traceback(None)
+        self.error.__context__ = None
+
+
+@dataclass(slots=True)
+class Evidence:
+    """All that is known of a run."""
+
+    run: Any
+    outcomes: list[Outcome] = field(default_factory=list)
+    secrets: tuple[str, ...] = ()  # what no error and no log may hold
+    log: list[str] = field(default_factory=list)
+    noise: list[str] = field(default_factory=list)
+    places: int = 0  # how many calls the client still made at a time
+    session: Any = None  # what a call in the MCP session gave in the end
+    standstill: float = 0.0  # seconds for which the event loop stood still at the longest
+    grown: int = 0  # bytes by which the process's memory grew at its highest
 
 
 def violations(evidence):
@@ -62,23 +104,21 @@ def _of_call(it):
     if it.effects_after > 1 or len(it.effects) > 1:
         yield f"it was done {max(it.effects_after, len(it.effects))} times"
     if is_write:
-        yield from _of_sending(it)
+        sent = [one for one in it.exchanges if one.request.operation == it.call.operation]
+        yield from (f"sent again after {one}" for one in sent[:-1] if not one.is_turned_away)
         yield from _of_record(it)
     if error is None:
         yield from _of_result(it)
     elif isinstance(error, FerryError):
         yield from _of_error(it, error)
-        if error.outcome == "unknown" and is_write:
-            yield from _of_unknown(error)
+        is_redirect = isinstance(error, UnexpectedResponseError) and error.is_redirect
+        is_said = isinstance(error, OutcomeUnknownError) or is_redirect
+        if error.outcome == "unknown" and is_write and not is_said:
+            yield f"an unknown outcome that is no OutcomeUnknownError: {error!r}"
     elif it.call.interrupt is None or not isinstance(
         error, KeyboardInterrupt | asyncio.CancelledError
     ):
         yield f"an error of another family: {error!r}"
-
-
-def _of_sending(it):
-    sent = [one for one in it.exchanges if one.request.operation == it.call.operation]
-    yield from (f"sent again after {one}" for one in sent[:-1] if not one.is_turned_away)
 
 
 def _of_result(it):
@@ -114,12 +154,6 @@ def _arrived(it):
     had_handshake = any(one.request.operation == "mcp.initialize" for one in it.exchanges)
     names = {it.call.operation} if had_handshake else {it.call.operation, "mcp.?"}
     return any(one.request.operation in names for one in left)
-
-
-def _of_unknown(error):
-    is_redirect = isinstance(error, UnexpectedResponseError) and error.is_redirect
-    if not isinstance(error, OutcomeUnknownError) and not is_redirect:
-        yield f"an unknown outcome that is no OutcomeUnknownError: {error!r}"
 
 
 def _of_record(it):
@@ -158,15 +192,11 @@ def _of_words(it, secrets):
     if isinstance(error, FerryError):
         pickled = pickle.dumps(error)
         shown["pickle"] = f"{pickled!r} {pickled.decode(errors='ignore')}"
-        yield from _of_pickle(error, pickled)
+        again = pickle.loads(pickled)
+        if (type(again), str(again), again.outcome) != (type(error), str(error), error.outcome):
+            yield f"its pickle is another error: {again!r}, of {error!r}"
     for where, text in shown.items():
         yield from (f"its {where} holds {one!r}: {error!r}" for one in _find_secrets(text, secrets))
-
-
-def _of_pickle(error, pickled):
-    again = pickle.loads(pickled)
-    if (type(again), str(again), again.outcome) != (type(error), str(error), error.outcome):
-        yield f"its pickle is another error: {again!r}, of {error!r}"
 
 
 def _find_secrets(text, secrets):

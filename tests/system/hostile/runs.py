@@ -11,16 +11,13 @@ from tests.system.effects.schedules import MCP_WRITES, REST_WRITES
 from .kinds import Stroke, stroke
 
 CLIENTS = ("sync", "sync httpx", "async", "async httpx")
+TOKENS = ("tkn-Zq81hostile", "org-Zq82hostile")
 PLACES = 4
 """Connections that a run's client may have at a time."""
 
 READS = (
-    "bookings.get",
-    "tickets.get",
-    "catalogue.ports",
-    "availability.search",
-    "mcp.view_ticket",
-    "mcp.ports",
+    *("bookings.get", "tickets.get", "catalogue.ports", "availability.search"),
+    *("mcp.view_ticket", "mcp.ports"),
 )
 _NEVER_READ_BACK = {"bookings.create", "mcp.create_booking"}
 _SCARCE = (0.15, 0.25, 0.25, 0.4, 0.6)
@@ -28,31 +25,12 @@ _SCARCE = (0.15, 0.25, 0.25, 0.4, 0.6)
 
 @dataclass(frozen=True, slots=True)
 class Interrupt:
-    """A call interrupted from outside.
-
-    Attributes:
-        event: ``start`` of the call, ``request`` read by the server, or ``reply`` given.
-        seconds: How long after that.
-    """
-
     event: Literal["start", "request", "reply"]
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a run.
-
-    Attributes:
-        operation: What is called.
-        strokes: What its requests meet.
-        deadline: Seconds that it has; None: any.
-        timeout: Seconds that each part of an attempt has; None: the client's own default.
-        max_retries: How many attempts may follow the first.
-        is_guarded: Whether it looks before it acts.
-        interrupt: When it is interrupted; None: never.
-    """
-
     operation: str
     strokes: tuple[Stroke, ...]
     deadline: float | None
@@ -63,22 +41,13 @@ class Call:
 
     @property
     def options(self):
-        """The options of the client's view that makes it."""
         options = {"deadline": self.deadline, "max_retries": self.max_retries}
         return options if self.timeout is None else options | {"timeout": self.timeout}
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Some calls of one client, one after the other.
-
-    Attributes:
-        number: What everything else is drawn from; the same number makes the same run.
-        client: Which client makes them.
-        has_journal: Whether it keeps a journal.
-        is_warm: Whether it has a connection and a session before it begins.
-        calls: The calls.
-    """
+    """Some calls of one client, one after the other."""
 
     number: int
     client: str
@@ -88,17 +57,14 @@ class Run:
 
     @property
     def is_async(self):
-        """Whether an `AsyncFerry` makes them."""
         return self.client.startswith("async")
 
     @property
     def is_mcp(self):
-        """Whether a call of it is made in an MCP session."""
         return any(call.operation.startswith("mcp.") for call in self.calls)
 
 
 def draw_run(number):
-    """The run of a number."""
     dice = Random(number)  # noqa: S311 -- no secret is drawn
     return Run(
         number,

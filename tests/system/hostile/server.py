@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import struct
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from random import Random
+from typing import Any
 
-from .kinds import Stroke
-from .replies import End, Reply, encode
-from .service import Service, ServiceCall, parse_call
+from tests.support import samples
+from tests.system.effects.judging import ADDRESSES
+from tests.system.effects.schedules import EFFECTS
+
+from .kinds import End, Reply, Stroke, encode
 
 _PATIENCE = 10.0
 _AT_ONCE = struct.pack("ii", 1, 0)
@@ -20,49 +25,165 @@ _OPENED = {
     "capabilities": {},
     "serverInfo": {"name": "hostile", "version": "1"},
 }
+_BY_ADDRESS = {
+    **ADDRESSES,
+    ("POST", "/api/booking/cancel-fee"): "bookings.cancel_fee",
+    ("POST", "/api/availability"): "availability.search",
+    ("GET", "/api/port"): "catalogue.ports",
+}
+_CREATED = {"bookings.create", "bookings.confirm", "bookings.cancel", "tickets.cancel"}
+_PORTS = [{"code": "FRMRS", "name": "Marseille", "country": "France"}]
+_numbers = count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceCall:
+    """What a request asks for."""
+
+    operation: str
+    subject: str = ""
+    document: str = ""
+    message_id: Any = None
+
+    @property
+    def effect(self):
+        """What it does, by the name of the operation of REST; None for a read."""
+        return EFFECTS.get(self.operation)
+
+    @property
+    def is_mcp(self):
+        return self.operation.startswith("mcp.")
+
+
+def parse_call(method, path, body):
+    if path == "/mcp":
+        return _parse_mcp_call(body)
+    parts = path.split("/")
+    if path.endswith("/mark-paid"):
+        return ServiceCall("tickets.mark_paid", parts[3])
+    if method == "GET" and len(parts) == 4:
+        return ServiceCall("bookings.get" if parts[2] == "booking" else "tickets.get", parts[3])
+    return _call_on(_BY_ADDRESS[method, path], _members(body))
+
+
+def _parse_mcp_call(body):
+    message = _members(body)
+    params = message.get("params", {})
+    if not message:
+        return ServiceCall("mcp.?")
+    if message["method"] != "tools/call":
+        return ServiceCall(f"mcp.{message['method']}", message_id=message.get("id"))
+    return _call_on(f"mcp.{params['name']}", params["arguments"], message["id"])
+
+
+def _call_on(operation, arguments, message_id=None):
+    subject = arguments.get("booking_id") or arguments.get("ticket_id") or arguments.get("id", "")
+    travellers = arguments.get("passengers") or [{}]
+    return ServiceCall(operation, subject, travellers[0].get("doc_number", ""), message_id)
+
+
+def _members(body):
+    with suppress(ValueError):
+        value = json.loads(body)
+        return value if isinstance(value, dict) else {}
+    return {}
+
+
+@dataclass(slots=True)
+class Booking:
+    """A booking of one ticket."""
+
+    booking_id: str
+    ticket_id: str
+    stage: str = "payment_due"
+    status: str = "Blocked"
+    payment: str = "unpaid"
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    intent: tuple[str, str]
+    booking_id: str
+    correlation_id: str
+
+
+class Service:
+    def __init__(self):
+        self.effects = []
+        self._bookings = {}
+        self._lock = threading.Lock()
+
+    def book(self, *, is_confirmed):
+        """A new booking, which counts as no effect."""
+        number = next(_numbers)
+        booking = Booking(f"bo-{number}", f"ti-{number}")
+        if is_confirmed:
+            booking.stage, booking.status, booking.payment = "ticketed", "Issued", "paid"
+        self._bookings[booking.booking_id] = self._bookings[booking.ticket_id] = booking
+        return booking
+
+    def perform(self, request, correlation_id):
+        with self._lock:
+            booking = self._bookings.get(request.subject) or self.book(is_confirmed=False)
+            match request.effect:
+                case "bookings.confirm":
+                    booking.stage, booking.status, booking.payment = "ticketed", "Issued", "paid"
+                case "bookings.cancel" | "tickets.cancel":
+                    booking.stage, booking.status = "voided", "Canceled"
+                case "tickets.mark_paid":
+                    booking.payment = "paid"
+                case "bookings.create":
+                    self._bookings[request.document] = booking
+            intent = (request.effect or "", request.subject or request.document)
+            self.effects.append(Effect(intent, booking.booking_id, correlation_id))
+
+    def answer(self, request, booking=None):
+        """Status and content of the reply that says that it is done."""
+        name = request.effect or request.operation
+        about = booking or self._bookings.get(request.subject or request.document)
+        status = 201 if name in _CREATED else 200
+        return status, _content(name, about or self.book(is_confirmed=False))
+
+
+def _content(operation, it):
+    ids = {"booking_id": it.booking_id, "booking_reference": f"R{it.booking_id}"}
+    ticket = {**samples.TICKET, "id": it.ticket_id, "status": it.status}
+    named = {"booking_id": it.booking_id, "ticket_id": it.ticket_id}
+    stands = {"stage": it.stage, "payment_status": it.payment, "tickets": [ticket]}
+    contents = {
+        "bookings.create": {**samples.BOOKING_CREATED, **ids},
+        "bookings.confirm": {**samples.BOOKING_CONFIRMATION, **named},
+        "bookings.cancel": {**samples.BOOKING_CANCELLATION, "booking_id": it.booking_id},
+        "bookings.cancel_fee": samples.CANCELLATION_FEE,
+        "tickets.cancel": {"ticket_id": it.ticket_id, "status": "cancelled"},
+        "tickets.mark_paid": {"ticket_id": it.ticket_id, "payment_status": "paid"},
+        "bookings.get": {**samples.BOOKING, **ids, **stands},
+        "tickets.get": ticket,
+        "mcp.view_ticket": ticket,
+        "availability.search": [samples.AVAILABILITY],
+        "catalogue.ports": {"ports": _PORTS},
+    }
+    return contents.get(operation, _PORTS)
 
 
 @dataclass(slots=True)
 class Exchange:
-    """A request of which at least its first line was read.
-
-    Attributes:
-        stroke: What it met.
-        correlation_id: Of which call it is; where it was cut too early, the last that began.
-        request: What it asked for, as far as can be told.
-        is_done: Whether a write was done because of it.
-    """
+    """A request of which at least its first line was read."""
 
     stroke: Stroke
-    correlation_id: str
+    correlation_id: str  # of which call it is; where it was cut too early, the last that began
     request: ServiceCall
-    is_done: bool = False
 
     @property
     def is_refused(self):
-        """Whether the server refused it."""
         return self.stroke.kind.truth in {"refused", "turned away", "contradiction"}
 
     @property
     def is_turned_away(self):
-        """Whether the server said that the request may be sent again."""
         return self.stroke.kind.truth == "turned away"
 
 
 class HostileServer:
-    """Answers on loopback until its block ends.
-
-    Attributes:
-        base_url: Its address.
-        service: What it keeps.
-        strokes: What the next requests meet, one after the other; then all is well.
-        exchanges: What came in.
-        call: The correlation id of the call under way.
-        earlier: The correlation id of the call before it.
-        traveller: What names a traveller.
-        on_event: Is told ``request`` and ``reply`` when a request was read, and answered.
-    """
-
     def __init__(self):
         self.service = Service()
         self.strokes = []
@@ -122,7 +243,6 @@ class HostileServer:
         self._together = threading.Barrier(requests)
 
     def of_call(self, call):
-        """The exchanges of a call."""
         return [one for one in [*self.exchanges] if one.correlation_id == call]
 
     def _accept(self):
@@ -155,13 +275,16 @@ class HostileServer:
         exchange = Exchange(stroke, self.call, parse_call(method, path, b""))
         self.exchanges.append(exchange)
         headers = {}
-        body = b""
         if stroke.kind.cut != "head":
-            headers = _headers(connection.read_to(b"\r\n\r\n"))
+            lines = connection.read_to(b"\r\n\r\n").decode("latin-1").split("\r\n")
+            members = (line.partition(":") for line in lines)
+            headers = {name.lower(): value.strip() for name, _, value in members}
             exchange.correlation_id = headers["x-client-correlation-id"]
         if stroke.kind.cut is None:
             body = connection.read(int(headers.get("content-length", 0)))
-            self._perform(exchange, parse_call(method, path, body))
+            exchange.request = request = parse_call(method, path, body)
+            if request.effect is not None and stroke.does():
+                self.service.perform(request, exchange.correlation_id)
         self.on_event("request")
         if exchange.request.operation == "catalogue.ports":
             self._together.wait(_PATIENCE)
@@ -180,12 +303,6 @@ class HostileServer:
                     return stroke
         return Stroke()
 
-    def _perform(self, exchange, request):
-        exchange.request = request
-        if request.effect is not None and exchange.stroke.does():
-            exchange.is_done = True
-            self.service.perform(request, exchange.correlation_id)
-
     def _steps(self, exchange, headers):
         request = exchange.request
         if request.operation == "mcp.notifications/initialized":
@@ -196,14 +313,10 @@ class HostileServer:
         kind = exchange.stroke.kind
         if kind.protocol == "mcp" and not request.is_mcp:
             kind = Stroke().kind
-        return kind.steps(self._reply(exchange, headers))
-
-    def _reply(self, exchange, headers):
-        request = exchange.request
         result = _result(request)
         status, value = (200, result) if result else self.service.answer(request)
         other = self.service.book(is_confirmed=True)
-        return Reply(
+        reply = Reply(
             status,
             value,
             result or self.service.answer(request, other)[1],
@@ -216,6 +329,8 @@ class HostileServer:
             result is not None,
             (("mcp-session-id", "s-1"),) if result is _OPENED else (),
         )
+        steps = kind.steps(reply)
+        return [steps] if isinstance(steps, bytes) else steps
 
 
 class _Connection:
@@ -234,7 +349,6 @@ class _Connection:
         return bytes(found)
 
     def read(self, size):
-        """So many bytes."""
         while len(self._data) < size:
             self._receive()
         found, self._data = self._data[:size], self._data[size:]
@@ -261,15 +375,9 @@ class _Connection:
         return True
 
     def end(self, *, reset):
-        """End it before its time."""
         if reset:
             self._link.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
         self._link.close()
-
-
-def _headers(head):
-    lines = (line.partition(":") for line in head.decode("latin-1").split("\r\n"))
-    return {name.lower(): value.strip() for name, _, value in lines}
 
 
 def _result(request):

@@ -5,7 +5,7 @@ import gc
 import linecache
 import sys
 import types
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -17,6 +17,7 @@ import pytest
 import ferry_sdk
 from ferry_sdk import AsyncFerry, Ferry
 from tests.support import summer
+from tests.support.mcp_samples import SELECTION
 from tests.support.tiers import mostly_long
 from tests.system.hostile.kinds import Stroke
 from tests.system.hostile.server import HostileServer
@@ -27,7 +28,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
 
-_PLACES = "ferry_sdk._transport.http11.client.MOST_CONNECTIONS"
 _WELL = {"deadline": 3.0, "timeout": 3.0, "max_retries": 2}
 _STEP_OF_SAMPLE = 13
 OURS = (str(Path(ferry_sdk.__file__).parent),)
@@ -36,14 +36,11 @@ CALLS = {
     "read": lambda ferry: ferry.catalogue.ports(),
     "session": lambda ferry: ferry.mcp.list_tools(),
     "write": lambda ferry: ferry.bookings.create(
-        availabilities=[{"availability_id": "a-1", "tariff_id": "t-1", "place_id": "p-1"}],
-        passengers=[summer.TRAVELLER],
+        availabilities=SELECTION, passengers=[summer.TRAVELLER]
     ),
 }
 STROKES = (
-    "right",
-    "reset after the request",
-    "stuck inside the body",
+    *("right", "reset after the request", "stuck inside the body"),
     "another reply soon behind it",
 )
 
@@ -51,7 +48,7 @@ STROKES = (
 @pytest.fixture
 def server(monkeypatch):
     """A server; the library's own clients have one place, from now on, and make no pauses."""
-    monkeypatch.setattr(_PLACES, 1)
+    monkeypatch.setattr("ferry_sdk._transport.http11.client.MOST_CONNECTIONS", 1)
     with HostileServer() as made:
         yield made
 
@@ -99,16 +96,6 @@ def interrupt_at(line, folders):
         entered.clear()
 
 
-def interrupt_call(call, line, folders):
-    """Make a call that is interrupted at a line; where that was, if it did not end before."""
-    try:
-        with interrupt_at(line, folders) as where:
-            call()
-    except BaseException:  # noqa: BLE001 -- an interrupt, or what the stroke leads to
-        return where
-    return where
-
-
 @pytest.mark.parametrize(
     ("folders", "deadline", "name", "call", "step"),
     mostly_long(
@@ -130,7 +117,9 @@ def test_a_thread_interrupted_at_any_line_keeps_no_place(
             server.begin("call-1", [Stroke(name)])
             if lines % 2:
                 server.hang_up()  # every other time a connection has to be made
-            where = interrupt_call(lambda: CALLS[call](view), lines, folders)
+            # An interrupt, or what the stroke leads to.
+            with suppress(BaseException), interrupt_at(lines, folders) as where:
+                CALLS[call](view)
             gc.collect(0)
             server.begin("call-2")
             if not where:
@@ -162,11 +151,6 @@ def cancel_at(step, call):
             error = thrown
 
 
-async def await_call(call):
-    """Await it in a task of its own."""
-    return await call
-
-
 @pytest.mark.parametrize("call", mostly_long(CALLS))
 @pytest.mark.parametrize("name", mostly_long(STROKES))
 @pytest.mark.parametrize("deadline", mostly_long([None, 0.2], ids=str))
@@ -181,8 +165,8 @@ def test_a_task_cancelled_wherever_it_waits_keeps_no_place(
                 server.begin("call-1", [Stroke(name)])
                 if step % 2:
                     server.hang_up()
-                task = asyncio.ensure_future(await_call(cancel_at(step, CALLS[call](view))))
-                if not await task:
+                # A task of its own, which is the one that is cancelled.
+                if not await asyncio.create_task(cancel_at(step, CALLS[call](view))):
                     return step
                 gc.collect(0)
                 server.begin("call-2")

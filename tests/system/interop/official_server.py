@@ -11,10 +11,9 @@ import uvicorn
 from mcp.server.mcpserver import MCPServer
 
 MODES = {
-    "stateful-json": {"stateless_http": False, "json_response": True},
-    "stateful-sse": {"stateless_http": False, "json_response": False},
-    "stateless-json": {"stateless_http": True, "json_response": True},
-    "stateless-sse": {"stateless_http": True, "json_response": False},
+    f"{state}-{reply}": {"stateless_http": state == "stateless", "json_response": reply == "json"}
+    for state in ("stateful", "stateless")
+    for reply in ("json", "sse")
 }
 
 
@@ -30,11 +29,7 @@ def plain_server(**settings):
 
 
 class Hosted:
-    """An application served by a thread of its own until its block ends, or `stop`.
-
-    Attributes:
-        asked: The JSON-RPC method and the HTTP status of every message posted, in order.
-    """
+    """An application served by a thread of its own until its block ends, or `stop`."""
 
     def __init__(self, app, port=0):
         self.asked = []
@@ -42,14 +37,10 @@ class Hosted:
         self._socket = socket.create_server(("127.0.0.1", port))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.port = self._socket.getsockname()[1]
+        self.base_url = f"http://127.0.0.1:{self.port}"
+        settings = {"interface": "asgi3", "lifespan": "on", "ws": "none", "access_log": False}
         config = uvicorn.Config(
-            self._record,
-            interface="asgi3",
-            lifespan="on",
-            ws="none",
-            log_config=None,
-            access_log=False,
-            timeout_graceful_shutdown=1,
+            self._record, log_config=None, timeout_graceful_shutdown=1, **settings
         )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -58,16 +49,10 @@ class Hosted:
             time.sleep(0.005)
 
     @property
-    def base_url(self):
-        return f"http://127.0.0.1:{self.port}"
-
-    @property
     def methods(self):
-        """What was asked, in order, notifications left out."""
         return [method for method, _ in self.asked if not method.startswith("notifications/")]
 
     def client(self, clients, **settings):
-        """A client of it."""
         return clients(settings.pop("token", "any"), base_url=self.base_url, **settings)
 
     def __enter__(self):
@@ -111,12 +96,7 @@ class Hosted:
 
 
 class Official:
-    """A server of the official SDK in one of its modes, whose tools can be exchanged.
-
-    Attributes:
-        server: The SDK's object.
-        hosted: Where it runs; another one after a restart.
-    """
+    """A server of the official SDK in one of its modes, whose tools can be exchanged."""
 
     def __init__(self, mode, server=None, **settings):
         self.server = server or plain_server()
@@ -137,13 +117,6 @@ class Official:
         self.hosted = Hosted(app, self.hosted.port)
 
     def offer(self, name, tool, returns=None):
-        """Have one tool of this name, and forget what was asked.
-
-        Args:
-            name: The tool's.
-            tool: What it does.
-            returns: What it is annotated to return; the SDK's envelope follows from it.
-        """
         if name in self.server._tool_manager._tools:
             self.server.remove_tool(name)
         if returns is not None:

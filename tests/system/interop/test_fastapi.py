@@ -13,14 +13,11 @@ fastapi = pytest.importorskip("fastapi")
 
 
 class Wish(BaseModel):
-    """What a browser sends."""
-
     travellers: list[Traveller] = []
     passengers: list[Passenger] = []
 
 
 def answers(*bodies):
-    """What an application answers that takes wishes."""
     app = fastapi.FastAPI()
 
     def ages(wish):

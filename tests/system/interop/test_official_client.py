@@ -10,7 +10,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.support.tables import each
 from tests.support.tiers import mostly_long
-from tests.support.trip import found
+from tests.support.trip import found, search_arguments
 
 URI = "resource://service/ports"
 
@@ -46,43 +46,22 @@ def service(request, ferry_sandbox):
 
 
 @pytest.fixture
-def a_search(ferry):
-    sailing = found(ferry)
-    return {
-        "request": {
-            "company": "CTN",
-            "depart_code": sailing.depart_code,
-            "arrive_code": sailing.arrive_code,
-            "out_journey_id": sailing.journey_id,
-            "out_at": sailing.depart_at.date().isoformat(),
-            "out_time": "00:00",
-        },
-        "passengers": [{"order": 1, "type": "Adult", "param": "A", "gender": "Female", "age": 34}],
-    }
+def a_search():
+    search = search_arguments()
+    traveller = {"order": 1, "type": "Adult", "param": "A", "gender": "Female", "age": 34}
+    del search["passengers"]
+    return {"request": search | {"out_at": f"{search['out_at']}"}, "passengers": [traveller]}
 
 
-def test_the_client_connects_and_lists_tools_and_resources(service, mode):
+def test_the_client_lists_and_searches_and_what_is_not_there_is_an_error(service, mode, a_search):
     async def work(client):
         assert (client.protocol_version, client.server_info.name) == ("2025-11-25", "ferry-sandbox")
-        tools, resources = await client.list_tools(), await client.list_resources()
-        templates = await client.list_resource_templates()
-        return tools.tools, resources.resources, templates.resource_templates
-
-    tools, resources, templates = run_with_client(service, mode, work)
-    assert [tool.name for tool in tools] == [
-        "search_availability",
-        "create_booking",
-        "confirm_booking",
-        "view_ticket",
-        "cancel_ticket",
-    ]
-    assert URI in [str(resource.uri) for resource in resources]
-    assert len(resources) == 6
-    assert templates == []
-
-
-def test_a_search_finds_sailings_and_what_is_not_there_is_an_error(service, mode, a_search):
-    async def work(client):
+        tools = [tool.name for tool in (await client.list_tools()).tools]
+        assert tools[:3] == ["search_availability", "create_booking", "confirm_booking"]
+        assert tools[3:] == ["view_ticket", "cancel_ticket"]
+        listed = [str(one.uri) for one in (await client.list_resources()).resources]
+        assert (len(listed), URI in listed) == (6, True)
+        assert (await client.list_resource_templates()).resource_templates == []
         found = await client.call_tool("search_availability", a_search)
         failed = await client.call_tool("view_ticket", {"id": "none"})
         with pytest.raises(MCPError, match="tides") as caught:
@@ -103,14 +82,11 @@ def test_a_search_finds_sailings_and_what_is_not_there_is_an_error(service, mode
 
 
 SHAPES = ("text", "n_blocks", "structured_result", "embedded_resource", "extra_blocks")
-STREAMS = (
-    {"line_end": "cr", "comments": True},
-    {"line_end": "crlf", "several_lines": True},
-    {"notification_first": True, "raw_separators": True},
-)
 OPTIONS = [
     *({"result": shape} for shape in SHAPES),
-    *({"reply": "sse", **stream} for stream in STREAMS),
+    {"reply": "sse", "line_end": "cr", "comments": True},
+    {"reply": "sse", "line_end": "crlf", "several_lines": True},
+    {"reply": "sse", "notification_first": True, "raw_separators": True},
     *({"session": session} for session in ("optional", "required", "none")),
 ]
 """Other envelopes, streams and ways to keep a session."""
@@ -132,10 +108,8 @@ def test_the_client_books_confirms_and_views(service, mode, ferry):
     selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
     chosen = selection.model_dump(include={"availability_id", "tariff_id", "place_id"})
     traveller = {"order": 1, "first_name": "Ada", "last_name": "Okonkwo"}
-    travellers = [
-        {**traveller, "type": "ADT", "age": 34, "gender": "F"},
-        {**traveller, "order": 2, "type": "CHD", "age": 7, "gender": "M"},
-    ]
+    child = traveller | {"order": 2, "type": "CHD", "age": 7, "gender": "M"}
+    travellers = [traveller | {"type": "ADT", "age": 34, "gender": "F"}, child]
 
     async def work(client):
         arguments = {"availabilities": [chosen], "passengers": travellers}

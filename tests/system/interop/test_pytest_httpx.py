@@ -5,6 +5,7 @@ import httpx
 import pytest
 
 from ferry_sdk import AsyncFerry, ConnectionFailedError, Ferry, OutcomeUnknownError
+from tests.support.mcp_samples import PASSENGERS, SELECTION
 
 pytestmark = [
     pytest.mark.own_http_client(reason="it stands in for transports of httpx alone"),
@@ -15,17 +16,11 @@ URL = "https://ferry.example"
 PORTS = {"ports": [{"code": "FRMRS", "name": "Marseille", "country": "FR"}]}
 
 
-def test_a_reply_is_read_and_the_request_is_seen(httpx_mock):
-    httpx_mock.add_response(url=f"{URL}/api/port", json=PORTS)
+def test_replies_are_read_and_requests_seen(httpx_mock):
+    httpx_mock.add_response(url=f"{URL}/api/port", json=PORTS, is_reusable=True)
     with Ferry("tkn", base_url=URL) as ferry:
         assert ferry.catalogue.ports()[0].code == "FRMRS"
-    request = httpx_mock.get_request()
-    assert request is not None
-    assert request.headers["authorization"] == "Bearer tkn"
-
-
-def test_a_reply_is_awaited(httpx_mock):
-    httpx_mock.add_response(url=f"{URL}/api/port", json=PORTS)
+    assert httpx_mock.get_request().headers["authorization"] == "Bearer tkn"
 
     async def ask():
         async with AsyncFerry("tkn", base_url=URL) as ferry:
@@ -34,17 +29,12 @@ def test_a_reply_is_awaited(httpx_mock):
     assert anyio.run(ask) == "FRMRS"
 
 
-@pytest.mark.parametrize(
-    ("failure", "kind"),
-    [
-        (httpx.ConnectError("refused"), ConnectionFailedError),
-        (httpx.ReadError("reset"), OutcomeUnknownError),
-    ],
-)
-def test_a_failure_has_its_named_error(httpx_mock, failure, kind):
-    httpx_mock.add_exception(failure)
-    with Ferry("tkn", base_url=URL, max_retries=0) as ferry, pytest.raises(kind):
-        ferry.bookings.create(
-            availabilities=[{"availability_id": "a-1", "tariff_id": "t-1", "place_id": "p-1"}],
-            passengers=[{"type": "Adult", "first_name": "Ada", "last_name": "Reyes"}],
-        )
+def test_a_failure_has_its_named_error(httpx_mock):
+    errors = {
+        httpx.ConnectError("refused"): ConnectionFailedError,
+        httpx.ReadError("reset"): OutcomeUnknownError,
+    }
+    for failure, kind in errors.items():
+        httpx_mock.add_exception(failure)
+        with Ferry("tkn", base_url=URL, max_retries=0) as ferry, pytest.raises(kind):
+            ferry.bookings.create(availabilities=SELECTION, passengers=PASSENGERS)
