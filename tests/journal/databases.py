@@ -1,7 +1,5 @@
 """Statements past the journal, as another program or a sick disk would make them."""
 
-from __future__ import annotations
-
 from sqlalchemy import create_engine
 
 

@@ -1,7 +1,5 @@
 """Writes to put on record."""
 
-from __future__ import annotations
-
 from ferry_sdk.types import Intent
 
 TRAVELLER = b"Okonkwo-4711"
