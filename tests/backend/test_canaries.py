@@ -6,6 +6,7 @@ import pickle
 from contextlib import suppress
 from copy import copy, deepcopy
 from datetime import timedelta
+from operator import attrgetter
 
 import httpx
 import pytest
@@ -37,7 +38,7 @@ from tests.support.tables import each
 from tests.support.trip import DAY, found
 
 pytestmark = pytest.mark.usefixtures("look_once")
-PAYMENT = "canary-payment-55d1"
+PAID = "canary-payment-55d1"
 ECHO = {"name": f"{TOKEN} {PASSENGER['last_name']} {CONTACT['email']}"}
 
 
@@ -75,36 +76,23 @@ def record_of(request):
             raise httpx.ReadError(f"reset: {said}")
 
 
-ERRORS = {
-    "confirm": (OutcomeUnknownError, lambda ferry: ferry.bookings.confirm("b-1")),
-    "cancel": (OutcomeUnknownError, lambda ferry: ferry.bookings.cancel("b-1")),
-    "cancel ticket": (OutcomeUnknownError, lambda ferry: ferry.tickets.cancel("t-1")),
-    "mark paid": (
-        OutcomeUnknownError,
-        lambda ferry: ferry.tickets.mark_paid("t-1", external_payment_ref=PAYMENT),
-    ),
-    "create": (OutcomeUnknownError, lambda ferry: ferry.bookings.create(**BOOKING)),
-    "price": (PriceChangedError, lambda ferry: ferry.bookings.confirm("b-1", expect_total=1)),
-    "penalty": (PenaltyExceededError, lambda ferry: ferry.bookings.cancel("b-1", max_penalty=1)),
-    "ticket's penalty": (
-        PenaltyExceededError,
-        lambda ferry: ferry.tickets.cancel("t-1", max_penalty=1),
-    ),
-    "wait": (
-        RequestTimeoutError,
-        lambda ferry: ferry.bookings.wait("b-1", until="voided", deadline=0.1),
-    ),
-    "wait for a voucher": (
-        RequestTimeoutError,
-        lambda ferry: ferry.tickets.wait_pdf("t-1", deadline=0.1),
-    ),
-}
+ERRORS = [
+    (OutcomeUnknownError, lambda ferry: ferry.bookings.confirm("b-1")),
+    (OutcomeUnknownError, lambda ferry: ferry.bookings.cancel("b-1")),
+    (OutcomeUnknownError, lambda ferry: ferry.tickets.cancel("t-1")),
+    (OutcomeUnknownError, lambda ferry: ferry.tickets.mark_paid("t-1", external_payment_ref=PAID)),
+    (OutcomeUnknownError, lambda ferry: ferry.bookings.create(**BOOKING)),
+    (PriceChangedError, lambda ferry: ferry.bookings.confirm("b-1", expect_total=1)),
+    (PenaltyExceededError, lambda ferry: ferry.bookings.cancel("b-1", max_penalty=1)),
+    (PenaltyExceededError, lambda ferry: ferry.tickets.cancel("t-1", max_penalty=1)),
+    (RequestTimeoutError, lambda ferry: ferry.bookings.wait("b-1", until="voided", deadline=0.1)),
+    (RequestTimeoutError, lambda ferry: ferry.tickets.wait_pdf("t-1", deadline=0.1)),
+]
 
 
 @each("deadline", [None, 20])
-@each("name", ERRORS)
-def test_no_error_shows_what_was_read_on_the_way_to_it(clients, logged, name, deadline):
-    kind, call = ERRORS[name]
+@each(("kind", "call"), ERRORS)
+def test_no_error_shows_what_was_read_on_the_way_to_it(clients, logged, kind, call, deadline):
     ferry = client_of(clients, record_of, TOKEN, organisation_token=ORGANISATION, deadline=deadline)
     error = caught(kind, call, ferry)
     assert not leaks(shown(error))
@@ -144,12 +132,12 @@ def test_a_whole_trip_leaves_nothing_in_any_log(clients, ferry_sandbox, logged, 
         ferry.tickets.get(booking.tickets[0].id)
         ferry.mcp.view_ticket(booking.tickets[0].id)
         with suppress(AlreadyDoneError):
-            ferry.tickets.mark_paid(booking.tickets[0].id, external_payment_ref=PAYMENT)
+            ferry.tickets.mark_paid(booking.tickets[0].id, external_payment_ref=PAID)
         ferry.bookings.cancel(created.booking_id, max_penalty=100_000)
     text = logged()
     assert "bookings.confirm" in text
     assert not leaks(text)
-    assert PAYMENT not in text
+    assert PAID not in text
     assert not [token for token in tokens if token in text]
     assert child["birth_date"] not in text
 
@@ -181,21 +169,12 @@ def test_no_address_with_an_id_is_logged_at_info(clients, ferry_sandbox, caplog,
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_the_requests_of_others_are_logged_as_ever(ferry_sandbox, caplog, library):
     caplog.set_level(logging.INFO)
-    kind = LIBRARIES[library]
-    with kind.Client() as http_client:
-        Ferry(
-            ferry_sandbox.token, base_url=ferry_sandbox.base_url, http_client=http_client
-        ).catalogue.ports()
+    url = ferry_sandbox.base_url
+    with LIBRARIES[library].Client() as http_client:
+        Ferry(ferry_sandbox.token, base_url=url, http_client=http_client).catalogue.ports()
         assert not [record for record in caplog.records if record.name == library]
-        http_client.get(f"{ferry_sandbox.base_url}/their-own")
+        http_client.get(f"{url}/their-own")
     assert "their-own" in caplog.text
-
-
-# ---- what is not an error of the library's -----------------------------------------------------
-
-
-class Interruption(BaseException):
-    """What stops a program, as Ctrl-C does."""
 
 
 def test_a_function_of_the_callers_that_fails_shows_no_traveller(clients):
@@ -208,18 +187,17 @@ def test_a_function_of_the_callers_that_fails_shows_no_traveller(clients):
     assert not leaks(frames_of(raised.value))
 
 
-def interrupting(_):
-    raise Interruption
+@each("group", ["bookings.create", "mcp.create_booking"])
+def test_an_interruption_shows_no_traveller(group):
+    class Interruption(BaseException):
+        """What stops a program, as Ctrl-C does."""
 
+    def interrupting(_):
+        raise Interruption
 
-@each(
-    "create",
-    [
-        lambda ferry: ferry.bookings.create(**BOOKING),
-        lambda ferry: ferry.mcp.create_booking(**BOOKING),
-    ],
-)
-def test_an_interruption_shows_no_traveller(create):
+    def create(ferry):
+        return attrgetter(group)(ferry)(**BOOKING)
+
     transport = httpx.MockTransport(interrupting)
 
     async def main():
