@@ -11,8 +11,7 @@ from sqlalchemy import event
 
 from ferry_sdk import FerryError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
-from tests.journal.databases import engine_for
-from tests.journal.intents import confirmation
+from tests.journal.intents import confirmation, engine_for
 
 WRITES = 3
 

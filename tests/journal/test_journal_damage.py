@@ -18,8 +18,7 @@ from ferry_sdk import (
     UnresolvedWriteError,
 )
 from ferry_sdk.journal import Journal
-from tests.journal.databases import engine_for, run_sql
-from tests.journal.intents import confirmation, intent
+from tests.journal.intents import confirmation, engine_for, intent, run_sql
 from tests.support.exchanges import caught
 from tests.support.tables import each
 from tests.support.tiers import examples, mostly_long

@@ -1,6 +1,7 @@
 """The databases a journal is kept in: their addresses, tables, options and failures."""
 
 import sqlite3
+import sys
 import traceback
 from datetime import timedelta, timezone
 
@@ -12,9 +13,9 @@ from sqlalchemy.pool import StaticPool
 from ferry_sdk import InvalidInputError, JournalError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
 from ferry_sdk.journal.engines import engine_of
-from tests.journal.databases import engine_for, run_sql
-from tests.journal.intents import TRAVELLER, confirmation, intent
+from tests.journal.intents import TRAVELLER, confirmation, engine_for, intent, run_sql
 from tests.support.exchanges import caught
+from tests.support.processes import run
 
 PASSWORD = "tr0ub4dor"
 USER = f"u:{PASSWORD}"
@@ -213,3 +214,31 @@ class TestFailures:
             postgres.restart()
             journal.end(entry_id, "done")
             assert journal.entry(entry_id).state == "done"
+
+
+WITHOUT = """
+import sys
+sys.modules[{missing!r}] = None
+try:
+    from ferry_sdk.journal import Journal
+    print(Journal({url!r}).unresolved())
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+NO_JOURNAL = 'ModuleNotFoundError the journal requires an extra: pip install "ferry-sdk[journal]"'
+NO_SERVER = "ConfigurationError a journal in PostgreSQL requires an extra: "
+
+
+@pytest.mark.parametrize(
+    ("missing", "url", "said"),
+    [
+        ("sqlalchemy", "sqlite://", NO_JOURNAL),
+        ("psycopg", f"postgresql://{USER}@h/db", NO_SERVER),
+        ("psycopg", "sqlite://", "()\n"),
+    ],
+)
+def test_the_extra_is_named_where_it_is_needed(missing, url, said):
+    program = WITHOUT.format(missing=missing, url=url)
+    done = run([sys.executable, "-c", program], new=missing == "sqlalchemy")
+    assert done.stdout.startswith(said)
+    assert PASSWORD not in done.stdout

@@ -12,8 +12,7 @@ from sqlalchemy.pool import Pool
 
 from ferry_sdk import ConfigurationError, InvalidInputError, JournalError, UnresolvedWriteError
 from ferry_sdk.journal import Journal, engines
-from tests.journal.databases import run_sql
-from tests.journal.intents import confirmation, intent
+from tests.journal.intents import confirmation, intent, run_sql
 from tests.support.exchanges import caught
 
 ENDS = ("unknown", "not_sent", "rejected", "done")

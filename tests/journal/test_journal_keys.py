@@ -8,8 +8,7 @@ import pytest
 from ferry_sdk import ConfigurationError, InvalidInputError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
 from ferry_sdk.journal.creation import Key
-from tests.journal.databases import run_sql
-from tests.journal.intents import intent
+from tests.journal.intents import intent, run_sql
 from tests.support.exchanges import caught
 from tests.support.tables import each
 

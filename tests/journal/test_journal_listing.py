@@ -8,8 +8,7 @@ from sqlalchemy import event
 from ferry_sdk import InvalidInputError
 from ferry_sdk.journal import Journal
 from ferry_sdk.types import OutcomeDetails
-from tests.journal.databases import run_sql
-from tests.journal.intents import confirmation, intent
+from tests.journal.intents import confirmation, intent, run_sql
 from tests.support.exchanges import caught
 
 START = datetime(2027, 3, 1, 9, tzinfo=timezone.utc)

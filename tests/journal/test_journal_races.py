@@ -12,8 +12,7 @@ from ferry_sdk import JournalError
 from ferry_sdk.journal import Journal, engines, statements
 from tests.backend.gathering import at_once
 from tests.journal import children
-from tests.journal.databases import engine_for, run_sql
-from tests.journal.intents import confirmation, intent
+from tests.journal.intents import confirmation, engine_for, intent, run_sql
 from tests.support.exchanges import caught
 
 PROCESSES = 4
