@@ -13,13 +13,7 @@ import httpx
 import pytest
 from pydantic import BaseModel
 
-from ferry_sdk import (
-    BadRequestError,
-    ConfigurationError,
-    Ferry,
-    InvalidInputError,
-    ReadOnlyError,
-)
+from ferry_sdk import BadRequestError, ConfigurationError, Ferry, InvalidInputError, ReadOnlyError
 from ferry_sdk.journal import Journal
 from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.catalogues import clear_cache

@@ -85,21 +85,14 @@ def test_several_children_and_the_parent_call_at_the_same_time(ferry, ferry_sand
     assert five() == expected
 
 
-def test_a_child_of_a_child_goes_on(ferry):
-    expected = calls(ferry)
-
+def test_a_child_is_the_first_to_use_a_client_or_its_view_and_so_is_a_child_of_a_child(ferry):
     def child():
         before = calls(ferry)
         return before, Child(lambda: calls(ferry, closing=True)).result(), calls(ferry)
 
-    assert Child(child).result() == (expected,) * 3
-    assert calls(ferry) == expected
-
-
-def test_a_child_is_the_first_to_use_a_client_or_its_view(ferry):
     view = ferry.with_options(language="fr", deadline=20)
     assert Child(lambda: calls(view)).result() == calls(view)
-    assert Child(lambda: calls(ferry)).result() == calls(ferry)
+    assert Child(child).result() == (calls(ferry),) * 3
 
 
 def test_a_fork_while_another_thread_has_the_lock_of_the_session(ferry, ferry_sandbox):
