@@ -8,6 +8,9 @@ from ferry_sdk.journal import Journal
 from tests.backend.notes import Noting
 from tests.support.tiers import mostly_long
 from tests.support.trip import booked
+from tests.transport.conftest import authority, good, trusted
+
+__all__ = ["authority", "good", "trusted"]
 
 
 @pytest.fixture(params=mostly_long(["asyncio", "trio"]))
@@ -20,15 +23,9 @@ def portal(request):
 def new_client(any_clients, ferry_sandbox):
     """Makes clients of the local service that may do everything."""
 
-    def made(token=None, **settings):
-        return any_clients(
-            token or ferry_sandbox.token,
-            base_url=ferry_sandbox.base_url,
-            organisation_token=ferry_sandbox.organisation_token,
-            **settings,
-        )
-
-    return made
+    settings = {"base_url": ferry_sandbox.base_url}
+    settings["organisation_token"] = ferry_sandbox.organisation_token
+    return lambda token=ferry_sandbox.token, **more: any_clients(token, **settings, **more)
 
 
 @pytest.fixture

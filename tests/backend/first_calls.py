@@ -11,33 +11,20 @@ from functools import partial
 from operator import attrgetter
 
 kind, url, token, journal_file = sys.argv[1:]
+before = set()
+"""Which modules were loaded when the call that is being made was prepared."""
 
 
-class Loaded:
-    """Which modules are loaded between the moment a call is prepared and its end."""
+def watch(shared):
+    """Note the modules when a call is ready; from then on, none pauses between attempts."""
+    prepare = shared.prepare
 
-    def __init__(self):
-        self.before = set()
+    def prepare_and_look():
+        prepare()
+        sys.modules["ferry_sdk._engine.retry"]._retry_delay = lambda _: 0.0
+        before.update(() if before else sys.modules)
 
-    def watch(self, shared):
-        """Take the modules that are loaded when a call is ready as its beginning.
-
-        From then on, no call pauses between attempts.
-        """
-        prepare = shared.prepare
-
-        def prepare_and_look():
-            prepare()
-            sys.modules["ferry_sdk._engine.retry"]._retry_delay = lambda _: 0.0
-            self.before = self.before or {*sys.modules}
-
-        shared.prepare = prepare_and_look
-
-    def modules(self):
-        """What the last call loaded."""
-        added = {*sys.modules} - self.before if self.before else set()
-        self.before = set()
-        return sorted(added)
+    shared.prepare = prepare_and_look
 
 
 @contextmanager
@@ -48,22 +35,18 @@ def telling():
         yield
     except Exception as failure:  # noqa: BLE001 -- it is told
         error = type(failure).__name__
-    sys.stdout.write(json.dumps({"loaded": loaded.modules(), "error": error}) + "\n")
+    added = sorted({*sys.modules} - before) if before else []
+    before.clear()
+    sys.stdout.write(json.dumps({"loaded": added, "error": error}) + "\n")
     sys.stdout.flush()
 
 
 def asked(client):
     """The calls that the parent asks for."""
+    watch(client._transport.shared)
     for line in sys.stdin:
         name, arguments, options = json.loads(line)
         yield partial(attrgetter(name)(client.with_options(**options)), **arguments)
-
-
-def token_source():
-    return token
-
-
-loaded = Loaded()
 
 
 def options():
@@ -73,7 +56,7 @@ def options():
 
     names = ("request", "response", "retry", "outcome")
     return {
-        "token": token_source,
+        "token": lambda: token,
         "organisation_token": "organisation-token",
         "base_url": url,
         "journal": Journal(f"sqlite:///{journal_file}"),
@@ -86,7 +69,6 @@ def run_sync(**more):
     from ferry_sdk import Ferry
 
     with Ferry(**options(), **more) as ferry:
-        loaded.watch(ferry._transport.shared)
         for call in asked(ferry):
             with telling():
                 call()
@@ -96,7 +78,6 @@ async def run_async(**more):
     from ferry_sdk import AsyncFerry
 
     async with AsyncFerry(**options(), **more) as ferry:
-        loaded.watch(ferry._transport.shared)
         for call in asked(ferry):
             with telling():
                 await call()
@@ -109,23 +90,18 @@ async def run_async_httpx():
         await run_async(http_client=http)
 
 
-def main():
-    if kind == "sync":
-        run_sync()
-    elif kind == "sync httpx":
-        import httpx
+if kind == "sync":
+    run_sync()
+elif kind == "sync httpx":
+    import httpx
 
-        with httpx.Client() as http:
-            run_sync(http_client=http)
-    elif kind == "trio":
-        import trio
+    with httpx.Client() as http:
+        run_sync(http_client=http)
+elif kind == "trio":
+    import trio
 
-        trio.run(run_async)
-    else:
-        import asyncio
+    trio.run(run_async)
+else:
+    import asyncio
 
-        kinds = {"asyncio": run_async, "asyncio httpx": run_async_httpx}
-        asyncio.run(kinds[kind]())
-
-
-main()
+    asyncio.run(run_async() if kind == "asyncio" else run_async_httpx())

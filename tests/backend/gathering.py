@@ -1,7 +1,5 @@
 """Calls made at the same time, each in a thread of its own, and what became of them."""
 
-from __future__ import annotations
-
 import threading
 import time
 from dataclasses import dataclass
@@ -15,13 +13,7 @@ LONG = 30.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a call.
-
-    Attributes:
-        value: What it gave.
-        error: What it raised.
-        seconds: How long it took, were there nothing else to do for the machine.
-    """
+    """What a call gave or raised, and how long it took, less what others took of the machine."""
 
     value: Any
     error: BaseException | None

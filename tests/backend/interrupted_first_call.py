@@ -69,7 +69,7 @@ def run(place):
     ferry = Ferry("t", base_url=url, deadline=60 if len(place) % 2 else None)
     interruption = Interruption(int(place) if kind == "lines" else -1)
     first = "interrupted"
-    try:
+    with suppress(KeyboardInterrupt):  # between the call and here
         if kind == "lines":
             sys.settrace(interruption.of_call)
         else:
@@ -77,8 +77,6 @@ def run(place):
         first = create(ferry)
         sys.settrace(None)
         signal.setitimer(signal.ITIMER_REAL, 0)
-    except KeyboardInterrupt:  # between the call and here
-        pass
     later = [create(ferry), create(Ferry("t", base_url=url))]
     for thread in threading.enumerate():
         if thread is not threading.current_thread():
@@ -110,21 +108,15 @@ def imported_by_a_first_call():
     return [name for name in {*sys.modules} - before if not name.startswith("ferry_sdk")]
 
 
-def results():
-    """What becomes of each process."""
-    if kind == "signals":
-        yield from (fork(partial(run, value)) for value in values)
-        return
+signal.signal(signal.SIGALRM, interrupt)
+places = values
+if kind == "lines":
     for name in fork(imported_by_a_first_call):
         with suppress(ModuleNotFoundError):  # Cython makes modules that have no file
             import_module(name)
-    for place in count(0, int(values[0])):
-        result = fork(partial(run, str(place)))
-        yield result
-        if result["where"] is None:
-            return
-
-
-signal.signal(signal.SIGALRM, interrupt)
-for result in results():
+    places = map(str, count(0, int(values[0])))
+for place in places:
+    result = fork(partial(run, place))
     sys.stdout.write(json.dumps(result) + "\n")
+    if result["where"] is None:
+        break

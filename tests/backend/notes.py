@@ -2,15 +2,7 @@
 
 
 class Noting:
-    """Passes everything on to the journal.
-
-    Args:
-        journal: The journal.
-        beginning: Called before a write is put on record.
-
-    Attributes:
-        ids: The entries that were begun, in order.
-    """
+    """Passes everything on to the journal; `beginning` is called before a write is on record."""
 
     def __init__(self, journal, beginning=None):
         self._journal = journal

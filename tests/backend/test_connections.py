@@ -1,6 +1,5 @@
 """The library's own connections: kept and used again while they are whole, counted, and ended."""
 
-import asyncio
 import gc
 import signal
 import ssl
@@ -20,6 +19,7 @@ from tests.transport.calls import CREATE, READ
 from tests.transport.scripted import (
     Service,
     answer_to,
+    half_a_body,
     in_turn,
     read_request,
     serve,
@@ -35,16 +35,11 @@ FLAGS = {"stream": True, "auth": None, "follow_redirects": False}
 
 
 class Held:
-    """A script that holds the answer of each connection's first request until it is let go.
-
-    Attributes:
-        gates: What lets each connection's answer go, in the order they came.
-        used: Which connection each request came on.
-    """
+    """A script that holds the answer of each connection's first request until it is let go."""
 
     def __init__(self):
-        self.gates = []
-        self.used = []
+        self.gates = []  # what lets each connection's answer go, in the order they came
+        self.used = []  # which connection each request came on
         self._is_open = False
 
     def __call__(self, connection):
@@ -69,14 +64,6 @@ def until_closed(connection):
     """Say nothing until the client closes."""
     while connection.receive():
         pass
-
-
-def test_calls_in_turn_share_a_connection(new_client, ferry_sandbox):
-    ferry = new_client()
-    for _ in range(5):
-        ferry.catalogue.vehicle_types()
-        ferry.mcp.countries()
-    assert ferry_sandbox.counters.connections == 1
 
 
 def test_the_connection_that_was_given_back_last_is_used_first(any_clients):
@@ -133,7 +120,9 @@ def test_no_more_connections_than_there_are_places(any_clients, monkeypatch, mos
         held.let_go()
         for one in (*calls, *waiting):
             assert not one.value()
-        assert len(service.asked) == most + 5
+        for _ in range(5):  # in turn, they share one
+            ferry.catalogue.ports()
+        assert len(service.asked) == most + 10
         assert len(held.gates) == most
 
 
@@ -152,7 +141,8 @@ def test_there_are_two_hundred_places(portal):
         eventually(lambda: not connections_to(service.url))
 
 
-def test_a_parting_word_is_nobodys_reply(any_clients):
+@pytest.mark.parametrize("kind", ["a parting word", "what comes behind a reply"])
+def test_what_nobody_asked_for_is_nobodys_reply(any_clients, kind):
     read, parted = threading.Event(), threading.Event()
 
     def impatient(connection):
@@ -162,7 +152,15 @@ def test_a_parting_word_is_nobodys_reply(any_clients):
         parted.set()
         until_closed(connection)
 
-    with Service(impatient, serve) as service:
+    def talkative(connection):
+        answer = answer_to(connection.request())
+        head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(answer)
+        stranger = b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\n{}"
+        connection.socket.sendall(head + answer + stranger)
+        parted.set()
+        until_closed(connection)
+
+    with Service(impatient if kind == "a parting word" else talkative, serve) as service:
         ferry = any_clients("t", base_url=service.url)
         READ.make(ferry)
         read.set()
@@ -171,34 +169,10 @@ def test_a_parting_word_is_nobodys_reply(any_clients):
         assert service.asked == [READ.line, CREATE.line]
 
 
-def test_what_comes_behind_a_reply_is_nobodys_reply(any_clients):
-    def talkative(connection):
-        asked = connection.request()
-        stranger = b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\n{}"
-        answer = answer_to(asked)
-        connection.socket.sendall(
-            b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(answer) + answer + stranger
-        )
-        until_closed(connection)
-
-    with Service(talkative, serve) as service:
-        ferry = any_clients("t", base_url=service.url)
-        READ.make(ferry)
-        assert len(CREATE.make(ferry).attempts) == 1
-        assert service.asked == [READ.line, CREATE.line]
-
-
-def half_a_body(connection):
-    """Answer with the beginning of a body."""
-    connection.request()
-    connection.send("200 OK", b"half", length=1000)
-    until_closed(connection)
-
-
-@pytest.mark.parametrize("reply", [half_a_body, in_turn(read_request, until_closed)])
-def test_a_call_that_is_cancelled_leaves_its_place_and_no_connection(portal, monkeypatch, reply):
+@pytest.mark.parametrize("begin", [[half_a_body], []])
+def test_a_call_that_is_cancelled_leaves_its_place_and_no_connection(portal, monkeypatch, begin):
     monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", 1)
-    with Service(reply, serve) as service:
+    with Service(in_turn(read_request, *begin, until_closed), serve) as service:
         ferry = AsyncFerry("t", base_url=service.url)
         call = portal.start_task_soon(ferry.catalogue.ports)
         eventually(lambda: service.asked)
@@ -209,34 +183,18 @@ def test_a_call_that_is_cancelled_leaves_its_place_and_no_connection(portal, mon
         portal.call(ferry.aclose)
 
 
-async def by_scope(call, steps):
-    """Cancel the scope of a call after so many steps of the loop."""
-    async with anyio.create_task_group() as group:
-        group.start_soon(call)
-        for _ in range(steps):
-            await anyio.lowlevel.checkpoint()
-        group.cancel_scope.cancel()
-
-
-async def by_task(call, steps):
-    """Cancel the task of a call, as asyncio does."""
-    task = asyncio.ensure_future(call())
-    for _ in range(steps):
-        await asyncio.sleep(0)
-    task.cancel()
-    await asyncio.wait([task])
-
-
-WAYS = [("asyncio", by_scope), ("asyncio", by_task), ("trio", by_scope)]
-
-
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # anyio's, see below
-@pytest.mark.parametrize(
-    "expired", mostly_long([pytest.param(0, id="kept"), pytest.param(3, id="some expired")])
-)
-@pytest.mark.parametrize(("loop", "cancel"), mostly_long(WAYS))
-def test_wherever_a_call_is_cancelled_its_place_is_free_again(loop, cancel, expired, monkeypatch):
+@pytest.mark.parametrize("expired", mostly_long([0, 3]))
+@pytest.mark.parametrize("loop", mostly_long(["asyncio", "trio"]))
+def test_wherever_a_call_is_cancelled_its_place_is_free_again(loop, expired, monkeypatch):
     monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", 2)
+
+    async def cancel(call, steps):
+        async with anyio.create_task_group() as group:
+            group.start_soon(call)
+            for _ in range(steps):
+                await anyio.lowlevel.checkpoint()
+            group.cancel_scope.cancel()
 
     async def calls(service):
         async with AsyncFerry("t", base_url=service.url, timeout=5) as ferry:

@@ -1,7 +1,6 @@
 """A deadline holds wherever a call waits, and tells sent from not sent."""
 
 import socket
-import ssl
 import subprocess
 import sys
 import threading
@@ -12,7 +11,6 @@ import anyio
 import anyio.to_thread
 import httpx
 import pytest
-import trustme
 
 from ferry_sdk import (
     AsyncFerry,
@@ -55,11 +53,7 @@ def confirm(ferry):
     return ferry.bookings.confirm("b-1")
 
 
-def create(ferry):
-    return CREATE.make(ferry)
-
-
-every_call = pytest.mark.parametrize("call", mostly_long([confirm, read, create]))
+every_call = pytest.mark.parametrize("call", mostly_long([confirm, read, CREATE.make]))
 
 
 def ends_in_time(ferry, call, outcome):
@@ -104,9 +98,6 @@ def client_at(any_clients):
             http_client.close()
 
 
-# ---- on the wire ------------------------------------------------------------------------------
-
-
 def trickled(start, piece, every=0.05):
     """A reply that never comes to its end."""
 
@@ -133,16 +124,11 @@ REPLIES = {
 }
 
 
-QUICK = [("nothing", confirm), ("nothing", create), ("body", read)]
+QUICK = [("nothing", confirm), ("nothing", CREATE.make), ("body", read)]
+CASES = sorted(product(REPLIES, (confirm, read, CREATE.make)), key=lambda case: case not in QUICK)
 
 
-@pytest.mark.parametrize(
-    ("name", "call"),
-    mostly_long(
-        sorted(product(REPLIES, (confirm, read, create)), key=lambda case: case not in QUICK),
-        short=len(QUICK),
-    ),
-)
+@pytest.mark.parametrize(("name", "call"), mostly_long(CASES, short=len(QUICK)))
 def test_a_reply_that_does_not_come_to_its_end(client_at, name, call):
     with Service(REPLIES[name]) as service:
         ends_in_time(client_at(service.url), call, "unknown")
@@ -185,17 +171,7 @@ def test_a_connection_that_does_not_come_about(client_at, call):
 
 
 @every_call
-def test_a_handshake_of_tls_that_does_not_come_to_its_end(client_at, call):
-    with Service(hang) as service:
-        ends_in_time(client_at(service.secure_url), call, "not_sent")
-
-
-def test_a_late_service_with_tls_is_not_sent_what_was_given_up(client_at):
-    authority = trustme.CA()
-    good = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("localhost").configure_cert(good)
-    trusted = ssl.create_default_context()
-    authority.configure_trust(trusted)
+def test_a_handshake_of_tls_that_does_not_come_to_its_end(client_at, call, good, trusted):
     give_up = threading.Event()
 
     def late(connection):
@@ -203,10 +179,12 @@ def test_a_late_service_with_tls_is_not_sent_what_was_given_up(client_at):
         connection.secure(good)
         serve(connection)
 
+    with Service(hang) as service:
+        ends_in_time(client_at(service.secure_url), call, "not_sent")
     with Service(late) as service:
         ferry = client_at(service.secure_url, options={"verify": trusted})
-        ends_in_time(ferry, confirm, "not_sent")
-        give_up.set()
+        ends_in_time(ferry, call, "not_sent")
+        give_up.set()  # late: what was given up must not be sent now
         eventually(lambda: not connections_to(service.url))
         assert not service.asked
 
@@ -227,10 +205,9 @@ def test_a_wait_for_a_connection_of_the_pool(client_at, ferry_sandbox, booking_i
     assert not ferry_sandbox.counters.requests["bookings.confirm"]
 
 
-# ---- elsewhere --------------------------------------------------------------------------------
-
-
-def test_the_lock_of_a_handshake_that_another_call_makes(new_client, ferry_sandbox, booking_id):
+def test_a_handshake_of_mcp_that_another_call_makes_or_that_takes_too_long(
+    new_client, ferry_sandbox, booking_id
+):
     ferry = new_client()
     hold = Hold(ferry_sandbox, "mcp.initialize")
     slow = UnderWay(ferry.mcp.countries)
@@ -239,10 +216,6 @@ def test_the_lock_of_a_handshake_that_another_call_makes(new_client, ferry_sandb
     assert not slow.is_over
     hold.release()
     assert slow.value()
-    assert not ferry_sandbox.counters.requests["mcp.confirm_booking"]
-
-
-def test_a_handshake_of_mcp_that_takes_too_long(new_client, ferry_sandbox, booking_id):
     ferry_sandbox.faults.add("delay_before", "mcp.initialize", seconds=20, times=None)
     ends_in_time(new_client(), lambda view: view.mcp.confirm_booking(booking_id), "not_sent")
     assert not ferry_sandbox.counters.requests["mcp.confirm_booking"]
@@ -284,15 +257,12 @@ def test_where_no_thread_can_be_started_a_call_with_a_deadline_is_not_sent(
     ferry_sandbox, booking_id, journal, http_client, with_journal
 ):
     with ExitStack() as stack:
-        ferry = stack.enter_context(
-            Ferry(
-                ferry_sandbox.token,
-                base_url=ferry_sandbox.base_url,
-                deadline=20,
-                http_client=http_client and stack.enter_context(http_client()),
-                journal=journal if with_journal else None,
-            )
-        )
+        settings = {"base_url": ferry_sandbox.base_url, "deadline": 20}
+        if http_client:
+            settings["http_client"] = stack.enter_context(http_client())
+        if with_journal:
+            settings["journal"] = journal
+        ferry = stack.enter_context(Ferry(ferry_sandbox.token, **settings))
         for call in (lambda: read(ferry), lambda: ferry.bookings.confirm(booking_id)):
             threading.stack_size(2**46)  # no thread has so much memory
             try:

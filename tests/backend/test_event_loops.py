@@ -30,33 +30,28 @@ def ferry(ferry_sandbox):
     gc.collect()  # what was not closed complains in this test
 
 
-def on_asyncio(work):
-    return asyncio.run(work())
+def on_asyncio(work, *args):
+    return asyncio.run(work(*args))
 
 
-def on_trio(work):
-    return trio.run(work)
+on_trio = trio.run
+each_loop = pytest.mark.parametrize("run", mostly_long([on_asyncio, on_trio]))
 
 
 async def journey(ferry):
     """Calls of both protocols; how many records they gave."""
-    rest = await ferry.catalogue.vehicle_types()
-    mcp = await ferry.mcp.countries()
-    return len(rest) + len(mcp)
+    return len(await ferry.catalogue.vehicle_types()) + len(await ferry.mcp.countries())
 
 
 @pytest.mark.parametrize(
     "loops",
     [
-        (on_asyncio, on_asyncio, on_asyncio),
-        (on_asyncio, on_trio),
-        (on_trio, on_asyncio),
-        (on_trio, on_trio),
+        *((on_asyncio, on_asyncio, on_asyncio), (on_asyncio, on_trio)),
+        *((on_trio, on_asyncio), (on_trio, on_trio)),
     ],
-    ids=["asyncio thrice", "trio after asyncio", "asyncio after trio", "trio twice"],
 )
 def test_one_loop_after_the_other(ferry, ferry_sandbox, loops):
-    counts = {run(lambda: journey(ferry)) for run in loops}
+    counts = {run(journey, ferry) for run in loops}
     assert len(counts) == 1
     assert ferry_sandbox.counters.requests["catalogue.vehicle_types"] == len(loops)
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 1
@@ -89,24 +84,16 @@ def test_loops_in_threads_at_the_same_time(ferry):
                 nursery.start_soon(one)
         return counts
 
-    asyncios = [lambda: asyncio.run(crowd())] * 3
-    trios = [lambda: trio.run(trio_crowd)] * 3
-    calls = at_once(*asyncios, *trios)
-    assert len({count for call in calls for count in call.value()}) == 1
+    def short_loops():
+        return {asyncio.run(journey(ferry)) for _ in range(10)}
 
-
-def test_many_short_loops_in_many_threads(ferry):
-    async def one():
-        return len(await ferry.catalogue.vehicle_types())
-
-    def several():
-        return {asyncio.run(one()) for _ in range(10)}
-
+    crowds = [lambda: on_asyncio(crowd)] * 3, [lambda: on_trio(trio_crowd)] * 3
     before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
     try:
-        calls = at_once(*[several] * 8)
-        assert len(set.union(*[call.value() for call in calls])) == 1
+        for work in (crowds[0] + crowds[1], [short_loops] * 8):
+            counts = [call.value() for call in at_once(*work)]
+            assert len(set().union(*counts)) == 1
+            sys.setswitchinterval(1e-6)
     finally:
         sys.setswitchinterval(before)
 
@@ -123,14 +110,13 @@ def test_a_handshake_that_another_loop_makes_is_not_waited_for_in_vain(
     asyncio_portal.call(ferry.aclose)
 
 
-@pytest.mark.parametrize("run", mostly_long([on_asyncio, on_trio]))
+@each_loop
 def test_ended_loops_and_their_connections_are_forgotten(ferry, ferry_sandbox, run):
     loops = []
 
     async def call():
-        loop = (
-            asyncio.get_running_loop() if run is on_asyncio else trio.lowlevel.current_trio_token()
-        )
+        is_asyncio = run is on_asyncio
+        loop = asyncio.get_running_loop() if is_asyncio else trio.lowlevel.current_trio_token()
         loops.append(weakref.ref(loop))
         await journey(ferry)
 
@@ -139,7 +125,7 @@ def test_ended_loops_and_their_connections_are_forgotten(ferry, ferry_sandbox, r
         gc.collect()
     assert sum(loop() is not None for loop in loops) <= 1
     assert len(connections_to(ferry_sandbox.base_url)) <= 1  # of the loop that ended last
-    on_asyncio(lambda: journey(ferry))
+    on_asyncio(journey, ferry)
     gc.collect()
     assert [loop() for loop in loops] == [None] * 4
     asyncio.run(ferry.aclose())
@@ -156,7 +142,7 @@ def test_closed_on_one_loop_it_is_closed_on_all(ferry, ferry_sandbox, asyncio_po
     eventually(lambda: not connections_to(ferry_sandbox.base_url))
 
 
-@pytest.mark.parametrize("run", mostly_long([on_asyncio, on_trio]))
+@each_loop
 def test_a_loop_of_which_a_call_is_cut_off_leaves_the_client_whole(ferry, ferry_sandbox, run):
     # The program leaves its loop while a task still holds the client's lock.
     hold = Hold(ferry_sandbox, "mcp.initialize")
@@ -168,12 +154,11 @@ def test_a_loop_of_which_a_call_is_cut_off_leaves_the_client_whole(ferry, ferry_
                 await asyncio.sleep(0.01)
             del task
             return
-        with trio.CancelScope() as scope:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(ferry.mcp.countries)
-                while not hold.held:  # noqa: ASYNC110 -- another thread counts
-                    await trio.sleep(0.01)
-                scope.cancel()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(ferry.mcp.countries)
+            while not hold.held:  # noqa: ASYNC110 -- another thread counts
+                await trio.sleep(0.01)
+            nursery.cancel_scope.cancel()
 
     run(leave)
     call = UnderWay(lambda: asyncio.run(journey(ferry)))

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 import ferry_sdk
 from tests.support.operations import OPERATIONS, arguments
 from tests.support.tiers import mostly_long
-from tests.support.trip import booked, search_arguments
+from tests.support.trip import DAY, TRAVELLERS, booked, search_arguments
 from tests.transport.scripted import Service, serve
 
 PROGRAM = Path(__file__).with_name("first_calls.py")
@@ -20,61 +21,34 @@ INTERRUPTED = Path(__file__).with_name("interrupted_first_call.py")
 LAYERS = ("client", "resources", "_protocols", "_transport", "_engine", "hooks")
 """Where the code of a call is; a `Rate` loads what it needs when it is made."""
 KINDS = ("sync", "asyncio", "trio", "sync httpx", "asyncio httpx")
-FAULTS = (
-    "server_error",
-    "unauthorized",
-    "lose_reply",
-    "redirect",
-    "html_page",
-    "not_json",
-    "not_utf8",
-    "empty_body",
-    "truncate",
-    "rate_limited",
-    "request_timeout_after",
-    "refused",
-    "wrong_shape",
-)
 LOST = ("lose_reply", "truncate", "request_timeout_after", "html_page", "not_json", "empty_body")
 """After these, a write is read back until its deadline."""
+FAULTS = (
+    *("server_error", "unauthorized", "redirect", "not_utf8", "rate_limited", "refused"),
+    *("wrong_shape", *LOST),
+)
 
 
-class Program:
-    """A new process with one client, which makes the calls that it is asked for."""
+@contextmanager
+def program(kind, sandbox, folder):
+    """A new process with one client; makes calls, which load nothing, and gives their errors."""
+    command = [kind, sandbox.base_url, sandbox.token, str(folder / "journal.db")]
+    with subprocess.Popen(
+        [sys.executable, str(PROGRAM), *command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
 
-    def __init__(self, kind, sandbox, folder):
-        self.sandbox = sandbox
-        self._process = subprocess.Popen(
-            [
-                sys.executable,
-                str(PROGRAM),
-                kind,
-                sandbox.base_url,
-                sandbox.token,
-                str(folder / "journal.db"),
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self.errors = set()
+        def call(name, given, **options):
+            process.stdin.write(json.dumps([name, given, options], default=str) + "\n")
+            process.stdin.flush()
+            answer = json.loads(process.stdout.readline())
+            assert not answer["loaded"], (name, given, answer)
+            return answer["error"]
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self._process.communicate()
-
-    def call(self, name, given, **options):
-        """Make a call, which loads nothing."""
-        stdin, stdout = self._process.stdin, self._process.stdout
-        assert stdin is not None
-        assert stdout is not None
-        stdin.write(json.dumps([name, given, options], default=str) + "\n")
-        stdin.flush()
-        answer = json.loads(stdout.readline())
-        assert not answer["loaded"], (name, given, answer)
-        self.errors.add(answer["error"])
+        yield call
+        process.communicate()
 
 
 def calls(ferry, folder):
@@ -82,21 +56,14 @@ def calls(ferry, folder):
     for name in OPERATIONS:
         given = arguments(name, folder)
         if name.endswith((".search", "search_availability")):
-            given = {**search_arguments()}
+            given = search_arguments()
         elif "booking_id" in given:
-            given = {**given, "booking_id": booked(ferry).booking_id}
+            given["booking_id"] = booked(ferry).booking_id
         if "deadline" in given:
-            given = {**given, "deadline": 0.1}
+            given["deadline"] = 0.1
         yield name, given
-    yield (
-        "trips.search",
-        {
-            "origin": "Marseille",
-            "destination": "La Goulette",
-            "on": "2050-06-02",
-            "passengers": [{"type": "Adult", "gender": "Female", "age": 34}],
-        },
-    )
+    trip = {"origin": "Marseille", "destination": "La Goulette", "passengers": TRAVELLERS[:1]}
+    yield "trips.search", {**trip, "on": DAY}
 
 
 @pytest.mark.timeout(600)  # hundreds of calls, and many wait for their next attempt
@@ -107,8 +74,8 @@ def calls(ferry, folder):
 def test_no_call_of_a_new_process_loads_a_module(
     kind, is_full, ferry, ferry_sandbox, tmp_path, record_property
 ):
-    made = 0
-    with Program(kind, ferry_sandbox, tmp_path) as program:
+    errors = []
+    with program(kind, ferry_sandbox, tmp_path) as call:
         for index, (name, given) in enumerate(calls(ferry, tmp_path)):
             faults = FAULTS if is_full else (FAULTS[index % len(FAULTS)],)
             for fault in (*faults, None):
@@ -116,10 +83,9 @@ def test_no_call_of_a_new_process_loads_a_module(
                 if fault is not None:
                     ferry_sandbox.faults.add(fault, times=1)
                 deadline = 0.1 if fault in LOST else 20 if index % 2 else None
-                program.call(name, given, deadline=deadline, max_retries=1)
-                made += 1
-    assert program.errors >= {None, "NotFoundError", "OutcomeUnknownError"}
-    record_property("calls of a new process", made)
+                errors.append(call(name, given, deadline=deadline, max_retries=1))
+    assert {*errors} >= {None, "NotFoundError", "OutcomeUnknownError"}
+    record_property("calls of a new process", len(errors))
 
 
 def interrupted_first_calls(kind, *values):
@@ -205,23 +171,17 @@ def test_a_first_call_needs_no_other_event_loop_of_the_program_and_no_thread(kin
         assert service.asked == ["GET /api/port"]
 
 
-def late_imports(tree):
-    """The lines of imports within functions that an interruption could end half-way."""
-    for function in ast.walk(tree):
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-            safe = any(ast.unparse(one) == "uninterrupted" for one in function.decorator_list)
-            for node in ast.walk(function):
-                if isinstance(node, ast.Import | ast.ImportFrom) and not safe:
-                    yield node.lineno
-
-
 def test_what_a_call_imports_late_no_signal_interrupts():
     package = Path(ferry_sdk.__file__).parent
     late = {
-        f"{path.relative_to(package)}:{line}"
+        f"{path.relative_to(package)}:{node.lineno}"
         for layer in LAYERS
         for path in [*package.glob(f"{layer}.py"), *package.glob(f"{layer}/**/*.py")]
         if path.parent.name != "rate"
-        for line in late_imports(ast.parse(path.read_text("utf-8")))
+        for function in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        and "uninterrupted" not in map(ast.unparse, function.decorator_list)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
     }
     assert not late

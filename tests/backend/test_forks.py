@@ -13,6 +13,7 @@ from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError
 from tests.backend.children import Child
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import LONG, UnderWay, eventually
+from tests.support.exchanges import caught
 from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
 
@@ -23,35 +24,33 @@ pytestmark = [
 ]
 
 
-def calls(ferry):
+def calls(ferry, *, closing=False):
     """Calls of both protocols; how many records they gave."""
-    return len(ferry.catalogue.vehicle_types()) + len(ferry.mcp.countries())
+    count = len(ferry.catalogue.vehicle_types()) + len(ferry.mcp.countries())
+    if closing:
+        ferry.close()
+    return count
 
 
-async def async_calls(ferry):
+async def async_calls(ferry, *, closing=False):
     """The same, awaited."""
-    return len(await ferry.catalogue.vehicle_types()) + len(await ferry.mcp.countries())
+    count = len(await ferry.catalogue.vehicle_types()) + len(await ferry.mcp.countries())
+    if closing:
+        await ferry.aclose()
+    return count
 
 
 def recover(settings, is_async, error):
     """Read a write back, with a client of this process's own."""
+
+    async def recover_async():
+        async with AsyncFerry(**settings) as ferry:
+            return await ferry.recover(error)
+
     if is_async:
-        return asyncio.run(_recover(settings, error))
+        return asyncio.run(recover_async())
     with Ferry(**settings) as ferry:
         return ferry.recover(error)
-
-
-async def _recover(settings, error):
-    async with AsyncFerry(**settings) as ferry:
-        return await ferry.recover(error)
-
-
-@pytest.fixture(params=["asyncio", "trio"])
-def on_a_loop(request):
-    """Runs what is async on a loop of its own."""
-    if request.param == "trio":
-        return trio.run
-    return lambda work: asyncio.run(work())
 
 
 @pytest.fixture
@@ -61,31 +60,17 @@ def aferry(ferry_sandbox):
     asyncio.run(made.aclose())
 
 
-def closing(ferry):
-    """Calls, after which the client is closed."""
-    count = calls(ferry)
-    ferry.close()
-    return count
-
-
-def test_both_go_on_each_on_connections_of_its_own(ferry, ferry_sandbox):
+def test_both_go_on_on_connections_of_their_own_and_close_them_for_themselves(ferry, ferry_sandbox):
     before = calls(ferry)
     connections = ferry_sandbox.counters.connections
     mine = connections_to(ferry_sandbox.base_url)
-    assert Child(lambda: calls(ferry)).result() == before
-    assert ferry_sandbox.counters.connections == connections + 1
-    assert calls(ferry) == before
-    assert connections_to(ferry_sandbox.base_url) == mine
-    assert ferry_sandbox.counters.connections == connections + 1
-
-
-def test_a_child_that_closes_the_client_closes_it_for_itself(ferry, ferry_sandbox):
-    before = calls(ferry)
-    connections = ferry_sandbox.counters.connections
-    for _ in range(3):
-        assert Child(lambda: closing(ferry)).result() == before
+    for number, closing in enumerate((False, True, True), 1):
+        assert Child(lambda closing=closing: calls(ferry, closing=closing)).result() == before
+        assert ferry_sandbox.counters.connections == connections + number
         assert calls(ferry) == before
-    assert ferry_sandbox.counters.connections == connections + 3
+        assert connections_to(ferry_sandbox.base_url) == mine
+        assert ferry_sandbox.counters.connections == connections + number
+    caught(TypeError, pickle.dumps, ferry)  # to no other process it is sent
 
 
 def test_several_children_and_the_parent_call_at_the_same_time(ferry, ferry_sandbox):
@@ -100,21 +85,14 @@ def test_several_children_and_the_parent_call_at_the_same_time(ferry, ferry_sand
     assert five() == expected
 
 
-def test_a_child_of_a_child_goes_on(ferry):
-    expected = calls(ferry)
-
+def test_a_child_is_the_first_to_use_a_client_or_its_view_and_so_is_a_child_of_a_child(ferry):
     def child():
         before = calls(ferry)
-        return before, Child(lambda: closing(ferry)).result(), calls(ferry)
+        return before, Child(lambda: calls(ferry, closing=True)).result(), calls(ferry)
 
-    assert Child(child).result() == (expected,) * 3
-    assert calls(ferry) == expected
-
-
-def test_a_child_is_the_first_to_use_a_client_or_its_view(ferry):
     view = ferry.with_options(language="fr", deadline=20)
     assert Child(lambda: calls(view)).result() == calls(view)
-    assert Child(lambda: calls(ferry)).result() == calls(ferry)
+    assert Child(child).result() == (calls(ferry),) * 3
 
 
 def test_a_fork_while_another_thread_has_the_lock_of_the_session(ferry, ferry_sandbox):
@@ -164,17 +142,18 @@ def test_a_child_does_not_join_a_call_that_ended_with_the_fork(ferry, ferry_sand
     assert slow.value().booking_id == booking_id
 
 
-def test_an_async_client_goes_on_in_both(aferry, ferry_sandbox, on_a_loop, asyncio_portal):
+@pytest.mark.parametrize("loop", ["asyncio", "trio"])
+def test_an_async_client_goes_on_in_both(aferry, ferry_sandbox, loop, asyncio_portal):
+    def child(*, closing):
+        async def work():
+            return await async_calls(aferry, closing=closing)
+
+        return trio.run(work) if loop == "trio" else asyncio.run(work())
+
     expected = asyncio_portal.call(async_calls, aferry)
     connections = ferry_sandbox.counters.connections
-
-    async def closed():
-        count = await async_calls(aferry)
-        await aferry.aclose()
-        return count
-
-    assert Child(lambda: on_a_loop(lambda: async_calls(aferry))).result() == expected
-    assert Child(lambda: on_a_loop(closed)).result() == expected
+    for closing in (False, True):
+        assert Child(lambda closing=closing: child(closing=closing)).result() == expected
     assert ferry_sandbox.counters.connections == connections + 2
     assert asyncio_portal.call(async_calls, aferry) == expected
     assert ferry_sandbox.counters.connections == connections + 2
@@ -197,33 +176,25 @@ def test_a_child_that_closes_does_not_cut_what_is_in_flight(
 
     Child(close).result()
     hold.release()
-    for one in slow:
-        assert one.value()
+    assert all(one.value() for one in slow)
     assert ferry_sandbox.counters.requests["catalogue.vehicle_types"] == 2
     asyncio_portal.call(aferry.aclose)
 
 
 @pytest.mark.usefixtures("look_once")
-@pytest.mark.parametrize("kind", mostly_long(["sync", "async"]))
+@pytest.mark.parametrize("is_async", mostly_long([False, True]))
 @pytest.mark.parametrize("start", mostly_long(["fork", "spawn", "forkserver"]))
 def test_another_process_recovers_what_this_one_does_not_know(
-    ferry, ferry_sandbox, booking_id, start, kind
+    ferry, ferry_sandbox, booking_id, start, is_async
 ):
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     ferry_sandbox.faults.add("server_error", "bookings.get", times=None)
-    with pytest.raises(OutcomeUnknownError) as raised:
-        ferry.bookings.confirm(booking_id)
+    error = caught(OutcomeUnknownError, ferry.bookings.confirm, booking_id)
     ferry_sandbox.faults.clear()
     settings = {"token": ferry_sandbox.token, "base_url": ferry_sandbox.base_url}
     context = multiprocessing.get_context(start)
     with ProcessPoolExecutor(1, mp_context=context) as pool:
-        recovered = pool.submit(recover, settings, kind == "async", raised.value)
-        confirmation = recovered.result(40)
+        confirmation = pool.submit(recover, settings, is_async, error).result(40)
     assert confirmation.booking_id == booking_id
     assert confirmation.read_back
     assert len(ferry_sandbox.counters.effects) == 1
-
-
-def test_a_client_is_not_sent_to_another_process(ferry):
-    with pytest.raises(TypeError):
-        pickle.dumps(ferry)

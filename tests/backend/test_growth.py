@@ -1,7 +1,5 @@
 """Thousands of calls leave nothing behind: no memory, descriptors, threads, tasks."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import sys
@@ -9,24 +7,22 @@ import threading
 import tracemalloc
 import weakref
 from collections import deque
-from dataclasses import dataclass
 from time import monotonic
 
 import anyio
 import httpx
 import pytest
-import trio
 
 from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError, RequestTimeoutError
 from ferry_sdk._engine.correlation import recent_ids
 from ferry_sdk._transport import single_flight
 from tests.backend.descriptors import descriptors
 from tests.backend.gathering import eventually
+from tests.support.exchanges import URL
 from tests.support.tiers import LONG
 
 pytestmark = LONG
 
-URL = "https://ferry.example"
 WARM_UP = 300
 SPARE = 1500
 """Blocks that may be left of hundreds or thousands of calls."""
@@ -34,32 +30,19 @@ IDLE = 4.0
 """Seconds after which a pool may close an idle connection; it waits for five."""
 
 
-@dataclass(frozen=True)
-class Use:
-    """What this process uses.
-
-    Attributes:
-        blocks: Pieces of memory that hold something small, as every object does.
-        descriptors: Files and sockets.
-        threads: Threads.
-    """
-
-    blocks: int
-    descriptors: int
-    threads: int
-
-
 def used():
+    """The small pieces of memory, the files and sockets, and the threads of this process."""
     gc.collect()
     gc.collect()
-    return Use(sys.getallocatedblocks(), len(descriptors()), threading.active_count())
+    return sys.getallocatedblocks(), len(descriptors()), threading.active_count()
 
 
 def has_not_grown(before, spare=SPARE):
     """Check that what is left is no more than a few caches, whatever the number of calls."""
-    eventually(lambda: threading.active_count() <= before.threads)
-    eventually(lambda: len(descriptors()) <= before.descriptors + 2)
-    assert used().blocks - before.blocks < spare
+    blocks, files, threads = before
+    eventually(lambda: threading.active_count() <= threads)
+    eventually(lambda: len(descriptors()) <= files + 2)
+    assert used()[0] - blocks < spare
     assert not single_flight._shared_calls
 
 
@@ -76,25 +59,17 @@ async def forget_timers():
 
     It drops them when there are many; how many it holds at one moment is chance.
     """
-    known = [one for one in gc.get_objects() if isinstance(one, asyncio.BaseEventLoop)]
-    for loop in known:
+
+    def fill_with_cancelled_timers(loop, dropped):
+        for _ in range(1_000):
+            loop.call_later(60, int).cancel()
+        loop.call_soon(dropped.set)  # the loop looks at its timers before it comes to this
+
+    for loop in [one for one in gc.get_objects() if isinstance(one, asyncio.BaseEventLoop)]:
         if loop.is_running():
             dropped = threading.Event()
-            loop.call_soon_threadsafe(_fill_with_cancelled_timers, loop, dropped)
+            loop.call_soon_threadsafe(fill_with_cancelled_timers, loop, dropped)
             await anyio.to_thread.run_sync(dropped.wait)
-
-
-def _fill_with_cancelled_timers(loop, dropped):
-    for _ in range(1_000):
-        loop.call_later(60, int).cancel()
-    loop.call_soon(dropped.set)  # the loop looks at its timers before it comes to this
-
-
-def on_asyncio(work):
-    asyncio.run(work())
-
-
-each_loop = pytest.mark.parametrize("run", [on_asyncio, trio.run], ids=["asyncio", "trio"])
 
 
 def service(request):
@@ -112,26 +87,16 @@ def service(request):
             return httpx.Response(404, json={"error": True, "code": "NO", "message": "no"})
 
 
+OFFLINE = httpx.MockTransport(service)
+
+
 def failing(ferry, index):
     """A call that fails, in one of several ways."""
-    match index % 5:
-        case 0:
-            return ferry.tickets.get("t-1")
-        case 1:
-            return ferry.tickets.get("html")
-        case 2:
-            return ferry.bookings.get("refused")
-        case 3:
-            return ferry.with_options(deadline=0.001).bookings.confirm("b-1")
-        case _:
-            return ferry.tickets.get("")
-
-
-@pytest.fixture
-def offline():
-    """A client of a service that is a function."""
-    with httpx.Client(transport=httpx.MockTransport(service)) as http_client:
-        yield Ferry("t", base_url=URL, http_client=http_client, max_retries=0)
+    if index % 5 == 0:
+        return ferry.with_options(deadline=0.001).bookings.confirm("b-1")
+    if index % 5 == 1:
+        return ferry.bookings.get("refused")
+    return ferry.tickets.get(("t-1", "html", "")[index % 5 - 2])
 
 
 @pytest.fixture(autouse=True)
@@ -141,52 +106,66 @@ def few_ids(monkeypatch, ferry_sandbox):
     monkeypatch.setattr(ferry_sandbox.request_log, "_entries", deque(maxlen=8))
 
 
-def test_ten_thousand_calls(offline):
+def test_ten_thousand_calls_and_two_thousand_that_fail():
     def calls(count):
         for _ in range(count):
-            offline.catalogue.ports()
+            ferry.catalogue.ports()
 
-    measure(calls, WARM_UP, 10_000)
-
-
-def test_two_thousand_calls_that_fail(offline):
-    def calls(count):
+    def failures(count):
         for index in range(count):
             with pytest.raises(FerryError):
-                failing(offline, index)
+                failing(ferry, index)
 
-    measure(calls, WARM_UP, 2_000)
+    with httpx.Client(transport=OFFLINE) as http_client:
+        ferry = Ferry("t", base_url=URL, http_client=http_client, max_retries=0)
+        measure(calls, WARM_UP, 10_000)
+        measure(failures, WARM_UP, 2_000)
 
 
-@each_loop
-def test_thousands_of_calls_of_tasks(run):
-    async def calls(ferry, count):
-        for _ in range(count):
-            await ferry.catalogue.ports()
+async def crowd(offline, count):
+    async def calls():
+        for _ in range(count // 10):
+            await offline.catalogue.ports()
 
-    async def crowd(ferry, count):
-        async with anyio.create_task_group() as group:
-            for _ in range(10):
-                group.start_soon(calls, ferry, count // 10)
+    async with anyio.create_task_group() as group:
+        for _ in range(10):
+            group.start_soon(calls)
 
-    async def fail(ferry, count):
+
+async def fail(offline, count):
+    for index in range(count):
+        with pytest.raises(FerryError):
+            await failing(offline, index)
+
+
+@pytest.mark.parametrize("loop", ["asyncio", "trio"])
+def test_thousands_of_calls_of_tasks(async_ferry, ferry_sandbox, loop):
+    pauses, last = 0, monotonic()
+
+    async def over_sockets(_, count):
+        nonlocal pauses, last
         for index in range(count):
-            with pytest.raises(FerryError):
-                await failing(ferry, index)
-        await anyio.sleep(0.2)  # the loop forgets its timers when they are due
+            pauses += monotonic() - last > IDLE  # the pool may have closed its connection
+            last = monotonic()
+            await async_ferry.catalogue.vehicle_types()
+            if index % 5 == 0:
+                await async_ferry.mcp.countries()
 
     async def main():
-        transport = httpx.MockTransport(service)
-        async with httpx.AsyncClient(transport=transport) as http_client:
-            ferry = AsyncFerry("t", base_url=URL, http_client=http_client, max_retries=0)
-            for use, number, spare in ((crowd, 3_000, SPARE * 3 // 10), (fail, 1_000, SPARE // 2)):
-                await use(ferry, WARM_UP)
+        async with async_ferry, httpx.AsyncClient(transport=OFFLINE) as http_client:
+            offline = AsyncFerry("t", base_url=URL, max_retries=0, http_client=http_client)
+            for use, number in ((crowd, 3_000), (fail, 1_000), (over_sockets, 500)):
+                await use(offline, WARM_UP)
+                await forget_timers()
                 before, tasks = used(), len(anyio.get_running_tasks())
-                await use(ferry, number)
-                has_not_grown(before, spare)
+                connections = ferry_sandbox.counters.connections - pauses
+                await use(offline, number)
+                await forget_timers()
+                has_not_grown(before, SPARE // 2 if use is not crowd else SPARE * 3 // 10)
                 assert len(anyio.get_running_tasks()) == tasks
+                assert ferry_sandbox.counters.connections - connections <= pauses
 
-    run(main)
+    anyio.run(main, backend=loop)
 
 
 @pytest.mark.parametrize("deadline", [None, 20])
@@ -199,83 +178,47 @@ def test_calls_over_sockets(ferry, ferry_sandbox, deadline):
             if index % 5 == 0:
                 view.mcp.countries()
 
+    def cut(count):
+        for _ in range(count):
+            with pytest.raises(FerryError):
+                view.with_options(max_retries=0).catalogue.vehicle_types()
+
     calls(1)
     connections = ferry_sandbox.counters.connections
     measure(calls, 50, 1_500)
     assert ferry_sandbox.counters.connections == connections
-
-
-@each_loop
-def test_calls_of_tasks_over_sockets(async_ferry, ferry_sandbox, run):
-    async def calls(count):
-        """Give the number of pauses in which the pool may have closed its connection."""
-        pauses, last = 0, monotonic()
-        for index in range(count):
-            pauses += monotonic() - last > IDLE
-            last = monotonic()
-            await async_ferry.catalogue.vehicle_types()
-            if index % 5 == 0:
-                await async_ferry.mcp.countries()
-        return pauses
-
-    async def main():
-        async with async_ferry:
-            await calls(WARM_UP)
-            await forget_timers()
-            before, tasks = used(), len(anyio.get_running_tasks())
-            await async_ferry.catalogue.vehicle_types()  # after what may have been a long pause
-            connections = ferry_sandbox.counters.connections
-            pauses = await calls(500)
-            await forget_timers()
-            has_not_grown(before, SPARE // 2)
-            assert len(anyio.get_running_tasks()) == tasks
-            assert ferry_sandbox.counters.connections - connections <= pauses
-
-    run(main)
-
-
-def test_calls_whose_connection_is_cut_leave_nothing_open(ferry, ferry_sandbox):
     ferry_sandbox.faults.add("cut_before", "catalogue.vehicle_types", times=None)
-
-    def calls(count):
-        hurried = ferry.with_options(max_retries=0)
-        for _ in range(count):
-            with pytest.raises(FerryError):
-                hurried.catalogue.vehicle_types()
-
-    measure(calls, 50, 500)
-
-
-def test_clients_that_come_and_go_leave_nothing(ferry_sandbox):
-    def clients(count):
-        for _ in range(count):
-            with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-                ferry.catalogue.vehicle_types()
-
-    async def come_and_go(count):
-        for _ in range(count):
-            async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-                await ferry.catalogue.vehicle_types()
-
-    measure(clients, 20, 100)
-    measure(lambda count: asyncio.run(come_and_go(count)), 20, 100)
+    measure(cut, 50, 500)
 
 
 # asyncio complains of a loop that ended before its connections; the client closes them itself.
 @pytest.mark.filterwarnings("ignore:unclosed transport:ResourceWarning")
 @pytest.mark.own_http_client(reason="a caller's own client is of one event loop")
-def test_a_client_used_by_many_loops_leaves_nothing(ferry_sandbox):
-    ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+def test_clients_that_come_and_go_and_loops_of_one_client_leave_nothing(ferry_sandbox):
+    settings = {"token": ferry_sandbox.token, "base_url": ferry_sandbox.base_url}
+
+    def clients(count):
+        for _ in range(count):
+            with Ferry(**settings) as ferry:
+                ferry.catalogue.vehicle_types()
+
+    async def come_and_go(count):
+        for _ in range(count):
+            async with AsyncFerry(**settings) as ferry:
+                await ferry.catalogue.vehicle_types()
 
     async def call():
-        await ferry.catalogue.vehicle_types()
+        await kept.catalogue.vehicle_types()
 
     def loops(count):
         for _ in range(count):
             asyncio.run(call())
 
+    measure(clients, 20, 100)
+    measure(lambda count: asyncio.run(come_and_go(count)), 20, 100)
+    kept = AsyncFerry(**settings)
     measure(loops, 20, 100)
-    asyncio.run(ferry.aclose())
+    asyncio.run(kept.aclose())
     gc.collect()
 
 

@@ -14,10 +14,12 @@ from ferry_sdk import AsyncFerry, Ferry, OutcomeUnknownError, UnexpectedResponse
 from ferry_sdk._engine.effects import RunBlocking
 from ferry_sdk._engine.limits import LONG_REPLY
 from ferry_sdk._engine.requests import is_in_worker_thread
-from ferry_sdk._protocols.json_body import decode_json
+from ferry_sdk._protocols import json_body
 from tests.backend.test_large_replies import PACKED, replied
 from tests.engine.replies import good, scripted_driver
+from tests.support.exchanges import caught
 from tests.support.samples import BOOKING
+from tests.support.tables import each
 from tests.support.tiers import mostly_long
 from tests.transport.calls import CREATE, READ
 from tests.transport.scripted import Service, serve
@@ -25,6 +27,7 @@ from tests.transport.scripted import Service, serve
 LISTS = b"[" + b"[]," * 5_000_000 + b"[]]"
 OBJECTS = b"[" + b'{"a":0},' * 2_100_000 + b"{}]"
 MANY = {"lists": LISTS, "objects": OBJECTS, "numbers": b"[" + b"0," * 4_100_000 + b"0]"}
+NUMBER = 45_000
 
 
 def packed(content, status="200 OK"):
@@ -35,54 +38,47 @@ def packed(content, status="200 OK"):
 def test_more_values_than_are_read_never_become_objects(content):
     tracemalloc.start()
     try:
-        with pytest.raises(UnexpectedResponseError, match="JSON values"):
-            decode_json(content)
+        error = caught(UnexpectedResponseError, json_body.decode_json, content)
+        assert "JSON values" in str(error)
         assert tracemalloc.get_traced_memory()[1] < 2 * 2**20, "a piece of it"
     finally:
         tracemalloc.stop()
 
 
-def test_a_text_of_mcp_is_bounded_as_well():
-    text = {"content": [{"type": "text", "text": LISTS.decode()}]}
-    with pytest.raises(UnexpectedResponseError, match="JSON values"):
-        decode_json(json.dumps(text).encode())
-
-
-def test_a_reading_of_such_a_reply_says_what_it_was(clients):
+def test_a_reading_of_such_a_reply_says_what_it_was_and_a_text_of_mcp_is_bounded_too(clients):
+    text = json.dumps({"content": [{"type": "text", "text": LISTS.decode()}]}).encode()
+    assert "JSON values" in str(caught(UnexpectedResponseError, json_body.decode_json, text))
     with Service(packed(LISTS)) as service:
         ferry = clients("t", base_url=service.url, max_retries=0, deadline=20)
-        with pytest.raises(UnexpectedResponseError, match="JSON values") as info:
-            ferry.bookings.get("b-1")
-        assert info.value.status_code == 200
+        error = caught(UnexpectedResponseError, ferry.bookings.get, "b-1")
+        assert "JSON values" in str(error)
+        assert error.status_code == 200
 
 
-@pytest.mark.parametrize("name", ["bookings.create", "bookings.get", "mcp.create_booking"])
+@each("name", ["bookings.create", "bookings.get", "mcp.create_booking"])
 def test_memory_that_runs_out_while_a_reply_is_read_is_a_reply_lost(monkeypatch, name):
     def full(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("ferry_sdk._protocols.json_body.from_json", full)
-    driver = scripted_driver(then=good(BOOKING))
+    monkeypatch.setattr(json_body, "from_json", full)
     kind = OutcomeUnknownError if "create" in name else UnexpectedResponseError
-    with pytest.raises(kind, match="memory") as info:
-        driver.raw(name, max_retries=0)
-    assert info.value.outcome == "unknown"
+    error = caught(kind, scripted_driver(then=good(BOOKING)).raw, name, max_retries=0)
+    assert "memory" in str(error)
+    assert error.outcome == "unknown"
 
 
 def test_memory_that_runs_out_while_a_reply_comes_in_is_a_reply_lost(clients, monkeypatch):
     def full(*_):
         raise MemoryError
 
+    monkeypatch.setattr("ferry_sdk._transport.exchange.Exchange._feed", full)
     with Service(packed(b"{}"), serve) as service:
         ferry = clients("t", base_url=service.url, max_retries=0, deadline=20)
-        with monkeypatch.context() as once:
-            once.setattr("ferry_sdk._transport.exchange.Exchange._feed", full)
-            with pytest.raises(OutcomeUnknownError, match="MemoryError"):
-                CREATE.make(ferry)
+        assert "MemoryError" in str(caught(OutcomeUnknownError, CREATE.make, ferry))
         assert len(service.asked) == 1
 
 
-def long_list(number=45_000):
+def long_list(number=NUMBER):
     ports = [{"code": f"P{each:05}", "name": "Port", "country": "IT"} for each in range(number)]
     return json.dumps(ports).encode()
 
@@ -105,13 +101,13 @@ def test_a_thread_without_a_deadline_reads_a_long_reply_itself(monkeypatch):
         threads.append(threading.get_ident())
         return from_json(*args, **options)
 
-    monkeypatch.setattr("ferry_sdk._protocols.json_body.from_json", note)
+    monkeypatch.setattr(json_body, "from_json", note)
     with Service(packed(long_list())) as service, Ferry("t", base_url=service.url) as ferry:
-        assert len(ferry.catalogue.ports()) == 45_000
+        assert len(ferry.catalogue.ports()) == NUMBER
     assert threads == [threading.get_ident()]
 
 
-def test_a_long_reply_leaves_the_event_loop_to_others():
+def test_a_long_reply_leaves_the_event_loop_to_others(monkeypatch):
     """What reads it lets others in, at every record: they do not wait for all of it."""
     content = long_list()
     assert len(content) > LONG_REPLY
@@ -121,41 +117,33 @@ def test_a_long_reply_leaves_the_event_loop_to_others():
         threads.append(is_in_worker_thread.get())
         return float(text)
 
-    with pytest.MonkeyPatch.context() as patch, Service(packed(content)) as service:
-        patch.setattr("ferry_sdk._protocols.json_body._parse_number", note)
-        patch.setattr("ferry_sdk._protocols.json_body._pass_through", _slow_at_the_first(threads))
-
-        async def main():
-            async with AsyncFerry("t", base_url=service.url) as ferry:
-                turns = 0
-                async with anyio.create_task_group() as group:
-
-                    async def tick():
-                        nonlocal turns
-                        while True:
-                            await anyio.sleep(0.001)
-                            turns += bool(threads)
-
-                    group.start_soon(tick)
-                    await ferry.catalogue.ports()
-                    group.cancel_scope.cancel()
-                return turns
-
-        assert anyio.run(main) > 5
-    assert threads
-    assert all(threads)
-
-
-def _slow_at_the_first(threads):
-    """Gives an object as it is; at the first of all it takes its time, as many would."""
-
-    def same(members):
-        if not threads:
+    def slow_at_the_first(members):
+        if not threads:  # of all it takes its time, as many would
             threads.append(is_in_worker_thread.get())
             time.sleep(0.15)
         return members
 
-    return same
+    async def main(url):
+        turns = 0
+
+        async def tick():
+            nonlocal turns
+            while True:
+                await anyio.sleep(0.001)
+                turns += bool(threads)
+
+        async with AsyncFerry("t", base_url=url) as ferry, anyio.create_task_group() as group:
+            group.start_soon(tick)
+            await ferry.catalogue.ports()
+            group.cancel_scope.cancel()
+        return turns
+
+    monkeypatch.setattr(json_body, "_parse_number", note)
+    monkeypatch.setattr(json_body, "_pass_through", slow_at_the_first)
+    with Service(packed(content)) as service:
+        assert anyio.run(main, service.url) > 5
+    assert threads
+    assert all(threads)
 
 
 @pytest.mark.parametrize("call", mostly_long([CREATE, READ]))
@@ -166,7 +154,7 @@ def test_the_deadline_holds_while_a_reply_is_read(clients, monkeypatch, call):
         go_on.wait(20)
         return members
 
-    monkeypatch.setattr("ferry_sdk._protocols.json_body._pass_through", slow)
+    monkeypatch.setattr(json_body, "_pass_through", slow)
     with Service(packed(long_list())) as service:
         ferry = clients("t", base_url=service.url, max_retries=0)
         try:

@@ -1,6 +1,7 @@
 """Threads share one client: reads and writes of both protocols, views, one handshake."""
 
 import sys
+from functools import partial
 
 import pytest
 
@@ -36,13 +37,7 @@ def test_reads_and_writes_of_both_protocols(new_client, ferry_sandbox, new_booki
         with pytest.raises(NotFoundError):
             ferry.tickets.get(f"none-{index}")
 
-    calls = at_once(
-        *[
-            lambda index=index, booking_id=booking_id: journey(index, booking_id)
-            for index, booking_id in enumerate(bookings)
-        ]
-    )
-    for call in calls:
+    for call in at_once(*[partial(journey, *one) for one in enumerate(bookings)]):
         call.value()
     assert len(ferry_sandbox.counters.effects_of("bookings.confirm")) == THREADS
     assert len(ferry_sandbox.counters.effects_of("tickets.cancel")) == THREADS
@@ -60,7 +55,6 @@ def test_views_and_correlations_of_threads_keep_to_themselves(new_client):
             ferry.tickets.get("none")
         return of_view.value.correlation_id, of_thread.value.correlation_id
 
-    calls = at_once(*[lambda index=index: named(index) for index in range(THREADS)])
-    assert [call.value() for call in calls] == [
-        (f"view-{index}", f"thread-{index}") for index in range(THREADS)
-    ]
+    calls = at_once(*[partial(named, index) for index in range(THREADS)])
+    for index, call in enumerate(calls):
+        assert call.value() == (f"view-{index}", f"thread-{index}")

@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from ferry_sdk import ConfigurationError, Ferry
+from ferry_sdk import ConfigurationError
 from ferry_sdk._engine.token_file import FileToken
 from tests.backend.gathering import UnderWay, at_once, eventually
 
@@ -19,20 +19,12 @@ CROWD = 50
 
 
 class Tokens:
-    """Gives a token that the service no longer takes, then good ones.
+    """Gives a token that the service no longer takes, then good ones."""
 
-    Attributes:
-        asked: How often it was asked.
-        most: How many asked at the same time at most.
-    """
-
-    def __init__(self, good, *, is_first_good=False):
+    def __init__(self, good):
         self._good = good
-        self._is_first_good = is_first_good
         self._lock = threading.Lock()
-        self._asking = 0
-        self.asked = 0
-        self.most = 0
+        self._asking = self.asked = self.most = 0  # `most` of those who ask at the same time
 
     def __call__(self):
         self._begin()
@@ -54,7 +46,7 @@ class Tokens:
     def _end(self):
         with self._lock:
             self._asking -= 1
-            return self._good if self._is_first_good or self._number > 1 else "expired"
+            return self._good if self._number > 1 else "expired"
 
 
 def rest(ferry):
@@ -77,31 +69,18 @@ def test_a_crowd_makes_one_renewal(any_clients, ferry_sandbox):
         assert tokens.most == 1
         assert rest(ferry)
         assert tokens.asked == 2
+        assert mcp(any_clients(give, base_url=ferry_sandbox.base_url))
+        assert tokens.asked == 3, "a client of its own has a token of its own"
 
 
-def test_a_client_of_its_own_has_a_token_of_its_own(ferry_sandbox):
-    tokens = Tokens(ferry_sandbox.token, is_first_good=True)
-    for _ in range(2):
-        with Ferry(tokens, base_url=ferry_sandbox.base_url) as ferry:
-            assert rest(ferry)
-            assert mcp(ferry)
-    assert tokens.asked == 2
-
-
-# ---- files ------------------------------------------------------------------------------------
-
-
-def test_a_token_of_a_file_is_read_again(tmp_path):
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
+def test_a_token_of_a_file_is_read_again_and_one_that_comes_through_a_pipe_once(tmp_path):
     file = tmp_path / "token"
     file.write_text("\ufeffone\n", "utf-8")
     give = FileToken(file)
     assert give() == "one"
     file.write_text("two", "utf-8")
     assert give() == "two"
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
-def test_a_token_that_comes_through_a_pipe_is_read_once(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = os.open(pipe, os.O_RDWR)
@@ -115,34 +94,20 @@ def test_a_token_that_comes_through_a_pipe_is_read_once(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
-@pytest.mark.parametrize("kind", ["device", "pipe", "folder", "huge", "NUL", "binary", "missing"])
-def test_what_holds_no_token_is_refused_at_once(tmp_path, kind):
-    file = tmp_path / "token"
-    if kind == "device":
-        file = Path("/dev/zero")
-    elif kind == "pipe":
-        os.mkfifo(file)
-    elif kind == "folder":
-        file.mkdir()
-    elif kind == "huge":
-        with file.open("wb") as sparse:
-            sparse.truncate(2**32)
-    elif kind == "NUL":
-        file = Path("a\0b")
-    elif kind == "binary":
-        file.write_bytes(b"\xff" * 10)
-    outcome = UnderWay(lambda: FileToken(file)).outcome()
-    assert isinstance(outcome.error, ConfigurationError)
-    assert str(outcome.error).startswith(f"token file {file}: ")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
-def test_a_pipe_that_nothing_comes_through_is_given_up(tmp_path, monkeypatch):
+def test_what_holds_no_token_is_refused_at_once(tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "binary").write_bytes(b"\xff" * 10)
+    with (tmp_path / "huge").open("wb") as sparse:
+        sparse.truncate(2**32)
+    names = ("pipe", "folder", "binary", "huge", "missing")
+    for file in (Path("/dev/zero"), Path("a\0b"), *(tmp_path / name for name in names)):
+        error = UnderWay(lambda file=file: FileToken(file)).error()
+        assert isinstance(error, ConfigurationError), file
+        assert str(error).startswith(f"token file {file}: ")
     monkeypatch.setattr("ferry_sdk._runtime.files._READ_TIMEOUT", 0.05)
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    writer = os.open(pipe, os.O_RDWR)
-    try:
-        assert "cannot be read" in str(UnderWay(lambda: FileToken(pipe)).error())
+    writer = os.open(tmp_path / "pipe", os.O_RDWR)
+    try:  # nothing comes through it
+        assert "cannot be read" in str(UnderWay(lambda: FileToken(tmp_path / "pipe")).error())
     finally:
         os.close(writer)

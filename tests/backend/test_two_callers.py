@@ -1,9 +1,11 @@
 """Callers who ask for the same change at once make one request, and hear the same."""
 
+from itertools import product
+
 import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError, RateLimitError
-from tests.backend.gathering import LONG, UnderWay, at_once, eventually
+from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.support.both import Waiting
 from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
@@ -33,12 +35,11 @@ def by_mcp(ferry, booking_id):
     return ferry.mcp.confirm_booking(booking_id)
 
 
+BOTH = (by_rest, by_mcp)
+
+
 @pytest.mark.parametrize("second", mostly_long(["same client", "view", "other client"]))
-@pytest.mark.parametrize(
-    ("first_by", "second_by"),
-    [(by_rest, by_rest), (by_mcp, by_mcp), (by_rest, by_mcp), (by_mcp, by_rest)],
-    ids=["REST", "MCP", "REST then MCP", "MCP then REST"],
-)
+@pytest.mark.parametrize(("first_by", "second_by"), [*product(BOTH, BOTH)])
 def test_two_callers_make_one_request(
     new_client, ferry_sandbox, booking_id, second, first_by, second_by, together
 ):
@@ -60,7 +61,13 @@ def test_two_callers_make_one_request(
 
 
 def test_a_crowd_makes_one_request(new_client, ferry_sandbox, booking_id, together):
-    ferry = new_client()
+    class Tokens:  # any callable thing
+        __hash__ = None  # as a dataclass has it
+
+        def __call__(self):
+            return ferry_sandbox.token
+
+    ferry = new_client(Tokens())
     calls = together("bookings.confirm", *[lambda: by_rest(ferry, booking_id)] * 22)
     assert {call.value() for call in calls} == {calls[0].value()}
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
@@ -75,11 +82,8 @@ def test_callers_of_different_kinds_make_one_request(
     on_asyncio, on_trio = Waiting(aferry, asyncio_portal), Waiting(aferry, trio_portal)
     with Ferry(**settings) as ferry, on_trio, on_asyncio:
         first, second = (ferry, on_asyncio) if kind == "sync and async" else (on_asyncio, on_trio)
-        leader, follower = together(
-            "bookings.confirm",
-            lambda: by_rest(first, booking_id),
-            lambda: by_rest(second, booking_id),
-        )
+        calls = (lambda: by_rest(first, booking_id), lambda: by_rest(second, booking_id))
+        leader, follower = together("bookings.confirm", *calls)
         assert leader.value().booking_id == follower.value().booking_id
         assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
@@ -97,13 +101,9 @@ def test_both_get_the_error(new_client, ferry_sandbox, booking_id, fault, detail
     """Each an error of its own, which names the request that was sent."""
     ferry = new_client(deadline=4)
     ferry_sandbox.faults.add(fault, "bookings.confirm", **details)
-    leader, follower = together(
-        "bookings.confirm",
-        *[
-            lambda name=name: by_rest(ferry.with_options(correlation_id=name), booking_id)
-            for name in ("sent", "joined")
-        ],
-    )
+    one, other = (ferry.with_options(correlation_id=name) for name in ("sent", "joined"))
+    calls = (lambda: by_rest(one, booking_id), lambda: by_rest(other, booking_id))
+    leader, follower = together("bookings.confirm", *calls)
     mine, theirs = leader.error(), follower.error()
     assert type(mine) is type(theirs) is kind
     assert mine.outcome == theirs.outcome
@@ -116,40 +116,22 @@ def test_both_get_the_error(new_client, ferry_sandbox, booking_id, fault, detail
     assert not ferry_sandbox.counters.effects
 
 
-def test_different_bookings_do_not_wait_for_each_other(new_client, ferry_sandbox, new_booking):
+def test_different_bookings_and_tokens_do_not_wait_for_each_other(
+    new_client, ferry_sandbox, new_booking
+):
     slow, quick = new_booking(), new_booking()
-    ferry = new_client()
+    ferry, stranger = new_client(), new_client(ferry_sandbox.read_only_token)
     hold = Hold(ferry_sandbox, "bookings.confirm")
     leader = UnderWay(lambda: by_rest(ferry, slow))
     eventually(lambda: hold.held)
     assert by_rest(ferry, quick).booking_id == quick
+    with pytest.raises(FerryError) as refused:
+        by_rest(stranger, slow)
+    assert refused.value.outcome == "rejected"
     assert not leader.is_over
     hold.release()
     assert leader.value().booking_id == slow
-    assert ferry_sandbox.counters.requests["bookings.confirm"] == 2
-
-
-def test_different_tokens_do_not_share(new_client, ferry_sandbox, booking_id):
-    ferry = new_client()
-    stranger = new_client(ferry_sandbox.read_only_token)
-    hold = Hold(ferry_sandbox, "bookings.confirm")
-    leader = UnderWay(lambda: by_rest(ferry, booking_id))
-    eventually(lambda: hold.held)
-    with pytest.raises(FerryError) as refused:
-        by_rest(stranger, booking_id)
-    assert refused.value.outcome == "rejected"
-    hold.release()
-    assert leader.value().booking_id == booking_id
-
-
-def test_a_token_of_any_callable_thing_can_write(new_client, ferry_sandbox, booking_id):
-    class Tokens:
-        __hash__ = None  # as a dataclass has it
-
-        def __call__(self):
-            return ferry_sandbox.token
-
-    assert by_rest(new_client(Tokens()), booking_id).booking_id == booking_id
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 3
 
 
 @pytest.mark.usefixtures("look_once")
@@ -179,41 +161,3 @@ def test_one_who_joined_has_a_deadline_of_its_own(new_client, ferry_sandbox, boo
     assert not leader.is_over
     hold.release()
     assert leader.value().booking_id == booking_id
-
-
-@pytest.fixture
-def two_tasks(portal, ferry_sandbox, booking_id, joined):
-    """Makes two tasks, of which one has joined the other, whose request is held."""
-    ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
-
-    def made(*, replies=False):
-        hold = Hold(ferry_sandbox, "bookings.confirm", replies=replies)
-        leader = portal.start_task_soon(ferry.bookings.confirm, booking_id)
-        eventually(lambda: hold.held)
-        follower = portal.start_task_soon(ferry.bookings.confirm, booking_id)
-        eventually(lambda: joined)
-        return hold, leader, follower
-
-    yield made
-    assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
-    assert len(ferry_sandbox.counters.effects) == 1
-    portal.call(ferry.aclose)
-
-
-@pytest.mark.parametrize("done", [True, False], ids=["done", "not done yet"])
-def test_when_the_leader_is_cancelled_the_other_reads_back(portal, two_tasks, booking_id, done):
-    hold, leader, follower = two_tasks(replies=done)
-    leader.cancel()
-    portal.call(lambda: None)  # the event loop has cancelled it
-    hold.release()
-    confirmation = follower.result(LONG)
-    assert confirmation.booking_id == booking_id
-    assert confirmation.read_back
-
-
-def test_when_one_who_joined_is_cancelled_the_leader_goes_on(two_tasks):
-    hold, leader, follower = two_tasks()
-    follower.cancel()
-    eventually(follower.done)
-    hold.release()
-    assert not leader.result(LONG).read_back

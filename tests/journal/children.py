@@ -1,7 +1,5 @@
 """What the tests let other processes do; small, and imported before they start."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from dataclasses import dataclass, field
@@ -28,16 +26,7 @@ def begin(url, intents, gate, told):
 
 @dataclass(frozen=True)
 class Order:
-    """A write to make.
-
-    Attributes:
-        url: Where the journal is.
-        call: The method, such as ``bookings.create``.
-        arguments: What it is called with.
-        client: What the client is made with.
-        is_async: Whether an `AsyncFerry` makes it.
-        halt: At which step of the journal's to stand still; None: at none.
-    """
+    """A write to make, and at which step of the journal's to stand still; None: at none."""
 
     url: str
     call: str
@@ -75,19 +64,19 @@ class Halting:
 def write(order, told):
     """Make the write, and wait to be killed."""
     journal = Halting(Journal(order.url), order.halt, told)
+
+    async def write_async():
+        async with AsyncFerry(**order.client, journal=journal) as ferry:
+            told.send("ready")
+            await method_of(ferry, order.call)(**order.arguments)
+
     if order.is_async:
-        asyncio.run(_write_async(order, journal, told))
+        asyncio.run(write_async())
     else:
         with Ferry(**order.client, journal=journal) as ferry:
             told.send("ready")
             method_of(ferry, order.call)(**order.arguments)
     threading.Event().wait()
-
-
-async def _write_async(order, journal, told):
-    async with AsyncFerry(**order.client, journal=journal) as ferry:
-        told.send("ready")
-        await method_of(ferry, order.call)(**order.arguments)
 
 
 def method_of(ferry, call):

@@ -25,9 +25,8 @@ def sqlite_url(tmp_path):
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request, sqlite_url):
-    if request.param == "sqlite":
-        return sqlite_url
-    return request.getfixturevalue("postgres").new_url()
+    is_file = request.param == "sqlite"
+    return sqlite_url if is_file else request.getfixturevalue("postgres").new_url()
 
 
 @pytest.fixture
@@ -37,14 +36,9 @@ def journal(url):
 
 
 @pytest.fixture(params=["memory", pytest.param("file", marks=LONG), "postgresql"])
-def any_journal(request):
-    match request.param:
-        case "file":
-            url = request.getfixturevalue("sqlite_url")
-        case "memory":
-            url = "sqlite://"
-        case _:
-            url = request.getfixturevalue("postgres").new_url()
+def any_journal(request, sqlite_url):
+    urls = {"file": sqlite_url, "memory": "sqlite://"}
+    url = urls.get(request.param) or request.getfixturevalue("postgres").new_url()
     with Journal(url) as made:
         yield made
 

@@ -1,7 +1,5 @@
 """A process that forks with a journal in use, and prints what parent and children saw."""
 
-from __future__ import annotations
-
 import gc
 import json
 import os
@@ -13,8 +11,7 @@ from sqlalchemy import event
 
 from ferry_sdk import FerryError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
-from tests.journal.databases import engine_for
-from tests.journal.intents import confirmation
+from tests.journal.intents import confirmation, engine_for
 
 WRITES = 3
 
@@ -23,31 +20,45 @@ def main(url, way):
     """Begin, fork, write on both sides at once, and end in the parent."""
     journal = Journal(url)
     first = journal.begin(confirmation("first"))
-    before = connection_of(journal) if url != "sqlite://" else None
+    before = connections_of(journal) if url != "sqlite://" else set()
     parents = weakref.ref(journal._engine.pool)
     stop = threading.Event()
+
+    def read_until_the_end():
+        while not stop.wait(0.001):  # others get a turn with the one connection, too
+            journal.unresolved()
+
     # A thread of the parent's holds a connection at the moment of the fork.
-    busy = threading.Thread(target=reading_until, args=(journal, stop))
+    busy = threading.Thread(target=read_until_the_end)
     busy.start()
-    children = [fork_child(journal, name, way, parents, before) for name in ("one", "two")]
+
+    def child(name):
+        outcomes = begin_writes(journal, name)
+        gc.collect()
+        # To free the parent's connections would be to close them.
+        outcomes.append("kept" if parents() else "freed")
+        if before:
+            outcomes.append("shared" if before & connections_of(journal) else "own")
+        return outcomes
+
+    children = [fork(lambda name=name: child(name), journal, way) for name in ("one", "two")]
     ours = begin_writes(journal, "parent")
-    outcomes_of_children = [read_outcomes(*child) for child in children]
+    told = [ended(*child) for child in children]
     stop.set()
     busy.join()
     journal.end(first, "done")
-    seen = {
+    return {
         "ours": ours,
-        "theirs": [words for words, _ in outcomes_of_children],
-        "exits": [status for _, status in outcomes_of_children],
+        "theirs": [said for said, _ in told],
+        "exits": [status for _, status in told],
         "unresolved": [entry.subject["booking_id"] for entry in journal.unresolved()],
         "first": journal.entry(first).state,
-        "same_connection": url == "sqlite://" or before in connections_of(journal),
+        "same_connection": before <= connections_of(journal),
     }
-    print(json.dumps(seen))  # noqa: T201 -- the test reads it
 
 
 def fork_during(url, call):
-    """Fork while another thread is in a statement, and print what both sides recorded."""
+    """Fork while another thread is in a statement; what both sides recorded."""
     engine = engine_for(url)
     journal = Journal(engine)
     journal.begin(confirmation("first"))
@@ -60,26 +71,21 @@ def fork_during(url, call):
             reached.set()
             go_on.wait()
 
+    def child():
+        pace = "waited" if go_on.is_set() else "at once"
+        return [pace, bookings_of(journal), str(begin_writes(journal, "child").count("begun"))]
+
     event.listen(engine, "before_cursor_execute", pause)
     thread.start()
     reached.wait()
     later = threading.Timer(10 if call == "read" else 0.3, go_on.set)
     later.start()
-    reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        with os.fdopen(writer, "w") as report:
-            report.write("waited" if go_on.is_set() else "at once")
-            report.write(f",{bookings_of(journal)},{begin_writes(journal, 'child').count('begun')}")
-        os._exit(0)
-    os.close(writer)
+    forked = fork(child, journal, "at once")
     go_on.set()
     later.cancel()
     thread.join()
-    with os.fdopen(reader) as heard:
-        words = heard.read().split(",")
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    print(json.dumps([*words, bookings_of(journal), status]))  # noqa: T201 -- the test reads it
+    said, status = ended(*forked)
+    return [*said, bookings_of(journal), status]
 
 
 def bookings_of(journal):
@@ -88,8 +94,8 @@ def bookings_of(journal):
     return " ".join(sorted(one for one in found if not one.startswith("child")))
 
 
-def fork_child(journal, name, way, parents, before):
-    """A child that writes, and then ends in this way."""
+def fork(work, journal, way):
+    """A child that works, and then ends in this way."""
     reader, writer = os.pipe()
     child = os.fork()
     if child:
@@ -97,13 +103,7 @@ def fork_child(journal, name, way, parents, before):
         return child, reader
     os.close(reader)
     with os.fdopen(writer, "w") as report:
-        outcomes = begin_writes(journal, name)
-        gc.collect()
-        # To free the parent's connections would be to close them.
-        outcomes.append("kept" if parents() else "freed")
-        if before is not None:
-            outcomes.append("shared" if before in connections_of(journal) else "own")
-        report.write(" ".join(outcomes))
+        json.dump(work(), report)
     if way == "at once":
         os._exit(0)
     if way == "closing":
@@ -111,10 +111,11 @@ def fork_child(journal, name, way, parents, before):
     sys.exit(0)
 
 
-def read_outcomes(child, reader):
+def ended(child, reader):
+    """What a child said, and its exit code."""
     with os.fdopen(reader) as heard:
-        words = heard.read().split()
-    return words, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        said = json.load(heard)
+    return said, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def begin_writes(journal, name):
@@ -132,21 +133,8 @@ def begin_writes(journal, name):
     return outcomes
 
 
-def reading_until(journal, stop):
-    while not stop.wait(0.001):  # others get a turn with the one connection, too
-        journal.unresolved()
-
-
-def connection_of(journal):
-    """What tells one connection from another."""
-    with journal._engine.connect() as connection:
-        if journal._engine.dialect.name == "postgresql":
-            return connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
-        return id(connection.connection.dbapi_connection)
-
-
 def connections_of(journal):
-    """All that lie in the pool."""
+    """What tells the connections in the pool from others."""
     held = [journal._engine.connect() for _ in range(journal._engine.pool.checkedin())]
     try:
         if journal._engine.dialect.name == "postgresql":
@@ -159,4 +147,5 @@ def connections_of(journal):
 
 if __name__ == "__main__":
     url, way = sys.argv[1:]
-    fork_during(url, way) if way in {"read", "write"} else main(url, way)
+    seen = fork_during(url, way) if way in {"read", "write"} else main(url, way)
+    print(json.dumps(seen))  # noqa: T201 -- the test reads it

@@ -1,6 +1,6 @@
-"""Writes to put on record."""
+"""Writes to put on record, and statements past the journal, as another program makes them."""
 
-from __future__ import annotations
+from sqlalchemy import create_engine
 
 from ferry_sdk.types import Intent
 
@@ -30,3 +30,17 @@ def confirmation(booking_id="b1", **more):
         }
         | more,
     )
+
+
+def engine_for(url, **options):
+    return create_engine(url.replace("postgresql:", "postgresql+psycopg:"), **options)
+
+
+def run_sql(url, statement):
+    engine = engine_for(url)
+    try:
+        with engine.begin() as connection:
+            result = connection.exec_driver_sql(statement)
+            return list(result.fetchall()) if result.returns_rows else []
+    finally:
+        engine.dispose()

@@ -13,14 +13,12 @@ from ferry_sdk import (
     AsyncFerry,
     ConfigurationError,
     Ferry,
-    InvalidInputError,
     JournalError,
     OutcomeUnknownError,
     UnresolvedWriteError,
 )
 from ferry_sdk.journal import Journal
-from tests.journal.databases import engine_for, run_sql
-from tests.journal.intents import confirmation, intent
+from tests.journal.intents import confirmation, engine_for, intent, run_sql
 from tests.support.exchanges import caught
 from tests.support.tables import each
 from tests.support.tiers import examples, mostly_long
@@ -30,27 +28,19 @@ FIELDS = (
     *("operation", "method", "path", "subject", "correlation_id", "fingerprint", "state"),
     *("created_at", "changed_at", "booking_id", "ticket_ids", "status_code", "code"),
 )
+LETTERS = ("'Z' || substr(fingerprint, 2)", "substr(fingerprint, 2)", "''")
 EVERYWHERE = [
     ("state", "'odd'"),
-    ("subject", "'[1]'"),
-    ("subject", """'{"booking_id": 7}'"""),
-    ("subject", "'null'"),
-    ("fingerprint", "''"),
-    ("fingerprint", "'Z' || substr(fingerprint, 2)"),
-    ("fingerprint", "substr(fingerprint, 2)"),
-    ("ticket_ids", "'[7]'"),
-    ("ticket_ids", "'{}'"),
+    *[("subject", value) for value in ("'[1]'", """'{"booking_id": 7}'""", "'null'")],
+    *[("fingerprint", value) for value in LETTERS],
+    *[("ticket_ids", value) for value in ("'[7]'", "'{}'")],
     ("correlation_id", "'c-1' || chr(13) || chr(10) || 'x: y'"),
 ]
 IN_SQLITE = [
     *[(field, NO_UTF_8) for field in FIELDS],
     *[(field, "x'00ff'") for field in FIELDS],
-    ("subject", "'not json'"),
-    ("created_at", "'yesterday'"),
-    ("created_at", "7"),
-    ("created_at", "'0001-01-01 00:00:00.000000+14:00'"),
-    ("changed_at", "''"),
-    ("status_code", "'teapot'"),
+    *[("created_at", one) for one in ("'yesterday'", "7", "'0001-01-01 00:00:00.000000+14:00'")],
+    *[("subject", "'not json'"), ("changed_at", "''"), ("status_code", "'teapot'")],
     ("fingerprint", "CAST(fingerprint AS BLOB)"),
 ]
 IN_POSTGRESQL = [("created_at", "'infinity'"), ("changed_at", "'-infinity'")]
@@ -78,9 +68,9 @@ def check_damaged_entry(url, field, value):
         assert set(listed[damaged].subject) in ({"booking_id"}, set())
         only_old = [entry.id for entry in journal.unresolved(older_than=3600)]
         assert only_old == ([damaged] if field == "created_at" else [])
-        with pytest.raises((UnresolvedWriteError, JournalError), match=damaged) as caught:
+        with pytest.raises((UnresolvedWriteError, JournalError), match=damaged) as refused:
             journal.begin(confirmation("b1"))
-        assert caught.value.outcome == "not_sent"
+        assert refused.value.outcome == "not_sent"
         journal.forget(older_than=0)
         assert len(journal.unresolved()) == 2
         # A person finds out what became of it: that ends it, though it is damaged.
@@ -125,12 +115,10 @@ class TestOneEntry:
 
     @given(
         field=st.sampled_from(FIELDS),
-        value=st.one_of(
-            st.binary(max_size=70),
-            st.text(st.characters(exclude_categories=["Cs"]), max_size=70),
-            st.integers(-(2**63), 2**63 - 1),
-            st.floats(allow_nan=False),
-        ),
+        value=st.binary(max_size=70)
+        | st.text(st.characters(exclude_categories=["Cs"]), max_size=70)
+        | st.integers(-(2**63), 2**63 - 1)
+        | st.floats(allow_nan=False),
         is_text=st.booleans(),
     )
     @examples(60)
@@ -154,34 +142,26 @@ class TestOneEntry:
             assert journal.settle(entry_id, happened=True).state == "done"
 
 
-class TestTheFile:
-    def test_every_use_is_a_journal_error(self, tmp_path):
-        path = tmp_path / "journal.db"
+def test_every_use_of_a_damaged_file_is_a_journal_error(tmp_path):
+    path = tmp_path / "journal.db"
+    with Journal(f"sqlite:///{path}") as journal:
+        entry_id = journal.begin(intent())
+    whole, noise = path.read_bytes(), b"\xa5" * 3000
+    for content in (
+        *(noise[:100] + whole[100:], whole[:100] + noise + whole[3100:]),
+        *(whole[: len(whole) // 2], b"This is a letter. " * 300),
+    ):
+        path.write_bytes(content)
         with Journal(f"sqlite:///{path}") as journal:
-            entry_id = journal.begin(intent())
-        whole = path.read_bytes()
-        noise = b"\xa5" * 3000
-        for content in (
-            noise[:100] + whole[100:],
-            whole[:100] + noise + whole[3100:],
-            whole[: len(whole) // 2],
-            b"This is a letter. " * 300,
-        ):
-            path.write_bytes(content)
-            with Journal(f"sqlite:///{path}") as journal:
-                for use in (
-                    partial(journal.begin, confirmation()),
-                    partial(journal.end, entry_id, "done"),
-                    partial(journal.settle, entry_id, happened=True),
-                    partial(journal.entry, entry_id),
-                    partial(journal.forget, older_than=0),
-                    journal.unresolved,
-                ):
-                    assert caught(JournalError, use).outcome == "not_sent"
-
-    def test_a_name_that_can_be_no_file(self):
-        with Journal("sqlite:///ferry\0.db") as journal, pytest.raises(JournalError):
-            journal.unresolved()
+            for use in (
+                partial(journal.begin, confirmation()),
+                partial(journal.end, entry_id, "done"),
+                partial(journal.settle, entry_id, happened=True),
+                partial(journal.entry, entry_id),
+                partial(journal.forget, older_than=0),
+                journal.unresolved,
+            ):
+                assert caught(JournalError, use).outcome == "not_sent"
 
 
 class TestTheSchema:
@@ -212,8 +192,6 @@ class TestTheSchema:
             with Journal(url) as other, pytest.raises(JournalError, match=f"{name} is missing"):
                 other.begin(intent())
 
-
-class TestTheKey:
     @pytest.mark.parametrize(
         ("loss", "how"),
         [
@@ -221,40 +199,39 @@ class TestTheKey:
             ("DROP TABLE ferry_journal_about", {"key": "a key of sixteen bytes or more"}),
         ],
     )
-    def test_one_that_is_gone_is_not_made_again_while_there_are_entries(self, url, loss, how):
+    def test_a_key_that_is_gone_is_not_made_again_while_there_are_entries(self, url, loss, how):
         with Journal(url, **how) as journal:
             journal.end(journal.begin(confirmation()), "done")
             journal.begin(intent())
         run_sql(url, loss)
         for _ in range(2):
             with Journal(url, **how) as other:
-                for use in (lambda journal=other: journal.begin(intent()), other.unresolved):
-                    with pytest.raises(JournalError, match="key is missing"):
-                        use()
+                for use in (partial(other.begin, intent()), other.unresolved):
+                    assert "key is missing" in str(caught(JournalError, use))
         assert run_sql(url, "SELECT count(*) FROM ferry_journal_about") == [(0,)]
 
-    def test_one_that_is_damaged_is_a_journal_error(self, url):
+    def test_a_key_that_is_damaged_is_a_journal_error(self, url):
         with Journal(url) as journal:
             journal.begin(intent())
         run_sql(url, "CREATE TABLE kept AS SELECT own_key, key_check FROM ferry_journal_about")
         restored = "own_key = (SELECT own_key FROM kept), key_check = (SELECT key_check FROM kept)"
-        changes = {"key_check = 'wrong'": "key is damaged", "own_key = '\\x00'": "key is damaged"}
+        zero = "x'00'" if "sqlite" in url else "'\\x00'"
+        changes = {"key_check = 'wrong'": "key is damaged", f"own_key = {zero}": "key is damaged"}
         if "sqlite" in url:
-            changes = {"key_check = 'wrong'": "key is damaged", "own_key = x'00'": "key is damaged"}
             changes |= {"key_check = x'ff'": "journal", "own_key = 'a text'": "journal"}
         for change, words in changes.items():
             run_sql(url, f"UPDATE ferry_journal_about SET {change}")  # noqa: S608 -- one of these
-            with Journal(url) as other, pytest.raises(JournalError, match=words):
-                other.begin(intent())
+            with Journal(url) as other:
+                assert words in str(caught(JournalError, other.begin, intent()))
             run_sql(url, f"UPDATE ferry_journal_about SET {restored}")  # noqa: S608 -- as it was
 
 
 @each("wrong", ["sqlite:///ferry.db", 7, object(), Journal, b"", {}])
 def test_a_client_takes_no_address_of_a_journal(wrong):
+    options = {"base_url": "https://ferry.example", "journal": wrong}
     for any_client in (Ferry, AsyncFerry):
-        with pytest.raises(ConfigurationError, match=r"^journal\b") as caught:
-            any_client("token", base_url="https://ferry.example", journal=wrong)
-        assert not isinstance(caught.value, InvalidInputError)
+        said = str(caught(ConfigurationError, any_client, "token", **options))
+        assert said.startswith("journal")
 
 
 def test_a_database_that_fails_while_a_damaged_entry_is_read_is_a_journal_error(sqlite_url):

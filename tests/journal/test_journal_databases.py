@@ -1,6 +1,7 @@
 """The databases a journal is kept in: their addresses, tables, options and failures."""
 
 import sqlite3
+import sys
 import traceback
 from datetime import timedelta, timezone
 
@@ -12,42 +13,32 @@ from sqlalchemy.pool import StaticPool
 from ferry_sdk import InvalidInputError, JournalError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
 from ferry_sdk.journal.engines import engine_of
-from tests.journal.databases import engine_for, run_sql
-from tests.journal.intents import TRAVELLER, confirmation, intent
+from tests.journal.intents import TRAVELLER, confirmation, engine_for, intent, run_sql
 from tests.support.exchanges import caught
-from tests.support.tables import each
+from tests.support.processes import run
 
 PASSWORD = "tr0ub4dor"
+USER = f"u:{PASSWORD}"
+NO_ADDRESSES = [
+    *("", "ferry.db", "://", "nonsense://", "sqlite+aiosqlite:///ferry.db", 7, None),
+    *("sqlite:///\ud800.db", "sqlite:///ferry.db?timeout=soon", f"mysql://{USER}@host/db"),
+    *(f"postgresql://{USER}@host:port/db", f"postgresql+psycopg2://{USER}@host/db"),
+    *(f"postgresql+asyncpg://{USER}@host/db", f"postgresql://{USER}@host/\ud800"),
+    *(f"postgresql://\ud800:{PASSWORD}@host/db", f"postgresql://{USER}\udcff@host/db"),
+]
+MEMORIES = [
+    *("sqlite://", "sqlite:///:memory:", "sqlite:///file::memory:?uri=true"),
+    "sqlite:///file:shared?mode=memory&cache=shared&uri=true",
+]
 
 
 class TestAddresses:
-    @each(
-        "wrong",
-        [
-            "",
-            "ferry.db",
-            "://",
-            f"postgresql://u:{PASSWORD}@host:port/db",
-            f"mysql://u:{PASSWORD}@host/db",
-            f"postgresql+psycopg2://u:{PASSWORD}@host/db",
-            f"postgresql+asyncpg://u:{PASSWORD}@host/db",
-            "sqlite+aiosqlite:///ferry.db",
-            "nonsense://",
-            "sqlite:///\ud800.db",
-            f"postgresql://u:{PASSWORD}@host/\ud800",
-            f"postgresql://\ud800:{PASSWORD}@host/db",
-            f"postgresql://u:{PASSWORD}\udcff@host/db",
-            "sqlite:///ferry.db?timeout=soon",
-            7,
-            None,
-        ],
-    )
-    def test_an_address_that_cannot_be_used_is_refused_and_not_repeated(self, wrong):
-        error = caught(InvalidInputError, Journal, wrong)
-        assert error.field == "url"
-        assert PASSWORD not in str(error)
-        assert error.__cause__ is None
-        assert error.__context__ is None
+    def test_an_address_that_cannot_be_used_is_refused_and_not_repeated(self):
+        for wrong in NO_ADDRESSES:
+            error = caught(InvalidInputError, Journal, wrong)
+            assert error.field == "url", wrong
+            assert PASSWORD not in str(error)
+            assert (error.__cause__, error.__context__) == (None, None), wrong
 
     def test_each_name_of_postgresql_means_psycopg(self, postgres):
         for scheme in ("postgresql", "postgres", "postgresql+psycopg"):
@@ -55,42 +46,29 @@ class TestAddresses:
                 assert journal._engine.driver == "psycopg"
                 assert journal.entry(journal.begin(intent())).state == "open"
 
-    def test_each_name_of_sqlite_means_a_file_that_the_first_use_opens(self, tmp_path):
+    def test_sqlite_means_a_file_that_the_first_use_opens_or_the_memory(self, tmp_path):
         for number, scheme in enumerate(("sqlite", "sqlite+pysqlite")):
             path = tmp_path / f"{number}.db"
             with Journal(f"{scheme}:///{path}") as journal:
                 assert not path.exists()
                 journal.begin(intent())
             assert path.exists()
-
-    @each(
-        "memory",
-        [
-            "sqlite://",
-            "sqlite:///:memory:",
-            "sqlite:///file::memory:?uri=true",
-            "sqlite:///file:shared?mode=memory&cache=shared&uri=true",
-        ],
-    )
-    def test_each_name_of_the_memory_is_one_database_for_all_threads(self, memory):
-        with Journal(memory) as journal:
-            assert journal._is_in_memory
-            journal.begin(intent())
-            assert len(journal.unresolved()) == 1
+        for memory in MEMORIES:  # one database for all threads
+            with Journal(memory) as journal:
+                assert journal._is_in_memory, memory
+                journal.begin(intent())
+                assert len(journal.unresolved()) == 1
 
     def test_no_password_is_shown(self):
         for url in (
             f"postgresql://ferry:{PASSWORD}@127.0.0.1:1/db",
             f"postgresql://127.0.0.1:1/db?user=ferry&password={PASSWORD}",
         ):
-            journal = Journal(url)
-            assert repr(journal).startswith("Journal('postgresql+psycopg://")
-            assert PASSWORD not in repr(journal)
-            assert PASSWORD not in str(vars(journal))
-            journal.close()
+            with Journal(url) as journal:
+                assert repr(journal).startswith("Journal('postgresql+psycopg://")
+                assert PASSWORD not in repr(journal)
+                assert PASSWORD not in str(vars(journal))
 
-
-class TestEngines:
     def test_an_engine_of_the_callers_is_used_and_left_open(self, url):
         engine = engine_for(url)
         with Journal(engine) as journal:
@@ -98,18 +76,17 @@ class TestEngines:
         with engine.connect() as connection:
             found = connection.exec_driver_sql("SELECT id FROM ferry_journal").scalar_one()
         assert found == entry_id
-        with Journal(url) as other, pytest.raises(UnresolvedWriteError):
-            other.begin(intent())
+        with Journal(url) as other:
+            caught(UnresolvedWriteError, other.begin, intent())
         engine.dispose()
 
     def test_an_engine_needs_one_connection_for_all_in_memory_and_a_known_database(self):
         engine = create_engine("sqlite://")
-        with pytest.raises(InvalidInputError, match="StaticPool") as refused:
-            Journal(engine)
-        assert refused.value.field == "url"
-        shared = create_engine(
-            "sqlite://", poolclass=StaticPool, connect_args={"check_same_thread": False}
-        )
+        error = caught(InvalidInputError, Journal, engine)
+        assert error.field == "url"
+        assert "StaticPool" in str(error)
+        options = {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}}
+        shared = create_engine("sqlite://", **options)
         with Journal(shared) as journal:
             assert journal.entry(journal.begin(intent())).state == "open"
         engine.dialect.name = "oracle"
@@ -119,14 +96,23 @@ class TestEngines:
 
 
 class TestTables:
-    def test_they_are_made_on_first_use_and_kept(self, url):
+    def test_they_are_made_on_first_use_kept_and_completed_if_they_were_begun(self, url):
         with Journal(url) as first:
-            first.begin(intent())
+            first.begin(confirmation("b-ß-1"))
+        arrow = "json_extract(subject, '$.booking_id')" if "sqlite" in url else ""
+        arrow = arrow or "subject ->> 'booking_id'"
+        assert run_sql(url, f"SELECT {arrow} FROM ferry_journal") == [("b-ß-1",)]  # noqa: S608 -- one of two
         with Journal(url) as second:
             assert len(second.unresolved()) == 1
             names = inspect(second._engine).get_table_names()
         others = {f"ferry_journal_{name}" for name in ("about", "orders", "snapshots")}
         assert set(names) == {"ferry_journal", *others}
+        # Somebody was killed before the last statement.
+        run_sql(url, "DELETE FROM ferry_journal_about")
+        run_sql(url, "DROP TABLE ferry_journal")
+        with Journal(url) as journal:
+            journal.begin(intent())
+            caught(UnresolvedWriteError, journal.begin, intent())
 
     def test_the_database_itself_holds_one_unresolved_entry_a_fingerprint(self, url, journal):
         journal.begin(intent())
@@ -139,16 +125,6 @@ class TestTables:
             caught(IntegrityError, run_sql, url, copied.format("twin", state))
         for state in ("done", "rejected", "not_sent"):
             run_sql(url, copied.format(state, state))
-
-    def test_tables_that_were_begun_are_completed(self, url):
-        # Somebody was killed before the last statement.
-        with Journal(url) as journal:
-            journal.unresolved()
-        run_sql(url, "DELETE FROM ferry_journal_about")
-        run_sql(url, "DROP TABLE ferry_journal")
-        with Journal(url) as journal:
-            journal.begin(intent())
-            caught(UnresolvedWriteError, journal.begin, intent())
 
     def test_who_may_not_make_tables_may_use_those_that_are_there(self, postgres):
         url = postgres.new_url()
@@ -165,13 +141,6 @@ class TestTables:
             with pytest.raises(JournalError, match="InsufficientPrivilege, SQLSTATE 42501"):
                 clerk.forget(older_than=0)
 
-    def test_the_subject_is_json(self, url, journal):
-        journal.begin(confirmation("b-ß-1"))
-        arrow = "subject ->> 'booking_id'"
-        if "sqlite" in url:
-            arrow = "json_extract(subject, '$.booking_id')"
-        assert run_sql(url, f"SELECT {arrow} FROM ferry_journal") == [("b-ß-1",)]  # noqa: S608 -- one of three
-
     def test_a_session_elsewhere_on_the_globe_gives_the_same_moments(self, postgres):
         url = postgres.new_url()
         with Journal(url) as here, Journal(f"{url}%20-ctimezone%3DAsia/Tokyo") as there:
@@ -180,45 +149,38 @@ class TestTables:
             assert there.entry(entry_id).created_at.tzinfo is timezone.utc
             assert there.unresolved(older_than=timedelta(minutes=5)) == ()
 
-
-class TestDurability:
     def test_every_commit_reaches_the_disk_and_readers_do_not_wait(self, sqlite_url):
-        with Journal(sqlite_url) as journal, journal._engine.connect() as connection:
-            mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar()
-            synchronous = connection.exec_driver_sql("PRAGMA synchronous").scalar()
-            patience = connection.exec_driver_sql("PRAGMA busy_timeout").scalar()
-        assert mode == "wal"
-        assert synchronous == 3
-        assert patience >= 5000
-        with Journal(f"{sqlite_url}?timeout=1.5") as journal, journal._engine.connect() as one:
-            assert one.exec_driver_sql("PRAGMA busy_timeout").scalar() == 1500
+        def pragmas(url, *names):
+            with Journal(url) as journal, journal._engine.connect() as connection:
+                return [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in names]
 
-    def test_a_server_that_was_restarted_is_found_again(self, postgres):
-        with Journal(postgres.new_url()) as journal:
-            entry_id = journal.begin(intent())
-            postgres.restart()
-            journal.end(entry_id, "done")
-            assert journal.entry(entry_id).state == "done"
+        mode, synchronous, patience = pragmas(
+            sqlite_url, "journal_mode", "synchronous", "busy_timeout"
+        )
+        assert (mode, synchronous) == ("wal", 3)
+        assert patience >= 5000
+        assert pragmas(f"{sqlite_url}?timeout=1.5", "busy_timeout") == [1500]
+
+
+def failure_of(use):
+    error = caught(JournalError, use)
+    assert error.outcome == "not_sent"
+    assert (error.__cause__, error.__context__) == (None, None)
+    words = "".join(traceback.TracebackException.from_exception(error).format())
+    assert TRAVELLER.decode() not in words
+    assert PASSWORD not in words
+    return str(error)
 
 
 class TestFailures:
-    @staticmethod
-    def failure_of(use):
-        with pytest.raises(JournalError) as caught:
-            use()
-        error = caught.value
-        assert error.outcome == "not_sent"
-        assert error.__cause__ is None
-        assert error.__context__ is None
-        words = "".join(traceback.TracebackException.from_exception(error).format())
-        assert TRAVELLER.decode() not in words
-        assert PASSWORD not in words
-        return str(error)
-
-    def test_a_folder_that_is_not_there(self, tmp_path):
-        with Journal(f"sqlite:///{tmp_path / 'nowhere' / 'ferry.db'}") as journal:
-            said = self.failure_of(lambda: journal.begin(intent()))
-        assert "unable to open database file" in said
+    def test_a_folder_or_a_server_that_is_not_there_and_a_name_that_can_be_no_file(self, tmp_path):
+        for url, said in (
+            (f"sqlite:///{tmp_path / 'nowhere' / 'ferry.db'}", "unable to open database file"),
+            (f"postgresql://ferry:{PASSWORD}@/ferry?host={tmp_path}", "no connection"),
+            ("sqlite:///ferry\0.db", ""),
+        ):
+            with Journal(url) as journal:
+                assert said in failure_of(lambda journal=journal: journal.begin(intent()))
 
     def test_a_file_that_is_no_database_is_closed_again(self, tmp_path):
         path = tmp_path / "letter"
@@ -227,7 +189,7 @@ class TestFailures:
         engine = engine_of(f"sqlite:///{path}")
         event.listen(engine, "connect", lambda link, _: opened.append(link), insert=True)
         with Journal(engine) as journal:
-            assert "not a database" in self.failure_of(journal.unresolved)
+            assert "not a database" in failure_of(journal.unresolved)
         for link in opened:
             with pytest.raises(sqlite3.ProgrammingError, match="closed"):
                 link.execute("SELECT 1")
@@ -239,20 +201,44 @@ class TestFailures:
         path = sqlite_url.removeprefix("sqlite:///")
         with Journal(f"sqlite:///file:{path}?mode=ro&uri=true") as journal:
             assert journal.unresolved() == ()
-            assert "readonly" in self.failure_of(lambda: journal.begin(intent()))
+            assert "readonly" in failure_of(lambda: journal.begin(intent()))
 
-    def test_a_server_that_is_not_there(self, tmp_path):
-        url = f"postgresql://ferry:{PASSWORD}@/ferry?host={tmp_path}"
-        with Journal(url) as journal:
-            assert "no connection" in self.failure_of(lambda: journal.begin(intent()))
-
-    def test_a_database_that_is_not_there(self, postgres):
-        url = postgres.new_url().replace("@/", f":{PASSWORD}@/no_")
-        with Journal(url) as journal:
-            assert "OperationalError" in self.failure_of(journal.unresolved)
-
-    @each("wrong", ["zero\0byte", "half a \ud800 pair"])
-    def test_a_text_that_the_database_does_not_take(self, postgres, wrong):
+    def test_what_the_server_does_not_have_or_take_and_its_restart(self, postgres):
+        with Journal(postgres.new_url().replace("@/", f":{PASSWORD}@/no_")) as journal:
+            assert "OperationalError" in failure_of(journal.unresolved)
         with Journal(postgres.new_url()) as journal:
-            said = self.failure_of(lambda: journal.begin(intent(correlation_id=wrong)))
-        assert wrong not in said
+            for wrong in ("zero\0byte", "half a \ud800 pair"):
+                write = intent(correlation_id=wrong)
+                assert wrong not in failure_of(lambda write=write: journal.begin(write))
+            entry_id = journal.begin(intent())
+            postgres.restart()
+            journal.end(entry_id, "done")
+            assert journal.entry(entry_id).state == "done"
+
+
+WITHOUT = """
+import sys
+sys.modules[{missing!r}] = None
+try:
+    from ferry_sdk.journal import Journal
+    print(Journal({url!r}).unresolved())
+except Exception as error:
+    print(type(error).__name__, error)
+"""
+NO_JOURNAL = 'ModuleNotFoundError the journal requires an extra: pip install "ferry-sdk[journal]"'
+NO_SERVER = "ConfigurationError a journal in PostgreSQL requires an extra: "
+
+
+@pytest.mark.parametrize(
+    ("missing", "url", "said"),
+    [
+        ("sqlalchemy", "sqlite://", NO_JOURNAL),
+        ("psycopg", f"postgresql://{USER}@h/db", NO_SERVER),
+        ("psycopg", "sqlite://", "()\n"),
+    ],
+)
+def test_the_extra_is_named_where_it_is_needed(missing, url, said):
+    program = WITHOUT.format(missing=missing, url=url)
+    done = run([sys.executable, "-c", program], new=missing == "sqlalchemy")
+    assert done.stdout.startswith(said)
+    assert PASSWORD not in done.stdout

@@ -16,6 +16,7 @@ from tests.support.processes import run
 from tests.support.tiers import mostly_long
 
 ROOT = Path(__file__).parents[2]
+EVERYTHING = ["begun"] * WRITES + ["twin"]
 
 
 def run_program(url, way):
@@ -29,9 +30,8 @@ def run_program(url, way):
 @pytest.mark.parametrize("way", mostly_long(["at once", "closing", "leaving it open"]))
 def test_parent_and_children_write_at_once(url, way):
     report = run_program(url, way)
-    everything = ["begun"] * WRITES + ["twin"]
-    assert report["ours"] == everything
-    assert report["theirs"] == [[*everything, "kept", "own"]] * 2
+    assert report["ours"] == EVERYTHING
+    assert report["theirs"] == [[*EVERYTHING, "kept", "own"]] * 2
     assert report["exits"] == [0, 0]
     assert len(report["unresolved"]) == 3 * WRITES
     assert report["first"] == "done"
@@ -40,33 +40,25 @@ def test_parent_and_children_write_at_once(url, way):
 
 def test_a_journal_in_memory_stays_with_the_parent():
     report = run_program("sqlite://", "at once")
-    assert report["ours"] == ["begun"] * WRITES + ["twin"]
+    assert report["ours"] == EVERYTHING
     assert report["theirs"] == [["ConfigurationError"] * (WRITES + 1) + ["kept"]] * 2
     assert report["first"] == "done"
 
 
-def test_a_fork_does_not_wait_for_a_read(url):
-    assert run_program(url, "read") == ["at once", "first", str(WRITES), "first", 0]
-
-
-def test_a_fork_waits_for_a_write_which_both_sides_then_have_once(url):
-    assert run_program(url, "write") == ["waited", "first second", str(WRITES), "first second", 0]
+@pytest.mark.parametrize(
+    ("way", "pace", "have"), [("read", "at once", "first"), ("write", "waited", "first second")]
+)
+def test_a_fork_waits_for_a_write_which_both_sides_then_have_once_and_for_no_read(
+    url, way, pace, have
+):
+    assert run_program(url, way) == [pace, have, str(WRITES), have, 0]
 
 
 # The lock that lets no fork happen during a use of the database
 
 
-MOMENT = 0.12
-
-
-def use(lock, leave=None):
-    """Use the database, until this is set."""
-    with lock.use(writes=True):
-        assert leave is None or leave.wait(10)
-
-
 def is_waiting(call):
-    time.sleep(MOMENT)
+    time.sleep(0.12)
     return not call.is_over
 
 
@@ -89,28 +81,25 @@ def test_a_fork_does_not_wait_for_a_use_that_failed(monkeypatch):
     assert kept.tb
 
 
-def test_no_use_starts_before_every_fork_has_released_the_lock():
-    lock = ForkLock()
-    lock.acquire()
-    lock.acquire()
-    using = UnderWay(partial(use, lock))
-    lock.release()
-    assert is_waiting(using)
-    lock.release()
-    using.value()
+def test_no_use_starts_before_every_fork_has_ended_and_the_next_waits_for_it():
+    def use(leave):
+        with lock.use(writes=True):
+            assert leave.wait(10)
 
-
-def test_a_use_that_waited_for_a_fork_is_waited_for_by_the_next():
     lock, leave = ForkLock(), threading.Event()
     lock.acquire()
-    using = UnderWay(partial(use, lock, leave))
+    lock.acquire()
+    using = UnderWay(partial(use, leave))
+    lock.release()
     assert is_waiting(using)
+    assert not lock._uses
     lock.release()
     eventually(lambda: lock._uses)
     fork = UnderWay(lock.acquire)
     assert is_waiting(fork)
     leave.set()
     fork.value()
+    using.value()
 
 
 def test_a_child_forgets_the_uses_of_its_parent():

@@ -13,11 +13,9 @@ from ferry_sdk.journal.fork import FORK_LOCK
 from tests.journal.intents import confirmation
 from tests.support.exchanges import caught
 from tests.support.lines import interrupt_at
-from tests.support.tables import each
 from tests.support.tiers import mostly_long
 
 FOLDER = str(Path(ferry_sdk.journal.__file__).parent)
-
 USES = {
     "begin": lambda journal, _, at: journal.begin(confirmation(f"interrupted {at}")),
     "end": lambda journal, entry_id, _: journal.end(entry_id, "unknown"),
@@ -29,19 +27,23 @@ USES = {
 }
 
 
-def check_usable(journal, entry_id, at):
+def check_usable(journal, entry_id, at=0, path=None):
     """It begins and ends a write, has what it had, and nobody is in the way of a fork."""
     journal.end(journal.begin(confirmation(f"afterwards {at}")), "done")
     assert journal.entry(entry_id).subject == {"booking_id": "first"}
     assert not FORK_LOCK._uses
+    if path is not None:  # nor of another writer
+        connection = sqlite3.connect(path, timeout=0, isolation_level=None)
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        finally:
+            connection.close()
 
 
-def check_unlocked(path):
-    connection = sqlite3.connect(path, timeout=0, isolation_level=None)
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-    finally:
-        connection.close()
+def place(folder, where, at):
+    """The path and the address of a journal."""
+    path = None if where == "memory" else folder / f"{at}.db"
+    return path, f"sqlite:///{path}" if path else "sqlite://"
 
 
 @pytest.mark.parametrize(
@@ -54,14 +56,12 @@ def check_unlocked(path):
     ],
 )
 def test_every_line_of_a_use(tmp_path, use, where, kind):
-    path = tmp_path / "journal.db"
-    with Journal("sqlite://" if where == "memory" else f"sqlite:///{path}") as journal:
+    path, url = place(tmp_path, where, 0)
+    with Journal(url) as journal:
         entry_id = journal.begin(confirmation("first"))
         at = 1
         while interrupt_at(kind, at, partial(USES[use], journal, entry_id, at), FOLDER):
-            check_usable(journal, entry_id, at)
-            if where == "file":
-                check_unlocked(path)
+            check_usable(journal, entry_id, at, path)
             at += 1
         assert at > 20
 
@@ -70,50 +70,40 @@ def test_every_line_of_a_use(tmp_path, use, where, kind):
 def test_lines_of_the_first_use(tmp_path, where, step):
     at, more = 1, True
     while more:
-        path = tmp_path / f"{at}.db"
-        with Journal("sqlite://" if where == "memory" else f"sqlite:///{path}") as journal:
+        path, url = place(tmp_path, where, at)
+        with Journal(url) as journal:
             more = interrupt_at(KeyboardInterrupt, at, journal.unresolved, FOLDER)
-            check_usable(journal, journal.begin(confirmation("first")), at)
+            check_usable(journal, journal.begin(confirmation("first")), at, path)
             assert len(journal.entries()) == 2
-            if where != "memory":
-                check_unlocked(path)
         at += step
     assert at > 80
 
 
-def test_a_journal_in_memory_survives_an_interrupt_inside_its_database():
-    with Journal("sqlite://") as journal:
-        entry_id = journal.begin(confirmation("first"))
-        execute = journal._engine.dialect.do_execute
-        journal._engine.dialect.do_execute = lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
-        with pytest.raises(KeyboardInterrupt):
-            journal.end(entry_id, "done")
-        journal._engine.dialect.do_execute = execute
-        check_usable(journal, entry_id, 0)
+def fail(kind, *_):
+    raise kind
 
 
-@each("kind", [KeyboardInterrupt, SystemExit])
-def test_an_interrupt_leaves_a_database_that_fails_while_it_cleans_up(tmp_path_factory, kind):
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_inside_a_database_that_may_fail_while_it_cleans_up(tmp_path, kind):
     def ping(*_):
         try:
             raise kind(7)
         finally:
             raise sqlite3.ProgrammingError("a statement is being executed")
 
-    path = tmp_path_factory.mktemp("journal") / "journal.db"
-    with Journal(f"sqlite:///{path}") as journal:
-        entry_id = journal.begin(confirmation("first"))
-        journal._engine.dialect.do_execute = ping
-        with pytest.raises(kind):
-            journal.entries()
-        journal._engine.dialect.do_execute = partial(fail, sqlite3.ProgrammingError)
-        try:
-            fail(kind)
-        except kind:  # it is used while an earlier interrupt is handled
-            caught(JournalError, journal.entries)
-        del journal._engine.dialect.do_execute
-        check_usable(journal, entry_id, 0)
-
-
-def fail(kind, *_):
-    raise kind
+    for url in ("sqlite://", f"sqlite:///{tmp_path / 'journal.db'}"):
+        with Journal(url) as journal:
+            entry_id = journal.begin(confirmation("first"))
+            dialect = journal._engine.dialect
+            dialect.do_execute = partial(fail, kind)
+            caught(kind, journal.end, entry_id, "done")
+            if url != "sqlite://":
+                dialect.do_execute = ping
+                caught(kind, journal.entries)
+                dialect.do_execute = partial(fail, sqlite3.ProgrammingError)
+                try:
+                    fail(kind)
+                except kind:  # it is used while an earlier interrupt is handled
+                    caught(JournalError, journal.entries)
+            del dialect.do_execute
+            check_usable(journal, entry_id)

@@ -8,8 +8,7 @@ import pytest
 from ferry_sdk import ConfigurationError, InvalidInputError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
 from ferry_sdk.journal.creation import Key
-from tests.journal.databases import run_sql
-from tests.journal.intents import intent
+from tests.journal.intents import intent, run_sql
 from tests.support.exchanges import caught
 from tests.support.tables import each
 
@@ -24,23 +23,19 @@ def fingerprint(url, **how):
 
 def test_the_journals_own_key_is_made_once_and_kept(url):
     fingerprint(url)
-    with Journal(url) as again, pytest.raises(UnresolvedWriteError):
-        again.begin(intent())
+    with Journal(url) as again:
+        caught(UnresolvedWriteError, again.begin, intent())
     with Journal(url, key=KEY) as other, pytest.raises(ConfigurationError, match="another key"):
         other.begin(intent())
 
 
-def test_a_given_key_makes_the_same_fingerprints_anywhere_and_another_one_others():
+def test_the_same_key_makes_the_same_fingerprints_anywhere_given_or_in_the_environment(monkeypatch):
+    given, other = (fingerprint("sqlite://", key=key) for key in (KEY, OTHER))
     assert fingerprint("sqlite://") != fingerprint("sqlite://")
-    assert fingerprint("sqlite://", key=KEY) == fingerprint("sqlite://", key=KEY.encode())
-    assert fingerprint("sqlite://", key=KEY) != fingerprint("sqlite://", key=OTHER)
-
-
-def test_the_environment_gives_the_key_if_no_argument_does(monkeypatch):
-    given = fingerprint("sqlite://", key=KEY)
+    assert fingerprint("sqlite://", key=KEY.encode()) == given != other
     monkeypatch.setenv("FERRY_JOURNAL_KEY", KEY)
     assert fingerprint("sqlite://") == given
-    assert fingerprint("sqlite://", key=OTHER) != given
+    assert fingerprint("sqlite://", key=OTHER) == other
     monkeypatch.setenv("FERRY_JOURNAL_KEY", "")
     assert fingerprint("sqlite://") != given
 
@@ -61,29 +56,26 @@ def test_a_journal_made_with_a_key_is_used_with_this_key_only_and_does_not_store
 
 
 @each(
-    ("wrong", "expected"),
+    ("expected", "keys"),
     [
-        ("", "at least 16 bytes"),
-        ("too short", "at least 16 bytes"),
-        (b"fifteen bytes..", "at least 16 bytes"),
-        (7, "UTF-8 text or bytes"),
-        (["k" * 32], "UTF-8 text or bytes"),
-        ("\ud800" * 20, "UTF-8 text or bytes"),
+        ("at least 16 bytes", ["", "too short", b"fifteen bytes.."]),
+        ("UTF-8 text or bytes", [7, ["k" * 32], "\ud800" * 20]),
     ],
 )
-def test_a_key_that_can_be_guessed_or_is_none_is_refused(wrong, expected):
-    with pytest.raises(InvalidInputError, match=expected) as caught:
-        Journal("sqlite://", key=wrong)
-    assert caught.value.field == "key"
-    assert caught.value.__context__ is None
+def test_a_key_that_can_be_guessed_or_is_none_is_refused(expected, keys):
+    for wrong in keys:
+        with pytest.raises(InvalidInputError, match=expected) as refused:
+            Journal("sqlite://", key=wrong)
+        assert refused.value.field == "key"
+        assert refused.value.__context__ is None
 
 
 def test_a_variable_that_can_be_guessed_is_refused(monkeypatch):
     for wrong in ("short", "\udcff" * 20):  # the second is bytes that are not UTF-8
         monkeypatch.setenv("FERRY_JOURNAL_KEY", wrong)
-        with pytest.raises(ConfigurationError, match="FERRY_JOURNAL_KEY") as caught:
-            Journal("sqlite://")
-        assert wrong not in str(caught.value)
+        said = str(caught(ConfigurationError, Journal, "sqlite://"))
+        assert "FERRY_JOURNAL_KEY" in said
+        assert wrong not in said
 
 
 def test_a_key_shows_itself_nowhere():

@@ -1,12 +1,10 @@
 """A process killed in the middle of a write, at every phase and at any moment.
 
-Whatever the service did is on record, nothing else is on record as done, and what can be read
-back is settled by reading it back.
+What the service did is on record, nothing else is as done, and a read settles what it can show.
 """
 
 import random
 import time
-from dataclasses import replace
 
 import pytest
 
@@ -20,8 +18,6 @@ from tests.support.summer import chosen
 from tests.support.tiers import mostly_long
 from tests.support.trip import PASSENGERS, found
 
-PATIENCE = 30.0
-
 WRITES = {
     "bookings.create": "bookings.create",
     "bookings.confirm": "bookings.confirm",
@@ -33,18 +29,16 @@ WRITES = {
     "mcp.cancel_ticket": "tickets.cancel",
 }
 """Every write, and the effect that the service counts."""
-
+WORK, REPLY = "after the request, before the work", "after the work, before the reply"
 PHASES = {
     "before the intent commits": "before_begin",
     "after it, before the request": "begun",
-    "after the request, before the work": None,
-    "after the work, before the reply": None,
+    WORK: None,
+    REPLY: None,
     "after the reply, before the outcome commits": "before_end",
     "after it": "ended",
 }
 """Where the process is killed, and the step of the journal's at which it stands still there."""
-
-NOTHING_SENT = ("before the intent commits", "after it, before the request")
 
 
 def arguments_of(ferry, call):
@@ -65,31 +59,25 @@ def arguments_of(ferry, call):
 class Scene:
     """A service, a journal, and a process that makes one write until it is killed."""
 
-    def __init__(self, ferry, sandbox, nursery, url, call, *, is_async):
+    def __init__(self, ferry, sandbox, nursery, url, call):
         self.sandbox = sandbox
         self.call = call
-        self.arguments = arguments_of(ferry, call)
+        self._nursery = nursery
+        self._url = url
+        self._arguments = arguments_of(ferry, call)
         self._client = {
             "token": sandbox.token,
             "base_url": sandbox.base_url,
             "organisation_token": sandbox.organisation_token,
         }
-        self._nursery = nursery
-        self._order = children.Order(
-            url, call, self.arguments, self._client, is_async=is_async, halt=None
-        )
-        self._before = len(self.effects)
+        self._before = len(sandbox.counters.effects_of(WRITES[call]))
         self.journal = Journal(url)
         self.ferry = Ferry(**self._client, journal=self.journal)
 
     @property
-    def effects(self):
-        return self.sandbox.counters.effects_of(WRITES[self.call])
-
-    @property
     def done(self):
         """How often the service did it."""
-        return len(self.effects) - self._before
+        return len(self.sandbox.counters.effects_of(WRITES[self.call])) - self._before
 
     @property
     def asked(self):
@@ -97,22 +85,14 @@ class Scene:
         return self.sandbox.counters.requests[self.call]
 
     def again(self):
-        return children.method_of(self.ferry, self.call)(**self.arguments)
+        return children.method_of(self.ferry, self.call)(**self._arguments)
 
-    def killed_at(self, phase):
-        asked = self.asked
-        self._killed(PHASES[phase], lambda *child: self._reached(phase, asked, *child))
-
-    def killed_after(self, step, seconds):
-        def reached(_, told):
-            heard(told, step)
-            time.sleep(seconds)
-
-        self._killed(None, reached)
-
-    def _killed(self, halt, wait):
+    def killed(self, halt, wait, *, is_async):
+        """Kill the process as soon as what it is waited for has come about."""
         here, there = self._nursery.Pipe(duplex=False)
-        order = replace(self._order, halt=halt)
+        order = children.Order(
+            self._url, self.call, self._arguments, self._client, is_async=is_async, halt=halt
+        )
         process = self._nursery.Process(target=children.write, args=(order, there))
         process.start()
         there.close()
@@ -124,112 +104,100 @@ class Scene:
             here.close()
         assert process.exitcode == -9
 
-    def _reached(self, phase, asked, process, told):
-        match phase:
-            case "after the request, before the work":
-                eventually(lambda: self.asked > asked or not process.is_alive())
-            case "after the work, before the reply":
-                eventually(lambda: self.done or not process.is_alive())
-            case _:
-                heard(told, PHASES[phase])
-        assert process.is_alive()
+    def entries(self):
+        """Every entry, settled ones as well."""
+        self.journal.unresolved()  # the tables are there from here on
+        with self.journal._engine.connect() as connection:
+            ids = connection.exec_driver_sql("SELECT id FROM ferry_journal").scalars().all()
+        return [self.journal.entry(entry_id) for entry_id in ids]
 
-    def close(self):
-        self.ferry.close()
-        self.journal.close()
+    def check(self, *, begun, ended):
+        """What the journal has to know, after a death that left this much of it."""
+        entries = self.entries()
+        assert len(entries) == begun
+        assert self.done <= begun
+        if not begun:
+            return
+        (entry,) = entries
+        assert entry.operation == self.call
+        if ended:
+            assert (entry.state, self.done) == ("done", 1)
+            assert self.journal.unresolved() == ()
+            return
+        assert self.journal.unresolved() == (entry,)
+        asked = self.asked
+        if self.done and "create" not in self.call:
+            assert self.ferry.recover(entry).read_back
+            assert self.journal.entry(entry.id).state == "done"
+        else:
+            error = caught(OutcomeUnknownError, self.ferry.recover, entry)
+            assert (error.entry_id, error.correlation_id) == (entry.id, entry.correlation_id)
+            assert self.journal.unresolved() == (entry,)
+            assert caught(UnresolvedWriteError, self.again).entry == entry
+            self.journal.settle(entry, happened=self.done == 1)
+            if not self.done and asked == 0:  # a write that was given up can be made again
+                assert self.again()
+                assert self.done == 1
+                assert self.journal.unresolved() == ()
+                return
+        assert self.asked == asked
+        assert self.done <= 1
 
 
 def heard(told, step):
     """Listen to the process until it has come to this step."""
     said = None
     while said != step:
-        assert told.poll(PATIENCE)
+        assert told.poll(30)
         said = told.recv()
 
 
 @pytest.fixture
-def scene(ferry, ferry_sandbox, nursery, url, record_property):
-    made = []
-
-    def setting(call, *, is_async):
-        made.append(Scene(ferry, ferry_sandbox, nursery, url, call, is_async=is_async))
-        record_property("processes killed in the middle of a write", 1)
-        return made[0]
-
-    yield setting
-    made[0].close()
+def scene(ferry, ferry_sandbox, nursery, url, call, record_property):
+    made = Scene(ferry, ferry_sandbox, nursery, url, call)
+    record_property("processes killed in the middle of a write", 1)
+    yield made
+    made.ferry.close()
+    made.journal.close()
 
 
 @pytest.mark.parametrize("call", mostly_long(WRITES))
 @pytest.mark.parametrize("phase", PHASES)
 def test_a_write_killed_at_any_phase_is_on_record_and_settled(scene, phase, call):
     is_async = (list(WRITES).index(call) + list(PHASES).index(phase)) % 2 == 1
-    setting = scene(call, is_async=is_async)
-    hold = None
-    if PHASES[phase] is None:
-        hold = Hold(setting.sandbox, call, replies=phase == "after the work, before the reply")
-    setting.killed_at(phase)
+    asked, halt = scene.asked, PHASES[phase]
+    hold = Hold(scene.sandbox, call, replies=phase == REPLY) if halt is None else None
+
+    def wait(process, told):
+        if phase == WORK:
+            eventually(lambda: scene.asked > asked or not process.is_alive())
+        elif phase == REPLY:
+            eventually(lambda: scene.done or not process.is_alive())
+        else:
+            heard(told, halt)
+        assert process.is_alive()
+
+    scene.killed(halt, wait, is_async=is_async)
     if hold is not None:
         hold.release()
-    if phase not in NOTHING_SENT:
-        eventually(lambda: setting.done)
-    check(setting, begun=phase != "before the intent commits", ended=phase == "after it")
+    if halt not in {"before_begin", "begun"}:
+        eventually(lambda: scene.done)
+    scene.check(begun=halt != "before_begin", ended=halt == "ended")
 
 
 @pytest.mark.parametrize("call", mostly_long(WRITES))
 @pytest.mark.parametrize("number", range(2))
 def test_a_write_killed_at_any_moment_is_on_record(scene, call, number):
-    setting = scene(call, is_async=number == 1)
     moments = random.Random(f"{call} {number}")  # noqa: S311 -- moments are no secrets
-    asked = setting.asked
-    setting.killed_after(moments.choice(["ready", "begun", "begun"]), moments.uniform(0, 0.02))
+    asked = scene.asked
+
+    def wait(_, told):
+        heard(told, moments.choice(["ready", "begun", "begun"]))
+        time.sleep(moments.uniform(0, 0.02))
+
+    scene.killed(None, wait, is_async=number == 1)
     for _ in range(3):  # by then the service has read whatever had left
-        setting.ferry.catalogue.vehicle_types()
-    eventually(lambda: setting.done == setting.asked - asked)
-    entries = all_entries(setting)
-    check(setting, begun=bool(entries), ended=any(not entry.is_unresolved for entry in entries))
-
-
-def all_entries(setting):
-    """Every entry, settled ones as well."""
-    setting.journal.unresolved()  # the tables are there from here on
-    with setting.journal._engine.connect() as connection:
-        ids = connection.exec_driver_sql("SELECT id FROM ferry_journal").scalars().all()
-    return [setting.journal.entry(entry_id) for entry_id in ids]
-
-
-def check(setting, *, begun, ended):
-    """What the journal has to know, after a death that left this much of it."""
-    entries = all_entries(setting)
-    assert len(entries) == begun
-    if not begun:
-        assert setting.done == 0
-        return
-    assert setting.done <= 1
-    (entry,) = entries
-    assert entry.operation == setting.call
-    if ended:
-        assert (entry.state, setting.done) == ("done", 1)
-        assert setting.journal.unresolved() == ()
-        return
-    assert setting.journal.unresolved() == (entry,)
-    asked = setting.asked
-    if setting.done and "create" not in setting.call:
-        assert setting.ferry.recover(entry).read_back
-        assert setting.journal.entry(entry.id).state == "done"
-    else:
-        error = caught(OutcomeUnknownError, setting.ferry.recover, entry)
-        assert error.entry_id == entry.id
-        assert error.correlation_id == entry.correlation_id
-        assert setting.journal.unresolved() == (entry,)
-        with pytest.raises(UnresolvedWriteError) as refused:
-            setting.again()
-        assert refused.value.entry == entry
-        setting.journal.settle(entry, happened=setting.done == 1)
-        if not setting.done and asked == 0:  # a write that was given up can be made again
-            assert setting.again()
-            assert setting.done == 1
-            assert setting.journal.unresolved() == ()
-            return
-    assert setting.asked == asked
-    assert setting.done <= 1
+        scene.ferry.catalogue.vehicle_types()
+    eventually(lambda: scene.done == scene.asked - asked)
+    entries = scene.entries()
+    scene.check(begun=bool(entries), ended=any(not entry.is_unresolved for entry in entries))

@@ -1,7 +1,5 @@
 """Imported by the process that forks others: makes the first calls, which load what calls need."""
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import suppress
 
