@@ -36,17 +36,8 @@ from ferry_sdk._engine.flow import run
 from ferry_sdk._engine.http import Reply, Timeout
 from ferry_sdk._engine.settings import Secret
 from ferry_sdk.types import Attempt
-from tests.engine.replies import (
-    booking,
-    good,
-    pool_full,
-    refused,
-    reply,
-    reset,
-    scripted_driver,
-    timed_out,
-    undecodable,
-)
+from tests.engine.failures import pool_full, refused, reset, timed_out, undecodable
+from tests.engine.replies import booking, good, reply, scripted_driver
 from tests.engine.writes import SHOWN
 from tests.support.cases import case
 from tests.support.driven import SETTINGS, Driven, replied

@@ -18,8 +18,9 @@ from ferry_sdk import (
 )
 from ferry_sdk._engine.effects import CallUser
 from ferry_sdk._engine.settings import Secret
+from tests.engine.failures import refused, reset
 from tests.engine.interleaved import Interleaved
-from tests.engine.replies import booking, good, refused, reply, reset, scripted_driver
+from tests.engine.replies import booking, good, reply, scripted_driver
 from tests.support.driven import SETTINGS, Driven, in_turn, replied
 from tests.support.mcp_samples import TICKET as MCP_TICKET
 from tests.support.operations import OPERATIONS, described

@@ -27,9 +27,10 @@ from ferry_sdk._engine.effects import Exclusive, Send, SingleFlight
 from ferry_sdk._engine.flow import report_interruption, run
 from ferry_sdk._engine.settings import Secret
 from ferry_sdk.hooks import build_hooks
+from tests.engine.failures import refused, reset
 from tests.engine.interleaved import Interleaved
 from tests.engine.recorder import Notes
-from tests.engine.replies import Script, booking, good, refused, reply, reset, scripted_driver
+from tests.engine.replies import Script, booking, good, reply, scripted_driver
 from tests.engine.writes import SHOWN
 from tests.support.driven import SETTINGS, Driver
 from tests.support.operations import OPERATIONS, described

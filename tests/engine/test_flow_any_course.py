@@ -12,19 +12,9 @@ from ferry_sdk._engine.context import Session
 from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.settings import Secret
 from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
+from tests.engine.failures import pool_full, refused, reset, timed_out, undecodable
 from tests.engine.recorder import Notes
-from tests.engine.replies import (
-    Script,
-    booking,
-    good,
-    pool_full,
-    refused,
-    reply,
-    reset,
-    ticket,
-    timed_out,
-    undecodable,
-)
+from tests.engine.replies import Script, booking, good, reply, ticket
 from tests.support.driven import SETTINGS, Driver
 from tests.support.operations import OPERATIONS, described
 from tests.support.samples import (

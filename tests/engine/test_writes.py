@@ -33,19 +33,9 @@ from ferry_sdk import (
 from ferry_sdk._engine.context import Session
 from ferry_sdk._engine.effects import RunBlocking, Send
 from ferry_sdk.types import OutcomeDetails
+from tests.engine.failures import refused, reset, timed_out, undecodable
 from tests.engine.recorder import Notes, entry, kinds
-from tests.engine.replies import (
-    Script,
-    booking,
-    good,
-    refused,
-    reply,
-    reset,
-    scripted_driver,
-    ticket,
-    timed_out,
-    undecodable,
-)
+from tests.engine.replies import Script, booking, good, reply, scripted_driver, ticket
 from tests.engine.writes import ANSWERS, SHOWN, every_shown, every_write
 from tests.support.driven import Driver
 from tests.support.operations import OPERATIONS, described
@@ -209,7 +199,7 @@ def test_an_id_that_a_read_or_a_write_is_refused_for_is_the_argument():
 
 
 def test_an_earlier_attempt_that_the_guard_shows_to_be_done_is_settled():
-    notes = Notes(api_error=UnresolvedWriteError(entry("bookings.confirm")))
+    notes = Notes(refusal=UnresolvedWriteError(entry("bookings.confirm")))
     driver = scripted_driver(*[good(SHOWN["bookings.confirm"])] * 2)
     result = driver.raw(describe_guarded("bookings.confirm", 1), journal=notes).parse()
     assert result.read_back
@@ -293,7 +283,7 @@ def test_a_guard_is_not_checked_again_against_what_is_read_back():
 @each("name", CANCELLATIONS)
 def test_a_guarded_cancellation_that_is_read_back_keeps_its_preview(name, caplog):
     twin = UnresolvedWriteError(entry(name))
-    for lost, journal in (([reset()], None), ([], Notes(api_error=twin))):
+    for lost, journal in (([reset()], None), ([], Notes(refusal=twin))):
         driver = scripted_driver(good(CANCELLATION_FEE), *lost, good(SHOWN[name]))
         with caplog.at_level(logging.WARNING, "ferry_sdk"):
             result = driver.raw(describe_guarded(name), journal=journal).parse()
@@ -489,7 +479,7 @@ def test_an_entry_is_unresolved_while_nobody_knows(state, is_unresolved):
 def test_a_write_that_the_journal_does_not_take_in_time_is_not_sent(name):
     for trouble in (JournalError("the disk is full"), RequestTimeoutError("too late")):
         driver = scripted_driver()
-        error = driver.error(type(trouble), name, journal=Notes(api_error=trouble))
+        error = driver.error(type(trouble), name, journal=Notes(refusal=trouble))
         assert error is trouble
         assert (error.outcome, error.operation) == ("not_sent", name)
         assert kinds(driver) == [RunBlocking]
@@ -517,7 +507,7 @@ def test_an_outcome_that_the_journal_does_not_take_is_logged_and_the_result_give
 def test_what_no_read_shows_is_refused_while_its_twin_is_unresolved(name):
     twin = UnresolvedWriteError(entry(name, "open"))
     driver = scripted_driver()
-    error = driver.error(UnresolvedWriteError, name, journal=Notes(api_error=twin))
+    error = driver.error(UnresolvedWriteError, name, journal=Notes(refusal=twin))
     assert error.entry.id == "entry-7"
     assert (error.outcome, error.operation) == ("not_sent", name)
     assert kinds(driver) == [RunBlocking]
@@ -525,7 +515,7 @@ def test_what_no_read_shows_is_refused_while_its_twin_is_unresolved(name):
 
 @every_shown
 def test_a_twin_whose_effect_is_seen_is_settled_and_gives_the_result(name):
-    notes = Notes(api_error=UnresolvedWriteError(entry(name)))
+    notes = Notes(refusal=UnresolvedWriteError(entry(name)))
     driver = scripted_driver(reset(), good(SHOWN[name]))
     result = driver.raw(name, journal=notes).parse()
     assert result.read_back
@@ -537,7 +527,7 @@ def test_a_twin_whose_effect_is_seen_is_settled_and_gives_the_result(name):
 @every_shown
 @each("answer", [reply(404), reply(401), None])
 def test_a_twin_whose_effect_is_not_seen_keeps_the_write_back(name, answer):
-    notes = Notes(api_error=UnresolvedWriteError(entry(name)))
+    notes = Notes(refusal=UnresolvedWriteError(entry(name)))
     is_booking = "stage" in SHOWN[name]
     unseen = good(booking("payment_due", "Pending") if is_booking else ticket("Pending"))
     driver = scripted_driver(answer or unseen)
