@@ -19,11 +19,7 @@ from tests.engine.writes import ANSWERS, SHOWN, every_shown, every_write
 from tests.support.cases import case
 from tests.support.driven import Driver
 from tests.support.operations import OPERATIONS, described
-from tests.support.samples import (
-    BOOKING_CANCELLATION,
-    BOOKING_CONFIRMATION,
-    CANCELLATION_FEE,
-)
+from tests.support.samples import CANCELLATION_FEE
 from tests.support.tables import each
 from tests.support.trip import PASSENGERS
 
@@ -45,7 +41,8 @@ def test_a_total_as_expected_lets_the_confirmation_leave():
     same = product([Decimal("148.18"), "148.18", "148.180", "1.4818e2"], [148.18])
     for expected, total in (*same, (148, 148)):
         with case(expected, total):
-            driver = scripted_driver(good(booking(total_price=total)), good(BOOKING_CONFIRMATION))
+            confirmed = good(ANSWERS["bookings.confirm"])
+            driver = scripted_driver(good(booking(total_price=total)), confirmed)
             result = driver.raw(describe_guarded("bookings.confirm", expected)).parse()
             assert not result.read_back
             assert driver.paths == ["/api/booking/b-1", "/api/booking/confirm"]
@@ -141,7 +138,7 @@ def test_a_fee_of_a_cancelled_ticket_shows_nothing_of_a_booking():
     fee = CANCELLATION_FEE | {"ticket_status": "Canceled"}
     half = booking("partially_voided", "Canceled", "Issued")
     for seen in (good(half), reply(404), reset):
-        driver = scripted_driver(good(fee), seen, good(BOOKING_CANCELLATION))
+        driver = scripted_driver(good(fee), seen, good(ANSWERS["bookings.cancel"]))
         result = driver.raw(describe_guarded("bookings.cancel"), max_retries=0).parse()
         assert not result.read_back
         assert len(driver.requests) == 3
@@ -208,7 +205,7 @@ def test_a_refund_is_compared_with_the_preview(caplog):
     table = {"100.05": "0", "90.05": "10.00", "100.04": "0.01", "101": "-0.95"}
     for refund, shortfall in table.items():
         caplog.clear()
-        cancelled = BOOKING_CANCELLATION | {"refund_amount": float(refund)}
+        cancelled = ANSWERS["bookings.cancel"] | {"refund_amount": float(refund)}
         driver = scripted_driver(good(CANCELLATION_FEE), good(cancelled))
         with caplog.at_level(logging.WARNING, "ferry_sdk"):
             result = driver.raw(describe_guarded("bookings.cancel")).parse()
