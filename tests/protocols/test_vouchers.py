@@ -242,7 +242,7 @@ def save(clients, path, content=PDF):
 
 @each("existing", [[], [b"old"]])
 @each("content", [b"", b"<html>", b"%PDF", b"x" * 2000 + PDF, b"pdf"])
-def test_what_does_not_begin_as_a_pdf_is_none_and_a_disk_may_fail(
+def test_neither_another_content_nor_a_disk_that_fails_changes_what_was_there(
     clients, tmp_path, monkeypatch, content, existing
 ):
     def fail(*_, **__):
