@@ -237,11 +237,9 @@ class Course:
     def __post_init__(self):
         random.seed(0)  # of the pauses, which a course taken again has to repeat
         self.journal = Record(self) if self.kind.has_journal else None
-        self.session = Session(stage=self.kind.stage)
-        if self.kind.stage == "open":
-            self.session = Session(
-                stage="open", id="s-1", version="2025-11-25", opened_at=BEGAN, generation=1
-            )
+        known = {"id": "s-1", "version": "2025-11-25", "opened_at": BEGAN, "generation": 1}
+        stage = self.kind.stage
+        self.session = Session(stage=stage, **(known if stage == "open" else {}))
 
     @property
     def has_left(self):
@@ -262,16 +260,11 @@ class Course:
     def steps(self):
         """The call's flow."""
         kind = self.kind
-        settings = replace(
-            SETTINGS,
-            journal=self.journal,
-            deadline=kind.deadline,
-            max_retries=1,
-            token=Secret((lambda: "token") if kind.has_function else "token"),
-        )
-        self.context = Context.start(
-            settings, self.session, kind.name, clock=self.clock, now=self.calendar
-        )
+        token = Secret((lambda: "token") if kind.has_function else "token")
+        changes = {"journal": self.journal, "deadline": kind.deadline, "token": token}
+        settings = replace(SETTINGS, max_retries=1, **changes)
+        clocks = {"clock": self.clock, "now": self.clock}
+        self.context = Context.start(settings, self.session, kind.name, **clocks)
         operation = describe_call(kind.name, is_guarded=kind.is_guarded)
         return (yield from run(operation, self.context)).raw()
 
@@ -287,14 +280,10 @@ class Course:
         return came
 
     def clock(self):
-        """The monotonic clock; whoever reads it may be interrupted there."""
+        """Either clock; whoever reads it may be interrupted there."""
         if self.stops_at_clock:
             self._end_if(self.choose("go on", "stop"), None)
         return self.now
-
-    def calendar(self):
-        """Seconds since 1970."""
-        return self.clock()
 
     def perform(self, effect):
         """Perform what is no matter of other calls, as it is chosen."""

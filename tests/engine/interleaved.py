@@ -7,12 +7,7 @@ from ferry_sdk._transport.single_flight import SharedCall, join_or_start
 
 
 class Interleaved:
-    """Drives flows one effect at a time, with turns and flights as a transport keeps them.
-
-    Args:
-        driver: Performs what is not a matter of the others.
-        seed: Decides who goes next.
-    """
+    """Drives flows one effect at a time, with turns and flights as a transport keeps them."""
 
     def __init__(self, driver, seed=0):
         self._driver = driver

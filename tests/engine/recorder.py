@@ -7,12 +7,7 @@ from ferry_sdk.types import JournalEntry
 
 
 class Notes:
-    """A journal in memory, whose intents, states and details are kept by the entry's id.
-
-    Args:
-        refusal: Raised instead of taking an intent.
-        failure: Raised instead of taking an outcome.
-    """
+    """Keeps all by the entry's id, or raises: `refusal` at an intent, `failure` at an outcome."""
 
     def __init__(self, *, refusal=None, failure=None):
         self._refusal = refusal

@@ -41,15 +41,7 @@ every_operation = each("name", OPERATIONS)
 
 @dataclass(frozen=True)
 class Row:
-    """A failure and what the contract says about it.
-
-    Attributes:
-        failure: A reply, or what makes a failure of the network.
-        again: What is sent again.
-        kind: The error of a call that is not, or that ends with it.
-        write_kind: The error of a write that is not sent again, where it is another.
-        wait: The exact wait before the next attempt; None is the backoff's.
-    """
+    """A failure, what is sent again after it, the errors of reads and writes, the exact wait."""
 
     failure: Any
     again: str

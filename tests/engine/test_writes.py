@@ -9,15 +9,13 @@ import pytest
 
 import ferry_sdk as sdk
 from ferry_sdk import SAFETY, FerryError, OutcomeUnknownError, PenaltyExceededError
-from ferry_sdk._engine.context import Session
 from ferry_sdk._engine.effects import RunBlocking, Send
 from ferry_sdk.types import OutcomeDetails
 from tests.engine.failures import refused, reset, timed_out, undecodable
 from tests.engine.recorder import Notes, entry, kinds
-from tests.engine.replies import Script, booking, good, reply, scripted_driver, ticket
+from tests.engine.replies import booking, good, reply, scripted_driver, ticket
 from tests.engine.writes import ANSWERS, SHOWN, every_shown, every_write
 from tests.support.cases import case
-from tests.support.driven import Driver
 from tests.support.operations import OPERATIONS, described
 from tests.support.samples import CANCELLATION_FEE
 from tests.support.tables import each
@@ -453,33 +451,24 @@ def test_an_intent_that_is_on_record_too_late_is_taken_back_and_nothing_sent(nam
     assert driver.requests == []
 
 
-class Leaving(Driver):
-    """Leaves the first consultation, when it has just been done or while it goes on unheard."""
-
-    def __init__(self, stop, *, is_late):
-        super().__init__(Script(), Session(stage="bare"))
-        self._stop, self._is_late = stop, is_late
-        self.unheard = None
-
-    def perform(self, effect):
-        if isinstance(effect, RunBlocking) and self.unheard is None:
-            self.unheard = effect
-            if self._is_late:
-                effect.function()
-            raise self._stop
-        return super().perform(effect)
-
-
 @each("stop", [sdk.RequestTimeoutError("the deadline has passed"), KeyboardInterrupt()])
 @each("is_late", [False, True])
 @every_write
-def test_an_intent_that_nobody_waits_for_is_taken_back(name, is_late, stop):
-    notes, driver = Notes(), Leaving(stop, is_late=is_late)
-    error = driver.error(type(stop), name, journal=notes)
-    assert error is stop
+def test_an_intent_that_nobody_waits_for_is_taken_back(name, is_late, stop, monkeypatch):
+    def leave(effect):
+        if not isinstance(effect, RunBlocking) or unheard:
+            return perform(effect)
+        unheard.append(effect)
+        if is_late:
+            effect.function()
+        raise stop
+
+    notes, driver, unheard = Notes(), scripted_driver(), []
+    perform = driver.perform
+    monkeypatch.setattr(driver, "perform", leave)
+    assert driver.error(type(stop), name, journal=notes) is stop
     if not is_late:
         assert notes.states == {}
-        assert driver.unheard is not None
-        driver.unheard.function()
+        unheard[0].function()
     assert notes.states == {"entry-1": "not_sent"}
     assert driver.requests == []
