@@ -27,9 +27,6 @@ def ask_ports(ferry):
     return ferry.catalogue.ports()
 
 
-# ---- arguments and environment ----------------------------------------------------------------
-
-
 def payment_of(clients, **settings):
     """Return the request of a payment made with these settings."""
     service = Exchanges(httpx.Response(200, json={"ticket_id": "t-1", "payment_status": "paid"}))
@@ -82,9 +79,6 @@ def test_plain_http_is_fine_on_this_machine_and_needs_to_be_allowed_elsewhere(ho
 @each("url", [URL, f"{URL}/", f"{URL}//", f"{URL}/gateway/"])
 def test_an_address_may_have_a_path_and_slashes_at_its_end(clients, url):
     assert str(request_of(clients, base_url=url).url) == f"{url.rstrip('/')}/api/port"
-
-
-# ---- on the wire, and views --------------------------------------------------------------------
 
 
 def test_a_header_is_sent_once_however_it_is_written(clients):
@@ -189,9 +183,6 @@ def test_a_callers_own_http_client_stays_open(clients):
         ask_ports(ferry)
     assert not http_client.is_closed
     ask_ports(ferry)
-
-
-# ---- correlation ------------------------------------------------------------------------------
 
 
 def correlation_ids(service):

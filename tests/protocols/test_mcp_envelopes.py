@@ -281,10 +281,17 @@ def test_an_error_may_bear_any_id_and_comes_without_a_result(clients, carrier):
 
 
 @each("status", [200, 201, 400, 404, 406, 418, 500, 503])
-def test_a_result_counts_at_any_status(clients, carrier, status):
+def test_a_result_counts_at_any_status_and_in_a_batch(clients, carrier, status):
     server = Scripted(carried(carrier, status, result=structured(BOOKING)))
     assert book(server.client(clients)).booking_id == "b1"
     assert server.methods == ONCE
+    for beside in ([], [{"jsonrpc": "2.0", "method": "x"}]):
+
+        def batch(message, beside=beside):
+            whole = carried("json", result=structured(BOOKING))(message)
+            return httpx.Response(status, json=[*beside, whole.json()])
+
+        assert book(Scripted(batch).client(clients)).booking_id == "b1"
 
 
 ACCESS = [(401, sdk.AuthenticationError), (403, sdk.PermissionDeniedError)]
@@ -314,15 +321,6 @@ def test_a_refused_token_comes_before_whatever_is_said(clients, carrier, status,
         server = Scripted(carried(carrier, status, **members))
         assert caught(error, book, server.client(clients)).outcome == "rejected"
         assert server.methods == ONCE
-
-
-@each("beside", [[], [{"jsonrpc": "2.0", "method": "x"}]])
-def test_the_reply_is_found_in_a_batch(clients, beside):
-    def batch(message):
-        whole = carried("json", result=structured(BOOKING))(message)
-        return httpx.Response(200, json=[*beside, whole.json()])
-
-    assert book(Scripted(batch).client(clients)).booking_id == "b1"
 
 
 @each("status", [200, 400, 404, 409, 422])

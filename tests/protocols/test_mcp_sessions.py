@@ -258,10 +258,7 @@ def test_a_handshake_that_fails_before_a_write_is_tried_again(trouble, kind):
     assert error.outcome == "not_sent"
     assert [attempt.sent for attempt in error.attempts] == [False, False, False]
     assert driven.methods == ["initialize"] * 3
-
-
-def test_a_write_lost_after_the_handshake_is_unknown_all_the_same():
-    driven = Driven(opening(), slow)
+    driven = Driven(opening(), cut)  # after the handshake the write is unknown all the same
     caught(sdk.OutcomeUnknownError, driven.call, BOOK)
     assert driven.methods == ONCE
 

@@ -31,9 +31,6 @@ def issue_ticket(ferry, **which):
     return ferry.bookings.confirm(booked(ferry, **which).booking_id).ticket_id
 
 
-# ---- from the service's own address -----------------------------------------------------------
-
-
 def test_a_voucher_is_saved_under_its_path_and_read_without_a_file(both, tmp_path, monkeypatch):
     class Somewhere:
         """A path of nobody's own kind."""
@@ -80,9 +77,6 @@ def test_a_file_that_broke_off_is_fetched_again(both, ferry_sandbox, tmp_path, f
     assert path.read_bytes().rstrip().endswith(b"%%EOF")
     assert ferry_sandbox.counters.requests["voucher.file"] == 3
     ferry_sandbox.counters.reset()
-
-
-# ---- the token stays at home ------------------------------------------------------------------
 
 
 class Web:
@@ -193,26 +187,18 @@ def test_redirects_without_end_and_foreign_refusals_are_given_up(clients, tmp_pa
         assert not list(tmp_path.iterdir())
 
 
-pieces = st.sampled_from(
-    [
-        *("ferry.example", "evil.example", "FERRY.EXAMPLE", "@", ":443", ":8443", ":", "\\", "/"),
-        *("#", "?", ".", "%2f", "%40", "[::1]", " ", "\t", "\n", "ferry\u3002example", "\uff0f"),
-        *("\u2100", "%00", "&", ";", "..", "user:pw@", "xn--", "[", "]", "\u017f"),
-    ]
+STARTS = ("https://", "HTTPS://", "http://", "https:/", "//", "https:///", " https://")
+PIECES = (
+    *("ferry.example", "evil.example", "FERRY.EXAMPLE", "@", ":443", ":8443", ":", "\\", "/"),
+    *("#", "?", ".", "%2f", "%40", "[::1]", " ", "\t", "\n", "ferry\u3002example", "\uff0f"),
+    *("\u2100", "%00", "&", ";", "..", "user:pw@", "xn--", "[", "]", "\u017f"),
 )
+rests = st.lists(st.sampled_from(PIECES), max_size=6).map("".join) | st.text(max_size=20)
+addresses = st.builds("{}{}".format, st.sampled_from(STARTS), rests) | st.text(max_size=20)
+pages = st.none() | st.builds(redirect, addresses, st.sampled_from([200, 302, 404]))
 
 
-starts = st.sampled_from(
-    ["https://", "HTTPS://", "http://", "https:/", "//", "https:///", " https://"]
-)
-rests = st.lists(pieces, max_size=6).map("".join) | st.text(max_size=20)
-addresses = st.builds("{}{}".format, starts, rests) | st.text(max_size=20)
-
-
-@given(
-    url=addresses,
-    page=st.none() | st.builds(redirect, addresses, st.sampled_from([200, 302, 404])),
-)
+@given(url=addresses, page=pages)
 @example(url="https://evil.example\\@ferry.example/", page=None)
 @example(url="https://ferry.example\\@evil.example/", page=None)
 @example(url="https://ferry.example\t@evil.example/", page=None)
@@ -230,9 +216,6 @@ def test_whatever_the_address_the_token_reaches_only_the_service(tmp_path_factor
         assert request.url.scheme == "https"
         if TOKEN in str(request.headers.raw):
             assert (request.url.host, request.url.port) == ("ferry.example", None)
-
-
-# ---- the file is whole or not there -----------------------------------------------------------
 
 
 def save(clients, path, content=PDF):
@@ -266,7 +249,7 @@ def test_neither_another_content_nor_a_disk_that_fails_changes_what_was_there(
 @pytest.mark.parametrize("kind", ["folder", "FIFO", "socket", "device"])
 def test_what_is_no_file_is_refused_and_stays(clients, tmp_path, kind, monkeypatch):
     there = tmp_path / "v.pdf"
-    ends = os.openpty() if kind == "device" else ()  # a wrong client would replace it
+    ends = os.openpty() if kind == "device" else ()  # of the test's own
     if kind == "folder":
         there.mkdir()
     elif kind == "FIFO":
