@@ -60,7 +60,7 @@ def test_amounts_that_are_one_float_stay_apart():
 
 @each("is_stream", [False, True])
 @each("is_text", [False, True])
-def test_mcp_has_every_digit_in_every_envelope(clients, is_text, is_stream):
+def test_both_protocols_have_every_digit_in_every_envelope(clients, is_text, is_stream):
     def service(request):
         if b"initialize" in request.content:
             return httpx.Response(405)
@@ -76,9 +76,6 @@ def test_mcp_has_every_digit_in_every_envelope(clients, is_text, is_stream):
 
     called = client_of(clients, service).mcp.call_tool("total", {})
     assert repr(called["total"]) == LONG
-
-
-def test_rest_has_every_digit(clients):
     body = wire(BOOKING_CANCELLATION | {"refund_amount": int(FACE)}, LONG)
     ferry = client_of(clients, lambda _: httpx.Response(201, content=body))
     assert str(ferry.bookings.cancel("b-1").refund_amount) == LONG

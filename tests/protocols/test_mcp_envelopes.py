@@ -144,18 +144,14 @@ def test_a_result_without_the_record_is_unexpected_and_for_a_write_unknown(
     assert error.request.path == "/mcp tools/call create_booking"
 
 
-@each(
-    ("call", "result", "words"),
-    [
-        (view, content(), "empty"),
-        (view, {"resultType": "input_required", "inputRequests": {}}, "asks for more input"),
-        *((search, content(text(words)), "") for words in ("null", "Nothing sails.", "7")),
-    ],
-)
-def test_an_unexpected_result_is_named(clients, carrier, call, result, words):
-    server = Scripted(carried(carrier, result=result))
-    error = caught(UnexpectedResponseError, call, server.client(clients, max_retries=0))
-    assert words in str(error)
+def test_an_unexpected_result_is_named(clients, carrier):
+    more = {"resultType": "input_required", "inputRequests": {}}
+    views = (view, content(), "empty"), (view, more, "asks for more input")
+    searches = ((search, content(text(words)), "") for words in ("null", "Nothing sails.", "7"))
+    for call, result, words in (*views, *searches):
+        server = Scripted(carried(carrier, result=result))
+        error = caught(UnexpectedResponseError, call, server.client(clients, max_retries=0))
+        assert words in str(error)
 
 
 @each(
@@ -215,20 +211,17 @@ def test_a_failure_is_found_wherever_it_hides(clients, carrier, call, told, kind
             assert server.methods == ONCE
 
 
-@each(
-    ("result", "message"),
-    [
+def test_a_failure_without_a_code_is_told_in_its_words(clients, carrier):
+    for result, message in (
         (content(text("Error executing tool view_ticket: no luck"), isError=True), "no luck"),
         (content(text("No"), text("luck"), isError=True), "No luck"),
         (content(isError=True), "the tool failed"),
         (structured({"reason": "no luck"}, isError=True), "the tool failed"),
-    ],
-)
-def test_a_failure_without_a_code_is_told_in_its_words(clients, carrier, result, message):
-    server = Scripted(carried(carrier, result=result))
-    error = caught(APIError, view, server.client(clients))
-    assert (error.message, error.code) == (message, None)
-    caught(OutcomeUnknownError, book, Scripted(carried(carrier, result=result)).client(clients))
+    ):
+        answer = carried(carrier, result=result)
+        error = caught(APIError, view, Scripted(answer).client(clients))
+        assert (error.message, error.code) == (message, None)
+        caught(OutcomeUnknownError, book, Scripted(answer).client(clients))
     bare = Scripted(carried(carrier, result={"error": True, "code": "TICKET_VIEW_ERROR"}))
     error = caught(sdk.TicketViewError, view, bare.client(clients))
     assert error.message == "TICKET_VIEW_ERROR", "without a message the code is told"
@@ -427,6 +420,9 @@ def test_a_content_that_cannot_be_read_is_unexpected(clients, carrier):
         with case(item):
             caught(UnexpectedResponseError, client.mcp.ports)
     assert client.mcp.read_resource(URI) == "Hello"
+    for result in (failure("X", "no"), contents({"text": json.dumps(failure())})):
+        with pytest.raises(APIError):  # an error object is no catalogue
+            Scripted(carried(carrier, result=result)).client(clients).mcp.ports()
 
 
 @each("code", [-32602, -32002, 0, -32601])
@@ -436,12 +432,6 @@ def test_an_unknown_resource_is_not_found(clients, carrier, code):
     with pytest.raises(NotFoundError, match="Unknown resource"):
         server.client(clients).mcp.read_resource(URI)
     assert server.methods == ["initialize", "resources/read"]
-
-
-@each("result", [failure("X", "no"), contents({"text": json.dumps(failure())})])
-def test_an_error_object_is_no_catalogue(clients, carrier, result):
-    with pytest.raises(APIError):
-        Scripted(carried(carrier, result=result)).client(clients).mcp.ports()
 
 
 def test_pages_are_one_list(clients, carrier):

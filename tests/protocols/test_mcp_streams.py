@@ -133,14 +133,9 @@ def test_the_first_reply_counts_and_what_follows_is_not_read(error_id):
         listener = ReplyListener(MINE)
         assert listener.feed(HEAD, stream.encode())
         assert listener.reply == replies[0]
-
-
-def test_a_body_that_is_no_stream_is_not_listened_to():
-    head = Head(200, Headers([("content-type", "application/json")]))
-    message = {"jsonrpc": "2.0", "id": MINE, "result": {}}
     listener = ReplyListener(MINE)
-    assert not listener.feed(head, f"data: {json.dumps(message)}\n\n".encode())
-    assert listener.finish() is None
+    assert not listener.feed(Head(200, Headers([("content-type", "text/plain")])), stream.encode())
+    assert listener.finish() is None, "a body that is no stream is not listened to"
 
 
 def test_a_stream_left_open_is_answered_at_once(both, ferry_sandbox, creation):
