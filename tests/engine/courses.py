@@ -1,35 +1,160 @@
 """One course of a write: the result of each effect of its flow is chosen by the test."""
 
-from __future__ import annotations
-
 import json
 import random
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from functools import cache
 
-from ferry_sdk import (
-    ConfigurationError,
-    ConnectionFailedError,
-    FerryError,
-    JournalError,
-    RequestTimeoutError,
-    UnresolvedWriteError,
-)
+import ferry_sdk as sdk
+from ferry_sdk import FerryError, RequestTimeoutError
 from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import CallUser, Exclusive, RunBlocking, Send, Sleep
 from ferry_sdk._engine.flow import run
 from ferry_sdk._engine.settings import Secret
 from ferry_sdk._transport.single_flight import SharedCall
-from tests.engine.kinds import GUARDS, SEEN, UNSEEN, answer, answer_of_another, describe_call, path
 from tests.engine.recorder import Notes, entry
-from tests.engine.replies import good, reply
-from tests.support.driven import SETTINGS
+from tests.engine.replies import booking, good, reply, ticket
+from tests.engine.writes import ANSWERS, SHOWN
+from tests.support.driven import SETTINGS, Driver
+from tests.support.operations import described
+from tests.support.samples import CANCELLATION_FEE
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+_NEEDED = {"id", "booking_id", "booking_reference", "stage", "status", "total_price", "currency"}
+_NEEDED |= {"payment_status", "ticket_number", "tickets"}
 
-    from tests.engine.choices import Choices
-    from tests.engine.kinds import Kind
+
+def _brief(record):
+    """Return the fields that matter of a booking or ticket; the others only take time to parse."""
+    brief = {name: value for name, value in record.items() if name in _NEEDED}
+    if "tickets" in brief:
+        brief["tickets"] = [_brief(one) for one in brief["tickets"]]
+    return brief
+
+
+SEEN = {name: _brief(record) for name, record in SHOWN.items()}
+"""Of each write that a read shows, what the read shows when it is done."""
+UNSEEN = {
+    name: _brief(ticket("Pending") if "id" in record else booking("payment_due"))
+    for name, record in SHOWN.items()
+}
+_LIMITS = {"max_penalty": 50, "min_refund": 100, "currency": "EUR"}
+_FEES = {
+    "good": CANCELLATION_FEE,
+    "other": CANCELLATION_FEE | {"penalty_amount": 51},
+    "there": CANCELLATION_FEE | {"ticket_status": "Canceled"},
+}
+GUARDS = {
+    "bookings.confirm": (
+        {"expect_total": "148.18", "currency": "EUR"},
+        {"good": booking(), "other": booking(total_price=150), "there": SEEN["bookings.confirm"]},
+    ),
+    "bookings.cancel": (_LIMITS, _FEES),
+    "tickets.cancel": (_LIMITS, _FEES),
+}
+"""Of each write that can be guarded: how, and what is read: what lets it leave (``good``), what
+holds it back, and what says that it is done already (``there``)."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How the call of a course is made."""
+
+    name: str
+    has_journal: bool = False
+    is_guarded: bool = False
+    """Whether something is read before the write leaves."""
+    deadline: float | None = None
+    has_function: bool = False
+    """Whether a function gives the token."""
+    stage: str = "bare"
+    """What is known of the MCP session."""
+
+
+def kinds(name):
+    """Yield the variants of a write."""
+    for has_journal in (True, False):
+        for deadline in (None, 1.0):
+            yield Kind(name, has_journal, deadline=deadline)
+        if name in GUARDS:
+            yield Kind(name, has_journal, is_guarded=True)
+    if name == "bookings.confirm":
+        yield Kind(name, has_journal=True, is_guarded=True, deadline=1.0)
+    if name in {"bookings.create", "bookings.confirm", "mcp.create_booking"}:
+        yield Kind(name, has_journal=True, has_function=True)
+    if name == "mcp.create_booking":
+        yield Kind(name, has_journal=True, stage="open")
+        yield Kind(name, stage="unknown")
+
+
+@cache
+def describe_call(name, *, is_guarded):
+    """Return the description of a call."""
+    return described(name, **(GUARDS[name][0] if is_guarded else {}))
+
+
+@cache
+def answer(name):
+    """Return the reply of the service to a successful write."""
+    subject = described(name).write.subject
+    known = {key: value for key, value in subject.items() if key in ANSWERS[name]}
+    return {**ANSWERS[name], **known}
+
+
+@cache
+def path(name):
+    """Return the path of the write below the base URL."""
+    return described(name).call.digest().path
+
+
+@cache
+def answer_of_another(name):
+    """Return the result of another call of the same write."""
+    driver = Driver(good(answer(name)), Session(stage="bare"))
+    context = Context.start(SETTINGS, driver.session, name, clock=driver.clock, now=driver.calendar)
+    return driver.walk(run(described(name), context))
+
+
+class Choices:
+    """A tree of choices, walked depth-first, so that every course is taken once.
+
+    The first of the options at each point is what goes well; any other is a trouble, of which a
+    course has at most so many.
+    """
+
+    def __init__(self, most):
+        self._most = most
+        self._taken = []
+        self._sizes = []
+        self._at = 0
+        self.left = most
+
+    def __iter__(self):
+        """Begin course after course, until all were taken."""
+        while True:
+            self._at, self.left = 0, self._most
+            yield
+            assert self._at == len(self._taken), "a course is the same when it is taken again"
+            while self._taken and self._taken[-1] + 1 == self._sizes[-1]:
+                self._taken.pop()
+                self._sizes.pop()
+            if not self._taken:
+                return
+            self._taken[-1] += 1
+
+    def choose(self, options):
+        """One of the options; another when the same point is reached again."""
+        if not self.left or len(options) == 1:
+            return options[0]
+        if self._at == len(self._taken):
+            self._taken.append(0)
+            self._sizes.append(len(options))
+        assert self._sizes[self._at] == len(options), "a course is the same when taken again"
+        chosen = self._taken[self._at]
+        self._at += 1
+        if chosen:
+            self.left -= 1
+        return options[chosen]
+
 
 BEGAN = 1e9
 """When a course begins: so far ahead of the machine's clock that no real wait comes to its end."""
@@ -57,7 +182,7 @@ class Record(Notes):
             self._course.is_known = True
             self._course.effects += came.endswith("done")
             self.states["entry-7"] = "unknown"
-            raise UnresolvedWriteError(entry(intent.operation, **intent.subject))
+            raise sdk.UnresolvedWriteError(entry(intent.operation, **intent.subject))
         self._fail_if(came == "not kept")
         entry_id = super().begin(intent)
         self._fail_if(came == "kept unsaid")
@@ -74,62 +199,47 @@ class Record(Notes):
     def _fail_if(self, fails):
         if fails:
             self._course.is_record_troubled = True
-            raise JournalError("no disk")
+            raise sdk.JournalError("no disk")
 
 
 @dataclass
 class Course:
-    """What happens to one call.
-
-    Args:
-        kind: How it is made.
-        choices: What is chosen.
-        stops: How often it may be interrupted, at the most.
-        interruption: By what.
-        stops_at_clock: Whether it may be interrupted wherever it asks for the time.
-
-    Attributes:
-        effects: How often the service has done it.
-        said: Of each time it was sent, whether it left, the status of the reply, and whether the
-            service refused it so that the caller knows.
-        is_stopped: Whether it was interrupted.
-        is_joined: Whether another call's request for the same was joined.
-        is_other_in_doubt: Whether that may have happened, as far as the caller can know.
-        is_known: Whether the same write was on record and unresolved.
-        was_done: Whether the service had done it before this call.
-        is_record_troubled: Whether the journal failed, was late, or was interrupted.
-        is_past_guard: Whether what is read from now on looks for the effect.
-        now: What the monotonic clock says.
-        went: What was chosen.
-        later: What blocking work is done when nobody waits for it any more.
-    """
+    """What happens to one call, as it is chosen."""
 
     kind: Kind
     choices: Choices
     stops: int
+    """How often it may still be interrupted."""
     interruption: type[BaseException]
     stops_at_clock: bool = False
+    """Whether it may be interrupted wherever it asks for the time."""
     effects: int = 0
-    said: list[tuple[bool, int | None, bool]] = field(default_factory=list)
+    """How often the service has done it."""
+    said: list = field(default_factory=list)
+    """Of each time it was sent: whether it left, the reply's status, whether it was refused."""
     is_stopped: bool = False
     is_joined: bool = False
     is_other_in_doubt: bool = False
+    """Whether the call that was joined may have happened, as far as the caller can know."""
     is_known: bool = False
+    """Whether the same write was on record and unresolved."""
     was_done: bool = False
+    """Whether the service had done it before this call."""
     is_record_troubled: bool = False
     is_past_guard: bool = False
+    """Whether what is read from now on looks for the effect."""
     now: float = BEGAN
-    went: list[str] = field(default_factory=list)
-    later: list[Callable[[], object]] = field(default_factory=list)
+    went: list = field(default_factory=list)
+    """What was chosen."""
+    later: list = field(default_factory=list)
+    """What blocking work is done when nobody waits for it any more."""
 
     def __post_init__(self):
         random.seed(0)  # of the pauses, which a course taken again has to repeat
         self.journal = Record(self) if self.kind.has_journal else None
-        self.session = Session(stage=self.kind.stage)
-        if self.kind.stage == "open":
-            self.session = Session(
-                stage="open", id="s-1", version="2025-11-25", opened_at=BEGAN, generation=1
-            )
+        known = {"id": "s-1", "version": "2025-11-25", "opened_at": BEGAN, "generation": 1}
+        stage = self.kind.stage
+        self.session = Session(stage=stage, **(known if stage == "open" else {}))
 
     @property
     def has_left(self):
@@ -150,16 +260,11 @@ class Course:
     def steps(self):
         """The call's flow."""
         kind = self.kind
-        settings = replace(
-            SETTINGS,
-            journal=self.journal,
-            deadline=kind.deadline,
-            max_retries=1,
-            token=Secret((lambda: "token") if kind.has_function else "token"),
-        )
-        self.context = Context.start(
-            settings, self.session, kind.name, clock=self.clock, now=self.calendar
-        )
+        token = Secret((lambda: "token") if kind.has_function else "token")
+        changes = {"journal": self.journal, "deadline": kind.deadline, "token": token}
+        settings = replace(SETTINGS, max_retries=1, **changes)
+        clocks = {"clock": self.clock, "now": self.clock}
+        self.context = Context.start(settings, self.session, kind.name, **clocks)
         operation = describe_call(kind.name, is_guarded=kind.is_guarded)
         return (yield from run(operation, self.context)).raw()
 
@@ -174,56 +279,31 @@ class Course:
         self.went.append(came)
         return came
 
-    def stop(self):
-        """Interrupt the call."""
-        self.stops -= 1
-        self.is_stopped = True
-        raise self.interruption
-
     def clock(self):
-        """The monotonic clock; whoever reads it may be interrupted there."""
+        """Either clock; whoever reads it may be interrupted there."""
         if self.stops_at_clock:
-            self._stop_if(self.choose("go on", "stop"))
+            self._end_if(self.choose("go on", "stop"), None)
         return self.now
-
-    def calendar(self):
-        """Seconds since 1970."""
-        return self.clock()
 
     def perform(self, effect):
         """Perform what is no matter of other calls, as it is chosen."""
-        match effect:
-            case Send():
-                return self._send(effect)
-            case Sleep(seconds):
-                return self._sleep(seconds)
-            case CallUser(function):
-                return self._ask(effect, function)
-            case RunBlocking():
-                return self._consult(effect)
-        raise NotImplementedError(effect)
+        of_effects = {Send: self._send, Sleep: self._sleep, CallUser: self._ask}
+        return (of_effects | {RunBlocking: self._consult})[type(effect)](effect)
 
     def meet(self, effect):
         """What is had from another call; None: the steps are the call's own to take."""
         if isinstance(effect, Exclusive):
-            if self.choose("mine", "late") == "late":
-                self._wait_until(effect.until)
-                raise RequestTimeoutError("the deadline has passed")
-            return None
+            return self._end_if(self.choose("mine", "late"), effect.until)
         self.is_past_guard = True
-        came = self.choose(
-            "lead", "done", "not_sent", "rejected", "unknown", "unknown, done", "fell",
-            "fell, done", "late", "late, done", "stop", "stop, done",
-        )  # fmt: skip
+        doubts = [f"{came}{end}" for came in ("fell", "late", "stop") for end in ("", ", done")]
+        said = ("done", "not_sent", "rejected", "unknown", "unknown, done")
+        came = self.choose("lead", *said, *doubts)
         if came == "lead":
             return None
         self.is_joined = True
         self.effects += came.endswith("done")
         self.is_other_in_doubt |= came not in {"done", "not_sent", "rejected"}
-        self._stop_if(came)
-        if came.startswith("late"):
-            self._wait_until(effect.until)
-            raise RequestTimeoutError("the deadline has passed", outcome="unknown")
+        self._end_if(came, effect.until, "unknown")
         flight = SharedCall()
         if came == "done":
             flight.complete(effect.key, answer_of_another(self.kind.name))
@@ -235,28 +315,28 @@ class Course:
             flight.fail(effect.key, failure)
         return (flight.result.outcome(),)
 
-    def _stop_if(self, came):
+    def _end_if(self, came, until, outcome="not_sent"):
+        """Interrupt the call, or have its deadline pass, where that was chosen."""
         if came.startswith("stop"):
-            self.stop()
+            self.stops -= 1
+            self.is_stopped = True
+            raise self.interruption
+        if came.startswith("late"):
+            assert until is not None
+            self.now = max(self.now, until)
+            raise RequestTimeoutError("the deadline has passed", outcome=outcome)
 
-    def _wait_until(self, until):
-        assert until is not None
-        self.now = max(self.now, until)
-
-    def _sleep(self, seconds):
+    def _sleep(self, effect):
         came = self.choose("slept", "closed", "stop")
-        self._stop_if(came)
+        self._end_if(came, None)
         if came == "closed":
-            raise ConfigurationError("the client is closed")
-        self.now += seconds
+            raise sdk.ConfigurationError("the client is closed")
+        self.now += effect.seconds
 
-    def _ask(self, effect, function):
+    def _ask(self, effect):
         came = self.choose("given", "no token", "late", "stop")
-        self._stop_if(came)
-        if came == "late":
-            self._wait_until(effect.until)
-            raise RequestTimeoutError("the deadline has passed")
-        return "two\nlines" if came == "no token" else function()
+        self._end_if(came, effect.until)
+        return "two\nlines" if came == "no token" else effect.function()
 
     def _consult(self, effect):
         came = self.choose("done", "late now", "late after", "late never", "stop", "stop after")
@@ -269,26 +349,19 @@ class Course:
                     raise
         if came == "late after":
             self.later.append(effect.function)
-        if came.startswith("late"):
-            self._wait_until(effect.until)
-            raise RequestTimeoutError("the deadline has passed")
-        self._stop_if(came)
+        self._end_if(came, effect.until)
         return value
 
     def _send(self, effect):
         effect.is_handed_over = effect.is_own = effect.is_followed = True
         request = effect.request
         message = json.loads(request.content or b"{}") if request.rpc_method else {}
-        name = self.kind.name
         if request.rpc_method not in (None, "tools/call"):
-            came = self._of_session(effect)
-        elif request.rpc_method and message["params"]["name"] == "view_ticket":
-            came = self._of_read(effect)
-        elif request.rpc_method or request.url.endswith(path(name)):
-            came = self._of_write(effect)
-        else:
-            came = self._of_read(effect)
-        return came(request)
+            return self._of_session(effect)(request)
+        is_view = request.rpc_method and message["params"]["name"] == "view_ticket"
+        if not is_view and (request.rpc_method or request.url.endswith(path(self.kind.name))):
+            return self._of_write(effect)(request)
+        return self._of_read(effect)(request)
 
     def _of_session(self, effect):
         if effect.request.rpc_method != "initialize":
@@ -297,7 +370,8 @@ class Course:
         came = self._choose_reply(effect, "open", "404", "503")
         if came != "open":
             return lambda _: reply(int(came))
-        return _initialize_reply
+        result = {"protocolVersion": "2025-11-25"}
+        return lambda request: _rpc_reply(request, 200, {"result": result}, mcp_session_id="s-2")
 
     def _of_read(self, effect):
         name = self.kind.name
@@ -331,7 +405,8 @@ class Course:
         if came == "unreadable":
             return lambda _: reply(200)
         if came == "gone":
-            return _session_gone
+            error = {"code": -32001, "message": "Session not found"}
+            return lambda request: _rpc_reply(request, 404, {"error": error})
         return lambda _: reply(int(came))
 
     def _choose_reply(self, effect, *options, is_write=False):
@@ -351,28 +426,15 @@ class Course:
             self.effects += came.endswith("done")
             status = int(said) if said.isdigit() else STATUS.get(said)
             self.said.append((left, status, said in (*REFUSALS, "gone")))
-        self._stop_if(said)
-        if said.startswith("late"):
-            self._wait_until(effect.until)
-            raise RequestTimeoutError(
-                "the deadline has passed", outcome="unknown" if left else "not_sent"
-            )
+        self._end_if(said, effect.until, "unknown" if left else "not_sent")
         self.now += LATENCY
         if said == "not sent":
-            raise ConnectionFailedError("refused", outcome="not_sent")
+            raise sdk.ConnectionFailedError("refused", outcome="not_sent")
         if said == "lost":
-            raise ConnectionFailedError("reset", outcome="unknown")
+            raise sdk.ConnectionFailedError("reset", outcome="unknown")
         return said
 
 
-def _initialize_reply(request):
-    message = json.loads(request.content or b"")
-    result = {"protocolVersion": "2025-11-25"}
-    body = {"jsonrpc": "2.0", "id": message["id"], "result": result}
-    return reply(200, body, mcp_session_id="s-2")
-
-
-def _session_gone(request):
-    message = json.loads(request.content or b"null")
-    error = {"code": -32001, "message": "Session not found"}
-    return reply(404, {"jsonrpc": "2.0", "id": (message or {}).get("id"), "error": error})
+def _rpc_reply(request, status, members, **headers):
+    message = json.loads(request.content or b"null") or {}
+    return reply(status, {"jsonrpc": "2.0", "id": message.get("id"), **members}, **headers)

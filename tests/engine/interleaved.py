@@ -1,26 +1,13 @@
 """Several flows of one client driven at once, their steps in an order that a test chooses."""
 
-from __future__ import annotations
-
 from random import Random
-from typing import TYPE_CHECKING, Any
 
 from ferry_sdk._engine.effects import Exclusive, SingleFlight
 from ferry_sdk._transport.single_flight import SharedCall, join_or_start
 
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    Course = Generator[None, None, Any]
-
 
 class Interleaved:
-    """Drives flows one effect at a time, with turns and flights as a transport keeps them.
-
-    Args:
-        driver: Performs what is not a matter of the others.
-        seed: Decides who goes next.
-    """
+    """Drives flows one effect at a time, with turns and flights as a transport keeps them."""
 
     def __init__(self, driver, seed=0):
         self._driver = driver
@@ -57,21 +44,15 @@ class Interleaved:
     def _perform(self, effect):
         yield
         if isinstance(effect, Exclusive):
-            return (yield from self._in_turn(effect))
-        if isinstance(effect, SingleFlight):
-            return (yield from self._together(effect))
-        return self._driver.perform(effect)
-
-    def _in_turn(self, effect):
-        while effect.key in self._turns:
-            yield
-        self._turns.add(effect.key)
-        try:
-            return (yield from self.course(effect.steps()))
-        finally:
-            self._turns.remove(effect.key)
-
-    def _together(self, effect):
+            while effect.key in self._turns:
+                yield
+            self._turns.add(effect.key)
+            try:
+                return (yield from self.course(effect.steps()))
+            finally:
+                self._turns.remove(effect.key)
+        if not isinstance(effect, SingleFlight):
+            return self._driver.perform(effect)
         flight = SharedCall()
         result = join_or_start(effect.key, flight)
         if result is not None:

@@ -1,6 +1,4 @@
-"""A recorder of writes in memory that can be made to fail."""
-
-from __future__ import annotations
+"""A journal in memory that can be made to fail."""
 
 from datetime import datetime, timezone
 
@@ -9,20 +7,10 @@ from ferry_sdk.types import JournalEntry
 
 
 class Notes:
-    """A journal in memory.
+    """Keeps all by the entry's id, or raises: `refusal` at an intent, `failure` at an outcome."""
 
-    Args:
-        refusal: Raised instead of taking an intent.
-        failure: Raised instead of taking an outcome.
-
-    Attributes:
-        intents: What was begun, by the entry's id.
-        states: How it stands.
-        details: What the last outcome named.
-    """
-
-    def __init__(self, *, api_error=None, failure=None):
-        self._refusal = api_error
+    def __init__(self, *, refusal=None, failure=None):
+        self._refusal = refusal
         self._failure = failure
         self.intents = {}
         self.states = {}
@@ -48,17 +36,15 @@ class Notes:
 def entry(operation, state="unknown", **subject):
     """Return the journal entry of a write."""
     moment = datetime(2027, 3, 1, 8, tzinfo=timezone.utc)
+    known = {"id": "entry-7", "correlation_id": "c-7", "fingerprint": "f-7"}
+    known |= {"method": "POST", "path": "/api/somewhere"}
     return JournalEntry(
-        id="entry-7",
         operation=operation,
-        method="POST",
-        path="/api/somewhere",
         subject=subject,
-        correlation_id="c-7",
-        fingerprint="f-7",
         state=state,
         created_at=moment,
         changed_at=moment,
+        **known,
     )
 
 

@@ -1,39 +1,30 @@
-"""Replies and failures of a scripted service, and drivers that receive them in order."""
-
-from __future__ import annotations
+"""Replies of a scripted service, and drivers that receive them in order."""
 
 import json
-from typing import TYPE_CHECKING
 
-from ferry_sdk import ConnectionFailedError, RequestTimeoutError, UnexpectedResponseError
 from ferry_sdk._engine.context import Session
 from ferry_sdk._engine.http import Headers, Reply
 from tests.support.driven import Driver
 from tests.support.samples import BOOKING, TICKET
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ferry_sdk._engine.http import Request
-
-    ScriptedReply = Reply | BaseException | Callable[[Request], Reply]
-
 
 class Script:
-    """Answers each request with the next of its replies, and all later ones with `then`."""
+    """Answers each request with the next of its replies, and all later ones with `then`.
+
+    A reply is a `Reply`, an exception to raise, or a function of the request that gives either.
+    """
 
     def __init__(self, *replies, then=None):
         self._left = list(replies)
         self._then = then
 
     def __call__(self, request):
-        scripted = self._left.pop(0) if self._left else self._then
-        if isinstance(scripted, BaseException):
-            raise scripted
-        if isinstance(scripted, Reply):
-            return scripted
-        assert scripted is not None, f"one request too many: {request.method} {request.url}"
-        return scripted(request)
+        said = self._left.pop(0) if self._left else self._then
+        assert said is not None, f"one request too many: {request.method} {request.url}"
+        said = said(request) if callable(said) else said
+        if isinstance(said, BaseException):
+            raise said
+        return said
 
 
 def scripted_driver(*replies, then=None):
@@ -71,28 +62,3 @@ def booking(stage="payment_due", *statuses, **changes):
 def ticket(status, name="t-1"):
     """A ticket of a status."""
     return TICKET | {"id": name, "status": status}
-
-
-def refused():
-    """Nothing was sent."""
-    return ConnectionFailedError("refused", outcome="not_sent")
-
-
-def pool_full():
-    """Nothing was sent."""
-    return RequestTimeoutError("no connection free", outcome="not_sent")
-
-
-def reset():
-    """It may have arrived."""
-    return ConnectionFailedError("reset", outcome="unknown")
-
-
-def timed_out():
-    """It may have arrived."""
-    return RequestTimeoutError("no reply", outcome="unknown")
-
-
-def undecodable():
-    """It arrived."""
-    return UnexpectedResponseError("not gzip")

@@ -1,52 +1,26 @@
 """What a call does about each failure, how often it is made, and what its deadline ends."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 import time_machine
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferry_sdk import (
-    SAFETY,
-    APIError,
-    ConfigurationError,
-    ConflictError,
-    ConnectionFailedError,
-    FerryError,
-    InvalidInputError,
-    NotFoundError,
-    OutcomeUnknownError,
-    RateLimitError,
-    ReadOnlyError,
-    RequestTimeoutError,
-    ServerError,
-    UnexpectedResponseError,
-    __version__,
-)
+import ferry_sdk as sdk
+from ferry_sdk import SAFETY, FerryError, NotFoundError, RateLimitError, RequestTimeoutError
 from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import CallUser, Exclusive, Send, SingleFlight, Sleep
 from ferry_sdk._engine.flow import run
 from ferry_sdk._engine.http import Reply, Timeout
 from ferry_sdk._engine.settings import Secret
 from ferry_sdk.types import Attempt
-from tests.engine.replies import (
-    booking,
-    good,
-    pool_full,
-    refused,
-    reply,
-    reset,
-    scripted_driver,
-    timed_out,
-    undecodable,
-)
+from tests.engine.failures import pool_full, refused, reset, timed_out, undecodable
+from tests.engine.replies import booking, good, reply, scripted_driver
 from tests.engine.writes import SHOWN
 from tests.support.cases import case
 from tests.support.driven import SETTINGS, Driven, replied
@@ -55,78 +29,66 @@ from tests.support.operations import OPERATIONS, described
 from tests.support.samples import BOOKING_CONFIRMATION, BOOKING_CREATED
 from tests.support.tables import each
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
 WAITS = ("bookings.wait", "tickets.wait_pdf")
 """They outlive failures, and have tests of their own."""
-
 READS = [name for name in OPERATIONS if SAFETY[name].is_read]
 WRITES = [name for name in OPERATIONS if not SAFETY[name].is_read]
 FOR_EXAMPLE = ("catalogue.ports", "bookings.confirm", "mcp.ports", "mcp.confirm_booking")
 NOT_FOUND = reply(404)
 """Ends every call at once, whatever its protocol."""
+every_operation = each("name", OPERATIONS)
 
 
 @dataclass(frozen=True)
 class Row:
-    """A failure and what the contract says about it.
+    """A failure, what is sent again after it, the errors of reads and writes, the exact wait."""
 
-    Attributes:
-        failure: A reply, or what makes a failure of the network.
-        read_again: Whether a read is sent again.
-        write_again: Whether a write is.
-        kind: The error of a read that is not, or that ends with it.
-        write_kind: The error of a write that is not sent again.
-        wait: The exact wait before the next attempt; None is the backoff's.
-    """
-
-    failure: Reply | Callable[[], FerryError]
-    read_again: bool
-    write_again: bool
+    failure: Any
+    again: str
     kind: type[FerryError]
-    write_kind: type[FerryError]
+    write_kind: type[FerryError] | None = None
     wait: float | None = None
 
-    def made(self):
-        return self.failure if isinstance(self.failure, Reply) else self.failure()
-
-    def again(self, name):
-        return self.read_again if SAFETY[name].is_read else self.write_again
+    def is_again(self, name):
+        return self.again == "both" or (self.again == "reads" and SAFETY[name].is_read)
 
     def error_of(self, name):
-        return self.kind if SAFETY[name].is_read else self.write_kind
+        return self.kind if SAFETY[name].is_read else self.write_kind or self.kind
 
 
-UNKNOWN = OutcomeUnknownError
-TABLE = {
-    "refused": Row(refused, True, True, ConnectionFailedError, ConnectionFailedError),
-    "pool full": Row(pool_full, True, True, RequestTimeoutError, RequestTimeoutError),
-    "429": Row(reply(429), True, True, RateLimitError, RateLimitError),
-    "429 after 7": Row(
-        reply(429, retry_after="7"), True, True, RateLimitError, RateLimitError, 7.0
-    ),
-    "429 now": Row(reply(429, retry_after="0"), True, True, RateLimitError, RateLimitError, 0.0),
-    "429 after 60": Row(
-        reply(429, retry_after="60"), True, True, RateLimitError, RateLimitError, 60.0
-    ),
-    "429 after 61": Row(reply(429, retry_after="61"), False, False, RateLimitError, RateLimitError),
-    "reset": Row(reset, True, False, ConnectionFailedError, UNKNOWN),
-    "time-out": Row(timed_out, True, False, RequestTimeoutError, UNKNOWN),
-    "408": Row(reply(408), True, False, APIError, UNKNOWN),
-    "500": Row(reply(500), True, False, ServerError, UNKNOWN),
-    "503 after 3": Row(reply(503, retry_after="3"), True, False, ServerError, UNKNOWN, 3.0),
-    "503 after 61": Row(reply(503, retry_after="61"), False, False, ServerError, UNKNOWN),
-    "599": Row(reply(599), True, False, ServerError, UNKNOWN),
-    "no JSON": Row(reply(200), True, False, UnexpectedResponseError, UNKNOWN),
-    "undecodable": Row(undecodable, True, False, UnexpectedResponseError, UNKNOWN),
-    "redirect": Row(reply(302), False, False, UnexpectedResponseError, UnexpectedResponseError),
-    "401": Row(reply(401), False, False, APIError, APIError),
-    "404": Row(NOT_FOUND, False, False, NotFoundError, NotFoundError),
-    "409": Row(reply(409), False, False, ConflictError, ConflictError),
-}
-every_row = each("row", TABLE.values())
+UNKNOWN, UNEXPECTED = sdk.OutcomeUnknownError, sdk.UnexpectedResponseError
+CONNECTION, TIME_OUT = sdk.ConnectionFailedError, RequestTimeoutError
+TABLE = [
+    Row(refused, "both", CONNECTION),
+    Row(pool_full, "both", TIME_OUT),
+    Row(reply(429), "both", RateLimitError),
+    Row(reply(429, retry_after="7"), "both", RateLimitError, wait=7.0),
+    Row(reply(429, retry_after="0"), "both", RateLimitError, wait=0.0),
+    Row(reply(429, retry_after="60"), "both", RateLimitError, wait=60.0),
+    Row(reply(429, retry_after="61"), "none", RateLimitError),
+    Row(reset, "reads", CONNECTION, UNKNOWN),
+    Row(timed_out, "reads", TIME_OUT, UNKNOWN),
+    Row(reply(408), "reads", sdk.APIError, UNKNOWN),
+    Row(reply(500), "reads", sdk.ServerError, UNKNOWN),
+    Row(reply(503, retry_after="3"), "reads", sdk.ServerError, UNKNOWN, 3.0),
+    Row(reply(503, retry_after="61"), "none", sdk.ServerError, UNKNOWN),
+    Row(reply(599), "reads", sdk.ServerError, UNKNOWN),
+    Row(reply(200), "reads", UNEXPECTED, UNKNOWN),
+    Row(undecodable, "reads", UNEXPECTED, UNKNOWN),
+    Row(reply(302), "none", UNEXPECTED),
+    Row(reply(401), "none", sdk.APIError),
+    Row(NOT_FOUND, "none", NotFoundError),
+    Row(reply(409), "none", sdk.ConflictError),
+]
+every_row = each("row", TABLE)
+
+
+def attempts_of(error, name):
+    return [attempt for attempt in error.attempts if attempt.operation == name]
+
+
+def sends_of(driver):
+    return [effect for effect in driver.effects if isinstance(effect, Send)]
 
 
 @every_row
@@ -135,90 +97,73 @@ def test_a_failure_is_repeated_as_the_contract_says(row):
         if name in WAITS:
             continue
         with case(name):
-            driver = scripted_driver(row.made(), then=NOT_FOUND)
+            driver = scripted_driver(row.failure, then=NOT_FOUND)
             error = driver.error(FerryError, name)
-            tried = [attempt for attempt in error.attempts if attempt.operation == name]
-            assert len(tried) == (2 if row.again(name) else 1)
+            assert len(attempts_of(error, name)) == (2 if row.is_again(name) else 1)
             assert len(error.attempts) == len(driver.requests)
-            if row.again(name):
+            if row.is_again(name):
                 assert type(error) is NotFoundError
                 (wait,) = driver.waits
                 assert wait == row.wait if row.wait is not None else 0 <= wait <= 0.5
             else:
                 assert isinstance(error, row.error_of(name))
                 assert driver.waits == []
-
-
-@each("name", WRITES)
-@each("row", [row for row in TABLE.values() if row.write_kind is UNKNOWN])
-def test_only_what_a_read_shows_is_read_back(name, row):
-    driver = scripted_driver(row.made(), then=NOT_FOUND)
-    error = driver.error(OutcomeUnknownError, name)
-    reads = [attempt.operation for attempt in error.attempts][1:]
-    assert reads == [proof.read for proof in SAFETY[name].confirmed_by][-1:]
+            if row.write_kind is UNKNOWN and name in WRITES:  # only what a read shows is read back
+                reads = [attempt.operation for attempt in error.attempts][1:]
+                assert reads == [proof.read for proof in SAFETY[name].confirmed_by][-1:]
 
 
 @every_row
 def test_no_more_attempts_than_allowed_follow_the_first(row):
     for name, max_retries in product(FOR_EXAMPLE, [0, 1, 3]):
         with case(name, max_retries):
-            count = max_retries + 1 if row.again(name) else 1
-            driver = scripted_driver(*(row.made() for _ in range(count)), then=NOT_FOUND)
+            count = max_retries + 1 if row.is_again(name) else 1
+            driver = scripted_driver(*[row.failure] * count, then=NOT_FOUND)
             error = driver.error(FerryError, name, max_retries=max_retries, correlation_id="c-1")
             assert isinstance(error, row.error_of(name))
-            tried = [attempt for attempt in error.attempts if attempt.operation == name]
-            assert len(tried) == count
+            assert len(attempts_of(error, name)) == count
             assert len(driver.waits) == count - 1
             assert (error.operation, error.correlation_id) == (name, "c-1")
-            failure = row.made()
-            if isinstance(failure, Reply):
-                refusal = 400 <= failure.status_code < 500 and failure.status_code != 408
-                assert error.outcome == ("rejected" if refusal else "unknown")
-                assert error.attempts[0].status_code == failure.status_code
+            if isinstance(row.failure, Reply):
+                status = row.failure.status_code
+                is_refusal = 400 <= status < 500 and status != 408
+                assert error.outcome == ("rejected" if is_refusal else "unknown")
+                assert error.attempts[0].status_code == status
             else:
-                assert error.outcome == failure.outcome
-                assert error.attempts[0].sent == (failure.outcome != "not_sent")
+                assert error.outcome == row.failure().outcome
+                assert error.attempts[0].sent == (error.outcome != "not_sent")
 
 
 def test_different_failures_count_together():
     driver = scripted_driver(refused(), reply(429, retry_after="2"), timed_out())
-    error = driver.error(OutcomeUnknownError, "bookings.create")
+    error = driver.error(UNKNOWN, "bookings.create")
     problems = [attempt.problem for attempt in error.attempts]
     assert problems == ["ConnectionFailedError", "RateLimitError", "RequestTimeoutError"]
     assert [attempt.sent for attempt in error.attempts] == [False, True, True]
     assert driver.waits[1] == 2.0
 
 
-@each("name", OPERATIONS)
+@every_operation
 def test_a_client_that_only_reads_sends_reads_and_no_write(name):
     driver = scripted_driver(NOT_FOUND)
-    kind = NotFoundError if name in READS else ReadOnlyError
+    kind = NotFoundError if name in READS else sdk.ReadOnlyError
     error = driver.error(kind, name, read_only=True)
     assert (error.operation, len(driver.requests)) == (name, name in READS)
     if name in WRITES:
         assert (error.outcome, error.attempts, driver.effects) == ("not_sent", (), [])
 
 
-@each("name", OPERATIONS)
+@every_operation
 def test_what_is_no_failure_of_the_service_passes_through_unchanged(name):
     for stop in (KeyboardInterrupt(), RuntimeError()):
-        driver = scripted_driver(stop)
-        error = driver.error(type(stop), name)
-        assert error is stop
-
-
-@each("name", OPERATIONS)
-def test_a_call_that_is_given_up_asks_for_nothing_more(name):
+        assert scripted_driver(stop).error(type(stop), name) is stop
     steps = scripted_driver().steps(described(name), SETTINGS)
     next(steps)
     steps.close()
-    assert list(steps) == []
+    assert list(steps) == [], "a call that is given up asks for nothing more"
 
 
 # What results and errors tell of the attempts that were made
-
-
-CONFIRMED = BOOKING_CONFIRMATION | {"booking_id": "b-1"}
 
 
 def test_a_success_after_failures_has_all_attempts_and_the_time_they_took():
@@ -235,44 +180,28 @@ def test_a_success_after_failures_has_all_attempts_and_the_time_they_took():
         Attempt(True, 200, "r-2", None, 0.0, "catalogue.ports"),
     )
     assert raw.elapsed == pytest.approx(3 * 0.25 + 6)
-
-
-def test_an_answer_that_is_not_of_its_kind_tells_which_reply_it_was():
     driver = scripted_driver(then=reply(200, {"ports": 7}, x_request_id="r-1"))
-    error = driver.error(FerryError, "bookings.get", max_retries=0)
-    (attempt,) = error.attempts
+    (attempt,) = driver.error(FerryError, "bookings.get", max_retries=0).attempts
     assert (attempt.status_code, attempt.request_id) == (200, "r-1")
 
 
 SEEN = good(booking("ticketed", "Issued"))
-LOOKS = [("bookings.get", 503), ("bookings.get", 200), ("bookings.get", 200)]
-WAITED = [("bookings.wait", status) for status in (None, 200, 503, 200)]
 UNSEEN = good(booking("issuance_due", "Pending"))
+LOST = [reset, reply(503), UNSEEN, SEEN]
+LOOKS = [*zip(["bookings.get"] * 3, [503, 200, 200], strict=True)]
+WAITED = [*zip(["bookings.wait"] * 4, [None, 200, 503, 200], strict=True)]
+GUARDED_LOOKS = [*product(["bookings.get", "bookings.confirm"], [None, 200])]
 GUARDED = described("bookings.confirm", expect_total="148.18")
+CONFIRMED = good(BOOKING_CONFIRMATION | {"booking_id": "b-1"})
 
 
 @each(
     ("call", "replies", "attempts"),
     [
-        (
-            "bookings.confirm",
-            [reset(), reply(503), UNSEEN, SEEN],
-            [("bookings.confirm", None), *LOOKS],
-        ),
-        (
-            "mcp.confirm_booking",
-            [reset(), reply(503), UNSEEN, SEEN],
-            [("mcp.confirm_booking", None), *LOOKS],
-        ),
-        ("bookings.wait", [reset(), UNSEEN, reply(503), SEEN], WAITED),
-        (
-            GUARDED,
-            [reset(), good(booking()), refused(), good(CONFIRMED)],
-            [
-                *(("bookings.get", None), ("bookings.get", 200)),
-                *(("bookings.confirm", None), ("bookings.confirm", 200)),
-            ],
-        ),
+        ("bookings.confirm", LOST, [("bookings.confirm", None), *LOOKS]),
+        ("mcp.confirm_booking", LOST, [("mcp.confirm_booking", None), *LOOKS]),
+        ("bookings.wait", [reset, UNSEEN, reply(503), SEEN], WAITED),
+        (GUARDED, [reset, good(booking()), refused, CONFIRMED], GUARDED_LOOKS),
     ],
 )
 def test_a_call_has_the_reads_it_made_as_well_and_the_time_they_took(call, replies, attempts):
@@ -280,27 +209,30 @@ def test_a_call_has_the_reads_it_made_as_well_and_the_time_they_took(call, repli
     raw = driver.raw(call)
     assert [(attempt.operation, attempt.status_code) for attempt in raw.attempts] == attempts
     assert [attempt.sent for attempt in raw.attempts].count(False) == (call is GUARDED)
-    assert [attempt.waited for attempt in raw.attempts if attempt.waited] == [
-        seconds for seconds in driver.waits if seconds
-    ]
+    waited = [attempt.waited for attempt in raw.attempts if attempt.waited]
+    assert waited == [seconds for seconds in driver.waits if seconds]
     assert raw.elapsed == pytest.approx(driver.now - 1000)
 
 
 def test_attempts_are_logged_and_what_is_tried_again_is_told(caplog):
+    caplog.set_level(logging.DEBUG, "ferry_sdk")
     driver = scripted_driver(refused(), reply(429, retry_after="5"), good({"ports": []}))
-    with caplog.at_level(logging.DEBUG, "ferry_sdk"):
-        raw = driver.raw("catalogue.ports")
+    raw = driver.raw("catalogue.ports")
     told = [(record.levelname, record.getMessage()) for record in caplog.records]
     attempts = [words for level, words in told if level == "DEBUG"]
     assert len(attempts) == len(raw.attempts) == 3
     assert "not sent" in attempts[0]
     assert "429" in attempts[1]
-    again = [words for level, words in told if level == "INFO"]
-    assert again[1].startswith(
+    _, again = [words for level, words in told if level == "INFO"]
+    assert again.startswith(
         "catalogue.ports failed (RateLimitError, HTTP 429), next attempt in 5.00 s"
     )
-    assert len(again) == 2
     assert all(f"(correlation id {raw.correlation_id})" in words for _, words in told)
+    for code, logged in (("TOO_BUSY", ", TOO_BUSY"), ("Ada Reyes sails already", "")):
+        driver = scripted_driver(reply(503, {"code": code, "message": "-"}), good({"ports": []}))
+        driver.raw("catalogue.ports")
+        assert f"catalogue.ports failed (ServerError, HTTP 503{logged}), next" in caplog.text
+    assert "Reyes" not in caplog.text, "a code that is a sentence is not logged"
 
 
 def test_a_pause_that_the_client_is_closed_in_ends_the_call(monkeypatch):
@@ -309,44 +241,24 @@ def test_a_pause_that_the_client_is_closed_in_ends_the_call(monkeypatch):
 
     def close_in_a_pause(effect):
         if isinstance(effect, Sleep):
-            raise ConfigurationError("the client is closed")
+            raise sdk.ConfigurationError("the client is closed")
         return perform(effect)
 
     monkeypatch.setattr(driver, "perform", close_in_a_pause)
-    error = driver.error(ConfigurationError, "bookings.create")
+    error = driver.error(sdk.ConfigurationError, "bookings.create")
     assert error.outcome == "rejected"
     assert len(driver.requests) == 1
 
 
-def test_a_code_that_is_a_sentence_is_not_logged(caplog):
-    for code, logged in (("TOO_BUSY", ", TOO_BUSY"), ("Ada Reyes sails already", "")):
-        driver = scripted_driver(reply(503, {"code": code, "message": "-"}), good({"ports": []}))
-        with caplog.at_level(logging.DEBUG, "ferry_sdk"):
-            driver.raw("catalogue.ports")
-        assert f"catalogue.ports failed (ServerError, HTTP 503{logged}), next" in caplog.text
-    assert "Reyes" not in caplog.text
-
-
-class Unreadable:
-    """An answer that raises an error which knows of no request."""
-
-    def read(self, value):
-        raise InvalidInputError("out of range", field="value")
-
-
 def test_an_error_raised_while_a_reply_is_read_does_not_say_that_nothing_was_sent():
+    class Unreadable:
+        def read(self, value):
+            raise sdk.InvalidInputError("out of range", field="value")
+
     operation = replace(described("bookings.create"), answer=Unreadable())
-    error = scripted_driver(good({})).error(OutcomeUnknownError, operation)
-    assert isinstance(error.__cause__, InvalidInputError)
+    error = scripted_driver(good({})).error(UNKNOWN, operation)
+    assert isinstance(error.__cause__, sdk.InvalidInputError)
     assert [attempt.sent for attempt in error.attempts] == [True]
-
-
-def test_a_token_in_the_words_of_a_failure_is_hidden():
-    words = "the proxy does not know test-token"
-    with pytest.raises(ConnectionFailedError, match=r"does not know \[hidden\]"):
-        scripted_driver(ConnectionFailedError(words)).raw(
-            described("catalogue.ports"), max_retries=0
-        )
 
 
 @each(("name", "body"), [("catalogue.ports", {"ports": []}), ("bookings.create", BOOKING_CREATED)])
@@ -363,32 +275,27 @@ def test_the_attempt_of_a_success_is_recorded_where_somebody_looks(name, body):
 # What every request of a call carries
 
 
-@each("name", OPERATIONS)
+@every_operation
 def test_every_request_carries_what_the_settings_say(name):
     driver = scripted_driver(then=reply(404))
-    driver.error(
-        FerryError,
-        described(name),
-        language="fr",
-        client_version="7",
-        correlation_id="c-1",
-        headers={"x-team": "harbour"},
-    )
+    told = {"language": "fr", "client_version": "7", "correlation_id": "c-1"}
+    driver.error(FerryError, name, headers={"x-team": "harbour"}, **told)
     error = driver.error(FerryError, name)
     carried, bare = (
         {key.lower(): value for key, value in request.headers.items()}
         for request in driver.requests
     )
-    assert carried["accept-language"] == "fr"
-    assert carried["x-client-version"] == "7"
-    assert carried["x-client-correlation-id"] == "c-1"
-    assert carried["x-team"] == "harbour"
-    assert carried["user-agent"] == f"ferry_sdk/{__version__}"
+    assert (carried["accept-language"], carried["x-client-version"]) == ("fr", "7")
+    assert (carried["x-client-correlation-id"], carried["x-team"]) == ("c-1", "harbour")
+    assert carried["user-agent"] == f"ferry_sdk/{sdk.__version__}"
     assert not {"accept-language", "x-client-version"} & bare.keys()
     assert bare["x-client-correlation-id"] == error.correlation_id != "c-1"
 
 
-def test_what_a_call_is_made_with_shows_no_headers_and_no_tokens():
+def test_a_failure_and_what_a_call_is_made_with_show_no_headers_and_no_tokens():
+    driver = scripted_driver(CONNECTION("the proxy does not know test-token"))
+    error = driver.error(CONNECTION, "catalogue.ports", max_retries=0)
+    assert "does not know [hidden]" in str(error)
     context = Context.start(replace(SETTINGS, headers={"x-team": "harbour"}), Session(), "a call")
     context.state.sent_tokens.append("a-token-that-was-sent")
     assert "harbour" not in repr(context)
@@ -396,15 +303,9 @@ def test_what_a_call_is_made_with_shows_no_headers_and_no_tokens():
 
 
 def test_guards_attempts_and_looks_carry_the_same():
-    driver = scripted_driver(
-        reply(503),
-        good(booking()),
-        reply(429),
-        reset(),
-        good(booking()),
-        good(booking("ticketed", "Issued")),
-    )
-    raw = driver.raw(described("bookings.confirm", expect_total="148.18"), language="fr")
+    look = good(booking())
+    driver = scripted_driver(reply(503), look, reply(429), reset, look, SEEN)
+    raw = driver.raw(GUARDED, language="fr")
     assert len(driver.requests) == 6
     assert {request.headers["Accept-Language"] for request in driver.requests} == {"fr"}
     ids = {request.headers["x-client-correlation-id"] for request in driver.requests}
@@ -427,7 +328,7 @@ def test_waits_are_full_jitter_that_doubles_up_to_eight_seconds(monkeypatch):
 
     monkeypatch.setattr("tenacity.wait.random.uniform", uniform)
     driver = scripted_driver(then=reply(503))
-    driver.error(ServerError, PORTS, max_retries=2000)
+    driver.error(sdk.ServerError, PORTS, max_retries=2000)
     assert bounds[:5] == [(0, high) for high in (0.5, 1, 2, 4, 8)]
     assert {*bounds[5:]} == {(0, 8)}
     assert driver.waits == [0.25, 0.5, 1, 2, *[4] * 1996]
@@ -437,17 +338,14 @@ def test_waits_are_full_jitter_that_doubles_up_to_eight_seconds(monkeypatch):
 @each(
     ("asked", "date", "wait"),
     [
-        ("0", DATE, 0.0),
-        ("7", DATE, 7.0),
+        *product(["0", "Wed, 01 Mar 2028 07:59:00 GMT"], [DATE], [0.0]),
+        *product(["7", " 7 "], [DATE], [7.0]),
         ("1.5", DATE, 1.5),
-        (" 7 ", DATE, 7.0),
         ("Wed, 01 Mar 2028 08:00:09 GMT", DATE, 9.0),
         ("Wed, 01 Mar 2028 09:00:09 +0100", DATE, 9.0),
         ("Wednesday, 01-Mar-28 08:00:09 GMT", DATE, 9.0),
         ("Wed Mar  1 08:00:09 2028", DATE, 9.0),
-        ("Wed, 01 Mar 2028 07:59:00 GMT", DATE, 0.0),
-        ("Wed, 21 Oct 2015 07:28:00 GMT", None, 0.0),
-        ("Wed, 21 Oct 2015 07:28:00 GMT", "yesterday", 0.0),
+        *product(["Wed, 21 Oct 2015 07:28:00 GMT"], [None, "yesterday"], [0.0]),
     ],
 )
 @each("name", ["bookings.create", "catalogue.ports", "mcp.create_booking"])
@@ -480,51 +378,40 @@ def test_a_retry_after_that_cannot_be_read_leaves_the_backoff(asked):
     assert error.attempts[0].waited == wait
 
 
-@each(
-    ("asked", "seconds"),
-    [
-        ("60.1", 60.1),
-        ("86400", 86400.0),
-        ("Wed, 01 Mar 2028 08:01:01 GMT", 61.0),
-        ("9" * 400, float("inf")),
-    ],
-)
-@each("status", [429, 503])
-def test_without_a_deadline_no_more_than_a_minute_is_waited_for(asked, seconds, status):
-    driver = scripted_driver(reply(status, retry_after=asked, date=DATE))
-    error = driver.error((RateLimitError, ServerError), PORTS)
-    assert error.retry_after == seconds
-    assert driver.waits == []
+def test_without_a_deadline_no_more_than_a_minute_is_waited_for():
+    late = ("Wed, 01 Mar 2028 08:01:01 GMT", 61.0)
+    bounds = [("60.1", 60.1), ("86400", 86400.0), late, ("9" * 400, float("inf"))]
+    for status, (asked, seconds) in product([429, 503], bounds):
+        driver = scripted_driver(reply(status, retry_after=asked, date=DATE))
+        error = driver.error((RateLimitError, sdk.ServerError), PORTS)
+        assert (status, error.retry_after, driver.waits) == (status, seconds, [])
 
 
 @each(
     ("deadline", "asked", "is_waited_for"),
-    [
-        (10, "9", True),
-        (10, "9.75", True),
-        (10, "9.8", False),
-        (200, "180", True),
-        (0.5, "1", False),
-    ],
+    [(10, "9", 1), (10, "9.75", 1), (10, "9.8", 0), (200, "180", 1), (0.5, "1", 0)],
 )
 @each("name", ["bookings.create", "bookings.confirm", "catalogue.ports"])
 def test_with_a_deadline_what_is_left_of_it_bounds_the_wait(name, deadline, asked, is_waited_for):
     driver = scripted_driver(reply(429, retry_after=asked), NOT_FOUND)
-    with pytest.raises(Exception) as info:  # noqa: PT011 -- which one depends on the deadline
-        driver.raw(name, deadline=deadline)
+    error = driver.error(FerryError, name, deadline=deadline)
     assert driver.waits == ([float(asked)] if is_waited_for else [])
     if not is_waited_for:
-        assert isinstance(info.value, RateLimitError)
-        assert info.value.retry_after == float(asked)
+        assert isinstance(error, RateLimitError)
+        assert error.retry_after == float(asked)
         assert driver.now == 1000.25
 
 
 def test_a_backoff_is_waited_for_where_it_ends_before_the_deadline(monkeypatch):
     monkeypatch.setattr("tenacity.wait.random.uniform", lambda _, high: high)
     driver = scripted_driver(then=reply(503))
-    driver.error(ServerError, PORTS, max_retries=9, deadline=3.0)
+    driver.error(sdk.ServerError, PORTS, max_retries=9, deadline=3.0)
     assert driver.waits == [0.5, 1]
     assert driver.now < 1003
+    for failure in (refused(), reply(429, retry_after="100"), reset()):  # each is told, no deadline
+        driver = scripted_driver(then=failure)
+        driver.error((CONNECTION, RateLimitError), PORTS, deadline=0.26, max_retries=5)
+        assert driver.now <= 1000.26
     monkeypatch.setattr("tenacity.wait.random.uniform", lambda _, high: high / 10)
     scripted_driver(reply(429), NOT_FOUND).error(NotFoundError, PORTS, deadline=0.75)
 
@@ -537,8 +424,7 @@ def test_a_backoff_is_waited_for_where_it_ends_before_the_deadline(monkeypatch):
 def test_whatever_is_asked_the_waits_are_within_bounds(asked, deadline, max_retries):
     replies = [reply(429, retry_after=f"{value:.3f}") for value in asked]
     driver = scripted_driver(*replies, then=NOT_FOUND)
-    with pytest.raises(Exception):  # noqa: B017, PT011 -- the end does not matter here
-        driver.raw("bookings.create", deadline=deadline, max_retries=max_retries)
+    driver.error(FerryError, "bookings.create", deadline=deadline, max_retries=max_retries)
     assert len(driver.requests) <= max_retries + 1
     if deadline is None:
         assert max(driver.waits, default=0.0) <= 60
@@ -550,19 +436,26 @@ def test_whatever_is_asked_the_waits_are_within_bounds(asked, deadline, max_retr
 
 
 READ_BACK = ("bookings.confirm", "mcp.confirm_booking")
-ENDS = dict.fromkeys(SHOWN, 1007 - 7 / 4) | {"bookings.wait": 1060.0, "tickets.wait_pdf": 1060.0}
+every_read_back = each("name", READ_BACK)
+ENDS = dict.fromkeys(SHOWN, 1007 - 7 / 4) | dict.fromkeys(WAITS, 1060.0)
 """When the first exchange of 7 seconds' deadline is over, where it is not those 7 seconds."""
 
 
-@each("name", OPERATIONS)
+@every_operation
 def test_every_exchange_is_over_by_the_deadline(name):
     driver = scripted_driver(then=reply(404))
     driver.error(FerryError, name, deadline=7.0)
     driver.error(FerryError, name, timeout=Timeout(1, 2, 3, 4))
-    first, second = [effect for effect in driver.effects if isinstance(effect, Send)]
+    first, second = sends_of(driver)
     assert first.until == ENDS.get(name, 1007.0)
-    if name not in WAITS:
-        assert (second.until, second.timeout) == (None, Timeout(1, 2, 3, 4))
+    if name in WAITS:
+        return
+    assert (second.until, second.timeout) == (None, Timeout(1, 2, 3, 4))
+    for failure in (refused, reset):  # for ever
+        driver = scripted_driver(*[failure] * 400)
+        driver.error(FerryError, name, deadline=5.0, max_retries=10_000)
+        assert driver.now <= 1005.0
+        assert driver.effects
 
 
 @each(
@@ -577,32 +470,15 @@ def test_every_exchange_is_over_by_the_deadline(name):
 def test_no_time_out_lasts_longer_than_the_deadline_and_that_of_a_pool_ends_before(timeout, seen):
     driver = scripted_driver(reply(404))
     driver.error(FerryError, "catalogue.ports", deadline=2.5, timeout=timeout)
-    (sent,) = [effect for effect in driver.effects if isinstance(effect, Send)]
-    assert sent.timeout == seen
+    assert [sent.timeout for sent in sends_of(driver)] == [seen]
 
 
-@each("name", [name for name in OPERATIONS if "wait" not in name])
-@each("failure", [refused, reset])
-def test_failures_for_ever_end_at_the_deadline(name, failure):
-    driver = scripted_driver(*(failure() for _ in range(400)))
-    driver.error(FerryError, name, deadline=5.0, max_retries=10_000)
-    assert driver.now <= 1005.0
-    assert driver.effects
-
-
-@each(
-    ("name", "kind", "outcome"),
-    [
-        ("catalogue.ports", RequestTimeoutError, "unknown"),
-        ("bookings.create", OutcomeUnknownError, "unknown"),
-        ("bookings.confirm", OutcomeUnknownError, "unknown"),
-        ("mcp.cancel_ticket", OutcomeUnknownError, "unknown"),
-    ],
-)
-def test_an_exchange_that_is_cut_by_the_deadline_may_have_happened(name, kind, outcome):
+@each("name", ["catalogue.ports", "bookings.create", "bookings.confirm", "mcp.cancel_ticket"])
+def test_an_exchange_that_is_cut_by_the_deadline_may_have_happened(name):
     driver = scripted_driver()
+    kind = RequestTimeoutError if name == "catalogue.ports" else UNKNOWN
     error = driver.error(kind, name, deadline=0.2)
-    assert error.outcome == outcome
+    assert error.outcome == "unknown"
     assert error.attempts[0].sent
     assert driver.now <= 1000.2
 
@@ -614,24 +490,43 @@ def test_a_deadline_that_ends_before_the_write_leaves_it_not_sent():
     assert info.value.outcome == "not_sent"
     assert [attempt.sent for attempt in info.value.attempts] == [True, False]
     assert len(driver.requests) == 1
+    for latency, deadline in ((1.0, 1.0), (0.25, 0.2)):  # used up by a guard
+        driver = scripted_driver(good(booking()))
+        driver.latency = latency
+        assert driver.error(RequestTimeoutError, GUARDED, deadline=deadline).outcome == "not_sent"
+        assert driver.paths == ["/api/booking/b-1"]
 
 
-@each(("latency", "deadline"), [(1.0, 1.0), (0.25, 0.2)])
-def test_a_guard_uses_up_the_deadline_of_its_write(latency, deadline):
-    driver = scripted_driver(good(booking()))
-    driver.latency = latency
-    error = driver.error(RequestTimeoutError, GUARDED, deadline=deadline)
-    assert error.outcome == "not_sent"
-    assert driver.paths == ["/api/booking/b-1"]
+@each("name", ["bookings.create", "mcp.create_booking", "catalogue.ports"])
+def test_a_token_that_comes_too_late_ends_the_call_as_not_sent(name):
+    def too_late():
+        driver.now += 5
+        raise RequestTimeoutError("the deadline has passed")
+
+    driver = scripted_driver()
+    error = driver.error(RequestTimeoutError, name, token=Secret(too_late), deadline=5.0)
+    assert (error.outcome, driver.requests, driver.now) == ("not_sent", [], 1005.0)
 
 
-@each("name", READ_BACK)
+@every_read_back
 def test_a_write_is_read_back_until_the_deadline(name):
     driver = scripted_driver(reset(), then=good(booking("payment_due", "Pending")))
-    driver.error(OutcomeUnknownError, name, deadline=100.0)
+    driver.error(UNKNOWN, name, deadline=100.0)
     assert 1099 < driver.now <= 1100
-    ends = [effect.until for effect in driver.effects if isinstance(effect, Send)]
+    ends = [effect.until for effect in sends_of(driver)]
     assert ends == [1095.0] + [1100.0] * (len(ends) - 1)
+    driver = scripted_driver(timed_out(), then=SEEN)
+    driver.latency = 2.0
+    driver.error(UNKNOWN, name, deadline=3.0)
+    assert (driver.now, len(driver.requests)) == (1003.0, 2), "the deadline cuts a look"
+
+    def too_late(_):
+        driver.now = 1002.0
+        raise timed_out()
+
+    driver = scripted_driver(too_late)
+    error = driver.error(UNKNOWN, name, deadline=2.0)
+    assert len(driver.requests) == len(error.attempts) == 1
 
 
 @each(("deadline", "reserve"), [(100.0, 5.0), (20.0, 5.0), (8.0, 2.0), (1.0, 0.25)])
@@ -644,37 +539,16 @@ def test_a_reply_that_does_not_come_is_given_up_in_time_to_read_back(name, deadl
     driver = scripted_driver(too_late, good(SHOWN[name]))
     driver.latency = 0.01
     assert driver.raw(name, deadline=deadline).parse().read_back
-    first, _ = [effect for effect in driver.effects if isinstance(effect, Send)]
+    first, _ = sends_of(driver)
     assert first.until == 1000 + deadline - reserve
 
 
-@each("name", READ_BACK)
+@every_read_back
 def test_what_is_kept_for_reading_back_is_a_part_of_what_is_left(name):
     driver = scripted_driver(reply(429, retry_after="5.75"), reply(404))
     driver.error(NotFoundError, name, deadline=10.0)
-    first, second = [effect for effect in driver.effects if isinstance(effect, Send)]
-    assert (first.until, second.until) == (1007.5, 1009.0)
-    assert second.timeout.read == 3.0
-
-
-@each("name", READ_BACK)
-def test_a_write_that_took_the_whole_deadline_is_not_read_back(name):
-    def too_late(_):
-        driver.now = 1002.0
-        raise timed_out()
-
-    driver = scripted_driver(too_late)
-    error = driver.error(OutcomeUnknownError, name, deadline=2.0)
-    assert len(driver.requests) == len(error.attempts) == 1
-
-
-@each("name", READ_BACK)
-def test_a_look_that_is_cut_by_the_deadline_ends_the_call(name):
-    driver = scripted_driver(timed_out(), then=good(booking("ticketed", "Issued")))
-    driver.latency = 2.0
-    driver.error(OutcomeUnknownError, name, deadline=3.0)
-    assert driver.now == 1003.0
-    assert len(driver.requests) == 2
+    first, second = sends_of(driver)
+    assert (first.until, second.until, second.timeout.read) == (1007.5, 1009.0, 3.0)
 
 
 def test_turns_questions_and_company_end_at_the_deadline():
@@ -688,32 +562,6 @@ def test_turns_questions_and_company_end_at_the_deadline():
     effects = driver.effects + confirming.effects
     assert {type(effect) for effect in effects} == {CallUser, Exclusive, Send, SingleFlight}
     assert {effect.until for effect in effects} == {1009.0, 1009 - 9 / 4}
-
-
-@each("name", ["bookings.create", "mcp.create_booking", "catalogue.ports"])
-def test_a_token_that_comes_too_late_ends_the_call_as_not_sent(name):
-    def too_late():
-        driver.now += 5
-        raise RequestTimeoutError("the deadline has passed")
-
-    driver = scripted_driver()
-    error = driver.error(RequestTimeoutError, name, token=Secret(too_late), deadline=5.0)
-    assert error.outcome == "not_sent"
-    assert driver.requests == []
-    assert driver.now == 1005.0
-
-
-@each("failure", [refused(), reply(429, retry_after="100"), reset()])
-def test_a_deadline_ends_with_what_happened_rather_than_with_itself(failure, monkeypatch):
-    monkeypatch.setattr("tenacity.wait.random.uniform", lambda _, high: high)
-    driver = scripted_driver(then=failure)
-    driver.error(
-        (ConnectionFailedError, RateLimitError),
-        described("catalogue.ports"),
-        deadline=0.26,
-        max_retries=5,
-    )
-    assert driver.now <= 1000.26
 
 
 def test_a_wait_has_its_own_deadline_before_the_clients():

@@ -2,24 +2,16 @@
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferry_sdk import (
-    AuthenticationError,
-    BookingConfirmation,
-    ConfigurationError,
-    ConnectionFailedError,
-    FerryError,
-    NotFoundError,
-    OutcomeUnknownError,
-    PermissionDeniedError,
-)
+import ferry_sdk as sdk
+from ferry_sdk import AuthenticationError, ConfigurationError, FerryError, NotFoundError
 from ferry_sdk._engine.effects import CallUser
 from ferry_sdk._engine.settings import Secret
+from tests.engine.failures import refused, reset
 from tests.engine.interleaved import Interleaved
-from tests.engine.replies import booking, good, refused, reply, reset, scripted_driver
+from tests.engine.replies import booking, good, reply, scripted_driver
 from tests.support.driven import SETTINGS, Driven, in_turn, replied
 from tests.support.mcp_samples import TICKET as MCP_TICKET
 from tests.support.operations import OPERATIONS, described
@@ -50,60 +42,44 @@ def bearer_tokens(driver):
     return [request.headers["Authorization"].removeprefix("Bearer ") for request in driver.requests]
 
 
-def secrets_of(name, tokens):
-    paying = name == "tickets.mark_paid"
-    return {"organisation_token" if paying else "token": Secret(tokens)}
-
-
 @each("name", OPERATIONS)
 def test_one_refresh_and_one_resend_follow_a_401(name):
+    setting = "organisation_token" if name == "tickets.mark_paid" else "token"
     tokens = Tokens()
     driver = scripted_driver(REFUSED, NOT_FOUND)
-    error = driver.error(NotFoundError, name, max_retries=0, **secrets_of(name, tokens))
+    error = driver.error(NotFoundError, name, max_retries=0, **{setting: Secret(tokens)})
     assert bearer_tokens(driver) == ["token-1", "token-2"]
     assert tokens.asked == 2
     assert [attempt.status_code for attempt in error.attempts] == [401, 404]
     assert driver.waits == []
-
-
-@each("name", OPERATIONS)
-def test_a_second_401_is_final(name):
     tokens = Tokens()
-    driver = scripted_driver(REFUSED, REFUSED)
-    error = driver.error(AuthenticationError, name, **secrets_of(name, tokens))
-    assert tokens.asked == 2
-    assert error.outcome == "rejected"
-    assert error.www_authenticate == "Bearer"
+    driver = scripted_driver(REFUSED, REFUSED)  # a second one is final
+    error = driver.error(AuthenticationError, name, **{setting: Secret(tokens)})
+    assert (tokens.asked, error.outcome, error.www_authenticate) == (2, "rejected", "Bearer")
     driver = scripted_driver(REFUSED)  # a token that is a text is sent once
     driver.error(AuthenticationError, name)
     assert len(driver.requests) == 1
 
 
-def test_other_refusals_ask_for_no_new_token():
+def test_the_function_is_asked_before_the_first_call_and_after_a_401_only():
     for status in (400, 402, 403, 404, 407, 422):
         tokens = Tokens()
         driver = scripted_driver(reply(status))
         driver.error(FerryError, "bookings.create", token=Secret(tokens))
-        assert tokens.asked == 1
-
-
-def test_the_function_is_asked_before_the_first_call_and_after_a_401_only():
+        assert tokens.asked == 1, status
     tokens = Tokens()
-    settings = {"token": Secret(tokens)}
+    secret = Secret(tokens)
     driver = scripted_driver(good([]), REFUSED, then=good([]))
-    for _ in range(3):
-        driver.raw("catalogue.ports", **settings)
-        driver.raw("mcp.ports", **settings)
+    for name in ("catalogue.ports", "mcp.ports") * 3:
+        driver.raw(name, token=secret)
     assert tokens.asked == 2
     assert bearer_tokens(driver) == ["token-1"] * 2 + ["token-2"] * 5
 
 
 @each("name", ["catalogue.ports", "bookings.create", "bookings.confirm"])
 def test_the_refresh_counts_as_no_retry(name):
-    driver = scripted_driver(refused(), REFUSED, refused(), refused())
-    error = driver.error(
-        ConnectionFailedError, described(name), token=Secret(Tokens()), max_retries=2
-    )
+    driver = scripted_driver(refused, REFUSED, refused, refused)
+    error = driver.error(sdk.ConnectionFailedError, name, token=Secret(Tokens()), max_retries=2)
     assert [attempt.sent for attempt in error.attempts] == [False, True, False, False]
     assert len(driver.waits) == 2
 
@@ -111,21 +87,23 @@ def test_the_refresh_counts_as_no_retry(name):
 def test_each_token_is_renewed_by_its_own_function():
     plain, organisation = Tokens(), Tokens()
     settings = {"token": Secret(plain), "organisation_token": Secret(organisation)}
-    driver = scripted_driver(REFUSED, reset(), REFUSED, NOT_FOUND)
-    driver.error(OutcomeUnknownError, "tickets.mark_paid", **settings)
+    driver = scripted_driver(REFUSED, reset, REFUSED, NOT_FOUND)
+    driver.error(sdk.OutcomeUnknownError, "tickets.mark_paid", **settings)
     assert (organisation.asked, plain.asked) == (2, 2)
     assert driver.paths == ["/api/ticket/t-1/mark-paid"] * 2 + ["/api/ticket/t-1"] * 2
 
 
 @each(
-    ("changes", "before"),
-    [({}, [reset()]), ({"expect_total": "148.18"}, [good(booking())])],
+    ("changes", "before", "last"),
+    [
+        ({}, reset, good(booking("ticketed", "Issued"))),
+        ({"expect_total": "148.18"}, good(booking()), good(BOOKING_CONFIRMATION)),
+    ],
 )
-def test_a_token_refused_by_a_guard_or_while_reading_back_is_renewed(changes, before):
-    last = good(BOOKING_CONFIRMATION if changes else booking("ticketed", "Issued"))
-    driver = scripted_driver(REFUSED, *before, REFUSED, last)
+def test_a_token_refused_by_a_guard_or_while_reading_back_is_renewed(changes, before, last):
+    driver = scripted_driver(REFUSED, before, REFUSED, last)
     raw = driver.raw(described("bookings.confirm", **changes), token=Secret(Tokens()))
-    assert isinstance(raw.parse(), BookingConfirmation)
+    assert isinstance(raw.parse(), sdk.BookingConfirmation)
     assert raw.parse().read_back == (not changes)
     assert bearer_tokens(driver) == ["token-1", "token-2", "token-2", "token-3"]
 
@@ -139,18 +117,16 @@ def test_a_token_refused_at_the_handshake_is_renewed():
     driver.error(AuthenticationError, "mcp.view_ticket", token=Secret(tokens))
     assert driver.methods[0] == "initialize"
     assert tokens.asked == 2
-    raw = driver.raw("mcp.view_ticket", token=Secret(tokens))
-    assert raw.parse().id == "t-1"
+    assert driver.raw("mcp.view_ticket", token=Secret(tokens)).parse().id == "t-1"
 
 
 @each("given", ["", " ", "a\r\nb: c", "té", 7, None, b"token"])
 @each("name", ["bookings.create", "mcp.create_booking", "catalogue.ports"])
 def test_a_token_that_cannot_stand_in_a_header_is_named_and_nothing_is_sent(name, given):
     driver = scripted_driver()
-    with pytest.raises(ConfigurationError, match="token: expected printable ASCII") as info:
-        driver.raw(name, token=Secret(Tokens(given)))
-    assert info.value.outcome == "not_sent"
-    assert driver.requests == []
+    error = driver.error(ConfigurationError, name, token=Secret(Tokens(given)))
+    assert "token: expected printable ASCII" in str(error)
+    assert (error.outcome, driver.requests) == ("not_sent", [])
 
 
 @each(("renewed", "kind"), [("b\nad", ConfigurationError), (LookupError("closed"), LookupError)])
@@ -170,76 +146,54 @@ def test_what_the_function_raises_goes_to_the_caller(name, replies):
     trouble = LookupError("the vault is closed")
     tokens = Tokens(*["token-1"] * len(replies), trouble)
     driver = scripted_driver(*replies)
-    error = driver.error(LookupError, name, token=Secret(tokens))
-    assert error is trouble
+    assert driver.error(LookupError, name, token=Secret(tokens)) is trouble
     assert len(driver.requests) == len(replies)
 
 
-def only(good_token):
-    """A service that takes one token, and answers by either protocol."""
+def together(seed, secret, *names):
+    """What calls at the same time give or fail with; the service takes one token, `fresh`."""
 
     def answer(request):
-        if request.headers["Authorization"] != f"Bearer {good_token}":
-            return REFUSED
-        return good([])(request)
+        is_fresh = request.headers["Authorization"] == "Bearer fresh"
+        return good([])(request) if is_fresh else REFUSED
 
-    return answer
+    driver = scripted_driver(then=answer)
+    steps = [driver.steps(described(name), replace(SETTINGS, token=secret)) for name in names]
+    courses = Interleaved(driver, seed)
+    return driver, courses.outcomes(*map(courses.course, steps))
+
+
+NAMES = ("catalogue.ports", "mcp.ports", "catalogue.journeys")
 
 
 @given(
     seed=st.integers(0, 10**6),
-    names=st.lists(
-        st.sampled_from(["catalogue.ports", "mcp.ports", "catalogue.journeys"]),
-        min_size=2,
-        max_size=5,
-    ),
+    names=st.lists(st.sampled_from(NAMES), min_size=2, max_size=5),
     is_first=st.booleans(),
 )
 def test_calls_at_the_same_time_ask_once(seed, names, is_first):
-    tokens = Tokens(*([] if is_first else ["token-0"]), "fresh")
+    tokens = Tokens("fresh")
     secret = Secret(tokens)
-    driver = scripted_driver(then=only("fresh"))
-    settings = replace(SETTINGS, token=secret)
     if not is_first:
-        secret.current = tokens()
-    asked_before = tokens.asked
-    together = Interleaved(driver, seed)
-    outcomes = together.outcomes(
-        *(together.course(driver.steps(described(name), settings)) for name in names)
-    )
+        secret.current = "token-0"
+    driver, outcomes = together(seed, secret, *names)
     assert [raw.status_code for raw in outcomes] == [200] * len(names)
-    assert tokens.asked == asked_before + 1
+    assert tokens.asked == 1
     assert len([effect for effect in driver.effects if isinstance(effect, CallUser)]) == 1
-    refusals = [token for token in bearer_tokens(driver) if token == "token-0"]
-    assert len(refusals) <= len(names)
-
-
-@given(seed=st.integers(0, 10**6))
-def test_a_refresh_that_fails_is_made_by_the_next_in_turn(seed):
+    assert bearer_tokens(driver).count("token-0") <= len(names)
     tokens = Tokens(LookupError("closed"), "fresh")
-    driver = scripted_driver(then=only("fresh"))
-    settings = replace(SETTINGS, token=Secret(tokens))
-    together = Interleaved(driver, seed)
-    outcomes = together.outcomes(
-        *(
-            together.course(driver.steps(described(name), settings))
-            for name in ("catalogue.ports", "catalogue.journeys", "mcp.ports")
-        )
-    )
-    assert sorted(type(outcome).__name__ for outcome in outcomes) == [
-        "LookupError",
-        "RawResponse",
-        "RawResponse",
-    ]
+    _, outcomes = together(seed, Secret(tokens), *NAMES)
+    kinds = sorted(type(outcome).__name__ for outcome in outcomes)
+    assert kinds == ["LookupError", "RawResponse", "RawResponse"], "the next in turn asks"
     assert tokens.asked == 2
 
 
 @each("name", ["catalogue.ports", "bookings.create", "mcp.create_booking"])
 def test_no_token_of_the_client_is_in_a_message_of_the_service(name):
     words = "token-1, token-2 and organisation-token may not"
-    driver = scripted_driver(
-        REFUSED, reply(403, {"message": words, "code": words}, www_authenticate=words)
+    told = reply(403, {"message": words, "code": words}, www_authenticate=words)
+    error = scripted_driver(REFUSED, told).error(
+        sdk.PermissionDeniedError, name, token=Secret(Tokens())
     )
-    error = driver.error(PermissionDeniedError, name, token=Secret(Tokens()))
-    for text in (str(error), error.message, error.code, error.www_authenticate, repr(error)):
-        assert "[hidden], [hidden] and [hidden] may not" in str(text)
+    for shown in (str(error), error.message, error.code, error.www_authenticate, repr(error)):
+        assert "[hidden], [hidden] and [hidden] may not" in str(shown)

@@ -1,7 +1,6 @@
 """Whatever comes from outside, a call ends in its result or a FerryError, and writes once."""
 
 import json
-from functools import partial
 
 import pytest
 from hypothesis import given
@@ -12,30 +11,13 @@ from ferry_sdk._engine.context import Session
 from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.settings import Secret
 from ferry_sdk.models.enums import PaymentStatus, Stage, TicketStatus
+from tests.engine.failures import pool_full, refused, reset, timed_out, undecodable
 from tests.engine.recorder import Notes
-from tests.engine.replies import (
-    Script,
-    booking,
-    good,
-    pool_full,
-    refused,
-    reply,
-    reset,
-    ticket,
-    timed_out,
-    undecodable,
-)
+from tests.engine.replies import Script, booking, good, reply, ticket
+from tests.engine.writes import ANSWERS
 from tests.support.driven import SETTINGS, Driver
 from tests.support.operations import OPERATIONS, described
-from tests.support.samples import (
-    BOOKING_CANCELLATION,
-    BOOKING_CONFIRMATION,
-    BOOKING_CREATED,
-    CANCELLATION_FEE,
-    PAYMENT_RECORDED,
-    TICKET_CANCELLATION,
-    VOUCHER,
-)
+from tests.support.samples import CANCELLATION_FEE, VOUCHER
 from tests.support.tiers import examples, mostly_long
 
 NAMES = [name for name in OPERATIONS if name not in {"tickets.save_pdf", "tickets.read_pdf"}]
@@ -56,54 +38,30 @@ GUARDS = {
     "tickets.mark_paid": [{"booking_id": "b-1"}],
     "bookings.wait": [{"until": ["ticketed", "voided"], "deadline": 20}],
 }
-stages = st.sampled_from([*Stage, "moored"])
 ticket_statuses = st.sampled_from([*TicketStatus, "Painted"])
 bookings = st.builds(
-    lambda stage, statuses, payment, due: booking(
-        stage, *statuses, payment_status=payment, expire_at=due
-    ),
-    stages,
+    lambda stage, statuses, **changes: booking(stage, *statuses, **changes),
+    st.sampled_from([*Stage, "moored"]),
     st.lists(ticket_statuses, max_size=3),
-    st.sampled_from([*PaymentStatus]),
-    st.sampled_from([None, "2027-01-15T08:17:00Z", "9999-12-31T23:59:59Z", "noon"]),
+    payment_status=st.sampled_from([*PaymentStatus]),
+    expire_at=st.sampled_from([None, "2027-01-15T08:17:00Z", "9999-12-31T23:59:59Z", "noon"]),
 )
 answers = st.one_of(
     bookings,
     st.builds(ticket, ticket_statuses),
-    st.sampled_from(
-        [
-            BOOKING_CANCELLATION,
-            BOOKING_CONFIRMATION,
-            BOOKING_CREATED,
-            CANCELLATION_FEE,
-            PAYMENT_RECORDED,
-            TICKET_CANCELLATION,
-            VOUCHER,
-            {"url": None},
-            {"error": True, "code": "BOOKING_CONFIRM_ERROR", "message": "No"},
-            {"protocolVersion": "2025-11-25"},
-            {},
-            [],
-            None,
-        ]
-    ),
+    st.sampled_from([*ANSWERS.values(), CANCELLATION_FEE, VOUCHER, {"url": None}, {}, [], None]),
+    st.just({"error": True, "code": "BOOKING_CONFIRM_ERROR", "message": "No"}),
+    st.just({"protocolVersion": "2025-11-25"}),
 )
+DAY = "Fri, 15 Jan 2027"
+retry_afters = ["0", "1", "29", "31", "61", "9" * 400, "soon", f"{DAY} 08:17:00 GMT"]
+dates = [f"{DAY} 08:16:40 GMT", "Fri, 31 Dec 9999 23:59:59 GMT", "now", ""]
+named = {"retry_after": retry_afters, "date": dates, "mcp_session_id": ["s-1", "s-2"]}
 headers = st.fixed_dictionaries(
-    {},
-    optional={
-        "retry_after": st.sampled_from(
-            ["0", "1", "29", "31", "61", "9" * 400, "soon", "Fri, 15 Jan 2027 08:17:00 GMT"]
-        ),
-        "date": st.sampled_from(
-            ["Fri, 15 Jan 2027 08:16:40 GMT", "Fri, 31 Dec 9999 23:59:59 GMT", "now", ""]
-        ),
-        "mcp_session_id": st.sampled_from(["s-1", "s-2"]),
-    },
+    {}, optional={name: st.sampled_from(texts) for name, texts in named.items()}
 )
 statuses = st.sampled_from([200, 200, 201, 302, 400, 401, 403, 404, 408, 409, 422, 429, 500, 503])
-failures = st.sampled_from([refused, pool_full, reset, timed_out, undecodable]).map(
-    lambda make: make()
-)
+failures = st.sampled_from([refused, pool_full, reset, timed_out, undecodable])
 replies = st.one_of(
     answers.map(good),
     st.builds(lambda value, named: good(value, **named), answers, headers),
@@ -113,16 +71,7 @@ replies = st.one_of(
 
 
 class Watching(Driver):
-    """Notes what became of each request that changes something.
-
-    Args:
-        script: What is said to the requests.
-        name: The operation.
-        stage: What the client knows of the MCP session.
-
-    Attributes:
-        became: The reply or the failure of each such request, in order.
-    """
+    """Notes what became of each request that is the write, in order."""
 
     def __init__(self, script, name, stage):
         super().__init__(script, Session(stage=stage))
@@ -131,18 +80,14 @@ class Watching(Driver):
         self.became = []
 
     def perform(self, effect):
-        """Perform it, and note what became of it."""
+        is_write = isinstance(effect, Send) and self._is_the_write(effect.request)
         try:
             said = super().perform(effect)
         except FerryError as error:
-            self._note(effect, error)
+            self.became += [error] * is_write
             raise
-        self._note(effect, said)
+        self.became += [said] * is_write
         return said
-
-    def _note(self, effect, said):
-        if isinstance(effect, Send) and self._is_the_write(effect.request):
-            self.became.append(said)
 
     def _is_the_write(self, request):
         if not request.url.endswith("/mcp"):
@@ -191,15 +136,12 @@ def test_any_course_of_events_ends_truthfully(name, data):
     stage = data.draw(st.sampled_from(["bare", "unknown"]), label="session")
     driver = Watching(Script(*said, then=last), name, stage)
     notes = Notes()
-    call = partial(
-        driver.raw,
-        described(name, **changes),
-        deadline=deadline,
-        max_retries=max_retries,
-        journal=notes,
-        token=Secret((lambda: "token") if function else "token"),
-    )
-    outcome = call_outcome(call)
+    settings = {"deadline": deadline, "max_retries": max_retries, "journal": notes}
+    settings["token"] = Secret((lambda: "token") if function else "token")
+    try:
+        outcome = driver.raw(described(name, **changes), **settings).parse()
+    except FerryError as error:
+        outcome = error
     judge(name, outcome, driver.became, notes)
     if isinstance(outcome, FerryError):
         assert outcome.operation == name
@@ -209,11 +151,3 @@ def test_any_course_of_events_ends_truthfully(name, data):
         assert driver.now <= 1000 + own + 1e-6
     assert max(driver.waits, default=0.0) <= max(60.0, deadline or 0.0)
     assert len(driver.requests) <= 100
-
-
-def call_outcome(call):
-    """Return the result of a call, or its `FerryError`."""
-    try:
-        return call().parse()
-    except FerryError as error:
-        return error

@@ -1,7 +1,5 @@
 """How far a request got decides the outcome, and in case of doubt it has left."""
 
-from __future__ import annotations
-
 import pytest
 
 from ferry_sdk._engine.context import Context, Session
@@ -10,29 +8,22 @@ from ferry_sdk._engine.http import Headers, Reply, Request, Timeout
 from ferry_sdk._engine.requests import send
 from tests.support.driven import SETTINGS
 
-OUTCOMES = {
-    (): "not_sent",
-    ("is_handed_over",): "unknown",
-    ("is_handed_over", "is_own"): "not_sent",
-    ("is_handed_over", "is_followed"): "not_sent",
-    ("is_handed_over", "is_own", "is_sent"): "unknown",
-    ("is_handed_over", "is_followed", "is_sent"): "unknown",
-    ("is_handed_over", "is_own", "is_followed", "is_sent"): "unknown",
-}
-"""The outcome of a request without a reply, by what is known of it."""
-
 
 def test_the_outcome_of_a_request_without_a_reply():
-    for facts, outcome in OUTCOMES.items():
+    for outcome, *facts in (
+        ("not_sent",),
+        ("unknown", "is_handed_over"),
+        ("not_sent", "is_handed_over", "is_own"),
+        ("not_sent", "is_handed_over", "is_followed"),
+        ("unknown", "is_handed_over", "is_own", "is_sent"),
+        ("unknown", "is_handed_over", "is_followed", "is_sent"),
+        ("unknown", "is_handed_over", "is_own", "is_followed", "is_sent"),
+    ):
         sending = Send(Request("POST", "https://ferry.example/api/booking", {}), Timeout())
         for fact in facts:
             setattr(sending, fact, True)
         assert sending.outcome == outcome, facts
         assert sending.may_have_left is (outcome == "unknown"), facts
-
-
-def test_a_repr_shows_neither_the_address_nor_the_connections():
-    sending = Send(Request("POST", "https://ferry.example/api/booking", {}), Timeout())
     sending.connections = ["a connection"]
     assert "example" not in repr(sending)
     assert "connection" not in repr(sending)

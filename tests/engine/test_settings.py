@@ -3,19 +3,9 @@
 import anyio
 import anyio.lowlevel
 import httpx
-import pytest
 
 import ferry_sdk
-from ferry_sdk import (
-    AsyncFerry,
-    ConfigurationError,
-    Ferry,
-    InvalidInputError,
-    NotFoundError,
-    ReadOnlyError,
-    ServerError,
-    Timeout,
-)
+from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, InvalidInputError, ReadOnlyError
 from tests.support.exchanges import TOKEN, URL, Exchanges, caught, client_of
 from tests.support.tables import each
 
@@ -24,33 +14,17 @@ ELSEWHERE = (
     *("ferry.example", "10.0.0.1", "[::]", "localhost.evil.example", "127.0.0.1.evil.example"),
     *("notlocalhost", "[fe80::1]", "169.254.169.254"),
 )
-BUSY = httpx.Response(503, headers={"retry-after": "0"})
 
 
-@pytest.fixture
-def environment(monkeypatch):
-    for name, value in {
-        "FERRY_TOKEN": "env-token",
-        "FERRY_BASE_URL": "https://env.example",
-        "FERRY_ORGANISATION_TOKEN": "env-org",
-        "FERRY_LANGUAGE": "it",
-    }.items():
-        monkeypatch.setenv(name, value)
-    return monkeypatch
-
-
-def request_of(clients, call, **settings):
+def request_of(clients, **settings):
     """Return the request of a call made with these settings."""
     service = Exchanges(PORTS)
-    call(client_of(clients, service, **settings))
+    ask_ports(client_of(clients, service, **settings))
     return service.requests[-1]
 
 
 def ask_ports(ferry):
     return ferry.catalogue.ports()
-
-
-# ---- arguments and environment ----------------------------------------------------------------
 
 
 def payment_of(clients, **settings):
@@ -60,18 +34,16 @@ def payment_of(clients, **settings):
     return service.requests[-1]
 
 
-@pytest.mark.usefixtures("environment")
-def test_the_environment_fills_in_what_is_left_out(clients):
-    request = request_of(clients, ask_ports, token=None, base_url=None)
+def test_the_environment_fills_in_what_is_left_out_and_arguments_go_before_it(clients, monkeypatch):
+    known = {"TOKEN": "env-token", "BASE_URL": "https://env.example", "LANGUAGE": "it"}
+    for name, value in (known | {"ORGANISATION_TOKEN": "env-org"}).items():
+        monkeypatch.setenv(f"FERRY_{name}", value)
+    request = request_of(clients, token=None, base_url=None)
     assert str(request.url) == "https://env.example/api/port"
     assert request.headers["authorization"] == "Bearer env-token"
     assert request.headers["accept-language"] == "it"
     assert payment_of(clients).headers["authorization"] == "Bearer env-org"
-
-
-@pytest.mark.usefixtures("environment")
-def test_arguments_go_before_the_environment(clients):
-    request = request_of(clients, ask_ports, language="el")
+    request = request_of(clients, language="el")
     assert str(request.url) == f"{URL}/api/port"
     assert request.headers["authorization"] == f"Bearer {TOKEN}"
     assert request.headers["accept-language"] == "el"
@@ -79,20 +51,15 @@ def test_arguments_go_before_the_environment(clients):
     assert paid.headers["authorization"] == "Bearer org-argument"
 
 
-@each(
-    ("settings", "message"),
-    [
-        ({"base_url": URL}, "token=… or FERRY_TOKEN"),
-        ({"token": "", "base_url": URL}, "token=… or FERRY_TOKEN"),
-        ({"token": "t"}, "base_url=… or FERRY_BASE_URL"),
-        ({"token": "t", "base_url": ""}, "base_url=… or FERRY_BASE_URL"),
-    ],
-)
-def test_what_is_missing_or_bad_is_said_by_name(clients, monkeypatch, settings, message):
-    for kind in (Ferry, AsyncFerry):
-        error = caught(ConfigurationError, kind, **settings)
-        assert message in str(error)
-        assert error.outcome == "not_sent"
+def test_what_is_missing_or_bad_is_said_by_name(clients, monkeypatch):
+    for name, settings in (
+        *(("token", {"base_url": URL}), ("token", {"token": "", "base_url": URL})),
+        *(("base_url", {"token": "t"}), ("base_url", {"token": "t", "base_url": ""})),
+    ):
+        for kind in (Ferry, AsyncFerry):
+            error = caught(ConfigurationError, kind, **settings)
+            assert f"{name}=… or FERRY_{name.upper()}" in str(error)
+            assert error.outcome == "not_sent"
     monkeypatch.setenv("FERRY_BASE_URL", "http://env.example")
     assert "base_url" in str(caught(ConfigurationError, Ferry, "t"))
     monkeypatch.delenv("FERRY_BASE_URL")
@@ -111,11 +78,7 @@ def test_plain_http_is_fine_on_this_machine_and_needs_to_be_allowed_elsewhere(ho
 
 @each("url", [URL, f"{URL}/", f"{URL}//", f"{URL}/gateway/"])
 def test_an_address_may_have_a_path_and_slashes_at_its_end(clients, url):
-    request = request_of(clients, ask_ports, base_url=url)
-    assert str(request.url) == f"{url.rstrip('/')}/api/port"
-
-
-# ---- on the wire ------------------------------------------------------------------------------
+    assert str(request_of(clients, base_url=url).url) == f"{url.rstrip('/')}/api/port"
 
 
 def test_a_header_is_sent_once_however_it_is_written(clients):
@@ -124,9 +87,6 @@ def test_a_header_is_sent_once_however_it_is_written(clients):
     ask_ports(ferry.with_options(extra_headers={"x-agency": "A2", "USER-AGENT": "shop/2"}))
     assert service.requests[0].headers.get_list("x-agency") == ["A2"]
     assert service.requests[0].headers.get_list("user-agent") == ["shop/2"]
-
-
-# ---- callable tokens --------------------------------------------------------------------------
 
 
 def test_an_async_function_is_awaited_by_the_async_client_and_refused_by_the_other(clients):
@@ -139,91 +99,74 @@ def test_an_async_function_is_awaited_by_the_async_client_and_refused_by_the_oth
         ask_ports(client_of(clients, service, token=give))
         assert service.requests[0].headers["authorization"] == "Bearer awaited"
         return
-    for settings in ({"token": give}, {"organisation_token": give}):
-        error = caught(ConfigurationError, client_of, clients, service, **settings)
-        assert str(error) == f"{next(iter(settings))}: an async function needs AsyncFerry"
-    error = caught(ConfigurationError, ask_ports, client_of(clients, service, token=lambda: give()))  # noqa: PLW0108 -- it does not show that it is async
+    for name in ("token", "organisation_token"):
+        error = caught(ConfigurationError, client_of, clients, service, **{name: give})
+        assert str(error) == f"{name}: an async function needs AsyncFerry"
+    hidden = client_of(clients, service, token=lambda: give())  # noqa: PLW0108 -- it does not show that it is async
+    error = caught(ConfigurationError, ask_ports, hidden)
     assert str(error) == "token: an async function needs AsyncFerry"
     assert service.requests == []
-
-
-# ---- views ------------------------------------------------------------------------------------
 
 
 def test_a_view_has_other_settings_and_the_client_keeps_its_own(clients):
     service = Exchanges(PORTS)
     ferry = client_of(clients, service, language="fr", default_headers={"x-a": "1", "x-b": "1"})
-    view = ferry.with_options(language="it", extra_headers={"x-b": "2", "x-c": "2"})
-    ask_ports(view)
-    ask_ports(ferry)
-    of_view, of_client = (request.headers for request in service.requests)
-    assert (of_view["accept-language"], of_client["accept-language"]) == ("it", "fr")
-    assert [of_view.get(name) for name in ("x-a", "x-b", "x-c")] == ["1", "2", "2"]
-    assert [of_client.get(name) for name in ("x-a", "x-b", "x-c")] == ["1", "1", None]
-
-
-def test_a_view_of_a_view_keeps_what_is_left_out(clients):
-    service = Exchanges(PORTS)
-    first = client_of(clients, service).with_options(
-        language="it", extra_headers={"x-a": "1"}, correlation_id="c-1"
+    view = ferry.with_options(
+        language="it", extra_headers={"x-b": "2", "x-c": "2"}, correlation_id="c-1"
     )
-    ask_ports(first.with_options(max_retries=0))
-    ask_ports(first.with_options(language=None, correlation_id=None))
-    kept, cleared = (request.headers for request in service.requests)
-    assert kept["accept-language"] == "it"
-    assert kept["x-client-correlation-id"] == "c-1"
-    assert "accept-language" not in cleared
-    assert cleared["x-client-correlation-id"] != "c-1"
-    assert kept["x-a"] == cleared["x-a"] == "1"
+    cleared = view.with_options(language=None, correlation_id=None)
+    for one in (view, ferry, view.with_options(max_retries=0), cleared):
+        ask_ports(one)
+    names = ("accept-language", "x-a", "x-b", "x-c")
+    seen = [[request.headers.get(name) for name in names] for request in service.requests]
+    of_view = ["it", "1", "2", "2"]
+    assert seen == [of_view, ["fr", "1", "1", None], of_view, [None, *of_view[1:]]]
+    of_view, of_client, of_second, of_cleared = correlation_ids(service)
+    assert of_view == of_second == "c-1"
+    assert "c-1" not in (of_client, of_cleared)
 
 
 def test_each_part_of_a_time_out_reaches_the_connection(clients):
-    limits = Timeout(connect=1, read=2, write=3, pool=4)
-    request = request_of(clients, ask_ports, timeout=limits)
-    assert request.extensions["timeout"] == {"connect": 1, "read": 2, "write": 3, "pool": 4}
-    assert request_of(clients, ask_ports, timeout=7).extensions["timeout"]["read"] == 7
-    assert request_of(clients, ask_ports, timeout=None).extensions["timeout"]["read"] is None
-    assert request_of(clients, ask_ports).extensions["timeout"]["read"] == 30
+    def seen(**settings):
+        return request_of(clients, **settings).extensions["timeout"]
+
+    parts = {"connect": 1, "read": 2, "write": 3, "pool": 4}
+    assert seen(timeout=ferry_sdk.Timeout(**parts)) == parts
+    assert [seen(timeout=limit)["read"] for limit in (7, None)] == [7, None]
+    assert seen()["read"] == 30
 
 
 @each("max_retries", [0, 3])
 def test_a_view_has_its_own_number_of_attempts(clients, max_retries):
-    service = Exchanges(BUSY)
+    service = Exchanges(httpx.Response(503, headers={"retry-after": "0"}))
     view = client_of(clients, service).with_options(max_retries=max_retries)
-    caught(ServerError, ask_ports, view)
+    caught(ferry_sdk.ServerError, ask_ports, view)
     assert len(service.requests) == max_retries + 1
 
 
 def test_the_environment_makes_clients_of_other_machines_read_only(clients, monkeypatch):
     here, there = "http://127.0.0.1:9", "https://ferry.example"
     for value, url, is_read_only in (
-        ("1", there, True),
-        ("true", there, True),
-        ("1", here, False),
-        ("1", "http://[::1]:9", False),
-        ("1", "https://localhost.example", True),
-        ("0", there, False),
+        *(("1", there, True), ("true", there, True), ("1", "https://localhost.example", True)),
+        *(("1", here, False), ("1", "http://[::1]:9", False), ("0", there, False)),
         ("", there, False),
     ):
         monkeypatch.setenv("FERRY_READ_ONLY", value)
         service = Exchanges(httpx.Response(404, json={}))
         ferry = client_of(clients, service, base_url=url, read_only=False)
         for client in (ferry, ferry.with_options(language="fr")):
-            error = caught(
-                ReadOnlyError if is_read_only else NotFoundError, client.bookings.confirm, "b-1"
-            )
+            kind = ReadOnlyError if is_read_only else ferry_sdk.NotFoundError
+            error = caught(kind, client.bookings.confirm, "b-1")
             assert not is_read_only or "FERRY_READ_ONLY" in str(error)
-        assert bool(service.requests) != is_read_only
+        assert bool(service.requests) != is_read_only, (value, url)
 
 
 def test_read_only_can_be_tightened_and_never_loosened(clients):
     service = Exchanges(PORTS)
     writer = client_of(clients, service)
     writer.with_options(read_only=False)
-    for reader in (
-        writer.with_options(read_only=True),
-        client_of(clients, service, read_only=True),
-    ):
+    readers = writer.with_options(read_only=True), client_of(clients, service, read_only=True)
+    for reader in readers:
         error = caught(InvalidInputError, reader.with_options, read_only=False)
         assert error.field == "read_only"
         again = reader.with_options(language="fr").with_options(read_only=True)
@@ -233,9 +176,6 @@ def test_read_only_can_be_tightened_and_never_loosened(clients):
     assert {request.url.path for request in service.requests} == {"/api/port"}
 
 
-# ---- closing ----------------------------------------------------------------------------------
-
-
 def test_a_callers_own_http_client_stays_open(clients):
     kind = httpx.AsyncClient if clients.is_async else httpx.Client
     http_client = kind(transport=httpx.MockTransport(Exchanges(PORTS)))
@@ -243,9 +183,6 @@ def test_a_callers_own_http_client_stays_open(clients):
         ask_ports(ferry)
     assert not http_client.is_closed
     ask_ports(ferry)
-
-
-# ---- correlation ------------------------------------------------------------------------------
 
 
 def correlation_ids(service):

@@ -1,26 +1,18 @@
 """Every write with a good answer to it, and what shows the effect of those that a read shows."""
 
-from __future__ import annotations
-
 from tests.engine.replies import booking, ticket
-from tests.support.samples import (
-    BOOKING_CANCELLATION,
-    BOOKING_CONFIRMATION,
-    BOOKING_CREATED,
-    PAYMENT_RECORDED,
-    TICKET_CANCELLATION,
-)
+from tests.support import samples
 from tests.support.tables import each
 
 ANSWERS = {
-    "bookings.create": BOOKING_CREATED,
-    "bookings.confirm": BOOKING_CONFIRMATION,
-    "bookings.cancel": BOOKING_CANCELLATION,
-    "tickets.cancel": TICKET_CANCELLATION,
-    "tickets.mark_paid": PAYMENT_RECORDED,
-    "mcp.create_booking": BOOKING_CREATED,
-    "mcp.confirm_booking": BOOKING_CONFIRMATION,
-    "mcp.cancel_ticket": TICKET_CANCELLATION,
+    "bookings.create": samples.BOOKING_CREATED,
+    "bookings.confirm": samples.BOOKING_CONFIRMATION,
+    "bookings.cancel": samples.BOOKING_CANCELLATION,
+    "tickets.cancel": samples.TICKET_CANCELLATION,
+    "tickets.mark_paid": samples.PAYMENT_RECORDED,
+    "mcp.create_booking": samples.BOOKING_CREATED,
+    "mcp.confirm_booking": samples.BOOKING_CONFIRMATION,
+    "mcp.cancel_ticket": samples.TICKET_CANCELLATION,
     "mcp.call_tool": {"painted": True},
 }
 SHOWN = {

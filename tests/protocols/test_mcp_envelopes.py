@@ -2,37 +2,16 @@
 
 import base64
 import json
+from itertools import product
 
 import httpx
 import pytest
 
-from ferry_sdk import (
-    APIError,
-    AuthenticationError,
-    AvailabilityError,
-    BadRequestError,
-    BookingCreateError,
-    NotFoundError,
-    OutcomeUnknownError,
-    PermissionDeniedError,
-    ServerError,
-    TicketNotFoundError,
-    TicketViewError,
-    UnexpectedResponseError,
-)
+import ferry_sdk as sdk
+from ferry_sdk import APIError, NotFoundError, OutcomeUnknownError, UnexpectedResponseError
 from tests.support.cases import case
 from tests.support.exchanges import caught
-from tests.support.mcp_samples import (
-    BOOKING,
-    EVERY_CALL,
-    READS,
-    TICKET,
-    availability,
-    book,
-    failure,
-    search,
-    view,
-)
+from tests.support.mcp_samples import BOOKING, TICKET, availability, book, failure, search, view
 from tests.support.mcp_server import Scripted, carried, reply
 from tests.support.tables import each
 from tests.support.tiers import LONG
@@ -40,6 +19,7 @@ from tests.support.tiers import LONG
 ONE, TWO = availability("a1"), availability("a2")
 SEPARATORS = "line\u2028paragraph\u2029next\u0085end"
 NAMED_ODDLY = availability("odd", ship_name=SEPARATORS)
+ONCE = ["initialize", "tools/call"]
 
 
 @pytest.fixture(params=["json", pytest.param("sse", marks=LONG)])
@@ -55,8 +35,12 @@ def content(*blocks, **members):
     return {"content": list(blocks), **members}
 
 
-def embedded_text(value, **rest):
-    return {"type": "resource", "resource": {"uri": "resource://service/x", **(value or rest)}}
+def structured(value, **members):
+    return {"content": [], "structuredContent": value, **members}
+
+
+def embedded(**resource):
+    return {"type": "resource", "resource": {"uri": "resource://service/x", **resource}}
 
 
 def base64_blob(value):
@@ -77,62 +61,55 @@ OTHER_BLOCKS = (
 )
 
 
-# The result of a tool that answers a list
+# What the result of a tool holds
 
 
-@each(
-    ("result", "names"),
-    [
-        (content(structuredContent={"result": []}), []),
-        (content(structuredContent={"result": [ONE]}), ["a1"]),
-        (content(structuredContent={"result": [ONE, TWO]}), ["a1", "a2"]),
-        (content(text("…"), structuredContent={"result": [ONE]}), ["a1"]),
-        (content(structuredContent={"result": json.dumps([ONE, TWO])}), ["a1", "a2"]),
-        (content(structuredContent=[]), []),
-        (content(structuredContent=[ONE, TWO]), ["a1", "a2"]),
-        (content(structuredContent=[ONE], resultType="complete"), ["a1"]),
-        (content(text([])), []),
-        (content(text([ONE, TWO])), ["a1", "a2"]),
-        (content(text(ONE)), ["a1"]),
-        (content(text({"result": [ONE]})), ["a1"]),
-        (content(text(ONE), text(TWO)), ["a1", "a2"]),
-        (content(text(ONE), text(TWO), isError=False), ["a1", "a2"]),
-        (content(*halves([ONE, TWO])), ["a1", "a2"]),
-        (content(), []),
-        (content(structuredContent=None), []),
-        (content(embedded_text({"text": json.dumps([ONE])})), ["a1"]),
-        (content(embedded_text({"blob": base64_blob([ONE])})), ["a1"]),
-        ([ONE, TWO], ["a1", "a2"]),
-        ([], []),
-        (ONE, ["a1"]),
-        ({"availabilities": [ONE, TWO]}, ["a1", "a2"]),
-        (content(text([ONE]), *OTHER_BLOCKS), ["a1"]),
-        (content(*OTHER_BLOCKS, text([ONE])), ["a1"]),
-        (content(text(json.dumps([NAMED_ODDLY], ensure_ascii=False))), ["odd"]),
+LISTS = {
+    "": [*map(structured, ({"result": []}, [], None)), content(text([])), content(), []],
+    "a1": [
+        structured({"result": [ONE]}),
+        content(text("…"), structuredContent={"result": [ONE]}),
+        structured([ONE], resultType="complete"),
+        content(text(ONE)),
+        content(text({"result": [ONE]})),
+        content(embedded(text=json.dumps([ONE]))),
+        content(embedded(blob=base64_blob([ONE]))),
+        ONE,
+        content(text([ONE]), *OTHER_BLOCKS),
+        content(*OTHER_BLOCKS, text([ONE])),
     ],
-)
+    "a1 a2": [
+        *map(structured, ({"result": [ONE, TWO]}, {"result": json.dumps([ONE, TWO])}, [ONE, TWO])),
+        content(text([ONE, TWO])),
+        *(content(text(ONE), text(TWO)), content(text(ONE), text(TWO), isError=False)),
+        content(*halves([ONE, TWO])),
+        *([ONE, TWO], {"availabilities": [ONE, TWO]}),
+    ],
+    "odd": [content(text(json.dumps([NAMED_ODDLY], ensure_ascii=False)))],
+}
+
+
+@each(("result", "names"), [(one, names) for names, some in LISTS.items() for one in some])
 def test_a_list_is_read_out_of_every_envelope(clients, carrier, result, names):
     server = Scripted(carried(carrier, result=result))
-    found_now = [(sailing.id, sailing.ship_name) for sailing in search(server.client(clients))]
-    assert found_now == [(name, SEPARATORS if name == "odd" else "Tanit") for name in names]
-    assert server.methods == ["initialize", "tools/call"]
-
-
-# The result of a tool that answers one record
+    sailings = [(sailing.id, sailing.ship_name) for sailing in search(server.client(clients))]
+    ships = [(name, SEPARATORS if name == "odd" else "Tanit") for name in names.split()]
+    assert sailings == ships
+    assert server.methods == ONCE
 
 
 @each(
     "envelope",
     [
-        lambda v: content(structuredContent=v),
-        lambda v: content(structuredContent={"result": v}),
+        structured,
+        lambda v: structured({"result": v}),
         lambda v: content(text("Here it is."), structuredContent=v),
         lambda v: {"structuredContent": v},
         lambda v: content(text(v)),
         lambda v: content(text(json.dumps(v, indent=2))),
         lambda v: content(*halves(v)),
-        lambda v: content(embedded_text({"text": json.dumps(v)})),
-        lambda v: content(embedded_text({"blob": base64_blob(v)})),
+        lambda v: content(embedded(text=json.dumps(v))),
+        lambda v: content(embedded(blob=base64_blob(v))),
         lambda v: v,
         lambda v: content(*OTHER_BLOCKS, text(v)),
         lambda v: content(text(v), resultType="complete"),
@@ -148,18 +125,10 @@ def test_a_record_is_read_out_of_every_envelope(clients, carrier, envelope, call
 @each(
     "result",
     [
-        content(text(ONE), resultType="input_required"),
+        *(content(text(ONE), resultType=kind) for kind in ("input_required", "partial", 7)),
         {"resultType": "input_required", "inputRequests": {}},
-        content(text(ONE), resultType="partial"),
-        content(text(ONE), resultType=7),
-        content(text("Done."), text("See the booking.")),
-        content(text("Done.")),
-        content(*OTHER_BLOCKS),
-        None,
-        "Done.",
-        7,
-        {},
-        content(text(TICKET["passengers"])),
+        *(content(text("Done."), text("See the booking.")), content(text("Done."))),
+        *(content(*OTHER_BLOCKS), content(text(TICKET["passengers"])), None, "Done.", 7, {}),
     ],
 )
 def test_a_result_without_the_record_is_unexpected_and_for_a_write_unknown(
@@ -169,25 +138,20 @@ def test_a_result_without_the_record_is_unexpected_and_for_a_write_unknown(
     caught(UnexpectedResponseError, view, server.client(clients))
     assert server.methods == ["initialize", *["tools/call"] * 3]
     server = Scripted(carried(carrier, result=result))
-    with pytest.raises(OutcomeUnknownError) as info:
-        book(server.client(clients))
-    assert server.methods == ["initialize", "tools/call"]
-    assert info.value.outcome == "unknown"
-    assert info.value.request.path == "/mcp tools/call create_booking"
+    error = caught(OutcomeUnknownError, book, server.client(clients))
+    assert server.methods == ONCE
+    assert error.outcome == "unknown"
+    assert error.request.path == "/mcp tools/call create_booking"
 
 
-@each(
-    ("call", "result", "words"),
-    [
-        (view, content(), "empty"),
-        (view, {"resultType": "input_required", "inputRequests": {}}, "asks for more input"),
-        *((search, content(text(words)), "") for words in ("null", "Nothing sails.", "7")),
-    ],
-)
-def test_an_unexpected_result_is_named(clients, carrier, call, result, words):
-    server = Scripted(carried(carrier, result=result))
-    error = caught(UnexpectedResponseError, call, server.client(clients, max_retries=0))
-    assert words in str(error)
+def test_an_unexpected_result_is_named(clients, carrier):
+    more = {"resultType": "input_required", "inputRequests": {}}
+    views = (view, content(), "empty"), (view, more, "asks for more input")
+    searches = ((search, content(text(words)), "") for words in ("null", "Nothing sails.", "7"))
+    for call, result, words in (*views, *searches):
+        server = Scripted(carried(carrier, result=result))
+        error = caught(UnexpectedResponseError, call, server.client(clients, max_retries=0))
+        assert words in str(error)
 
 
 @each(
@@ -195,15 +159,10 @@ def test_an_unexpected_result_is_named(clients, carrier, call, result, words):
     [
         (content(text("Done."), text("See the booking.")), "Done.See the booking."),
         (content(text("42")), 42),
-        (content(structuredContent={"result": 42}), 42),
-        (content(structuredContent={"result": "Done."}), "Done."),
-        (content(structuredContent={"result": 1, "more": 2}), {"result": 1, "more": 2}),
+        *((structured({"result": value}), value) for value in (42, "Done.")),
         (content(text({"a": 1}), text({"a": 2})), [{"a": 1}, {"a": 2}]),
-        *((content(structuredContent=value), value) for value in [{"error": True, "code": 7}]),
-        *(
-            (value, value)
-            for value in ({"anything": 1}, [1, 2], {"error": True}, {"error": "no", "code": "X"})
-        ),
+        *((structured(v), v) for v in ({"error": True, "code": 7}, {"result": 1, "more": 2})),
+        *((v, v) for v in ({"anything": 1}, [1, 2], {"error": True}, {"error": "n", "code": "X"})),
     ],
 )
 def test_any_tool_gives_its_value(clients, carrier, result, value):
@@ -217,32 +176,31 @@ def test_any_tool_gives_its_value(clients, carrier, result, value):
 def error_in_every_place(error):
     """The interface's error object in every place it may be in."""
     words = json.dumps(error)
-    return [
-        {"result": error},
-        {"result": content(text(error), structuredContent=error, isError=True)},
-        {"result": content(structuredContent=error, isError=True)},
-        {"result": content(text(error), isError=True)},
-        {"result": content(text("Oh."), text(error), isError=True)},
-        {"result": content(text(f"Error executing tool view_ticket: {words}"), isError=True)},
-        {"result": content(text(error), structuredContent=error, isError=False)},
-        {"result": content(structuredContent=error)},
-        {"result": content(structuredContent={"result": error})},
-        {"result": content(text(error))},
-        {"result": content(embedded_text({"text": words}))},
-        {"error": {"code": -32603, "message": "", "data": error}},
-        {"error": {"code": -32000, "message": "", "data": error}},
+    results = [
         error,
+        content(text(error), structuredContent=error, isError=True),
+        structured(error, isError=True),
+        content(text(error), isError=True),
+        content(text("Oh."), text(error), isError=True),
+        content(text(f"Error executing tool view_ticket: {words}"), isError=True),
+        content(text(error), structuredContent=error, isError=False),
+        structured(error),
+        structured({"result": error}),
+        content(text(error)),
+        content(embedded(text=words)),
     ]
+    members = [{"error": {"code": code, "message": "", "data": error}} for code in (-32603, -32000)]
+    return [*({"result": result} for result in results), *members, error]
 
 
-FAILURES = [
-    (view, failure(), TicketNotFoundError),
-    (search, failure("AVAILABILITY_ERROR", "Nothing sails"), AvailabilityError),
-    (book, failure("BOOKING_CREATE_ERROR", "Sold out"), BookingCreateError),
-]
-
-
-@each(("call", "told", "kind"), FAILURES)
+@each(
+    ("call", "told", "kind"),
+    [
+        (view, failure(), sdk.TicketNotFoundError),
+        (search, failure("AVAILABILITY_ERROR", "Nothing sails"), sdk.AvailabilityError),
+        (book, failure("BOOKING_CREATE_ERROR", "Sold out"), sdk.BookingCreateError),
+    ],
+)
 def test_a_failure_is_found_wherever_it_hides(clients, carrier, call, told, kind):
     for members in error_in_every_place(told):
         with case(members):
@@ -250,81 +208,65 @@ def test_a_failure_is_found_wherever_it_hides(clients, carrier, call, told, kind
             error = caught(kind, call, server.client(clients))
             assert (error.code, error.message) == (told["code"], told["message"])
             assert (error.status_code, error.outcome) == (200, "rejected")
-            assert server.methods == ["initialize", "tools/call"]
+            assert server.methods == ONCE
 
 
-def test_an_error_without_a_message_says_its_code(clients, carrier):
-    server = Scripted(carried(carrier, result={"error": True, "code": "TICKET_VIEW_ERROR"}))
-    assert caught(TicketViewError, view, server.client(clients)).message == "TICKET_VIEW_ERROR"
-
-
-@each(
-    ("result", "message"),
-    [
+def test_a_failure_without_a_code_is_told_in_its_words(clients, carrier):
+    for result, message in (
         (content(text("Error executing tool view_ticket: no luck"), isError=True), "no luck"),
         (content(text("No"), text("luck"), isError=True), "No luck"),
         (content(isError=True), "the tool failed"),
-        (content(structuredContent={"reason": "no luck"}, isError=True), "the tool failed"),
-    ],
-)
-def test_a_failure_without_a_code_is_told_in_its_words(clients, carrier, result, message):
-    server = Scripted(carried(carrier, result=result))
-    error = caught(APIError, view, server.client(clients))
-    assert (error.message, error.code) == (message, None)
-    with pytest.raises(OutcomeUnknownError):
-        book(Scripted(carried(carrier, result=result)).client(clients))
+        (structured({"reason": "no luck"}, isError=True), "the tool failed"),
+    ):
+        answer = carried(carrier, result=result)
+        error = caught(APIError, view, Scripted(answer).client(clients))
+        assert (error.message, error.code) == (message, None)
+        caught(OutcomeUnknownError, book, Scripted(answer).client(clients))
+    bare = Scripted(carried(carrier, result={"error": True, "code": "TICKET_VIEW_ERROR"}))
+    error = caught(sdk.TicketViewError, view, bare.client(clients))
+    assert error.message == "TICKET_VIEW_ERROR", "without a message the code is told"
 
 
 @each(
     ("code", "status", "error", "is_refused"),
     [
-        (-32601, 200, NotFoundError, True),
-        (-32002, 200, NotFoundError, True),
+        *product([-32601, -32002], [200], [NotFoundError], [True]),
         (-32602, 200, APIError, True),
-        (-32600, 400, APIError, True),
-        (-32700, 400, APIError, True),
-        (-32603, 200, ServerError, False),
-        (-32603, 400, ServerError, False),
-        (-32603, 500, ServerError, False),
-        (-32000, 200, APIError, False),
-        (0, 200, APIError, False),
-        ("odd", 200, APIError, False),
+        *product([-32600, -32700], [400], [APIError], [True]),
+        *product([-32603], [200, 400, 500], [sdk.ServerError], [False]),
+        *product([-32000, 0, "odd"], [200], [APIError], [False]),
     ],
 )
 def test_a_json_rpc_error_is_a_refusal_only_where_its_code_says_so(
     clients, carrier, code, status, error, is_refused
 ):
     answer = carried(carrier, status, error={"code": code, "message": "Not so"})
-    with pytest.raises(error) as caught:
+    with pytest.raises(error, match="Not so"):
         view(Scripted(answer).client(clients, max_retries=0))
-    assert caught.value.message == "Not so"
     server = Scripted(answer)
-    with pytest.raises(error if is_refused else OutcomeUnknownError) as caught:
+    with pytest.raises(error if is_refused else OutcomeUnknownError) as info:
         book(server.client(clients))
-    assert caught.value.outcome == ("rejected" if is_refused else "unknown")
-    assert server.methods == ["initialize", "tools/call"]
+    assert info.value.outcome == ("rejected" if is_refused else "unknown")
+    assert server.methods == ONCE
 
 
 NOT_SO = {"code": -32602, "message": "Not so"}
 
 
-@each("error_id", [None, "server-error", 7])
-def test_an_error_may_bear_any_id(clients, carrier, error_id):
-    answer = carried(carrier, id=error_id, error=NOT_SO)
-    assert caught(BadRequestError, view, Scripted(answer).client(clients)).message == "Not so"
-
-
-def test_a_reply_with_a_result_and_an_error_is_neither(clients, carrier):
-    both = carried(carrier, result=content(structuredContent=TICKET), error=NOT_SO)
+def test_an_error_may_bear_any_id_and_comes_without_a_result(clients, carrier):
+    for error_id in (None, "server-error", 7):
+        client = Scripted(carried(carrier, id=error_id, error=NOT_SO)).client(clients)
+        assert caught(sdk.BadRequestError, view, client).message == "Not so", error_id
+    both = carried(carrier, result=structured(TICKET), error=NOT_SO)
     with pytest.raises(UnexpectedResponseError, match="both a result and an error"):
         view(Scripted(both).client(clients))
-    server = Scripted(carried(carrier, result=content(structuredContent=BOOKING), error=NOT_SO))
+    server = Scripted(carried(carrier, result=structured(BOOKING), error=NOT_SO))
     assert caught(OutcomeUnknownError, book, server.client(clients)).outcome == "unknown"
-    assert server.methods == ["initialize", "tools/call"]
+    assert server.methods == ONCE
     refused = Scripted(carried(carrier, result=None, error=NOT_SO)).client(clients)
-    assert caught(BadRequestError, book, refused).outcome == "rejected"
+    assert caught(sdk.BadRequestError, book, refused).outcome == "rejected"
     for none in (None, {}, False):
-        answer = carried(carrier, result=content(structuredContent=TICKET), error=none)
+        answer = carried(carrier, result=structured(TICKET), error=none)
         assert view(Scripted(answer).client(clients)).id == TICKET["id"]
 
 
@@ -332,13 +274,20 @@ def test_a_reply_with_a_result_and_an_error_is_neither(clients, carrier):
 
 
 @each("status", [200, 201, 400, 404, 406, 418, 500, 503])
-def test_a_result_counts_at_any_status(clients, carrier, status):
-    server = Scripted(carried(carrier, status, result=content(structuredContent=BOOKING)))
+def test_a_result_counts_at_any_status_and_in_a_batch(clients, carrier, status):
+    server = Scripted(carried(carrier, status, result=structured(BOOKING)))
     assert book(server.client(clients)).booking_id == "b1"
-    assert server.methods == ["initialize", "tools/call"]
+    assert server.methods == ONCE
+    for beside in ([], [{"jsonrpc": "2.0", "method": "x"}]):
+
+        def batch(message, beside=beside):
+            whole = carried("json", result=structured(BOOKING))(message)
+            return httpx.Response(status, json=[*beside, whole.json()])
+
+        assert book(Scripted(batch).client(clients)).booking_id == "b1"
 
 
-ACCESS = [(401, AuthenticationError), (403, PermissionDeniedError)]
+ACCESS = [(401, sdk.AuthenticationError), (403, sdk.PermissionDeniedError)]
 BODIES = [
     (b'{"error":"invalid_token","error_description":"x"}', "application/json"),
     (b'{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}', ""),
@@ -350,72 +299,50 @@ BODIES = [
 
 @each(("status", "error"), [*ACCESS, (406, APIError), (415, APIError)])
 @each(("body", "kind"), BODIES)
-@each("call", EVERY_CALL)
+@each("call", [search, view, book])
 def test_a_request_that_is_refused_is_not_tried_again(clients, status, error, body, kind, call):
     server = Scripted(reply(body, status, kind, **{"mcp-session-id": "dead"}))
     refused = caught(error, call, server.client(clients))
     assert (refused.status_code, refused.outcome) == (status, "rejected")
-    assert server.methods == ["initialize", "tools/call"]
+    assert server.methods == ONCE
 
 
 @each(("status", "error"), ACCESS)
-@each(
-    "members",
-    [
-        {"result": content(structuredContent=BOOKING)},
-        {"error": {"code": -32603, "message": "x"}},
-        {"error": {"code": -32601, "message": "x"}},
-    ],
-)
-def test_a_refused_token_comes_before_whatever_is_said(clients, carrier, status, error, members):
-    server = Scripted(carried(carrier, status, **members))
-    with pytest.raises(error) as caught:
-        book(server.client(clients))
-    assert caught.value.outcome == "rejected"
-    assert server.methods == ["initialize", "tools/call"]
-
-
-@each("beside", [[], [{"jsonrpc": "2.0", "method": "x"}]])
-def test_the_reply_is_found_in_a_batch(clients, beside):
-    def batch(message):
-        whole = carried("json", result=content(structuredContent=BOOKING))(message)
-        return httpx.Response(200, json=[*beside, whole.json()])
-
-    assert book(Scripted(batch).client(clients)).booking_id == "b1"
+def test_a_refused_token_comes_before_whatever_is_said(clients, carrier, status, error):
+    errors = [{"error": {"code": code, "message": "x"}} for code in (-32603, -32601)]
+    for members in ({"result": structured(BOOKING)}, *errors):
+        server = Scripted(carried(carrier, status, **members))
+        assert caught(error, book, server.client(clients)).outcome == "rejected"
+        assert server.methods == ONCE
 
 
 @each("status", [200, 400, 404, 409, 422])
 def test_an_error_object_without_an_envelope_is_the_error(clients, status):
     body = json.dumps(failure("BOOKING_CREATE_ERROR", "Sold out")).encode()
     server = Scripted(reply(body, status))
-    with pytest.raises(BookingCreateError, match="Sold out") as caught:
-        book(server.client(clients))
-    assert (caught.value.outcome, caught.value.status_code) == ("rejected", status)
-    assert server.methods == ["initialize", "tools/call"]
+    error = caught(sdk.BookingCreateError, book, server.client(clients))
+    assert "Sold out" in str(error)
+    assert (error.outcome, error.status_code) == ("rejected", status)
+    assert server.methods == ONCE
 
 
 NO_REPLY = [
-    reply(b"", 202),
-    reply(b"", 204),
-    reply(b"", 200),
+    *(reply(b"", status) for status in (202, 204, 200)),
     reply(b"<html>", 200, "text/html"),
     reply(b"OK", 200, "text/plain"),
-    reply(b'{"jsonrpc":"2.0","id":1,"res', 200),
-    reply(b"\xff\xfe", 200),
-    reply(b"null", 200),
-    reply(b"[]", 200),
-    reply(b'{"jsonrpc":"2.0","id":1}', 200),
-    reply(b'{"jsonrpc":"2.0","id":1,"error":"no"}', 200),
-    reply(b"", 200, "text/event-stream"),
-    reply(b": bye\n\n", 200, "text/event-stream"),
-    reply(b'data: {"jsonrpc"\n\n', 200, "text/event-stream"),
+    *map(reply, (b'{"jsonrpc":"2.0","id":1,"res', b"\xff\xfe", b"null", b"[]")),
+    *map(reply, (b'{"jsonrpc":"2.0","id":1}', b'{"jsonrpc":"2.0","id":1,"error":"no"}')),
+    *(
+        reply(body, 200, "text/event-stream")
+        for body in (b"", b": bye\n\n", b'data: {"jsonrpc"\n\n')
+    ),
 ]
 
 
 @each("answer", NO_REPLY)
 def test_a_read_without_a_reply_is_tried_again_and_a_write_unknown(clients, answer):
-    for call in READS:
-        good = content(structuredContent={"result": [ONE]} if call is search else TICKET)
+    for call in (search, view):
+        good = structured({"result": [ONE]} if call is search else TICKET)
         server = Scripted(answer, answer, carried("json", result=good))
         assert call(server.client(clients))
         assert server.methods == ["initialize", *["tools/call"] * 3]
@@ -423,34 +350,25 @@ def test_a_read_without_a_reply_is_tried_again_and_a_write_unknown(clients, answ
     server = Scripted(answer)
     error = caught(OutcomeUnknownError, book, server.client(clients))
     assert isinstance(error.__cause__, UnexpectedResponseError)
-    assert server.methods == ["initialize", "tools/call"]
-
-
-def raise_error(error):
-    def answer(_):
-        raise error
-
-    return answer
+    assert server.methods == ONCE
 
 
 @each(
     ("error", "is_sent"),
     [
-        (httpx.ReadTimeout("slow"), True),
-        (httpx.WriteTimeout("slow"), True),
-        (httpx.ReadError("reset"), True),
-        (httpx.WriteError("reset"), True),
-        (httpx.RemoteProtocolError("cut"), True),
-        (ConnectionResetError("reset"), True),
-        (httpx.ConnectError("refused"), False),
-        (httpx.ConnectTimeout("slow"), False),
+        *((kind("slow"), True) for kind in (httpx.ReadTimeout, httpx.WriteTimeout)),
+        *((kind("reset"), True) for kind in (httpx.ReadError, httpx.WriteError)),
+        *((kind("cut"), True) for kind in (httpx.RemoteProtocolError, ConnectionResetError)),
+        *((kind("no"), False) for kind in (httpx.ConnectError, httpx.ConnectTimeout)),
         (httpx.PoolTimeout("full"), False),
     ],
 )
 def test_a_break_after_sending_repeats_reads_alone(clients, error, is_sent):
+    def fail(_):
+        raise error
+
     viewed, created = (
-        Scripted(raise_error(error), carried("json", result=content(structuredContent=value)))
-        for value in (TICKET, BOOKING)
+        Scripted(fail, carried("json", result=structured(value))) for value in (TICKET, BOOKING)
     )
     assert view(viewed.client(clients)).id == "t1"
     if is_sent:
@@ -469,44 +387,42 @@ def contents(*items):
 
 PORTS = [{"code": "FRMRS", "name": "Marseille"}, {"code": "TNLGN", "name": "Tunis"}]
 URI = "resource://service/ports"
+ALL, *EACH = map(json.dumps, (PORTS, *PORTS))
 
 
-@each(
-    ("result", "count"),
-    [
-        (contents({"uri": URI, "mimeType": "application/json", "text": json.dumps(PORTS)}), 2),
-        (contents({"uri": URI, "text": json.dumps(PORTS)}), 2),
-        (contents({"uri": URI, "mimeType": "text/plain", "text": json.dumps(PORTS)}), 2),
-        (contents({"text": json.dumps(PORTS)}), 2),
-        (contents({"uri": URI, "blob": base64_blob(PORTS)}), 2),
-        (contents({"text": json.dumps(PORTS[:1])}, {"text": json.dumps(PORTS[1:])}), 2),
-        (contents({"text": json.dumps(PORTS[0])}, {"text": json.dumps(PORTS[1])}), 2),
-        (contents({"text": json.dumps({"ports": PORTS})}), 2),
-        (contents({"text": json.dumps(PORTS[0])}), 1),
-        (contents({"text": "[]"}), 0),
-        (contents(), 0),
-        (PORTS, 2),
-        ({"ports": PORTS}, 2),
-        ({**contents({"text": json.dumps(PORTS)}), "resultType": "complete", "ttlMs": 1}, 2),
+CATALOGUES = {
+    0: [contents({"text": "[]"}), contents()],
+    1: [contents({"text": EACH[0]})],
+    2: [
+        contents({"uri": URI, "mimeType": "application/json", "text": ALL}),
+        contents({"uri": URI, "mimeType": "text/plain", "text": ALL}),
+        *(contents({"uri": URI, "text": ALL}), contents({"text": ALL})),
+        contents({"uri": URI, "blob": base64_blob(PORTS)}),
+        contents(*({"text": f"[{port}]"} for port in EACH)),
+        contents(*({"text": port} for port in EACH)),
+        contents({"text": json.dumps({"ports": PORTS})}),
+        *(PORTS, {"ports": PORTS}),
+        {**contents({"text": ALL}), "resultType": "complete", "ttlMs": 1},
     ],
-)
+}
+
+
+@each(("result", "count"), [(one, count) for count, some in CATALOGUES.items() for one in some])
 def test_a_catalogue_is_read_out_of_every_envelope(clients, carrier, result, count):
     ports = Scripted(carried(carrier, result=result)).client(clients).mcp.ports()
     assert [port.code for port in ports] == [port["code"] for port in PORTS][:count]
 
 
-@each(
-    "item",
-    [
-        *({}, {"blob": "!"}, {"blob": base64.b64encode(b"\xff").decode()}, {"text": 7}, "x"),
-        *(None, {"text": "Hello"}),
-    ],
-)
-def test_a_content_that_cannot_be_read_is_unexpected(clients, carrier, item):
-    client = Scripted(carried(carrier, result=contents(item))).client(clients, max_retries=0)
-    caught(UnexpectedResponseError, client.mcp.ports)
-    if item == {"text": "Hello"}:
-        assert client.mcp.read_resource(URI) == "Hello"
+def test_a_content_that_cannot_be_read_is_unexpected(clients, carrier):
+    blobs = [{"blob": "!"}, {"blob": base64.b64encode(b"\xff").decode()}]
+    for item in ({}, *blobs, {"text": 7}, "x", None, {"text": "Hello"}):
+        client = Scripted(carried(carrier, result=contents(item))).client(clients, max_retries=0)
+        with case(item):
+            caught(UnexpectedResponseError, client.mcp.ports)
+    assert client.mcp.read_resource(URI) == "Hello"
+    for result in (failure("X", "no"), contents({"text": json.dumps(failure())})):
+        with pytest.raises(APIError):  # an error object is no catalogue
+            Scripted(carried(carrier, result=result)).client(clients).mcp.ports()
 
 
 @each("code", [-32602, -32002, 0, -32601])
@@ -516,15 +432,6 @@ def test_an_unknown_resource_is_not_found(clients, carrier, code):
     with pytest.raises(NotFoundError, match="Unknown resource"):
         server.client(clients).mcp.read_resource(URI)
     assert server.methods == ["initialize", "resources/read"]
-
-
-@each("result", [failure("X", "no"), contents({"text": json.dumps(failure())})])
-def test_an_error_object_is_no_catalogue(clients, carrier, result):
-    with pytest.raises(APIError):
-        Scripted(carried(carrier, result=result)).client(clients).mcp.ports()
-
-
-# Listings
 
 
 def test_pages_are_one_list(clients, carrier):

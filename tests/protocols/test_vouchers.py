@@ -14,15 +14,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ferry_sdk import (
-    Ferry,
-    FerryError,
-    InvalidInputError,
-    NotFoundError,
-    TicketNotFoundError,
-    UnexpectedResponseError,
-    VoucherNotReadyError,
-)
+import ferry_sdk as sdk
+from ferry_sdk import FerryError, InvalidInputError, TicketNotFoundError, UnexpectedResponseError
 from tests.support.exchanges import TOKEN, URL, caught, client_of
 from tests.support.tables import each
 from tests.support.tiers import examples
@@ -38,20 +31,13 @@ def issue_ticket(ferry, **which):
     return ferry.bookings.confirm(booked(ferry, **which).booking_id).ticket_id
 
 
-# ---- from the service's own address -----------------------------------------------------------
-
-
-class Somewhere:
-    """A path of nobody's own kind."""
-
-    def __init__(self, path):
-        self._path = path
-
-    def __fspath__(self):
-        return str(self._path)
-
-
 def test_a_voucher_is_saved_under_its_path_and_read_without_a_file(both, tmp_path, monkeypatch):
+    class Somewhere:
+        """A path of nobody's own kind."""
+
+        def __fspath__(self):
+            return str(path)
+
     monkeypatch.chdir(tmp_path)
     ticket_id = issue_ticket(both)
     content = both.tickets.read_pdf(ticket_id)
@@ -60,11 +46,10 @@ def test_a_voucher_is_saved_under_its_path_and_read_without_a_file(both, tmp_pat
     assert both.with_raw_response.tickets.read_pdf(ticket_id).parse() == content
     assert not list(tmp_path.iterdir())
     path = tmp_path / "voucher.pdf"
-    for name in (str(path), path, Somewhere(path), "voucher.pdf"):
+    for name in (str(path), path, Somewhere(), "voucher.pdf"):
         path.write_bytes(b"old" * 100_000)
         saved = both.tickets.save_pdf(ticket_id, name)
         assert saved == Path(name)
-        assert isinstance(saved, Path)
         assert path.read_bytes() == content
         assert list(tmp_path.iterdir()) == [path]
 
@@ -73,8 +58,8 @@ def test_a_voucher_that_is_not_there_yet_is_not_found(both, tmp_path):
     ticket_id = both.bookings.get(booked(both).booking_id).tickets[0].id
     assert both.tickets.pdf(ticket_id).url is None
     for call, path in ((both.tickets.save_pdf, [tmp_path / "v.pdf"]), (both.tickets.read_pdf, [])):
-        error = caught(VoucherNotReadyError, call, ticket_id, *path)
-        assert isinstance(error, NotFoundError)
+        error = caught(sdk.VoucherNotReadyError, call, ticket_id, *path)
+        assert isinstance(error, sdk.NotFoundError)
         assert "e-mail" in str(error)
         assert "HTTP" not in str(error)
         assert str(pickle.loads(pickle.dumps(error))) == str(error)
@@ -94,15 +79,8 @@ def test_a_file_that_broke_off_is_fetched_again(both, ferry_sandbox, tmp_path, f
     ferry_sandbox.counters.reset()
 
 
-# ---- the token stays at home ------------------------------------------------------------------
-
-
 class Web:
-    """The service, and whatever else answers an address.
-
-    Attributes:
-        requests: What was asked, in order.
-    """
+    """The service, which names the voucher's address, and the pages of all other addresses."""
 
     def __init__(self, url, pages=None):
         self._url = url
@@ -120,6 +98,9 @@ class Web:
     def places(self):
         return [str(request.url) for request in self.requests[1:]]
 
+    def save(self, clients, folder, **settings):
+        return client_of(clients, self, **settings).tickets.save_pdf("t-1", folder / "v.pdf")
+
 
 def redirect(to, status=302):
     return httpx.Response(status, headers={"location": to.encode("utf-8", "replace")})
@@ -127,37 +108,30 @@ def redirect(to, status=302):
 
 def error_of_save(clients, web, folder):
     """Return the error of a file that cannot be had; none is there."""
-    save = client_of(clients, web).tickets.save_pdf
-    error = caught(UnexpectedResponseError, save, "t-1", folder / "v.pdf")
+    error = caught(UnexpectedResponseError, web.save, clients, folder)
     assert not list(folder.iterdir())
     return error
 
 
 def test_the_token_goes_to_the_services_own_address(clients, tmp_path):
     web = Web(HOME)
-    path = client_of(clients, web).tickets.save_pdf("t-1", tmp_path / "v.pdf")
-    assert path.read_bytes() == PDF
-    assert web.requests[1].headers["authorization"] == f"Bearer {TOKEN}"
-    assert web.requests[1].headers["accept"] == "application/pdf"
-    assert web.requests[1].headers["x-client-correlation-id"]
+    assert web.save(clients, tmp_path).read_bytes() == PDF
+    sent = web.requests[1].headers
+    assert (sent["authorization"], sent["accept"]) == (f"Bearer {TOKEN}", "application/pdf")
+    assert sent["x-client-correlation-id"]
 
 
-FOREIGN = [
-    CDN,
-    "https://ferry.example:8443/v.pdf",
-    "https://ferry.example.evil.example/v.pdf",
-    "https://ferry.example@evil.example/v.pdf",
-    "https://ferry.example:443@evil.example/v.pdf",
-    "https://evil.example/ferry.example/v.pdf",
-    "https://www.ferry.example/v.pdf",
-]
-
-
-@each("url", FOREIGN)
+@each(
+    "url",
+    [
+        *(CDN, "https://ferry.example:8443/v.pdf", "https://ferry.example.evil.example/v.pdf"),
+        *("https://ferry.example@evil.example/v.pdf", "https://www.ferry.example/v.pdf"),
+        *("https://ferry.example:443@evil.example/v.pdf", "https://evil.example/ferry.example/v"),
+    ],
+)
 def test_nothing_of_the_caller_goes_to_a_foreign_address(clients, tmp_path, url):
     web = Web(url)
-    ferry = client_of(clients, web, language="fr", default_headers={"x-agency": "Okonkwo"})
-    path = ferry.tickets.save_pdf("t-1", tmp_path / "v.pdf")
+    path = web.save(clients, tmp_path, language="fr", default_headers={"x-agency": "Okonkwo"})
     assert path.read_bytes() == PDF
     sent = web.requests[1].headers
     assert TOKEN not in str(sent.raw)
@@ -186,7 +160,7 @@ def test_an_address_without_https_is_unexpected_and_not_asked(clients, tmp_path,
 def test_a_redirect_is_followed_without_the_token(clients, tmp_path, status, start, end):
     between = start.rpartition("/")[0] + "/next"
     web = Web(start, {start: redirect("next", status), between: redirect(end, status)})
-    client_of(clients, web).tickets.save_pdf("t-1", tmp_path / "v.pdf")
+    web.save(clients, tmp_path)
     assert web.places == [start, between, end]
     assert [request.method for request in web.requests] == ["GET"] * 4
     has_token = ["authorization" in request.headers for request in web.requests[1:]]
@@ -202,45 +176,29 @@ def test_a_redirect_to_nowhere_or_without_https_is_unexpected(clients, tmp_path,
     assert web.places == [first]
 
 
-def test_redirects_without_end_are_given_up(clients, tmp_path):
+def test_redirects_without_end_and_foreign_refusals_are_given_up(clients, tmp_path):
     web = Web(CDN, {CDN: redirect(CDN)})
     assert error_of_save(clients, web, tmp_path).status_code == 302
     assert len(web.places) == 6
+    for status in (403, 404):
+        web = Web(CDN, {CDN: httpx.Response(status, text="<Error>AccessDenied</Error>")})
+        with pytest.raises(FerryError, match=f"the voucher cannot be fetched .HTTP {status}."):
+            web.save(clients, tmp_path)
+        assert not list(tmp_path.iterdir())
 
 
-@each("status", [403, 404])
-def test_a_foreign_refusal_is_an_api_error(clients, tmp_path, status):
-    web = Web(CDN, {CDN: httpx.Response(status, text="<Error>AccessDenied</Error>")})
-    with pytest.raises(FerryError, match=f"the voucher cannot be fetched .HTTP {status}."):
-        client_of(clients, web).tickets.save_pdf("t-1", tmp_path / "v.pdf")
-    assert not list(tmp_path.iterdir())
-
-
-pieces = st.sampled_from(
-    [
-        *("ferry.example", "evil.example", "FERRY.EXAMPLE", "@", ":443", ":8443", ":", "\\", "/"),
-        *("#", "?", ".", "%2f", "%40", "[::1]", " ", "\t", "\n", "ferry\u3002example", "\uff0f"),
-        *("\u2100", "%00", "&", ";", "..", "user:pw@", "xn--", "[", "]", "\u017f"),
-    ]
+STARTS = ("https://", "HTTPS://", "http://", "https:/", "//", "https:///", " https://")
+PIECES = (
+    *("ferry.example", "evil.example", "FERRY.EXAMPLE", "@", ":443", ":8443", ":", "\\", "/"),
+    *("#", "?", ".", "%2f", "%40", "[::1]", " ", "\t", "\n", "ferry\u3002example", "\uff0f"),
+    *("\u2100", "%00", "&", ";", "..", "user:pw@", "xn--", "[", "]", "\u017f"),
 )
+rests = st.lists(st.sampled_from(PIECES), max_size=6).map("".join) | st.text(max_size=20)
+addresses = st.builds("{}{}".format, st.sampled_from(STARTS), rests) | st.text(max_size=20)
+pages = st.none() | st.builds(redirect, addresses, st.sampled_from([200, 302, 404]))
 
 
-addresses = st.one_of(
-    st.builds(
-        "{}{}".format,
-        st.sampled_from(
-            ["https://", "HTTPS://", "http://", "https:/", "//", "https:///", " https://"]
-        ),
-        st.lists(pieces, max_size=6).map("".join) | st.text(max_size=20),
-    ),
-    st.text(max_size=20),
-)
-
-
-@given(
-    url=addresses,
-    page=st.none() | st.builds(redirect, addresses, st.sampled_from([200, 302, 404])),
-)
+@given(url=addresses, page=pages)
 @example(url="https://evil.example\\@ferry.example/", page=None)
 @example(url="https://ferry.example\\@evil.example/", page=None)
 @example(url="https://ferry.example\t@evil.example/", page=None)
@@ -248,19 +206,16 @@ addresses = st.one_of(
 @example(url=CDN, page=redirect("https://\u2100/"))
 @examples(300)
 def test_whatever_the_address_the_token_reaches_only_the_service(tmp_path_factory, url, page):
-    web = Web(url, dict.fromkeys([url], page))
+    web = Web(url, {url: page})
     folder = tmp_path_factory.getbasetemp()
     with httpx.Client(transport=httpx.MockTransport(web)) as http:
-        ferry = Ferry(TOKEN, base_url=URL, http_client=http, max_retries=0)
+        ferry = sdk.Ferry(TOKEN, base_url=URL, http_client=http, max_retries=0)
         with suppress(FerryError):
             ferry.tickets.save_pdf("t-1", folder / "any.pdf")
     for request in web.requests:
         assert request.url.scheme == "https"
         if TOKEN in str(request.headers.raw):
             assert (request.url.host, request.url.port) == ("ferry.example", None)
-
-
-# ---- the file is whole or not there -----------------------------------------------------------
 
 
 def save(clients, path, content=PDF):
@@ -270,54 +225,31 @@ def save(clients, path, content=PDF):
 
 @each("existing", [[], [b"old"]])
 @each("content", [b"", b"<html>", b"%PDF", b"x" * 2000 + PDF, b"pdf"])
-def test_what_does_not_begin_as_a_pdf_is_none(clients, tmp_path, content, existing):
+def test_neither_another_content_nor_a_disk_that_fails_changes_what_was_there(
+    clients, tmp_path, monkeypatch, content, existing
+):
+    def fail(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
     path = tmp_path / "v.pdf"
     path.unlink(missing_ok=True)
     for old in existing:
         path.write_bytes(old)
     error = caught(UnexpectedResponseError, save, clients, path, content)
     assert error.operation == "tickets.save_pdf"
+    for what in ("os.fsync", "pathlib.Path.replace"):
+        with monkeypatch.context() as patch:
+            patch.setattr(what, fail)
+            with pytest.raises(OSError, match="No space left"):
+                save(clients, path)
     assert [item.read_bytes() for item in tmp_path.iterdir()] == existing
 
 
-def _fail(*_, **__):
-    raise OSError(errno.ENOSPC, "No space left on device")
-
-
-@each("existing", [None, b"old"])
-@each("what", ["os.fsync", "pathlib.Path.replace"])
-def test_a_disk_that_fails_leaves_what_was_there(clients, tmp_path, monkeypatch, what, existing):
-    path = tmp_path / "v.pdf"
-    if existing is not None:
-        path.write_bytes(existing)
-    with monkeypatch.context() as patch:
-        patch.setattr(what, _fail)
-        with pytest.raises(OSError, match="No space left"):
-            save(clients, path)
-    assert [item.read_bytes() for item in tmp_path.iterdir()] == [existing] * (existing is not None)
-
-
-@each("folder", ["none", "file"])
-def test_a_folder_that_does_not_exist_is_said(clients, tmp_path, folder):
-    (tmp_path / "file").write_bytes(b"old")
-    assert caught(InvalidInputError, save, clients, tmp_path / folder / "v.pdf").field == "path"
-    assert [item.name for item in tmp_path.iterdir()] == ["file"]
-
-
-@pytest.fixture
-def terminal():
-    """A device of the test's own: a wrong client would replace it."""
-    ends = os.openpty()
-    yield ends[1]
-    for end in ends:
-        os.close(end)
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files")
-@pytest.mark.parametrize("link", ["itself", "a link"])
 @pytest.mark.parametrize("kind", ["folder", "FIFO", "socket", "device"])
-def test_what_is_no_file_is_refused_and_stays(clients, tmp_path, kind, link, monkeypatch, request):
+def test_what_is_no_file_is_refused_and_stays(clients, tmp_path, kind, monkeypatch):
     there = tmp_path / "v.pdf"
+    ends = os.openpty() if kind == "device" else ()  # of the test's own
     if kind == "folder":
         there.mkdir()
     elif kind == "FIFO":
@@ -327,15 +259,16 @@ def test_what_is_no_file_is_refused_and_stays(clients, tmp_path, kind, link, mon
         with socket.socket(socket.AF_UNIX) as made:
             made.bind("v.pdf")
     else:
-        there = Path(os.ttyname(request.getfixturevalue("terminal")))
-    path = there
-    if link == "a link":
-        path = tmp_path / "link.pdf"
-        path.symlink_to(there)
+        there = Path(os.ttyname(ends[1]))
+    link = tmp_path / "link.pdf"
+    link.symlink_to(there)
     before = (there.stat().st_ino, there.stat().st_mode)
-    assert caught(InvalidInputError, save, clients, path).field == "path"
-    assert (there.stat().st_ino, there.stat().st_mode) == before
-    assert not list(tmp_path.glob(".*"))
+    for path in (there, link):
+        assert caught(InvalidInputError, save, clients, path).field == "path"
+        assert (there.stat().st_ino, there.stat().st_mode) == before
+        assert not list(tmp_path.glob(".*"))
+    for end in ends:
+        os.close(end)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such permissions")
@@ -358,11 +291,15 @@ def test_a_voucher_is_for_its_owner_only(clients, tmp_path, length, before, pref
     path.unlink()
 
 
-@each("name", ["n" * 256, "n" * 5000, "a\0b", "\ud800.pdf", "", ".", "..", "a/..", "/"])
-def test_a_name_that_no_file_can_have_is_refused(clients, tmp_path, monkeypatch, name):
+def test_a_name_that_no_file_can_have_and_a_folder_that_is_none_are_refused(
+    clients, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
-    assert caught(InvalidInputError, save, clients, name).field == "path"
-    assert not list(tmp_path.iterdir())
+    (tmp_path / "file").write_bytes(b"old")
+    names = ("n" * 256, "n" * 5000, "a\0b", "\ud800.pdf", "", ".", "..", "a/..", "/")
+    for name in (*names, tmp_path / "none" / "v.pdf", tmp_path / "file" / "v.pdf"):
+        assert caught(InvalidInputError, save, clients, name).field == "path", name
+        assert [item.name for item in tmp_path.iterdir()] == ["file"]
 
 
 def test_a_reader_meanwhile_sees_the_old_file_or_the_new_one(clients, tmp_path, monkeypatch):
