@@ -53,10 +53,19 @@ def test_a_sailing_that_a_search_found_but_did_not_show_is_refused(
     result_of(toolkit.call("bookings_create", order(sailing)))
 
 
-def test_a_sailing_listed_twice_is_refused(toolkit, sending_nothing):
+def test_a_price_is_refused_at_the_moment_it_expires_and_a_sailing_only_once(
+    toolkit, sending_nothing
+):
     sailing = sailings(toolkit)[0]
+    sailings(toolkit, passengers=TRAVELLERS * 2)  # changes no price
     with sending_nothing():
         error(toolkit.call("bookings_create", order(sailing, sailing)), "invalid_arguments")
+        state = runner_of(toolkit).writes.state
+        expires_at = sailing["tariffs"][0]["expiration_date"].replace("Z", "+00:00")
+        now, state.now = state.now, datetime.fromisoformat(expires_at).timestamp
+        error(toolkit.call("bookings_create", order(sailing)), "offer_expired")
+    state.now = now
+    result_of(toolkit.call("bookings_create", order(sailing)))
 
 
 def test_an_expired_price_is_refused(toolkit, asked, sending_nothing, ferry_sandbox):
@@ -68,15 +77,6 @@ def test_an_expired_price_is_refused(toolkit, asked, sending_nothing, ferry_sand
     assert "Search again" in refused["next_step"]
     assert asked == []
     result_of(toolkit.call("bookings_create", order(sailings(toolkit)[0])))
-
-
-def test_a_price_is_refused_at_the_moment_it_expires(toolkit, sending_nothing):
-    sailing = sailings(toolkit)[0]
-    expires_at = sailing["tariffs"][0]["expiration_date"]
-    expiry = datetime.fromisoformat(expires_at.replace("Z", "+00:00"))
-    runner_of(toolkit).writes.state.now = expiry.timestamp
-    with sending_nothing():
-        error(toolkit.call("bookings_create", order(sailing)), "offer_expired")
 
 
 def test_a_price_that_expires_during_approval_is_refused(toolkit_of, sending_nothing):
@@ -102,12 +102,6 @@ def test_a_price_that_a_later_search_changed_is_refused(toolkit, sending_nothing
     result_of(toolkit.call("catalogue_vehicle_types"))
     with sending_nothing():
         error(toolkit.call("bookings_create", order(old)), "price_changed")
-
-
-def test_a_search_for_other_travellers_changes_no_price(toolkit):
-    wanted = order(sailings(toolkit)[0])
-    sailings(toolkit, passengers=TRAVELLERS * 2)
-    result_of(toolkit.call("bookings_create", wanted))
 
 
 def test_the_same_write_is_refused_the_second_time(toolkit, sending_nothing):
@@ -161,10 +155,14 @@ def test_a_booking_above_the_spend_limit_is_refused(toolkit_of, agree, asked, se
         assert asked == []
 
 
-@pytest.mark.parametrize("name", ["tickets_mark_paid", "bookings.create", "mcp_call_tool", "", 7])
-def test_an_unknown_tool_is_refused(toolkit, sending_nothing, name):
+def test_an_unknown_tool_and_a_record_that_was_not_shown_are_refused(toolkit, sending_nothing):
     with sending_nothing():
-        error(toolkit.call(name, {"ticket_id": "t", "external_payment_ref": "p"}), "unknown_tool")
+        for name in ("tickets_mark_paid", "bookings.create", "mcp_call_tool", "", 7):
+            wanted = {"ticket_id": "t", "external_payment_ref": "p"}
+            error(toolkit.call(name, wanted), "unknown_tool")
+        for name in ("bookings_cancel", "bookings_confirm", "tickets_cancel"):
+            field = f"{name.split('_')[0][:-1]}_id"
+            assert error(toolkit.call(name, {field: "b-4711"}), "unseen_id")["field"] == field
 
 
 @pytest.mark.parametrize("settings", [{}, {"writes": True, "client": {"read_only": True}}])
@@ -172,21 +170,6 @@ def test_writes_are_refused_in_a_read_only_toolkit(toolkit_of, sending_nothing, 
     toolkit = toolkit_of(approve=approve_all, **settings)
     with sending_nothing():
         error(toolkit.call("bookings_create", order(sailings(toolkit)[0])), "writes_disabled")
-
-
-@pytest.mark.parametrize(
-    ("name", "argument"),
-    [
-        ("bookings_cancel", "booking_id"),
-        ("bookings_confirm", "booking_id"),
-        ("tickets_cancel", "ticket_id"),
-    ],
-)
-def test_a_change_of_a_record_that_was_not_shown_is_refused(
-    toolkit, sending_nothing, name, argument
-):
-    with sending_nothing():
-        assert error(toolkit.call(name, {argument: "b-4711"}), "unseen_id")["field"] == argument
 
 
 def test_tariffs_in_two_currencies_are_refused(toolkit, sending_nothing):
@@ -216,12 +199,6 @@ def test_a_vehicle_code_of_a_search_is_refused_in_a_booking(toolkit, asked, send
     assert "1 traveller and a vehicle" in asked[0].summary
 
 
-def test_the_answer_of_an_empty_search_suggests_changes(toolkit):
-    refused = toolkit.call("availability_search", query(company="GNV"))
-    step = error(refused, "availability_error", status="failed")["next_step"]
-    assert "company has to sail this journey" in step
-
-
 @each(
     ("status", "expected"), [(404, "Try another day"), (422, "company has to sail"), (400, "route")]
 )
@@ -229,3 +206,9 @@ def test_a_day_without_a_sailing_and_a_company_without_one_differ(status, expect
     reply = httpx.Response(status, json={"code": "AVAILABILITY_ERROR", "message": "no"})
     refused = answer_to(reply, "availability_search", query())
     assert expected in error(refused, "availability_error", status="failed")["next_step"]
+
+
+def test_the_answer_of_an_empty_search_suggests_changes(toolkit):
+    refused = toolkit.call("availability_search", query(company="GNV"))
+    step = error(refused, "availability_error", status="failed")["next_step"]
+    assert "company has to sail this journey" in step

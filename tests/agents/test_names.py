@@ -1,15 +1,15 @@
 """Travellers are recognised in other spellings of their names."""
 
-import pytest
-
 from ferry_sdk.agents.tools.sanitize import name_key
 from tests.agents.agent import error, order, result_of, sailings
 from tests.support.tables import each
 
 
-@pytest.mark.parametrize(
-    ("first_name", "last_name"),
-    [
+def test_the_same_travellers_in_another_spelling_are_a_duplicate(toolkit, sending_nothing):
+    sailing = sailings(toolkit)[0]
+    one = {"type": "Adult", "first_name": "José", "last_name": "O'Brien"}
+    result_of(toolkit.call("bookings_create", order(sailing, passengers=[one])))
+    for first_name, last_name in (
         ("Jose\u0301", "O'Brien"),
         ("JOSÉ", "O\N{RIGHT SINGLE QUOTATION MARK}Brien"),
         ("Jose", "O-Brien."),
@@ -17,17 +17,10 @@ from tests.support.tables import each
         ("José O'", "Brien"),
         ("O'Brien", "José"),
         ("Joseo", "Brien"),
-    ],
-)
-def test_the_same_travellers_in_another_spelling_are_a_duplicate(
-    toolkit, sending_nothing, first_name, last_name
-):
-    sailing = sailings(toolkit)[0]
-    one = {"type": "Adult", "first_name": "José", "last_name": "O'Brien"}
-    result_of(toolkit.call("bookings_create", order(sailing, passengers=[one])))
-    again = [{**one, "first_name": first_name, "last_name": last_name}]
-    with sending_nothing():
-        error(toolkit.call("bookings_create", order(sailing, passengers=again)), "already_done")
+    ):
+        again = [{**one, "first_name": first_name, "last_name": last_name}]
+        with sending_nothing():
+            error(toolkit.call("bookings_create", order(sailing, passengers=again)), "already_done")
 
 
 @each(

@@ -80,43 +80,25 @@ def test_another_toolkit_does_not_ask_what_a_person_has_refused(again):
     result_of(second.call("bookings_create", wanted))
 
 
-def test_a_second_toolkit_knows_what_the_first_has_shown(again):
-    found = sailings_of(again())
-    made = result_of(again().call("bookings_create", order(found[0])))
+def test_toolkits_know_what_others_have_shown_and_give_offers_other_ids(again):
+    made = result_of(again().call("bookings_create", order(sailings_of(again())[0])))
     confirmed = pay(again(), made["booking_id"])
     result_of(again().call("tickets_cancel", {"ticket_id": confirmed["ticket_id"]}))
-
-
-def test_every_step_of_the_short_way_may_be_a_new_toolkit_with_codes(again):
-    class OneCallEach:
-        def call(self, *call):
-            return again(approve=None).call(*call)
-
-    agent = ShortWay(OneCallEach())
-    agent.pay(agent.book())
-    assert len(agent.calls) == 5
-
-
-def test_offers_of_two_toolkits_have_different_ids(again):
     trip = {"origin": "Tarifa", "destination": "Tangier (city)", "on": "2050-07-12"}
     calls = [again().call("trips_find", {**trip, "passengers": TRAVELLERS}) for _ in range(3)]
     ids = [one["offer"] for found in calls for one in result_of(found)["offers"]]
     assert len(ids) == len(set(ids)) > 3
 
 
-def test_a_second_toolkit_refuses_what_the_first_has_done(again, ferry_sandbox):
+def test_a_second_toolkit_refuses_what_the_first_has_done_and_spent(again, ferry_sandbox):
     made = book(again())
-    refused = again().call("bookings_create", order(sailings_of(again())[0]))
-    assert error(refused, "already_done")["result"]["booking_id"] == made["booking_id"]
+    same, other = map(order, sailings_of(again())[:2])
+    refused = error(again().call("bookings_create", same), "already_done")
+    assert refused["result"]["booking_id"] == made["booking_id"]
+    limited = again(spend_limit={"EUR": made["total_price"]})
+    refused = error(limited.call("bookings_create", other), "spend_limit")
+    assert refused["spent"] == made["total_price"]
     assert len(ferry_sandbox.counters.effects) == 1
-
-
-def test_a_second_toolkit_refuses_what_the_first_has_spent(again):
-    found = sailings_of(again())
-    made = result_of(again().call("bookings_create", order(found[0])))
-    limit = {"EUR": made["total_price"]}
-    refused = again(spend_limit=limit).call("bookings_create", order(found[1]))
-    assert error(refused, "spend_limit")["spent"] == made["total_price"]
 
 
 def test_penalties_of_one_booking_are_added_up_in_the_file(path):
@@ -226,18 +208,20 @@ def test_a_late_approval_leaves_the_booking_of_another_toolkit_alone(
         result_of(later[0].result())
 
 
-def test_the_file_is_private_and_holds_no_travellers_and_no_token(again, ferry_sandbox, path):
-    toolkit = again(approve=None)
-    agent = ShortWay(toolkit)
+def test_each_step_may_be_a_new_toolkit_and_the_file_is_private(again, ferry_sandbox, path):
+    class OneCallEach:
+        def call(self, *call):
+            return again(approve=None).call(*call)
+
+    agent = ShortWay(OneCallEach())
     agent.pay(agent.book())
+    assert len(agent.calls) == 5
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [one.name for one in path.parent.iterdir() if one.name.startswith(path.name)] == [
-        path.name
-    ]
+    assert [one.name for one in path.parent.glob(f"{path.name}*")] == [path.name]
     with sqlite3.connect(path) as connection:
-        text = "".join(value for (value,) in connection.execute("SELECT value FROM entries"))
-        text += "".join(key for (key,) in connection.execute("SELECT key FROM entries"))
+        rows = connection.execute("SELECT key, value FROM entries").fetchall()
     connection.close()
+    text = "".join(map("".join, rows))
     names = [PASSENGERS[0]["first_name"], PASSENGERS[0]["last_name"], "Noel", "GE 123 AB"]
     for private in (*names, '"age"', ferry_sandbox.token):
         assert private not in text
@@ -251,6 +235,11 @@ def sql(path, *statements):
     connection.commit()
     connection.close()
     path.chmod(0o600)
+
+
+def of_another_version(path):
+    AgentState(path)
+    sql(path, "PRAGMA user_version = 2")
 
 
 def make_text(path):
@@ -268,18 +257,12 @@ def make_text(path):
         (lambda path: path.symlink_to(path.parent / "no" / "file"), "cannot be created"),
         (lambda path: (sql(path), path.chmod(0o640)), "chmod 600"),
         (lambda path: (sql(path), path.chmod(0o602)), "chmod 600"),
+        (of_another_version, "has version 2, expected 1; use a new file"),
     ],
 )
 def test_another_file_is_refused(make, problem, again, path):
     make(path)
     with pytest.raises(ConfigurationError, match=rf"^state: .*{problem}"):
-        again()
-
-
-def test_a_file_of_another_version_is_refused(again, path):
-    again()
-    sql(path, "PRAGMA user_version = 2")
-    with pytest.raises(ConfigurationError, match="has version 2, expected 1; use a new file"):
         again()
 
 
@@ -373,14 +356,10 @@ def test_a_killed_process_leaves_its_write_and_its_price_on_record(
     assert toolkit.unresolved == ()
 
 
-def test_a_process_that_is_killed_before_its_write_leaves_no_amount_counted(
-    toolkit, ferry_sandbox, path
-):
-    asked = order(sailings_of(toolkit)[0])
-    limit = "1000"
-    writer = start_writer(ferry_sandbox, path, limit, json.dumps([asked]), "--killed")
+def test_a_process_killed_before_its_write_leaves_no_amount_counted(toolkit, ferry_sandbox, path):
+    asked = json.dumps([order(sailings_of(toolkit)[0])])
+    writer = start_writer(ferry_sandbox, path, "1000", asked, "--killed")
     writer.communicate("\n", timeout=60)
     assert writer.returncode == 9
-    budget = Budget({"EUR": limit}, None, AgentState(path))
-    budget.hold("another", Decimal(limit), "EUR")
+    Budget({"EUR": "1000"}, None, AgentState(path)).hold("another", Decimal(1000), "EUR")
     assert not ferry_sandbox.counters.effects

@@ -89,7 +89,7 @@ def test_a_booking_made_elsewhere_is_read_before_it_is_changed(toolkit_of, agree
     pay(other, booking_id)
 
 
-def test_a_toolkit_only_reads_by_default(toolkit_of):
+def test_a_toolkit_only_reads_by_default_and_takes_codes_where_nobody_is_asked(toolkit_of):
     writing = toolkit_of(writes=True)
     names = {one.name for one in toolkit_of().definitions()}
     writes = {one.replace(".", "_") for one in WRITES}
@@ -97,18 +97,10 @@ def test_a_toolkit_only_reads_by_default(toolkit_of):
     viewed = toolkit_of({"read_only": True}, writes=True)
     assert {one.name for one in viewed.definitions()} == names
     assert all("mark_paid" not in one.name for one in writing.definitions())
-
-
-def test_codes_are_arguments_only_in_toolkits_that_accept_them(toolkit_of):
-    def taking(toolkit):
-        return {
-            one.name
-            for one in toolkit.definitions()
-            if "confirmation_code" in one.input_schema["properties"]
-        }
-
-    assert taking(toolkit_of(writes=True, approve=lambda _: True)) == set()
-    assert len(taking(toolkit_of(writes=True))) == 4
+    asking = toolkit_of(writes=True, approve=lambda _: True)
+    for toolkit, taking in ((asking, 0), (writing, 4)):
+        arguments = [one.input_schema["properties"] for one in toolkit.definitions()]
+        assert sum("confirmation_code" in one for one in arguments) == taking
 
 
 def test_a_preview_returns_the_approval_request_and_changes_nothing(toolkit_of, ferry_sandbox):
@@ -131,24 +123,20 @@ def test_a_preview_returns_the_approval_request_and_changes_nothing(toolkit_of, 
     assert len(records) == viewed + 5
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [{"spend_limit": {"eur": 5}}, {"spend_limit": {"EUR": 5.0}}, {"penalty_limit": {"EUR": -1}}],
-)
-def test_an_invalid_setting_is_named(toolkit_of, settings):
-    with pytest.raises(ConfigurationError, match=next(iter(settings))):
-        toolkit_of(writes=True, **settings)
-
-
-def test_a_toolkit_accepts_only_its_own_kind_of_client(ferry_sandbox):
+def test_an_invalid_setting_is_named(ferry_sandbox):
     async def approve(_):
         return True
 
+    limits = [{"spend_limit": {"eur": 5}}, {"spend_limit": {"EUR": 5.0}}]
     async_ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
+        for settings in (*limits, {"penalty_limit": {"EUR": -1}}, {"approve": approve}):
+            with pytest.raises(ConfigurationError, match=next(iter(settings))):
+                Toolkit(ferry, **{"writes": True, **settings})
+            if "approve" not in settings:
+                with pytest.raises(ConfigurationError, match=next(iter(settings))):
+                    AsyncToolkit(async_ferry, writes=True, **settings)
         with pytest.raises(ConfigurationError, match="AsyncToolkit takes"):
             Toolkit(async_ferry)
         with pytest.raises(ConfigurationError, match="Toolkit takes"):
             AsyncToolkit(ferry)
-        with pytest.raises(ConfigurationError, match="approve"):
-            Toolkit(ferry, approve=approve)

@@ -7,7 +7,7 @@ from time import sleep
 from ferry_sdk import BookingConfirmation
 from ferry_sdk.agents.policy.known_ids import KnownIds
 from ferry_sdk.agents.policy.state import State
-from tests.agents.agent import book, book_and_pay, error, order, result_of, sailings
+from tests.agents.agent import book, error, order, result_of, sailings
 from tests.support.hold import Hold
 
 MANY = 6
@@ -47,30 +47,22 @@ def test_concurrent_bookings_share_one_limit(toolkit_of, ferry_sandbox):
     assert len(ferry_sandbox.counters.effects) == 1
 
 
-def test_a_confirmation_and_a_cancellation_exclude_each_other(toolkit, ferry_sandbox):
+def test_writes_of_one_booking_or_its_ticket_exclude_each_other(toolkit, ferry_sandbox):
+    def meanwhile(writing, wanted, other, subject):
+        hold = Hold(ferry_sandbox, writing.replace("_", "."))
+        with ThreadPoolExecutor(1) as pool:
+            written = pool.submit(toolkit.call, writing, wanted)
+            while not hold.held:
+                sleep(0.01)
+            error(toolkit.call(other, subject), "under_way")
+            hold.release()
+            return result_of(written.result())
+
     named = {"booking_id": book(toolkit)["booking_id"]}
-    hold = Hold(ferry_sandbox, "bookings.confirm")
-    with ThreadPoolExecutor(1) as pool:
-        confirmed = pool.submit(toolkit.call, "bookings_confirm", named)
-        while not hold.held:
-            sleep(0.01)
-        error(toolkit.call("bookings_cancel", named), "under_way")
-        hold.release()
-        result_of(confirmed.result())
-
-
-def test_a_ticket_is_blocked_while_its_booking_is_changed(toolkit, ferry_sandbox):
-    confirmed = book_and_pay(toolkit)
-    named, ticket = ({name: confirmed[name]} for name in ("booking_id", "ticket_id"))
+    confirmed = meanwhile("bookings_confirm", named, "bookings_cancel", named)
+    ticket = {"ticket_id": confirmed["ticket_id"]}
     result_of(toolkit.call("tickets_get", ticket))
-    hold = Hold(ferry_sandbox, "bookings.cancel")
-    with ThreadPoolExecutor(1) as pool:
-        cancelled = pool.submit(toolkit.call, "bookings_cancel", named)
-        while not hold.held:
-            sleep(0.01)
-        error(toolkit.call("tickets_cancel", ticket), "under_way")
-        hold.release()
-        result_of(cancelled.result())
+    meanwhile("bookings_cancel", named, "tickets_cancel", ticket)
 
 
 def test_a_confirmation_shows_which_booking_a_ticket_belongs_to():

@@ -42,7 +42,10 @@ def trips(toolkit, **changes):
     return result_of(toolkit.call("trips_find", query(**changes)))
 
 
-def test_ports_are_found_by_the_names_that_people_write(toolkit):
+def test_ports_are_found_by_the_names_that_people_write(toolkit_of):
+    toolkit = toolkit_of({"deadline": 30, "read_only": True})
+    assert [one.name for one in toolkit.definitions()][:2] == ["trips_find", "places_find"]
+    assert trips(toolkit)["offers"]
     (genoa,) = result_of(toolkit.call("places_find", {"text": "Genua"}))["places"]
     assert genoa == {"code": "ITGOA", "name": "Genoa", "country": "Italy", "reason": "alias"}
     several = result_of(toolkit.call("places_find", {"text": "Tangier", "limit": 2}))["places"]
@@ -88,29 +91,19 @@ def test_a_round_trip_of_two_companies_is_booked_as_one_offer(toolkit):
     assert Decimal(booking["total_price"]) > request.amount
 
 
-def test_an_offer_of_a_presale_is_booked_as_one(toolkit):
+def test_an_offer_of_a_presale_is_booked_as_one_only(toolkit, sending_nothing):
     ends = {"origin": "Tarifa", "destination": "MATNG"}
     assert "fare" not in str(trips(toolkit, **ends)["offers"]), "tickets only"
     found = trips(toolkit, **ends, reservation_type="PRESALE")
     offer = next(one for one in found["offers"] if one.get("fare") == "Presale")
-    booking = result_of(
-        toolkit.call("bookings_create", {"offer": offer["offer"], "passengers": PASSENGERS})
-    )
-    assert booking["total_price"] == offer["price"]
-
-
-def test_another_type_of_reservation_than_the_tariffs_is_refused_before_anybody_is_asked(
-    toolkit_of, sending_nothing
-):
-    toolkit = toolkit_of({"deadline": 30}, writes=True)
-    ends = {"origin": "Tarifa", "destination": "MATNG"}
-    offers = trips(toolkit, **ends, reservation_type="PRESALE")["offers"]
-    offer = next(one["offer"] for one in offers if one.get("fare") == "Presale")
-    wanted = {"offer": offer, "passengers": PASSENGERS, "reservation_type": "TICKET"}
+    wanted = {"offer": offer["offer"], "passengers": PASSENGERS}
     with sending_nothing():
-        refused = error(toolkit.call("bookings_create", wanted), "invalid_arguments")
+        answer = toolkit.call("bookings_create", {**wanted, "reservation_type": "TICKET"})
+    refused = error(answer, "invalid_arguments")
     assert refused["field"] == "reservation_type"
     assert "PRESALE" in refused["message"]
+    booking = result_of(toolkit.call("bookings_create", wanted))
+    assert booking["total_price"] == offer["price"]
 
 
 def test_the_limit_bounds_what_is_shown(toolkit):
@@ -129,21 +122,22 @@ def test_a_vehicle_that_is_not_certain_gives_candidates(toolkit, ferry_sandbox):
         ("Fiat", {"FIAT__500", "FIAT__PANDA"}),
         ("VW Golf", {"VOLKSWAGEN__GOLF"}),
         ("car", set()),
+        ("Xqzw Jvvk", set()),
     ):
         refused = error(toolkit.call("trips_find", query(vehicle=name)), "unknown_vehicle")
-        assert refused["field"] == "vehicle", name
         codes = {one["code"] for one in refused["candidates"]}
+        assert (name, refused["field"], bool(codes)) == (name, "vehicle", bool(candidates))
         assert codes >= candidates, name
-        assert bool(codes) == bool(candidates), name
-    assert ferry_sandbox.counters.requests["availability.search"] == 0
-
-
-def test_a_vehicle_is_taken_by_its_whole_name_or_by_a_part_that_only_it_has(toolkit):
-    assert trips(toolkit, vehicle="Yaris")["offers"]  # and not the Yaris Cross
-    assert trips(toolkit, vehicle="Master")["offers"]
+    assert "candidate" not in refused["next_step"], "none is promised"
+    refused = error(toolkit.call("trips_find", query(origin="Xqzw Jvvk")), "unknown_place")
+    assert refused["candidates"] == []
+    assert "candidate" not in refused["next_step"]
     refused = error(toolkit.call("trips_find", query(vehicle="Transit")), "unknown_vehicle")
     assert "several" in refused["message"]
     assert len(refused["candidates"]) == 2
+    assert ferry_sandbox.counters.requests["availability.search"] == 0
+    for name in ("Yaris", "Master"):  # and not the Yaris Cross
+        assert trips(toolkit, vehicle=name)["offers"], name
 
 
 def test_a_service_without_mcp_takes_the_code_of_a_vehicle(toolkit, ferry_sandbox):
@@ -206,14 +200,6 @@ def test_up_to_five_problems_are_named_unknown_names_first(toolkit):
     assert not {"^", "[", "$"} & {*refused["message"]}
 
 
-def test_no_candidate_is_promised_where_there_is_none(toolkit):
-    for wrong in ({"origin": "Xqzw Jvvk"}, {"vehicle": "Xqzw Jvvk"}):
-        answer = toolkit.call("trips_find", query(**wrong))
-        assert answer["error"]["code"] in {"unknown_place", "unknown_vehicle"}
-        assert answer["error"]["candidates"] == []
-        assert "candidate" not in answer["error"]["next_step"]
-
-
 def test_companies_that_failed_or_were_not_asked_are_named(toolkit, ferry_sandbox):
     ferry_sandbox.faults.add("server_error", "availability.search", times=None, company="CTN")
     answer = toolkit.call("trips_find", query())
@@ -250,27 +236,22 @@ def is_late(answer):
     return True
 
 
-def test_a_search_has_a_deadline_although_its_client_has_none(
+def test_a_search_has_a_deadline_and_keeps_a_shorter_one_of_its_client(
     toolkit_of, ferry_sandbox, monkeypatch
 ):
-    toolkit = toolkit_of({"deadline": None, "timeout": 60})
-    ferry_sandbox.faults.add("delay_before", "availability.search", times=None, seconds=60)
-
     def find(seconds):
-        monkeypatch.setattr("ferry_sdk.agents.policy.trip_answers.SECONDS", seconds)
+        toolkit = toolkit_of({"deadline": seconds, "timeout": 60})
         return toolkit.call("trips_find", query())
 
-    assert any(is_late(find(seconds)) for seconds in LATE)
+    def find_without(seconds):
+        monkeypatch.setattr("ferry_sdk.agents.policy.trip_answers.SECONDS", seconds)
+        return find(None)
 
-
-def test_the_client_of_a_toolkit_keeps_its_shorter_deadline(toolkit_of, ferry_sandbox):
     ferry_sandbox.faults.add("delay_before", "availability.search", times=None, seconds=60)
     began = time.monotonic()
-    assert any(
-        is_late(toolkit_of({"deadline": seconds, "timeout": 60}).call("trips_find", query()))
-        for seconds in LATE
-    )
+    assert any(is_late(find(seconds)) for seconds in LATE)
     assert time.monotonic() - began < 30
+    assert any(is_late(find_without(seconds)) for seconds in LATE)
 
 
 def test_only_offers_of_this_toolkit_are_known(toolkit, toolkit_of, sending_nothing):
@@ -286,30 +267,22 @@ def test_only_offers_of_this_toolkit_are_known(toolkit, toolkit_of, sending_noth
 
 
 def test_an_order_that_does_not_fit_the_offer_is_refused(toolkit, sending_nothing):
-    (offer,) = trips(toolkit)["offers"]
-    known = {"offer": offer["offer"]}
-    for wanted, field in (
-        ({**known, "availabilities": CHOSEN}, "offer"),
-        ({"offer": None}, "offer"),
-        ({**known, "places": ["Z"]}, "places.0"),
-        ({**known, "places": ["A", "A"]}, "places"),
-        ({**known, "places": ["Seat"]}, "places.0"),
-        ({"availabilities": CHOSEN, "places": ["A"]}, "places"),
+    found = trips(toolkit, vehicle="FIAT__500")
+    known = {"offer": found["offers"][0]["offer"]}
+    larger = {"vehicle": found["vehicle"], "passengers": TWO_NAMES}
+    for wanted, field, code in (
+        ({**known, "availabilities": CHOSEN}, "offer", "invalid_arguments"),
+        ({"offer": None}, "offer", "invalid_arguments"),
+        ({**known, "places": ["Z"]}, "places.0", "invalid_arguments"),
+        ({**known, "places": ["A", "A"]}, "places", "invalid_arguments"),
+        ({**known, "places": ["Seat"]}, "places.0", "invalid_arguments"),
+        ({"availabilities": CHOSEN, "places": ["A"]}, "places", "invalid_arguments"),
+        (known, "vehicle", "party_changed"),
+        ({**known, **larger}, "passengers", "party_changed"),
     ):
         with sending_nothing():
-            answer = toolkit.call("bookings_create", {**wanted, "passengers": PASSENGERS})
-        assert error(answer, "invalid_arguments")["field"] == field, wanted
-
-
-def test_the_party_of_the_search_is_the_party_of_the_booking(toolkit, sending_nothing):
-    found = trips(toolkit, vehicle="FIAT__500")
-    order = {"offer": found["offers"][0]["offer"], "passengers": PASSENGERS}
-    with sending_nothing():
-        refused = error(toolkit.call("bookings_create", order), "party_changed")
-        assert refused["field"] == "vehicle"
-        larger = {**order, "vehicle": found["vehicle"], "passengers": TWO_NAMES}
-        refused = error(toolkit.call("bookings_create", larger), "party_changed")
-        assert refused["field"] == "passengers"
+            answer = toolkit.call("bookings_create", {"passengers": PASSENGERS, **wanted})
+        assert error(answer, code)["field"] == field, wanted
 
 
 def test_an_offer_at_an_earlier_price_is_refused(toolkit, ferry_sandbox):
@@ -322,13 +295,6 @@ def test_an_offer_at_an_earlier_price_is_refused(toolkit, ferry_sandbox):
     result_of(toolkit.call("catalogue_vehicle_types"))  # its reply shows the time
     order = {"offer": offer["offer"], "passengers": PASSENGERS}
     error(toolkit.call("bookings_create", order), "price_changed")
-
-
-def test_a_toolkit_that_only_reads_finds_trips(toolkit_of):
-    toolkit = toolkit_of({"deadline": 30, "read_only": True})
-    assert trips(toolkit)["offers"]
-    names = [one.name for one in toolkit.definitions()]
-    assert names[:2] == ["trips_find", "places_find"]
 
 
 def answer_for(trips):

@@ -24,20 +24,9 @@ from tests.support import samples, summer
 from tests.support.exchanges import Exchanges, client_of
 from tests.support.tables import each
 
-TRAVELLER = {
-    "type": "Adult",
-    "first_name": "Marguerite",
-    "last_name": "Okonkwo",
-    "gender": "Female",
-    "birth_date": "1992-03-04",
-    "nationality": "FR",
-    "doc_type": "Passport",
-    "doc_number": "X99-7788",
-    "doc_expiration": "2031-01-02",
-    "email": "mo@example.org",
-}
+TRAVELLER = samples.TICKET_PASSENGER | {"type": "Adult", "email": "mo@example.org"}
 CONTACT = {"name": "Marguerite Okonkwo", "email": "mo@example.org", "phone": "612345678"}
-PERSONAL = ("Marguerite", "Okonkwo", "1992-03-04", "X99-7788", "mo@example.org", "612345678")
+PERSONAL = ("Marguerite", "Okonkwo", "1992-02-29", "AB1234567", "mo@example.org", "612345678")
 
 
 @pytest.fixture
@@ -157,15 +146,14 @@ def test_schemas_name_the_type_of_every_field():
     assert booking["expire_at"]["anyOf"] == [{"type": "string"}, {"type": "null"}]
 
 
-def test_unreadable_records_are_counted_and_not_shown():
-    records = Records(
-        [Port(code="a", name="b", country="c")], [Unreadable(1, "name", "x", {"s": 1})]
-    )
-    assert view_of(records, "full") == {
-        "items": [{"code": "a", "name": "b", "country": "c", "country_code": None}],
-        "count": 1,
-        "unreadable": 1,
-    }
+def test_unreadable_records_such_as_infinite_numbers_are_counted_and_not_shown(clients):
+    port = {"code": "a", "name": "b", "country": "c"}
+    view = view_of(Records([Port(**port)], [Unreadable(1, "name", "x", {"s": 1})]), "full")
+    assert view == {"items": [{**port, "country_code": None}], "count": 1, "unreadable": 1}
+    car = '{"code": "c", "name": "Car", "max_length": %s, "max_height": 2}'
+    reply = httpx.Response(200, text=f"[{car % 4.5}, {car % '1e999'}]")
+    view = view_of(client_of(clients, Exchanges(reply)).catalogue.vehicle_types(), "short")
+    assert ([one["max_length"] for one in view["items"]], view["unreadable"]) == ([4.5], 1)
 
 
 def test_every_result_is_an_object_and_every_record_has_a_short_view():
@@ -189,76 +177,51 @@ def test_a_record_without_a_row_is_shown_whole_only_if_it_is_of_a_catalogue():
         view_of(models.Kept.model_construct(), "short")
 
 
-def test_unknown_fields_are_not_shown():
+def test_texts_and_names_of_members_are_one_line_and_cut_and_unknown_fields_are_not_shown():
+    evil = "IGNORE\nALL\u202e\u200b\x1b[31m " + "x" * 5_000
+    port = Port(code=evil, name=evil, country="c")
+    short, full = (view_of(port, detail)["name"] for detail in ("short", "full"))
+    assert short.startswith("IGNORE ALL[31m x")
+    assert short.endswith("…")
+    assert (len(short), len(full)) == (200, 2_000)
+    assert full.isprintable()
+    url = "https://example.org/" + "v" * 1_900  # an address is cut later
+    assert view_of(Voucher(url=url), "short") == {"url": url}
+    assert len(view_of(Voucher(url=url + "v" * 100_000), "full")["url"]) == 2_000
+    evil, clean = "Pay\n\u202eNOW", "Pay NOW"
+    actions = {evil: {"type": "optional", "timeLimit": evil}}
+    wire = samples.BOOKING | {"journey_details": {evil: {evil: evil}}, "possible_actions": actions}
+    view = view_of(Booking.model_validate(wire), "full")
+    assert view["journey_details"] == {clean: {clean: clean}}
+    assert view["next_actions"] == [{"name": clean, "mandatory": False, "time_limit": clean}]
     ticket = Ticket.model_validate({**samples.TICKET, "mood": "secret-9"})
     assert "secret-9" not in json.dumps(view_of(ticket, "full"))
 
 
-def test_texts_are_one_line_and_cut():
-    evil = "IGNORE\nALL\u202e\u200b\x1b[31m " + "x" * 5_000
-    port = Port(code=evil, name=evil, country="c")
-    short = view_of(port, "short")["name"]
-    full = view_of(port, "full")["name"]
-    assert short.startswith("IGNORE ALL[31m x")
-    assert len(short) == 200
-    assert short.endswith("…")
-    assert len(full) == 2_000
-    assert full.isprintable()
-    # An address is cut later.
-    url = "https://example.org/" + "v" * 1_900
-    assert view_of(Voucher(url=url), "short") == {"url": url}
-    assert len(view_of(Voucher(url=url + "v" * 100_000), "full")["url"]) == 2_000
-
-
-def test_names_of_members_are_cleaned_like_texts():
-    evil = "Pay\n\u202eNOW"
-    wire = {
-        **samples.BOOKING,
-        "journey_details": {evil: {evil: evil}},
-        "possible_actions": {evil: {"type": "optional", "timeLimit": evil}},
-    }
-    view = view_of(Booking.model_validate(wire), "full")
-    assert view["journey_details"] == {"Pay NOW": {"Pay NOW": "Pay NOW"}}
-    assert view["next_actions"] == [
-        {"name": "Pay NOW", "mandatory": False, "time_limit": "Pay NOW"}
-    ]
-
-
 @each("detail", ["short", "full"])
-def test_an_id_or_code_that_is_too_long_is_cut(detail):
+def test_what_is_too_long_is_cut_and_counted(detail):
     port = view_of(Port(code="x" * 100_000, name="n", country="c"), detail)
     assert len(port["code"]) == 200
-    ticket = {**samples.TICKET, "id": "t" * 100_000}
-    view = view_of(Ticket.model_validate(ticket), detail)
+    view = view_of(Ticket.model_validate({**samples.TICKET, "id": "t" * 100_000}), detail)
     assert len(view["id"]) == 200
     with pytest.raises(InvalidInputError):
         TOOLS["tickets_get"].read({"ticket_id": view["id"]})
 
-
-@each("detail", ["short", "full"])
-def test_a_long_list_is_cut_and_counts_what_is_left_out(detail):
     ports = Records([Port(code=f"P{one}", name="n" * 50, country="c") for one in range(5_000)])
     view = view_of(ports, detail)
     assert 1_000 < view["count"] == len(view["items"])
     assert view["count"] + view["left_out"] == 5_000
     assert len(json.dumps(view)) < 200_000
-    schema = schema_of(Records[Port])
-    Draft202012Validator(schema).validate(view)
+    Draft202012Validator(schema_of(Records[Port])).validate(view)
     few = view_of(ports, detail, "P4999")
     assert [one["code"] for one in few["items"]] == ["P4999"]
     assert "left_out" not in few
 
-
-@each("detail", ["short", "full"])
-def test_a_long_record_is_cut(detail):
-    ticket = samples.BOOKING["tickets"][0]
-    wire = {
-        **samples.BOOKING,
-        "tickets": [ticket] * 3_000,
+    action = {"type": "optional", "timeLimit": "soon" * 40}
+    wire = samples.BOOKING | {
+        "tickets": samples.BOOKING["tickets"] * 3_000,
         "journey_details": {str(one): "x" * 300 for one in range(1_000)},
-        "possible_actions": {
-            f"Action {one}": {"type": "optional", "timeLimit": "soon" * 40} for one in range(2_000)
-        },
+        "possible_actions": {f"Action {one}": action for one in range(2_000)},
     }
     view = view_of(Booking.model_validate(wire), detail)
     assert view["left_out"] > 1_000
@@ -286,26 +249,14 @@ def test_an_action_without_a_tool_names_none():
         Draft202012Validator(schema_of(Booking)).validate(view)
 
 
-@each(
-    ("amount", "text"),
-    [
-        ("49.9", "49.90"),
-        ("49.90", "49.90"),
-        ("25", "25.00"),
-        ("0.125", "0.125"),
-        ("1E+3", "1000.00"),
-        ("-3.5", "-3.50"),
-        ("1E+999999", "1E+999999"),
-        ("1E-999999", "1E-999999"),
-        ("1234567890123456789012345678901.5", "1234567890123456789012345678901.50"),
-    ],
-)
-def test_money_is_exact(amount, text):
-    assert format_amount(Decimal(amount)) == text
-    assert Decimal(format_amount(Decimal(amount))) == Decimal(amount)
-
-
-def test_an_amount_of_thousands_of_digits_is_rounded():
+def test_money_is_exact_unless_it_has_thousands_of_digits():
+    digits = "1234567890123456789012345678901.5"
+    texts = {"49.9": "49.90", "25": "25.00", "1E+3": "1000.00", "-3.5": "-3.50"}
+    same = dict.fromkeys(("49.90", "0.125", "1E+999999", "1E-999999"))
+    for amount, changed in {**texts, digits: f"{digits}0", **same}.items():
+        text = changed or amount
+        assert format_amount(Decimal(amount)) == text
+        assert Decimal(text) == Decimal(amount)
     assert format_amount(Decimal("7" * 5_000)) == f"7.{'7' * 49}8E+4999"
 
 
@@ -318,35 +269,17 @@ json_values = st.recursive(
 
 @given(anything=json_values, text=st.text())
 def test_open_fields_match_the_schema(anything, text):
-    wire = {
-        **samples.BOOKING,
-        "journey_details": {text: anything},
-        "expire_at": text,
-        "stage": text,
-        "status": text,
-    }
+    texts = dict.fromkeys(("expire_at", "stage", "status"), text)
+    wire = {**samples.BOOKING, **texts, "journey_details": {text: anything}}
     booking = Booking.model_validate(wire)
     for detail in ("short", "full"):
         view = json.loads(json.dumps(view_of(booking, detail), allow_nan=False))
         Draft202012Validator(schema_of(Booking)).validate(view)
 
 
-def test_an_infinite_number_makes_a_record_unreadable(clients):
-    lengths = ("4.5", "1e999")
-    cars = [
-        f'{{"code": "c", "name": "Car", "max_length": {length}, "max_height": 2}}'
-        for length in lengths
-    ]
-    ferry = client_of(clients, Exchanges(httpx.Response(200, text=f"[{', '.join(cars)}]")))
-    view = view_of(ferry.catalogue.vehicle_types(), "short")
-    assert ([one["max_length"] for one in view["items"]], view["unreadable"]) == ([4.5], 1)
-
-
 def test_deep_nesting_is_cut():
     deep = []
     for _ in range(5_000):
         deep = [deep]
-    booking = Booking.model_construct(
-        **{**vars(Booking.model_validate(samples.BOOKING)), "journey_details": {"deep": deep}}
-    )
-    assert len(json.dumps(view_of(booking, "full"))) < 5_000
+    fields = vars(Booking.model_validate(samples.BOOKING)) | {"journey_details": {"deep": deep}}
+    assert len(json.dumps(view_of(Booking.model_construct(**fields), "full"))) < 5_000
