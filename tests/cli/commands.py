@@ -1,39 +1,20 @@
 """The command `ferry`, its environment and its result."""
 
-from __future__ import annotations
-
 import json
 import os
-import signal
 import subprocess
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import NamedTuple
 
 from tests.support import processes
 from tests.support.trip import DAY
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from ferry_sdk.models import PassengerDict
-    from ferry_sdk.sandbox import Sandbox
-
 COMMAND = [sys.executable, "-W", "error", "-m", "ferry_sdk"]
 SEARCH = ["Tarifa", "MATNG", "--on", str(DAY), "--adult", "34F", "--child", "9M"]
-
-ADA: PassengerDict = {
-    "type": "Adult",
-    "first_name": "Ada",
-    "last_name": "Reyes",
-    "gender": "Female",
-    "age": 34,
-}
+ADA = {"type": "Adult", "first_name": "Ada", "last_name": "Reyes", "gender": "Female", "age": 34}
 
 
-@dataclass
-class Ended:
+class Ended(NamedTuple):
     """The result of a command."""
 
     code: int
@@ -41,29 +22,19 @@ class Ended:
     err: str
 
     @property
-    def document(self) -> Any:
+    def document(self):
         return json.loads(self.out)
 
 
-def environment(sandbox: Sandbox | None = None, **more: str) -> dict[str, str]:
-    unwanted = {"COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR"}
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("FERRY_") and name not in unwanted
-    }
+def environment(sandbox=None, **more):
+    left = os.environ.keys() - processes.UNWANTED
+    kept = {name: os.environ[name] for name in left if not name.startswith("FERRY_")}
     known = {"FERRY_BASE_URL": sandbox.base_url, "FERRY_TOKEN": sandbox.token} if sandbox else {}
     return {**kept, "PYTHONUTF8": "1", "TERM": "xterm-256color", **known, **more}
 
 
-def interrupt(
-    sandbox: Sandbox,
-    folder: Path,
-    *words: str,
-    when: Callable[[], object],
-    number: int = signal.SIGTERM,
-) -> str:
-    """Run `ferry` in a folder until something is true, send it a signal, and return its errors."""
+def interrupt(sandbox, folder, *words, when, by=subprocess.Popen.terminate, code=130, new=False):
+    """Run `ferry` in a folder until something is true, interrupt it, and return its errors."""
     with processes.start(
         [*COMMAND, *words],
         cwd=folder,
@@ -71,10 +42,11 @@ def interrupt(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        new=new,
     ) as process:
         while not when():
             assert process.poll() is None
-        process.send_signal(number)
+        by(process)
         _, output = process.communicate(timeout=60)
-    assert process.returncode == 130, output
+    assert process.returncode == code, output
     return output

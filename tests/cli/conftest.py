@@ -1,9 +1,6 @@
 """Run the command line against a local service."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,13 +12,9 @@ from tests.cli.commands import ADA, COMMAND, Ended, environment
 from tests.support import processes
 from tests.support.trip import DAY, NOW, TRAVELLERS, search_arguments
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
 
 @pytest.fixture(scope="session")
-def routes_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def routes_file(tmp_path_factory):
     """The routes that a command keeps, which are the same for all services of tests."""
     folder = tmp_path_factory.mktemp("routes")
     with (
@@ -35,7 +28,7 @@ def routes_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @pytest.fixture(autouse=True)
-def cache(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(request, tmp_path, monkeypatch):
     """The folder in which commands keep routes. Those of the test's service are known already."""
     folder = tmp_path / "cache" / "ferry-sdk"
     folder.mkdir(parents=True)
@@ -49,16 +42,12 @@ def cache(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.fixture
-def cli(ferry_sandbox: Sandbox, tmp_path: Path) -> Iterator[Callable[..., Ended]]:
+def cli(ferry_sandbox, tmp_path):
     """Run `ferry` without a terminal, and check that it prints no token."""
 
-    def run(*arguments: str, code: int | None = 0, given: str = "", **more: str) -> Ended:
-        done = processes.run(
-            [*COMMAND, *arguments],
-            cwd=tmp_path,
-            env=environment(ferry_sandbox, **more),
-            given=given,
-        )
+    def run(*arguments, code=0, given="", **more):
+        known = environment(ferry_sandbox, **more)
+        done = processes.run([*COMMAND, *arguments], cwd=tmp_path, env=known, given=given)
         ended = Ended(done.returncode, done.stdout, done.stderr)
         assert code in {None, ended.code}, ended
         assert ferry_sandbox.token not in ended.out + ended.err
@@ -69,19 +58,19 @@ def cli(ferry_sandbox: Sandbox, tmp_path: Path) -> Iterator[Callable[..., Ended]
 
 
 @pytest.fixture
-def url(tmp_path: Path) -> str:
+def url(tmp_path):
     """The address of a journal."""
     return f"sqlite:///{tmp_path / 'ferry.db'}"
 
 
 @pytest.fixture
-def ferry(ferry_sandbox: Sandbox) -> Iterator[Ferry]:
+def ferry(ferry_sandbox):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as client:
         yield client
 
 
 @pytest.fixture
-def order(tmp_path: Path) -> Path:
+def order(tmp_path):
     """An order file with a search."""
     # The other company takes seconds to issue a ticket.
     trip = {"origin": "Tarifa", "destination": "MATNG", "on": f"{DAY}", "companies": ["BALEARIA"]}
@@ -91,7 +80,7 @@ def order(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def booked(ferry: Ferry) -> str:
+def booked(ferry):
     """The id of an unconfirmed booking, of the traveller of `order`."""
     where = search_arguments(company="BALEARIA", depart="ESTRF", arrive="MATNG")
     sailing = ferry.availability.search(**{**where, "passengers": TRAVELLERS[:1]})[0]
@@ -101,6 +90,6 @@ def booked(ferry: Ferry) -> str:
 
 
 @pytest.fixture
-def ticket(ferry: Ferry, booked: str) -> str:
+def ticket(ferry, booked):
     """The id of a ticket of a confirmed booking."""
     return ferry.bookings.confirm(booked).ticket_id
