@@ -1,7 +1,5 @@
 """A host: the official client, which starts the server as a child, with either protocol version."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -15,8 +13,9 @@ from tests.support.processes import launch_command
 MODES = {"modern": "auto", "legacy": "legacy"}
 VERSIONS = {"modern": "2026-07-28", "legacy": "2025-11-25"}
 YES = ElicitResult(action="accept", content={"approve": True})
+NO = ElicitResult(action="decline")
 NOT_AN_APPROVAL = {
-    "declined": ElicitResult(action="decline"),
+    "declined": NO,
     "cancelled": ElicitResult(action="cancel"),
     "declined with a tick": ElicitResult(action="decline", content={"approve": True}),
     "sent without a tick": ElicitResult(action="accept", content={"approve": False}),
@@ -32,23 +31,18 @@ def command(*options):
 
 def environment(sandbox):
     """Return the environment of the server: that of the tests, so that it has the same day."""
-    named = {"FERRY_TOKEN": sandbox.token, "FERRY_BASE_URL": sandbox.base_url}
-    return {**os.environ, **named}
+    return {**os.environ, "FERRY_TOKEN": sandbox.token, "FERRY_BASE_URL": sandbox.base_url}
 
 
 class Person:
-    """Who sits at the host, what they were shown, and what they answer: the same again and again.
+    """Who sits at the host: the questions and boxes that they were shown, and their one answer.
 
-    Attributes:
-        shown: The questions, as they were worded.
-        boxes: The name of the box that each question has.
-        answer: What they answer, or a function that gives it; ``approve`` is the box of the
-            question, whatever its name.
+    The answer may be a function; ``approve`` is the box of the question, whatever its name.
     """
 
     def __init__(self, answer=YES):
-        self.shown: list[str] = []
-        self.boxes: list[str] = []
+        self.shown = []
+        self.boxes = []
         self.answer = answer
 
     async def __call__(self, _context, params):
@@ -60,18 +54,14 @@ class Person:
 
 def named(answer, box):
     """Return the answer to the question whose checkbox has this name."""
-    content = {
+    boxes = {
         box if name == "approve" else name: one for name, one in (answer.content or {}).items()
     }
-    return ElicitResult(action=answer.action, content=content or answer.content)
+    return ElicitResult(action=answer.action, content=boxes or answer.content)
 
 
 class Host:
-    """The client in one era, with the face of a toolkit.
-
-    Attributes:
-        client: The official client; its methods are awaited through `wait`.
-    """
+    """The client of one protocol version, with the face of a toolkit."""
 
     def __init__(self, portal, client, errors):
         self.client = client
@@ -115,10 +105,9 @@ class Hosts:
 
     def __call__(self, person=None, *options, run=None, env=None):
         """Start a host; it declares elicitation if there is a person to ask."""
-        started = run or command(*options)
         found = environment(self._sandbox) if env is None else env
-        started = launch_command(started, found)
-        parameters = StdioServerParameters(command=started[0], args=started[1:], env=found)
+        started, *arguments = launch_command(run or command(*options), found)
+        parameters = StdioServerParameters(command=started, args=arguments, env=found)
         errors = self._folder / f"stderr-{len(list(self._folder.iterdir()))}"
         file = self._stack.enter_context(errors.open("w", encoding="utf-8"))
         transport = stdio_client(parameters, errlog=file)

@@ -8,23 +8,18 @@ from mcp import types
 from mcp.types import ElicitResult
 
 from tests.agents.agent import PASSENGERS, WRITES, book, error, order, result_of, sailings
-from tests.stdio.host import NOT_AN_APPROVAL, YES, Person, answer_of, named
+from tests.stdio.host import NO, YES, Person, answer_of, named
 from tests.support.tiers import LONG
 
 pytestmark = LONG
 
 
-NAMES = [name.replace(".", "_") for name in WRITES]
-
-
 def test_no_write_accepts_a_code_if_a_person_can_be_asked(hosts):
-    tools = hosts(Person(), "--writes").tools()
-    for name in NAMES:
+    tools, by_code = hosts(Person(), "--writes").tools(), hosts(None, "--writes").tools()
+    for name in (one.replace(".", "_") for one in WRITES):
         assert "confirmation_code" not in tools[name].input_schema["properties"]
         assert "confirmation_code" not in str(tools[name].output_schema)
         assert "code" not in tools[name].description
-    by_code = hosts(None, "--writes").tools()
-    for name in NAMES:
         assert "confirmation_code" in by_code[name].input_schema["properties"]
         assert "confirmation_code" in by_code[name].description
 
@@ -33,10 +28,9 @@ def test_a_guessed_code_or_approval_is_an_unknown_argument(hosts, ferry_sandbox)
     person = Person()
     host = hosts(person, "--writes")
     wanted = order(sailings(host)[0])
-    codes = ("BCDFGHJKLM", "yes", True, {"approve": True})
     fields = ("ok", "approval", "approve", "approved", "inputResponses", "requestState")
-    guesses = [("confirmation_code", code) for code in codes]
-    guesses += [(field, {"approve": True}) for field in fields]
+    guesses = [("confirmation_code", code) for code in ("BCDFGHJKLM", "yes", True)]
+    guesses += [(field, {"approve": True}) for field in ("confirmation_code", *fields)]
     for field, value in guesses:
         refused = host.call("bookings_create", {**wanted, field: value})
         assert error(refused, "invalid_arguments")["field"] == field
@@ -48,23 +42,23 @@ def test_the_result_of_a_fee_read_does_not_replace_a_person(hosts, ferry_sandbox
     person = Person()
     host = hosts(person, "--writes")
     booking = book(host)
-    named = {"booking_id": booking["booking_id"]}
-    person.answer = NOT_AN_APPROVAL["declined"]
+    which = {"booking_id": booking["booking_id"]}
+    person.answer = NO
     before = ferry_sandbox.counters.effects
     fee = result_of(host.call("bookings_cancel_fee", {"id": booking["booking_id"]}))
     price = {"expect_total": booking["total_price"]}
-    error(host.call("bookings_confirm", {**named, **price}), "declined")
+    error(host.call("bookings_confirm", {**which, **price}), "declined")
     penalty = {"max_penalty": fee["penalty_amount"]}
-    error(host.call("bookings_cancel", {**named, **penalty}), "declined")
+    error(host.call("bookings_cancel", {**which, **penalty}), "declined")
     for value in fee.values():
-        arguments = {**named, **penalty, "confirmation_code": str(value)}
+        arguments = {**which, **penalty, "confirmation_code": str(value)}
         error(host.call("bookings_cancel", arguments), "invalid_arguments")
     assert len(person.shown) == 3
     assert ferry_sandbox.counters.effects == before
 
 
 def test_a_declined_write_is_asked_about_once_more(hosts, ferry_sandbox):
-    person = Person(NOT_AN_APPROVAL["declined"])
+    person = Person(NO)
     host = hosts(person, "--writes")
     contact = {"name": "Noel Okonkwo", "email": "noel@example.org"}
     arguments = order(sailings(host)[0], contact=contact)
@@ -86,32 +80,35 @@ def test_an_approval_is_for_one_price(hosts, ferry_sandbox):
     """The fee rises before the person answers, so the approval is for another question."""
     person = Person()
     host = hosts(person, "--writes")
-    booking = book(host)
-    named = {"booking_id": booking["booking_id"]}
-    ticket_id = result_of(host.call("bookings_confirm", named))["ticket_id"]
-    before = result_of(host.call("bookings_cancel_fee", {"id": booking["booking_id"]}))
+    which = {"booking_id": book(host)["booking_id"]}
+    ticket_id = result_of(host.call("bookings_confirm", which))["ticket_id"]
     late = half_a_day_before(host, ticket_id)
+
+    def penalty():
+        fee = result_of(host.call("bookings_cancel_fee", {"id": which["booking_id"]}))
+        return f"{fee['penalty_amount']} EUR"
 
     def yes_but_late():
         ferry_sandbox.clock.travel_to(late)
-        person.answer = NOT_AN_APPROVAL["declined"]
+        person.answer = NO
         return YES
 
+    before = penalty()
     person.answer = yes_but_late
-    refused = host.call("bookings_cancel", named)["error"]
-    after = result_of(host.call("bookings_cancel_fee", {"id": booking["booking_id"]}))
-    assert before["penalty_amount"] != after["penalty_amount"]
-    assert f"{before['penalty_amount']} EUR" in person.shown[2]
+    refused = host.call("bookings_cancel", which)["error"]
+    assert before != penalty()
+    assert before in person.shown[2]
     if hosts.era == "modern":  # asked again in the same call
         assert refused["code"] == "declined"
-        assert f"{after['penalty_amount']} EUR" in person.shown[3]
+        assert penalty() in person.shown[3]
     else:
         assert refused["code"] == "penalty_exceeded"
         assert len(person.shown) == 3
     assert ferry_sandbox.counters.effects_of("bookings.cancel") == ()
     person.answer = YES
-    result_of(host.call("bookings_cancel", named))
-    assert f"{after['penalty_amount']} EUR" in person.shown[-1]
+    after = penalty()
+    result_of(host.call("bookings_cancel", which))
+    assert after in person.shown[-1]
 
 
 def test_a_recorded_approval_does_not_answer_another_question(hosts, ferry_sandbox):
@@ -134,137 +131,113 @@ def test_a_recorded_approval_does_not_answer_another_question(hosts, ferry_sandb
     result_of(host.call("bookings_confirm", booking))
 
 
-def other(host):
-    """Return a booking of another sailing than the first."""
-    return order(sailings(host)[1])
+# ---- a host that repeats the call with the answer, which counts once, for that call only --------
+
+modern = pytest.mark.parametrize("hosts", ["modern"], indirect=True)
+CREATE, CONFIRM, CANCEL = "bookings_create", "bookings_confirm", "bookings_cancel"
 
 
-@pytest.mark.parametrize("hosts", ["modern"], indirect=True)
-class TestRounds:
-    """If the host repeats the call with the answer, the answer counts once, for that call only."""
+def send(host, name, arguments, state=None, answer=None):
+    """Call a tool, with a state and an answer, and return what comes back."""
+    responses = {} if answer is None else {"input_responses": {"approval": answer}}
+    more = {"request_state": state, "allow_input_required": True, **responses}
 
-    def ask(self, host, arguments):
-        return self.question(host.wait(self.send(host, arguments)))
+    async def call():
+        return await host.client.session.call_tool(name, arguments, **more)
 
-    def question(self, result):
-        """Return the state of a question, and an approval of it."""
-        assert isinstance(result, types.InputRequiredResult)
-        (box,) = result.input_requests["approval"].params.requested_schema["properties"]
-        return result.request_state, named(YES, box)
+    return host.wait(call)
 
-    def send(self, host, arguments, state=None, answer=None, name="bookings_create"):
-        async def send():
-            responses = {} if answer is None else {"input_responses": {"approval": answer}}
-            return await host.client.session.call_tool(
-                name, arguments, request_state=state, allow_input_required=True, **responses
-            )
 
-        return send
+def ask(*call):
+    """Call a tool that asks, and return the state of the question, and an approval of it."""
+    result = send(*call)
+    assert isinstance(result, types.InputRequiredResult)
+    (box,) = result.input_requests["approval"].params.requested_schema["properties"]
+    return result.request_state, named(YES, box)
 
-    def test_an_answer_without_a_question_is_a_question(self, hosts, ferry_sandbox):
-        host = hosts(Person(), "--writes")
-        arguments = order(sailings(host)[0])
-        for state in (None, "", "guessed", "A" * 32):
-            self.question(host.wait(self.send(host, arguments, state, YES)))
-        assert ferry_sandbox.counters.effects == ()
 
-    def test_an_answer_counts_once_for_the_arguments_that_were_asked_about(
-        self, hosts, ferry_sandbox
-    ):
-        host = hosts(Person(), "--writes")
-        first, second = (order(one) for one in sailings(host)[:2])
-        state, yes = self.ask(host, first)
-        for arguments in (second, first):
-            self.question(host.wait(self.send(host, arguments, state, yes)))
-        assert ferry_sandbox.counters.effects == ()
-        state, yes = self.ask(host, first)
-        result_of(answer_of(host.wait(self.send(host, first, state, yes))))
-        again = host.wait(self.send(host, first, state, yes))
-        error(answer_of(again), "already_done")
-        assert len(ferry_sandbox.counters.effects) == 1
+@modern
+def test_an_answer_counts_once_for_the_arguments_that_were_asked_about(hosts, ferry_sandbox):
+    host = hosts(Person(), "--writes")
+    first, second = (order(one) for one in sailings(host)[:2])
+    for state in (None, "", "guessed", "A" * 32):
+        ask(host, CREATE, first, state, YES)
+    state, yes = ask(host, CREATE, first)
+    for arguments in (second, first):
+        ask(host, CREATE, arguments, state, yes)
+    state, yes = ask(host, CREATE, first)
+    error(answer_of(send(host, CREATE, first, state, NO)), "declined")
+    ask(host, CREATE, first, state, yes)
+    assert ferry_sandbox.counters.effects == ()
+    state, yes = ask(host, CREATE, first)
+    result_of(answer_of(send(host, CREATE, first, state, yes)))
+    error(answer_of(send(host, CREATE, first, state, yes)), "already_done")
+    assert len(ferry_sandbox.counters.effects) == 1
 
-    def test_an_answer_reaches_another_process_with_the_same_state_file(
-        self, hosts, ferry_sandbox, tmp_path
-    ):
-        file = tmp_path / "agent.db"
-        first, second = (hosts(Person(), "--writes", "--state", str(file)) for _ in range(2))
-        arguments = order(sailings(first)[0])
-        state, yes = self.ask(first, arguments)
-        result_of(answer_of(second.wait(self.send(second, arguments, state, yes))))
-        assert len(ferry_sandbox.counters.effects) == 1
-        assert PASSENGERS[0]["last_name"].encode() not in file.read_bytes()
 
-    def test_a_refusal_uses_the_question_up(self, hosts, ferry_sandbox):
-        host = hosts(Person(), "--writes")
-        arguments = order(sailings(host)[0])
-        state, yes = self.ask(host, arguments)
-        no = NOT_AN_APPROVAL["declined"]
-        error(answer_of(host.wait(self.send(host, arguments, state, no))), "declined")
-        self.question(host.wait(self.send(host, arguments, state, yes)))
-        assert ferry_sandbox.counters.effects == ()
+@modern
+def test_an_answer_reaches_another_process_with_the_same_state_file(hosts, ferry_sandbox, tmp_path):
+    file = tmp_path / "agent.db"
+    first, second = (hosts(Person(), "--writes", "--state", str(file)) for _ in range(2))
+    arguments = order(sailings(first)[0])
+    result_of(answer_of(send(second, CREATE, arguments, *ask(first, CREATE, arguments))))
+    assert len(ferry_sandbox.counters.effects) == 1
+    assert PASSENGERS[0]["last_name"].encode() not in file.read_bytes()
 
-    def test_an_approval_replayed_to_a_new_question_is_asked_again(self, hosts, ferry_sandbox):
-        """LangGraph restarts a node, and repeats the answer that it has recorded."""
-        host = hosts(Person(), "--writes")
-        arguments = order(sailings(host)[0])
-        _, recorded = self.ask(host, arguments)
-        result_of(host.call("bookings_create", arguments))
-        booking_id = ferry_sandbox.counters.effects[0].subject
-        named_ = {"booking_id": booking_id}
-        result_of(host.call("bookings_confirm", named_))
-        effects = ferry_sandbox.counters.effects
-        for name, arguments in (("bookings_cancel", named_), ("bookings_create", other(host))):
-            state, _ = self.question(host.wait(self.send(host, arguments, name=name)))
-            for _ in range(5):
-                result = host.wait(self.send(host, arguments, state, recorded, name=name))
-                state, yes = self.question(result)
-            assert ferry_sandbox.counters.effects == effects
-        result_of(answer_of(host.wait(self.send(host, arguments, state, yes, name=name))))
 
-    def test_an_approval_is_for_the_fee_that_was_shown(self, hosts, ferry_sandbox):
-        """The fee rises between the answer and the repeated call."""
-        host = hosts(Person(), "--writes")
-        named_ = {"booking_id": book(host)["booking_id"]}
-        ticket_id = result_of(host.call("bookings_confirm", named_))["ticket_id"]
-        _, recorded = self.question(host.wait(self.send(host, named_, name="bookings_cancel")))
-        ferry_sandbox.clock.travel_to(half_a_day_before(host, ticket_id))
-        state, _ = self.question(host.wait(self.send(host, named_, name="bookings_cancel")))
-        result = host.wait(self.send(host, named_, state, recorded, name="bookings_cancel"))
-        state, yes = self.question(result)
-        assert ferry_sandbox.counters.effects_of("bookings.cancel") == ()
-        result_of(answer_of(host.wait(self.send(host, named_, state, yes, name="bookings_cancel"))))
+@modern
+def test_an_approval_replayed_to_a_new_question_is_asked_again(hosts, ferry_sandbox):
+    """LangGraph restarts a node, and repeats the answer that it has recorded."""
+    host = hosts(Person(), "--writes")
+    first, second = (order(one) for one in sailings(host)[:2])
+    _, recorded = ask(host, CREATE, first)
+    booking = {"booking_id": result_of(host.call(CREATE, first))["booking_id"]}
+    result_of(host.call(CONFIRM, booking))
+    effects = ferry_sandbox.counters.effects
+    for call in ((host, CANCEL, booking), (host, CREATE, second)):
+        state, _ = ask(*call)
+        for _ in range(5):
+            state, yes = ask(*call, state, recorded)
+        assert ferry_sandbox.counters.effects == effects
+    result_of(answer_of(send(*call, state, yes)))
 
-    def test_an_approval_is_for_the_total_that_was_shown(self, hosts, ferry_sandbox):
-        host = hosts(Person(), "--writes")
-        booking = book(host)
-        booking_id = booking["booking_id"]
-        named_ = {"booking_id": booking_id}
-        kept, recorded = self.question(host.wait(self.send(host, named_, name="bookings_confirm")))
-        (ticket,) = ferry_sandbox.service._sales._bookings[booking_id].tickets
-        ticket.reprice(Decimal(2), Decimal(0))
-        for state in (None, kept):
-            dearer = host.wait(self.send(host, named_, state, recorded, name="bookings_confirm"))
-            error(answer_of(dearer), "price_changed")
-        named_["expect_total"] = str(2 * Decimal(str(booking["total_price"])))
-        anew, _ = self.question(host.wait(self.send(host, named_, name="bookings_confirm")))
-        for old in (kept, anew):
-            result = host.wait(self.send(host, named_, old, recorded, name="bookings_confirm"))
-            state, yes = self.question(result)
-        assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
-        result_of(
-            answer_of(host.wait(self.send(host, named_, state, yes, name="bookings_confirm")))
-        )
 
-    def test_an_approval_of_the_same_question_counts_in_a_new_call(self, hosts, ferry_sandbox):
-        host = hosts(Person(), "--writes")
-        arguments = order(sailings(host)[0])
-        _, recorded = self.ask(host, arguments)
-        state, yes = self.ask(host, arguments)
-        assert yes == recorded
-        result_of(answer_of(host.wait(self.send(host, arguments, state, recorded))))
-        booking = {"booking_id": ferry_sandbox.counters.effects[0].subject}
-        result_of(host.call("bookings_cancel", booking))
-        state, yes = self.ask(host, arguments)  # the same again, and yet another booking
-        assert yes != recorded
-        self.question(host.wait(self.send(host, arguments, state, recorded)))
-        assert len(ferry_sandbox.counters.effects) == 2
+@modern
+def test_an_approval_is_for_the_fee_and_the_total_that_were_shown(hosts, ferry_sandbox):
+    """Both rise between the answer and the repeated call."""
+    host = hosts(Person(), "--writes")
+    booking = book(host)
+    which = {"booking_id": booking["booking_id"]}
+    kept, recorded = ask(host, CONFIRM, which)
+    (ticket,) = ferry_sandbox.service._sales._bookings[booking["booking_id"]].tickets
+    ticket.reprice(Decimal(2), Decimal(0))
+    for state in (None, kept):
+        error(answer_of(send(host, CONFIRM, which, state, recorded)), "price_changed")
+    dearer = which | {"expect_total": str(2 * Decimal(str(booking["total_price"])))}
+    anew, _ = ask(host, CONFIRM, dearer)
+    for old in (kept, anew):
+        asked = ask(host, CONFIRM, dearer, old, recorded)
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
+    ticket_id = result_of(answer_of(send(host, CONFIRM, dearer, *asked)))["ticket_id"]
+
+    _, recorded = ask(host, CANCEL, which)
+    ferry_sandbox.clock.travel_to(half_a_day_before(host, ticket_id))
+    state, _ = ask(host, CANCEL, which)
+    asked = ask(host, CANCEL, which, state, recorded)
+    assert ferry_sandbox.counters.effects_of("bookings.cancel") == ()
+    result_of(answer_of(send(host, CANCEL, which, *asked)))
+
+
+@modern
+def test_an_approval_of_the_same_question_counts_in_a_new_call(hosts, ferry_sandbox):
+    host = hosts(Person(), "--writes")
+    arguments = order(sailings(host)[0])
+    _, recorded = ask(host, CREATE, arguments)
+    state, yes = ask(host, CREATE, arguments)
+    assert yes == recorded
+    made = result_of(answer_of(send(host, CREATE, arguments, state, recorded)))
+    result_of(host.call(CANCEL, {"booking_id": made["booking_id"]}))
+    state, yes = ask(host, CREATE, arguments)  # the same again, and yet another booking
+    assert yes != recorded
+    ask(host, CREATE, arguments, state, recorded)
+    assert len(ferry_sandbox.counters.effects) == 2

@@ -5,14 +5,14 @@ from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from types import SimpleNamespace
 
-import pytest
 from mcp.types import ClientCapabilities, ElicitResult
 
 from ferry_sdk.agents import ApprovalRequest
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.stdio.elicitation import Questions, can_ask, parse_answer
 
-CALL = ("bookings_cancel", {"booking_id": "b1", "max_penalty": "5.00"})
+CANCEL = {"booking_id": "b1", "max_penalty": "5.00"}
+CALL = ("bookings_cancel", CANCEL)
 
 
 def request(**changes):
@@ -28,54 +28,38 @@ def request(**changes):
     return ApprovalRequest(**{**facts, **changes})
 
 
-def test_a_question_is_taken_once():
+def test_a_question_is_taken_once_for_one_call_until_it_expires_or_is_forgotten():
     questions, asked = Questions(State()), request()
     state = questions.keep(*CALL, asked)
     assert questions.take(state, *CALL)
     assert not questions.take(state, *CALL)
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        ("tickets_cancel", CALL[1]),
-        ("bookings_cancel", {"booking_id": "b2", "max_penalty": "5.00"}),
+    for other in [
+        ("tickets_cancel", CANCEL),
+        ("bookings_cancel", {**CANCEL, "booking_id": "b2"}),
         ("bookings_cancel", {"booking_id": "b1"}),
-        ("bookings_cancel", {"booking_id": "b1", "max_penalty": 5.0}),
-        ("bookings_cancel", {**CALL[1], "detail": "full"}),
-    ],
-)
-def test_a_question_is_for_one_call(other):
-    questions = Questions(State())
-    state = questions.keep(*CALL, request())
-    assert not questions.take(state, *other)
-    assert not questions.take(state, *CALL)
-
-
-@pytest.mark.parametrize("state", [None, "", "guessed"])
-def test_an_unknown_state_has_no_question(state):
-    questions = Questions(State())
-    questions.keep(*CALL, request())
-    assert not questions.take(state, *CALL)
-
-
-def test_a_question_expires_with_its_request():
-    questions = Questions(State())
+        ("bookings_cancel", {**CANCEL, "max_penalty": 5.0}),
+        ("bookings_cancel", {**CANCEL, "detail": "full"}),
+    ]:
+        state = questions.keep(*CALL, asked)
+        assert not questions.take(state, *other), other
+        assert not questions.take(state, *CALL), other
+    questions.keep(*CALL, asked)
+    for unknown in (None, "", "guessed"):
+        assert not questions.take(unknown, *CALL)
     state = questions.keep(*CALL, request(expires_at=datetime.now(timezone.utc)))
     assert not questions.take(state, *CALL)
-
-
-def test_the_oldest_unanswered_questions_are_forgotten():
-    questions = Questions(State())
-    first = questions.keep(*CALL, request())
-    others = [questions.keep(*CALL, request()) for _ in range(100)]
+    first, second, *_ = [questions.keep(*CALL, asked) for _ in range(101)]
     assert not questions.take(first, *CALL)
-    assert questions.take(others[0], *CALL)
+    assert questions.take(second, *CALL)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_a_checkbox_is_for_one_approval_and_one_server_whenever_it_is_asked_for():
+    questions, asked = Questions(State()), request()
+    later = request(expires_at=asked.expires_at + timedelta(minutes=1))
+    first = questions.box(asked)
+    assert re.fullmatch("approve_[0-9a-f]{16}", first)
+    assert (asked.digest, first) == (later.digest, questions.box(later))
+    for change in [
         {"tool": "tickets_cancel"},
         {"summary": "Cancel b1: 6.00 EUR is kept"},
         {"amount": Decimal("6.00")},
@@ -84,30 +68,16 @@ def test_the_oldest_unanswered_questions_are_forgotten():
         {"travellers": ()},
         {"contact": ('"somebody@example.net"',)},
         {"arguments_digest": "0"},
-    ],
-)
-def test_requests_that_differ_only_in_time_are_equal(change):
-    asked = request()
-    later = request(expires_at=asked.expires_at + timedelta(minutes=1))
-    questions = Questions(State())
-    assert asked.digest == later.digest
-    assert asked.digest != request(**change).digest
-    assert questions.box(asked) == questions.box(later)
-    assert questions.box(asked) != questions.box(request(**change))
-
-
-def test_a_checkbox_is_for_one_approval_and_one_server():
-    questions, asked = Questions(State()), request()
-    first = questions.box(asked)
-    assert re.fullmatch("approve_[0-9a-f]{16}", first)
+    ]:
+        assert asked.digest != request(**change).digest, change
+        assert first != questions.box(request(**change)), change
     assert Questions(State()).box(asked) != first
     questions.agree(asked)
     assert questions.box(asked) != first
 
 
-@pytest.mark.parametrize(
-    ("action", "content", "expected"),
-    [
+def test_an_approval_is_one_ticked_box():
+    for action, content, expected in [
         ("accept", {"mine": True}, True),
         ("accept", {"mine": False}, False),
         ("accept", {"mine": "true"}, False),
@@ -120,28 +90,18 @@ def test_a_checkbox_is_for_one_approval_and_one_server():
         ("accept", {"mine": False, "other": True}, None),
         ("accept", {"mine": True, "other": True}, None),
         ("accept", {"mine": True, "other": False}, True),
-    ],
-)
-def test_an_approval_is_one_ticked_box(action, content, expected):
-    assert parse_answer(ElicitResult(action=action, content=content), "mine") is expected
+    ]:
+        answer = ElicitResult(action=action, content=content)
+        assert parse_answer(answer, "mine") is expected, answer
 
 
-# Whether a host can ask a person, by what it declares
-
-
-@pytest.mark.parametrize(
-    ("declared", "expected"),
-    [
-        (None, False),
-        ({}, False),
-        ({"sampling": {}}, False),
-        ({"elicitation": {}}, True),
-        ({"elicitation": {"form": {}}}, True),
-        ({"elicitation": {"form": {}, "url": {}}}, True),
-        ({"elicitation": {"url": {}}}, False),
-    ],
-)
-def test_a_host_can_ask_if_it_shows_forms(declared, expected):
-    capabilities = None if declared is None else ClientCapabilities.model_validate(declared)
-    context = SimpleNamespace(session=SimpleNamespace(client_capabilities=capabilities))
-    assert can_ask(context) is expected
+def test_a_host_can_ask_if_it_shows_forms():
+    form, url = {"form": {}}, {"url": {}}
+    for declared, expected in [
+        *((None, False), ({}, False), ({"sampling": {}}, False)),
+        *(({"elicitation": one}, True) for one in ({}, form, form | url)),
+        ({"elicitation": url}, False),
+    ]:
+        known = None if declared is None else ClientCapabilities.model_validate(declared)
+        context = SimpleNamespace(session=SimpleNamespace(client_capabilities=known))
+        assert can_ask(context) is expected, declared
