@@ -1,9 +1,39 @@
 """Fixtures: clients of every kind whose hooks keep what they are told, and a booking to change."""
 
+import anyio.lowlevel
 import pytest
 
-from tests.observability.event_log import EventLog
+from ferry_sdk import OutcomeEvent, RequestEvent, ResponseEvent, RetryEvent
 from tests.support.trip import booked
+
+NAMES = ("request", "response", "retry", "outcome")
+
+
+class EventLog:
+    """Hooks that keep their events, in order; those of an `AsyncFerry` let others run meanwhile."""
+
+    def __init__(self):
+        self.events = []
+        self.hooks = {name: [self.events.append] for name in NAMES}
+        self.ahooks = {name: [self._note] for name in NAMES}
+
+    async def _note(self, event):
+        await anyio.lowlevel.checkpoint()
+        self.events.append(event)
+
+    def of(self, kind):
+        return [event for event in self.events if isinstance(event, kind)]
+
+    kinds = property(lambda self: [type(one).__name__[:-5].lower() for one in self.events])
+    requests = property(lambda self: self.of(RequestEvent))
+    responses = property(lambda self: self.of(ResponseEvent))
+    retries = property(lambda self: self.of(RetryEvent))
+
+    @property
+    def outcome(self):
+        """The only outcome there is."""
+        (outcome,) = self.of(OutcomeEvent)
+        return outcome
 
 
 @pytest.fixture
