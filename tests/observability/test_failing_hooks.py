@@ -33,7 +33,7 @@ def failing(_):
 
 async def afailing(_):
     await anyio.lowlevel.checkpoint()
-    raise OutOfOrderError("the monitoring is down")
+    failing(_)
 
 
 @pytest.mark.parametrize("kind", [OutOfOrderError, StopIteration, RequestTimeoutError])
@@ -89,14 +89,6 @@ def test_an_async_hook_that_hangs_is_left_after_a_while(
     assert "RequestTimeoutError" in record.getMessage()
 
 
-def test_an_awaitable_of_a_plain_function_is_told_of_by_the_sync_client(ferry_sandbox, caplog):
-    hooks = {"request": [lambda event: afailing(event)]}  # noqa: PLW0108 -- not seen to be async
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=hooks) as ferry:
-        assert ferry.catalogue.ports()
-    (record,) = warnings_of(caplog)
-    assert "ConfigurationError" in record.getMessage()
-
-
 ENDED = [
     ("request", "not_sent", None),
     ("response", "unknown", "may have happened"),
@@ -123,8 +115,8 @@ def test_a_write_that_is_cancelled_in_a_hook_is_on_record_as_what_it_is(
                 scope.cancel()
                 await anyio.sleep(15)
 
-            settings = {"journal": journal, "event_hooks": {name: [hook]}}
-            ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, **settings)
+            known = {"base_url": ferry_sandbox.base_url, "journal": journal}
+            ferry = AsyncFerry(ferry_sandbox.token, **known, event_hooks={name: [hook]})
             await ferry.bookings.confirm(booking_id)
         assert scope.cancelled_caught
         await ferry.aclose()
@@ -139,11 +131,14 @@ def test_a_write_that_is_cancelled_in_a_hook_is_on_record_as_what_it_is(
     assert all(str(said) in words for words in warned)
 
 
-def test_an_interruption_in_a_hook_goes_on(ferry_sandbox, event_log):
+def test_an_interruption_in_a_hook_goes_on_and_an_awaitable_is_told_of(
+    ferry_sandbox, event_log, caplog
+):
     def interrupted(_):
         raise KeyboardInterrupt
 
-    hooks = {**event_log.hooks, "request": [event_log.events.append, interrupted]}
+    awaitable = lambda event: afailing(event)  # noqa: E731, PLW0108 -- not seen to be async
+    hooks = {**event_log.hooks, "request": [event_log.events.append, awaitable, interrupted]}
     with (
         Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=hooks) as ferry,
         pytest.raises(KeyboardInterrupt),
@@ -152,3 +147,5 @@ def test_an_interruption_in_a_hook_goes_on(ferry_sandbox, event_log):
     assert event_log.kinds == ["request", "response", "outcome"]
     told = event_log.outcome
     assert (told.outcome, told.problem) == ("not_sent", "KeyboardInterrupt")
+    (record,) = warnings_of(caplog)
+    assert "ConfigurationError" in record.getMessage()
