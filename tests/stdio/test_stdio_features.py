@@ -10,7 +10,7 @@ from mcp.types import PromptReference
 
 from ferry_sdk.journal import Journal
 from tests.agents.agent import TRAVELLERS, result_of, sailings
-from tests.stdio.host import Person, answer_of
+from tests.stdio.conftest import Person, answer_of
 from tests.support.tiers import LONG
 
 TRIP = {"origin": "Dover", "destination": "Calais", "on": "2050-06-06"}

@@ -2,15 +2,18 @@
 
 import subprocess
 import sys
+from datetime import datetime, timedelta
+from decimal import Decimal
 
 import pytest
-from mcp import MCPError
+from mcp import MCPError, types
+from mcp.types import ElicitResult
 
 from ferry_sdk import ConfigurationError
 from ferry_sdk.agents.stdio import run
 from ferry_sdk.agents.stdio.run import take_token
-from tests.agents.agent import WRITES, book, error, order, query, result_of, sailings
-from tests.stdio.host import Person, command, environment
+from tests.agents.agent import PASSENGERS, WRITES, book, error, order, query, result_of, sailings
+from tests.stdio.conftest import NO, YES, Person, answer_of, command, environment, named
 from tests.support import processes
 from tests.support.tiers import LONG
 
@@ -69,8 +72,8 @@ def test_the_token_comes_from_a_file(hosts, ferry_sandbox, tmp_path):
     file = tmp_path / "token"
     file.write_text(f"{ferry_sandbox.token}\n", "utf-8")
     bare = {"FERRY_BASE_URL": ferry_sandbox.base_url}
-    named = {"FERRY_TOKEN_FILE": str(file), **bare}
-    result_of(hosts(env=named).call("catalogue_ports"))
+    of_file = {"FERRY_TOKEN_FILE": str(file), **bare}
+    result_of(hosts(env=of_file).call("catalogue_ports"))
     result_of(hosts(None, "--token-file", str(file), env=bare).call("catalogue_ports"))
 
 
@@ -164,3 +167,235 @@ def test_every_result_conforms_to_the_schema_of_its_tool(hosts):
             with_detail += 1
             result_of(host.call(name, {**arguments, "detail": "full"}))
     assert with_detail >= 3
+
+
+# ---- if the host can ask a person, no write is sent without that person's approval ------------
+
+
+def test_no_write_accepts_a_code_if_a_person_can_be_asked(hosts):
+    tools, by_code = hosts(Person(), "--writes").tools(), hosts(None, "--writes").tools()
+    for name in (one.replace(".", "_") for one in WRITES):
+        assert "confirmation_code" not in tools[name].input_schema["properties"]
+        assert "confirmation_code" not in str(tools[name].output_schema)
+        assert "code" not in tools[name].description
+        assert "confirmation_code" in by_code[name].input_schema["properties"]
+        assert "confirmation_code" in by_code[name].description
+
+
+def test_a_guessed_code_or_approval_is_an_unknown_argument(hosts, ferry_sandbox):
+    person = Person()
+    host = hosts(person, "--writes")
+    wanted = order(sailings(host)[0])
+    fields = ("ok", "approval", "approve", "approved", "inputResponses", "requestState")
+    guesses = [("confirmation_code", code) for code in ("BCDFGHJKLM", "yes", True)]
+    guesses += [(field, {"approve": True}) for field in ("confirmation_code", *fields)]
+    for field, value in guesses:
+        refused = host.call("bookings_create", {**wanted, field: value})
+        assert error(refused, "invalid_arguments")["field"] == field
+    assert person.shown == []
+    assert ferry_sandbox.counters.effects == ()
+
+
+def test_the_result_of_a_fee_read_does_not_replace_a_person(hosts, ferry_sandbox):
+    person = Person()
+    host = hosts(person, "--writes")
+    booking = book(host)
+    which = {"booking_id": booking["booking_id"]}
+    person.answer = NO
+    before = ferry_sandbox.counters.effects
+    fee = result_of(host.call("bookings_cancel_fee", {"id": booking["booking_id"]}))
+    price = {"expect_total": booking["total_price"]}
+    error(host.call("bookings_confirm", {**which, **price}), "declined")
+    penalty = {"max_penalty": fee["penalty_amount"]}
+    error(host.call("bookings_cancel", {**which, **penalty}), "declined")
+    for value in fee.values():
+        arguments = {**which, **penalty, "confirmation_code": str(value)}
+        error(host.call("bookings_cancel", arguments), "invalid_arguments")
+    assert len(person.shown) == 3
+    assert ferry_sandbox.counters.effects == before
+
+
+def test_a_declined_write_is_asked_about_once_more(hosts, ferry_sandbox):
+    person = Person(NO)
+    host = hosts(person, "--writes")
+    contact = {"name": "Noel Okonkwo", "email": "noel@example.org"}
+    arguments = order(sailings(host)[0], contact=contact)
+    for _ in range(4):
+        error(host.call("bookings_create", arguments), "declined")
+    assert len(person.shown) == 2
+    assert '\nContact: "Noel Okonkwo", "noel@example.org"' in person.shown[0]
+    assert ferry_sandbox.counters.effects == ()
+
+
+def half_a_day_before(host, ticket_id):
+    """Return a moment at which the fee has risen, and the ship has not left."""
+    ticket = result_of(host.call("tickets_get", {"ticket_id": ticket_id}))
+    leaving = ticket["availability"]["outward"]["journey"]["depart_at"]
+    return datetime.fromisoformat(leaving) - timedelta(hours=12)
+
+
+def test_an_approval_is_for_one_price(hosts, ferry_sandbox):
+    """The fee rises before the person answers, so the approval is for another question."""
+    person = Person()
+    host = hosts(person, "--writes")
+    which = {"booking_id": book(host)["booking_id"]}
+    ticket_id = result_of(host.call("bookings_confirm", which))["ticket_id"]
+    late = half_a_day_before(host, ticket_id)
+
+    def penalty():
+        fee = result_of(host.call("bookings_cancel_fee", {"id": which["booking_id"]}))
+        return f"{fee['penalty_amount']} EUR"
+
+    def yes_but_late():
+        ferry_sandbox.clock.travel_to(late)
+        person.answer = NO
+        return YES
+
+    before = penalty()
+    person.answer = yes_but_late
+    refused = host.call("bookings_cancel", which)["error"]
+    assert before != penalty()
+    assert before in person.shown[2]
+    if hosts.era == "modern":  # asked again in the same call
+        assert refused["code"] == "declined"
+        assert penalty() in person.shown[3]
+    else:
+        assert refused["code"] == "penalty_exceeded"
+        assert len(person.shown) == 3
+    assert ferry_sandbox.counters.effects_of("bookings.cancel") == ()
+    person.answer = YES
+    after = penalty()
+    result_of(host.call("bookings_cancel", which))
+    assert after in person.shown[-1]
+
+
+def test_a_recorded_approval_does_not_answer_another_question(hosts, ferry_sandbox):
+    """Some hosts answer each new question with the answer to an earlier one."""
+    person = Person()
+    host = hosts(person, "--writes")
+    booking = {"booking_id": book(host)["booking_id"]}
+    recorded = ElicitResult(action="accept", content={person.boxes[0]: True})
+    for answer in (recorded, ElicitResult(action="accept", content={"approve_": True})):
+        person.answer, before = answer, len(person.shown)
+        if hosts.era == "modern":  # each question is a call of its own, and the client gives up
+            with pytest.raises(Exception, match="round"):
+                host.call("bookings_confirm", booking)
+        else:
+            error(host.call("bookings_confirm", booking), "approval_failed")
+        assert len(person.shown) > before + 1
+        assert len({*person.boxes}) == 2
+    assert len(ferry_sandbox.counters.effects) == 1
+    person.answer = YES
+    result_of(host.call("bookings_confirm", booking))
+
+
+# ---- a host that repeats the call with the answer, which counts once, for that call only --------
+
+modern = pytest.mark.parametrize("hosts", ["modern"], indirect=True)
+CREATE, CONFIRM, CANCEL = "bookings_create", "bookings_confirm", "bookings_cancel"
+
+
+def send(host, name, arguments, state=None, answer=None):
+    """Call a tool, with a state and an answer, and return what comes back."""
+    responses = {} if answer is None else {"input_responses": {"approval": answer}}
+    more = {"request_state": state, "allow_input_required": True, **responses}
+
+    async def call():
+        return await host.client.session.call_tool(name, arguments, **more)
+
+    return host.wait(call)
+
+
+def ask(*call):
+    """Call a tool that asks, and return the state of the question, and an approval of it."""
+    result = send(*call)
+    assert isinstance(result, types.InputRequiredResult)
+    (box,) = result.input_requests["approval"].params.requested_schema["properties"]
+    return result.request_state, named(YES, box)
+
+
+@modern
+def test_an_answer_counts_once_for_the_arguments_that_were_asked_about(hosts, ferry_sandbox):
+    host = hosts(Person(), "--writes")
+    first, second = (order(one) for one in sailings(host)[:2])
+    for state in (None, "", "guessed", "A" * 32):
+        ask(host, CREATE, first, state, YES)
+    state, yes = ask(host, CREATE, first)
+    for arguments in (second, first):
+        ask(host, CREATE, arguments, state, yes)
+    state, yes = ask(host, CREATE, first)
+    error(answer_of(send(host, CREATE, first, state, NO)), "declined")
+    ask(host, CREATE, first, state, yes)
+    assert ferry_sandbox.counters.effects == ()
+    state, yes = ask(host, CREATE, first)
+    result_of(answer_of(send(host, CREATE, first, state, yes)))
+    error(answer_of(send(host, CREATE, first, state, yes)), "already_done")
+    assert len(ferry_sandbox.counters.effects) == 1
+
+
+@modern
+def test_an_answer_reaches_another_process_with_the_same_state_file(hosts, ferry_sandbox, tmp_path):
+    file = tmp_path / "agent.db"
+    first, second = (hosts(Person(), "--writes", "--state", str(file)) for _ in range(2))
+    arguments = order(sailings(first)[0])
+    result_of(answer_of(send(second, CREATE, arguments, *ask(first, CREATE, arguments))))
+    assert len(ferry_sandbox.counters.effects) == 1
+    assert PASSENGERS[0]["last_name"].encode() not in file.read_bytes()
+
+
+@modern
+def test_an_approval_replayed_to_a_new_question_is_asked_again(hosts, ferry_sandbox):
+    """LangGraph restarts a node, and repeats the answer that it has recorded."""
+    host = hosts(Person(), "--writes")
+    first, second = (order(one) for one in sailings(host)[:2])
+    _, recorded = ask(host, CREATE, first)
+    booking = {"booking_id": result_of(host.call(CREATE, first))["booking_id"]}
+    result_of(host.call(CONFIRM, booking))
+    effects = ferry_sandbox.counters.effects
+    for call in ((host, CANCEL, booking), (host, CREATE, second)):
+        state, _ = ask(*call)
+        for _ in range(5):
+            state, yes = ask(*call, state, recorded)
+        assert ferry_sandbox.counters.effects == effects
+    result_of(answer_of(send(*call, state, yes)))
+
+
+@modern
+def test_an_approval_is_for_the_fee_and_the_total_that_were_shown(hosts, ferry_sandbox):
+    """Both rise between the answer and the repeated call."""
+    host = hosts(Person(), "--writes")
+    booking = book(host)
+    which = {"booking_id": booking["booking_id"]}
+    kept, recorded = ask(host, CONFIRM, which)
+    (ticket,) = ferry_sandbox.service._sales._bookings[booking["booking_id"]].tickets
+    ticket.reprice(Decimal(2), Decimal(0))
+    for state in (None, kept):
+        error(answer_of(send(host, CONFIRM, which, state, recorded)), "price_changed")
+    dearer = which | {"expect_total": str(2 * Decimal(str(booking["total_price"])))}
+    anew, _ = ask(host, CONFIRM, dearer)
+    for old in (kept, anew):
+        asked = ask(host, CONFIRM, dearer, old, recorded)
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
+    ticket_id = result_of(answer_of(send(host, CONFIRM, dearer, *asked)))["ticket_id"]
+
+    _, recorded = ask(host, CANCEL, which)
+    ferry_sandbox.clock.travel_to(half_a_day_before(host, ticket_id))
+    state, _ = ask(host, CANCEL, which)
+    asked = ask(host, CANCEL, which, state, recorded)
+    assert ferry_sandbox.counters.effects_of("bookings.cancel") == ()
+    result_of(answer_of(send(host, CANCEL, which, *asked)))
+
+
+@modern
+def test_an_approval_of_the_same_question_counts_in_a_new_call(hosts, ferry_sandbox):
+    host = hosts(Person(), "--writes")
+    arguments = order(sailings(host)[0])
+    _, recorded = ask(host, CREATE, arguments)
+    state, yes = ask(host, CREATE, arguments)
+    assert yes == recorded
+    made = result_of(answer_of(send(host, CREATE, arguments, state, recorded)))
+    result_of(host.call(CANCEL, {"booking_id": made["booking_id"]}))
+    state, yes = ask(host, CREATE, arguments)  # the same again, and yet another booking
+    assert yes != recorded
+    ask(host, CREATE, arguments, state, recorded)
+    assert len(ferry_sandbox.counters.effects) == 2
