@@ -1,12 +1,33 @@
 """Fixtures: clients of every kind whose hooks keep what they are told, and a booking to change."""
 
+from contextlib import suppress
+from functools import partial
+
 import anyio.lowlevel
 import pytest
 
-from ferry_sdk import OutcomeEvent, RequestEvent, ResponseEvent, RetryEvent
-from tests.support.trip import booked
+from ferry_sdk import FerryError, OutcomeEvent, RequestEvent, ResponseEvent, RetryEvent
+from tests.support.trip import PASSENGERS, booked
 
 NAMES = ("request", "response", "retry", "outcome")
+
+
+CANARIES = ("id-471", "Canarywoman", "C-Smythe", "Okonkwo", "Marguerite")
+
+
+def call_in_vain(ferry, some_id="id-4711"):
+    """Make calls that fail, with an id and with travellers that no record of them may show."""
+    selections = [{"availability_id": some_id, "tariff_id": "t", "place_id": "p"}]
+    one = [{"type": "Adult", "first_name": "Canarywoman", "last_name": "C-Smythe"}]
+    tickets, bookings, mcp = ferry.tickets, ferry.bookings, ferry.mcp
+    of_tickets = (tickets.get, tickets.cancel, tickets.pdf, mcp.view_ticket)
+    for call in [
+        *(partial(call, some_id) for call in (*of_tickets, bookings.get, bookings.confirm)),
+        partial(bookings.create, availabilities=selections, passengers=one),
+        partial(mcp.create_booking, availabilities=selections, passengers=PASSENGERS),
+    ]:
+        with suppress(FerryError):
+            call()
 
 
 class EventLog:
