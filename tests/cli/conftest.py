@@ -1,6 +1,11 @@
-"""Run the command line against a local service."""
+"""Run the command `ferry` against a local service."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+from typing import NamedTuple
 
 import pytest
 
@@ -8,9 +13,44 @@ from ferry_sdk import Ferry, __version__
 from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.planning.route_files import account_name
 from ferry_sdk.sandbox import Sandbox
-from tests.cli.commands import ADA, COMMAND, Ended, environment
 from tests.support import processes
 from tests.support.trip import DAY, NOW, TRAVELLERS, search_arguments
+
+COMMAND = [sys.executable, "-W", "error", "-m", "ferry_sdk"]
+SEARCH = ["Tarifa", "MATNG", "--on", str(DAY), "--adult", "34F", "--child", "9M"]
+ADA = {"type": "Adult", "first_name": "Ada", "last_name": "Reyes", "gender": "Female", "age": 34}
+
+
+class Ended(NamedTuple):
+    """The result of a command."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self):
+        return json.loads(self.out)
+
+
+def environment(sandbox=None, **more):
+    left = os.environ.keys() - processes.UNWANTED
+    kept = {name: os.environ[name] for name in left if not name.startswith("FERRY_")}
+    known = {"FERRY_BASE_URL": sandbox.base_url, "FERRY_TOKEN": sandbox.token} if sandbox else {}
+    return {**kept, "PYTHONUTF8": "1", "TERM": "xterm-256color", **known, **more}
+
+
+def interrupt(sandbox, folder, *words, when, number=signal.SIGTERM):
+    """Run `ferry` in a folder until something is true, send it a signal, and return its errors."""
+    known = {"cwd": folder, "env": environment(sandbox), "text": True}
+    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    with processes.start([*COMMAND, *words], **known, **pipes) as process:
+        while not when():
+            assert process.poll() is None
+        process.send_signal(number)
+        _, output = process.communicate(timeout=60)
+    assert process.returncode == 130, output
+    return output
 
 
 @pytest.fixture(scope="session")
@@ -61,12 +101,6 @@ def cli(ferry_sandbox, tmp_path):
 def url(tmp_path):
     """The address of a journal."""
     return f"sqlite:///{tmp_path / 'ferry.db'}"
-
-
-@pytest.fixture
-def ferry(ferry_sandbox):
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as client:
-        yield client
 
 
 @pytest.fixture

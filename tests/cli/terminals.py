@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.cli.commands import COMMAND, environment
+from tests.cli.conftest import COMMAND, environment
 from tests.support.processes import launch_command
 
 pexpect = pytest.importorskip("pexpect")

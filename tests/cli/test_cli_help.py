@@ -8,7 +8,7 @@ from importlib import import_module
 import pytest
 
 from ferry_sdk.cli.app import COMMANDS, load_command
-from tests.cli.commands import environment
+from tests.cli.conftest import environment
 from tests.support import processes
 from tests.support.tables import each
 from tests.support.tiers import LONG, mostly_long

@@ -12,7 +12,7 @@ from ferry_sdk import APIError, Ferry, OrderError, OutcomeUnknownError, orders
 from ferry_sdk.journal import Journal
 from ferry_sdk.journal.schema import entries as entries_table
 from ferry_sdk.types import Intent, OutcomeDetails
-from tests.cli.commands import SEARCH, interrupt
+from tests.cli.conftest import SEARCH, interrupt
 from tests.support import trip
 from tests.support.effects import effects
 from tests.support.tiers import LONG, mostly_long
@@ -167,13 +167,6 @@ def test_commands_that_write_record_it_and_a_new_journal_is_a_warning(cli, tmp_p
         seen = {one.operation: one.state for one in journal.entries(booking_id=booking_id)}
     names = ["bookings.create", "bookings.confirm", "bookings.cancel"]
     assert seen == dict.fromkeys(names, "done")
-
-
-def test_a_lost_booking_names_its_entry(cli, ferry_sandbox, journal, url, order):
-    ferry_sandbox.faults.add("lose_reply", "bookings.create")
-    ended = cli("book", "--from", str(order), "--yes", "--journal", url, code=5)
-    (entry,) = journal.unresolved()
-    assert f"ferry journal settle {entry.id}" in ended.err
 
 
 def test_recover_records_what_a_read_shows_and_a_repeat_of_an_unresolved_write_is_not_sent(

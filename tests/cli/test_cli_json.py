@@ -9,7 +9,7 @@ import pytest
 from ferry_sdk.models import Availability, Booking, Ticket
 from ferry_sdk.planning.route_files import content_of
 from ferry_sdk.planning.routes import GRAPH
-from tests.cli.commands import SEARCH
+from tests.cli.conftest import SEARCH
 from tests.support.tiers import LONG
 from tests.support.trip import DAY, NOW, TRAVELLERS
 
@@ -37,6 +37,15 @@ def test_search_prints_complete_trips_of_every_company_on_the_route(cli):
     (selection,) = fare["availabilities"]
     assert set(selection) >= {"availability_id", "tariff_id", "place_id"}
 
+    ended = cli("search", *SEARCH, FORCE_COLOR="1")  # without a terminal, a table is plain text
+    assert ended.err == ""
+    title, heads, row, *_ = ended.out.splitlines()
+    assert title.startswith("Tarifa → Tangier (city), ")
+    assert " ".join(heads.split()) == "# leaves arrives takes company price from"
+    assert row.endswith(" EUR")
+    assert not set(ended.out) & set("─│┃\x1b")
+    assert [line for line in ended.out.splitlines() if line != line.rstrip()] == []
+
 
 @LONG
 def test_the_amounts_of_every_document_have_the_decimals_of_their_currency(cli, booked):
@@ -45,11 +54,11 @@ def test_the_amounts_of_every_document_have_the_decimals_of_their_currency(cli, 
             return [one for member in value for one in amounts(member)]
         if not isinstance(value, dict):
             return []
-        names = ("amount", "price", "total_price", "penalty_amount", "refund_amount", "total")
-        own = [value[name] for name in names if value.get(name) is not None]
+        names = {"amount", "price", "total_price", "penalty_amount", "refund_amount", "total"}
         # What an agency keeps names no currency of its own.
-        members = [member for name, member in value.items() if name not in {"kept", "balance"}]
-        return own + [one for member in members for one in amounts(member)]
+        left_out = {"kept", "balance"}
+        own = [value[name] for name in names & value.keys() if value[name] is not None]
+        return own + amounts([value[name] for name in value.keys() - left_out])
 
     # Of many prices of a month, some end in 0.
     days = ["--from", f"{DAY}", "--to", f"{DAY + timedelta(days=27)}", "--adult", "34F"]
@@ -254,23 +263,3 @@ def test_a_booking_is_made_shown_confirmed_and_cancelled(cli, order, tmp_path):
     assert set(ended) == {"cancellation", "fee"}
     assert ended["cancellation"]["previewed"] == ended["fee"]
     assert ended["cancellation"]["booking_id"] == some_id
-
-
-def test_an_error_is_a_json_document(cli):
-    ended = cli("show", "nothing", "--json", code=4)
-    error = ended.document["error"]
-    expected = {"exit_code": 4, "type": "NotFoundError", "outcome": "rejected", "status_code": 404}
-    assert ended.err == ""
-    assert error | expected == error
-    assert error["correlation_id"]
-
-
-def test_without_a_terminal_tables_are_plain_text(cli):
-    ended = cli("search", *SEARCH, FORCE_COLOR="1")
-    assert ended.err == ""
-    title, heads, first, *_ = ended.out.splitlines()
-    assert title.startswith("Tarifa → Tangier (city), ")
-    assert " ".join(heads.split()) == "# leaves arrives takes company price from"
-    assert first.endswith(" EUR")
-    assert not set(ended.out) & set("─│┃\x1b")
-    assert [line for line in ended.out.splitlines() if line != line.rstrip()] == []

@@ -10,7 +10,7 @@ from ferry_sdk import InvalidInputError
 from ferry_sdk.cli.orders.files import read_travellers
 from ferry_sdk.journal import Journal
 from ferry_sdk.orders import unfinished
-from tests.cli.commands import ADA
+from tests.cli.conftest import ADA
 from tests.support import trip as later
 from tests.support.effects import effects
 from tests.support.summer import DAY, stopped
@@ -42,8 +42,11 @@ def test_the_arguments_of_create_are_not_booked_again_if_a_journal_knows_them(
     assert book(arguments).ticket_count == 1
     words = ["book", "--from", "-", "--yes", "--journal", url]
     ferry_sandbox.faults.add("lose_reply", "bookings.create")
-    for _ in range(2):
-        assert "journal" in cli(*words, given=json.dumps(arguments), code=5).err
+    lost, again = (cli(*words, given=json.dumps(arguments), code=5).err for _ in range(2))
+    with Journal(url) as journal:
+        (entry,) = journal.unresolved()
+    assert f"ferry journal settle {entry.id}" in lost
+    assert "journal" in again
     assert effects(ferry_sandbox) == ["bookings.create"] * 2
     assert "nowhere.json" in cli("book", "--from", "nowhere.json", "--yes", code=3).err
 

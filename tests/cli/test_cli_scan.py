@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from ferry_sdk.sandbox import Profile, Sandbox
-from tests.cli.commands import interrupt
+from tests.cli.conftest import interrupt
 from tests.support.effects import effects
-from tests.support.tiers import LONG, mostly_long
+from tests.support.tiers import LONG
 from tests.support.trip import DAY
 
 LAST = DAY + timedelta(days=9)
@@ -51,11 +51,8 @@ def test_ctrl_c_says_how_to_go_on(cli, ferry_sandbox, tmp_path):
     def asked():
         return ferry_sandbox.counters.requests.get("availability.search", 0) >= 8
 
-    def ctrl_c(process):
-        process.send_signal(signal.SIGINT)
-
     ferry_sandbox.faults.add("delay_before", "availability.search", seconds=0.2, times=None)
-    output = interrupt(ferry_sandbox, tmp_path, *INTO, when=asked, by=ctrl_c)
+    output = interrupt(ferry_sandbox, tmp_path, *INTO, when=asked, number=signal.SIGINT)
     assert "of 20 searches are in fares; run the scan again to go on" in output
     ferry_sandbox.faults.clear()
     cli(*INTO)
@@ -86,6 +83,8 @@ def test_a_service_that_differs_exits_with_1_and_its_profile_makes_another_one(c
 
 def test_a_booking_is_made_with_consent_alone_and_cancelled(cli, ferry_sandbox, tmp_path):
     assert "--yes" in cli("conform", *BOOK[:-1], code=2).err
+    for wrong in ("--book", "--max-price 20", "--book --max-price 20 --ticket t1"):
+        assert "--book" in cli("conform", *wrong.split(), code=2).err
     assert effects(ferry_sandbox) == []
     file = tmp_path / "replies.jsonl"
     document = cli("conform", *BOOK, "--record", str(file), "--json").document["conformance"]
@@ -106,10 +105,3 @@ def test_a_booking_that_is_left_and_a_profile_that_cannot_be_written_are_named(
     ended = cli("conform", *BOOK, code=5)
     (effect,) = ferry_sandbox.counters.effects
     assert f"a booking: booking {effect.subject} is not cancelled" in ended.err
-
-
-@pytest.mark.parametrize(
-    "options", mostly_long(["--book", "--max-price 20", "--book --max-price 20 --ticket t1"])
-)
-def test_options_that_do_not_fit_are_refused(cli, options):
-    assert "--book" in cli("conform", *options.split(), code=2).err

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.cli.commands import SEARCH
+from tests.cli.conftest import SEARCH
 from tests.cli.terminals import terminal
 from tests.support.effects import effects
 from tests.support.tiers import LONG, mostly_long
@@ -40,13 +40,22 @@ def test_search_shows_a_table_in_colour_and_calendar_a_bar_for_each_day(at_termi
 
 
 @LONG
-def test_scan_shows_its_progress(ferry_sandbox, at_terminal):
+def test_scan_shows_its_progress_and_voucher_that_it_waits(
+    ferry_sandbox, ferry, at_terminal, tmp_path, ticket
+):
     days = ["--from", f"{DAY}", "--to", f"{DAY + timedelta(days=25)}", "--adult", "34F"]
     ferry_sandbox.faults.add("delay_before", "availability.search", seconds=0.1, times=None)
     with at_terminal("scan", "Genoa", "Tunis", *days, "--into", "fares") as person:
         person.expect("/52")
         person.expect("0 failed")
         assert "with sailings" in person.finish(0)
+    ferry_sandbox.faults.add("delay_before", "tickets.pdf", seconds=1.5)
+    with at_terminal("voucher", ticket) as person:
+        person.expect("Waiting for the voucher, 30 s at most")
+        shown = person.finish(0)
+    name = f"ticket-{ferry.tickets.get(ticket).ticket_number}.pdf"
+    assert f"Saved {name}" in shown
+    assert (tmp_path / name).read_bytes().startswith(b"%PDF-")
 
 
 def test_no_color_turns_colours_off_and_in_a_narrow_terminal_each_value_has_its_own_line(
@@ -82,7 +91,17 @@ def test_book_that_is_declined_or_left_at_the_question_sends_nothing(
 
 
 @LONG
-def test_ctrl_c_in_a_write_names_its_correlation_id(ferry_sandbox, at_terminal, booked):
+def test_input_typed_before_the_question_is_ignored_and_ctrl_c_names_the_correlation_id(
+    ferry_sandbox, at_terminal, booked
+):
+    ferry_sandbox.faults.add("delay_before", "bookings.get", seconds=1.5)
+    with at_terminal("confirm", booked) as person:
+        person.expect("Reading the booking")
+        person.child.sendline("y")
+        person.expect("Confirm it for")
+        person.answer("n")
+        person.finish(6)
+    assert "bookings.confirm" not in ferry_sandbox.counters.requests
     ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=30)
     with at_terminal("confirm", booked, "--yes") as person:
         person.expect("Confirming")  # it is shown where something takes its time
@@ -125,18 +144,6 @@ def test_change_shows_what_is_paid_and_given_back_and_asks_once(
     assert effects(ferry_sandbox) == [*made, *made, "bookings.cancel"]
 
 
-@LONG
-def test_input_typed_before_the_question_is_ignored(ferry_sandbox, at_terminal, booked):
-    ferry_sandbox.faults.add("delay_before", "bookings.get", seconds=1.5)
-    with at_terminal("confirm", booked) as person:
-        person.expect("Reading the booking")
-        person.child.sendline("y")
-        person.expect("Confirm it for")
-        person.answer("n")
-        person.finish(6)
-    assert "bookings.confirm" not in ferry_sandbox.counters.requests
-
-
 @pytest.mark.parametrize("which", mostly_long(["booking", "ticket"]))
 def test_cancel_shows_the_fee_and_asks(ferry_sandbox, ferry, at_terminal, booked, ticket, which):
     some_id = booked if which == "booking" else ticket
@@ -175,17 +182,6 @@ def test_a_value_of_the_service_is_one_line_without_control_characters(
 
 
 @LONG
-def test_voucher_shows_that_it_waits(ferry_sandbox, ferry, at_terminal, tmp_path, ticket):
-    ferry_sandbox.faults.add("delay_before", "tickets.pdf", seconds=1.5)
-    with at_terminal("voucher", ticket) as person:
-        person.expect("Waiting for the voucher, 30 s at most")
-        shown = person.finish(0)
-    name = f"ticket-{ferry.tickets.get(ticket).ticket_number}.pdf"
-    assert f"Saved {name}" in shown
-    assert (tmp_path / name).read_bytes().startswith(b"%PDF-")
-
-
-@LONG
 def test_conform_asks_before_it_books_and_cancels_its_booking_after_ctrl_c(
     ferry_sandbox, at_terminal
 ):
@@ -204,18 +200,10 @@ def test_conform_asks_before_it_books_and_cancels_its_booking_after_ctrl_c(
     assert effects(ferry_sandbox) == ["bookings.create", "bookings.cancel"]
 
 
-def test_sandbox_runs_until_ctrl_c_and_openapi_prints_the_document(tmp_path):
-    with terminal(None, tmp_path, "sandbox", "--port", "0", "--token", "made-up") as person:
-        person.expect("export FERRY_TOKEN=made-up")
-        person.expect("Ctrl-C stops")
-        person.child.send("\x03")
-        assert "# stopped" in person.finish(0)
+@LONG
+def test_demo_runs_both_protocols_and_openapi_prints_the_document(tmp_path):
     with terminal(None, tmp_path, "openapi") as person:
         assert '"openapi": "3.1.0"' in person.finish(0)
-
-
-@LONG
-def test_demo_runs_both_protocols(tmp_path):
     with terminal(None, tmp_path, "demo", "--folder", "here") as person:
         assert "Cancelled: the ticket is cancelled." in person.finish(0)
     assert len(list((tmp_path / "here").glob("*.pdf"))) == 2
