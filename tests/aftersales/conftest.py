@@ -1,5 +1,5 @@
 """The databases of the journal's tests."""
 
-from tests.journal.conftest import postgres, sqlite_url
+from tests.journal.conftest import postgres, sqlite_url, url
 
-__all__ = ["postgres", "sqlite_url"]
+__all__ = ["postgres", "sqlite_url", "url"]

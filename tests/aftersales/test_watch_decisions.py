@@ -6,16 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from ferry_sdk import (
-    AuthenticationError,
-    ConnectionFailedError,
-    InvalidInputError,
-    NotFoundError,
-    PermissionDeniedError,
-    RateLimitError,
-    ServerError,
-    UnexpectedResponseError,
-)
+from ferry_sdk import errors
 from ferry_sdk.aftersales import watch
 from ferry_sdk.aftersales.events import LAPSING, BookingSnapshot, parse_snapshot
 from ferry_sdk.aftersales.schedule import Schedule
@@ -37,8 +28,7 @@ LATER = "2050-06-03T08:00:00+02:00"
 
 def failure(kind, status, **more):
     error = kind("no", status_code=status)
-    for name, value in more.items():
-        setattr(error, name, value)
+    vars(error).update(more)
     return error
 
 
@@ -46,15 +36,14 @@ def kinds(events):
     return [(event.booking_id, event.kind) for event in events]
 
 
-@pytest.fixture
-def service():
-    return Service()
+def until(moment, before, then, **more):
+    """Answer with a booking of one stage until a moment, and of another from then on."""
+    return lambda at: booking(stage=before if at < moment else then, **more)
 
 
 @each("stage", ["ticketed", "lapsed", "rejected", "voided"])
 def test_a_booking_that_comes_to_rest_gives_one_event_and_ends_the_watch(stage):
-    service = Service()
-    service.answers["b1"] = lambda at: booking(stage="payment_due" if at < 100 else stage)
+    service = Service(until(100, "payment_due", stage))
     (event,) = service.watch()
     assert (event.kind, event.stage, event.booking.stage) == (stage, stage, stage)
     assert event.before.stage == "payment_due"
@@ -62,18 +51,14 @@ def test_a_booking_that_comes_to_rest_gives_one_event_and_ends_the_watch(stage):
     assert event.at == after(int(service.time))
 
 
-def test_a_partially_ticketed_booking_gives_an_event_and_is_watched_on(service):
-    service.answers["b1"] = lambda at: booking(
-        stage="partially_ticketed" if at < HOUR else "ticketed"
-    )
+def test_a_partially_ticketed_booking_gives_an_event_and_is_watched_on():
+    service = Service(until(HOUR, "partially_ticketed", "ticketed"))
     assert kinds(service.watch()) == [("b1", "partially_ticketed"), ("b1", "ticketed")]
     # A stage that no watch has given is an event even from the start.
     assert kinds(service.watch([booking(stage="ticketed")])) == [("b1", "ticketed")]
-
-
-def test_a_booking_that_has_come_to_rest_is_read_once_or_until_a_read_succeeds(service):
+    service = Service()  # what has come to rest is read once, or until a read succeeds
     service.answers["b1"] = lambda at: (
-        failure(ServerError, 503) if 1 < at < 5 else booking(stage="ticketed")
+        failure(errors.ServerError, 503) if 1 < at < 5 else booking(stage="ticketed")
     )
     assert kinds(service.watch()) == [("b1", "ticketed")]
     assert len(service.reads) == 1
@@ -85,9 +70,8 @@ def test_a_booking_that_has_come_to_rest_is_read_once_or_until_a_read_succeeds(s
 def test_an_option_is_reminded_of_once_half_an_hour_before_and_lapses_on_time(skew):
     """The clock is that of the service."""
     service = Service(skew=skew)
-    service.answers["b1"] = lambda at: booking(
-        stage="payment_due" if at < 10 * HOUR - skew else "lapsed",
-        lapses=10 * HOUR if at < 10 * HOUR - skew else None,
+    service.answers["b1"] = lambda at: (
+        booking(lapses=10 * HOUR) if at < 10 * HOUR - skew else booking(stage="lapsed")
     )
     lapsing, lapsed = service.watch()
     assert (lapsing.kind, lapsed.kind) == ("lapsing", "lapsed")
@@ -95,22 +79,15 @@ def test_an_option_is_reminded_of_once_half_an_hour_before_and_lapses_on_time(sk
     assert timedelta() <= lapsed.at - after(10 * HOUR) < timedelta(seconds=2)
 
 
-def test_a_deadline_that_moves_is_reminded_of_again(service):
-    service.answers["b1"] = lambda at: booking(lapses=(2 if at < 1.8 * HOUR else 5) * HOUR)
+def test_a_deadline_that_moves_is_reminded_of_again_and_a_late_service_asked_again_soon():
+    service = Service(lambda at: booking(lapses=(2 if at < 1.8 * HOUR else 5) * HOUR))
     events = [*service.watch(deadline=4.8 * HOUR)]
     assert [event.kind for event in events] == ["lapsing", "lapsing"]
     assert [event.booking.expire_at for event in events] == [after(2 * HOUR), after(5 * HOUR)]
-
-
-def test_a_service_that_is_late_to_lapse_a_booking_is_asked_again_soon(service):
-    service.answers["b1"] = lambda at: booking(
-        stage="payment_due" if at < 10 * HOUR + 20 else "lapsed", lapses=10 * HOUR
-    )
-    *_, lapsed = service.watch()
+    late = Service(until(10 * HOUR + 20, "payment_due", "lapsed", lapses=10 * HOUR))
+    *_, lapsed = late.watch()
     assert lapsed.at - after(10 * HOUR + 20) < timedelta(seconds=30)
-    service = Service()  # tickets that are being issued are read soon as well
-    service.answers["b1"] = lambda at: booking(stage="in_progress" if at < 10 else "ticketed")
-    (event,) = service.watch()
+    (event,) = Service(until(10, "in_progress", "ticketed")).watch()
     assert event.at < after(30)
     schedule = Schedule()  # a clock that leaves the calendar is read
     schedule.set_time(datetime(9999, 12, 31, tzinfo=timezone.utc).timestamp() + 2 * DAY)
@@ -119,14 +96,11 @@ def test_a_service_that_is_late_to_lapse_a_booking_is_asked_again_soon(service):
 
 @each("change", [{"total": "61.00"}, {"currency": "TND"}, {"departures": (LATER,)}])
 def test_a_new_total_or_departure_is_a_change(change):
-    service = Service()
-    service.answers["b1"] = lambda at: booking(**(change if at > HOUR else {}))
+    service = Service(lambda at: booking(**(change if at > HOUR else {})))
     (event,) = service.watch(deadline=3 * HOUR)
     assert (event.kind, event.stage) == ("changed", "payment_due")
     assert event.before == BookingSnapshot.of(booking())
-
-
-def test_the_order_of_tickets_and_a_missing_departure_are_no_change(service):
+    service = Service()  # the order of tickets and a missing departure are no change
     answers = [(DEPARTURE, LATER), (LATER, DEPARTURE), (), (LATER,), (DEPARTURE, LATER)]
     service.answers["b1"] = lambda _: booking(
         departures=answers.pop(0) if len(answers) > 1 else answers[0]
@@ -135,8 +109,8 @@ def test_the_order_of_tickets_and_a_missing_departure_are_no_change(service):
     assert len(service.reads) > 4
 
 
-def test_gaps_grow_to_a_quarter_of_an_hour_and_shrink_near_a_deadline(service):
-    service.answers["b1"] = lambda _: booking(lapses=20 * HOUR)
+def test_gaps_grow_to_a_quarter_of_an_hour_and_shrink_near_a_deadline():
+    service = Service(lambda _: booking(lapses=20 * HOUR))
     [*service.watch(deadline=20 * HOUR)]
     reads = service.reads_of("b1")
     gaps = [later - earlier for earlier, later in pairwise(reads)]
@@ -147,51 +121,44 @@ def test_gaps_grow_to_a_quarter_of_an_hour_and_shrink_near_a_deadline(service):
     assert max(gap for gap, at in zip(gaps, reads, strict=False) if at > 19.9 * HOUR) < 60
 
 
-@each(
-    "error",
-    [
-        failure(RateLimitError, 429, retry_after=90.0),
-        failure(ServerError, 503),
-        ConnectionFailedError("refused"),
-        UnexpectedResponseError("not JSON"),
-    ],
-)
+FAILURES = [
+    *(failure(errors.RateLimitError, 429, retry_after=90.0), failure(errors.ServerError, 503)),
+    *(errors.ConnectionFailedError("refused"), errors.UnexpectedResponseError("not JSON")),
+]
+
+
+@each("error", FAILURES)
 def test_a_read_that_fails_for_hours_does_not_end_the_watch(error):
-    service = Service()
-    service.answers["b1"] = lambda at: error if at < 5 * HOUR else booking(stage="ticketed")
+    service = Service(lambda at: error if at < 5 * HOUR else booking(stage="ticketed"))
     service.answers["b2"] = lambda at: error if at < 5 * HOUR else booking("b2", "voided")
     assert sorted(kinds(service.watch())) == [("b1", "ticketed"), ("b2", "voided")]
     assert len(service.reads) < 1_000
-
-
-def test_a_service_that_asks_for_time_is_given_it_by_all_reads(service):
+    service = Service()  # a service that asks for time is given it by all reads
     for name in ("b1", "b2", "b3"):
         service.answers[name] = lambda at: (
-            failure(RateLimitError, 429, retry_after=500.0) if at < 1 else booking()
+            failure(errors.RateLimitError, 429, retry_after=500.0) if at < 1 else booking()
         )
     [*service.watch(deadline=HOUR)]
     assert not [at for at, _ in service.reads if 1 < at < 500]
 
 
-def test_a_booking_that_cannot_be_read_does_not_delay_the_others(service):
-    service.answers["b1"] = lambda _: failure(ServerError, 500)
-    for number in range(20):
-        name = f"o{number}"
-        service.answers[name] = lambda at, name=name: booking(
-            name, "in_progress" if at < 300 else "ticketed"
+def test_a_booking_that_cannot_be_read_does_not_delay_the_others():
+    service = Service(lambda _: failure(errors.ServerError, 500))
+    issued = until(300, "in_progress", "ticketed")
+    for name in map(str, range(20)):
+        service.answers[name] = lambda at, name=name: issued(at).model_copy(
+            update={"booking_id": name}
         )
     events = [event for event in service.watch(deadline=2 * HOUR) if event.kind == "ticketed"]
     assert len(events) == 20
     assert max(event.at for event in events) < after(600)
 
 
-@each("error", [failure(NotFoundError, 404), failure(PermissionDeniedError, 403)])
+@each("error", [failure(errors.NotFoundError, 404), failure(errors.PermissionDeniedError, 403)])
 def test_a_booking_that_is_refused_three_times_is_not_known_and_left_out(error):
-    service = Service()
+    service, issued = Service(), until(HOUR, "payment_due", "ticketed")
     service.answers["wrong"] = lambda _: error
-    service.answers["b1"] = lambda at: (
-        error if at < 1 else booking(stage="payment_due" if at < HOUR else "ticketed")
-    )
+    service.answers["b1"] = lambda at: error if at < 1 else issued(at)
     first, second = service.watch()
     assert (first.booking_id, first.kind, first.error) == ("wrong", "not_known", error)
     assert (first.stage, first.booking) == (None, None)
@@ -199,41 +166,31 @@ def test_a_booking_that_is_refused_three_times_is_not_known_and_left_out(error):
     assert len(service.reads_of("wrong")) == 3
 
 
-def test_a_watch_ends_at_its_deadline_and_at_once_without_bookings_or_token(service):
+def test_a_watch_ends_at_its_deadline_and_at_once_without_bookings_token_or_sense():
+    service = Service()
     assert [*service.watch([])] == []
     assert service.time == 0
     service.answers["b1"] = lambda _: booking()
     assert [*service.watch(deadline=1000)] == []
     assert service.time == pytest.approx(1000)
-    service.answers["b1"] = lambda _: failure(AuthenticationError, 401)
-    with pytest.raises(AuthenticationError):
+    service.answers["b1"] = lambda _: failure(errors.AuthenticationError, 401)
+    with pytest.raises(errors.AuthenticationError):
         next(service.watch())
-
-
-@each(
-    ("bookings", "deadline", "field"),
-    [("b1", 5, "bookings"), ([""], 5, "bookings[0]"), (["b1"], 0, "deadline"), (5, 5, "bookings")],
-)
-def test_an_argument_without_meaning_is_refused_at_once(bookings, deadline, field):
-    with pytest.raises(InvalidInputError) as caught:
-        watch(Service(), bookings, deadline=deadline)
-    assert caught.value.field == field
+    wrong = [("b1", 5, "bookings"), (5, 5, "bookings"), ([""], 5, "bookings[0]")]
+    for bookings, deadline, field in [*wrong, (["b1"], 0, "deadline")]:
+        with pytest.raises(errors.InvalidInputError) as caught:
+            watch(service, bookings, deadline=deadline)
+        assert caught.value.field == field
 
 
 def story(at):
     """Three bookings with every kind of event."""
+    total, departure = ("50.00", DEPARTURE) if at < HOUR else ("55.00", LATER)
+    stage = "payment_due" if at < 5 * HOUR else "lapsed"
+    issued = "in_progress" if at < 50 else "partially_ticketed" if at < 2 * HOUR else "ticketed"
     return {
-        "a": booking(
-            "a",
-            "payment_due" if at < 5 * HOUR else "lapsed",
-            lapses=5 * HOUR,
-            total="50.00" if at < HOUR else "55.00",
-        ),
-        "b": booking(
-            "b",
-            "in_progress" if at < 50 else "partially_ticketed" if at < 2 * HOUR else "ticketed",
-            departures=(DEPARTURE if at < HOUR else LATER,),
-        ),
+        "a": booking("a", stage, lapses=5 * HOUR, total=total),
+        "b": booking("b", issued, departures=(departure,)),
         "c": booking("c", "issuance_due" if at < 3 * HOUR else "voided"),
     }
 
@@ -270,9 +227,9 @@ def test_no_event_is_lost_wherever_a_process_is_killed():
         assert set(kinds(lives(*[life] * 100)[1])) == TOLD, life
 
 
-def test_a_restart_knows_what_was_given_and_what_was_before(service):
+def test_a_restart_knows_what_was_given_and_what_was_before():
     journal = Snapshots()
-    service.answers["b1"] = lambda _: booking(stage="partially_ticketed", lapses=HOUR / 4)
+    service = Service(lambda _: booking(stage="partially_ticketed", lapses=HOUR / 4))
     first = kinds(service.watch(deadline=60, journal=journal))
     assert first == [("b1", "partially_ticketed"), ("b1", "lapsing")]
     assert kinds(service.watch(deadline=60, journal=journal)) == []
@@ -289,9 +246,9 @@ def test_a_restart_knows_what_was_given_and_what_was_before(service):
     assert [event.kind for event in service.watch(journal=other)] == ["changed", "ticketed"]
 
 
-def test_the_first_read_is_compared_with_what_is_recorded_else_with_the_given_booking(service):
+def test_the_first_read_is_compared_with_what_is_recorded_else_with_the_given_booking():
     journal = Snapshots()
-    service.answers["b1"] = lambda _: booking()
+    service = Service(lambda _: booking())
     [*service.watch(deadline=60, journal=journal)]
     assert len(service.records) == 2, "one loads, one saves: it had no event"
     assert len(service.reads) > 1
@@ -300,16 +257,13 @@ def test_the_first_read_is_compared_with_what_is_recorded_else_with_the_given_bo
     assert event.kind == "changed"
     (event,) = service.watch([booking()], deadline=60)
     assert (event.kind, event.before.total_price) == ("changed", 50)
-
-
-def test_a_snapshot_that_is_damaged_counts_as_none(service):
+    # A snapshot that is damaged counts as none.
     snapshot = BookingSnapshot.of(booking(lapses=HOUR))
     text = snapshot.to_text(None, after(HOUR))
     assert parse_snapshot(text) == (snapshot, None, after(HOUR))
     for damaged in ("", "[]", "{}", text.replace("50.00", "x"), text.replace("2050", "20")):
         assert parse_snapshot(damaged) is None
-    journal = Snapshots()
-    journal.kept["b1"] = "{}"
+    journal = Snapshots(b1="{}")
     service.answers["b1"] = lambda _: booking(stage="ticketed")
     assert kinds(service.watch(journal=journal)) == [("b1", "ticketed")]
 

@@ -1,12 +1,10 @@
 """A service in virtual time, and the loop that performs what a watch or a report asks of it."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
 
 from ferry_sdk import Booking, FerryError
 from ferry_sdk._engine.batch import NextAnswer
@@ -14,10 +12,6 @@ from ferry_sdk._engine.effects import Item, RunBlocking, Sleep
 from ferry_sdk.aftersales.schedule import Schedule
 from ferry_sdk.aftersales.watcher import Watcher
 from tests.support import samples
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 START = datetime(2050, 5, 3, 9, 1, tzinfo=timezone.utc)
 DEPARTURE = "2050-06-02T21:30:00+02:00"
@@ -48,49 +42,26 @@ def _booking(
     ]
     known = {"stage": stage, "status": status, "total_price": total, "currency": currency}
     actions = {} if limit is None else {"Pay": samples.POSSIBLE_ACTION | {"timeLimit": limit}}
-    return Booking.model_validate(
-        samples.BOOKING
-        | known
-        | {"possible_actions": actions, "expire_at": limit, "pricing": None}
-        | {"tickets": [samples.TICKET | {"passengers": []} | ticket for ticket in tickets]}
-    )
+    known |= {"possible_actions": actions, "expire_at": limit, "pricing": None}
+    known["tickets"] = [samples.TICKET | {"passengers": []} | ticket for ticket in tickets]
+    return Booking.model_validate(samples.BOOKING | known)
 
 
 class Killed(BaseException):
     """The process ends here."""
 
 
-class Response:
-    """A reply that has been read."""
-
-    def __init__(self, record, at):
-        self.headers = {"date": format_datetime(at, usegmt=True)}
-        self._record = record
-
-    def parse(self):
-        return self._record
-
-
 class Service:
-    """What a client sees; `bookings` says for each id what is answered at a time.
+    """What a client sees; `answers` says for each id what is answered at a time."""
 
-    Attributes:
-        reads: When each booking was read, in order.
-        seconds: How long a read takes, as a limiter or the network has it.
-        step: The number of the present step.
-        last_step: The last step that is performed; then the process is killed.
-        records: The numbers of the steps that are events or use the journal.
-    """
-
-    def __init__(self, *, seconds=0.0, skew=0.0):
+    def __init__(self, answer=None, *, seconds=0.0, skew=0.0):
         self.time = 0.0
-        self.answers: dict[str, Callable[[float], Booking | FerryError]] = {}
-        self.reads: list[tuple[float, str]] = []
-        self.seconds = seconds
+        self.answers = {} if answer is None else {"b1": answer}
+        self.reads = []  # when each booking was read, in order
+        self.seconds = seconds  # how long a read takes, as a limiter or the network has it
         self.skew = skew
-        self.last_step = 10**9
-        self.step = 0
-        self.records: list[int] = []
+        self.step, self.last_step = 0, 10**9  # after the last one, the process is killed
+        self.records = []  # the steps that are events or use the journal
 
     def get(self, booking_id):
         self.time += self.seconds
@@ -98,7 +69,8 @@ class Service:
         answer = self.answers[booking_id](self.time)
         if isinstance(answer, FerryError):
             raise answer
-        return Response(answer, after(self.time + self.skew))
+        date = format_datetime(after(self.time + self.skew), usegmt=True)
+        return SimpleNamespace(headers={"date": date}, parse=lambda: answer)
 
     def reads_of(self, booking_id):
         return [at for at, one in self.reads if one == booking_id]
@@ -145,14 +117,10 @@ class Service:
             return batch.answer(number, None, error)
 
 
-class Snapshots:
+class Snapshots(dict):
     """What a watch needs of a journal."""
 
-    def __init__(self):
-        self.kept: dict[str, str] = {}
-
     def load_snapshots(self, booking_ids):
-        return {one: self.kept[one] for one in booking_ids if one in self.kept}
+        return {one: self[one] for one in booking_ids if one in self}
 
-    def save_snapshot(self, booking_id, content):
-        self.kept[booking_id] = content
+    save_snapshot = dict.__setitem__

@@ -1,9 +1,11 @@
-"""Run the command line against a local service."""
-
-from __future__ import annotations
+"""Run the command `ferry` against a local service."""
 
 import json
-from typing import TYPE_CHECKING
+import os
+import signal
+import subprocess
+import sys
+from typing import NamedTuple
 
 import pytest
 
@@ -11,17 +13,48 @@ from ferry_sdk import Ferry, __version__
 from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.planning.route_files import account_name
 from ferry_sdk.sandbox import Sandbox
-from tests.cli.commands import ADA, COMMAND, Ended, environment
 from tests.support import processes
 from tests.support.trip import DAY, NOW, TRAVELLERS, search_arguments
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+COMMAND = [sys.executable, "-W", "error", "-m", "ferry_sdk"]
+SEARCH = ["Tarifa", "MATNG", "--on", str(DAY), "--adult", "34F", "--child", "9M"]
+ADA = {"type": "Adult", "first_name": "Ada", "last_name": "Reyes", "gender": "Female", "age": 34}
+
+
+class Ended(NamedTuple):
+    """The result of a command."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self):
+        return json.loads(self.out)
+
+
+def environment(sandbox=None, **more):
+    left = os.environ.keys() - processes.UNWANTED
+    kept = {name: os.environ[name] for name in left if not name.startswith("FERRY_")}
+    known = {"FERRY_BASE_URL": sandbox.base_url, "FERRY_TOKEN": sandbox.token} if sandbox else {}
+    return {**kept, "PYTHONUTF8": "1", "TERM": "xterm-256color", **known, **more}
+
+
+def interrupt(sandbox, folder, *words, when, number=signal.SIGTERM):
+    """Run `ferry` in a folder until something is true, send it a signal, and return its errors."""
+    known = {"cwd": folder, "env": environment(sandbox), "text": True}
+    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    with processes.start([*COMMAND, *words], **known, **pipes) as process:
+        while not when():
+            assert process.poll() is None
+        process.send_signal(number)
+        _, output = process.communicate(timeout=60)
+    assert process.returncode == 130, output
+    return output
 
 
 @pytest.fixture(scope="session")
-def routes_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def routes_file(tmp_path_factory):
     """The routes that a command keeps, which are the same for all services of tests."""
     folder = tmp_path_factory.mktemp("routes")
     with (
@@ -35,7 +68,7 @@ def routes_file(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @pytest.fixture(autouse=True)
-def cache(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(request, tmp_path, monkeypatch):
     """The folder in which commands keep routes. Those of the test's service are known already."""
     folder = tmp_path / "cache" / "ferry-sdk"
     folder.mkdir(parents=True)
@@ -49,16 +82,12 @@ def cache(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.fixture
-def cli(ferry_sandbox: Sandbox, tmp_path: Path) -> Iterator[Callable[..., Ended]]:
+def cli(ferry_sandbox, tmp_path):
     """Run `ferry` without a terminal, and check that it prints no token."""
 
-    def run(*arguments: str, code: int | None = 0, given: str = "", **more: str) -> Ended:
-        done = processes.run(
-            [*COMMAND, *arguments],
-            cwd=tmp_path,
-            env=environment(ferry_sandbox, **more),
-            given=given,
-        )
+    def run(*arguments, code=0, given="", **more):
+        known = environment(ferry_sandbox, **more)
+        done = processes.run([*COMMAND, *arguments], cwd=tmp_path, env=known, given=given)
         ended = Ended(done.returncode, done.stdout, done.stderr)
         assert code in {None, ended.code}, ended
         assert ferry_sandbox.token not in ended.out + ended.err
@@ -69,19 +98,13 @@ def cli(ferry_sandbox: Sandbox, tmp_path: Path) -> Iterator[Callable[..., Ended]
 
 
 @pytest.fixture
-def url(tmp_path: Path) -> str:
+def url(tmp_path):
     """The address of a journal."""
     return f"sqlite:///{tmp_path / 'ferry.db'}"
 
 
 @pytest.fixture
-def ferry(ferry_sandbox: Sandbox) -> Iterator[Ferry]:
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as client:
-        yield client
-
-
-@pytest.fixture
-def order(tmp_path: Path) -> Path:
+def order(tmp_path):
     """An order file with a search."""
     # The other company takes seconds to issue a ticket.
     trip = {"origin": "Tarifa", "destination": "MATNG", "on": f"{DAY}", "companies": ["BALEARIA"]}
@@ -91,7 +114,7 @@ def order(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def booked(ferry: Ferry) -> str:
+def booked(ferry):
     """The id of an unconfirmed booking, of the traveller of `order`."""
     where = search_arguments(company="BALEARIA", depart="ESTRF", arrive="MATNG")
     sailing = ferry.availability.search(**{**where, "passengers": TRAVELLERS[:1]})[0]
@@ -101,6 +124,6 @@ def booked(ferry: Ferry) -> str:
 
 
 @pytest.fixture
-def ticket(ferry: Ferry, booked: str) -> str:
+def ticket(ferry, booked):
     """The id of a ticket of a confirmed booking."""
     return ferry.bookings.confirm(booked).ticket_id

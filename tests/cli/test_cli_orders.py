@@ -10,7 +10,7 @@ from ferry_sdk import InvalidInputError
 from ferry_sdk.cli.orders.files import read_travellers
 from ferry_sdk.journal import Journal
 from ferry_sdk.orders import unfinished
-from tests.cli.commands import ADA
+from tests.cli.conftest import ADA
 from tests.support import trip as later
 from tests.support.effects import effects
 from tests.support.summer import DAY, stopped
@@ -20,21 +20,35 @@ SEARCH = {"origin": "Genova", "destination": "ITPMO", "on": f"{DAY}", "companies
 
 
 @pytest.fixture
-def arguments(cli):
-    """The arguments of `bookings.create`, from the output of a search."""
+def book(cli, ferry):
+    """Book an order that comes through a pipe, and return the booking."""
+
+    def book(order):
+        words = ("book", "--from", "-", "--yes", "--json")
+        made = cli(*words, given=json.dumps(order)).document["booking"]
+        return ferry.bookings.get(made["booking_id"])
+
+    return book
+
+
+def test_the_arguments_of_create_are_not_booked_again_if_a_journal_knows_them(
+    cli, book, ferry_sandbox, url
+):
     words = ["Tarifa", "MATNG", "--on", f"{later.DAY}", "--adult", "34F", "--company", "BALEARIA"]
-    trip = cli("search", *words, "--json").document["trips"][0]
-    return {
-        "availabilities": trip["fares"][0]["availabilities"],
-        "passengers": [ADA],
-        "reservation_type": trip["fares"][0]["reservation_type"],
-        "contact": {"name": "Ada Reyes", "email": "ada@example.org"},
-    }
-
-
-def test_the_arguments_of_create(cli, ferry, arguments):
-    made = cli("book", "--from", "-", "--yes", "--json", given=json.dumps(arguments)).document
-    assert ferry.bookings.get(made["booking"]["booking_id"]).ticket_count == 1
+    fare = cli("search", *words, "--json").document["trips"][0]["fares"][0]
+    chosen = {name: fare[name] for name in ("availabilities", "reservation_type")}
+    contact = {"name": "Ada Reyes", "email": "ada@example.org"}
+    arguments = {**chosen, "passengers": [ADA], "contact": contact}
+    assert book(arguments).ticket_count == 1
+    words = ["book", "--from", "-", "--yes", "--journal", url]
+    ferry_sandbox.faults.add("lose_reply", "bookings.create")
+    lost, again = (cli(*words, given=json.dumps(arguments), code=5).err for _ in range(2))
+    with Journal(url) as journal:
+        (entry,) = journal.unresolved()
+    assert f"ferry journal settle {entry.id}" in lost
+    assert "journal" in again
+    assert effects(ferry_sandbox) == ["bookings.create"] * 2
+    assert "nowhere.json" in cli("book", "--from", "nowhere.json", "--yes", code=3).err
 
 
 def test_travellers_of_a_file_have_the_ages_of_the_day(cli, tmp_path):
@@ -94,11 +108,8 @@ def test_two_sailings_that_meet_are_booked_as_one_order(cli, ferry, ferry_sandbo
     assert "CONFLICT" in cli(*words, code=4).err
     ended = cli(*words)
     assert "separate tickets: nobody is bound to wait" in ended.err
-    assert effects(ferry_sandbox) == [
-        "bookings.create",
-        "bookings.cancel",
-        *["bookings.create"] * 2,
-    ]
+    creation = "bookings.create"
+    assert effects(ferry_sandbox) == [creation, "bookings.cancel", creation, creation]
     first, _, *made = [one.subject for one in ferry_sandbox.counters.effects]
     assert ferry.bookings.get(first).stage == "voided"
     assert "held" in ended.out
@@ -116,8 +127,8 @@ def test_two_sailings_that_meet_are_booked_as_one_order(cli, ferry, ferry_sandbo
 def test_a_birthday_between_two_sailings_is_refused_before_anything_is_sent(
     cli, ferry, ferry_sandbox, party, tmp_path, url
 ):
-    passengers = [{"type": "Adult", "gender": "Female", "age": 34}]
-    found = ferry.trips.connections("Barcelona", "Tunis", on=later.DAY, passengers=passengers)
+    adult = later.TRAVELLERS[:1]
+    found = ferry.trips.connections("Barcelona", "Tunis", on=later.DAY, passengers=adult)
     first, second = (leg.depart_at.date() for leg in found[0].legs)
     assert first < second
     birthday = second.replace(year=second.year - 35)
@@ -129,72 +140,57 @@ def test_a_birthday_between_two_sailings_is_refused_before_anything_is_sent(
     assert not ferry_sandbox.counters.effects
 
 
-def test_a_search_and_a_choice_with_a_vehicle(cli, ferry, ferry_sandbox):
+def test_a_search_of_a_file_has_choices_and_may_be_for_a_presale(book, ferry_sandbox):
     stopped(ferry_sandbox)
-    order = {
-        "search": {**SEARCH, "vehicle": "FIAT__500"},
-        "choices": [{"leaves": "22:05", "tariff": "Option", "place": "Suite for 2"}],
-        "passengers": [ADA],
-    }
-    made = cli("book", "--from", "-", "--yes", "--json", given=json.dumps(order)).document
-    booking = ferry.bookings.get(made["booking"]["booking_id"])
+    suite = {"leaves": "22:05", "tariff": "Option", "place": "Suite for 2"}
+    search = {**SEARCH, "vehicle": "FIAT__500"}
+    booking = book({"search": search, "choices": [suite], "passengers": [ADA]})
     assert booking.journey_details["outward"]["place_name"] == "Suite for 2"
     assert booking.tickets[0].vehicle.vehicule_code == "FIAT__500"
     left = booking.expire_at - ferry_sandbox.clock.now()
     assert left > timedelta(hours=12)  # a ticket would not be held so long
-
-
-def test_a_search_of_a_file_may_be_for_a_presale(cli, ferry, ferry_sandbox):
-    stopped(ferry_sandbox)
     for changes, choices, is_presale in [
         ({}, [], False),
         ({"reservation_type": "PRESALE"}, [], True),
         ({}, [{"tariff": "Presale"}], True),
     ]:
         order = {"search": {**SEARCH, **changes}, "choices": choices, "passengers": [ADA]}
-        made = cli("book", "--from", "-", "--yes", "--json", given=json.dumps(order)).document
-        booking = ferry.bookings.get(made["booking"]["booking_id"])
-        left = booking.expire_at - ferry_sandbox.clock.now()
+        left = book(order).expire_at - ferry_sandbox.clock.now()
         assert (left > timedelta(days=1)) is is_presale, (changes, choices)
 
 
-def test_a_flexible_search_is_booked_from_a_file(cli, ferry):
+def test_a_flexible_search_is_booked_from_a_file(cli, book):
     words = ["search", "Genoa", "Palermo", "--on=2050-06-01", "--flexible=2", "--adult=34F"]
     search = cli(*words, "--json").document["search"]
-    order = json.dumps({"search": search, "passengers": [ADA]})
-    made = cli("book", "--from", "-", "--yes", "--json", given=order).document
-    booking = ferry.bookings.get(made["booking"]["booking_id"])
-    departure = booking.tickets[0].availability.outward.journey.depart_at
+    (ticket,) = book({"search": search, "passengers": [ADA]}).tickets
+    departure = ticket.availability.outward.journey.depart_at
     assert f"{departure:%Y-%m-%d}" in {"2050-05-31", "2050-06-03"}
 
 
-@pytest.mark.parametrize(
-    ("order", "named"),
-    mostly_long(
-        [
-            ("[", "not valid JSON"),
-            ("[" * 100_000, "not valid JSON"),
-            ("[]", "-: Input should be"),
-            ('{"contact": null, "passengers": [{"age": 1, "age": 2}]}', "-: age: duplicate name"),
-            ({"passengers": []}, "passengers"),
-            ({"search": None}, "availabilities or search"),
-            ({"passengers": [{**ADA, "age": "old"}]}, "passengers[0].age"),
-            ({"passengers": [{**ADA, "name": "x"}]}, "passengers[0].name"),
-            ({"passengers": [{"type": "Adult", "first_name": "Ada"}]}, "passengers[0]"),
-            ({"choices": [{"leaves": "03:33"}]}, "choices[0].leaves"),
-            ({"choices": [{"tariff": "Gift"}]}, "choices[0].tariff"),
-            ({"choices": [{"place": "Deck"}]}, "choices[0].place"),
-            ({"choices": [{}, {}]}, "choices"),
-            ({"search": {**SEARCH, "on": "soon"}}, "search.on"),
-            ({"search": {**SEARCH, "origin": "Genuva"}}, "did you mean Genoa (ITGOA)?"),
-            ({"search": {**SEARCH, "at": "8:30"}}, "search.at"),
-            ({"search": {**SEARCH, "flexible": -1}}, "search.flexible"),
-            ({"search": {**SEARCH, "changes": 1}}, "search.changes"),
-            ({"search": {**SEARCH, "vehicle": "FIAT__5OO"}}, ""),
-        ],
-        short=4,
-    ),
-)
+INVALID = [
+    ("[", "not valid JSON"),
+    ("[" * 100_000, "not valid JSON"),
+    ("[]", "-: Input should be"),
+    ('{"contact": null, "passengers": [{"age": 1, "age": 2}]}', "-: age: duplicate name"),
+    ({"passengers": []}, "passengers"),
+    ({"search": None}, "availabilities or search"),
+    ({"passengers": [{**ADA, "age": "old"}]}, "passengers[0].age"),
+    ({"passengers": [{**ADA, "name": "x"}]}, "passengers[0].name"),
+    ({"passengers": [{"type": "Adult", "first_name": "Ada"}]}, "passengers[0]"),
+    ({"choices": [{"leaves": "03:33"}]}, "choices[0].leaves"),
+    ({"choices": [{"tariff": "Gift"}]}, "choices[0].tariff"),
+    ({"choices": [{"place": "Deck"}]}, "choices[0].place"),
+    ({"choices": [{}, {}]}, "choices"),
+    ({"search": {**SEARCH, "on": "soon"}}, "search.on"),
+    ({"search": {**SEARCH, "origin": "Genuva"}}, "did you mean Genoa (ITGOA)?"),
+    ({"search": {**SEARCH, "at": "8:30"}}, "search.at"),
+    ({"search": {**SEARCH, "flexible": -1}}, "search.flexible"),
+    ({"search": {**SEARCH, "changes": 1}}, "search.changes"),
+    ({"search": {**SEARCH, "vehicle": "FIAT__5OO"}}, ""),
+]
+
+
+@pytest.mark.parametrize(("order", "named"), mostly_long(INVALID, short=4))
 def test_an_invalid_order_names_the_field(cli, ferry_sandbox, order, named):
     stopped(ferry_sandbox)
     valid = {"passengers": [ADA], "search": SEARCH}
@@ -203,15 +199,3 @@ def test_an_invalid_order_names_the_field(cli, ferry_sandbox, order, named):
     assert named in ended.err
     assert "Reyes" not in ended.err
     assert "bookings.create" not in ferry_sandbox.counters.requests
-
-
-def test_a_missing_order_file_is_named(cli):
-    assert "nowhere.json" in cli("book", "--from", "nowhere.json", "--yes", code=3).err
-
-
-def test_a_journal_prevents_a_second_booking(cli, ferry_sandbox, arguments, tmp_path):
-    words = ["book", "--from", "-", "--yes", "--journal", f"sqlite:///{tmp_path}/ferry.db"]
-    ferry_sandbox.faults.add("lose_reply", "bookings.create")
-    cli(*words, given=json.dumps(arguments), code=5)
-    assert "journal" in cli(*words, given=json.dumps(arguments), code=5).err
-    assert len(ferry_sandbox.counters.effects_of("bookings.create")) == 1

@@ -1,9 +1,60 @@
 """Fixtures: clients of every kind whose hooks keep what they are told, and a booking to change."""
 
+from contextlib import suppress
+from functools import partial
+
+import anyio.lowlevel
 import pytest
 
-from tests.observability.event_log import EventLog
-from tests.support.trip import booked
+from ferry_sdk import FerryError, OutcomeEvent, RequestEvent, ResponseEvent, RetryEvent
+from tests.support.trip import PASSENGERS, booked
+
+NAMES = ("request", "response", "retry", "outcome")
+
+
+CANARIES = ("id-471", "Canarywoman", "C-Smythe", "Okonkwo", "Marguerite")
+
+
+def call_in_vain(ferry, some_id="id-4711"):
+    """Make calls that fail, with an id and with travellers that no record of them may show."""
+    selections = [{"availability_id": some_id, "tariff_id": "t", "place_id": "p"}]
+    one = [{"type": "Adult", "first_name": "Canarywoman", "last_name": "C-Smythe"}]
+    tickets, bookings, mcp = ferry.tickets, ferry.bookings, ferry.mcp
+    of_tickets = (tickets.get, tickets.cancel, tickets.pdf, mcp.view_ticket)
+    for call in [
+        *(partial(call, some_id) for call in (*of_tickets, bookings.get, bookings.confirm)),
+        partial(bookings.create, availabilities=selections, passengers=one),
+        partial(mcp.create_booking, availabilities=selections, passengers=PASSENGERS),
+    ]:
+        with suppress(FerryError):
+            call()
+
+
+class EventLog:
+    """Hooks that keep their events, in order; those of an `AsyncFerry` let others run meanwhile."""
+
+    def __init__(self):
+        self.events = []
+        self.hooks = {name: [self.events.append] for name in NAMES}
+        self.ahooks = {name: [self._note] for name in NAMES}
+
+    async def _note(self, event):
+        await anyio.lowlevel.checkpoint()
+        self.events.append(event)
+
+    def of(self, kind):
+        return [event for event in self.events if isinstance(event, kind)]
+
+    kinds = property(lambda self: [type(one).__name__[:-5].lower() for one in self.events])
+    requests = property(lambda self: self.of(RequestEvent))
+    responses = property(lambda self: self.of(ResponseEvent))
+    retries = property(lambda self: self.of(RetryEvent))
+
+    @property
+    def outcome(self):
+        """The only outcome there is."""
+        (outcome,) = self.of(OutcomeEvent)
+        return outcome
 
 
 @pytest.fixture

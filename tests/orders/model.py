@@ -4,12 +4,10 @@ The driver performs the effects of an order's flow. A write goes as the engine m
 entry in the journal, request, outcome in the journal. Each of these is a moment of its own.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from functools import partial
 
 from ferry_sdk import errors
 from ferry_sdk._engine.batch import BatchAnswer, NextAnswer, StopBatch
@@ -18,11 +16,8 @@ from ferry_sdk.errors import FerryError, JournalError, OrderError, OutcomeUnknow
 from ferry_sdk.models import Booking, BookingCreated, CancellationFee
 from ferry_sdk.models.bookings import BookingCancellation, BookingConfirmation
 from ferry_sdk.orders import Order
-from ferry_sdk.types import Intent, JournalEntry, OrderRecord, OutcomeDetails, RequestDigest
+from ferry_sdk.types import Intent, JournalEntry, OutcomeDetails, RequestDigest
 from tests.support import samples
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 NOW = datetime(2050, 5, 3, tzinfo=timezone.utc)
 ANY = ("done", "refused", "not_sent", "lost", "nothing_lost", "late", "interrupted")
@@ -32,8 +27,6 @@ OPEN = ("open", "open_done", "open_late")
 ENDS = (*ANY, "guard", *OPEN, "lapsed", "less")
 """How a write for a booking may end. ``guard``: price and fee rise before it; ``lapsed``: the
 booking lapses before it; ``less``: what is paid back for any booking falls before it."""
-READS = ("done", "not_sent")
-WAITS = (*READS, "late")
 
 
 class Killed(BaseException):
@@ -62,52 +55,37 @@ class Sold:
     paid_back: Decimal | None = None
 
     @property
-    def fee_now(self) -> Decimal:
+    def fee_now(self):
         return {"ticketed": self.fee, "payment_due": self.held_fee}.get(self.stage, Decimal(0))
 
     @property
-    def state(self) -> str:
+    def state(self):
         return {"payment_due": "held", "ticketed": "confirmed"}.get(self.stage, "cancelled")
 
-    def record(self, number: int) -> Booking:
-        return Booking.model_validate(
-            samples.BOOKING
-            | {
-                "booking_id": self.id,
-                "stage": self.stage,
-                "possible_actions": {},
-                "total_price": str(self.total),
-                "expire_at": (NOW - timedelta(hours=number)).isoformat(),
-                "pricing": None,
-                "tickets": [],
-            }
-        )
+    def record(self, number):
+        expiry = (NOW - timedelta(hours=number)).isoformat()
+        known = {"booking_id": self.id, "stage": self.stage, "total_price": str(self.total)}
+        known |= {"possible_actions": {}, "expire_at": expiry, "pricing": None, "tickets": []}
+        return Booking.model_validate(samples.BOOKING | known)
 
 
-@dataclass
 class Records:
     """A journal in memory, with the two rules that orders rely on."""
 
-    entries: dict[str, JournalEntry] = field(default_factory=dict)
-    orders: dict[str, OrderRecord] = field(default_factory=dict)
-    tick: Callable[[], None] = lambda: None
+    def __init__(self, tick):
+        self.entries, self.orders, self.tick = {}, {}, tick
 
-    def load_orders(
-        self, order_id: str | None = None, *, only_unfinished: bool = False
-    ) -> tuple[OrderRecord, ...]:
+    def load_orders(self, order_id=None, *, only_unfinished=False):
         found = [one for one in self.orders.values() if order_id in {None, one.id}]
-        return tuple(
-            replace(one, entry=self.entries.get(one.entry_id or ""))
-            for one in found
-            if not (only_unfinished and one.is_finished)
-        )
+        left = [one for one in found if not (only_unfinished and one.is_finished)]
+        return tuple(replace(one, entry=self.entries.get(one.entry_id or "")) for one in left)
 
-    def save_order(self, order: OrderRecord) -> None:
+    def save_order(self, order):
         self.tick()
         self._save(order, order.entry_id)
         self.tick()
 
-    def begin(self, intent: Intent, order: OrderRecord) -> str:
+    def begin(self, intent, order):
         self.tick()
         for entry in self.entries.values():
             same = (entry.operation, entry.subject) == (intent.operation, dict(intent.subject))
@@ -118,96 +96,72 @@ class Records:
         self.tick()
         return entry_id
 
-    def end(self, entry_id: str, state: Any, details: OutcomeDetails | None = None) -> None:
+    def end(self, entry_id, state, details=None):
         self.tick()
         booking_id = (details or OutcomeDetails()).booking_id or self.entries[entry_id].booking_id
         self.entries[entry_id] = replace(self.entries[entry_id], state=state, booking_id=booking_id)
         self.tick()
 
-    def add(self, intent: Intent, state: Any = "open") -> str:
+    def add(self, intent, state="open"):
         """Add an entry without an order, as another program does."""
         entry_id, booking_id = f"e{len(self.entries)}", intent.subject.get("booking_id")
-        self.entries[entry_id] = JournalEntry(
-            entry_id, intent.operation, "", "", dict(intent.subject), "", "", state, NOW, NOW,
-            booking_id=booking_id,
-        )  # fmt: skip
+        known = (entry_id, intent.operation, "", "", dict(intent.subject), "", "", state, NOW, NOW)
+        self.entries[entry_id] = JournalEntry(*known, booking_id=booking_id)
         return entry_id
 
     @property
-    def unresolved(self) -> list[JournalEntry]:
+    def unresolved(self):
         return [one for one in self.entries.values() if one.is_unresolved]
 
-    def settle(self, entry_id: str, booking_id: str | None, *, happened: bool) -> None:
+    def settle(self, entry_id, booking_id, *, happened):
         """Record what a person found out."""
-        state: Any = "done" if happened else "rejected"
+        state = "done" if happened else "rejected"
         changed = replace(self.entries[entry_id], state=state)
         self.entries[entry_id] = replace(changed, booking_id=booking_id or changed.booking_id)
 
-    def _save(self, order: OrderRecord, entry_id: str | None) -> None:
+    def _save(self, order, entry_id):
         before = self.orders.get(order.id)
         if (before.revision if before else 0) != order.revision:
             raise JournalError("another program")
         self.orders[order.id] = replace(order, revision=order.revision + 1, entry_id=entry_id)
 
 
-@dataclass
 class World:
-    """The service, and what happens to the calls that reach it.
+    """The service, and what happens to the calls that reach it."""
 
-    Attributes:
-        course: How the writes and reads end, in order; those after are done.
-        asked: What could have been chosen at each.
-        die_at: The moment at which the process dies; None: never.
-        is_in_doubt: Whether an outcome of this run is unknown.
-        writes_in_doubt: Writes that were sent although an outcome was unknown.
-        late: Effects that are still to come.
-        old_went_first: Whether the old booking was cancelled before the new one was confirmed.
-        refused: The bookings whose confirmation was refused.
-        not_cancelled: Those whose cancellation was.
-        asked_again: Confirmations that were sent although they had been refused.
-        lost_reads: Reads that failed.
-        made: The bookings by the entries of the writes that made them.
-    """
+    def __init__(self):
+        self.course = ()  # how the writes and reads end, in order; those after are done
+        self.asked = []  # what could have been chosen at each
+        self.moments, self.die_at = 0, None  # the moment at which the process dies
+        self.sold, self.journal = {}, Records(self.tick)
+        self.is_in_doubt = False  # an outcome of this run is unknown
+        self.writes_in_doubt = 0  # those sent although an outcome was unknown
+        self.late = []  # effects that are still to come
+        self.old_went_first = False  # the old booking was cancelled before the new was confirmed
+        self.refused, self.not_cancelled = set(), set()  # the bookings whose writes were refused
+        self.asked_again = 0  # confirmations that were sent although they had been refused
+        self.lost_reads = 0
+        self.made = {}  # the bookings by the entries of the writes that made them
 
-    course: tuple[str, ...] = ()
-    die_at: int | None = None
-    sold: dict[str, Sold] = field(default_factory=dict)
-    journal: Records = field(default_factory=Records)
-    asked: list[tuple[str, ...]] = field(default_factory=list)
-    moments: int = 0
-    is_in_doubt: bool = False
-    writes_in_doubt: int = 0
-    late: list[Callable[[], None]] = field(default_factory=list)
-    old_went_first: bool = False
-    refused: set[str] = field(default_factory=set)
-    not_cancelled: set[str] = field(default_factory=set)
-    asked_again: int = 0
-    lost_reads: int = 0
-    made: dict[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.journal.tick = self.tick
-
-    def tick(self) -> None:
+    def tick(self):
         self.moments += 1
         if self.die_at is not None and self.moments > self.die_at:
             raise Killed
 
-    def calm(self) -> None:
+    def calm(self):
         """Nothing goes wrong from now on."""
         self.course, self.die_at, self.is_in_doubt = (), None, False
 
-    def come(self) -> None:
+    def come(self):
         """Have the late effects come."""
         for effect in self.late:
             effect()
         self.late.clear()
 
-    def run(self, flow: Any) -> Order | FerryError | str:
+    def run(self, flow):
         """Drive a flow to its end; return the order, the error, or how it was stopped."""
         self.is_in_doubt = False
-        result: Any = None
-        failure: BaseException | None = None
+        result = failure = None
         try:
             while True:
                 effect = flow.send(result) if failure is None else flow.throw(failure)
@@ -219,8 +173,7 @@ class World:
                 except BaseException as error:  # noqa: BLE001 -- the flow handles it
                     failure = error
         except StopIteration as end:
-            order: Order = end.value
-            return order
+            return end.value
         except FerryError as error:
             return error
         except (Killed, Stopped) as end:
@@ -228,7 +181,7 @@ class World:
         finally:
             flow.close()
 
-    def _perform(self, effect: Any) -> Any:
+    def _perform(self, effect):
         match effect:
             case RunBlocking():
                 return effect.function()
@@ -236,24 +189,25 @@ class World:
                 effect.batch.waiting.clear()
                 return None
             case NextAnswer():
-                begun = effect.batch.waiting.popleft()
+                begun, failure, value = effect.batch.waiting.popleft(), None, None
                 try:
-                    value = self._call(begun.key, begun.call, begun.changes.get("journal"))
+                    value = self._call(begun.call, begun.changes.get("journal"))
                 except FerryError as error:
-                    return BatchAnswer(begun.key, None, error, 0.0)
-                return BatchAnswer(begun.key, value, None, 0.0)
+                    failure = error
+                return BatchAnswer(begun.key, value, failure, 0.0)
         raise NotImplementedError(effect)
 
-    def _choose(self, options: tuple[str, ...]) -> str:
+    def _choose(self, options):
         number = len(self.asked)
         self.asked.append(options)
         return self.course[number] if number < len(self.course) else "done"
 
-    def _call(self, index: int, operation: Any, recorder: Any) -> Any:
+    def _call(self, operation, recorder):
         name = operation.name
         if operation.write is None:
             self.tick()
-            end = self._choose(WAITS if name == "bookings.wait" else READS)
+            late = ("late",) if name == "bookings.wait" else ()
+            end = self._choose(("done", "not_sent", *late))
             if end == "not_sent":
                 self.lost_reads += 1
                 raise errors.ConnectionFailedError("down")
@@ -262,9 +216,9 @@ class World:
                 seen = record.model_copy(update={"stage": "in_progress"})
                 raise errors.RequestTimeoutError("late", last_seen=seen)
             return record
-        return self._write(index, name, operation, recorder)
+        return self._write(name, operation, recorder)
 
-    def _read(self, name: str, operation: Any) -> Any:
+    def _read(self, name, operation):
         path = operation.call.digest().path
         body = getattr(operation.call, "body", None) or {}
         booking_id = body.get("id") or path.rpartition("/")[2]
@@ -274,16 +228,12 @@ class World:
             return self._fee(sold)
         return sold.record([*self.sold].index(booking_id))
 
-    def _fee(self, sold: Sold) -> CancellationFee:
-        return CancellationFee.model_validate(
-            samples.CANCELLATION_FEE
-            | {
-                "penalty_amount": str(sold.fee_now),
-                "refund_amount": str(sold.refund if sold.stage == "ticketed" else 0),
-            }
-        )
+    def _fee(self, sold):
+        refund = str(sold.refund if sold.stage == "ticketed" else 0)
+        known = {"penalty_amount": str(sold.fee_now), "refund_amount": refund}
+        return CancellationFee.model_validate(samples.CANCELLATION_FEE | known)
 
-    def _write(self, index: int, name: str, operation: Any, recorder: Any) -> Any:
+    def _write(self, name, operation, recorder):
         self.tick()
         write = operation.write
         sold = self.sold.get(write.subject.get("booking_id", ""))
@@ -298,31 +248,39 @@ class World:
         self.writes_in_doubt += self.is_in_doubt
         if name == "bookings.confirm" and sold is not None:
             self.asked_again += sold.id in self.refused
-        if end in OPEN:
-            self._open(end, name, sold, intent)
+        if end in OPEN:  # another program begins the same write
+            other = partial(self._late_effect, name, sold, self.journal.add(intent))
+            if end == "open_done":
+                other()
+            elif end == "open_late":
+                self.late.append(other)
         try:
             entry_id = recorder.begin(intent)
         except errors.UnresolvedWriteError as error:
-            return self._read_effect(name, sold, error, recorder)
+            # The engine reads the effect of the other write; without one, it fails.
+            if error.entry.id not in self.made:
+                self.is_in_doubt = True
+                raise
+            recorder.end(error.entry.id, "done")
+            return self._result(name, sold)
         try:
             return self._send(end, name, sold, entry_id, recorder)
         except Stopped:
             recorder.end(entry_id, "unknown")
             raise
 
-    def _send(self, end: str, name: str, sold: Sold | None, entry_id: str, recorder: Any) -> Any:
+    def _send(self, end, name, sold, entry_id, recorder):
         if end == "not_sent":
             recorder.end(entry_id, "not_sent")
             raise errors.ConnectionFailedError("down")
-        is_refused = end == "refused" or (sold is not None and not self._may(name, sold))
-        if is_refused:
+        if end == "refused" or (sold is not None and not self._may(name, sold)):
             self.tick()
             if sold is not None:
                 (self.refused if name == "bookings.confirm" else self.not_cancelled).add(sold.id)
             recorder.end(entry_id, "rejected")
             raise errors.ConflictError("no", status_code=409)
         if end == "late":
-            self.late.append(lambda: self._late_effect(name, sold, entry_id))
+            self.late.append(partial(self._late_effect, name, sold, entry_id))
         elif end != "nothing_lost":
             sold = self._effect(name, sold)
             self.made[entry_id] = sold.id
@@ -334,30 +292,19 @@ class World:
             recorder.end(entry_id, "unknown")
             digest = RequestDigest("POST", name, "")
             raise OutcomeUnknownError("may have happened", request=digest, entry_id=entry_id)
-        assert sold is not None
         recorder.end(entry_id, "done", OutcomeDetails(sold.id))
         return self._result(name, sold)
 
-    def _read_effect(
-        self, name: str, sold: Any, error: errors.UnresolvedWriteError, recorder: Any
-    ) -> Any:
-        """Read the effect of another program's write, as the engine does; without one, fail."""
-        if error.entry.id not in self.made:
-            self.is_in_doubt = True
-            raise error
-        recorder.end(error.entry.id, "done")
-        return self._result(name, sold)
-
-    def _ends(self, sold: Sold | None) -> tuple[str, ...]:
+    def _ends(self, sold):
         """How a write for this booking may end."""
-        left_out: set[str] = set() if sold is not None else {"guard", *OPEN}
+        left_out = set() if sold is not None else {"guard", *OPEN}
         if sold is None or sold.stage != "payment_due":
             left_out.add("lapsed")
         if all(one.stage != "ticketed" for one in self.sold.values()):
             left_out.add("less")
         return tuple(one for one in ENDS if one not in left_out)
 
-    def _change(self, end: str, sold: Sold | None) -> None:
+    def _change(self, end, sold):
         """Change what the write finds."""
         for one in self.sold.values():
             one.refund -= end == "less"
@@ -366,24 +313,14 @@ class World:
         elif sold is not None and end == "lapsed":
             sold.stage = "lapsed"
 
-    def _open(self, end: str, name: str, sold: Sold | None, intent: Intent) -> None:
-        """Have another program begin the same write."""
-        entry_id = self.journal.add(intent)
-        if end == "open_done":
-            self._late_effect(name, sold, entry_id)
-        elif end == "open_late":
-            self.late.append(lambda: self._late_effect(name, sold, entry_id))
-
-    def _late_effect(self, name: str, sold: Sold | None, entry_id: str) -> None:
+    def _late_effect(self, name, sold, entry_id):
         if sold is None or self._may(name, sold):
             self.made[entry_id] = self._effect(name, sold).id
 
-    def _may(self, name: str, sold: Sold) -> bool:
-        return sold.stage == "payment_due" or (
-            name == "bookings.cancel" and sold.stage == "ticketed"
-        )
+    def _may(self, name, sold):
+        return sold.stage in {"payment_due", "ticketed" if name == "bookings.cancel" else ""}
 
-    def _effect(self, name: str, sold: Sold | None) -> Sold:
+    def _effect(self, name, sold):
         if sold is None:
             sold = Sold(f"b{len(self.sold)}")
             self.sold[sold.id] = sold
@@ -399,29 +336,20 @@ class World:
                 self.old_went_first = True
         return sold
 
-    def _result(self, name: str, sold: Sold) -> Any:
+    def _result(self, name, sold):
         if name == "bookings.create":
-            return BookingCreated.model_validate(
-                {
-                    "booking_id": sold.id,
-                    "booking_reference": sold.id,
-                    "stage": "payment_due",
-                    "possible_actions": {},
-                    "status": "",
-                    "total_price": str(sold.total),
-                    "currency": "EUR",
-                }
-            )
+            known = {"booking_id": sold.id, "booking_reference": sold.id, "possible_actions": {}}
+            known |= {"total_price": str(sold.total), "currency": "EUR"}
+            return BookingCreated.model_validate(samples.BOOKING_CREATED | known)
         if name == "bookings.confirm":
-            return BookingConfirmation(
-                booking_id=sold.id, status="confirmed", ticket_id="t", ticket_number=None
-            )
+            known = samples.BOOKING_CONFIRMATION | {"booking_id": sold.id, "ticket_number": None}
+            return BookingConfirmation.model_validate(known)
         return BookingCancellation(booking_id=sold.id, status="cancelled", refund_amount=Decimal(0))
 
 
-def courses(run: Callable[[tuple[str, ...]], World], most: int) -> Iterator[World]:
+def courses(run, most):
     """Run every course with so many failures at most, each of every kind, at every call."""
-    waiting: list[tuple[str, ...]] = [()]
+    waiting = [()]
     while waiting:
         course = waiting.pop()
         world = run(course)
@@ -432,7 +360,7 @@ def courses(run: Callable[[tuple[str, ...]], World], most: int) -> Iterator[Worl
                 waiting += [(*done, one) for one in world.asked[number] if one != "done"]
 
 
-def stands(outcome: Order | FerryError | str) -> Order | None:
+def stands(outcome):
     """Return the order that an end tells of."""
     if isinstance(outcome, Order):
         return outcome

@@ -1,12 +1,9 @@
 """Real processes, killed before and after each request of each journey of an order."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
 from collections import Counter
-from typing import Any
 
 import pytest
 
@@ -22,9 +19,9 @@ CHILD = """
 import json, os, signal, sys
 from ferry_sdk import Ferry, orders
 from ferry_sdk.journal import Journal
-from tests.support.trip import PASSENGERS
 
-url, moment, kind, arguments = sys.argv[1], int(sys.argv[2]), sys.argv[3], json.loads(sys.argv[4])
+url, moment, kind = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+subject, arguments = json.loads(sys.argv[4])
 seen = 0
 
 def count(event):
@@ -35,41 +32,33 @@ def count(event):
 
 hooks = {"request": [count], "response": [count]}
 with Journal(url) as journal, Ferry(event_hooks=hooks) as ferry:
-    if kind == "hold":
-        orders.hold(ferry, arguments["selections"], passengers=PASSENGERS, journal=journal)
-    elif kind == "change":
-        orders.change(
-            ferry, arguments["booking_id"], to=arguments["selections"][0], passengers=PASSENGERS,
-            expect_totals=arguments["totals"], max_penalty={"EUR": 1000}, journal=journal,
-        )
-    else:
-        order = orders.get(arguments["order_id"], journal=journal)
-        if kind == "confirm":
-            orders.confirm(ferry, order, expect_totals=arguments["totals"], journal=journal)
-        else:
-            orders.cancel(ferry, order, max_penalty={"EUR": 1000}, journal=journal)
+    if kind in {"confirm", "cancel"}:
+        subject = orders.get(subject, journal=journal)
+    getattr(orders, kind)(ferry, subject, journal=journal, **arguments)
 """
 
 
-def prepared(kind: str, ferry: Ferry, journal: Journal) -> dict[str, Any]:
-    """Make what the journey needs, and return its arguments."""
+def prepared(kind, ferry, journal):
+    """Make what the journey needs, and return its subject and its other arguments."""
     sailing = found(ferry)
     tariff = next(one for one in sailing.tariffs if one.type == "Ticket")
     chosen = [[sailing.select(tariff=tariff, place=sailing.places[one])] for one in (0, 1)]
-    arguments: dict[str, Any] = {
-        "selections": [[one.model_dump(mode="json") for one in some] for some in chosen]
-    }
+    selections = [[one.model_dump(mode="json") for one in some] for some in chosen]
+    who, limit = {"passengers": PASSENGERS}, {"max_penalty": {"EUR": 1000}}
     if kind == "hold":
-        return arguments
+        return selections, who
     made = chosen[:1] if kind == "change" else chosen
-    order = orders.hold(ferry, made, passengers=PASSENGERS, journal=journal)
-    arguments["totals"] = {name: str(total) for name, total in order.totals.items()}
-    if kind != "confirm":
-        order = orders.confirm(ferry, order, expect_totals=order.totals, journal=journal)
-    return {**arguments, "order_id": order.id, "booking_id": order.parts[0].booking_id}
+    order = orders.hold(ferry, made, **who, journal=journal)
+    totals = {"expect_totals": {name: str(total) for name, total in order.totals.items()}}
+    if kind == "confirm":
+        return order.id, totals
+    orders.confirm(ferry, order, expect_totals=order.totals, journal=journal)
+    if kind == "cancel":
+        return order.id, limit
+    return order.parts[0].booking_id, {**who, **totals, **limit, "to": selections[0]}
 
 
-def check(sandbox: Any, kind: str, old: object) -> None:
+def check(sandbox, kind, old):
     """Check what the service counted: nothing twice, and the old one not before the new one."""
     effects = [(one.operation, one.subject) for one in sandbox.counters.effects]
     assert max(Counter(effects).values(), default=1) == 1
@@ -83,10 +72,10 @@ def check(sandbox: Any, kind: str, old: object) -> None:
 @pytest.mark.parametrize("kind", ["hold", "confirm", "cancel", "change"])
 def test_a_process_that_is_killed_at_any_request_is_resumed(
     kind, ferry_sandbox, tmp_path, record_property
-) -> None:
+):
     settings = {"FERRY_TOKEN": ferry_sandbox.token, "FERRY_BASE_URL": ferry_sandbox.base_url}
-    kills, is_killed = 0, True
-    while is_killed:
+    kills, code = 0, None
+    while code != 0:
         ferry_sandbox.reset()
         url = f"sqlite:///{tmp_path / f'{kills}.db'}"
         with (
@@ -94,29 +83,22 @@ def test_a_process_that_is_killed_at_any_request_is_resumed(
             Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry,
         ):
             arguments = prepared(kind, ferry, journal)
-            is_killed = killed(url, kills, kind, arguments, settings)
-            seen: list[list[list[str]]] = []
+            words = [url, str(kills), kind, json.dumps(arguments)]
+            with start([sys.executable, "-c", CHILD, *words], env=os.environ | settings) as process:
+                code = process.wait(timeout=60)
+            assert code in {0, -9, 137}, (kind, kills, code)
+            seen = []
             for _ in range(2):
                 ids = [record.id for record in journal.load_orders()]
                 seen.append([resumed(ferry, one, journal) for one in ids])
-                check(ferry_sandbox, kind, arguments.get("booking_id"))
+                check(ferry_sandbox, kind, arguments[0])
             assert seen[0][-1:] == seen[1][-1:], kills  # a change cancels a booking of the first
-        kills += is_killed
+        kills += code != 0
     assert kills > 3
     record_property("processes of orders killed", kills)
 
 
-def killed(
-    url: str, moment: int, kind: str, arguments: dict[str, Any], settings: dict[str, str]
-) -> bool:
-    command = [sys.executable, "-c", CHILD, url, str(moment), kind, json.dumps(arguments)]
-    with start(command, env={**os.environ, **settings}) as process:
-        code = process.wait(timeout=60)
-    assert code in {0, -9, 137}, (kind, moment, code)
-    return code != 0
-
-
-def resumed(ferry: Ferry, order_id: str, journal: Journal) -> list[str]:
+def resumed(ferry, order_id, journal):
     try:
         order = orders.resume(ferry, order_id, journal=journal)
     except OrderError as error:

@@ -1,11 +1,123 @@
-"""Fixtures: hosts of either protocol version, over the local service."""
+"""A host: the official client, which starts the server as a child, with either protocol version."""
 
+import json
+import os
+import sys
 from contextlib import ExitStack
 
 import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.types import ElicitResult
 
-from tests.stdio.host import MODES, Hosts
+from tests.support.processes import launch_command
 from tests.support.tiers import mostly_long
+
+MODES = {"modern": "auto", "legacy": "legacy"}
+VERSIONS = {"modern": "2026-07-28", "legacy": "2025-11-25"}
+YES = ElicitResult(action="accept", content={"approve": True})
+NO = ElicitResult(action="decline")
+NOT_AN_APPROVAL = {
+    "declined": NO,
+    "cancelled": ElicitResult(action="cancel"),
+    "declined with a tick": ElicitResult(action="decline", content={"approve": True}),
+    "sent without a tick": ElicitResult(action="accept", content={"approve": False}),
+    "sent empty": ElicitResult(action="accept", content={}),
+    "a word for a tick": ElicitResult(action="accept", content={"approve": "true"}),
+}
+
+
+def command(*options):
+    """Return the command that starts the server."""
+    return [sys.executable, "-m", "ferry_sdk", "mcp", "--tools", "all", *options]
+
+
+def environment(sandbox):
+    """Return the environment of the server: that of the tests, so that it has the same day."""
+    return {**os.environ, "FERRY_TOKEN": sandbox.token, "FERRY_BASE_URL": sandbox.base_url}
+
+
+class Person:
+    """Who sits at the host: the questions and boxes that they were shown, and their one answer.
+
+    The answer may be a function; ``approve`` is the box of the question, whatever its name.
+    """
+
+    def __init__(self, answer=YES):
+        self.shown = []
+        self.boxes = []
+        self.answer = answer
+
+    async def __call__(self, _context, params):
+        self.shown.append(params.message)
+        (box,) = params.requested_schema["properties"]
+        self.boxes.append(box)
+        return named(self.answer() if callable(self.answer) else self.answer, box)
+
+
+def named(answer, box):
+    """Return the answer to the question whose checkbox has this name."""
+    boxes = {
+        box if name == "approve" else name: one for name, one in (answer.content or {}).items()
+    }
+    return ElicitResult(action=answer.action, content=boxes or answer.content)
+
+
+class Host:
+    """The client of one protocol version, with the face of a toolkit."""
+
+    def __init__(self, portal, client, errors):
+        self.client = client
+        self._portal = portal
+        self._errors = errors
+
+    @property
+    def stderr(self):
+        return self._errors.read_text("utf-8")
+
+    def wait(self, method, *arguments):
+        return self._portal.call(method, *arguments)
+
+    def start_call(self, name, arguments):
+        """Start a call, and return it as a future."""
+        return self._portal.start_task_soon(self.client.call_tool, name, arguments)
+
+    def tools(self):
+        return {tool.name: tool for tool in self.wait(self.client.list_tools).tools}
+
+    def call(self, name, arguments=None):
+        """Return a tool's answer, as the toolkit gives it."""
+        return answer_of(self.wait(self.client.call_tool, name, arguments or {}))
+
+
+def answer_of(result):
+    """Return the answer in a result; assert that its text and its structure are equal."""
+    (block,) = result.content
+    answer = json.loads(block.text)
+    assert result.is_error is ("error" in answer)
+    assert result.structured_content == (None if result.is_error else answer)
+    return answer
+
+
+class Hosts:
+    """Start hosts of one protocol version, and end them."""
+
+    def __init__(self, portal, sandbox, era, folder, stack):
+        self.era = era
+        self._portal, self._sandbox, self._folder, self._stack = portal, sandbox, folder, stack
+
+    def __call__(self, person=None, *options, run=None, env=None):
+        """Start a host; it declares elicitation if there is a person to ask."""
+        found = environment(self._sandbox) if env is None else env
+        started, *arguments = launch_command(run or command(*options), found)
+        parameters = StdioServerParameters(command=started, args=arguments, env=found)
+        errors = self._folder / f"stderr-{len(list(self._folder.iterdir()))}"
+        file = self._stack.enter_context(errors.open("w", encoding="utf-8"))
+        transport = stdio_client(parameters, errlog=file)
+        client = Client(transport, mode=MODES[self.era], elicitation_callback=person)
+        self._stack.enter_context(self._portal.wrap_async_context_manager(client))
+        assert client.protocol_version == VERSIONS[self.era]
+        return Host(self._portal, client, errors)
 
 
 @pytest.fixture(params=mostly_long(MODES))

@@ -1,5 +1,7 @@
-"""What the protocol has besides tools: errors by its codes, progress, prompts and completions."""
+"""What the protocol has besides tools: resources, errors, progress, prompts and completions."""
 
+import json
+from datetime import datetime, timezone
 from functools import partial
 
 import pytest
@@ -7,44 +9,38 @@ from mcp import MCPError
 from mcp.types import PromptReference
 
 from ferry_sdk.journal import Journal
-from tests.agents.agent import TRAVELLERS, result_of
-from tests.stdio.host import Person, answer_of
+from tests.agents.agent import TRAVELLERS, result_of, sailings
+from tests.stdio.conftest import Person, answer_of
+from tests.support.tiers import LONG
 
-BOOK = {"origin": "Dover", "destination": "Calais", "on": "2050-06-06", "travellers": "two adults"}
+TRIP = {"origin": "Dover", "destination": "Calais", "on": "2050-06-06"}
+BOOK = {**TRIP, "travellers": "two adults"}
 
 
-def code_of(call):
-    """Return the code of the protocol's error that a call raises."""
+def error_of(host, method, *arguments, **more):
+    """Return the protocol's error that a method of the client raises."""
     with pytest.raises(MCPError) as caught:
-        call()
-    return caught.value.code
+        host.wait(partial(getattr(host.client, method), *arguments, **more))
+    return caught.value
 
 
 def test_wrong_parameters_are_errors_of_the_protocol(hosts):
     host = hosts()
-    client = host.client
-    assert code_of(lambda: host.call("pay_everything")) == -32602
-    for listing in (
-        client.list_tools,
-        client.list_resources,
-        client.list_resource_templates,
-        client.list_prompts,
-    ):
-        assert code_of(lambda one=listing: host.wait(partial(one, cursor="2"))) == -32602
+    assert error_of(host, "call_tool", "pay_everything", {}).code == -32602
+    for listed in ("tools", "resources", "resource_templates", "prompts"):
+        assert error_of(host, f"list_{listed}", cursor="2").code == -32602
     for name, arguments in (("book", BOOK), ("book_a_crossing", {"origin": "Dover"})):
-        call = partial(client.get_prompt, name, arguments)
-        assert code_of(lambda one=call: host.wait(one)) == -32602
+        assert error_of(host, "get_prompt", name, arguments).code == -32602
 
 
 def test_a_search_reports_progress_to_a_host_that_asks(hosts):
     host = hosts()
     seen = []
 
-    async def progress(seconds, total, message):
-        seen.append((seconds, total, message))
+    async def progress(*told):
+        seen.append(told)
 
-    trip = {"origin": "Dover", "destination": "Calais", "on": "2050-06-06"}
-    arguments = {**trip, "passengers": TRAVELLERS}
+    arguments = {**TRIP, "passengers": TRAVELLERS}
     search = partial(host.client.call_tool, "trips_find", arguments, progress_callback=progress)
     assert result_of(answer_of(host.wait(search)))["offers"]
     assert seen
@@ -52,7 +48,7 @@ def test_a_search_reports_progress_to_a_host_that_asks(hosts):
     assert {one[1:] for one in seen} == {(40.0, "Asking the ferry companies")}
 
 
-def test_a_prompt_leads_to_a_booking_where_bookings_are_offered(hosts):
+def test_a_prompt_leads_to_a_booking_where_bookings_are_offered_and_its_places_are_completed(hosts):
     reader = hosts()
     assert reader.wait(reader.client.list_prompts).prompts == []
     host = hosts(None, "--writes")
@@ -60,9 +56,16 @@ def test_a_prompt_leads_to_a_booking_where_bookings_are_offered(hosts):
     assert [one.name for one in prompt.arguments] == [*BOOK]
     (message,) = host.wait(host.client.get_prompt, prompt.name, BOOK).messages
     assert "from Dover to Calais on 2050-06-06 for: two adults" in message.content.text
-    offered = host.tools()
     assert "bookings_create" in message.content.text
-    assert "bookings_create" in offered
+    assert "bookings_create" in host.tools()
+
+    def complete(name, value):
+        asked = PromptReference(name="book_a_crossing"), {"name": name, "value": value}
+        return reader.wait(reader.client.complete, *asked).completion.values
+
+    assert "Genoa" in complete("origin", "Genua")
+    assert any("Tunis" in one for one in complete("destination", "tun"))
+    assert complete("on", "2050") == complete("origin", "") == complete("origin", "<b>") == []
 
 
 def test_the_options_for_travellers_and_a_journal(hosts, tmp_path):
@@ -76,21 +79,63 @@ def test_the_options_for_travellers_and_a_journal(hosts, tmp_path):
     assert "passengers" not in str(offered)
     party = {"travellers": result_of(host.call("travellers_list"))["travellers"]}
     assert party == {"travellers": ["t1"]}
-    trip = {"origin": "Dover", "destination": "Calais", "on": "2050-06-06"}
-    offer = result_of(host.call("trips_find", {**trip, **party}))["offers"][0]["offer"]
+    offer = result_of(host.call("trips_find", {**TRIP, **party}))["offers"][0]["offer"]
     booking = result_of(host.call("bookings_create", {"offer": offer, **party}))
     with Journal(journal) as record:
         assert {*record.booking_ids()} == {booking["booking_id"]}
 
 
-def test_places_are_completed(hosts):
+def read(host, uri):
+    (content,) = host.wait(host.client.read_resource, uri).contents
+    assert (str(content.uri), content.mime_type) == (uri, "application/json")
+    return json.loads(content.text)
+
+
+@LONG
+def test_every_listed_catalogue_can_be_read_and_says_for_whom_it_is_and_since_when_it_is_so(hosts):
     host = hosts()
-    prompt = PromptReference(name="book_a_crossing")
+    started = datetime.now(timezone.utc)
 
-    def complete(name, value):
-        asked = {"name": name, "value": value}
-        return host.wait(host.client.complete, prompt, asked).completion.values
+    def listed():
+        return {str(one.uri): one for one in host.wait(host.client.list_resources).resources}
 
-    assert "Genoa" in complete("origin", "Genua")
-    assert any("Tunis" in one for one in complete("destination", "tun"))
-    assert complete("on", "2050") == complete("origin", "") == complete("origin", "<b>") == []
+    ports = read(host, "ferry://ports")
+    assert "FRMRS" in [port["code"] for port in ports["items"]]
+    assert ports == result_of(host.call("catalogue_ports"))
+    first = {uri: one.annotations for uri, one in listed().items()}
+    names = ["ports", "journeys", "companies", "vehicle-brands", "vehicle-types"]
+    assert [*first] == [f"ferry://{name}" for name in names]
+    assert {tuple(one.audience) for one in first.values()} == {("assistant",)}
+    assert [uri for uri, one in first.items() if one.last_modified] == ["ferry://ports"]
+    seen = first["ferry://ports"].last_modified
+    assert started <= datetime.fromisoformat(seen) <= datetime.now(timezone.utc)
+    for uri, one in listed().items():
+        assert one.title
+        catalogue = read(host, uri)
+        assert catalogue["count"] == len(catalogue["items"]) > 5
+    assert listed()["ferry://ports"].annotations.last_modified == seen
+
+    (template,) = host.wait(host.client.list_resource_templates).resource_templates
+    assert template.uri_template == "ferry://departures/{provider_id}"
+    provider = sailings(host)[0]["provider"]["id"]
+    departures = read(host, f"ferry://departures/{provider}")
+    assert departures["items"][0]["departure_times"]
+    encoded = provider.replace("-", "%2D")
+    assert encoded != provider
+    assert read(host, f"ferry://departures/{encoded}") == departures
+
+
+@LONG
+def test_an_unknown_or_unreadable_resource_is_an_error(hosts, ferry_sandbox):
+    host = hosts()
+    for uri in ("ferry://tides", "ferry://", "file:///etc/passwd"):
+        unknown = error_of(host, "read_resource", uri)
+        assert (unknown.code, unknown.data) == (-32602, {"uri": uri})
+    for provider in ("", "..%2Ftickets", "none"):
+        unknown = error_of(host, "read_resource", f"ferry://departures/{provider}")
+        assert unknown.code == -32602
+        assert unknown.data["outcome"] in {"not_sent", "rejected"}
+    ferry_sandbox.faults.add("server_error", "catalogue.ports", times=None)
+    unreadable = error_of(host, "read_resource", "ferry://ports")
+    assert unreadable.code == -32603
+    assert unreadable.data["next_step"]

@@ -1,4 +1,4 @@
-"""What a person is asked by a host, and whether the host can ask."""
+"""A whole booking over stdio, and what a person is asked: approved, declined, and with codes."""
 
 import re
 from datetime import datetime, timedelta, timezone
@@ -11,8 +11,13 @@ from mcp.types import ClientCapabilities, ElicitResult
 from ferry_sdk.agents import ApprovalRequest
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.stdio.elicitation import Questions, can_ask, parse_answer
+from tests.agents.agent import ShortWay, book, error, order, result_of, sailings
+from tests.stdio.conftest import NOT_AN_APPROVAL, Person
+from tests.support.effects import effects
+from tests.support.tiers import mostly_long
 
-CALL = ("bookings_cancel", {"booking_id": "b1", "max_penalty": "5.00"})
+CANCEL = {"booking_id": "b1", "max_penalty": "5.00"}
+CALL = ("bookings_cancel", CANCEL)
 
 
 def request(**changes):
@@ -28,120 +33,140 @@ def request(**changes):
     return ApprovalRequest(**{**facts, **changes})
 
 
-def test_a_question_is_taken_once():
+def test_a_question_is_taken_once_for_one_call_until_it_expires_or_is_forgotten():
     questions, asked = Questions(State()), request()
     state = questions.keep(*CALL, asked)
     assert questions.take(state, *CALL)
     assert not questions.take(state, *CALL)
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        ("tickets_cancel", CALL[1]),
-        ("bookings_cancel", {"booking_id": "b2", "max_penalty": "5.00"}),
+    for other in [
+        ("tickets_cancel", CANCEL),
+        ("bookings_cancel", {**CANCEL, "booking_id": "b2"}),
         ("bookings_cancel", {"booking_id": "b1"}),
-        ("bookings_cancel", {"booking_id": "b1", "max_penalty": 5.0}),
-        ("bookings_cancel", {**CALL[1], "detail": "full"}),
-    ],
-)
-def test_a_question_is_for_one_call(other):
-    questions = Questions(State())
-    state = questions.keep(*CALL, request())
-    assert not questions.take(state, *other)
-    assert not questions.take(state, *CALL)
-
-
-@pytest.mark.parametrize("state", [None, "", "guessed"])
-def test_an_unknown_state_has_no_question(state):
-    questions = Questions(State())
-    questions.keep(*CALL, request())
-    assert not questions.take(state, *CALL)
-
-
-def test_a_question_expires_with_its_request():
-    questions = Questions(State())
+        ("bookings_cancel", {**CANCEL, "max_penalty": 5.0}),
+        ("bookings_cancel", {**CANCEL, "detail": "full"}),
+    ]:
+        state = questions.keep(*CALL, asked)
+        assert not questions.take(state, *other), other
+        assert not questions.take(state, *CALL), other
+    questions.keep(*CALL, asked)
+    for unknown in (None, "", "guessed"):
+        assert not questions.take(unknown, *CALL)
     state = questions.keep(*CALL, request(expires_at=datetime.now(timezone.utc)))
     assert not questions.take(state, *CALL)
-
-
-def test_the_oldest_unanswered_questions_are_forgotten():
-    questions = Questions(State())
-    first = questions.keep(*CALL, request())
-    others = [questions.keep(*CALL, request()) for _ in range(100)]
+    first, second, *_ = [questions.keep(*CALL, asked) for _ in range(101)]
     assert not questions.take(first, *CALL)
-    assert questions.take(others[0], *CALL)
+    assert questions.take(second, *CALL)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"tool": "tickets_cancel"},
-        {"summary": "Cancel b1: 6.00 EUR is kept"},
-        {"amount": Decimal("6.00")},
-        {"currency": "GBP"},
-        {"subject": {"booking_id": "b2"}},
-        {"travellers": ()},
-        {"contact": ('"somebody@example.net"',)},
-        {"arguments_digest": "0"},
-    ],
-)
-def test_requests_that_differ_only_in_time_are_equal(change):
-    asked = request()
-    later = request(expires_at=asked.expires_at + timedelta(minutes=1))
-    questions = Questions(State())
-    assert asked.digest == later.digest
-    assert asked.digest != request(**change).digest
-    assert questions.box(asked) == questions.box(later)
-    assert questions.box(asked) != questions.box(request(**change))
-
-
-def test_a_checkbox_is_for_one_approval_and_one_server():
+def test_a_checkbox_is_for_one_approval_and_one_server_whenever_it_is_asked_for():
     questions, asked = Questions(State()), request()
+    later = request(expires_at=asked.expires_at + timedelta(minutes=1))
     first = questions.box(asked)
     assert re.fullmatch("approve_[0-9a-f]{16}", first)
+    assert (asked.digest, first) == (later.digest, questions.box(later))
+    changes = {"tool": "tickets_cancel", "amount": Decimal("6.00"), "currency": "GBP"}
+    changes |= {"summary": "Cancel b1: 6.00 EUR is kept", "subject": {"booking_id": "b2"}}
+    changes |= {"travellers": (), "contact": ('"a@example.net"',), "arguments_digest": "0"}
+    for name, value in changes.items():
+        other = request(**{name: value})
+        assert asked.digest != other.digest, name
+        assert first != questions.box(other), name
     assert Questions(State()).box(asked) != first
     questions.agree(asked)
     assert questions.box(asked) != first
 
 
-@pytest.mark.parametrize(
-    ("action", "content", "expected"),
-    [
-        ("accept", {"mine": True}, True),
-        ("accept", {"mine": False}, False),
-        ("accept", {"mine": "true"}, False),
-        ("accept", {"mine": 1}, False),
-        ("accept", {}, False),
-        ("accept", None, False),
-        ("decline", {"mine": True}, False),
-        ("cancel", {"other": True}, False),
-        ("accept", {"other": True}, None),
-        ("accept", {"mine": False, "other": True}, None),
-        ("accept", {"mine": True, "other": True}, None),
-        ("accept", {"mine": True, "other": False}, True),
-    ],
-)
-def test_an_approval_is_one_ticked_box(action, content, expected):
-    assert parse_answer(ElicitResult(action=action, content=content), "mine") is expected
+def test_an_approval_is_one_ticked_box():
+    for expected, *contents in [
+        (True, {"mine": True}, {"mine": True, "other": False}),
+        (False, {"mine": False}, {"mine": "true"}, {"mine": 1}, {}, None),
+        (None, {"other": True}, {"mine": False, "other": True}, {"mine": True, "other": True}),
+    ]:
+        for content in contents:
+            answer = ElicitResult(action="accept", content=content)
+            assert parse_answer(answer, "mine") is expected, content
+    for action, content in (("decline", {"mine": True}), ("cancel", {"other": True})):
+        assert parse_answer(ElicitResult(action=action, content=content), "mine") is False
 
 
-# Whether a host can ask a person, by what it declares
+def test_a_host_can_ask_if_it_shows_forms():
+    form, url = {"form": {}}, {"url": {}}
+    for declared, expected in [
+        *((None, False), ({}, False), ({"sampling": {}}, False)),
+        *(({"elicitation": one}, True) for one in ({}, form, form | url)),
+        ({"elicitation": url}, False),
+    ]:
+        known = None if declared is None else ClientCapabilities.model_validate(declared)
+        context = SimpleNamespace(session=SimpleNamespace(client_capabilities=known))
+        assert can_ask(context) is expected, declared
 
 
-@pytest.mark.parametrize(
-    ("declared", "expected"),
-    [
-        (None, False),
-        ({}, False),
-        ({"sampling": {}}, False),
-        ({"elicitation": {}}, True),
-        ({"elicitation": {"form": {}}}, True),
-        ({"elicitation": {"form": {}, "url": {}}}, True),
-        ({"elicitation": {"url": {}}}, False),
-    ],
-)
-def test_a_host_can_ask_if_it_shows_forms(declared, expected):
-    capabilities = None if declared is None else ClientCapabilities.model_validate(declared)
-    context = SimpleNamespace(session=SimpleNamespace(client_capabilities=capabilities))
-    assert can_ask(context) is expected
+def test_a_person_approves_each_write(hosts, ferry_sandbox):
+    person = Person()
+    host = hosts(person, "--writes")
+    booking = book(host)
+    named = {"booking_id": booking["booking_id"]}
+    confirmed = result_of(host.call("bookings_confirm", named))
+    assert result_of(host.call("tickets_pdf", {"ticket_id": confirmed["ticket_id"]}))["url"]
+    fee = result_of(host.call("bookings_cancel_fee", {"id": booking["booking_id"]}))
+    cancelled = result_of(host.call("bookings_cancel", named))
+    assert cancelled["refund_amount"] == fee["refund_amount"]
+    assert effects(ferry_sandbox) == ["bookings.create", "bookings.confirm", "bookings.cancel"]
+    create, confirm, cancel = person.shown
+    for words in (f"{booking['total_price']} EUR", "Tarifa", '"Marguerite Okonkwo"'):
+        assert words in create
+    assert f"{booking['total_price']} EUR" in confirm
+    assert f"{fee['penalty_amount']} EUR" in cancel
+
+
+@pytest.mark.parametrize("answer", mostly_long(NOT_AN_APPROVAL, short=2))
+def test_a_write_without_approval_is_not_sent(hosts, ferry_sandbox, answer):
+    person = Person(NOT_AN_APPROVAL[answer])
+    host = hosts(person, "--writes")
+    refused = error(host.call("bookings_create", order(sailings(host)[0])), "declined")
+    assert refused["outcome"] == "not_sent"
+    assert refused["next_step"].startswith("Do not")
+    assert len(person.shown) == 1
+    assert ferry_sandbox.counters.requests["bookings.create"] == 0
+
+
+def test_a_host_without_elicitation_uses_codes(hosts, ferry_sandbox):
+    host = hosts(None, "--writes")
+    assert [*host.tools()][:3] == ["trips_find", "places_find", "bookings_create"]
+
+    def call_with_code(name, arguments):
+        before = len(ferry_sandbox.counters.effects)
+        needed = host.call(name, arguments)
+        assert needed["status"] == "approval_needed"
+        assert len(ferry_sandbox.counters.effects) == before
+        approval = needed["approval"]
+        coded = {**arguments, "confirmation_code": approval["confirmation_code"]}
+        return result_of(host.call(name, coded)), approval
+
+    booking, asked = call_with_code("bookings_create", order(sailings(host)[0]))
+    assert (Decimal(asked["amount"]), asked["currency"]) == (Decimal(booking["total_price"]), "EUR")
+    confirmed, _ = call_with_code("bookings_confirm", {"booking_id": booking["booking_id"]})
+    ticket = confirmed["ticket_id"]
+    fee = result_of(host.call("bookings_cancel_fee", {"id": ticket}))
+    _, asked = call_with_code("tickets_cancel", {"ticket_id": ticket})
+    assert Decimal(asked["amount"]) == Decimal(fee["penalty_amount"])
+    assert effects(ferry_sandbox) == ["bookings.create", "bookings.confirm", "tickets.cancel"]
+    frugal = hosts(None, "--writes", "--spend-limit", "EUR=0.01")
+    error(frugal.call("bookings_create", order(sailings(frugal)[1])), "spend_limit")
+
+
+def test_a_person_is_shown_the_offer_that_is_booked(hosts):
+    person = Person()
+    host = hosts(person, "--writes")
+    agent = ShortWay(host)
+    booking = agent.book()
+    assert agent.calls == ["trips_find", "bookings_create"]
+    (question,) = person.shown
+    assert '"Genoa" to "Tunis (La Goulette)"' in question
+    assert "cabin" in question
+    assert f"{booking['total_price']} EUR" not in question  # a cabin costs more than the offer
+    assert "may cost more than that" in question
+    error(host.call("bookings_confirm", {"booking_id": booking["booking_id"]}), "price_changed")
+    assert person.shown == [question]
+    agent.pay(booking)
+    assert f"{booking['total_price']} EUR" in person.shown[-1]

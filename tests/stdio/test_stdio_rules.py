@@ -2,205 +2,400 @@
 
 import subprocess
 import sys
+from datetime import datetime, timedelta
+from decimal import Decimal
 
 import pytest
-from mcp import MCPError
+from mcp import MCPError, types
+from mcp.types import ElicitResult
 
 from ferry_sdk import ConfigurationError
 from ferry_sdk.agents.stdio import run
 from ferry_sdk.agents.stdio.run import take_token
-from tests.agents.agent import WRITES, book, error, order, query, result_of, sailings
-from tests.stdio.host import Person, command, environment
+from tests.agents.agent import PASSENGERS, WRITES, book, error, order, query, result_of, sailings
+from tests.stdio.conftest import NO, YES, Person, answer_of, command, environment, named
 from tests.support import processes
 from tests.support.tiers import LONG
 
 pytestmark = LONG
 
-
+CATALOGUES = ("ports", "journeys", "departures", "vehicle_brands", "vehicle_types")
 READS = {
-    "trips_find",
-    "places_find",
-    "availability_search",
-    "bookings_get",
-    "bookings_cancel_fee",
-    "tickets_get",
-    "tickets_pdf",
-    "catalogue_ports",
-    "catalogue_journeys",
-    "catalogue_departures",
-    "catalogue_vehicle_brands",
-    "catalogue_vehicle_types",
-    "mcp_companies",
+    *("trips_find", "places_find", "availability_search", "bookings_get", "bookings_cancel_fee"),
+    *("tickets_get", "tickets_pdf", "mcp_companies", *(f"catalogue_{one}" for one in CATALOGUES)),
 }
 
 
-def run_server(sandbox, *options, env=None):
-    """Run the server by itself until it ends."""
-    found = {"PATH": "", **(environment(sandbox) if env is None else env)}
-    return processes.run(command(*options), env=found)
+def test_writes_are_not_registered_unless_wanted_and_every_tool_is_described(hosts, ferry_sandbox):
+    host = hosts(Person())
+    assert set(host.tools()) == READS
+    error(host.call("bookings_create", order(sailings(host)[0])), "writes_disabled")
+    assert ferry_sandbox.counters.requests["bookings.create"] == 0
+    more = {"FERRY_ORGANISATION_TOKEN": ferry_sandbox.organisation_token}
+    host = hosts(Person(), "--writes", env={**environment(ferry_sandbox), **more})
+    assert set(host.tools()) == READS | {one.replace(".", "_") for one in WRITES}
+    for name, tool in host.tools().items():
+        hints = tool.annotations
+        assert tool.title
+        assert tool.description
+        assert tool.output_schema["type"] == "object"
+        assert hints.read_only_hint is (name in READS)
+        assert hints.idempotent_hint is (name in READS)
+        assert hints.destructive_hint is (name not in {*READS, "bookings_create"})
+    with pytest.raises(MCPError) as caught:  # a payment cannot be recorded
+        host.call("tickets_mark_paid", {"ticket_id": "t1"})
+    assert caught.value.code == -32602
+    assert ferry_sandbox.counters.requests["tickets.mark_paid"] == 0
 
 
-class TestReadOnlyDefault:
-    def test_writes_are_not_registered(self, hosts, ferry_sandbox):
-        host = hosts(Person())
-        assert set(host.tools()) == READS
-        error(host.call("bookings_create", order(sailings(host)[0])), "writes_disabled")
-        assert ferry_sandbox.counters.requests["bookings.create"] == 0
-        assert set(hosts(None, "--writes").tools()) == READS | {
-            one.replace(".", "_") for one in WRITES
-        }
-
-    def test_the_client_is_read_only_too(self, hosts):
-        code = (
-            "from ferry_sdk.agents.stdio import run\n"
-            "toolkit = run.AsyncToolkit\n"
-            "run.AsyncToolkit = lambda ferry, **_: toolkit(ferry, writes=True, tools='all')\n"
-            "run.serve()"
-        )
-        assert set(hosts(run=[sys.executable, "-c", code]).tools()) == READS
+def test_the_client_is_read_only_too(hosts):
+    code = (
+        "from ferry_sdk.agents.stdio import run\n"
+        "toolkit = run.AsyncToolkit\n"
+        "run.AsyncToolkit = lambda ferry, **_: toolkit(ferry, writes=True, tools='all')\n"
+        "run.serve()"
+    )
+    assert set(hosts(run=[sys.executable, "-c", code]).tools()) == READS
 
 
-class TestAnnotations:
-    def test_every_tool_has_annotations(self, hosts):
-        for name, tool in hosts(None, "--writes").tools().items():
-            hints = tool.annotations
-            assert tool.title
-            assert tool.description
-            assert hints.read_only_hint is (name in READS)
-            assert hints.idempotent_hint is (name in READS)
-            assert hints.destructive_hint is (name not in {*READS, "bookings_create"})
+@pytest.mark.parametrize("hosts", ["legacy"], indirect=True)  # else nothing comes back at all
+def test_a_host_that_fails_to_ask_sends_nothing(hosts, ferry_sandbox):
+    def fails():
+        raise ConnectionError
+
+    host = hosts(Person(fails), "--writes")
+    error(host.call("bookings_create", order(sailings(host)[0])), "approval_failed")
+    assert ferry_sandbox.counters.effects == ()
 
 
-class TestConfirmation:
-    @pytest.mark.parametrize("hosts", ["legacy"], indirect=True)  # else nothing comes back at all
-    def test_a_host_that_fails_to_ask_sends_nothing(self, hosts, ferry_sandbox):
-        def fails():
-            raise ConnectionError
-
-        host = hosts(Person(fails), "--writes")
-        error(host.call("bookings_create", order(sailings(host)[0])), "approval_failed")
-        assert ferry_sandbox.counters.effects == ()
+def test_the_token_comes_from_a_file(hosts, ferry_sandbox, tmp_path):
+    file = tmp_path / "token"
+    file.write_text(f"{ferry_sandbox.token}\n", "utf-8")
+    bare = {"FERRY_BASE_URL": ferry_sandbox.base_url}
+    of_file = {"FERRY_TOKEN_FILE": str(file), **bare}
+    result_of(hosts(env=of_file).call("catalogue_ports"))
+    result_of(hosts(None, "--token-file", str(file), env=bare).call("catalogue_ports"))
 
 
-class TestMarkPaid:
-    def test_a_payment_cannot_be_recorded(self, hosts, ferry_sandbox):
-        more = {"FERRY_ORGANISATION_TOKEN": ferry_sandbox.organisation_token}
-        host = hosts(Person(), "--writes", env={**environment(ferry_sandbox), **more})
-        assert not any("paid" in name for name in host.tools())
-        with pytest.raises(MCPError) as caught:
-            host.call("tickets_mark_paid", {"ticket_id": "t1"})
-        assert caught.value.code == -32602
-        assert ferry_sandbox.counters.requests["tickets.mark_paid"] == 0
+def test_tokens_are_removed_from_the_environment(monkeypatch, tmp_path):
+    file = tmp_path / "token"
+    file.write_text(" of-the-file\n", "utf-8")
+    monkeypatch.setenv("FERRY_TOKEN", "of the environment")
+    monkeypatch.setenv("FERRY_ORGANISATION_TOKEN", "of the organisation")
+    monkeypatch.setenv("FERRY_TOKEN_FILE", str(file))
+    again = take_token(None)
+    shown = [sys.executable, "-c", "import os; print(*os.environ)"]
+    inherited = subprocess.run(shown, capture_output=True, text=True, check=True).stdout.split()
+    assert not {"FERRY_TOKEN", "FERRY_ORGANISATION_TOKEN"} & {*inherited}
+    assert callable(again)
+    assert again() == "of-the-file"
+    file.write_text("another", "utf-8")
+    assert again() == "another"
+    with pytest.raises(ConfigurationError):
+        take_token(tmp_path / "none")
+    monkeypatch.delenv("FERRY_TOKEN_FILE")
+    monkeypatch.setenv("FERRY_TOKEN", "of the environment")
+    assert take_token(None) == "of the environment"
+    with pytest.raises(ConfigurationError):
+        take_token(None)
 
 
-class TestToken:
-    def test_the_token_comes_from_a_file(self, hosts, ferry_sandbox, tmp_path):
-        file = tmp_path / "token"
-        file.write_text(f"{ferry_sandbox.token}\n", "utf-8")
-        named = {"FERRY_TOKEN_FILE": str(file), "FERRY_BASE_URL": ferry_sandbox.base_url}
-        result_of(hosts(env=named).call("catalogue_ports"))
-        bare = {"FERRY_BASE_URL": ferry_sandbox.base_url}
-        result_of(hosts(None, "--token-file", str(file), env=bare).call("catalogue_ports"))
-
-    def test_tokens_are_removed_from_the_environment(self, monkeypatch, tmp_path):
-        file = tmp_path / "token"
-        file.write_text(" of-the-file\n", "utf-8")
-        monkeypatch.setenv("FERRY_TOKEN", "of the environment")
-        monkeypatch.setenv("FERRY_ORGANISATION_TOKEN", "of the organisation")
-        monkeypatch.setenv("FERRY_TOKEN_FILE", str(file))
-        again = take_token(None)
-        inherited = subprocess.run(
-            [sys.executable, "-c", "import os; print(*os.environ)"],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.split()
-        assert "FERRY_TOKEN" not in inherited
-        assert "FERRY_ORGANISATION_TOKEN" not in inherited
-        assert callable(again)
-        assert again() == "of-the-file"
-        file.write_text("another", "utf-8")
-        assert again() == "another"
-        with pytest.raises(ConfigurationError):
-            take_token(tmp_path / "none")
-        monkeypatch.delenv("FERRY_TOKEN_FILE")
-        monkeypatch.setenv("FERRY_TOKEN", "of the environment")
-        assert take_token(None) == "of the environment"
-        with pytest.raises(ConfigurationError):
-            take_token(None)
-
-    @pytest.mark.parametrize("missing", ["FERRY_TOKEN", "FERRY_BASE_URL"])
-    def test_a_missing_setting_prints_one_line_and_ends_with_code_2(self, ferry_sandbox, missing):
-        given = {k: v for k, v in environment(ferry_sandbox).items() if k != missing}
-        ended = run_server(ferry_sandbox, env=given)
-        assert (ended.returncode, ended.stdout) == (2, "")
-        assert ended.stderr.count("\n") == 1
-        assert missing in ended.stderr
-        assert ferry_sandbox.token not in ended.stderr
-
-    @pytest.mark.parametrize("content", [None, b"", b" \n", b"\xff\xfe\x00"])
-    def test_an_invalid_token_file_is_named(self, ferry_sandbox, tmp_path, content):
-        file = tmp_path / "token"
+def test_a_missing_setting_or_an_invalid_token_file_ends_with_code_2_and_one_line(
+    ferry_sandbox, tmp_path
+):
+    file, known = tmp_path / "token", environment(ferry_sandbox)
+    without = {name: known[name] for name in known if name != "FERRY_TOKEN"}
+    cases = [("FERRY_TOKEN", None, without), ("FERRY_BASE_URL", None, {"FERRY_TOKEN": "t"})]
+    of_file = {"FERRY_TOKEN_FILE": str(file), "FERRY_BASE_URL": ferry_sandbox.base_url}
+    cases += [(str(file), content, of_file) for content in (None, b"", b" \n", b"\xff\xfe\x00")]
+    for words, content, given in cases:
         if content is not None:
             file.write_bytes(content)
-        given = {"FERRY_TOKEN_FILE": str(file), "FERRY_BASE_URL": ferry_sandbox.base_url}
-        ended = run_server(ferry_sandbox, env=given)
+        ended = processes.run(command(), env={"PATH": "", **given})
         assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
-        assert str(file) in ended.stderr
-
-    def test_an_invalid_limit_is_named(self, ferry_sandbox, monkeypatch, capsys):
-        for name, value in environment(ferry_sandbox).items():
-            monkeypatch.setenv(name, value)
-        monkeypatch.setattr(run, "log_to_stderr", int)
-        with pytest.raises(SystemExit) as caught:
-            run.serve(spend_limit={"EUR": "a lot"})
-        assert caught.value.code == 2
-        written = capsys.readouterr()
-        assert (written.out, written.err.count("\n")) == ("", 1)
-        assert "spend_limit" in written.err
+        assert words in ended.stderr, (words, content)
+        assert ferry_sandbox.token not in ended.stderr
 
 
-class TestErrors:
-    def test_the_text_of_an_unexpected_exception_is_hidden(self, hosts):
-        code = (
-            "from ferry_sdk.agents.stdio import serve\n"
-            "from ferry_sdk.agents.toolkit import AsyncToolkit\n"
-            "async def call(*_, **__): raise ValueError('the canary')\n"
-            "AsyncToolkit.call = call\n"
-            "serve()"
-        )
-        host = hosts(run=[sys.executable, "-c", code])
-        with pytest.raises(Exception, match="Internal error") as caught:
-            host.call("catalogue_ports")
-        assert "canary" not in str(caught.value.__dict__)
-        assert "ValueError" in host.stderr
-        assert "canary" not in host.stderr
+def test_an_invalid_limit_is_named(ferry_sandbox, monkeypatch, capsys):
+    for name, value in environment(ferry_sandbox).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(run, "log_to_stderr", int)
+    with pytest.raises(SystemExit) as caught:
+        run.serve(spend_limit={"EUR": "a lot"})
+    assert caught.value.code == 2
+    written = capsys.readouterr()
+    assert (written.out, written.err.count("\n")) == ("", 1)
+    assert "spend_limit" in written.err
 
 
-class TestOutputSchemas:
-    def test_every_tool_has_an_output_schema_and_every_result_conforms(self, hosts):
-        """The official client validates structured results, and raises if one does not conform."""
-        host = hosts(Person(), "--writes")
-        provider = sailings(host)[0]["provider"]["id"]
-        assert all(tool.output_schema["type"] == "object" for tool in host.tools().values())
-        booking = book(host)
-        named = {"booking_id": booking["booking_id"]}
-        ticket = {"ticket_id": result_of(host.call("bookings_confirm", named))["ticket_id"]}
-        calls = {
-            "availability_search": query(),
-            "bookings_get": named,
-            "bookings_cancel_fee": {"id": booking["booking_id"]},
-            "tickets_get": ticket,
-            "tickets_pdf": ticket,
-            "catalogue_departures": {"provider_id": provider},
-        }
-        calls |= {
-            name: {} for name in READS - calls.keys() if name.startswith(("catalogue_", "mcp_"))
-        }
-        with_detail = 0
-        for name, arguments in calls.items():
-            result_of(host.call(name, arguments))
-            if "detail" in host.tools()[name].input_schema["properties"]:
-                with_detail += 1
-                result_of(host.call(name, {**arguments, "detail": "full"}))
-        assert with_detail >= 3
+def test_the_text_of_an_unexpected_exception_is_hidden(hosts):
+    code = (
+        "from ferry_sdk.agents.stdio import serve\n"
+        "from ferry_sdk.agents.toolkit import AsyncToolkit\n"
+        "async def call(*_, **__): raise ValueError('the canary')\n"
+        "AsyncToolkit.call = call\n"
+        "serve()"
+    )
+    host = hosts(run=[sys.executable, "-c", code])
+    with pytest.raises(Exception, match="Internal error") as caught:
+        host.call("catalogue_ports")
+    assert "canary" not in str(caught.value.__dict__)
+    assert "ValueError" in host.stderr
+    assert "canary" not in host.stderr
+
+
+def test_every_result_conforms_to_the_schema_of_its_tool(hosts):
+    """The official client validates structured results, and raises if one does not conform."""
+    host = hosts(Person(), "--writes")
+    provider = sailings(host)[0]["provider"]["id"]
+    booking_id = book(host)["booking_id"]
+    confirmed = result_of(host.call("bookings_confirm", {"booking_id": booking_id}))
+    ticket = {"ticket_id": confirmed["ticket_id"]}
+    calls = {name: {} for name in READS if name.startswith(("catalogue_", "mcp_"))} | {
+        "availability_search": query(),
+        "bookings_get": {"booking_id": booking_id},
+        "bookings_cancel_fee": {"id": booking_id},
+        "tickets_get": ticket,
+        "tickets_pdf": ticket,
+        "catalogue_departures": {"provider_id": provider},
+    }
+    tools, with_detail = host.tools(), 0
+    for name, arguments in calls.items():
+        result_of(host.call(name, arguments))
+        if "detail" in tools[name].input_schema["properties"]:
+            with_detail += 1
+            result_of(host.call(name, {**arguments, "detail": "full"}))
+    assert with_detail >= 3
+
+
+# ---- if the host can ask a person, no write is sent without that person's approval ------------
+
+
+def test_no_write_accepts_a_code_if_a_person_can_be_asked(hosts):
+    tools, by_code = hosts(Person(), "--writes").tools(), hosts(None, "--writes").tools()
+    for name in (one.replace(".", "_") for one in WRITES):
+        assert "confirmation_code" not in tools[name].input_schema["properties"]
+        assert "confirmation_code" not in str(tools[name].output_schema)
+        assert "code" not in tools[name].description
+        assert "confirmation_code" in by_code[name].input_schema["properties"]
+        assert "confirmation_code" in by_code[name].description
+
+
+def test_a_guessed_code_or_approval_is_an_unknown_argument(hosts, ferry_sandbox):
+    person = Person()
+    host = hosts(person, "--writes")
+    wanted = order(sailings(host)[0])
+    fields = ("ok", "approval", "approve", "approved", "inputResponses", "requestState")
+    guesses = [("confirmation_code", code) for code in ("BCDFGHJKLM", "yes", True)]
+    guesses += [(field, {"approve": True}) for field in ("confirmation_code", *fields)]
+    for field, value in guesses:
+        refused = host.call("bookings_create", {**wanted, field: value})
+        assert error(refused, "invalid_arguments")["field"] == field
+    assert person.shown == []
+    assert ferry_sandbox.counters.effects == ()
+
+
+def test_the_result_of_a_fee_read_does_not_replace_a_person(hosts, ferry_sandbox):
+    person = Person()
+    host = hosts(person, "--writes")
+    booking = book(host)
+    which = {"booking_id": booking["booking_id"]}
+    person.answer = NO
+    before = ferry_sandbox.counters.effects
+    fee = result_of(host.call("bookings_cancel_fee", {"id": booking["booking_id"]}))
+    price = {"expect_total": booking["total_price"]}
+    error(host.call("bookings_confirm", {**which, **price}), "declined")
+    penalty = {"max_penalty": fee["penalty_amount"]}
+    error(host.call("bookings_cancel", {**which, **penalty}), "declined")
+    for value in fee.values():
+        arguments = {**which, **penalty, "confirmation_code": str(value)}
+        error(host.call("bookings_cancel", arguments), "invalid_arguments")
+    assert len(person.shown) == 3
+    assert ferry_sandbox.counters.effects == before
+
+
+def test_a_declined_write_is_asked_about_once_more(hosts, ferry_sandbox):
+    person = Person(NO)
+    host = hosts(person, "--writes")
+    contact = {"name": "Noel Okonkwo", "email": "noel@example.org"}
+    arguments = order(sailings(host)[0], contact=contact)
+    for _ in range(4):
+        error(host.call("bookings_create", arguments), "declined")
+    assert len(person.shown) == 2
+    assert '\nContact: "Noel Okonkwo", "noel@example.org"' in person.shown[0]
+    assert ferry_sandbox.counters.effects == ()
+
+
+def half_a_day_before(host, ticket_id):
+    """Return a moment at which the fee has risen, and the ship has not left."""
+    ticket = result_of(host.call("tickets_get", {"ticket_id": ticket_id}))
+    leaving = ticket["availability"]["outward"]["journey"]["depart_at"]
+    return datetime.fromisoformat(leaving) - timedelta(hours=12)
+
+
+def test_an_approval_is_for_one_price(hosts, ferry_sandbox):
+    """The fee rises before the person answers, so the approval is for another question."""
+    person = Person()
+    host = hosts(person, "--writes")
+    which = {"booking_id": book(host)["booking_id"]}
+    ticket_id = result_of(host.call("bookings_confirm", which))["ticket_id"]
+    late = half_a_day_before(host, ticket_id)
+
+    def penalty():
+        fee = result_of(host.call("bookings_cancel_fee", {"id": which["booking_id"]}))
+        return f"{fee['penalty_amount']} EUR"
+
+    def yes_but_late():
+        ferry_sandbox.clock.travel_to(late)
+        person.answer = NO
+        return YES
+
+    before = penalty()
+    person.answer = yes_but_late
+    refused = host.call("bookings_cancel", which)["error"]
+    assert before != penalty()
+    assert before in person.shown[2]
+    if hosts.era == "modern":  # asked again in the same call
+        assert refused["code"] == "declined"
+        assert penalty() in person.shown[3]
+    else:
+        assert refused["code"] == "penalty_exceeded"
+        assert len(person.shown) == 3
+    assert ferry_sandbox.counters.effects_of("bookings.cancel") == ()
+    person.answer = YES
+    after = penalty()
+    result_of(host.call("bookings_cancel", which))
+    assert after in person.shown[-1]
+
+
+def test_a_recorded_approval_does_not_answer_another_question(hosts, ferry_sandbox):
+    """Some hosts answer each new question with the answer to an earlier one."""
+    person = Person()
+    host = hosts(person, "--writes")
+    booking = {"booking_id": book(host)["booking_id"]}
+    recorded = ElicitResult(action="accept", content={person.boxes[0]: True})
+    for answer in (recorded, ElicitResult(action="accept", content={"approve_": True})):
+        person.answer, before = answer, len(person.shown)
+        if hosts.era == "modern":  # each question is a call of its own, and the client gives up
+            with pytest.raises(Exception, match="round"):
+                host.call("bookings_confirm", booking)
+        else:
+            error(host.call("bookings_confirm", booking), "approval_failed")
+        assert len(person.shown) > before + 1
+        assert len({*person.boxes}) == 2
+    assert len(ferry_sandbox.counters.effects) == 1
+    person.answer = YES
+    result_of(host.call("bookings_confirm", booking))
+
+
+# ---- a host that repeats the call with the answer, which counts once, for that call only --------
+
+modern = pytest.mark.parametrize("hosts", ["modern"], indirect=True)
+CREATE, CONFIRM, CANCEL = "bookings_create", "bookings_confirm", "bookings_cancel"
+
+
+def send(host, name, arguments, state=None, answer=None):
+    """Call a tool, with a state and an answer, and return what comes back."""
+    responses = {} if answer is None else {"input_responses": {"approval": answer}}
+    more = {"request_state": state, "allow_input_required": True, **responses}
+
+    async def call():
+        return await host.client.session.call_tool(name, arguments, **more)
+
+    return host.wait(call)
+
+
+def ask(*call):
+    """Call a tool that asks, and return the state of the question, and an approval of it."""
+    result = send(*call)
+    assert isinstance(result, types.InputRequiredResult)
+    (box,) = result.input_requests["approval"].params.requested_schema["properties"]
+    return result.request_state, named(YES, box)
+
+
+@modern
+def test_an_answer_counts_once_for_the_arguments_that_were_asked_about(hosts, ferry_sandbox):
+    host = hosts(Person(), "--writes")
+    first, second = (order(one) for one in sailings(host)[:2])
+    for state in (None, "", "guessed", "A" * 32):
+        ask(host, CREATE, first, state, YES)
+    state, yes = ask(host, CREATE, first)
+    for arguments in (second, first):
+        ask(host, CREATE, arguments, state, yes)
+    state, yes = ask(host, CREATE, first)
+    error(answer_of(send(host, CREATE, first, state, NO)), "declined")
+    ask(host, CREATE, first, state, yes)
+    assert ferry_sandbox.counters.effects == ()
+    state, yes = ask(host, CREATE, first)
+    result_of(answer_of(send(host, CREATE, first, state, yes)))
+    error(answer_of(send(host, CREATE, first, state, yes)), "already_done")
+    assert len(ferry_sandbox.counters.effects) == 1
+
+
+@modern
+def test_an_answer_reaches_another_process_with_the_same_state_file(hosts, ferry_sandbox, tmp_path):
+    file = tmp_path / "agent.db"
+    first, second = (hosts(Person(), "--writes", "--state", str(file)) for _ in range(2))
+    arguments = order(sailings(first)[0])
+    result_of(answer_of(send(second, CREATE, arguments, *ask(first, CREATE, arguments))))
+    assert len(ferry_sandbox.counters.effects) == 1
+    assert PASSENGERS[0]["last_name"].encode() not in file.read_bytes()
+
+
+@modern
+def test_an_approval_replayed_to_a_new_question_is_asked_again(hosts, ferry_sandbox):
+    """LangGraph restarts a node, and repeats the answer that it has recorded."""
+    host = hosts(Person(), "--writes")
+    first, second = (order(one) for one in sailings(host)[:2])
+    _, recorded = ask(host, CREATE, first)
+    booking = {"booking_id": result_of(host.call(CREATE, first))["booking_id"]}
+    result_of(host.call(CONFIRM, booking))
+    effects = ferry_sandbox.counters.effects
+    for call in ((host, CANCEL, booking), (host, CREATE, second)):
+        state, _ = ask(*call)
+        for _ in range(5):
+            state, yes = ask(*call, state, recorded)
+        assert ferry_sandbox.counters.effects == effects
+    result_of(answer_of(send(*call, state, yes)))
+
+
+@modern
+def test_an_approval_is_for_the_fee_and_the_total_that_were_shown(hosts, ferry_sandbox):
+    """Both rise between the answer and the repeated call."""
+    host = hosts(Person(), "--writes")
+    booking = book(host)
+    which = {"booking_id": booking["booking_id"]}
+    kept, recorded = ask(host, CONFIRM, which)
+    (ticket,) = ferry_sandbox.service._sales._bookings[booking["booking_id"]].tickets
+    ticket.reprice(Decimal(2), Decimal(0))
+    for state in (None, kept):
+        error(answer_of(send(host, CONFIRM, which, state, recorded)), "price_changed")
+    dearer = which | {"expect_total": str(2 * Decimal(str(booking["total_price"])))}
+    anew, _ = ask(host, CONFIRM, dearer)
+    for old in (kept, anew):
+        asked = ask(host, CONFIRM, dearer, old, recorded)
+    assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
+    ticket_id = result_of(answer_of(send(host, CONFIRM, dearer, *asked)))["ticket_id"]
+
+    _, recorded = ask(host, CANCEL, which)
+    ferry_sandbox.clock.travel_to(half_a_day_before(host, ticket_id))
+    state, _ = ask(host, CANCEL, which)
+    asked = ask(host, CANCEL, which, state, recorded)
+    assert ferry_sandbox.counters.effects_of("bookings.cancel") == ()
+    result_of(answer_of(send(host, CANCEL, which, *asked)))
+
+
+@modern
+def test_an_approval_of_the_same_question_counts_in_a_new_call(hosts, ferry_sandbox):
+    host = hosts(Person(), "--writes")
+    arguments = order(sailings(host)[0])
+    _, recorded = ask(host, CREATE, arguments)
+    state, yes = ask(host, CREATE, arguments)
+    assert yes == recorded
+    made = result_of(answer_of(send(host, CREATE, arguments, state, recorded)))
+    result_of(host.call(CANCEL, {"booking_id": made["booking_id"]}))
+    state, yes = ask(host, CREATE, arguments)  # the same again, and yet another booking
+    assert yes != recorded
+    ask(host, CREATE, arguments, state, recorded)
+    assert len(ferry_sandbox.counters.effects) == 2
