@@ -16,20 +16,13 @@ PICTURES = ROOT / "docs" / "pictures"
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 
 
-def test_the_table_of_layers_names_each_module_once():
+def test_the_table_and_the_drawings_show_each_module_and_each_stage_once():
     table = PAGE.partition("| Module |")[2].partition("\n\n")[0]
     named = [name.rstrip("/") for name in re.findall(r"^\| `([^`]+)`", table, re.MULTILINE)]
     assert sorted(named) == sorted(MODULES)
-
-
-def test_the_drawing_shows_each_module_once():
-    drawing = (PICTURES / "layers.svg").read_text("utf-8")
-    assert sorted(re.findall(r'class="module">([^<]+)<', drawing)) == sorted(MODULES)
-
-
-def test_the_life_of_a_booking_shows_each_stage_once():
-    drawing = (PICTURES / "booking.svg").read_text("utf-8")
-    assert sorted(re.findall(r'class="stage">([^<]+)<', drawing)) == sorted(Stage)
+    for picture, kind, names in (("layers", "module", MODULES), ("booking", "stage", Stage)):
+        drawing = (PICTURES / f"{picture}.svg").read_text("utf-8")
+        assert sorted(re.findall(rf'class="{kind}">([^<]+)<', drawing)) == sorted(names)
 
 
 @each("picture", sorted(PICTURES.iterdir()))

@@ -18,8 +18,7 @@ from benchmarks._payload import FEE, QUESTION, TOKEN, availability, search_answe
 from benchmarks._reading import read_dicts, read_objects
 from benchmarks._service import FEW, Service
 from ferry_sdk import Availability, CancellationFee, Ferry
-from tests.support.summer import stopped
-from tests.support.tables import each
+from tests.support.summer import PARTY, stopped
 
 SECONDS = st.floats(min_value=1e-6, max_value=1e3)
 PAIRS = st.lists(st.tuples(SECONDS, SECONDS), min_size=1, max_size=30)
@@ -34,19 +33,10 @@ def paths(value, at=""):
     return {f"{at}: {type(value).__name__}"}
 
 
-@pytest.fixture(scope="module")
-def service():
-    with Service(25) as running:
-        yield running
-
-
-def test_the_records_are_those_of_the_local_service(ferry, ferry_sandbox):
+def test_the_records_are_those_of_the_local_service_and_the_same_every_time(ferry, ferry_sandbox):
     stopped(ferry_sandbox)
     raw = ferry.with_raw_response.availability.search(**QUESTION)
     assert paths(json.loads(raw.content)) == paths(json.loads(search_answer(50)))
-
-
-def test_an_answer_is_as_big_as_it_is_said_to_be_and_the_same_every_time():
     content = search_answer(1000)
     assert 2_500_000 < len(content) < 2_900_000
     assert content == search_answer(1000)
@@ -54,34 +44,24 @@ def test_an_answer_is_as_big_as_it_is_said_to_be_and_the_same_every_time():
     assert any(len(char.encode()) > 1 for char in content.decode())
 
 
-def test_the_canned_service_answers_by_both_protocols(service):
-    with Ferry(TOKEN, base_url=service.base_url) as canned:
-        found = canned.availability.search(**QUESTION)
-        assert [one.id for one in found] == [availability(number)["id"] for number in range(25)]
-        assert canned.mcp.search_availability(**QUESTION) == found
-        assert canned.bookings.cancel_fee("x") == CancellationFee.model_validate_json(FEE)
-    with Ferry(TOKEN, base_url=service.few_url) as few:
-        assert len(few.availability.search(**QUESTION)) == FEW
-
-
-def test_the_canned_service_has_routes_to_plan_with(service):
-    with Ferry(TOKEN, base_url=service.routes_url) as client:
-        routes = client.routes.find()
-        assert len({(one.depart_code, one.arrive_code) for one in routes}) == len(routes) == ROUTES
-        assert {len(one.companies) for one in routes} == {SAILED_BY}
-        calendar = client.trips.calendar(
-            code_of(0),
-            code_of(1),
-            start=START,
-            end=START + timedelta(DAYS - 1),
-            passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
-        )
-        assert {day.sailings for day in calendar.values()} == {SAILINGS}
-        assert calendar.report.calls == DAYS * SAILED_BY
-
-
-def test_the_canned_service_ends_with_its_block():
-    with Service(1) as service:
+def test_the_canned_service_answers_by_both_protocols_has_routes_and_ends_with_its_block():
+    with Service(25) as service:
+        with Ferry(TOKEN, base_url=service.base_url) as canned:
+            found = canned.availability.search(**QUESTION)
+            assert [one.id for one in found] == [availability(number)["id"] for number in range(25)]
+            assert canned.mcp.search_availability(**QUESTION) == found
+            assert canned.bookings.cancel_fee("x") == CancellationFee.model_validate_json(FEE)
+        with Ferry(TOKEN, base_url=service.few_url) as few:
+            assert len(few.availability.search(**QUESTION)) == FEW
+        with Ferry(TOKEN, base_url=service.routes_url) as client:
+            routes = client.routes.find()
+            pairs = {(one.depart_code, one.arrive_code) for one in routes}
+            assert len(pairs) == len(routes) == ROUTES
+            assert {len(one.companies) for one in routes} == {SAILED_BY}
+            days = {"start": START, "end": START + timedelta(DAYS - 1), "passengers": PARTY}
+            calendar = client.trips.calendar(code_of(0), code_of(1), **days)
+            assert {day.sailings for day in calendar.values()} == {SAILINGS}
+            assert calendar.report.calls == DAYS * SAILED_BY
         process = service._process
         assert process.poll() is None
     assert process.returncode == 0
@@ -135,36 +115,20 @@ def in_this_process(monkeypatch):
     monkeypatch.setattr(_running, "_on_its_own", _running._measured)
 
 
-@each(
-    "bar, ratio, holds",
-    [
-        (Bar(1.3), 1.3, True),
-        (Bar(1.3), 1.31, False),
-        (Bar(3, is_least=True), 3.0, True),
-        (Bar(3, is_least=True), 2.99, False),
-    ],
-)
-def test_a_bar_holds_on_its_own_side(bar, ratio, *, holds):
-    assert bar.holds(ratio) is holds
-
-
 def line(bar):
     figures = Figures({"ferry": [0.002, 0.004], "httpx": [0.001, 0.002], "floor": [0.0005, 0.0005]})
     return compared(figures, "a call", "ms", bar, ours="ferry", to="httpx", floor="floor")
 
 
-def test_the_table_shows_who_was_measured_and_what_holds():
+def test_the_table_shows_who_was_measured_and_on_which_side_of_its_bar():
+    assert Bar(1.3).holds(1.3)
+    assert not Bar(1.3).holds(1.31)
+    assert Bar(3, is_least=True).holds(3.0)
+    assert not Bar(3, is_least=True).holds(2.99)
     rows = [("good", line(Bar(2))), ("bad", line(Bar(1)))]
     head, rule, good, bad = table(rows, is_judged=True).splitlines()
     assert [cell.strip() for cell in good.split("|")[1:-1]] == [
-        "good",
-        "a call",
-        "3 ms",
-        "floor 0.5 ms",
-        "httpx 1.5 ms",
-        "2.00 of httpx",
-        "<= 2",
-        "yes",
+        *("good", "a call", "3 ms", "floor 0.5 ms", "httpx 1.5 ms", "2.00 of httpx", "<= 2", "yes")
     ]
     assert bad.split("|")[-2].strip() == "NO"
     assert len(head) == len(rule) == len(good)
@@ -181,12 +145,6 @@ def test_the_command_fails_where_a_bar_does_not_hold(bar, status, monkeypatch, t
     (figures,) = json.loads(written.read_text())
     assert (figures["row"], figures["ratio"], figures["holds"]) == ("small_call", 2.0, not status)
     assert _running.main(["small_call", "--tiny"]) == 0
-
-
-def test_a_row_that_is_not_there_is_refused(capsys):
-    with pytest.raises(SystemExit):
-        _running.main(["small_cal"])
-    assert "no row 'small_cal'; there are import_time" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -208,11 +166,14 @@ def test_a_row_that_fails_or_lacks_its_peer_is_named_and_the_others_go_on(monkey
     assert "Traceback" in printed.err
 
 
-def test_a_client_whose_library_is_missing_says_so(monkeypatch):
+def test_a_missing_library_and_a_row_that_is_not_there_are_said(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "msgspec", None)
     monkeypatch.delitem(sys.modules, "benchmarks._clients.msgspec", raising=False)
     with pytest.raises(MissingPeerError, match="msgspec is not installed"):
         work_of("msgspec", "search")
+    with pytest.raises(SystemExit):
+        _running.main(["small_cal"])
+    assert "no row 'small_cal'; there are import_time" in capsys.readouterr().err
 
 
 @pytest.mark.long

@@ -25,21 +25,15 @@ SCRIPTS = sorted(path for path in (ROOT / "examples").glob("*.py") if path.name[
 SHORT = "README.md"
 """The page whose blocks are run without --all too."""
 IN_ALL_DOCUMENTS = re.compile(r"^ *(```py|>>> )", re.MULTILINE)
+CASES = [
+    pytest.param(one, id=one.place, marks=() if is_quick else LONG)
+    for one in BLOCKS
+    for is_quick in [one.path.name == SHORT and "def test_" not in one.source]
+    if not one.title
+]
 
 
-def is_quick(block):
-    """Whether a block is run without --all too; one with tests starts pytest for them."""
-    return block.path.name == SHORT and "def test_" not in block.source
-
-
-@pytest.mark.parametrize(
-    "block",
-    [
-        pytest.param(block, id=block.place, marks=() if is_quick(block) else LONG)
-        for block in BLOCKS
-        if not block.title
-    ],
-)
+@pytest.mark.parametrize("block", CASES)
 def test_a_block_runs_and_says_what_it_shows(block, tmp_path, record_property):
     assert block.now(run_block(block, tmp_path)) == block.source
     record_property(block.what, 1)
@@ -66,30 +60,28 @@ def test_a_page_shows_no_directive_and_its_links_and_blocks_lead_somewhere(page)
         assert (page.parent / link).exists(), link
 
 
-def test_no_block_is_overlooked():
+def test_no_block_is_overlooked_and_what_no_test_can_know_is_little():
     for path in (*PAGES, *MODULES):
         found = IN_ALL_DOCUMENTS.findall(path.read_text("utf-8"))
         assert len(found) == len([block for block in BLOCKS if block.path == path]), path
-
-
-def test_what_no_test_can_know_is_little():
     shown = [line for block in BLOCKS for line in block.source.splitlines() if SAYS in line]
-    varying = [line.strip() for line in shown if VARIES in line]
     assert len(shown) > 60
-    assert sorted(set(varying)) == [
-        "# > BAL… read back: True",
-        "# > ['BAL…']",
-        "# > ask the service about …",
-        "# > ticket GNV…",
-        "# > ticketed 106.91 ticket GNV…",
+    assert sorted({line.strip() for line in shown if VARIES in line}) == [
+        *("# > BAL… read back: True", "# > ['BAL…']", "# > ask the service about …"),
+        *("# > ticket GNV…", "# > ticketed 106.91 ticket GNV…"),
     ]
 
 
-@each("page", ["README.md", "docs/start.md", "docs/mcp-server.md"])
-def test_the_first_command_of_a_page_has_a_form_for_a_clone(page):
-    text = (ROOT / page).read_text("utf-8")
-    command, extra = re.findall(r'(pip install|uvx --from) "ferry-sdk\[(\w+)\]"', text)[0]
-    assert re.search(rf'[Ii]n a clone.*{command} "\.\[{extra}\]"', text)
+def test_the_first_command_of_a_page_has_a_form_for_a_clone_and_its_first_booking_a_ticket():
+    for page in ("README.md", "docs/start.md", "docs/mcp-server.md"):
+        text = (ROOT / page).read_text("utf-8")
+        command, extra = re.findall(r'(pip install|uvx --from) "ferry-sdk\[(\w+)\]"', text)[0]
+        assert re.search(rf'[Ii]n a clone.*{command} "\.\[{extra}\]"', text), page
+    for page in ("README.md", "docs/index.md", "docs/start.md"):
+        sources = [block.source for block in BLOCKS if block.path == ROOT / page]
+        first = next(source for source in sources if "bookings.create" in source)
+        assert any("ticket" in line for line in first.splitlines() if SAYS in line), page
+        assert "PRESALE" not in first
 
 
 @pytest.mark.parametrize("script", mostly_long(SCRIPTS, ids=lambda path: path.stem))
@@ -112,7 +104,7 @@ def test_the_example_of_tests_passes(tmp_path, record_property):
     record_property("examples executed", 1)
 
 
-def test_the_demo_tells_of_the_whole_journey(tmp_path):
+def test_the_demo_tells_of_the_whole_journey_and_the_command_line_names_its_version(tmp_path):
     told = python("-m", "ferry_sdk", "demo", cwd=tmp_path)
     words = ["leaves", "tariff", "Booked", "Next: Pay", "Confirmed", "Ticket", "Cancelling now"]
     assert [word for word in words if word not in told] == []
@@ -120,22 +112,4 @@ def test_the_demo_tells_of_the_whole_journey(tmp_path):
     assert len(vouchers) == 2
     assert all(voucher.read_bytes().startswith(b"%PDF-") for voucher in vouchers)
     assert all(str(Path("vouchers") / voucher.name) in told for voucher in vouchers)
-
-
-def test_the_command_line_names_its_version(tmp_path):
     assert python("-m", "ferry_sdk", "--version", cwd=tmp_path).startswith("ferry_sdk ")
-
-
-FIRST = ("README.md", "docs/index.md", "docs/start.md")
-
-
-@each("page", FIRST)
-def test_the_first_booking_of_a_page_says_which_ticket_it_bought(page):
-    first = next(
-        block.source
-        for block in BLOCKS
-        if block.path == ROOT / page and "bookings.create" in block.source
-    )
-    shown = [line for line in first.splitlines() if SAYS in line]
-    assert any("ticket" in line for line in shown)
-    assert "PRESALE" not in first

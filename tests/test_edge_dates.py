@@ -22,11 +22,8 @@ EDGES = (
 LEG = "tickets.0.availability.outward.journey"
 FIELDS = {
     "bookings.get": (
-        "expire_at",
-        "possible_actions.Pay.timeLimit",
-        "tickets.0.boarding_time",
-        f"{LEG}.depart_at",
-        f"{LEG}.arrive_at",
+        *("expire_at", "possible_actions.Pay.timeLimit", "tickets.0.boarding_time"),
+        *(f"{LEG}.depart_at", f"{LEG}.arrive_at"),
     ),
     "availability.search": ("depart_at", "arrive_at", "tariffs.0.expiration_date"),
     "mcp.departures": ("depart_at",),
@@ -46,11 +43,12 @@ def readers(ferry, booking_id, folder):
     toolkit = Toolkit(ferry, tools="all")
     wanted = {"passengers": TRAVELLERS, "companies": ["CTN"]}
     days = DAY, DAY + timedelta(days=1)
+    route = "FRMRS", "TNLGN"
+    trip = dict(zip(("origin", "destination"), route, strict=True))
 
     def scan():
-        scan = FareScan(
-            folder, routes=[("FRMRS", "TNLGN")], dates=days, parties=[Party("family", TRAVELLERS)]
-        )
+        parties = [Party("family", TRAVELLERS)]
+        scan = FareScan(folder, routes=[route], dates=days, parties=parties)
         scan.run(ferry)
         assert scan.report.answered
         assert len(scan.to_frame())
@@ -66,15 +64,11 @@ def readers(ferry, booking_id, folder):
         ],
         "availability.search": [
             lambda: show(ferry.availability.search(**search_arguments())),
-            lambda: (
-                ferry.availability.search(**search_arguments()).to_frame(by="tariff").to_string()
-            ),
-            lambda: show(ferry.trips.search("FRMRS", "TNLGN", on=DAY, **wanted)),
-            lambda: show(ferry.trips.search("FRMRS", "TNLGN", on=DAY, back=days[1], **wanted)),
-            lambda: show(ferry.trips.calendar("FRMRS", "TNLGN", start=DAY, end=days[1], **wanted)),
-            lambda: toolkit.call(
-                "trips_find", {"origin": "FRMRS", "destination": "TNLGN", "on": str(DAY), **wanted}
-            ),
+            lambda: str(ferry.availability.search(**search_arguments()).to_frame(by="tariff")),
+            lambda: show(ferry.trips.search(*route, on=DAY, **wanted)),
+            lambda: show(ferry.trips.search(*route, on=DAY, back=days[1], **wanted)),
+            lambda: show(ferry.trips.calendar(*route, start=DAY, end=days[1], **wanted)),
+            lambda: toolkit.call("trips_find", trip | {"on": str(DAY), **wanted}),
             scan,
         ],
         "mcp.departures": [lambda: show(ferry.mcp.departures()), lambda: check(ferry)],
@@ -88,13 +82,11 @@ def test_a_date_at_an_end_of_the_calendar_stops_nothing(ferry_sandbox, tmp_path,
         booking_id = booked(ferry).booking_id
         for operation, fields in FIELDS.items():
             for field in fields[-1:] if is_quick() else fields:
+                more = {"times": None, "field": field, "value": edge}
                 ferry_sandbox.faults.clear()
-                ferry_sandbox.faults.add(
-                    "unknown_enum", operation, times=None, field=field, value=edge
-                )
-                for number, read in enumerate(
-                    readers(ferry, booking_id, tmp_path / field)[operation]
-                ):
+                ferry_sandbox.faults.add("unknown_enum", operation, **more)
+                reads = readers(ferry, booking_id, tmp_path / field)[operation]
+                for number, read in enumerate(reads):
                     try:
                         read()
                     except FerryError:

@@ -2,6 +2,7 @@
 
 import copy
 import html
+import inspect
 import logging
 import pickle
 import traceback
@@ -21,7 +22,9 @@ from ferry_sdk import (
     UnexpectedResponseError,
 )
 from ferry_sdk.cli.terminal.errors import report_errors
+from tests.support.exchanges import Exchanges, caught
 from tests.support.samples import BOOKING_CREATED
+from tests.support.tables import each
 from tests.support.trip import booked, search_arguments
 
 MESSAGES = (
@@ -160,11 +163,8 @@ SPELLINGS = (
     ),
 )
 TRAVELLERS = (
-    ("Marguerite", "Okonkwo"),
-    ("Zoë", "Müller-Weiß"),
-    ("Jean-Luc", "O'Brien"),
-    ("Łucja Ana", "de la Cruz"),
-    ("Li", "Ng"),
+    *(("Marguerite", "Okonkwo"), ("Zoë", "Müller-Weiß"), ("Jean-Luc", "O'Brien")),
+    *(("Łucja Ana", "de la Cruz"), ("Li", "Ng")),
 )
 PIECES = (
     *("marguerite", "okonkwo", "zoe", "muller", "mueller", "weis", "jean", "luc", "brien"),
@@ -178,14 +178,11 @@ def plain(text):
 
 def test_the_travellers_of_a_call_are_hidden_in_every_spelling(both, ferry_sandbox, capsys):
     assert len(SPELLINGS) == 22
-    party = [{"type": "Adult", "gender": "Female", "age": 30}] * len(TRAVELLERS)
-    search = search_arguments() | {"passengers": party}
+    adult = {"type": "Adult", "gender": "Female", "age": 30}
+    search = search_arguments() | {"passengers": [adult] * len(TRAVELLERS)}
     availability = both.availability.search(**search)[0]
     selection = availability.select(tariff=availability.tariffs[0], place=availability.places[0])
-    passengers = [
-        {"type": "Adult", "gender": "Female", "age": 30, "first_name": first, "last_name": last}
-        for first, last in TRAVELLERS
-    ]
+    passengers = [adult | {"first_name": one, "last_name": last} for one, last in TRAVELLERS]
     for number, spelling in enumerate(SPELLINGS):
         operation = "mcp.create_booking" if number % 2 else "bookings.create"
         create = both.mcp.create_booking if number % 2 else both.bookings.create
@@ -219,42 +216,30 @@ BOOKING = {
 }
 
 
-def client(reply, **settings):
-    transport = httpx.MockTransport(lambda _: reply)
-    return Ferry(
-        TOKEN,
-        base_url="https://ferry.example",
-        http_client=httpx.Client(transport=transport),
-        **settings,
-    )
+def client(answer, **settings):
+    """A client that gets a reply, or what a function of the request returns."""
+    service = answer if inspect.isfunction(answer) else Exchanges(answer)
+    http_client = httpx.Client(transport=httpx.MockTransport(service))
+    settings = {"http_client": http_client, "max_retries": 0} | settings
+    return Ferry(TOKEN, base_url="https://ferry.example", **settings)
+
+
+SECRETS = (
+    *(TOKEN, quote(TOKEN).replace("-", "%2D"), "1980-03-02", "2 March 1980", "02/03/80", "800302"),
+    *("xd 998877", "Adaeze", "612 345-987", "someone.else@other.example", "DESK@AGENCY.EXAMPLE"),
+)
 
 
 def test_tokens_and_all_other_data_are_hidden_and_nothing_else():
-    secrets = {
-        TOKEN: "as it is",
-        quote(TOKEN).replace("-", "%2D"): "escaped",
-        "1980-03-02": "",
-        "2 March 1980": "",
-        "02/03/80": "",
-        "800302": "",
-        "xd 998877": "",
-        "Adaeze": "",
-        "612 345-987": "",
-        "someone.else@other.example": "",
-        "DESK@AGENCY.EXAMPLE": "",
-    }
-    message = "\r\n".join(f"line {secret} end" for secret in secrets)
+    message = "\r\n".join(f"line {secret} end" for secret in SECRETS)
     body = {"error": True, "code": "DOC_EXPIRED for XD998877", "message": message}
-    for path in ("REST", "MCP"):
-        if path == "REST":
-            reply = httpx.Response(409, json=body, headers={"x-request-id": "req-OKONKWO"})
-            error = refusal(client(reply).bookings.create, **BOOKING)
-        else:
-            reply = httpx.Response(200, json={"jsonrpc": "2.0", "id": 1, "result": body})
-            error = refusal(client(reply).mcp.create_booking, **BOOKING)
-        assert error.message == " ".join(["line [hidden] end"] * len(secrets))
+    rest = httpx.Response(409, json=body, headers={"x-request-id": "req-OKONKWO"})
+    mcp = httpx.Response(200, json={"jsonrpc": "2.0", "id": 1, "result": body})
+    for create in (client(rest).bookings.create, client(mcp).mcp.create_booking):
+        error = refusal(create, **BOOKING)
+        assert error.message == " ".join(["line [hidden] end"] * len(SECRETS))
         assert error.code == "DOC_EXPIRED for [hidden]"
-        assert not [secret for secret in (*secrets, "OKONKWO") if secret in shown(error)]
+        assert not [secret for secret in (*SECRETS, "OKONKWO") if secret in shown(error)]
         assert error.body, "in memory"
         assert pickle.loads(pickle.dumps(error)).body is None
 
@@ -263,20 +248,24 @@ def test_a_field_of_a_reply_does_not_name_a_traveller():
     for name, field in (("Okonkwo", None), ("Pay", "possible_actions.Pay.time_limit.datetime")):
         actions = {name: {"type": "Pay", "time_limit": {}}}
         reply = httpx.Response(200, json=BOOKING_CREATED | {"possible_actions": actions})
-        with pytest.raises(OutcomeUnknownError) as unknown:
-            client(reply).bookings.create(**BOOKING)
-        error = unknown.value.__cause__
+        error = caught(OutcomeUnknownError, client(reply).bookings.create, **BOOKING).__cause__
         assert isinstance(error, UnexpectedResponseError)
         assert error.field == field
         assert b"Okonkwo" not in pickle.dumps(error)
 
 
+UNREADABLE = "the reply cannot be read as BookingCreated: possible_actions.[hidden].type: "
+ACTIONS = BOOKING_CREATED | {"possible_actions": {"Reply": {"type": 1}}}
+NOT_JSON = httpx.Response(200, text="no JSON of Okonkwo", headers={"content-type": "text/x-json"})
 OWN_WORDS = {
     "Booking": (
-        (400, {"error": True, "code": "BOOKING_CREATE_ERROR", "message": "Booking? no"}),
+        httpx.Response(400, json={"code": "BOOKING_CREATE_ERROR", "message": "Booking? no"}),
         "[hidden]? no (HTTP 400, BOOKING_CREATE_ERROR)",
     ),
-    "Conflict": ((409, {"code": "NO_CONFLICT"}), "Conflict (HTTP 409, NO_[hidden])"),
+    "Conflict": (
+        httpx.Response(409, json={"code": "NO_CONFLICT"}),
+        "Conflict (HTTP 409, NO_[hidden])",
+    ),
     "Deadline": (
         httpx.ReadTimeout("the Deadline for Okonkwo"),
         "ReadTimeout: the [hidden] for [hidden] (ferry.example:443)",
@@ -286,32 +275,20 @@ OWN_WORDS = {
         "ConnectError: no way to [hidden] (ferry.example:443)",
     ),
     "Reply": (
-        (200, BOOKING_CREATED | {"possible_actions": {"Reply": {"type": 1}}}),
-        (
-            "the reply cannot be read as BookingCreated: possible_actions.[hidden].type: "
-            "Input should be 'mandatory' or 'optional'"
-        ),
+        httpx.Response(200, json=ACTIONS),
+        f"{UNREADABLE}Input should be 'mandatory' or 'optional'",
     ),
-    "Json": ((200, "no JSON of Okonkwo"), "the reply is not JSON (HTTP 200, text/x-[hidden])"),
+    "Json": (NOT_JSON, "the reply is not JSON (HTTP 200, text/x-[hidden])"),
 }
 """Names of travellers that are words of the library too, the answer, and the message."""
 
 
-@pytest.mark.parametrize("name", OWN_WORDS)
+@each("name", OWN_WORDS)
 def test_a_name_that_is_a_word_of_the_library_hides_only_words_of_the_service(name):
-    def reply(_):
-        if isinstance(answer, Exception):
-            raise answer
-        status, body = answer
-        if isinstance(body, str):
-            return httpx.Response(status, text=body, headers={"content-type": "text/x-json"})
-        return httpx.Response(status, json=body)
-
     answer, message = OWN_WORDS[name]
-    http_client = httpx.Client(transport=httpx.MockTransport(reply))
-    ferry = Ferry(TOKEN, base_url="https://ferry.example", http_client=http_client, max_retries=0)
+    booking = BOOKING | {"passengers": [PASSENGER | {"first_name": name}]}
     with pytest.raises(FerryError) as raised:
-        ferry.bookings.create(**BOOKING | {"passengers": [PASSENGER | {"first_name": name}]})
+        client(answer).bookings.create(**booking)
     cause = raised.value.__cause__
     error = cause if isinstance(raised.value, OutcomeUnknownError) else raised.value
     assert str(error) == message
@@ -323,11 +300,8 @@ def test_a_name_that_is_a_word_of_the_library_hides_only_words_of_the_service(na
 
 
 def test_a_long_message_is_cut_after_500_characters():
-    for message, shown_message in (
-        ("é" * 501, "é" * 500),
-        ("\x07\u202e", "Conflict"),
-        ("a\u2028b\tc", "a b c"),
-    ):
+    cut = {"é" * 501: "é" * 500, "\x07\u202e": "Conflict", "a\u2028b\tc": "a b c"}
+    for message, shown_message in cut.items():
         reply = httpx.Response(409, json={"code": "X", "message": message})
         assert refusal(client(reply).bookings.get, "b-1").message == shown_message
 
@@ -352,7 +326,6 @@ def test_a_failed_download_names_the_server_of_the_file(tmp_path):
             raise httpx.ConnectError("[Errno 111] Connection refused")
         return httpx.Response(200, json={"ticket_id": "t-1", "url": "https://files.example/t-1"})
 
-    http_client = httpx.Client(transport=httpx.MockTransport(answer))
-    ferry = Ferry(TOKEN, base_url="https://ferry.example", http_client=http_client, max_retries=0)
-    with pytest.raises(ConnectionFailedError, match=r"refused \(files\.example:443\)$"):
-        ferry.tickets.save_pdf("t-1", tmp_path / "ticket.pdf")
+    save = client(answer).tickets.save_pdf
+    error = caught(ConnectionFailedError, save, "t-1", tmp_path / "ticket.pdf")
+    assert str(error).endswith("refused (files.example:443)")

@@ -18,17 +18,7 @@ from tests.support.trip import DAY
 
 SCRIPT = Path(__file__).parents[1] / "examples" / "batch.py"
 TRIPS = 5
-COLUMNS = (
-    "trip",
-    "company",
-    "origin",
-    "destination",
-    "date",
-    "age",
-    "first_name",
-    "last_name",
-    "most",
-)
+COLUMNS = "trip,company,origin,destination,date,age,first_name,last_name,most"
 PATIENCE = 30.0
 
 pytestmark = [LONG, pytest.mark.timeout(180)]
@@ -41,21 +31,13 @@ class Batch:
         self.sandbox = sandbox
         self._files = (folder / "trips.csv", folder / "bookings.csv")
         self._told = {"FERRY_TOKEN": sandbox.token, "FERRY_BASE_URL": sandbox.base_url}
-        with self._files[0].open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(COLUMNS)
-            for n in range(TRIPS):
-                writer.writerow(
-                    (f"t{n}", "BALEARIA", "Tarifa", "MATNG", DAY, 30 + n, "Ada", "Reyes", 500)
-                )
+        trips = [f"t{n},BALEARIA,Tarifa,MATNG,{DAY},{30 + n},Ada,Reyes,500" for n in range(TRIPS)]
+        self._files[0].write_text("\n".join([COLUMNS, *trips]), "utf-8")
 
     def started(self):
-        return start(
-            [sys.executable, str(SCRIPT), *map(str, self._files)],
-            env={**os.environ, **self._told},
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        command = [sys.executable, str(SCRIPT), *map(str, self._files)]
+        environment = {**os.environ, **self._told}
+        return start(command, env=environment, stderr=subprocess.PIPE, text=True)
 
     def finished(self):
         """What a run that nobody kills writes."""
@@ -99,15 +81,8 @@ def check(batch, rows):
             assert row["ticket"]
 
 
-@pytest.mark.parametrize(
-    ("operation", "kind", "lost"),
-    [
-        ("bookings.create", "delay_after", 1),
-        ("bookings.create", "delay_before", 1),
-        ("bookings.confirm", "delay_after", 0),
-        ("bookings.confirm", "delay_before", 0),
-    ],
-)
+@pytest.mark.parametrize(("operation", "lost"), [("bookings.create", 1), ("bookings.confirm", 0)])
+@pytest.mark.parametrize("kind", ["delay_after", "delay_before"])
 def test_killed_in_the_middle_of_a_write_it_goes_on(batch, operation, kind, lost):
     seconds = 2 if kind == "delay_before" else 60
     batch.sandbox.faults.add(kind, operation, after=2, seconds=seconds)

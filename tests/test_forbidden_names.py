@@ -3,14 +3,12 @@
 from pathlib import Path
 
 from scripts.names import faults
-from tests.support.tables import each
 
 RULES = {"modules_in_ing": ["polling"], "names": {"telling": "hook_runner"}}
 
 
-@each(
-    ("path", "source", "found"),
-    [
+def test_a_refused_name_is_found_where_it_is_given():
+    for path, source, found in (
         ("ferry_sdk/polling.py", "hook_runner = 1\n", []),
         ("ferry_sdk/telling.py", "", ["a module is named by a noun"]),
         ("ferry_sdk/a.py", "def _telling(): ...\n", ["a.py:1: _telling"]),
@@ -19,9 +17,7 @@ RULES = {"modules_in_ing": ["polling"], "names": {"telling": "hook_runner"}}
         ("ferry_sdk/a.py", "self.telling = 1\n", ["a.py:1: telling"]),
         ("ferry_sdk/a.py", "import x as telling\n", ["telling"]),
         ("ferry_sdk/a.py", "print(x.telling, 'telling')\n", []),
-    ],
-)
-def test_a_refused_name_is_found_where_it_is_given(path, source, found):
-    faulty = list(faults(Path(path), source, RULES))
-    assert len(faulty) == len(found)
-    assert all(part in fault for part, fault in zip(found, faulty, strict=True))
+    ):
+        faulty = list(faults(Path(path), source, RULES))
+        assert len(faulty) == len(found), source
+        assert all(part in fault for part, fault in zip(found, faulty, strict=True)), source

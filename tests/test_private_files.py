@@ -46,6 +46,12 @@ def database(place, mode, owner=-1, group=-1, where="in", plant=None):
     return file
 
 
+def plant_journal_of_somebody(file):
+    planted = file.with_name("file.db-journal")
+    planted.touch()
+    os.chown(planted, SOMEBODY, -1)
+
+
 def link_wal(file):
     file.with_name("file.db-wal").symlink_to("other")
 
@@ -54,31 +60,17 @@ def plant_fifo(file):
     os.mkfifo(file.with_name("file.db-shm"), 0o600)
 
 
-def plant_wal(file):
-    file.with_name("file.db-wal").touch()
-
-
-def plant_journal_of_somebody(file):
-    planted = file.with_name("file.db-journal")
-    planted.touch()
-    os.chown(planted, SOMEBODY, -1)
-
-
 OPEN = "folder; run: chmod go-w /"
 REFUSED = [
-    (OPEN, {"mode": 0o777}),
+    *((OPEN, {"mode": 0o777, "where": where}) for where in ("in", "below", "link")),
     ("other users can write to", {"mode": 0o1777}),
-    (OPEN, {"mode": 0o777, "where": "below"}),
-    (OPEN, {"mode": 0o777, "where": "link"}),
     ("-wal is not a file of", {"mode": 0o700, "plant": link_wal}),
     ("-shm is not a file of yours", {"mode": 0o700, "plant": plant_fifo}),
 ]
 ALLOWED = [
-    {"mode": 0o700},
-    {"mode": 0o755},
-    {"mode": 0o1777, "where": "below"},
-    {"mode": 0o1777, "where": "link"},
-    {"mode": 0o700, "plant": plant_wal},
+    *({"mode": 0o700}, {"mode": 0o755}),
+    *({"mode": 0o1777, "where": where} for where in ("below", "link")),
+    {"mode": 0o700, "plant": lambda file: file.with_name("file.db-wal").touch()},
 ]
 if is_root:
     REFUSED += [
@@ -116,10 +108,8 @@ def test_a_database_in_a_folder_of_its_user_is_opened(tmp_path):
             AgentState(path)
             path.resolve().unlink()
             SandboxState(path).close()
-
-
-def test_a_state_file_is_checked_again_at_each_use(tmp_path):
-    path = database(tmp_path, 0o700)
+    # A state file is checked again at each use.
+    path = database(tmp_path / "again", 0o700)
     kept = AgentState(path)
     path.parent.chmod(0o777)
     with pytest.raises(ConfigurationError, match="chmod go-w"), kept.transaction():

@@ -7,7 +7,6 @@ import pickle
 import httpx
 import pytest
 
-import ferry_sdk
 from ferry_sdk import (
     AsyncFerry,
     Ferry,
@@ -17,7 +16,7 @@ from ferry_sdk import (
     UnprocessableEntityError,
 )
 from ferry_sdk._engine.effects import Send
-from ferry_sdk._engine.http import Reply, Request
+from ferry_sdk._engine.http import Headers, Reply, Request
 from ferry_sdk._engine.settings import Secret, Settings
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.models import (
@@ -45,7 +44,7 @@ from tests.backend.canaries import (
     shown,
 )
 from tests.support import samples
-from tests.support.exchanges import URL, caught, client_of
+from tests.support.exchanges import URL, Exchanges, caught, client_of
 from tests.support.tables import each
 
 pytestmark = pytest.mark.usefixtures("look_once")
@@ -55,30 +54,28 @@ def _network(said):
     raise httpx.ReadError(f"reset: {said}")
 
 
+def _json(status, body):
+    return lambda said: httpx.Response(status, json=body(said))
+
+
 SERVICES = {
     **{
-        f"message {status}": lambda said, status=status: httpx.Response(
-            status, json={"error": True, "code": "NO", "message": said}
+        f"message {status}": _json(
+            status, lambda said: {"error": True, "code": "NO", "message": said}
         )
         for status in (422, 503, 200)
     },
     "text 400": lambda said: httpx.Response(400, text=said),
     "text 200": lambda said: httpx.Response(200, text=said),
-    "record": lambda said: httpx.Response(200, json={"booking_id": 17, "note": said}),
-    "errors": lambda said: httpx.Response(
-        422, json={"errors": [{"field": "passengers[0]", "message": said}]}
-    ),
-    "code": lambda _: httpx.Response(
-        400, json={"code": f"{TOKEN} {PASSENGER['doc_number']}", "message": "no"}
-    ),
+    "record": _json(200, lambda said: {"booking_id": 17, "note": said}),
+    "errors": _json(422, lambda said: {"errors": [{"field": "passengers[0]", "message": said}]}),
+    "code": _json(400, lambda _: {"code": f"{TOKEN} {PASSENGER['doc_number']}", "message": "no"}),
     "header": lambda said: httpx.Response(
         404, headers={"x-request-id": "r-1", "x-echo": said, "set-cookie": said}
     ),
-    "JSON-RPC error": lambda said: httpx.Response(
-        200, json={"error": {"code": -32000, "message": said}}
-    ),
-    "tool error": lambda said: httpx.Response(
-        200, json={"result": {"isError": True, "content": [{"type": "text", "text": said}]}}
+    "JSON-RPC error": _json(200, lambda said: {"error": {"code": -32000, "message": said}}),
+    "tool error": _json(
+        200, lambda said: {"result": {"isError": True, "content": [{"type": "text", "text": said}]}}
     ),
     "network": _network,
     "redirect": lambda _: httpx.Response(
@@ -164,9 +161,6 @@ def test_an_argument_that_is_refused_is_named_and_not_shown(clients):
         assert not leaks(text)
 
 
-# ---- reprs ------------------------------------------------------------------------------------
-
-
 def test_models_do_not_show_travellers():
     traveller = samples.TICKET_PASSENGER | PASSENGER | {"phone": CONTACT["phone"]}
     ticket = samples.TICKET | {
@@ -200,38 +194,22 @@ def test_models_do_not_show_travellers():
     assert Booking.model_validate(booking).tickets[0].passengers[0].first_name == "Canarywoman"
 
 
-def test_settings_and_requests_do_not_show_what_they_carry():
-    settings = Settings(
-        URL,
-        Secret(TOKEN),
-        Secret(ORGANISATION, "organisation_token"),
-        headers={"x-agent": PASSENGER["email"]},
-    )
-    request = Request(
-        "POST", f"{URL}/{TOKEN}", {"Authorization": TOKEN}, PASSENGER["email"].encode()
-    )
-    reply = httpx.Response(200, headers={"set-cookie": TOKEN}, text=PASSENGER["email"])
-    head = Reply(200, ferry_sdk._engine.http.Headers(reply.headers.items()), reply.content)
+def test_settings_requests_and_clients_do_not_show_what_they_carry():
+    secret = Secret(ORGANISATION, "organisation_token")
+    settings = Settings(URL, Secret(TOKEN), secret, headers={"x-agent": PASSENGER["email"]})
+    email = PASSENGER["email"]
+    request = Request("POST", f"{URL}/{TOKEN}", {"Authorization": TOKEN}, email.encode())
+    head = Reply(200, Headers([("set-cookie", TOKEN)]), email.encode())
     things = [
-        settings,
-        request,
-        head,
-        Send(request, settings.timeout),
+        *(settings, settings.token, request, head, Send(request, settings.timeout)),
         Rest.post("booking", body=BOOKING),
-        settings.token,
     ]
+    for kind in (Ferry, AsyncFerry):
+        ferry = kind(TOKEN, base_url=URL, organisation_token=ORGANISATION)
+        things += [ferry, ferry.bookings, ferry._transport, ferry.with_raw_response]
+        things += [vars(one) for one in things[-4:] if hasattr(one, "__dict__")]
     for thing in things:
         assert not leaks(f"{thing!r} {thing}"), type(thing)
-
-
-@each("kind", [Ferry, AsyncFerry])
-def test_clients_and_their_groups_do_not_show_tokens(kind):
-    ferry = kind(TOKEN, base_url=URL, organisation_token=ORGANISATION)
-    for thing in (ferry, ferry.bookings, ferry._transport, ferry.with_raw_response):
-        assert not leaks(f"{thing!r} {vars(thing) if hasattr(thing, '__dict__') else ''}")
-
-
-def test_a_token_is_not_pickled():
     with pytest.raises(TypeError, match="cannot be pickled"):
         pickle.dumps(Settings(URL, Secret(TOKEN)))
 
@@ -245,9 +223,6 @@ def test_a_raw_response_shows_neither_content_nor_headers(clients):
     assert raw.headers["x-echo"] == TOKEN
 
 
-# ---- headers that cannot be broken out of -----------------------------------------------------
-
-
 def test_the_token_of_a_session_cannot_bring_a_header(clients):
     result = {"result": {"protocolVersion": "2025-11-25"}}
     reply = httpx.Response(200, headers={"mcp-session-id": "s\tx"}, json=result)
@@ -255,16 +230,8 @@ def test_the_token_of_a_session_cannot_bring_a_header(clients):
     assert "Mcp-Session-Id" in str(error)
 
 
-# ---- the token stays at home ------------------------------------------------------------------
-
-
 def test_a_client_of_the_callers_own_cannot_put_another_token_in_its_place(clients):
-    seen = []
-
-    def service(request):
-        seen.append(request.headers["authorization"])
-        return httpx.Response(200, json=[])
-
+    service = Exchanges(httpx.Response(200, json=[]))
     kind = httpx.AsyncClient if clients.is_async else httpx.Client
     http_client = kind(
         transport=httpx.MockTransport(service),
@@ -272,7 +239,7 @@ def test_a_client_of_the_callers_own_cannot_put_another_token_in_its_place(clien
         headers={"authorization": "Bearer other"},
     )
     clients(TOKEN, base_url=URL, http_client=http_client).catalogue.ports()
-    assert seen == [f"Bearer {TOKEN}"]
+    assert [one.headers["authorization"] for one in service.requests] == [f"Bearer {TOKEN}"]
 
 
 def test_a_netrc_of_the_machine_is_not_asked(clients, ferry_sandbox, tmp_path, monkeypatch):
@@ -284,18 +251,13 @@ def test_a_netrc_of_the_machine_is_not_asked(clients, ferry_sandbox, tmp_path, m
 
 
 def test_the_token_is_in_one_header_and_nowhere_else(clients):
-    seen = []
-
-    def answer(request):
-        seen.append(request)
-        return httpx.Response(404)
-
-    ferry = client_of(clients, answer, TOKEN, organisation_token=ORGANISATION)
+    service = Exchanges(httpx.Response(404))
+    ferry = client_of(clients, service, TOKEN, organisation_token=ORGANISATION)
     for call in CALLS.values():
         with pytest.raises(FerryError):
             call(ferry)
     encoded = base64.b64encode(TOKEN.encode()).decode()
-    for request in seen:
+    for request in service.requests:
         names = [name for name, value in request.headers.items() if TOKEN in value]
         assert names == ["authorization"]
         text = f"{request.url} {request.content.decode()}"

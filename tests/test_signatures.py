@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     from ferry_sdk._engine.operation import Operation
 
 
-def test_the_stubs_are_what_the_methods_are():
+def test_the_stubs_are_what_the_methods_are_and_the_check_fails_where_one_is_old(
+    tmp_path, monkeypatch
+):
     signatures.main("--check")
-
-
-def test_the_check_fails_where_a_stub_is_old(tmp_path, monkeypatch):
     monkeypatch.setattr(signatures, "FOLDER", tmp_path)
     signatures.main()
     signatures.main("--check")

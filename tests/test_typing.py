@@ -1,8 +1,6 @@
-"""What checkers of code say: of the types a user meets, and of the documents' own Python.
+"""mypy and pyright in strict mode find exact types and report mistakes, in the documents as well.
 
-Types are exact under mypy and pyright in strict mode, and mistakes are reported. A checker reads
-the library and its dependencies for longer than all that is checked here, so it runs once, over
-the documents' blocks and the notebooks as well.
+A checker reads the library for longer than all that is checked here, so it runs once over all.
 """
 
 import json
@@ -42,13 +40,9 @@ CELL_ENDS = "# pyright: reportUnusedExpression=false\n"
 
 def run_checker(*arguments, cwd):
     """What a checker says, whatever it thinks of the files."""
+    command = [sys.executable, "-m", *map(str, arguments)]
     done = subprocess.run(
-        [sys.executable, "-m", *map(str, arguments)],
-        capture_output=True,
-        check=False,
-        cwd=cwd,
-        text=True,
-        timeout=150,
+        command, capture_output=True, check=False, cwd=cwd, text=True, timeout=150
     )
     assert done.returncode in (0, 1), done.stdout + done.stderr
     return done.stdout
@@ -89,21 +83,14 @@ def typed(tmp_path):
     return places
 
 
-def marked():
-    lines = MISTAKES.read_text(encoding="utf-8").splitlines()
-    return {number for number, line in enumerate(lines, 1) if "# MISTAKE" in line}
-
-
-def test_there_are_files_to_check():
-    assert len(GOOD) >= 9
-    assert len(marked()) > 30
-    assert sum(one.read_text(encoding="utf-8").count("assert_type(") for one in GOOD) > 100
-
-
 def check(errors, places):
     """Every mistake is reported, and nothing else."""
+    lines = MISTAKES.read_text(encoding="utf-8").splitlines()
+    marked = {number for number, line in enumerate(lines, 1) if "# MISTAKE" in line}
+    assert len(marked) > 30
+    assert sum(one.read_text(encoding="utf-8").count("assert_type(") for one in GOOD) > 100
     assert place_errors([one for one in errors if one[0] != MISTAKES.name], places) == []
-    assert {line for file, line, _ in errors if file == MISTAKES.name} == marked()
+    assert {line for file, line, _ in errors if file == MISTAKES.name} == marked
 
 
 @LONG
@@ -130,14 +117,10 @@ def test_all_code_has_exactly_the_types_it_says_for_pyright(typed, tmp_path):
 
 
 @LONG
-def test_blocks_have_the_form_that_ruff_gives():
+def test_blocks_have_the_form_that_ruff_gives_and_are_clean_as_a_readers_own_code(tmp_path):
     files = [*PAGES, *MODULES, *NOTEBOOKS]
     said = run_checker("ruff", "format", "--check", "--no-cache", *files, cwd=ROOT)
     assert said.strip() == f"{len(files)} files already formatted"
-
-
-@LONG
-def test_blocks_are_clean_as_a_readers_own_code(tmp_path):
     save(BLOCKS, tmp_path)
     said = run_checker("ruff", "check", *RUFF, "--output-format", "json", ".", cwd=tmp_path)
     errors = [

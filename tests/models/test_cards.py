@@ -32,9 +32,7 @@ from tests.support.trip import found
 PERSONAL = "Zq7-canary"
 PNG = "data:image/png;base64," + base64.b64encode(b"\x89PNG a picture").decode()
 MADE_BY_US = {"a", "b", "div", "img", "span", "table", "tbody", "td", "th", "thead", "tr"}
-ATTRIBUTES = {
-    *("alt", "class", "height", "href", "rel", "src", "style", "tabindex", "target", "width")
-}
+NAMES = ("alt", "class", "height", "href", "rel", "src", "style", "tabindex", "target", "width")
 
 
 class Elements(HTMLParser):
@@ -70,7 +68,7 @@ def parse_html(html):
     found = Elements(html)
     assert found.open == []
     assert set(found.tags) <= MADE_BY_US
-    assert {name for name, _ in found.attributes} <= ATTRIBUTES
+    assert {name for name, _ in found.attributes} <= {*NAMES}
     for name, value in found.attributes:
         if name == "href":
             assert re.match(r"https?://", value)
@@ -132,12 +130,14 @@ def test_any_text_stays_a_text(text):
 
 @given(text=st.text(min_size=1, max_size=60).map(lambda text: f"data:image/png;base64,{text}"))
 def test_only_a_whole_image_becomes_one(text):
-    parse_html(Ticket.model_validate({**samples.TICKET, "qr_code": text})._repr_html_())
+    card(qr_code=text)
 
 
 def test_a_text_can_still_be_read():
     port = Port(code="A", name='L\'Île <Rousse> & "Calvi"', country="FR")
     assert 'L\'Île <Rousse> & "Calvi"' in parse_html(port._repr_html_()).texts
+    half_a_character = Port.model_construct(code="A", name="\ud800", country="X")
+    assert {"A", "?", "X"} <= {*parse_html(half_a_character._repr_html_()).texts}
 
 
 def test_no_text_reverses_or_hides_another():
@@ -151,51 +151,37 @@ def test_no_text_reverses_or_hides_another():
         assert html.count(one) == (5 if one in joiners else 0), ascii(one)
 
 
-def test_half_a_character_does_not_stop_the_rest():
-    port = Port.model_construct(code="A", name="\ud800", country="X")
-    assert {"A", "?", "X"} <= {*parse_html(port._repr_html_()).texts}
+def card(sample=samples.TICKET, model=Ticket, **changes):
+    return parse_html(model.model_validate({**sample, **changes})._repr_html_())
 
 
-class TestTicket:
-    def shown(self, **changes):
-        return parse_html(Ticket.model_validate({**samples.TICKET, **changes})._repr_html_())
-
-    @each("kind", ["png", "svg+xml"])
-    def test_the_qr_code_is_an_image(self, kind):
-        uri = PNG.replace("png", kind)
-        assert ("src", uri) in self.shown(qr_code=uri).attributes
-
-    @each(
-        "code",
-        ["", "https://evil.example/pixel.png", PNG.replace("png", "gif"), PNG + "A" * 300000],
+def test_a_ticket_shows_its_crossing_and_only_qr_codes_that_are_images_and_links_to_the_web():
+    texts = card().texts
+    assert {"Marseille", "Tunis", "2026-07-13 20:20+02:00", "21 h 00 min"} <= {*texts}
+    for uri in (PNG, PNG.replace("png", "svg+xml")):
+        assert ("src", uri) in card(qr_code=uri).attributes
+    no_images = (
+        "",
+        "https://evil.example/pixel.png",
+        PNG.replace("png", "gif"),
+        PNG + "A" * 300000,
     )
-    def test_what_is_no_such_image_is_none(self, code):
-        assert "img" not in self.shown(qr_code=code).tags
-
-    @each(("url", "linked"), [("https://a.example/v.pdf", True), ("ftp://a", False)])
-    def test_a_link_leads_to_the_web_only(self, url, linked):
-        assert (("href", url) in self.shown(pdf_url=url).attributes) is linked
-
-    def test_no_traveller_is_named(self):
-        personal = dict.fromkeys(samples.TICKET_PASSENGER, PERSONAL)
-        html = Ticket.model_validate(
-            {**samples.TICKET, "passengers": [personal], "seen_never_before": PERSONAL}
-        )._repr_html_()
-        assert PERSONAL not in html
-
-    def test_it_tells_the_crossing(self):
-        texts = self.shown().texts
-        assert {"Marseille", "Tunis", "2026-07-13 20:20+02:00", "21 h 00 min"} <= {*texts}
+    for code in no_images:
+        assert "img" not in card(qr_code=code).tags, code[:40]
+    for url, linked in (("https://a.example/v.pdf", True), ("ftp://a", False)):
+        assert (("href", url) in card(pdf_url=url).attributes) is linked
 
 
 def test_no_card_says_more_than_the_repr():
-    for model, wire in WIRES.items():
-        extended = {**wire, "seen_never_before": PERSONAL}
-        assert PERSONAL not in model.model_validate(extended)._repr_html_()
+    shown = [
+        model.model_validate({**wire, "seen_never_before": PERSONAL})._repr_html_()
+        for model, wire in WIRES.items()
+    ]
+    personal = dict.fromkeys(samples.TICKET_PASSENGER, PERSONAL)
+    shown += card(passengers=[personal]).texts
     received = {"amount": 5, "currency": "Eur", "from_label": PERSONAL}
-    pricing = {**samples.BOOKING["pricing"], "received": received}
-    booking = Booking.model_validate({**samples.BOOKING, "pricing": pricing})
-    assert PERSONAL not in booking._repr_html_()
+    shown += card(samples.BOOKING, Booking, pricing=samples.PRICING | {"received": received}).texts
+    assert not [one for one in shown if PERSONAL in one]
 
 
 def test_a_booking_tells_its_stage_and_what_to_do_next():
@@ -222,37 +208,26 @@ def test_a_cancellation_tells_its_amounts_and_those_of_its_preview():
     assert not [text for text in texts if "Decimal" in text]
 
 
-def test_a_sailing_tells_its_tariffs_and_places():
-    texts = parse_html(Availability.model_validate(samples.AVAILABILITY)._repr_html_()).texts
+def test_a_sailing_tells_its_tariffs_and_places_and_in_a_list_its_cheapest_ticket():
+    texts = card(samples.AVAILABILITY, Availability).texts
     assert {"Marseille → Tunis", "148.18 EUR", "only as a round trip", "Inside cabin"} <= {*texts}
+    dear = {**samples.TARIFF, "roundtrip_locked": False, "amount": 99.5}
+    wire = {**samples.AVAILABILITY, "tariffs": [dear, {**samples.TARIFF, "amount": 10}]}
+    texts = parse_html(Records([Availability.model_validate(wire)])._repr_html_()).texts
+    assert "99.50 EUR" in texts
+    assert "10.00 EUR" not in texts
 
 
-class TestTable:
-    ports = tuple(Port(code=f"P{n}", name=f"Port {n}", country="X") for n in range(40))
-
-    def test_long_ones_are_cut(self):
-        texts = parse_html(Records(self.ports)._repr_html_()).texts
-        assert "Port 29" in texts
-        assert "Port 30" not in texts
-        assert "10 more of 40." in texts
-
-    def test_what_is_lost_is_said(self):
-        lost = [Unreadable(1, "code", "missing", {"name": PERSONAL})]
-        html = Records(self.ports[:2], lost)._repr_html_()
-        assert "1 could not be read; see .unreadable." in parse_html(html).texts
-        assert PERSONAL not in html
-
-    def test_none_at_all_is_said_and_no_record_keeps_its_repr(self):
-        assert "No records." in parse_html(Records()._repr_html_()).texts
-        assert Records(["x"])._repr_html_() is None
-
-    def test_sailings_show_their_cheapest_ticket(self):
-        dear, cheap = {**samples.TARIFF, "roundtrip_locked": False}, {**samples.TARIFF}
-        dear["amount"], cheap["amount"] = 99.5, 10
-        wire = {**samples.AVAILABILITY, "tariffs": [dear, cheap]}
-        texts = parse_html(Records([Availability.model_validate(wire)])._repr_html_()).texts
-        assert "99.50 EUR" in texts
-        assert "10.00 EUR" not in texts
+def test_a_table_cuts_a_long_list_and_says_what_is_lost():
+    ports = [Port(code=f"P{n}", name=f"Port {n}", country="X") for n in range(40)]
+    texts = parse_html(Records(ports)._repr_html_()).texts
+    assert {"Port 29", "10 more of 40."} <= {*texts}
+    assert "Port 30" not in texts
+    html = Records(ports[:2], [Unreadable(1, "code", "missing", {"name": PERSONAL})])._repr_html_()
+    assert "1 could not be read; see .unreadable." in parse_html(html).texts
+    assert PERSONAL not in html
+    assert "No records." in parse_html(Records()._repr_html_()).texts
+    assert Records(["x"])._repr_html_() is None
 
 
 # Reprs

@@ -10,7 +10,6 @@ from ferry_sdk import Availability, InvalidInputError, Port, Records, ScheduledD
 from tests.support import samples
 from tests.support.processes import run
 from tests.support.summer import search, stopped
-from tests.support.tables import each
 
 SOLD_ALONE = {**samples.TARIFF, "roundtrip_locked": False}
 PRESALE = {**SOLD_ALONE, "id": "tar-2", "type": "Presale", "amount": 9.5}
@@ -51,26 +50,20 @@ def test_a_moment_is_in_utc_and_on_the_clock_of_the_port():
     assert row["depart_local"] == pd.Timestamp("2026-07-13T20:20:00")
     assert row["arrive_local"] == pd.Timestamp("2026-07-14T16:20:00")
     assert row["travel_time"] == timedelta(hours=21)
-
-
-def test_moments_of_many_offsets_make_one_column():
-    moments = [
-        "2026-07-13T20:20:00+02:00",
-        "9999-12-31T23:59:59-12:00",
-        "0001-01-01T00:00:00+14:00",
-    ]
-    frame = Records([sailing(depart_at=moment) for moment in moments[:2]]).to_frame()
-    assert str(frame["depart_at"].dtype) == "datetime64[us, UTC]"
+    moments = ["2026-07-13T20:20+02:00", "9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+14:00"]
     departures = [ScheduledDeparture.model_validate({"depart_at": one}) for one in moments]
-    assert str(Records(departures).to_frame()["depart_at"].dtype) == "datetime64[us, UTC]"
+    for records in ([sailing(depart_at=one) for one in moments[:2]], departures):
+        assert str(Records(records).to_frame()["depart_at"].dtype) == "datetime64[us, UTC]"
 
 
-def test_money_stays_exact_unless_told_otherwise():
-    records = Records([sailing()])
-    assert records.to_frame()["lowest_amount"][0] == Decimal("148.18")
-    floats = records.to_frame(money="float")["lowest_amount"]
-    assert str(floats.dtype) == "float64"
-    assert floats[0] == pytest.approx(148.18)
+def test_money_stays_exact_unless_told_otherwise_and_is_absent_without_a_ticket():
+    records = Records([sailing(tariffs=[PRESALE]), sailing()])
+    assert records.to_frame()["lowest_amount"][1] == Decimal("148.18")
+    frame = records.to_frame(money="float")
+    assert str(frame["lowest_amount"].dtype) == "float64"
+    assert frame["lowest_amount"][1] == pytest.approx(148.18)
+    assert frame["lowest_amount"].isna().tolist() == [True, False]
+    assert frame["lowest_currency"].isna().tolist() == [True, False]
 
 
 def test_a_row_a_tariff():
@@ -82,28 +75,17 @@ def test_a_row_a_tariff():
     assert str(frame["tariff_roundtrip_locked"].dtype) == "bool"
 
 
-def test_a_sailing_without_a_ticket_has_no_lowest_amount():
-    frame = Records([sailing(tariffs=[PRESALE]), sailing()]).to_frame(money="float")
-    assert frame["lowest_amount"].isna().tolist() == [True, False]
-    assert frame["lowest_currency"].isna().tolist() == [True, False]
-
-
-@each(
-    ("values", "options", "words"),
-    [
+def test_what_makes_no_frame_is_refused_and_not_left_out():
+    port = Port(code="A", name="A", country="X")
+    for values, options, words in (
         (["text"], {}, "records: "),
         ([sailing(), timedelta(1)], {}, "records: "),
-        ([Port(code="A", name="A", country="X")], {"by": "tariff"}, "by: .* have no tariffs"),
+        ([port], {"by": "tariff"}, "by: .* have no tariffs"),
         ([], {"by": "sailing"}, r"by: expected \w+ or \w+"),
         *(([], {"money": kind}, r"money: expected \w+ or \w+") for kind in ("Float", None)),
-    ],
-)
-def test_what_makes_no_frame_is_refused_and_not_left_out(values, options, words):
-    with pytest.raises(InvalidInputError, match=f"^{words}"):
-        Records(values).to_frame(**options)
-
-
-def test_no_records_make_an_empty_frame():
+    ):
+        with pytest.raises(InvalidInputError, match=f"^{words}"):
+            Records(values).to_frame(**options)
     assert Records().to_frame().empty
     assert Records().to_frame(by="tariff").empty
 
@@ -121,21 +103,16 @@ def test_a_field_that_may_be_absent():
 
 def test_every_catalogue_makes_a_frame(ferry, ferry_sandbox):
     stopped(ferry_sandbox)
-    lists = [
-        ferry.catalogue.ports(),
-        ferry.catalogue.journeys(),
-        ferry.catalogue.vehicle_brands(),
-        ferry.catalogue.vehicle_types(),
-        ferry.mcp.ports(),
-        ferry.mcp.companies(),
-        ferry.mcp.countries(),
-        ferry.mcp.vehicle_data(),
-        ferry.mcp.departures(),
-        ferry.availability.search(**search(back=True)),
-    ]
-    for records in lists:
-        assert len(records.to_frame()) == len(records) > 0
-    assert str(lists[4].to_frame()["latitude"].dtype) == "float64"
+    for group, names in (
+        (ferry.catalogue, ("ports", "journeys", "vehicle_brands", "vehicle_types")),
+        (ferry.mcp, ("ports", "companies", "countries", "vehicle_data", "departures")),
+    ):
+        for name in names:
+            records = getattr(group, name)()
+            assert len(records.to_frame()) == len(records) > 0, name
+    assert str(ferry.mcp.ports().to_frame()["latitude"].dtype) == "float64"
+    found = ferry.availability.search(**search(back=True))
+    assert len(found.to_frame()) == len(found) > 0
 
 
 def test_without_pandas_a_card_is_shown_and_a_frame_names_its_extra():

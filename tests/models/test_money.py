@@ -1,7 +1,5 @@
 """Amounts have the decimals of their currency wherever people read them."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
 
@@ -26,18 +24,12 @@ def fee_of(refund, currency):
 @each(
     ("amount", "currency", "text"),
     [
-        ("155.1", "EUR", "155.10"),
-        ("0.0", "EUR", "0.00"),
-        ("82.125", "EUR", "82.125"),
-        ("1200.0", "JPY", "1200"),
-        ("3.5", "KWD", "3.500"),
-        ("40", "TND", "40.000"),
+        *(("155.1", "EUR", "155.10"), ("0.0", "EUR", "0.00"), ("82.125", "EUR", "82.125")),
+        *(("1200.0", "JPY", "1200"), ("3.5", "KWD", "3.500"), ("40", "TND", "40.000")),
         ("7.25", "XXX", "7.25"),
     ],
 )
-def test_a_card_a_document_and_an_error_show_the_same_digits(
-    amount: str, currency: str, text: str
-) -> None:
+def test_a_card_a_document_and_an_error_show_the_same_digits(amount, currency, text):
     booking, refund = created(amount, currency), Decimal(amount)
     assert str(booking.total_price) == amount
     assert booking.model_dump()["total_price"] == Decimal(text)
@@ -49,15 +41,11 @@ def test_a_card_a_document_and_an_error_show_the_same_digits(
     for expected, found in ((Decimal(1), refund), (refund, Decimal(1))):
         error = PriceChangedError(expected=expected, found=found, currency=currency)
         assert f" {text} {currency}" in str(error)
-    refused = PenaltyExceededError(
-        limit=None, penalty=Decimal(0), min_refund=refund, currency=currency
-    )
+    limits = {"limit": None, "penalty": Decimal(0), "min_refund": refund}
+    refused = PenaltyExceededError(**limits, currency=currency)
     assert f"an unknown amount, expected at least {text} {currency}" in str(refused)
-
-
-def test_an_amount_with_more_digits_than_a_line_is_whole_in_json():
-    amount = "7" * 60 + ".5"
-    assert created(amount, "EUR").model_dump(mode="json")["total_price"] == amount
+    digits = "7" * 60 + ".5"  # more than a line has
+    assert created(digits, "EUR").model_dump(mode="json")["total_price"] == digits
 
 
 @each(("currency", "text"), [("EUR", "82.50"), ("KWD", "82.500"), (None, "82.50"), ("CLP", "82.5")])

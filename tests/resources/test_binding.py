@@ -14,22 +14,12 @@ from ferry_sdk import AsyncFerry, Ferry, InvalidInputError, Port, RawResponse, R
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk.client import transport_of
-from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.base import Resource, bind, method
-from ferry_sdk.resources.bookings import BookingsGroup
-from ferry_sdk.resources.catalogue import CatalogueGroup
 from ferry_sdk.resources.groups import Resources
-from ferry_sdk.resources.mcp import McpGroup
 from ferry_sdk.resources.tickets import TicketsGroup
+from tests.support.operations import GROUPS
 from tests.support.tables import each
 
-GROUPS = {
-    "availability": AvailabilityGroup,
-    "bookings": BookingsGroup,
-    "catalogue": CatalogueGroup,
-    "mcp": McpGroup,
-    "tickets": TicketsGroup,
-}
 METHODS = [
     (group, name)
     for group, kind in GROUPS.items()
@@ -91,25 +81,19 @@ def test_access_on_the_class_makes_an_operation_and_no_call():
     assert operation.safety is SAFETY["tickets.get"]
 
 
-def test_hints_are_the_types_themselves(sync_client):
-    assert typing.get_type_hints(sync_client.tickets.get)["return"] is Ticket
-    assert typing.get_type_hints(sync_client.catalogue.ports)["return"] == Records[Port]
-    raw = sync_client.with_raw_response.tickets.get
-    assert typing.get_type_hints(raw)["return"] == RawResponse[Ticket]
-    assert inspect.signature(raw).return_annotation == "RawResponse[Ticket]"
-
-
-def test_a_wrong_argument_is_told_by_its_name(sync_client):
-    with pytest.raises(TypeError, match=r"get\(\) got an unexpected keyword argument 'id'"):
-        sync_client.tickets.get(id="t1")
-    with pytest.raises(TypeError, match="missing 1 required positional argument"):
-        sync_client.tickets.get()
-
-
-def test_the_groups_are_made_once(sync_client):
-    assert sync_client.tickets is sync_client.tickets
-    assert sync_client.with_raw_response.tickets is sync_client.with_raw_response.tickets
+def test_groups_are_made_once_with_the_types_themselves_and_tell_a_wrong_argument(sync_client):
+    raw, tickets = sync_client.with_raw_response, sync_client.tickets
+    assert tickets is sync_client.tickets
+    assert raw.tickets is sync_client.with_raw_response.tickets
     assert isinstance(sync_client, Resources)
+    assert typing.get_type_hints(tickets.get)["return"] is Ticket
+    assert typing.get_type_hints(sync_client.catalogue.ports)["return"] == Records[Port]
+    assert typing.get_type_hints(raw.tickets.get)["return"] == RawResponse[Ticket]
+    assert inspect.signature(raw.tickets.get).return_annotation == "RawResponse[Ticket]"
+    with pytest.raises(TypeError, match=r"get\(\) got an unexpected keyword argument 'id'"):
+        tickets.get(id="t1")
+    with pytest.raises(TypeError, match="missing 1 required positional argument"):
+        tickets.get()
 
 
 def test_calls_are_gathered_and_one_that_is_not_awaited_makes_no_request(

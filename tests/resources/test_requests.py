@@ -30,6 +30,9 @@ def test_a_path_of_the_service_gives_its_json(both, ferry_sandbox):
     assert both.tickets.get(confirmed["ticket_id"])
     ferry_sandbox.faults.add("server_error", "catalogue.ports", times=2)
     assert both.request("GET", "api/port") == ports
+    # The reply to HEAD has no body, whatever its length says.
+    assert both.request("HEAD", "api/port") is None
+    caught(NotFoundError, both.request, "HEAD", "api/nothing")
     caught(NotFoundError, both.request, "GET", "api/nothing")
 
 
@@ -44,11 +47,8 @@ def test_a_write_is_sent_once_on_record_and_its_outcome_may_be_unknown(
         error = caught(OutcomeUnknownError, ferry.request, "POST", "api/booking/confirm", json=body)
         assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
         (entry,) = (one for one in journal.entries() if one.operation == "request")
-        assert (entry.state, entry.method, entry.path) == (
-            "unknown",
-            "POST",
-            "/api/booking/confirm",
-        )
+        assert (entry.state, entry.method) == ("unknown", "POST")
+        assert entry.path == "/api/booking/confirm"
         assert error.entry_id == entry.id
         caught(UnresolvedWriteError, ferry.request, "POST", "/api/booking/confirm", json=body)
         caught(OutcomeUnknownError, ferry.recover, error)
@@ -93,26 +93,24 @@ def test_what_is_sent_is_what_was_given(clients):
     assert not empty.requests[0].content
 
 
-def test_the_reply_to_head_has_no_body_whatever_its_length_says(both):
-    assert both.request("HEAD", "api/port") is None
-    caught(NotFoundError, both.request, "HEAD", "api/nothing")
-    assert both.request("GET", "api/port")
-
-
 def test_a_path_cannot_leave_the_origin(clients):
     service = Exchanges(DONE)
     ferry = client_of(clients, service)
     for path in (
         *("", "/", "//evil.example/x", "///x", "https://evil.example/x", "HTTP:x", "javascript:x"),
+        *("\\\\evil.example", "/\\evil.example", "api\\..\\x", "../x", "api/../../x"),
         *(
-            "\\\\evil.example",
-            "/\\evil.example",
-            "api\\..\\x",
-            "../x",
-            "api/../../x",
             "api/%2e%2E/x",
+            "api/./x",
+            ".",
+            "api/x?y=1",
+            "api/x#y",
+            "api/\r\nx",
+            "api/\x00",
+            "api/\ud800",
+            5,
+            None,
         ),
-        *("api/./x", ".", "api/x?y=1", "api/x#y", "api/\r\nx", "api/\x00", "api/\ud800", 5, None),
         *("@evil.example:80/../..", ".%2e"),
     ):
         assert caught(InvalidInputError, ferry.request, "GET", path).field == "path", path

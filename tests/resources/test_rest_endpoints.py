@@ -23,6 +23,7 @@ from ferry_sdk.models import Model
 from ferry_sdk.resources.tickets import TicketsGroup
 from ferry_sdk.sandbox.network.network import journey_id
 from ferry_sdk.sandbox.operations import ENDPOINTS
+from tests.support.samples import TICKET_PASSENGER
 from tests.support.summer import CAR, NOW, TRAVELLER, booked, chosen, ids_of, search, ticket_of
 from tests.support.tables import each
 from tests.support.wire import recorded
@@ -30,21 +31,11 @@ from tests.support.wire import recorded
 pytestmark = pytest.mark.usefixtures("summer")
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 OUT = journey_id("ITGOA", "ITPMO")
-MONDAYS = {
-    "line": ("CTN", "FRMRS", "TNLGN"),
-    "back": True,
-    "out_at": "2026-07-13",
-    "ret_at": "2026-07-20",
+MONDAYS = {"line": ("CTN", "FRMRS", "TNLGN"), "out_at": "2026-07-13", "ret_at": "2026-07-20"}
+DOCUMENT = {name: value for name, value in TICKET_PASSENGER.items() if "_name" not in name} | {
+    "nationality": "GR"
 }
-DOCUMENT = {
-    "birth_date": "1992-02-29",
-    "nationality": "GR",
-    "doc_type": "Passport",
-    "doc_number": "AB1234567",
-    "doc_expiration": "2031-12-31",
-}
-
-
+VEHICLE = {"code": "CAR", "vehicule_code": CAR, "brand": "Abarth", "model": "595"}
 STATUSES = {
     ("POST", "/api/availability"): 200,
     ("POST", "/api/booking"): 201,
@@ -67,19 +58,15 @@ STATUSES = {
 
 def every_endpoint(ferry):
     """Call every endpoint, with two bookings."""
-    ferry.catalogue.ports()
-    ferry.catalogue.journeys()
+    for name in ("ports", "journeys", "vehicle_brands", "vehicle_types"):
+        getattr(ferry.catalogue, name)()
     ferry.catalogue.departures("GNV")
-    ferry.catalogue.vehicle_brands()
-    ferry.catalogue.vehicle_types()
     first = booked(ferry)
     ticket_id = ferry.bookings.get(first.booking_id).tickets[0].id
     ferry.tickets.mark_paid(ticket_id, external_payment_ref="pi_1")
     ferry.bookings.confirm(first.booking_id)
-    ferry.tickets.get(ticket_id)
-    ferry.tickets.pdf(ticket_id)
-    ferry.tickets.cancel_fee(ticket_id)
-    ferry.tickets.cancel(ticket_id)
+    for name in ("get", "pdf", "cancel_fee", "cancel"):
+        getattr(ferry.tickets, name)(ticket_id)
     ferry.bookings.cancel(booked(ferry).booking_id)
 
 
@@ -96,13 +83,16 @@ def test_every_endpoint_is_asked_by_its_method_and_path_and_keeps_the_convention
         headers = request.headers
         paying = path.endswith("/mark-paid")
         token = ferry_sandbox.organisation_token if paying else ferry_sandbox.token
-        assert headers["authorization"] == f"Bearer {token}"
-        assert headers["accept"] == "application/json"
-        assert headers["accept-encoding"] == "gzip"
-        assert headers["user-agent"] == f"ferry_sdk/{__version__}"
-        assert headers["accept-language"] == "fr"
-        assert headers["x-client-version"] == "3"
-        assert headers["x-shop"] == "9"
+        expected = {
+            "authorization": f"Bearer {token}",
+            "accept": "application/json",
+            "accept-encoding": "gzip",
+            "accept-language": "fr",
+            "user-agent": f"ferry_sdk/{__version__}",
+            "x-client-version": "3",
+            "x-shop": "9",
+        }
+        assert {name: headers[name] for name in expected} == expected
         assert headers.get("content-type") == ("application/json" if request.content else None)
         assert request.method == "POST" or not request.content
         correlation_id = headers["x-client-correlation-id"]
@@ -132,12 +122,10 @@ def parts(record):
 
 
 def test_every_field_of_the_interface_is_answered_and_read(both):
-    found = both.availability.search(**search(**MONDAYS, vehicle={"code": CAR}))
+    found = both.availability.search(**search(**MONDAYS, back=True, vehicle={"code": CAR}))
     assert found.unreadable == ()
     made = both.bookings.create(
-        availabilities=chosen(found),
-        passengers=[{**TRAVELLER, **DOCUMENT}],
-        vehicle={"code": "CAR", "vehicule_code": CAR, "brand": "Abarth", "model": "595"},
+        availabilities=chosen(found), passengers=[{**TRAVELLER, **DOCUMENT}], vehicle=VEHICLE
     )
     waiting = both.bookings.get(made.booking_id)
     confirmed = both.bookings.confirm(made.booking_id)
@@ -179,17 +167,13 @@ def test_a_search_one_way_sends_what_is_required_and_nothing_else(wired_client):
 
 def test_a_search_of_a_round_trip_with_a_car_for_a_family_sends_everything(wired_client):
     ferry, wire = wired_client
-    trip = search(
-        back=True,
-        out_is_open=False,
-        ret_time="06:30",
-        passengers=[
-            {"type": "Infant", "gender": "M", "age": 1, "order": 3},
-            {"type": "Child", "gender": "F", "age": 8},
-            {"type": "Adult", "gender": "Male", "age": 40, "order": 1},
-        ],
-        vehicle={"code": CAR},
-    )
+    family = [
+        {"type": "Infant", "gender": "M", "age": 1, "order": 3},
+        {"type": "Child", "gender": "F", "age": 8},
+        {"type": "Adult", "gender": "Male", "age": 40, "order": 1},
+    ]
+    more = {"out_is_open": False, "ret_time": "06:30", "vehicle": {"code": CAR}}
+    trip = search(back=True, passengers=family, **more)
     found = ferry.availability.search(**trip)
     assert wire.body == {
         "request": {name: trip[name] for name in trip if name not in {"passengers", "vehicle"}}
@@ -231,29 +215,12 @@ def test_the_least_of_a_booking_and_its_confirmation(wired_client):
 def test_everything_of_a_booking(wired_client):
     ferry, wire = wired_client
     selections = chosen(ferry.availability.search(**search(back=True, vehicle={"code": CAR})))
-    zoe = {
-        "type": "Adult",
-        "first_name": "Zoë",
-        "last_name": "Παπαδοπούλου",
-        "age": 34,
-        **DOCUMENT,
-        "email": "zoe@example.org",
-    }
+    zoe = TRAVELLER | {"first_name": "Zoë", "last_name": "Παπαδοπούλου", "age": 34} | DOCUMENT
+    zoe["email"] = email = "zoe@example.org"
     more = {
         "reservation_type": "TICKET",
-        "vehicle": {
-            "code": "CAR",
-            "vehicule_code": CAR,
-            "brand": "Abarth",
-            "model": "595",
-            "identification": "AB-123-CD",
-        },
-        "contact": {
-            "name": "Zoë",
-            "email": "zoe@example.org",
-            "prefix": "+30",
-            "phone": "2101234567",
-        },
+        "vehicle": VEHICLE | {"identification": "AB-123-CD"},
+        "contact": {"name": "Zoë", "email": email, "prefix": "+30", "phone": "2101234567"},
     }
     said = {"gender": "Female", "nationality": "gr", "birth_date": date(1992, 2, 29)}
     ferry.bookings.create(availabilities=selections, passengers=[{**zoe, **said}], **more)
@@ -265,52 +232,41 @@ def test_everything_of_a_booking(wired_client):
     assert "Παπαδοπούλου".encode() in wire.last.content
 
 
-def test_a_booking_is_cancelled_with_or_without_its_reference(wired_client):
+@each("with_reference", [True, False])
+def test_a_booking_or_a_ticket_is_cancelled_with_or_without_its_reference(
+    wired_client, with_reference
+):
     ferry, wire = wired_client
-    for with_reference in (True, False):
-        made = booked(ferry)
-        ferry.bookings.confirm(made.booking_id)
-        fee = ferry.bookings.cancel_fee(made.booking_id)
-        assert wire.body == {"id": made.booking_id}
-        sent = {"booking_id": made.booking_id}
-        if with_reference:
-            sent["booking_reference"] = made.booking_reference
-        done = ferry.bookings.cancel(**sent)
-        assert wire.body == sent
-        assert (done.booking_id, done.status) == (made.booking_id, "cancelled")
-        assert done.refund_amount == fee.refund_amount
-        booking = ferry.bookings.get(made.booking_id)
-        assert booking.stage is Stage.VOIDED
-        assert booking.next_actions() == ()
+    made = booked(ferry)
+    ferry.bookings.confirm(made.booking_id)
+    fee = ferry.bookings.cancel_fee(made.booking_id)
+    assert wire.body == {"id": made.booking_id}
+    more = {"booking_reference": made.booking_reference} if with_reference else {}
+    done = ferry.bookings.cancel(made.booking_id, **more)
+    assert wire.body == {"booking_id": made.booking_id} | more
+    assert (done.booking_id, done.status) == (made.booking_id, "cancelled")
+    assert done.refund_amount == fee.refund_amount
+    booking = ferry.bookings.get(made.booking_id)
+    assert (booking.stage, booking.next_actions()) == (Stage.VOIDED, ())
 
-
-def test_a_ticket_is_cancelled_with_or_without_its_number_for_the_fee_of_its_booking(wired_client):
-    ferry, wire = wired_client
-    for with_number in (True, False):
-        booking_id = booked(ferry).booking_id
-        ticket = ferry.tickets.get(ferry.bookings.confirm(booking_id).ticket_id)
-        fee = ferry.tickets.cancel_fee(ticket.id)
-        assert fee == ferry.bookings.cancel_fee(booking_id)
-        assert type(fee.penalty_amount) is type(fee.refund_amount) is Decimal
-        assert (fee.currency, fee.ticket_status) == ("EUR", "Issued")
-        number = ticket.ticket_number if with_number else None
-        done = ferry.tickets.cancel(ticket.id, ticket_number=number)
-        sent = {"ticket_id": ticket.id}
-        if with_number:
-            sent["ticket_number"] = ticket.ticket_number
-        assert wire.body == sent
-        assert (done.ticket_id, done.status) == (ticket.id, "cancelled")
-        assert done.read_back is False
-        assert ferry.tickets.get(ticket.id).status is TicketStatus.CANCELED
+    booking_id = booked(ferry).booking_id
+    ticket = ferry.tickets.get(ferry.bookings.confirm(booking_id).ticket_id)
+    fee = ferry.tickets.cancel_fee(ticket.id)
+    assert fee == ferry.bookings.cancel_fee(booking_id)
+    assert type(fee.penalty_amount) is type(fee.refund_amount) is Decimal
+    assert (fee.currency, fee.ticket_status) == ("EUR", "Issued")
+    more = {"ticket_number": ticket.ticket_number} if with_reference else {}
+    done = ferry.tickets.cancel(ticket.id, **more)
+    assert wire.body == {"ticket_id": ticket.id} | more
+    assert (done.ticket_id, done.status, done.read_back) == (ticket.id, "cancelled", False)
+    assert ferry.tickets.get(ticket.id).status is TicketStatus.CANCELED
 
 
 def test_the_voucher_has_an_address_once_it_is_there(both, ferry_sandbox):
     ticket = ticket_of(both)
-    before = both.tickets.pdf(ticket.id)
-    assert before.url is None
+    assert both.tickets.pdf(ticket.id).url is None
     ferry_sandbox.clock.advance(timedelta(minutes=11))
     url = both.tickets.pdf(ticket.id).url
-    assert url is not None
     assert url.startswith(f"{ferry_sandbox.base_url}/voucher/{ticket.id}/")
     assert both.tickets.get(ticket.id).pdf_url == url
 
@@ -319,14 +275,9 @@ def test_a_payment_carries_what_was_said(wired_client):
     ferry, wire = wired_client
     ticket_id = ferry.bookings.get(booked(ferry).booking_id).tickets[0].id
     paid_at = datetime(2026, 5, 1, 11, 30, tzinfo=timezone(timedelta(hours=2)))
-    done = ferry.tickets.mark_paid(
-        ticket_id, external_payment_ref="pi_3Nx", psp="Stripe", paid_at=paid_at
-    )
-    assert wire.body == {
-        "external_payment_ref": "pi_3Nx",
-        "psp": "Stripe",
-        "paid_at": "2026-05-01T11:30:00+02:00",
-    }
+    said = {"external_payment_ref": "pi_3Nx", "psp": "Stripe"}
+    done = ferry.tickets.mark_paid(ticket_id, **said, paid_at=paid_at)
+    assert wire.body == said | {"paid_at": "2026-05-01T11:30:00+02:00"}
     assert (done.ticket_id, done.payment_status) == (ticket_id, PaymentStatus.PAID)
     assert done.read_back is False
 
@@ -355,42 +306,27 @@ def test_departures_of_a_provider_or_of_some_journeys(wired_client):
     assert all(re.fullmatch(r"\d\d:\d\d", one) for one in only.departure_times)
 
 
-@each(
-    ("ticket_id", "segment"),
-    [
-        ("a/b", "a%2Fb"),
-        ("../ports", "..%2Fports"),
-        ("a?b=c", "a%3Fb%3Dc"),
-        ("a#b", "a%23b"),
-        ("%2e%2e", "%252e%252e"),
-        ("a%2fb", "a%252fb"),
-        ("a b", "a%20b"),
-        ("a\\b;c", "a%5Cb%3Bc"),
-        ("é☃", "%C3%A9%E2%98%83"),
+def test_odd_characters_of_an_id_stay_inside_one_segment():
+    for ticket_id, segment in (
+        *(("a/b", "a%2Fb"), ("../ports", "..%2Fports"), ("a?b=c", "a%3Fb%3Dc"), ("a#b", "a%23b")),
+        *(("%2e%2e", "%252e%252e"), ("a%2fb", "a%252fb"), ("a b", "a%20b"), ("...", "...")),
+        *(("a\\b;c", "a%5Cb%3Bc"), ("é☃", "%C3%A9%E2%98%83"), ("~a-b_c.d", "~a-b_c.d")),
         ("a\r\nX-Evil: 1", "a%0D%0AX-Evil%3A%201"),
-        ("...", "..."),
-        ("~a-b_c.d", "~a-b_c.d"),
-    ],
-)
-def test_odd_characters_of_an_id_stay_inside_one_segment(ticket_id, segment):
-    assert TicketsGroup.get(None, ticket_id).call.path == f"ticket/{segment}"
+    ):
+        assert TicketsGroup.get(None, ticket_id).call.path == f"ticket/{segment}"
 
 
 def test_an_unknown_id_is_named_as_the_argument(both, tmp_path):
-    bookings, tickets = both.bookings, both.tickets
-    for field, call, more in (
-        ("ticket_id", tickets.get, {}),
-        ("ticket_id", tickets.pdf, {}),
-        ("ticket_id", tickets.wait_pdf, {"deadline": 5}),
-        ("ticket_id", tickets.save_pdf, {"path": tmp_path / "ticket.pdf"}),
-        ("ticket_id", tickets.read_pdf, {}),
-        ("ticket_id", tickets.mark_paid, {"external_payment_ref": "pi_1"}),
-        ("ticket_id", tickets.cancel, {}),
-        ("booking_id", bookings.get, {}),
-        ("booking_id", bookings.wait, {"until": "ticketed", "deadline": 5}),
-        ("booking_id", bookings.confirm, {"expect_total": 1, "currency": "EUR"}),
-        ("booking_id", bookings.cancel, {}),
+    for field, group, calls in (
+        ("ticket_id", both.tickets, {"get": {}, "pdf": {}, "read_pdf": {}, "cancel": {}}),
+        ("ticket_id", both.tickets, {"mark_paid": {"external_payment_ref": "pi_1"}}),
+        ("ticket_id", both.tickets, {"wait_pdf": {"deadline": 5}}),
+        ("ticket_id", both.tickets, {"save_pdf": {"path": tmp_path / "ticket.pdf"}}),
+        ("booking_id", both.bookings, {"get": {}, "cancel": {}}),
+        ("booking_id", both.bookings, {"wait": {"until": "ticketed", "deadline": 5}}),
+        ("booking_id", both.bookings, {"confirm": {"expect_total": 1, "currency": "EUR"}}),
     ):
-        with pytest.raises(APIError) as refused:
-            call("none", **more)
-        assert refused.value.field == field, call
+        for name, more in calls.items():
+            with pytest.raises(APIError) as refused:
+                getattr(group, name)("none", **more)
+            assert refused.value.field == field, name

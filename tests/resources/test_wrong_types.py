@@ -103,8 +103,7 @@ OF_VIEWS = {
     "read_only": NO_FLAGS,
     "extra_headers": (
         *(None, *NO_HEADERS),
-        *({name: "x"} for name in SET_BY_OTHERS),
-        *({name.upper(): "x"} for name in SET_BY_OTHERS),
+        *({case(name): "x"} for name in SET_BY_OTHERS for case in (str, str.upper)),
     ),
 }
 
@@ -114,34 +113,32 @@ NO_LISTS = (None, 7, "text", {}, object())
 NO_MODELS = (7, "text", [], object())
 NO_MONEY = (1.5, True, "much", [], object())
 NO_CURRENCIES = (7, True, "", "EU", "EURO", "€", b"EUR", ["EUR"], object())
-OF_CANCELLATIONS = {
-    **dict.fromkeys(("max_penalty", "min_refund"), NO_MONEY),
-    "currency": NO_CURRENCIES,
-}
+OF_CANCELLATIONS = {"max_penalty": NO_MONEY, "min_refund": NO_MONEY, "currency": NO_CURRENCIES}
 OF_SEARCHES = {
-    **dict.fromkeys(("company", "depart_code", "arrive_code", "out_journey_id"), (None, *NO_TEXTS)),
-    **dict.fromkeys(("out_at", "out_time"), (None, *NO_TEXTS)),
+    **dict.fromkeys(set(TRIP), (None, *NO_TEXTS)),
     **dict.fromkeys(("ret_journey_id", "ret_at", "ret_time"), NO_TEXTS),
     **dict.fromkeys(("out_is_open", "ret_is_open"), NO_FLAGS[1:]),
     "passengers": NO_LISTS,
     "vehicle": NO_MODELS,
 }
 OF_BOOKINGS = {
-    "availabilities": NO_LISTS,
-    "passengers": NO_LISTS,
+    **dict.fromkeys(("availabilities", "passengers"), NO_LISTS),
+    **dict.fromkeys(("vehicle", "contact"), NO_MODELS),
     "reservation_type": NO_TEXTS,
-    "vehicle": NO_MODELS,
-    "contact": NO_MODELS,
 }
 NO_IDS = (None, "", " ", "\t", ".", "..", "\ud800", *NO_TEXTS)
 NO_FUNCTIONS = (7, "print", [])
-NO_PATHS = (None, 7, True, b"bytes", [], object())
 OF_IDS = {
     "booking_id": [BookingsGroup.get, McpGroup.confirm_booking],
     "ticket_id": [TicketsGroup.get, TicketsGroup.pdf, TicketsGroup.read_pdf, McpGroup.view_ticket],
     "id": [BookingsGroup.cancel_fee, TicketsGroup.cancel_fee],
     "uri": [McpGroup.read_resource],
 }
+NO_STAGES = (None, 7, True, [], [7], ["ticketed", None], {})
+NO_JOURNEYS = (7, "j-1", b"j-1", [7], ["j", ""], object())
+ONE_BOOKING, ONE_TICKET = {"booking_id": NO_IDS}, {"ticket_id": NO_IDS}
+WAITS = {"deadline": (None, *NO_SECONDS), "on_progress": NO_FUNCTIONS}
+PAYMENT = {"external_payment_ref": (None, "", "  ", *NO_TEXTS), "booking_id": NO_IDS[1:]}
 OF_CALLS = [
     *((call, {}, {name: NO_IDS}) for name, calls in OF_IDS.items() for call in calls),
     (AvailabilityGroup.search, SEARCH, OF_SEARCHES),
@@ -155,55 +152,40 @@ OF_CALLS = [
     (
         BookingsGroup.confirm,
         {"booking_id": "b", "expect_total": 1},
-        {"booking_id": NO_IDS, "expect_total": NO_MONEY, "currency": NO_CURRENCIES},
+        ONE_BOOKING | {"expect_total": NO_MONEY, "currency": NO_CURRENCIES},
     ),
     (
         BookingsGroup.wait,
         {"booking_id": "b", "until": "ticketed", "deadline": 3},
-        {
-            "booking_id": NO_IDS,
-            "until": (None, 7, True, [], [7], ["ticketed", None], {}),
-            "deadline": (None, *NO_SECONDS),
-            "on_progress": NO_FUNCTIONS,
-        },
+        ONE_BOOKING | {"until": NO_STAGES} | WAITS,
     ),
     (
         BookingsGroup.cancel,
         {"booking_id": "b", "max_penalty": 1},
-        OF_CANCELLATIONS | {"booking_id": NO_IDS, "booking_reference": NO_TEXTS},
+        OF_CANCELLATIONS | ONE_BOOKING | {"booking_reference": NO_TEXTS},
     ),
     (
         TicketsGroup.cancel,
         {"ticket_id": "t", "max_penalty": 1},
-        OF_CANCELLATIONS | {"ticket_id": NO_IDS, "ticket_number": NO_TEXTS},
+        OF_CANCELLATIONS | ONE_TICKET | {"ticket_number": NO_TEXTS},
     ),
-    (
-        TicketsGroup.wait_pdf,
-        {"ticket_id": "t", "deadline": 3},
-        {"ticket_id": NO_IDS, "deadline": (None, *NO_SECONDS), "on_progress": NO_FUNCTIONS},
-    ),
+    (TicketsGroup.wait_pdf, {"ticket_id": "t", "deadline": 3}, ONE_TICKET | WAITS),
     (
         TicketsGroup.save_pdf,
         {"ticket_id": "t", "path": "t.pdf"},
-        {"ticket_id": NO_IDS, "path": NO_PATHS},
+        ONE_TICKET | {"path": (None, 7, True, b"bytes", [], object())},
     ),
     (
         TicketsGroup.mark_paid,
         {"ticket_id": "t", "external_payment_ref": "p"},
-        {
-            "ticket_id": NO_IDS,
-            "external_payment_ref": (None, "", "  ", *NO_TEXTS),
-            "psp": NO_TEXTS,
-            "paid_at": NO_TEXTS,
-            "booking_id": NO_IDS[1:],
-        },
+        ONE_TICKET | PAYMENT | dict.fromkeys(("psp", "paid_at"), NO_TEXTS),
     ),
     (
         CatalogueGroup.departures,
         {"provider_id": "p"},
-        {"provider_id": NO_IDS, "journey_ids": (7, "j-1", b"j-1", [7], ["j", ""], object())},
+        {"provider_id": NO_IDS, "journey_ids": NO_JOURNEYS},
     ),
-    (McpGroup.cancel_ticket, {"ticket_id": "t"}, {"ticket_id": NO_IDS, "ticket_number": NO_TEXTS}),
+    (McpGroup.cancel_ticket, {"ticket_id": "t"}, ONE_TICKET | {"ticket_number": NO_TEXTS}),
     (
         McpGroup.call_tool,
         {"name": "tool", "arguments": {}},
@@ -242,28 +224,22 @@ def test_a_call_takes_no_argument_of_a_wrong_type(describe, good, wrong):
             assert error.outcome == "not_sent"
 
 
-@each("value", [None, 7, True, b"bytes", [], object(), httpx.Client])
-def test_a_selection_takes_nothing_of_a_wrong_type(value):
+def test_a_selection_and_a_correlation_id_take_nothing_of_a_wrong_type():
     sailing = Availability.model_validate(AVAILABILITY)
     good = {"tariff": sailing.tariffs[0], "place": sailing.places[0]}
-    for argument in good:
-        error = caught(InvalidInputError, sailing.select, **good | {argument: value})
-        assert error.field == argument
+    for value in (None, 7, True, b"bytes", [], object(), httpx.Client):
+        for argument in good:
+            error = caught(InvalidInputError, sailing.select, **good | {argument: value})
+            assert error.field == argument, value
+    for value in (None, *NO_TEXTS, "", "a\nb", "a\r\nx-admin: 1", "\u20ac", " a"):
+        error = caught(InvalidInputError, correlation(value).__enter__)
+        assert error.field == "correlation_id", value
 
 
-@each("value", [None, *NO_TEXTS, "", "a\nb", "a\r\nx-admin: 1", "\u20ac", " a"])
-def test_a_correlation_id_is_a_text_in_one_line(value):
-    def block():
-        with correlation(value):
-            pass
-
-    assert caught(InvalidInputError, block).field == "correlation_id"
-
-
-@each("value", [None, 7, "bookings.confirm", {}, ValueError(), ConnectionFailedError("reset")])
-def test_nothing_but_an_unknown_outcome_is_recovered(clients, value):
+def test_nothing_but_an_unknown_outcome_is_recovered(clients):
     ferry = client_of(clients, Exchanges(httpx.Response(200)))
-    assert caught(InvalidInputError, ferry.recover, value).field == "error"
+    for value in (None, 7, "bookings.confirm", {}, ValueError(), ConnectionFailedError("reset")):
+        assert caught(InvalidInputError, ferry.recover, value).field == "error"
 
 
 def test_every_part_of_a_time_out_is_named():
