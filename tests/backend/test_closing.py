@@ -4,6 +4,7 @@ import logging
 from contextlib import suppress
 
 import anyio
+import httpcore
 import pytest
 
 from ferry_sdk import (
@@ -175,3 +176,19 @@ def test_opened_and_closed_under_fire(new_client, ferry_sandbox):
         for one in calls:
             one.value()
     eventually(lambda: not connections_to(ferry_sandbox.base_url), SOON)
+
+
+def test_a_write_whose_client_is_closed_before_it_leaves_is_not_sent(monkeypatch):
+    connect = httpcore.SyncBackend.connect_tcp
+
+    def connect_and_close(*where):
+        stream = connect(*where)
+        ferry.close()
+        return stream
+
+    monkeypatch.setattr(httpcore.SyncBackend, "connect_tcp", connect_and_close)
+    with Service(in_turn(read_request, hang)) as service:
+        ferry = Ferry("t", base_url=service.url, max_retries=0)
+        error = caught(ConnectionFailedError, CREATE.make, ferry)
+        assert (error.outcome, service.asked) == ("not_sent", [])
+    assert "the client was closed during the call" in str(error)
