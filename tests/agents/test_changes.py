@@ -6,7 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from ferry_sdk import Ferry, Traveller, orders
+from ferry_sdk import Ferry, Ticket, TicketPassenger, Traveller, orders
+from ferry_sdk.agents.policy.changes import _party
 from tests.agents.agent import PASSENGERS, TRAVELLERS, error, result_of, runner_of
 from tests.support.trip import DAY
 
@@ -243,6 +244,12 @@ def test_a_booking_of_handles_is_changed_without_them(toolkit_of, settings):
     wait_until_issued(toolkit, named)
     answer = toolkit.call("bookings_change", {**named, "offer": second["offer"]})
     assert result_of(answer)["state"] == "confirmed"
+
+
+def test_what_is_not_known_of_a_traveller_is_left_out():
+    ada = TicketPassenger(first_name="Ada", last_name="Reyes", birth_date="1990-04-02", card="gold")
+    (same,) = _party(Ticket.model_construct(passengers=(ada,)), ["Adult"])
+    assert (same.last_name, same.type) == ("Reyes", "Adult")
 
 
 def test_a_change_of_unknown_outcome_is_not_made_again(
