@@ -69,22 +69,17 @@ def test_requests_are_found_by_their_correlation_id(http):
     assert http.delete("/_sandbox/requests").json() == {"requests": []}
 
 
-def test_the_faults_of_a_request_are_logged(shared, http):
-    shared.faults.add("delay_before", seconds=0)
-    shared.faults.add("lose_reply")
-    with pytest.raises(httpx.RemoteProtocolError):
-        http.get("/api/port")
-    assert logged(http)[0]["faults"] == ["delay_before", "lose_reply"]
-
-
-def test_a_lost_write_is_logged_with_what_it_made(service, shared, http):
+def test_a_lost_write_is_logged_with_its_faults_and_what_it_made(service, shared, http):
     made = service.issue()
     ticket_id = service.tickets(made)[0]["id"]
     http.get(f"/api/ticket/{ticket_id}")
-    shared.faults.add("lose_reply", "bookings.cancel")
+    for kind, how in (("delay_before", {"seconds": 0}), ("lose_reply", {})):
+        shared.faults.add(kind, "bookings.cancel", **how)
     with pytest.raises(httpx.RemoteProtocolError):
         http.post("/api/booking/cancel", json={"booking_id": made["booking_id"]})
-    named = {each["operation"]: (each["booking_id"], each["ticket_id"]) for each in logged(http)}
+    entries = {each["operation"]: each for each in logged(http)}
+    named = {name: (each["booking_id"], each["ticket_id"]) for name, each in entries.items()}
+    assert entries["bookings.cancel"]["faults"] == ["delay_before", "lose_reply"]
     assert named["bookings.create"] == (made["booking_id"], None)
     assert named["bookings.confirm"] == (made["booking_id"], ticket_id)
     assert named["tickets.get"] == (None, ticket_id)
