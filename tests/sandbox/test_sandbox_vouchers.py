@@ -71,25 +71,10 @@ def test_a_round_trip_of_nine_travellers_fits_on_the_page(offline):
     assert text.index("Outward") < text.index("Return")
 
 
-@each(
-    ("name", "printed"),
-    [
-        ("Zoë", "Zoë"),
-        ("Łódź", "Lódz"),
-        ("Đặng", "Dang"),
-        ("O\u2019Neil", "O'Neil"),
-        ("Þór", "Þór"),
-        ("a\u0301", "á"),
-        ("محمد", "????"),
-        ("tab\there\x00", "tab here "),
-        ("😀", "?"),
-    ],
-)
-def test_names_are_converted_to_latin_1(name, printed):
-    assert to_latin1(name) == printed
-
-
-def test_any_name_can_be_on_a_voucher(offline):
+def test_any_name_can_be_on_a_voucher_in_latin_1(offline):
+    printed = {"Zoë": "Zoë", "Łódź": "Lódz", "Đặng": "Dang", "O\u2019Neil": "O'Neil", "Þór": "Þór"}
+    printed |= {"a\u0301": "á", "محمد": "????", "tab\there\x00": "tab here ", "😀": "?"}
+    assert {name: to_latin1(name) for name in printed} == printed
     names = "".join(map(chr, (*range(1, 0x250), *range(0x370, 0x700, 7))))
     for start in range(0, len(names), 180):
         guest = {**GUEST, "last_name": f"x{names[start : start + 180]}"}
