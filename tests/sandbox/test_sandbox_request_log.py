@@ -24,13 +24,8 @@ def running_service():
 
 
 @pytest.fixture
-def shared(service):
+def sandbox(service):
     return service.sandbox
-
-
-@pytest.fixture
-def http(service):
-    return service.http
 
 
 def logged(http, **query):
@@ -69,12 +64,12 @@ def test_requests_are_found_by_their_correlation_id(http):
     assert http.delete("/_sandbox/requests").json() == {"requests": []}
 
 
-def test_a_lost_write_is_logged_with_its_faults_and_what_it_made(service, shared, http):
+def test_a_lost_write_is_logged_with_its_faults_and_what_it_made(service, sandbox, http):
     made = service.issue()
     ticket_id = service.tickets(made)[0]["id"]
     http.get(f"/api/ticket/{ticket_id}")
     for kind, how in (("delay_before", {"seconds": 0}), ("lose_reply", {})):
-        shared.faults.add(kind, "bookings.cancel", **how)
+        sandbox.faults.add(kind, "bookings.cancel", **how)
     with pytest.raises(httpx.RemoteProtocolError):
         http.post("/api/booking/cancel", json={"booking_id": made["booking_id"]})
     entries = {each["operation"]: each for each in logged(http)}
@@ -86,7 +81,7 @@ def test_a_lost_write_is_logged_with_its_faults_and_what_it_made(service, shared
     assert named["bookings.cancel"] == (made["booking_id"], None)
 
 
-def test_no_secret_and_no_traveller_is_logged(service, shared, http, capfd):
+def test_no_secret_and_no_traveller_is_logged(service, sandbox, http, capfd):
     created = service.issue()
     url = service.tickets(created)[0]["pdf_url"]
     assert http.get(url).status_code == 200
@@ -98,8 +93,8 @@ def test_no_secret_and_no_traveller_is_logged(service, shared, http, capfd):
     assert {f"/voucher/{ticket}/…", "/api/booking/…", "/api/…/…"} <= paths
     assert f"/api/booking/{created['booking_id']}" in paths
     told = http.get("/_sandbox/requests").text + http.get("/_sandbox/bookings").text
-    told += repr(shared.request_log.entries())
-    secrets = [shared.token, key, CONTROL, "Ada", "ada@", "Byron", "BYRON", GUEST["email"]]
+    told += repr(sandbox.request_log.entries())
+    secrets = [sandbox.token, key, CONTROL, "Ada", "ada@", "Byron", "BYRON", GUEST["email"]]
     assert [each for each in secrets if each in told] == []
     assert capfd.readouterr().err == ""
 
@@ -129,7 +124,7 @@ def test_a_line_a_request_goes_to_standard_error(capsys):
     assert re.fullmatch(r"POST /api/journey 503 \d+ ms é\?x{126} server_error", second)
 
 
-def test_bookings_are_listed_without_their_travellers(service, shared, http):
+def test_bookings_are_listed_without_their_travellers(service, sandbox, http):
     created = [service.create() for _ in range(2)]
     listed = http.get("/_sandbox/bookings").json()
     assert listed["total"] == 2
@@ -139,7 +134,7 @@ def test_bookings_are_listed_without_their_travellers(service, shared, http):
     ]
     assert newest["stage"] == "payment_due"
     assert newest["tickets"][0]["company"] == "CTN"
-    shared.clock.advance(3600)
+    sandbox.clock.advance(3600)
     assert http.get("/_sandbox/bookings").json()["bookings"][0]["stage"] == "lapsed"
 
 
