@@ -3,13 +3,11 @@ import io
 import zlib
 from datetime import datetime, timedelta
 
-from offline_service import ADULT, BY_EMAIL, GUEST, PENDING, TWO_TICKETS
+from offline_service import ADULT, BY_EMAIL, GUEST, ORIGIN, PENDING, TWO_TICKETS
 
 from ferry_sdk.sandbox.bookings.records import qr_code
 from ferry_sdk.sandbox.bookings.vouchers import to_latin1
 from tests.support.tables import each
-
-ORIGIN = "http://ferry.test"
 
 
 def voucher_url(offline, created):
