@@ -76,6 +76,9 @@ def test_requests_are_answered_at_the_ends_of_the_calendar(http, moment):
 
 
 def test_faults_can_be_requested_listed_and_cleared(http):
+    kinds = http.get("/_sandbox/faults/kinds").json()
+    assert set(kinds) == {kind.value for kind in FaultKind}
+    assert set(kinds["truncate"]["properties"]) == {"keep", "chunked", "reset"}
     body = {"kind": "rate_limited", "operation": "catalogue.*", "times": 2, "retry_after": 3}
     requested = http.post("/_sandbox/faults", json=body)
     assert requested.status_code == 200
@@ -124,12 +127,6 @@ def test_a_fault_that_changes_nothing_does_not_delay_the_next(sandbox, http, kin
     assert ports(http).json()["ports"][0]["name"] is None
     assert sandbox.faults.taken == (right,)
     assert len(sandbox.faults.pending) == 1
-
-
-def test_every_kind_is_listed_with_its_details(http):
-    kinds = http.get("/_sandbox/faults/kinds").json()
-    assert set(kinds) == {kind.value for kind in FaultKind}
-    assert set(kinds["truncate"]["properties"]) == {"keep", "chunked", "reset"}
 
 
 def test_counters_can_be_read_and_reset(sandbox, http):
