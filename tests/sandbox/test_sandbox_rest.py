@@ -100,13 +100,8 @@ def test_other_paths_and_methods_are_refused_in_json(client, method, path, statu
 def test_every_response_has_its_ids(client):
     unknown = client.get("/api/port", headers={"authorization": "Bearer"})
     assert unknown.headers["www-authenticate"] == 'Bearer error="invalid_token"'
-    replies = [
-        client.get("/api/vehicle-brand"),
-        client.get("/api/nothing"),
-        client.get("/api/ticket/x"),
-        unknown,
-        client.post("/api/booking/confirm", content=b"{"),
-    ]
+    paths = ("/api/vehicle-brand", "/api/nothing", "/api/ticket/x")
+    replies = [unknown, client.post("/api/booking/confirm", content=b"{"), *map(client.get, paths)]
     ids = {str(uuid.UUID(reply.headers["x-request-id"])) for reply in replies}
     assert len(ids) == len(replies)
     for reply in replies:
@@ -142,14 +137,13 @@ def test_names_are_sent_in_utf8_and_requests_counted_even_if_refused(client, san
     assert len(sandbox.counters.effects) == 1
 
 
+NAMES = st.sampled_from(["id", "booking_id", "x"])
+OBJECTS = st.dictionaries(NAMES, st.text() | st.integers()).map(json.dumps).map(str.encode)
+POSTS = [each for each in ENDPOINTS if each.method == "POST"]
+
+
 @examples(60)
-@given(
-    body=st.binary(max_size=60)
-    | st.dictionaries(st.sampled_from(["id", "booking_id", "x"]), st.text() | st.integers()).map(
-        lambda value: json.dumps(value).encode()
-    ),
-    endpoint=st.sampled_from([each for each in ENDPOINTS if each.method == "POST"]),
-)
+@given(body=st.binary(max_size=60) | OBJECTS, endpoint=st.sampled_from(POSTS))
 def test_no_body_causes_an_internal_error(client, body, endpoint):
     headers = {"content-type": "application/json"}
     reply = client.post(endpoint.path.replace("{id}", "x"), content=body, headers=headers)
@@ -263,12 +257,8 @@ def test_effects_have_one_name_for_both_protocols(offline):
     offline.perform("tickets.cancel", ticket_id=second)
     offline.error_of("tickets.cancel", ticket_id=second)
     effects = [(effect.operation, effect.subject) for effect in offline.counters.effects]
-    assert effects == [
-        ("bookings.create", created["booking_id"]),
-        ("bookings.confirm", created["booking_id"]),
-        ("tickets.cancel", first),
-        ("tickets.cancel", second),
-    ]
+    made = [(f"bookings.{name}", created["booking_id"]) for name in ("create", "confirm")]
+    assert effects == made + [("tickets.cancel", ticket) for ticket in (first, second)]
 
 
 def test_several_threads_confirm_a_booking_once(offline, request):
