@@ -147,24 +147,18 @@ def test_a_seed_determines_the_ids_of_bookings_and_without_one_they_are_random()
         assert set(others).isdisjoint({*first, *names_of_bookings()})
 
 
-def test_reset_restarts_the_ids_of_a_seed():
-    for seed, is_same in ((7, True), (None, False)):
-        with Sandbox(seed=seed, now=NOW, frozen=True) as sandbox:
+def test_a_reset_restarts_the_ids_of_a_seed_and_empties_the_file(tmp_path):
+    for seed, file in ((7, None), (7, tmp_path / "seeded"), (None, tmp_path / "random")):
+        how = {"seed": seed, "state": file}
+        with Sandbox(now=NOW, frozen=True, **how) as sandbox:
             names = []
             for _ in range(2):
                 names.append(ServiceOf(sandbox).create()["booking_id"])
                 sandbox.reset()
-        assert (names[0] == names[1]) == is_same
-
-
-def test_a_reset_empties_the_file(tmp_path):
-    file = tmp_path / "state"
-    with Sandbox(now=NOW, state=file) as sandbox:
-        created = ServiceOf(sandbox).create()
-        sandbox.reset()
-        assert ServiceOf(sandbox).refusal("bookings.get", id=created["booking_id"])[0] == 404
-    with Sandbox(state=file) as sandbox:
-        assert ServiceOf(sandbox).refusal("bookings.get", id=created["booking_id"])[0] == 404
+                assert ServiceOf(sandbox).refusal("bookings.get", id=names[-1])[0] == 404
+        with Sandbox(**how) as sandbox:
+            assert ServiceOf(sandbox).refusal("bookings.get", id=names[-1])[0] == 404
+        assert (names[0] == names[1]) == (seed == 7), file
 
 
 def test_the_file_is_private_and_has_one_user_at_a_time(tmp_path, monkeypatch):
