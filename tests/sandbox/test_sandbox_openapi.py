@@ -206,10 +206,10 @@ def test_every_reply_of_a_journey_fits_the_document(call, sandbox, line, how):
 def test_every_reply_of_the_catalogue_fits_the_document(call):
     for name in ("port", "vehicle-brand", "vehicle-data"):
         call("GET", f"/api/{name}", expected=200)
-    call("POST", "/api/journey", expected=201)
-    call("POST", "/api/journey", json={}, expected=201)
-    call("POST", "/api/departure", json={"provider_id": "CTN"}, expected=201)
-    call("POST", "/api/departure", json={"provider_id": "NOBODY"}, expected=422)
+    for how in ({}, {"json": {}}):
+        call("POST", "/api/journey", expected=201, **how)
+    for company, status in (("CTN", 201), ("NOBODY", 422)):
+        call("POST", "/api/departure", json={"provider_id": company}, expected=status)
 
 
 @each("method_path", REST)
