@@ -108,9 +108,8 @@ def test_countries_have_their_names_and_prefixes():
 
 def test_the_catalogues_are_localised(catalogue):
     ports = {each["code"]: each for each in catalogue.ports_with_places("es")}
-    assert ports["FRMRS"]["name"] == "Marsella"
-    assert ports["FRMRS"]["country"] == "Francia"
-    assert ports["FRMRS"]["country_code"] == "FR"
+    expected = {"name": "Marsella", "country": "Francia", "country_code": "FR"}
+    assert {name: ports["FRMRS"][name] for name in expected} == expected
     routes = {each["journey_id"]: each["route"] for each in catalogue.journeys("it")}
     assert routes[journey_id("ITGOA", "FRBIA")] == "Genova → Bastia"
     countries = {each["code"]: each["name"] for each in catalogue.countries("el")}
@@ -120,9 +119,8 @@ def test_the_catalogues_are_localised(catalogue):
 def test_departures_have_the_times_of_the_requested_journeys(catalogue):
     company = NETWORK.companies["CTN"]
     every = catalogue.departures(company.id)
-    assert {each["journey_id"] for each in every} == {
-        each.id for each in NETWORK.journeys_of(company)
-    }
+    journeys = {journey.id for journey in NETWORK.journeys_of(company)}
+    assert {each["journey_id"] for each in every} == journeys
     (one,) = catalogue.departures("CTN", [journey_id("FRMRS", "TNLGN")])
     assert one in every
     assert one["departure_times"]
