@@ -8,25 +8,20 @@ import os
 import httpx
 import schemathesis
 
-from tests.openapi.examples import example
+from tests.openapi.run_schemathesis import example
 from tests.support.shapes import is_about_shape
 
 IDS = {
-    "bookings.confirm": ("body", "id"),
-    "bookings.cancel": ("body", "booking_id"),
-    "bookings.cancel_fee": ("body", "id"),
+    **{f"bookings.{name}": ("body", "id") for name in ("confirm", "cancel_fee")},
+    **{f"tickets.{name}": ("path_parameters", "id") for name in ("get", "pdf", "mark_paid")},
     "bookings.get": ("path_parameters", "id"),
+    "bookings.cancel": ("body", "booking_id"),
     "tickets.cancel": ("body", "ticket_id"),
-    "tickets.get": ("path_parameters", "id"),
-    "tickets.pdf": ("path_parameters", "id"),
-    "tickets.mark_paid": ("path_parameters", "id"),
 }
 """By operation: where its id is."""
 PROOFS = ("booking_reference", "ticket_number")
-HEADERS = {
-    "authorization": f"Bearer {os.environ['FERRY_ORGANISATION_TOKEN']}",
-    "accept": "application/json",
-}
+TOKEN = os.environ["FERRY_ORGANISATION_TOKEN"]
+HEADERS = {"authorization": f"Bearer {TOKEN}", "accept": "application/json"}
 
 http = httpx.Client(base_url=os.environ["FERRY_BASE_URL"], headers=HEADERS, timeout=60)
 turns = itertools.cycle([True, False])

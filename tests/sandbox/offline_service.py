@@ -20,6 +20,7 @@ from ferry_sdk.sandbox.service import Service, ServiceError
 from tests.support.wire import TLS
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
+ORIGIN = "http://ferry.test"
 ADULT = {"order": 1, "type": "Adult", "param": "A", "gender": "Female", "age": 35}
 GUEST = {"type": "Adult", "first_name": "Ada", "last_name": "Byron", "email": "ada@example.org"}
 
@@ -33,30 +34,15 @@ class OfflineService:
     """A service that is called as a read-write caller by default."""
 
     def __init__(self, profile=None):
-        self.clock = Clock()
-        self.clock.freeze()
-        self.clock.travel_to(NOW)
-        self.faults = Faults()
+        self.clock, self.faults = Clock(NOW, frozen=True), Faults()
         self.counters = Counters(self.clock)
-        self.service = Service(
-            clock=self.clock,
-            offers=Offers(Network.load(), self.clock, 1, profile=profile),
-            faults=self.faults,
-            counters=self.counters,
-        )
+        offers = Offers(Network.load(), self.clock, 1, profile=profile)
+        parts = {"clock": self.clock, "faults": self.faults, "counters": self.counters}
+        self.service = Service(offers=offers, **parts)
 
-    def perform(
-        self,
-        operation,
-        arguments=None,
-        *,
-        access=Access.READ_WRITE,
-        language="en",
-        protocol="rest",
-        **named,
-    ):
-        caller = Caller(access, language, protocol, "http://ferry.test")
-        return self.service.perform(operation, {**(arguments or {}), **named}, caller)
+    def perform(self, operation, arguments=None, *, access=Access.READ_WRITE, **how):
+        caller = Caller(access, how.pop("language", "en"), how.pop("protocol", "rest"), ORIGIN)
+        return self.service.perform(operation, {**(arguments or {}), **how}, caller)
 
     def error_of(self, operation, arguments=None, **how):
         with pytest.raises(ServiceError) as caught:
@@ -99,9 +85,8 @@ class OfflineService:
 
     def select(self, line=ONE_TICKET, *, name="STANDARD", place=0, **how):
         """Return a selection of the first availability of each direction, by the tariff's name."""
-        found = self.search(line, **how)
         firsts = {}
-        for one in found:
+        for one in self.search(line, **how):
             firsts.setdefault(one["direction"], one)
         return [selection(one, name, place) for one in firsts.values()]
 
@@ -147,14 +132,9 @@ class OfflineService:
 def search_request(line, day, back=None):
     """Return the journeys of a search on a line, with a return on the day `back` if given."""
     company, depart, arrive = line
-    request = {
-        "company": company,
-        "depart_code": depart,
-        "arrive_code": arrive,
-        "out_journey_id": journey_id(depart, arrive),
-        "out_at": day.isoformat(),
-        "out_time": "00:00",
-    }
+    request = {"company": company, "depart_code": depart, "arrive_code": arrive}
+    request |= {"out_journey_id": journey_id(depart, arrive), "out_time": "00:00"}
+    request |= {"out_at": day.isoformat()}
     if back is not None:
         request["ret_journey_id"] = journey_id(arrive, depart)
         request |= {"ret_at": back.isoformat(), "ret_time": "00:00"}

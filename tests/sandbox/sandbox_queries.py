@@ -24,19 +24,12 @@ PAIRS = [
 NOW = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 DAYS = [date(2026, 7, 13) + timedelta(days=number) for number in range(7)]
 ADULT = Traveller("Adult", 35, "Female")
-FAMILY = (
-    ADULT,
-    Traveller("Adult", 36, "Male"),
-    Traveller("Child", 8, "Male"),
-    Traveller("Infant", 1, "Female"),
-)
+FAMILY = (ADULT, Traveller("Adult", 36, "Male"), Traveller("Child", 8, "Male"))
+FAMILY += (Traveller("Infant", 1, "Female"),)
 
 
 def at(moment=NOW, seed=1):
-    clock = Clock()
-    clock.freeze()
-    clock.travel_to(moment)
-    return Offers(NETWORK, clock, seed)
+    return Offers(NETWORK, Clock(moment, frozen=True), seed)
 
 
 def query(
@@ -53,15 +46,9 @@ def query(
     **changes,
 ):
     """Return a search, without checking its values."""
-    request = {
-        "company": company,
-        "depart_code": depart,
-        "arrive_code": arrive,
-        "out_journey_id": journey_id(depart, arrive),
-        "out_at": day,
-        "out_time": earliest,
-        "out_is_open": is_open,
-    }
+    request = {"company": company, "depart_code": depart, "arrive_code": arrive}
+    request |= {"out_journey_id": journey_id(depart, arrive), "out_at": day}
+    request |= {"out_time": earliest, "out_is_open": is_open}
     if back is not None:
         request["ret_journey_id"] = journey_id(arrive, depart)
         request |= {"ret_at": back, "ret_time": time(0), "ret_is_open": is_open}

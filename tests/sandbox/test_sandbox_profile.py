@@ -48,7 +48,9 @@ class Reader(OfflineService):
         first, second, *_ = found = self.sailings()
         (tariff, *_), pair = first["tariffs"], self.sailings(people=2)[0]["tariffs"][0]
         late = self.sailings(out_time=second["depart_at"][11:16])
-        nothing = self.attempt("availability.search", self.nothing())
+        request = search_request(("SANDBOX", "XXSBX", "XXNIL"), self.today() + timedelta(days=60))
+        empty = {"request": request, "passengers": [ADULT]}
+        nothing = self.attempt("availability.search", empty)
         return {
             "no_sailings": "not_found" if nothing else "empty_list",
             "amount": "whole_party" if pair["amount"] > 1.2 * tariff["amount"] else "per_person",
@@ -59,25 +61,19 @@ class Reader(OfflineService):
             "return_search": "both_directions" if found[-1]["group_id"] == 2 else "outward_only",
         }
 
-    def nothing(self):
-        day = self.today() + timedelta(days=60)
-        request = search_request(("SANDBOX", "XXSBX", "XXNIL"), day)
-        return {"request": request, "passengers": [ADULT]}
-
     def of_catalogues(self):
         places, *_ = self.perform("mcp.ports")
         port, *_ = self.perform("catalogue.ports")["ports"]
         journey, *_ = self.perform("catalogue.journeys")["journeys"]
         every = {"provider_id": "CTN", "__journey_id": []}
+        departures = self.perform("catalogue.departures", every)["departures"]
         return {
             "unknown_id": STATUSES[self.status("bookings.get", id=UNKNOWN)],
             "invalid_request": STATUSES[self.status("catalogue.departures", provider_id="no")],
             "port_country": "code" if port["country"] == places["country_code"] else "name",
             "port_position": "lat_lng" if {"lat", "lng"} <= set(places) else "latitude_longitude",
             "journey_route": "codes" if journey["depart_code"] in journey["route"] else "names",
-            "no_journeys": (
-                "all" if self.perform("catalogue.departures", every)["departures"] else "none"
-            ),
+            "no_journeys": "all" if departures else "none",
         }
 
     def make(self, place):
@@ -100,16 +96,13 @@ class Reader(OfflineService):
             len(ticket["availability"]["outward"]["journey"]["depart_at"]),
         }
         boarding, code = ticket.get("boarding_time", ""), ticket.get("qr_code", "")
+        pdf = self.status("tickets.pdf", id=confirmed["ticket_id"])
         return {
             "times": {25: "with_offset", 19: "without_offset"}[moments.pop()] + "!" * len(moments),
             "qr_code": "data_uri" if code[:5] == "data:" else "base64" if code else "absent",
             "boarding_time": {0: "absent", 5: "clock_time"}.get(len(boarding), "moment"),
             "traveller_details": "null" if "doc_type" in ticket["passengers"][0] else "absent",
-            "voucher": (
-                "not_found"
-                if self.status("tickets.pdf", id=confirmed["ticket_id"]) == 404
-                else "null"
-            ),
+            "voucher": "not_found" if pdf == 404 else "null",
             "preview": "sum" if fee["penalty_amount"] else "refund_only",
             "place_price": "added" if made["total_price"] > other["total_price"] else "included",
             "created_status": made["status"].lower(),
@@ -128,14 +121,11 @@ def test_a_service_without_a_profile_has_the_first_value_of_each_id():
     assert Reader().values() == USUAL
 
 
-@each("value", VALUES["date_header"])
-def test_a_profile_decides_about_the_date(value):
-    with Sandbox(profile=Profile(date_header=value)) as sandbox:
-        reply = httpx.get(f"{sandbox.base_url}/health", verify=TLS)
-    assert ("date" in reply.headers) == (value == "present")
-
-
-def test_a_profile_sets_the_initial_options_of_mcp():
+def test_a_profile_decides_about_the_date_and_the_initial_options_of_mcp():
+    for value in VALUES["date_header"]:
+        with Sandbox(profile=Profile(date_header=value)) as sandbox:
+            reply = httpx.get(f"{sandbox.base_url}/health", verify=TLS)
+        assert ("date" in reply.headers) == (value == "present")
     for name, value in OTHERS:
         if name.startswith("mcp_"):
             sandbox = Sandbox(profile=Profile(**{name: value}), mcp=McpOptions(reply="sse"))
@@ -197,10 +187,8 @@ def test_a_profile_is_read_from_a_file_and_survives_a_reset(tmp_path):
 @each(
     ("content", "field"),
     [
-        ('{"colour": "red"}', "colour"),
-        ('{"amount": "per_cabin"}', "amount"),
-        ("[]", "profile"),
-        ("{", "profile"),
+        *((f'{{"{name}": "per_cabin"}}', name) for name in ("colour", "amount")),
+        *((text, "profile") for text in ("[]", "{")),
     ],
 )
 def test_an_invalid_file_is_refused_by_the_name_of_the_field(tmp_path, content, field):

@@ -24,13 +24,8 @@ def running_service():
 
 
 @pytest.fixture
-def shared(service):
+def sandbox(service):
     return service.sandbox
-
-
-@pytest.fixture
-def http(service):
-    return service.http
 
 
 def logged(http, **query):
@@ -43,18 +38,10 @@ def test_a_request_of_the_interface_is_logged_with_its_reply(http):
         http.get(path)
     (entry,) = logged(http)
     assert entry.pop("milliseconds") >= 0
-    assert entry == {
-        "at": NOW.isoformat(),
-        "method": "GET",
-        "path": "/api/port",
-        "operation": "catalogue.ports",
-        "status": 200,
-        "correlation_id": "order-7",
-        "request_id": reply.headers["x-request-id"],
-        "faults": [],
-        "booking_id": None,
-        "ticket_id": None,
-    }
+    request = {"method": "GET", "path": "/api/port", "operation": "catalogue.ports"}
+    ids = {"correlation_id": "order-7", "request_id": reply.headers["x-request-id"]}
+    made = {"faults": [], "booking_id": None, "ticket_id": None}
+    assert entry == {"at": NOW.isoformat(), "status": 200, **request, **ids, **made}
 
 
 def test_requests_are_found_by_their_correlation_id(http):
@@ -69,29 +56,24 @@ def test_requests_are_found_by_their_correlation_id(http):
     assert http.delete("/_sandbox/requests").json() == {"requests": []}
 
 
-def test_the_faults_of_a_request_are_logged(shared, http):
-    shared.faults.add("delay_before", seconds=0)
-    shared.faults.add("lose_reply")
-    with pytest.raises(httpx.RemoteProtocolError):
-        http.get("/api/port")
-    assert logged(http)[0]["faults"] == ["delay_before", "lose_reply"]
-
-
-def test_a_lost_write_is_logged_with_what_it_made(service, shared, http):
+def test_a_lost_write_is_logged_with_its_faults_and_what_it_made(service, sandbox, http):
     made = service.issue()
     ticket_id = service.tickets(made)[0]["id"]
     http.get(f"/api/ticket/{ticket_id}")
-    shared.faults.add("lose_reply", "bookings.cancel")
+    for kind, how in (("delay_before", {"seconds": 0}), ("lose_reply", {})):
+        sandbox.faults.add(kind, "bookings.cancel", **how)
     with pytest.raises(httpx.RemoteProtocolError):
         http.post("/api/booking/cancel", json={"booking_id": made["booking_id"]})
-    named = {each["operation"]: (each["booking_id"], each["ticket_id"]) for each in logged(http)}
+    entries = {each["operation"]: each for each in logged(http)}
+    named = {name: (each["booking_id"], each["ticket_id"]) for name, each in entries.items()}
+    assert entries["bookings.cancel"]["faults"] == ["delay_before", "lose_reply"]
     assert named["bookings.create"] == (made["booking_id"], None)
     assert named["bookings.confirm"] == (made["booking_id"], ticket_id)
     assert named["tickets.get"] == (None, ticket_id)
     assert named["bookings.cancel"] == (made["booking_id"], None)
 
 
-def test_no_secret_and_no_traveller_is_logged(service, shared, http, capfd):
+def test_no_secret_and_no_traveller_is_logged(service, sandbox, http, capfd):
     created = service.issue()
     url = service.tickets(created)[0]["pdf_url"]
     assert http.get(url).status_code == 200
@@ -103,8 +85,8 @@ def test_no_secret_and_no_traveller_is_logged(service, shared, http, capfd):
     assert {f"/voucher/{ticket}/…", "/api/booking/…", "/api/…/…"} <= paths
     assert f"/api/booking/{created['booking_id']}" in paths
     told = http.get("/_sandbox/requests").text + http.get("/_sandbox/bookings").text
-    told += repr(shared.request_log.entries())
-    secrets = [shared.token, key, CONTROL, "Ada", "ada@", "Byron", "BYRON", GUEST["email"]]
+    told += repr(sandbox.request_log.entries())
+    secrets = [sandbox.token, key, CONTROL, "Ada", "ada@", "Byron", "BYRON", GUEST["email"]]
     assert [each for each in secrets if each in told] == []
     assert capfd.readouterr().err == ""
 
@@ -134,26 +116,23 @@ def test_a_line_a_request_goes_to_standard_error(capsys):
     assert re.fullmatch(r"POST /api/journey 503 \d+ ms é\?x{126} server_error", second)
 
 
-def test_bookings_are_listed_without_their_travellers(service, shared, http):
+def test_bookings_are_listed_without_their_travellers(service, sandbox, http):
     created = [service.create() for _ in range(2)]
     listed = http.get("/_sandbox/bookings").json()
     assert listed["total"] == 2
     newest, oldest = listed["bookings"]
-    assert [newest["booking_id"], oldest["booking_id"]] == [
-        each["booking_id"] for each in reversed(created)
-    ]
+    assert [one["booking_id"] for one in (oldest, newest)] == [one["booking_id"] for one in created]
     assert newest["stage"] == "payment_due"
     assert newest["tickets"][0]["company"] == "CTN"
-    shared.clock.advance(3600)
+    sandbox.clock.advance(3600)
     assert http.get("/_sandbox/bookings").json()["bookings"][0]["stage"] == "lapsed"
 
 
 def test_the_page_is_one_file_with_a_strict_policy(http):
     page = http.get("/_sandbox/")
     assert page.headers["content-type"] == "text/html; charset=utf-8"
-    policy = dict(
-        part.strip().split(" ", 1) for part in page.headers["content-security-policy"].split(";")
-    )
+    parts = page.headers["content-security-policy"].split(";")
+    policy = dict(part.strip().split(" ", 1) for part in parts)
     assert policy["default-src"] == policy["form-action"] == policy["frame-ancestors"] == "'none'"
     assert policy["connect-src"] == "'self'"
     for name in ("style", "script"):
@@ -167,12 +146,10 @@ def test_the_page_itself_needs_no_token_where_one_is_set(http):
     elsewhere = {"host": "ferry:8080", "authorization": ""}
     assert http.get("/_sandbox/", headers=elsewhere).status_code == 200
     assert http.get("/_sandbox/requests", headers=elsewhere).status_code == 401
-    with (
-        Sandbox() as alone,
-        httpx.Client(verify=TLS, base_url=alone.base_url, timeout=60) as client,
-    ):
-        assert client.get("/_sandbox/", headers=elsewhere).status_code == 403
-        assert client.get("/_sandbox/").status_code == 200
+    with Sandbox() as alone:
+        for headers, status in ((elsewhere, 403), ({}, 200)):
+            page = httpx.get(f"{alone.base_url}/_sandbox/", verify=TLS, headers=headers, timeout=60)
+            assert page.status_code == status
 
 
 def test_every_address_and_element_that_the_page_uses_exists(http):

@@ -103,23 +103,14 @@ def test_stopping_leaves_no_socket_and_no_warning():
 def test_stopping_cuts_a_running_request(caplog):
     with Sandbox() as sandbox:
         sandbox.faults.add("delay_before", seconds=60)
-        failures = []
-
-        def ask():
-            try:
-                ports(sandbox, sandbox.token)
-            except httpx.HTTPError as error:
-                failures.append(error)
-
-        asking = threading.Thread(target=ask)
-        asking.start()
-        while not sandbox.faults.taken:
-            time.sleep(0.01)
-        watch = Stopwatch()
-        sandbox.stop()
-        assert watch.seconds < 20
-        asking.join()
-    assert len(failures) == 1
+        with ThreadPoolExecutor(1) as pool:
+            asking = pool.submit(ports, sandbox, sandbox.token)
+            while not sandbox.faults.taken:
+                time.sleep(0.01)
+            watch = Stopwatch()
+            sandbox.stop()
+            assert watch.seconds < 20
+    assert isinstance(asking.exception(), httpx.HTTPError)
     assert caplog.records == []
 
 
@@ -127,12 +118,8 @@ def test_several_services_run_side_by_side_with_their_own_tokens():
     with ExitStack() as stack:
         sandboxes = [stack.enter_context(Sandbox()) for _ in range(4)]
         assert len({sandbox.base_url for sandbox in sandboxes}) == 4
-        tokens = {
-            token
-            for one in sandboxes
-            for token in (one.token, one.read_only_token, one.organisation_token)
-        }
-        assert len(tokens) == 12
+        kinds = ("token", "read_only_token", "organisation_token")
+        assert len({getattr(one, kind) for one in sandboxes for kind in kinds}) == 12
         first, second, *_ = sandboxes
         assert ports(first, first.token).status_code == 200
         assert ports(first, second.token).status_code == 401
@@ -160,11 +147,13 @@ def test_the_service_can_listen_on_ipv6():
             assert ports(sandbox, sandbox.token).status_code == 200
 
 
-def test_reset_keeps_only_the_address_and_the_tokens():
-    with Sandbox(mcp=McpOptions(result="text")) as sandbox:
+def test_reset_keeps_only_the_address_the_tokens_and_what_the_service_was_given():
+    moment = datetime(2028, 2, 29, 8, tzinfo=timezone.utc)
+    with Sandbox(mcp=McpOptions(result="text"), now=moment, frozen=True) as sandbox:
         before = (sandbox.base_url, sandbox.token, sandbox.service)
-        ports(sandbox, sandbox.token)
-        sandbox.clock.freeze()
+        assert ports(sandbox, sandbox.token).headers["date"] == "Tue, 29 Feb 2028 08:00:00 GMT"
+        sandbox.clock.advance(3600)
+        sandbox.clock.resume()
         sandbox.faults.add("rate_limited", times=None)
         sandbox.mcp.set(result="bare")
         sandbox.reset()
@@ -172,41 +161,25 @@ def test_reset_keeps_only_the_address_and_the_tokens():
         assert sandbox.service is not before[2]
         assert sandbox.counters.requests == {}
         assert sandbox.counters.connections == 0
-        assert not sandbox.clock.frozen
+        assert (sandbox.clock.now(), sandbox.clock.frozen) == (moment, True)
         assert sandbox.faults.pending == ()
         assert sandbox.mcp.current.result == "text"
         assert ports(sandbox, sandbox.token).status_code == 200
 
 
-def test_the_clock_of_the_service_starts_and_resets_at_the_given_time():
-    moment = datetime(2028, 2, 29, 8, tzinfo=timezone.utc)
-    with Sandbox(now=moment, frozen=True) as sandbox:
-        assert ports(sandbox, sandbox.token).headers["date"] == "Tue, 29 Feb 2028 08:00:00 GMT"
-        sandbox.clock.advance(3600)
-        sandbox.clock.resume()
-        sandbox.reset()
-        assert (sandbox.clock.now(), sandbox.clock.frozen) == (moment, True)
-
-
 def test_the_clock_moves_while_requests_run(sandbox, http):
-    statuses = []
-
-    def ask():
-        statuses.extend(http.get("/api/port").status_code for _ in range(10))
-
-    threads = [threading.Thread(target=ask) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    while any(thread.is_alive() for thread in threads):
-        sandbox.clock.advance(60)
-        assert sandbox.counters.effects == ()
-        time.sleep(0.001)
-    assert statuses == [200] * 40
+    with ThreadPoolExecutor(4) as pool:
+        replies = [pool.submit(http.get, "/api/port") for _ in range(40)]
+        while not all(reply.done() for reply in replies):
+            sandbox.clock.advance(60)
+            assert sandbox.counters.effects == ()
+            time.sleep(0.001)
+    assert [reply.result().status_code for reply in replies] == [200] * 40
     assert sandbox.counters.requests["catalogue.ports"] == 40
 
 
 @each("backend", ["asyncio", "trio"])
-def test_the_async_service_runs_on_both_event_loops(backend):
+def test_the_async_service_runs_and_is_cancelled_on_both_event_loops(backend):
     async def main():
         async with AsyncSandbox(token="rw") as sandbox:
             assert sandbox.running
@@ -218,34 +191,22 @@ def test_the_async_service_runs_on_both_event_loops(backend):
         assert not sandbox.running
         await sandbox.start()
         await sandbox.stop()
-        return sandbox
-
-    sandbox = anyio.run(main, backend=backend)
-    assert not sandbox.running
-    assert not has_a_thread(sandbox)
-
-
-@each("backend", ["asyncio", "trio"])
-def test_the_async_service_stops_when_its_block_is_cancelled(backend):
-    async def main():
         with anyio.CancelScope() as scope:
-            async with AsyncSandbox() as sandbox:
+            async with AsyncSandbox() as cancelled:
                 scope.cancel()
                 await anyio.sleep(60)
-        return sandbox
+        return sandbox, cancelled
 
-    assert not anyio.run(main, backend=backend).running
+    for stopped in anyio.run(main, backend=backend):
+        assert not stopped.running
+        assert not has_a_thread(stopped)
 
 
 @pytest.mark.parametrize("ending", mostly_long([signal.SIGINT, signal.SIGTERM]))
 def test_serve_prints_its_address_and_tokens_and_stops_on_a_signal(ending):
     script = "from ferry_sdk.sandbox import serve; serve(0, read_only_token='ro')"
-    process = start(
-        [sys.executable, "-W", "error", "-c", script],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = start([sys.executable, "-W", "error", "-c", script], **pipes)
     lines = [process.stdout.readline().strip() for _ in range(5)]
     words = [line.removeprefix("export ") for line in lines if line.startswith("export ")]
     settings = dict(word.split("=", 1) for word in words)
@@ -388,21 +349,15 @@ def test_small_requests_are_answered_during_large_searches(sandbox, http, monkey
     http.timeout = 60
     with ThreadPoolExecutor(2) as pool:
         message = call("tools/call", name="search_availability", arguments=arguments)
-        searches = [
-            pool.submit(http.post, "/mcp", json=message),
-            pool.submit(http.post, "/api/availability", json=arguments),
-        ]
+        both = {"/mcp": message, "/api/availability": arguments}
+        searches = [pool.submit(http.post, path, json=body) for path, body in both.items()]
         try:
             for _ in searches:
                 assert begun.acquire(timeout=30)
             view = call("tools/call", name="view_ticket", arguments={"id": "unknown"})
-            small = [
-                http.get("/api/port"),
-                http.get("/api/booking/unknown"),
-                http.get("/_sandbox/clock"),
-                http.post("/mcp", json=call("ping")),
-                http.post("/mcp", json=view),
-            ]
+            paths = ("/api/port", "/api/booking/unknown", "/_sandbox/clock")
+            small = [http.get(path) for path in paths]
+            small += [http.post("/mcp", json=message) for message in (call("ping"), view)]
             assert [each.status_code for each in small] == [200, 404, 200, 200, 200]
             assert not any(search.done() for search in searches)
         finally:

@@ -105,27 +105,23 @@ def test_every_booking_is_the_same_after_a_restart(tmp_path):
         assert again.records(ids) == service.records(ids)
 
 
-def test_the_clock_goes_on_after_a_restart(tmp_path):
-    file = tmp_path / "state"
+def test_the_clock_goes_on_after_a_restart_and_seeded_ids_are_not_used_twice(tmp_path):
+    how = {"state": tmp_path / "state", "seed": 5}
     moment = datetime(2031, 2, 3, 4, 5, 6, 789, tzinfo=timezone.utc)
-    with Sandbox(state=file) as sandbox:
+    with Sandbox(**how) as sandbox:
         sandbox.clock.travel_to(moment)
-    with Sandbox(state=file, now=NOW, frozen=True) as sandbox:
+        ids = {ServiceOf(sandbox).create()["booking_id"]}
+    with Sandbox(now=NOW, frozen=True, **how) as sandbox:
         assert not sandbox.clock.frozen
         assert moment <= sandbox.clock.now() < moment + timedelta(days=1)
         sandbox.clock.freeze()
         sandbox.clock.travel_to(moment)
-    with Sandbox(state=file) as sandbox:
+        ids.add(ServiceOf(sandbox).create()["booking_id"])
+    with Sandbox(**how) as sandbox:
         assert sandbox.clock.frozen
         assert sandbox.clock.now() == moment
-
-
-def test_seeded_ids_are_not_used_twice(tmp_path):
-    ids = []
-    for _ in range(3):
-        with Sandbox(seed=5, now=NOW, frozen=True, state=tmp_path / "state") as sandbox:
-            ids.append(ServiceOf(sandbox).create()["booking_id"])
-    assert len(set(ids)) == 3
+        ids.add(ServiceOf(sandbox).create()["booking_id"])
+    assert len(ids) == 3
 
 
 def names_of_bookings(**options):
@@ -151,24 +147,18 @@ def test_a_seed_determines_the_ids_of_bookings_and_without_one_they_are_random()
         assert set(others).isdisjoint({*first, *names_of_bookings()})
 
 
-def test_reset_restarts_the_ids_of_a_seed():
-    for seed, is_same in ((7, True), (None, False)):
-        with Sandbox(seed=seed, now=NOW, frozen=True) as sandbox:
+def test_a_reset_restarts_the_ids_of_a_seed_and_empties_the_file(tmp_path):
+    for seed, file in ((7, None), (7, tmp_path / "seeded"), (None, tmp_path / "random")):
+        how = {"seed": seed, "state": file}
+        with Sandbox(now=NOW, frozen=True, **how) as sandbox:
             names = []
             for _ in range(2):
                 names.append(ServiceOf(sandbox).create()["booking_id"])
                 sandbox.reset()
-        assert (names[0] == names[1]) == is_same
-
-
-def test_a_reset_empties_the_file(tmp_path):
-    file = tmp_path / "state"
-    with Sandbox(now=NOW, state=file) as sandbox:
-        created = ServiceOf(sandbox).create()
-        sandbox.reset()
-        assert ServiceOf(sandbox).refusal("bookings.get", id=created["booking_id"])[0] == 404
-    with Sandbox(state=file) as sandbox:
-        assert ServiceOf(sandbox).refusal("bookings.get", id=created["booking_id"])[0] == 404
+                assert ServiceOf(sandbox).refusal("bookings.get", id=names[-1])[0] == 404
+        with Sandbox(**how) as sandbox:
+            assert ServiceOf(sandbox).refusal("bookings.get", id=names[-1])[0] == 404
+        assert (names[0] == names[1]) == (seed == 7), file
 
 
 def test_the_file_is_private_and_has_one_user_at_a_time(tmp_path, monkeypatch):
@@ -188,33 +178,26 @@ def test_the_file_is_private_and_has_one_user_at_a_time(tmp_path, monkeypatch):
         assert second.running
 
 
-def test_a_file_of_another_kind_is_refused_and_kept(tmp_path):
-    text, database = tmp_path / "text", tmp_path / "database"
+def test_a_path_of_another_kind_is_an_error_and_is_not_changed(tmp_path):
+    names = ("text", "database", "folder", "pipe")
+    text, database, folder, pipe = paths = [tmp_path / name for name in names]
     text.write_bytes(b"my diary, " * 200)
     with closing(sqlite3.connect(database)) as other:
         other.execute("CREATE TABLE diary (day TEXT)")
-    for file in (text, database):
-        before = file.read_bytes()
-        with pytest.raises(OSError, match="not a state file"):
-            Sandbox(state=file).start()
-        assert file.read_bytes() == before
-
-
-def test_a_path_that_is_no_file_is_an_error_and_is_not_changed(tmp_path):
-    folder, pipe, deep = tmp_path / "folder", tmp_path / "pipe", tmp_path.joinpath(*["d" * 200] * 9)
+    before = text.read_bytes(), database.read_bytes()
     folder.mkdir(mode=0o755)
     os.mkfifo(pipe, 0o644)
+    deep = tmp_path.joinpath(*["d" * 200] * 9)
     deep.mkdir(parents=True)  # SQLite takes shorter paths than the system
     for path, problem in (
-        (folder, "is not a state file"),
-        (pipe, "is not a state file"),
-        ("a\0b", "is not a valid file name"),
-        ("a\ud800b", "is not a valid file name"),
+        *((path, "is not a state file") for path in paths),
+        *((path, "is not a valid file name") for path in ("a\0b", "a\ud800b")),
         (tmp_path / ("a" * 300), "too long"),
         (deep / "state", "unable to open"),
     ):
         with pytest.raises(OSError, match=problem):
             Sandbox(state=path).start()
+    assert (text.read_bytes(), database.read_bytes()) == before
     assert [stat.S_IMODE(path.stat().st_mode) for path in (folder, pipe)] == [0o755, 0o644]
 
 
