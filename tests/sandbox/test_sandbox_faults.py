@@ -68,9 +68,6 @@ def service(running_service):
     return running_service
 
 
-# Fault requests
-
-
 def test_every_kind_can_be_requested_by_its_name_alone():
     for kind in FaultKind:
         fault = Faults().add(kind.value)
@@ -109,9 +106,6 @@ def test_a_fault_request_or_a_fault_can_be_added():
     assert faults.pending == (fault,)
 
 
-# When a fault occurs
-
-
 def confirm(faults, times):
     """Return the fault of each of so many requests."""
     return [faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") for _ in range(times)]
@@ -144,8 +138,6 @@ def test_threads_take_a_fault_no_more_often_than_requested():
         occurred = list(chain.from_iterable(pool.map(confirm, [faults] * 8, [80] * 8)))
     assert sum(fault is not None for fault in occurred) == 200
 
-
-# Faults of a value
 
 OFFERS = [
     {"id": "A1", "direction": "Outward", "tariffs": [{"amount": 10.0}, {"amount": 12.5}]},
@@ -181,9 +173,6 @@ def test_a_fault_reshapes_a_copy_of_the_value():
         assert faults.reshape("tickets.get", value) == expected, (kind, how)
         assert json.dumps(value) == before, (kind, how)
         assert faults.reshape("tickets.get", value) is value
-
-
-# Faults of a connection
 
 
 def test_an_error_response_or_a_redirect_replaces_the_work(service):
