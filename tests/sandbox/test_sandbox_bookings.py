@@ -42,68 +42,51 @@ def tickets_in(states):
 
 def tickets_of(words):
     """Return tickets in the states that the words name; a paid one has a plus sign."""
-    states = [(TicketStatus(word.removesuffix("+")), word.endswith("+")) for word in words.split()]
-    return tickets_in(states)
+    return tickets_in(
+        (TicketStatus(one.removesuffix("+")), one[-1] == "+") for one in words.split()
+    )
 
 
-@each(
-    ("tickets", "stage"),
-    [
-        ("Blocked", "payment_due"),
-        ("Init", "payment_due"),
-        ("Blocked+", "issuance_due"),
-        ("Blocked+ Blocked", "payment_due"),
-        ("Blocked+ Canceled+", "issuance_due"),
-        ("Pending+", "in_progress"),
-        ("Pending+ Issued+", "in_progress"),
-        ("Pending+ Failed", "in_progress"),
-        ("Issued+", "ticketed"),
-        ("Issued+ Failed", "partially_ticketed"),
-        ("Issued+ Expired", "partially_ticketed"),
-        ("Issued+ Canceled+", "partially_voided"),
-        ("Issued+ Canceled+ Expired", "partially_ticketed"),
-        ("Canceled+", "voided"),
-        ("Canceled+ Expired", "voided"),
-        ("Expired Expired+", "lapsed"),
-        ("Failed", "rejected"),
-        ("Failed Canceled+", "rejected"),
-    ],
-)
-def test_the_stage_follows_from_the_tickets(tickets, stage):
-    states = tickets_of(tickets)
-    assert stage_of(states) == stage_of(states[::-1]) == Stage(stage)
-
-
-def test_every_pair_of_tickets_has_a_stage_and_every_stage_occurs():
+def test_the_stage_follows_from_the_tickets():
+    for stage, tickets in {
+        "payment_due": ["Blocked", "Init", "Blocked+ Blocked"],
+        "issuance_due": ["Blocked+", "Blocked+ Canceled+"],
+        "in_progress": ["Pending+", "Pending+ Issued+", "Pending+ Failed"],
+        "ticketed": ["Issued+"],
+        "partially_ticketed": ["Issued+ Failed", "Issued+ Expired", "Issued+ Canceled+ Expired"],
+        "partially_voided": ["Issued+ Canceled+"],
+        "voided": ["Canceled+", "Canceled+ Expired"],
+        "lapsed": ["Expired Expired+"],
+        "rejected": ["Failed", "Failed Canceled+"],
+    }.items():
+        for words in tickets:
+            states = tickets_of(words)
+            assert stage_of(states) == stage_of(states[::-1]) == Stage(stage), words
     states = tickets_in(product(TicketStatus, [False, True]))
-    stages = {stage_of([one, other]) for one, other in product(states, states)}
-    assert stages == set(Stage)
+    assert {stage_of([one, other]) for one, other in product(states, states)} == set(Stage)
 
 
-@each(
-    ("tickets", "payment", "status"),
-    [
-        ("Blocked", "unpaid", "Blocked"),
-        ("Blocked+ Blocked", "partially_paid", "Blocked"),
-        ("Blocked+ Issued+", "paid", "Blocked"),
-        ("Issued+ Canceled", "paid", "Issued"),
-        ("Issued+ Failed", "partially_paid", "Failed"),
-        ("Canceled+ Canceled+", "paid", "Canceled"),
-        ("Expired", "unpaid", "Expired"),
-    ],
-)
-def test_payment_and_status_follow_from_the_tickets(tickets, payment, status):
-    states = tickets_of(tickets)
-    assert (payment_of(states), status_of(states).value) == (payment, status)
+def test_payment_and_status_follow_from_the_tickets():
+    for status, tickets in {
+        "Blocked": {
+            "Blocked": "unpaid",
+            "Blocked+ Blocked": "partially_paid",
+            "Blocked+ Issued+": "paid",
+        },
+        "Issued": {"Issued+ Canceled": "paid"},
+        "Failed": {"Issued+ Failed": "partially_paid"},
+        "Canceled": {"Canceled+ Canceled+": "paid"},
+        "Expired": {"Expired": "unpaid"},
+    }.items():
+        for words, payment in tickets.items():
+            states = tickets_of(words)
+            found = (words, payment_of(states), status_of(states).value)
+            assert found == (words, payment, status)
 
 
 def test_a_new_booking_awaits_payment_until_its_deadline_and_then_stays_expired(offline):
-    created = offline.create(
-        more={
-            "contact": {"name": "Ada Byron", "email": "ada@example.org"},
-            "reservation_type": None,
-        }
-    )
+    contact = {"name": "Ada Byron", "email": "ada@example.org"}
+    created = offline.create(more={"contact": contact, "reservation_type": None})
     fields = "booking_id booking_reference stage possible_actions status total_price currency"
     assert set(created) == set(fields.split())
     assert (created["stage"], created["status"]) == ("payment_due", "Blocked")
@@ -131,23 +114,38 @@ def test_a_new_booking_awaits_payment_until_its_deadline_and_then_stays_expired(
     assert [effect.operation for effect in offline.counters.effects] == ["bookings.create"]
 
 
-def test_confirming_pays_and_issues(offline):
+def test_confirming_pays_and_issues_what_cancelling_refunds_as_its_preview_says(offline):
     created = offline.create()
+    number = created["booking_id"]
     answer = offline.confirm(created)
     booking = offline.booking(created)
     (ticket,) = booking["tickets"]
-    assert answer == {
-        "booking_id": created["booking_id"],
-        "status": "confirmed",
-        "ticket_id": ticket["id"],
-        "ticket_number": ticket["ticket_number"],
-    }
+    names = {"ticket_id": ticket["id"], "ticket_number": ticket["ticket_number"]}
+    assert answer == {"booking_id": number, "status": "confirmed", **names}
     assert (booking["stage"], booking["status"]) == ("ticketed", "Issued")
     assert set(booking["possible_actions"]) == {"Cancel", "Download"}
     assert (booking["payment_status"], booking["expire_at"]) == ("paid", None)
     assert set(ticket["availability"]["outward"]) == {"journey"}
-    assert offline.refusal("bookings.confirm", id=created["booking_id"]) == REFUSED_CONFIRM
+    assert offline.refusal("bookings.confirm", id=number) == REFUSED_CONFIRM
     assert len(offline.counters.effects_of("bookings.confirm")) == 1
+    effects = offline.counters.effects
+    preview = offline.fee(number)
+    assert preview == offline.fee(ticket["id"])
+    assert (offline.booking(created), offline.counters.effects) == (booking, effects)
+    assert (preview["ticket_status"], preview["currency"]) == ("Issued", "EUR")
+    assert round(preview["penalty_amount"] + preview["refund_amount"], 2) == created["total_price"]
+    assert 0 < preview["penalty_amount"] < created["total_price"]
+    wrong = offline.error_of("bookings.cancel", booking_id=number, booking_reference="NOTTHIS")
+    assert (wrong.status, wrong.field) == (422, "booking_reference")
+    answer = offline.cancel(created, booking_reference=created["booking_reference"])
+    assert (answer["booking_id"], answer["status"]) == (number, "cancelled")
+    assert answer["refund_amount"] == preview["refund_amount"]
+    booking = offline.booking(created)
+    assert (booking["stage"], booking["status"]) == ("voided", "Canceled")
+    assert booking["possible_actions"] == {}
+    assert offline.refusal("bookings.cancel", booking_id=number) == (409, "CONFLICT")
+    assert offline.refusal("bookings.confirm", id=number) == REFUSED_CONFIRM
+    assert len(offline.counters.effects_of("bookings.cancel")) == 1
 
 
 def test_some_companies_issue_after_some_seconds(offline):
@@ -226,49 +224,41 @@ def test_a_round_trip_fare_requires_the_other_direction_with_the_same_company(of
 
 
 def test_an_open_ticket_is_valid_for_a_year_after_its_sailing_too(offline):
-    booked = [offline.create(name="FLEX", out_is_open=True) for _ in range(2)]
+    booked = [offline.create(name="FLEX", out_is_open=True) for _ in range(3)]
     booking = offline.booking(booked[0])
     year = NOW + timedelta(days=365)
     assert booking["possible_actions"]["Cancel"]["timeLimit"] == year.isoformat()
-    first, second = (offline.confirm(created)["ticket_id"] for created in booked)
+    first, second = (offline.confirm(created)["ticket_id"] for created in booked[:2])
+    offline.mark_paid(*offline.tickets(booked[2]))
+    assert offline.booking(booked[2])["expire_at"] == year.isoformat()
     outward = offline.perform("tickets.get", id=first)["availability"]["outward"]
     details = offline.booking(booked[0])["journey_details"]["outward"]
     for way in (outward, details):
         assert (way["is_open"], way["valid_until"]) == (True, year.isoformat())
-    for moment, part in (
-        (departure(booking) + timedelta(days=2), 0),
-        (year - timedelta(hours=12), 0.2),
-    ):
+    sailed = departure(booking) + timedelta(days=2)
+    for moment, part in ((sailed, 0), (year - timedelta(hours=12), 0.2)):
         offline.clock.travel_to(moment)
         penalty = offline.fee(first)["penalty_amount"]
         assert penalty == pytest.approx(booking["total_price"] * part, abs=0.01)
+        if moment == sailed:
+            assert offline.booking(booked[2])["stage"] == "issuance_due"
+            assert offline.confirm(booked[2])
     assert offline.perform("tickets.cancel", ticket_id=first)
     offline.clock.travel_to(year)
     assert offline.refusal("tickets.cancel", ticket_id=second) == REFUSED_CANCEL
     assert "Cancel" not in offline.booking(booked[1])["possible_actions"]
 
 
-def test_an_open_ticket_that_is_paid_can_be_issued_for_a_year(offline):
-    created = offline.create(name="FLEX", out_is_open=True)
-    offline.mark_paid(*offline.tickets(created))
-    booking = offline.booking(created)
-    assert booking["expire_at"] == (NOW + timedelta(days=365)).isoformat()
-    offline.clock.travel_to(departure(booking) + timedelta(days=2))
-    assert offline.booking(created)["stage"] == "issuance_due"
-    assert offline.confirm(created)
-
-
 def test_an_open_outward_with_a_fixed_return_ends_at_the_return(offline):
     created = offline.issue(back=7, name="FLEX", out_is_open=True)
     booking = offline.booking(created)
     sails_back = departure(booking, way="return")
-    limit = booking["possible_actions"]["Cancel"]["timeLimit"]
-    assert datetime.fromisoformat(limit) == sails_back
+    assert booking["possible_actions"]["Cancel"]["timeLimit"] == sails_back.isoformat()
     offline.clock.travel_to(sails_back - timedelta(minutes=1))
     assert offline.cancel(created)
 
 
-def test_a_booking_paid_externally_can_be_issued(offline):
+def test_a_booking_paid_externally_can_be_issued_and_cancelled(offline):
     created = offline.create(TWO_TICKETS, back=7)
     first, second = offline.tickets(created)
     for _ in range(2):  # repeating a payment changes nothing
@@ -287,6 +277,9 @@ def test_a_booking_paid_externally_can_be_issued(offline):
     offline.clock.advance(timedelta(days=2))  # what is paid no longer lapses
     offline.confirm(created)
     assert offline.booking(created)["stage"] == "ticketed"
+    offline.cancel(created)
+    assert offline.statuses(created) == ["Canceled", "Canceled"]
+    assert len(offline.counters.effects_of("bookings.cancel")) == 1
 
 
 @each("end", ["Canceled", "Expired"])
@@ -306,23 +299,8 @@ def test_a_paid_ticket_that_is_not_issued_is_refunded_in_full(end):
     assert offline.refusal("tickets.mark_paid", body, access=Access.ORGANISATION)[0] == 409
 
 
-def test_cancelling_a_booking(offline):
-    created = offline.issue(TWO_TICKETS, back=7)
-    number = created["booking_id"]
-    wrong = offline.error_of("bookings.cancel", booking_id=number, booking_reference="NOTTHIS")
-    assert (wrong.status, wrong.field) == (422, "booking_reference")
-    answer = offline.cancel(created, booking_reference=created["booking_reference"])
-    assert (answer["booking_id"], answer["status"]) == (number, "cancelled")
-    booking = offline.booking(created)
-    assert (booking["stage"], booking["status"]) == ("voided", "Canceled")
-    assert booking["possible_actions"] == {}
-    assert offline.refusal("bookings.cancel", booking_id=number) == (409, "CONFLICT")
-    assert offline.refusal("bookings.confirm", id=number) == REFUSED_CONFIRM
-    assert len(offline.counters.effects_of("bookings.cancel")) == 1
-
-
-def test_cancelling_one_ticket_of_two(offline):
-    created = offline.issue(TWO_TICKETS, back=7)
+def test_cancelling_one_ticket_of_two_and_nothing_after_departure(offline):
+    created, kept = (offline.issue(TWO_TICKETS, back=7) for _ in "ab")
     first, second = offline.tickets(created)
     wrong = {"ticket_id": first["id"], "ticket_number": second["ticket_number"]}
     assert offline.error_of("tickets.cancel", wrong).field == "ticket_number"
@@ -334,26 +312,36 @@ def test_cancelling_one_ticket_of_two(offline):
     assert booking["stage"] == "partially_voided"
     assert set(booking["possible_actions"]) == {"Cancel", "Download"}
     assert offline.refusal("tickets.cancel", right) == REFUSED_CANCEL
+    check_pricing(offline, created)
     # The preview of a cancelled ticket has the amounts of its cancellation.
     assert offline.fee(first["id"]) == {**previews[0], "ticket_status": "Canceled"}
     left = offline.fee(created["booking_id"])["refund_amount"]
     assert left == previews[1]["refund_amount"] == offline.cancel(created)["refund_amount"]
     assert offline.booking(created)["stage"] == "voided"
-
-
-def test_nothing_is_cancelled_after_departure(offline):
-    created = offline.issue(TWO_TICKETS, back=7)
-    first, second = offline.tickets(created)
-    offline.clock.travel_to(departure(offline.booking(created)))
-    assert "Cancel" not in offline.booking(created)["possible_actions"]
+    first, second = offline.tickets(kept)
+    offline.clock.travel_to(departure(offline.booking(kept)))
+    assert "Cancel" not in offline.booking(kept)["possible_actions"]
     assert offline.refusal("tickets.cancel", ticket_id=first["id"]) == REFUSED_CANCEL
-    assert offline.refusal("bookings.cancel", booking_id=created["booking_id"])[0] == 409
-    assert offline.statuses(created) == ["Issued", "Issued"]
+    assert offline.refusal("bookings.cancel", booking_id=kept["booking_id"])[0] == 409
+    assert offline.statuses(kept) == ["Issued", "Issued"]
     assert offline.perform("tickets.cancel", ticket_id=second["id"])["status"] == "cancelled"
 
 
-def test_a_second_confirm_issues_the_failed_ticket_only(offline):
-    created = offline.create(TWO_TICKETS, back=7)
+def check_pricing(offline, created):
+    """Check that the amounts of a booking with a cancelled ticket add up for every role."""
+    for access, role in ((Access.READ_WRITE, "agency"), (Access.ORGANISATION, "organisation")):
+        pricing = offline.booking(created, access=access)["pricing"]
+        assert pricing["viewer_role"] == role
+        received, kept = pricing["received"]["amount"], pricing["kept"]
+        assert 0 < received < created["total_price"]
+        assert round(kept["total"] + pricing["reverse"]["amount"], 2) == received
+        assert sum(line["amount"] for line in kept["lines"]) == kept["total"] > 0
+        balance = {"mutated": True, "before": created["total_price"], "after": 0}
+        assert pricing["balance"] == balance
+
+
+def test_a_second_confirm_issues_the_failed_ticket_only_and_none_after_departure(offline):
+    created, late = (offline.create(TWO_TICKETS, back=7) for _ in "ab")
     offline.faults.add("ticket_fails", "bookings.confirm")
     answer = offline.confirm(created)
     booking = offline.booking(created)
@@ -367,38 +355,31 @@ def test_a_second_confirm_issues_the_failed_ticket_only(offline):
     assert retry["ticket_id"] == booking["tickets"][1]["id"]
     numbers = {one["ticket_number"] for one in booking["tickets"]}
     assert numbers == {answer["ticket_number"], retry["ticket_number"]}
-
-
-def test_a_failed_ticket_cannot_be_retried_after_departure(offline):
-    created = offline.create(TWO_TICKETS, back=7)
     offline.faults.add("ticket_fails", index=0)
-    offline.confirm(created)
-    offline.clock.travel_to(departure(offline.booking(created)))
-    booking = offline.booking(created)
+    offline.confirm(late)
+    offline.clock.travel_to(departure(offline.booking(late)))
+    booking = offline.booking(late)
     assert booking["stage"] == "partially_ticketed"
     assert set(booking["possible_actions"]) == {"Download"}
-    assert offline.refusal("bookings.confirm", id=created["booking_id"]) == REFUSED_CONFIRM
+    assert offline.refusal("bookings.confirm", id=late["booking_id"]) == REFUSED_CONFIRM
 
 
-def test_a_booking_with_a_pending_ticket_is_not_cancelled_at_all(offline):
-    created = offline.create(PENDING, back=7)
+def test_a_booking_with_a_pending_ticket_is_not_cancelled_and_a_rejected_one_is_retried(offline):
+    created, alone = offline.create(PENDING, back=7), offline.create()
     offline.faults.add("ticket_fails", index=0)
     offline.confirm(created)
     before = offline.booking(created)
     assert offline.statuses(created) == ["Failed", "Pending"]
     assert offline.refusal("bookings.cancel", booking_id=created["booking_id"])[0] == 409
     assert offline.booking(created) == before
-
-
-def test_a_booking_whose_only_ticket_fails_is_rejected_and_can_be_confirmed_again(offline):
-    created = offline.create()
+    confirmed = offline.counters.effects_of("bookings.confirm")
     offline.faults.add("ticket_fails")
-    assert offline.refusal("bookings.confirm", id=created["booking_id"]) == REFUSED_CONFIRM
-    booking = offline.booking(created)
+    assert offline.refusal("bookings.confirm", id=alone["booking_id"]) == REFUSED_CONFIRM
+    booking = offline.booking(alone)
     assert (booking["stage"], booking["payment_status"]) == ("rejected", "unpaid")
-    assert not offline.counters.effects_of("bookings.confirm")
-    offline.confirm(created)
-    assert offline.booking(created)["stage"] == "ticketed"
+    assert offline.counters.effects_of("bookings.confirm") == confirmed
+    offline.confirm(alone)
+    assert offline.booking(alone)["stage"] == "ticketed"
 
 
 def test_faults_change_the_price_and_end_an_option(offline):
@@ -427,36 +408,18 @@ def test_fares_follow_the_ages_on_the_day_of_departure(offline):
     assert younger["total_price"] == as_searched["total_price"]
 
 
-def test_pricing_adds_up_for_every_role(offline):
-    created = offline.issue(TWO_TICKETS, back=7)
-    offline.perform("tickets.cancel", ticket_id=offline.tickets(created)[0]["id"])
-    for access, role in ((Access.READ_WRITE, "agency"), (Access.ORGANISATION, "organisation")):
-        pricing = offline.booking(created, access=access)["pricing"]
-        assert pricing["viewer_role"] == role
-        received, kept = pricing["received"]["amount"], pricing["kept"]
-        assert 0 < received < created["total_price"]
-        assert round(kept["total"] + pricing["reverse"]["amount"], 2) == received
-        assert sum(line["amount"] for line in kept["lines"]) == kept["total"] > 0
-        balance = {"mutated": True, "before": created["total_price"], "after": 0}
-        assert pricing["balance"] == balance
-
-
 class BookingLife(RuleBasedStateMachine):
     """Any operations on a booking, in any order, keep its invariants."""
 
     @initialize(back=st.sampled_from([None, 7]), name=st.sampled_from(["FLEX", "OPTION"]))
     def book(self, back, name):
         self.offline = OfflineService()
-        kind = "OPTION" if name == "OPTION" else "TICKET"
-        more = {"reservation_type": kind}
-        self.created = self.offline.create(
-            TWO_TICKETS, back=back, name=name, more=more, from_day=20
-        )
+        more = {"reservation_type": "OPTION" if name == "OPTION" else "TICKET"}
+        how = {"back": back, "name": name, "more": more, "from_day": 20}
+        self.created = self.offline.create(TWO_TICKETS, **how)
         self.id = self.created["booking_id"]
         self.tickets = [ticket["id"] for ticket in self.offline.tickets(self.created)]
-        self.issued = {}
-        self.ended = {}
-        self.fees = {}
+        self.issued, self.ended, self.fees = {}, {}, {}
 
     def attempt(self, operation, **named):
         before = self.offline.counters.effects
@@ -468,7 +431,6 @@ class BookingLife(RuleBasedStateMachine):
             assert self.offline.counters.effects == before
             if "ticket_fails" not in {fault.kind.value for fault in self.offline.faults.taken}:
                 assert self.offline.booking(self.created) == booking
-
         for ticket, fee in self.previews().items():
             if fee["ticket_status"] == "Canceled" != previews[ticket]["ticket_status"]:
                 assert fee == {**previews[ticket], "ticket_status": "Canceled"}
@@ -480,13 +442,10 @@ class BookingLife(RuleBasedStateMachine):
     def wait(self, hours):
         self.offline.clock.advance(timedelta(hours=hours))
 
-    @rule()
-    def confirm(self):
-        self.attempt("bookings.confirm", id=self.id)
-
-    @rule(index=st.sampled_from([0, -1]))
-    def confirm_with_a_failure(self, index):
-        self.offline.faults.add("ticket_fails", index=index)
+    @rule(failing=st.sampled_from([None, 0, -1]))
+    def confirm(self, failing):
+        if failing is not None:
+            self.offline.faults.add("ticket_fails", index=failing)
         self.attempt("bookings.confirm", id=self.id)
         self.offline.faults.clear()
 
@@ -507,34 +466,28 @@ class BookingLife(RuleBasedStateMachine):
     def money_is_neither_lost_nor_invented(self):
         booking = self.offline.booking(self.created, access=Access.ORGANISATION)
         assert booking["total_price"] == self.created["total_price"]
-        pricing = booking["pricing"]
-        paid = pricing["balance"]["before"] - pricing["balance"]["after"]
+        balance = booking["pricing"]["balance"]
         total = 0
-        for ticket in self.tickets:
-            fee = self.offline.fee(ticket)
+        for ticket, fee in self.previews().items():
             total += fee["penalty_amount"] + fee["refund_amount"]
             assert fee["penalty_amount"] >= 0 <= fee["refund_amount"]
             if fee["ticket_status"] in {"Canceled", "Expired"}:
                 assert self.fees.setdefault(ticket, fee) == fee
-        assert total == pytest.approx(paid, abs=0.001)
+        assert total == pytest.approx(balance["before"] - balance["after"], abs=0.001)
 
     @invariant()
     def the_booking_says_what_its_tickets_say(self):
         booking = self.offline.booking(self.created)
         statuses = {ticket["status"] for ticket in booking["tickets"]}
-        whole = {
-            frozenset({"Issued"}): "ticketed",
-            frozenset({"Canceled"}): "voided",
-            frozenset({"Expired"}): "lapsed",
-            frozenset({"Failed"}): "rejected",
-        }
-        assert booking["stage"] == whole.get(frozenset(statuses), booking["stage"])
+        whole = {"Canceled": "voided", "Expired": "lapsed", "Failed": "rejected"}
+        if len(statuses) == 1:
+            assert booking["stage"] == whole.get(*statuses, booking["stage"])
         assert (booking["stage"] == "ticketed") == (statuses == {"Issued"})
         assert ("Retry" in booking["possible_actions"]) <= ("Failed" in statuses)
         waits = statuses & {"Blocked", "Init"}
         limit = booking["expire_at"]
         assert limit is None or datetime.fromisoformat(limit) > self.offline.clock.now()
-        assert (booking["expire_at"] is not None) == bool(waits)
+        assert (limit is not None) == bool(waits)
         assert (booking["stage"] in {"payment_due", "issuance_due"}) <= bool(waits)
 
     @invariant()
@@ -555,35 +508,28 @@ TestBookingLife = BookingLife.TestCase
 
 
 HOUR = timedelta(hours=1)
-NOTICES = st.sampled_from([0.5, 1.0, 2.0])
 
 
-@each(
-    ("family", "notice", "left", "kept"),
-    [
-        ("flex", 1, 24 * HOUR, "0.00"),
-        ("flex", 1, 24 * HOUR - timedelta(seconds=1), "20.00"),
-        ("flex", 1, 2 * HOUR, "20.00"),
-        ("flex", 1, 1 * HOUR, "50.00"),
-        ("flex", 0.5, 30 * HOUR, "0.00"),
-        ("flex", 1, 30 * HOUR, "0.00"),
-        ("flex", 2, 30 * HOUR, "20.00"),
-        ("standard", 1, 7 * 24 * HOUR, "20.00"),
-        ("standard", 1, 48 * HOUR, "50.00"),
-        ("standard", 1, 47 * HOUR, "100.00"),
-        ("saver", 1, 300 * 24 * HOUR, "100.00"),
-        ("flex", 1, timedelta(seconds=-1), "100.00"),
-    ],
-)
-def test_the_penalty_follows_the_fare_family_and_the_company(family, notice, left, kept):
-    fee = cancellation_fee(Decimal("100.00"), family=family, notice=notice, left=left)
-    assert (str(fee.penalty), fee.refund) == (kept, Decimal(100) - Decimal(kept))
+def test_the_penalty_follows_the_fare_family_and_the_company():
+    second = timedelta(seconds=1)
+    late, later, day = 24 * HOUR - second, HOUR, 24 * HOUR
+    for family, notice, kept_after in (
+        ("flex", 0.5, {30 * HOUR: 0}),
+        ("flex", 1, {30 * HOUR: 0, day: 0, late: 20, 2 * HOUR: 20, later: 50, -second: 100}),
+        ("flex", 2, {30 * HOUR: 20}),
+        ("standard", 1, {7 * day: 20, 2 * day: 50, 47 * HOUR: 100}),
+        ("saver", 1, {300 * day: 100}),
+    ):
+        for left, kept in kept_after.items():
+            fee = cancellation_fee(Decimal("100.00"), family=family, notice=notice, left=left)
+            found = (str(fee.penalty), fee.refund)
+            assert found == (f"{kept}.00", 100 - kept), (family, notice, left)
 
 
 @given(
     paid=st.decimals(0, 9999, places=2),
     family=st.sampled_from(sorted(FEE_SCHEDULES)),
-    notice=NOTICES,
+    notice=st.sampled_from([0.5, 1.0, 2.0]),
     left=st.timedeltas(timedelta(days=-2), timedelta(days=60)),
     later=st.timedeltas(timedelta()),
 )
@@ -608,18 +554,6 @@ def test_every_fare_family_has_a_schedule_and_companies_have_different_rules(off
     assert {each.issuing_time for each in companies} == {0 * HOUR, timedelta(seconds=3)}
     assert {each.notice for each in companies} == {0.5, 1.0, 2.0}
     assert {each.one_ticket for each in companies} == {True, False}
-
-
-def test_the_preview_changes_nothing_and_equals_the_cancellation(offline):
-    created = offline.issue()
-    before, effects = offline.booking(created), offline.counters.effects
-    preview = offline.fee(created["booking_id"])
-    assert preview == offline.fee(before["tickets"][0]["id"])
-    assert (offline.booking(created), offline.counters.effects) == (before, effects)
-    assert (preview["ticket_status"], preview["currency"]) == ("Issued", "EUR")
-    assert round(preview["penalty_amount"] + preview["refund_amount"], 2) == created["total_price"]
-    assert 0 < preview["penalty_amount"] < created["total_price"]
-    assert offline.cancel(created)["refund_amount"] == preview["refund_amount"]
 
 
 def test_the_fee_rises_as_departure_approaches(offline):

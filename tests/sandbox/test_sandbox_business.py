@@ -6,29 +6,25 @@ import pytest
 from offline_service import GUEST, ONE_TICKET, TWO_TICKETS, departure, run
 
 from ferry_sdk.sandbox.requests.access import Access
+from ferry_sdk.sandbox.service import ServiceError
 from tests.support.tables import each
 
-
-@pytest.fixture(scope="module")
-def with_inventory():
-    with run(inventory=True) as running:
-        yield running
+TAKEN = (409, "BOOKING_CREATE_ERROR", "availabilities[0].place_id")
 
 
 @pytest.fixture
-def limited(with_inventory):
+def limited():
     """Return a service where bookings take places."""
-    with_inventory.sandbox.reset()
-    return with_inventory
+    with run(inventory=True) as running:
+        yield running
 
 
 @each(
     ("operation", "details", "status", "code"),
     [
-        ("availability.search", {}, 409, "AVAILABILITY_ERROR"),
         ("bookings.create", {}, 409, "BOOKING_CREATE_ERROR"),
-        ("bookings.confirm", {"status": 422}, 422, "BOOKING_CONFIRM_ERROR"),
         ("bookings.get", {}, 409, "CONFLICT"),
+        ("bookings.confirm", {"status": 422}, 422, "BOOKING_CONFIRM_ERROR"),
         ("bookings.cancel", {"status": 402}, 402, "PAYMENT_REQUIRED"),
         ("bookings.cancel_fee", {"status": 410, "code": "GONE_FOREVER"}, 410, "GONE_FOREVER"),
         ("tickets.get", {"status": 404}, 404, "TICKET_NOT_FOUND"),
@@ -36,26 +32,25 @@ def limited(with_inventory):
         ("tickets.pdf", {"status": 400}, 400, "BAD_REQUEST"),
         ("tickets.mark_paid", {"status": 403}, 403, "FORBIDDEN"),
         ("catalogue.departures", {"status": 422}, 422, "VALIDATION_ERROR"),
+        ("availability.search", {}, 409, "AVAILABILITY_ERROR"),
     ],
 )
 def test_any_operation_can_be_refused_with_any_code(service, operation, details, status, code):
     created = service.create()
     ticket = service.tickets(created)[0]["id"]
     arguments = {
-        "availability.search": None,
         "bookings.create": {"availabilities": service.select(), "passengers": [GUEST]},
         "bookings.cancel": {"booking_id": created["booking_id"]},
-        "tickets.get": {"id": ticket},
         "tickets.cancel": {"ticket_id": ticket},
-        "tickets.pdf": {"id": ticket},
         "tickets.mark_paid": {"id": ticket, "external_payment_ref": "P-1"},
         "catalogue.departures": {"provider_id": "GNV"},
+        **{name: {"id": ticket} for name in ("tickets.get", "tickets.pdf")},
     }.get(operation, {"id": created["booking_id"]})
     effects = service.sandbox.counters.effects
     service.faults.add("refused", operation, **details)
     service.error_of("bookings.create", {"availabilities": []})  # it uses no refusal up
     if operation == "availability.search":
-        with pytest.raises(Exception, match="refuses") as caught:
+        with pytest.raises(ServiceError, match="refuses") as caught:
             service.search()
         error = caught.value
     else:
@@ -75,9 +70,10 @@ def test_tools_and_methods_of_mcp_and_a_voucher_can_be_refused(service):
         service.faults.add("refused", name, message="No more of that", code="TICKET_VIEW_ERROR")
         error = service.error_of(name, body)
         assert (error.code, error.message) == ("TICKET_VIEW_ERROR", "No more of that")
+    ports = {"uri": "resource://service/ports"}
     for name, method, params in (
         ("mcp.initialize", "initialize", {}),
-        ("mcp.ports", "resources/read", {"uri": "resource://service/ports"}),
+        ("mcp.ports", "resources/read", ports),
     ):
         service.faults.add("refused", name, code="NOT_TODAY")
         message = {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}
@@ -94,37 +90,26 @@ def test_a_selected_place_is_taken_and_gone_from_later_searches(service):
     chosen = service.select(TWO_TICKETS)
     service.faults.add("place_taken")
     error = service.error_of("bookings.create", availabilities=chosen, passengers=[GUEST])
-    assert (error.status, error.code) == (409, "BOOKING_CREATE_ERROR")
-    assert error.field == "availabilities[0].place_id"
+    assert (error.status, error.code, error.field) == TAKEN
     (again,) = (each for each in service.search(TWO_TICKETS) if each["id"] == first["id"])
     codes = [place["code"] for place in first["places"]]
     assert [place["code"] for place in again["places"]] == codes[1:]
     assert service.sandbox.counters.effects == ()
     assert service.create(TWO_TICKETS)["stage"] == "payment_due"
-
-
-def test_the_place_of_the_way_back_can_be_taken(service):
-    chosen = service.select(TWO_TICKETS, back=7)
+    # The place of the way back can be taken.
+    body = {"availabilities": service.select(TWO_TICKETS, back=7)[::-1], "passengers": [GUEST]}
     service.faults.add("place_taken", index=1, sold_out=False)
-    body = {"availabilities": chosen[::-1], "passengers": [GUEST]}
-    assert service.error_of("bookings.create", body).field == "availabilities[0].place_id"
+    assert service.error_of("bookings.create", body).field == TAKEN[2]
     assert service.attempt("bookings.create", body) is None
 
 
-def suites(service, **how):
+def suites(service):
     """Return the suites on the first sailing, as an index and a count; no count if none is left."""
-    found = service.search(TWO_TICKETS, **how)[0]
-    return next(
-        (
-            (index, place["count"])
-            for index, place in enumerate(found["places"])
-            if place["code"] == "SUITE_2"
-        ),
-        None,
-    )
+    places = enumerate(service.search(TWO_TICKETS)[0]["places"])
+    return next(((x, place["count"]) for x, place in places if place["code"] == "SUITE_2"), None)
 
 
-def test_places_run_out_and_come_back(limited):
+def test_places_run_out_and_come_back(limited, service):
     index, count = suites(limited)
     last = {"availabilities": limited.select(TWO_TICKETS, place=index), "passengers": [GUEST]}
     created = []
@@ -132,13 +117,16 @@ def test_places_run_out_and_come_back(limited):
         created.append(limited.create(TWO_TICKETS, place=index))
         assert suites(limited) == ((index, left) if left else None)
     error = limited.error_of("bookings.create", last)
-    assert (error.status, error.code) == (409, "BOOKING_CREATE_ERROR")
-    assert error.field == "availabilities[0].place_id"
+    assert (error.status, error.code, error.field) == TAKEN
     limited.confirm(created[0])
     limited.cancel(created[0])
     assert suites(limited) == (index, 1)
     limited.clock.advance(3600)
     assert suites(limited) == (index, count)
+    # Without an inventory, the counts stay.
+    before = suites(service)
+    service.create(TWO_TICKETS, place=before[0])
+    assert suites(service) == before
 
 
 def test_a_presale_takes_its_place_when_it_is_confirmed(limited):
@@ -153,12 +141,6 @@ def test_a_presale_takes_its_place_when_it_is_confirmed(limited):
     limited.clock.advance(3600)
     assert limited.confirm(waiting)["status"] == "confirmed"
     assert suites(limited) == (index, count - 1)
-
-
-def test_without_an_inventory_the_counts_stay(service):
-    before = suites(service)
-    service.create(TWO_TICKETS, place=before[0])
-    assert suites(service) == before
 
 
 def test_inventory_and_changes_survive_a_restart(tmp_path):
@@ -182,15 +164,13 @@ def test_a_pending_ticket_fails_later(service):
     created = service.create(TWO_TICKETS, back=7)
     service.faults.add("fails_later", index=0, seconds=60)
     confirmed = service.confirm(created)
-    pending = service.booking(created)
-    assert pending["stage"] == "in_progress"
+    assert service.booking(created)["stage"] == "in_progress"
     assert service.statuses(created) == ["Pending", "Issued"]
     service.clock.advance(60)
     failed = service.booking(created)
-    assert failed["stage"] == "partially_ticketed"
+    assert (failed["stage"], failed["payment_status"]) == ("partially_ticketed", "partially_paid")
     assert service.statuses(created) == ["Failed", "Issued"]
     assert failed["tickets"][0]["ticket_number"] is None
-    assert failed["payment_status"] == "partially_paid"
     assert "Retry" in failed["possible_actions"]
     again = service.confirm(created)
     assert again["ticket_id"] == confirmed["ticket_id"]
@@ -212,33 +192,9 @@ def test_a_cancelled_sailing_shows_when_the_booking_is_read_again(service):
     assert booking["stage"] == "partially_voided"
     lost = booking["tickets"][1]["id"]
     fee = service.fee(lost)
-    assert fee["penalty_amount"] == 0
-    assert 0 < fee["refund_amount"] < created["total_price"]
+    assert fee["penalty_amount"] == 0 < fee["refund_amount"] < created["total_price"]
     assert service.error_of("tickets.cancel", ticket_id=lost).status == 409
-
-
-def test_a_departure_moves_with_its_deadlines(service):
-    created = service.issue(TWO_TICKETS)
-    before = service.booking(created)
-    service.faults.add("departure_moved", "tickets.get", minutes=-90, times=None)
-    ticket = service.perform("tickets.get", id=before["tickets"][0]["id"])
-    after = service.booking(created)
-    assert departure(after) == departure(before) - timedelta(minutes=90)
-    for name in ("depart_at", "arrive_at"):
-        assert (
-            ticket["availability"]["outward"]["journey"][name]
-            == (after["journey_details"]["outward"][name])
-        )
-    limits = [
-        datetime.fromisoformat(one["possible_actions"]["Cancel"]["timeLimit"])
-        for one in (before, after)
-    ]
-    assert limits[1] == limits[0] - timedelta(minutes=90)
-    service.perform("tickets.get", id=ticket["id"])
-    assert departure(service.booking(created)) == departure(after)
-
-
-def test_a_change_can_wait_until_the_ticket_is_issued_or_until_it_fits(service):
+    # A change can wait until the ticket is issued, or until it fits.
     created = service.create(TWO_TICKETS)
     service.faults.add("sailing_cancelled", only_issued=True)
     assert service.booking(created)["stage"] == "payment_due"
@@ -249,3 +205,22 @@ def test_a_change_can_wait_until_the_ticket_is_issued_or_until_it_fits(service):
     service.faults.add("sailing_cancelled", index=1)
     service.booking(created)
     assert len(service.faults.pending) == 2  # the booking has no second crossing
+
+
+def test_a_departure_moves_with_its_deadlines(service):
+    created = service.issue(TWO_TICKETS)
+    before = service.booking(created)
+    service.faults.add("departure_moved", "tickets.get", minutes=-90, times=None)
+    ticket = service.perform("tickets.get", id=before["tickets"][0]["id"])
+    after = service.booking(created)
+    assert departure(after) == departure(before) - timedelta(minutes=90)
+    journey, details = ticket["availability"]["outward"]["journey"], after["journey_details"]
+    for name in ("depart_at", "arrive_at"):
+        assert journey[name] == details["outward"][name]
+    earlier, later = (
+        datetime.fromisoformat(one["possible_actions"]["Cancel"]["timeLimit"])
+        for one in (after, before)
+    )
+    assert earlier == later - timedelta(minutes=90)
+    service.perform("tickets.get", id=ticket["id"])
+    assert departure(service.booking(created)) == departure(after)
