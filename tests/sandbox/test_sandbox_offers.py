@@ -97,15 +97,6 @@ def test_offers_depart_from_the_requested_time_on_earliest_first():
             assert bool(found) is (day.year == 2199), (day, is_open)
 
 
-def test_a_return_departs_after_an_outward_arrival():
-    found = at().search(query(*SHORT, DAYS[0], back=DAYS[0]))
-    there = [each.sailing for each in found if each.direction == "Outward"]
-    back = [each.sailing for each in found if each.direction == "Return"]
-    assert [each.to_wire("en")["group_id"] for each in found] == [1] * len(there) + [2] * len(back)
-    assert min(each.depart_at for each in back) >= min(each.arrive_at for each in there)
-    assert {each.journey.key for each in back} == {"MAPTM-ESALG"}
-
-
 def test_no_sailing_is_sold_out_a_week_ahead():
     for month in (1, 8):
         day = date(2027, month, 13)
@@ -115,18 +106,22 @@ def test_no_sailing_is_sold_out_a_week_ahead():
             assert len(offers.search(ask(*pair, day))) == len(sailings)
 
 
-def test_a_search_of_open_tickets_covers_a_week_at_the_flexible_tariff():
+def test_a_search_of_open_tickets_covers_a_week_and_a_return_departs_after_an_arrival():
     found = at().search(query(*SHORT, DAYS[0], earliest=time(22), is_open=True))
     days = [each.sailing.depart_at.date() for each in found]
     assert sorted(set(days)) == DAYS
     assert days.count(DAYS[0]) < days.count(DAYS[1])
     for offer in found:
-        assert offer.is_open
-        assert offer.to_wire("en")["is_open"] is True
+        assert offer.is_open is offer.to_wire("en")["is_open"] is True
         assert [each.level.code for each in offer.tariffs] == ["FLEX"]
         assert offer.valid_until == NOW + timedelta(days=365)
-    (fixed, *_) = at().search(query(*SHORT, DAYS[0]))
-    assert fixed.valid_until is None
+    found = at().search(query(*SHORT, DAYS[0], back=DAYS[0]))
+    assert found[0].valid_until is None
+    there = [each.sailing for each in found if each.direction == "Outward"]
+    back = [each.sailing for each in found if each.direction == "Return"]
+    assert [each.to_wire("en")["group_id"] for each in found] == [1] * len(there) + [2] * len(back)
+    assert min(each.depart_at for each in back) >= min(each.arrive_at for each in there)
+    assert {each.journey.key for each in back} == {"MAPTM-ESALG"}
 
 
 def test_offers_tariffs_and_places_can_be_found_by_id_with_the_prices_of_their_search():
@@ -201,9 +196,6 @@ def test_a_search_that_does_not_fit_the_network_names_its_field():
         assert (problem.path, problem.text) == (field, reason), line
     # A fast ship carries low vehicles.
     assert at().search(query(*fast, DAYS[0], vehicle="FIAT__500"))
-
-
-# Fares: their factors and the age bands of the company
 
 
 WINTER = datetime(2026, 1, 10, 12, tzinfo=timezone.utc)
@@ -297,9 +289,6 @@ def test_a_party_counts_its_age_bands_and_infants_need_no_berth():
     aboard = offer.to_wire("en")["places"][0]["in_board"]
     assert (aboard["adults"], aboard["childs"], aboard["babies"]) == (3, 1, 1)
     assert aboard["passengers"][4] == {"order": 5, "type": "Adult", "age": 14}
-
-
-# One availability: its fields, tariffs and places
 
 
 def table(**fields):
@@ -460,37 +449,31 @@ def test_places_hold_the_whole_party_and_shared_cabins_a_few_adults_of_one_gende
 
 
 def test_a_cabin_has_one_price_and_a_large_party_gets_several():
-    supplement, count = {}, {}
-    for size in (1, 4, 5):
-        (offer, *_) = nightly(party=(MAN,) * size)
-        (cabin,) = (each for each in offer.places if each.kind.code == "INSIDE_4")
-        supplement[size], count[size] = cabin.supplement, cabin.count
-        assert cabin.capacity == (8 if size == 5 else 4)
-    assert supplement[1] == supplement[4]
-    assert abs(supplement[5] - 2 * supplement[4]) <= Decimal("0.01")
-    assert count[5] == count[4] // 2
+    offers = [nightly(party=(MAN,) * size)[0] for size in (1, 4, 5)]
+    alone, four, five = (
+        next(each for each in offer.places if each.kind.code == "INSIDE_4") for offer in offers
+    )
+    assert (alone.capacity, four.capacity, five.capacity) == (4, 4, 8)
+    assert alone.supplement == four.supplement
+    assert abs(five.supplement - 2 * four.supplement) <= Decimal("0.01")
+    assert five.count == four.count // 2
 
 
-def test_names_are_localised():
+def test_names_are_localised_and_overnight_ships_have_cabins_and_animals():
     (offer, *_) = nightly()
     names = {language: offer.to_wire(language) for language in ("en", "fr", "it", "es", "el", "ar")}
-    assert names["fr"]["depart_name"] == "Gênes"
-    assert names["it"]["depart_name"] == "Genova"
-    assert names["ar"]["depart_name"] == "جنوة"
+    ports = [names[language]["depart_name"] for language in ("fr", "it", "ar")]
+    assert ports == ["Gênes", "Genova", "جنوة"]
     for number in range(len(offer.places)):
         assert len({record["places"][number]["name"] for record in names.values()}) >= 3
     meals = {tuple(meal["name"] for meal in record["meals"]) for record in names.values()}
     assert ("Dîner", "Petit-déjeuner", "Déjeuner") in meals
     assert len(meals) == 6
     assert offer.to_wire("sv")["places"][0]["name"] == "Seat"
-
-
-def test_fast_ships_take_no_animals_and_overnight_ships_have_cabins():
+    assert names["en"]["animals"]["cabin"] is True
+    assert {each.kind.type for each in offer.places} == {"Seat", "Cabin", "Suite"}
     (fast, *_) = at().search(query("TRASMAPI", "ESIBZ", "ESFLD", DAYS[0]))
     assert fast.to_wire("en")["animals"] is None
-    (night, *_) = nightly()
-    assert night.to_wire("en")["animals"]["cabin"] is True
-    assert {each.kind.type for each in night.places} == {"Seat", "Cabin", "Suite"}
 
 
 def test_fewer_places_are_left_in_summer_at_weekends_and_as_departure_approaches():

@@ -178,17 +178,13 @@ def refuse(offline, body):
     return {one["field"] for one in error.errors}, error.message
 
 
-def test_ids_of_a_selection_must_belong_together_and_be_known(offline):
+def test_ids_of_a_selection_must_belong_together_be_known_and_not_have_expired(offline):
     (chosen,), (other,) = offline.select(), offline.select(from_day=90)
-    for name in ("availability_id", "tariff_id", "place_id"):
-        body = {"availabilities": [{**chosen, name: "another"}], "passengers": [GUEST]}
-        assert refuse(offline, body)[0] == {f"availabilities[0].{name}"}
-    mixed = {"availabilities": [{**chosen, "place_id": other["place_id"]}], "passengers": [GUEST]}
-    assert refuse(offline, mixed)[0] == {"availabilities[0].place_id"}
-
-
-def test_an_expired_tariff_and_a_past_sailing_are_refused(offline):
-    body = {"availabilities": offline.select(), "passengers": [GUEST]}
+    body = {"availabilities": [chosen], "passengers": [GUEST]}
+    wrong = [(name, "another") for name in ("availability_id", "tariff_id", "place_id")]
+    for name, value in (*wrong, ("place_id", other["place_id"])):
+        mixed = change(body, f"availabilities[0].{name}", value)
+        assert refuse(offline, mixed)[0] == {f"availabilities[0].{name}"}
     booking = offline.booking(offline.perform("bookings.create", body))
     offline.clock.advance(30 * 60)
     fields, message = refuse(offline, body)
@@ -311,25 +307,22 @@ def test_a_time_is_read_in_basic_and_extended_format_with_any_fraction(moment, i
     offset = moment.isoformat()[-6:].replace(":", "" if is_basic else ":")
     written = f"{moment.year:04}{moment.strftime(f'{day[2:]}T{hour}')}{fraction}{offset}"
     kept = moment.replace(microsecond=int(f"{fraction[1:]:0<6}"))
-    read = Payment.read(payment(written))
-    assert read.paid_at == kept
-    assert read.paid_at.utcoffset() == kept.utcoffset()
-
-
-def placeholders(message):
-    return {name for _, name, _, _ in Formatter().parse(message) if name}
+    read = Payment.read(payment(written)).paid_at
+    assert (read, read.utcoffset()) == (kept, kept.utcoffset())
 
 
 @each("language", LANGUAGES)
 def test_every_language_has_the_same_messages_and_placeholders(language):
+    def placeholders(message):
+        return {name for _, name, _, _ in Formatter().parse(message) if name}
+
     english, said = messages("en"), messages(language)
     assert list(said) == list(english)
     scripts = {"el": "[\u0370-\u03ff]", "ar": "[\u0600-\u06ff]"}
     for key, message in said.items():
         assert placeholders(message) == placeholders(english[key]), key
         assert re.search(scripts.get(language, ""), message), key
-        translated = language == "en" or key == "label_commission" or message != english[key]
-        assert translated, key
+        assert language == "en" or key == "label_commission" or message != english[key], key
     error = OfflineService().error_of("bookings.get", id="nowhere", language=language)
     assert error.message == f"id: {said['booking_unknown']}"
 
