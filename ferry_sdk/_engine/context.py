@@ -191,16 +191,16 @@ class Context:
         now: Callable[[], float] = time.time,
     ) -> Context:
         """Return the context of a call that starts now; a raw one returns its attempts."""
-        identifier = correlation_id or settings.correlation_id or next_correlation_id()
-        recent_ids.add(identifier)
+        call_id = correlation_id or settings.correlation_id or next_correlation_id()
+        recent_ids.add(call_id)
         began = clock()
         runner: HookRunner | None = None
         if settings.hooks:
-            runner = HookRunner(settings.hooks, CallInfo(operation, identifier, now()), clock)
+            runner = HookRunner(settings.hooks, CallInfo(operation, call_id, now()), clock)
         return cls(
             settings,
             session,
-            identifier,
+            call_id,
             clock,
             now,
             began,

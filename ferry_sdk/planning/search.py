@@ -77,10 +77,10 @@ class TripPlan:
     def report(self) -> SearchReport:
         """Which companies were asked, as of now."""
         under_way = [call.key.asked for call in self._batch.under_way.copy().values()]
-        answered = [*self._answered, *self._nothing, *(query.asked for query, _ in self._failed)]
+        ended = [*self._answered, *self._nothing, *(query.asked for query, _ in self._failed)]
         failed = (FailedSearch(**asdict(query.asked), error=error) for query, error in self._failed)
         return SearchReport(
-            (*answered, *under_way),
+            (*ended, *under_way),
             tuple(self._answered),
             tuple(self._nothing),
             tuple(failed),

@@ -176,8 +176,8 @@ class McpGroup(Resource):
         if (id is None) == (availabilities is None):
             raise InvalidInputError("expected either id or availabilities", field="id")
         chosen = None if availabilities is None else arguments.selections(availabilities)
-        offer_id = {} if id is None else {"id": identifier(id, "id")}
-        identity = offer_id | arguments.booking(
+        by_id = {} if id is None else {"id": identifier(id, "id")}
+        identity = by_id | arguments.booking(
             availabilities=chosen,
             passengers=passengers,
             reservation_type=reservation_type,

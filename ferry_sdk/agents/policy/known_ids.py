@@ -218,10 +218,10 @@ class KnownIds:
         question = self._state.fingerprint(who, code, has_return)
         types = tuple(str(each.type) for each in party)
         for sailing in sailings:
-            offer = KnownSailing(sailing, question, code, types)
+            seen = KnownSailing(sailing, question, code, types)
             if shown is None or sailing.id in shown:
-                self.sailings[sailing.id] = offer
-            self._prices[offer.price_key] = frozenset(map(offer.tariff_key, sailing.tariffs))
+                self.sailings[sailing.id] = seen
+            self._prices[seen.price_key] = frozenset(map(seen.tariff_key, sailing.tariffs))
 
     def _remember_ticket(self, ticket: Ticket, booking_id: str | None) -> None:
         earlier = self._tickets.get(ticket.id)

@@ -211,7 +211,7 @@ def trip_members(trip: Trip) -> dict[str, object]:
                 "currency": fare.currency,
                 "expires_at": fare.expires_at.isoformat(),
                 "reservation_type": fare.reservation_type,
-                "availabilities": [way.model_dump(mode="json") for way in trip.select(fare)],
+                "availabilities": [chosen.model_dump(mode="json") for chosen in trip.select(fare)],
             }
             for fare in trip.fares
         ],
