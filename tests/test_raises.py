@@ -36,7 +36,6 @@ from ferry_sdk import (
 )
 from ferry_sdk._engine.limiter import RateRequest, current_request
 from ferry_sdk.journal import Journal
-from ferry_sdk.models import display
 from tests.support.operations import OPERATIONS, arguments
 from tests.support.reference import PAGES, REFERENCE, shown_on
 from tests.support.routes import know_routes
@@ -146,9 +145,9 @@ def changed(name, value):
         if value is None:
             for loaded in {name, *(one for one in sys.modules if one.startswith(f"{name}."))}:
                 patch.setitem(sys.modules, loaded, None)
-            for package, user in ((display, "frames"), (notebook, "charts")):
-                patch.delitem(sys.modules, f"{package.__name__}.{user}", raising=False)
-                patch.delattr(package, user, raising=False)
+            for user in ("frames", "charts"):
+                patch.delitem(sys.modules, f"{notebook.__name__}.{user}", raising=False)
+                patch.delattr(notebook, user, raising=False)
         else:
             patch.setattr(name, value)
         yield

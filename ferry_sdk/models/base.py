@@ -155,7 +155,7 @@ class Model(DeferredModel):
 
     def _repr_html_(self) -> str:
         """Return the record as a card, for notebooks; it shows no more than the repr."""
-        from ferry_sdk.models.display.cards import card_of  # noqa: PLC0415 -- for notebooks only
+        from ferry_sdk.notebook.cards import card_of  # noqa: PLC0415 -- for notebooks only
 
         return card_of(self)
 

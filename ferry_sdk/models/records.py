@@ -16,7 +16,7 @@ from typing_extensions import Self
 from ferry_sdk._runtime.fork import after_fork_in_child
 
 if TYPE_CHECKING:
-    from ferry_sdk.models.display.frames import By, DataFrame, MoneyAs
+    from ferry_sdk.notebook.frames import By, DataFrame, MoneyAs
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -59,7 +59,7 @@ class Match:
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        from ferry_sdk.models.display.cards import match_card  # noqa: PLC0415 -- for notebooks only
+        from ferry_sdk.notebook.cards import match_card  # noqa: PLC0415 -- for notebooks only
 
         return match_card(self)
 
@@ -70,7 +70,7 @@ class Matches(tuple[T_co, ...]):
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        from ferry_sdk.models.display.cards import matches_table  # noqa: PLC0415 -- for notebooks
+        from ferry_sdk.notebook.cards import matches_table  # noqa: PLC0415 -- for notebooks
 
         return matches_table(self)
 
@@ -147,7 +147,7 @@ class Records(Sequence[T_co], Generic[T_co]):
 
     def _repr_html_(self) -> str | None:
         """Return the records as a table, for notebooks; it shows no more than the repr."""
-        from ferry_sdk.models.display.cards import table_of  # noqa: PLC0415 -- for notebooks only
+        from ferry_sdk.notebook.cards import table_of  # noqa: PLC0415 -- for notebooks only
 
         return table_of(self)
 
@@ -179,6 +179,6 @@ class Records(Sequence[T_co], Generic[T_co]):
                 # > ['code', 'name', 'country', 'country_code']
             ```
         """
-        from ferry_sdk.models.display.frames import frame_of  # noqa: PLC0415 -- pandas is an extra's
+        from ferry_sdk.notebook.frames import frame_of  # noqa: PLC0415 -- pandas is an extra's
 
         return frame_of(self, by=by, money=money)
