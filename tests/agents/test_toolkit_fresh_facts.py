@@ -258,8 +258,8 @@ def test_money_spent_in_one_currency_is_not_counted_in_another():
         budget.hold_penalty("b-1", f"in {currency}", Decimal(20), currency)
     with pytest.raises(RefusedError) as caught:
         budget.hold("more", Decimal("0.01"), "EUR")
-    assert caught.value.details["spent"] == "20"
+    assert caught.value.answer["error"]["spent"] == "20"
     with pytest.raises(RefusedError) as caught:
         budget.hold_penalty("b-1", "more", Decimal("0.01"), "GBP")
-    assert caught.value.details["kept"] == "20"
+    assert caught.value.answer["error"]["kept"] == "20"
     budget.hold_penalty("b-2", "more", Decimal(20), "GBP")
