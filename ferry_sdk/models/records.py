@@ -7,13 +7,12 @@ that runs once, under a lock, when the records are first accessed. The length is
 from __future__ import annotations
 
 import dataclasses
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast, overload
 
 from typing_extensions import Self
 
-from ferry_sdk._runtime.fork import after_fork_in_child
+from ferry_sdk._runtime.fork import ProcessLock
 
 if TYPE_CHECKING:
     from ferry_sdk.notebook.frames import By, DataFrame, MoneyAs
@@ -41,16 +40,7 @@ class Unreadable:
     raw: object = dataclasses.field(repr=False)
 
 
-_lock = threading.RLock()
-
-
-def _reset_lock() -> None:
-    """Replace the lock in a forked child: a thread of the parent may hold the old one."""
-    global _lock  # noqa: PLW0603 -- one lock for all lists
-    _lock = threading.RLock()
-
-
-after_fork_in_child(_reset_lock)
+_lock: Final = ProcessLock()
 
 
 class Match:
@@ -107,7 +97,7 @@ class Records(Sequence[T_co], Generic[T_co]):
     @property
     def _records(self) -> tuple[T_co, ...]:
         if self._factory is not None:
-            with _lock:
+            with _lock.current:
                 if self._factory is not None:
                     self._values = tuple(self._factory())
                     self._factory = None
