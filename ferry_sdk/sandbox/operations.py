@@ -22,7 +22,7 @@ class Operation(NamedTuple):
         name: The public name, by which faults and counters know it.
         handler: The method that performs it, such as `sales.create`.
         arguments: The model of its arguments.
-        answer: The place of the record that it answers; see `answer_type`.
+        answer: The place of the record that it answers.
         is_list: Whether it answers a list of records.
         member: The member that holds the list, if the answer is an object.
         access: The least access that a token needs.
@@ -59,11 +59,6 @@ class Operation(NamedTuple):
     uri: str | None = None
     description: str = ""
     destroys: bool = False
-
-    def answer_type(self) -> Any:  # noqa: ANN401 -- a model, or a list of one
-        """Return the record that it answers, or the list of records."""
-        record: Any = resolve_name(self.answer or "")
-        return list[record] if self.is_list else record
 
 
 def _read(name: str, row: dict[str, Any]) -> Operation:
