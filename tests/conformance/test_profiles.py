@@ -11,6 +11,7 @@ import pytest
 from ferry_sdk import Ferry
 from ferry_sdk.conformance import check, check_with_booking
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES, WRITES
+from ferry_sdk.conformance.findings import Findings
 from ferry_sdk.conformance.report import build_report
 from ferry_sdk.sandbox import Profile, Sandbox
 from tests.support.summer import TRAVELLER, chosen, search
@@ -91,7 +92,9 @@ def test_a_local_service_with_the_profile_of_another_gets_the_same_report(tmp_pa
     assert report.profile() == other.model_dump(exclude_defaults=True)
     assert report_of(file, books=False) == report
     # What a local service cannot reproduce is apart.
-    report = build_report({"currency": "upper_case", "balance": "another amount"}, {}, requests=2)
+    findings = Findings(None)
+    findings.seen = {"currency": "upper_case", "balance": "another amount"}
+    report = build_report(findings)
     profile = {"currency": "upper_case", "not_reproduced": {"balance": "another amount"}}
     assert report.profile() == profile
     file.write_text(json.dumps(profile))

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 import httpx
 
 from ferry_sdk.sandbox import Sandbox
-from ferry_sdk.sandbox.api.openapi.examples import NOW
+from scripts.openapi.examples import NOW
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -3,7 +3,6 @@
 import json
 import re
 from datetime import timedelta
-from pathlib import Path
 
 import httpx
 import pytest
@@ -12,12 +11,12 @@ from offline_service import ADULT, GUEST, NOW, ONE_TICKET, TWO_TICKETS, search_r
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from ferry_sdk.sandbox.api.openapi.document import document_text
+from ferry_sdk.sandbox.api.openapi import pages
+from scripts.openapi.document import FILES, document_text
 from tests.support.tables import each
 from tests.support.wire import TLS
 
-ROOT = Path(__file__).parents[2]
-DOCUMENT = json.loads(document_text())
+DOCUMENT = json.loads(pages.document())
 OPERATIONS = {
     (method.upper(), path): operation
     for path, methods in DOCUMENT["paths"].items()
@@ -76,15 +75,15 @@ def without_defaults(node):
     return {key: without_defaults(value) for key, value in node.items() if (key, value) != default}
 
 
-def test_the_released_file_is_what_the_service_says():
-    released = json.loads((ROOT / "docs" / "openapi.json").read_text("utf-8"))
-    assert without_defaults(released) == without_defaults(DOCUMENT), (
-        "run python -m ferry_sdk openapi > docs/openapi.json"
-    )
+def test_the_written_files_are_what_the_service_says():
+    served, released = (path.read_text("utf-8") for path in FILES)
+    assert served == released
+    made = json.loads(document_text())
+    assert without_defaults(DOCUMENT) == without_defaults(made), "run scripts/api-map"
 
 
 def test_every_reference_is_defined_and_every_schema_is_valid():
-    text = document_text()
+    text = pages.document().decode()
     for name in set(re.findall(r'"#/components/(\w+/[^"]+)"', text)):
         kind, _, key = name.partition("/")
         assert key in DOCUMENT["components"][kind], name
@@ -300,8 +299,6 @@ def test_document_and_page_need_no_token_and_no_other_host(sandbox):
 
 
 def test_without_the_files_of_the_page_an_error_names_the_extra(sandbox, monkeypatch):
-    from ferry_sdk.sandbox.api.openapi import pages
-
     monkeypatch.setattr(pages, "_SWAGGER_UI", "not_installed_here")
     reply = httpx.get(f"{sandbox.base_url}/docs/swagger-ui.css", verify=TLS, timeout=30)
     assert reply.status_code == 404

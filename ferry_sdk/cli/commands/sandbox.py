@@ -77,8 +77,8 @@ def sandbox(*, options: ServiceOptions) -> None:
 def openapi() -> None:
     """Print the OpenAPI 3.1 document of the service. Other languages make clients of it."""
     sandbox = import_module("ferry_sdk.sandbox")
-    document = sandbox.load("ferry_sdk.sandbox.api.openapi.document")
-    sys.stdout.write(document.document_text())
+    pages = sandbox.load("ferry_sdk.sandbox.api.openapi.pages")
+    sys.stdout.write(pages.document().decode())
 
 
 def demo(
