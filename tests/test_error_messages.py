@@ -13,14 +13,8 @@ import httpx
 import pytest
 import typer
 
-from ferry_sdk import (
-    APIError,
-    ConnectionFailedError,
-    Ferry,
-    FerryError,
-    OutcomeUnknownError,
-    UnexpectedResponseError,
-)
+import ferry_sdk as sdk
+from ferry_sdk import APIError, ConnectionFailedError, Ferry, FerryError, OutcomeUnknownError
 from ferry_sdk.cli.terminal.errors import report_errors
 from tests.support.exchanges import Exchanges, caught
 from tests.support.samples import BOOKING_CREATED
@@ -249,7 +243,7 @@ def test_a_field_of_a_reply_does_not_name_a_traveller():
         actions = {name: {"type": "Pay", "time_limit": {}}}
         reply = httpx.Response(200, json=BOOKING_CREATED | {"possible_actions": actions})
         error = caught(OutcomeUnknownError, client(reply).bookings.create, **BOOKING).__cause__
-        assert isinstance(error, UnexpectedResponseError)
+        assert isinstance(error, sdk.UnexpectedResponseError)
         assert error.field == field
         assert b"Okonkwo" not in pickle.dumps(error)
 

@@ -17,23 +17,8 @@ from itertools import chain
 
 import pytest
 
-from ferry_sdk import (
-    AgeBands,
-    Ferry,
-    OutcomeUnknownError,
-    Rate,
-    Records,
-    RequestDigest,
-    Travellers,
-    aftersales,
-    agents,
-    conformance,
-    correlation,
-    notebook,
-    orders,
-    sandbox,
-    scan,
-)
+import ferry_sdk as sdk
+from ferry_sdk import aftersales, agents, conformance, correlation, notebook, orders, sandbox, scan
 from ferry_sdk._engine.limiter import RateRequest, current_request
 from ferry_sdk.journal import Journal
 from tests.support.operations import OPERATIONS, arguments
@@ -117,7 +102,7 @@ class World:
         """Make a client that retries nothing."""
         options = {"organisation_token": self.service.organisation_token} | options
         options = {"base_url": self.service.base_url, "max_retries": 0} | options
-        return self.stack.enter_context(Ferry(token or self.service.token, **options))
+        return self.stack.enter_context(sdk.Ferry(token or self.service.token, **options))
 
     def failing(self):
         """Give clients of which every call fails, each for another reason."""
@@ -197,10 +182,10 @@ def clients(world):
         elif call.keywords:
             yield row(call.func, **call.keywords | {next(iter(call.keywords)): 7})
 
-    yield row(Ferry, base_url="ftp://ferry.example")
+    yield row(sdk.Ferry, base_url="ftp://ferry.example")
     yield row(ferry.with_options, token=None)
     yield row(ferry.recover, 7)
-    unknown = OutcomeUnknownError("", request=RequestDigest("POST", "api/booking", "0"))
+    unknown = sdk.OutcomeUnknownError("", request=sdk.RequestDigest("POST", "api/booking", "0"))
     yield row(ferry.recover, unknown)
     yield row(correlation, "\n")
 
@@ -251,7 +236,7 @@ def sales(world):
 
 def values(world):
     ferry = world.ferry
-    sailings = Records([found(ferry)])
+    sailings = sdk.Records([found(ferry)])
     *_, search, _, _, calendar = every_plan(ferry, "Marseille")
     trips, calendar = search(), calendar()
     yield row(sailings[0].select, tariff="t", place="p")
@@ -262,18 +247,18 @@ def values(world):
         yield row(table.to_frame, money="coins")
         with changed("pandas", None):
             yield row(table.to_frame)
-    yield row(AgeBands, infant=-1)
-    yield row(Travellers, [7])
-    yield row(Travellers([]).problems, on="some day")
+    yield row(sdk.AgeBands, infant=-1)
+    yield row(sdk.Travellers, [7])
+    yield row(sdk.Travellers([]).problems, on="some day")
     yield row(notebook.fares_by_day, [7])
     with changed("matplotlib", None):
         for chart in notebook.__all__:
             yield row(getattr, notebook, chart)
-    yield row(Rate, "fast")
+    yield row(sdk.Rate, "fast")
     with changed("pyrate_limiter", None):
-        yield row(Rate, "50/second")
-    yield row(Rate("50/second", storage="redis://127.0.0.1:9").acquire, "bookings.get")
-    rate = Rate("1/minute")
+        yield row(sdk.Rate, "50/second")
+    yield row(sdk.Rate("50/second", storage="redis://127.0.0.1:9").acquire, "bookings.get")
+    rate = sdk.Rate("1/minute")
     rate.acquire("bookings.get")
     token = current_request.set(RateRequest(until=0.0))
     yield row(rate.acquire, "bookings.get")

@@ -7,14 +7,8 @@ import pickle
 import httpx
 import pytest
 
-from ferry_sdk import (
-    AsyncFerry,
-    Ferry,
-    FerryError,
-    InvalidInputError,
-    UnexpectedResponseError,
-    UnprocessableEntityError,
-)
+import ferry_sdk as sdk
+from ferry_sdk import AsyncFerry, Ferry, FerryError, InvalidInputError, UnexpectedResponseError
 from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.http import Headers, Reply, Request
 from ferry_sdk._engine.settings import Secret, Settings
@@ -134,7 +128,7 @@ def test_neither_token_shows_anywhere(clients, caplog, service, organisation_tok
 
 def test_the_words_left_say_what_was_hidden_and_the_body_in_memory_is_whole(clients):
     error = caught(
-        UnprocessableEntityError, secretive(clients, "message 422").bookings.create, **BOOKING
+        sdk.UnprocessableEntityError, secretive(clients, "message 422").bookings.create, **BOOKING
     )
     assert "I cannot do this with Bearer [hidden]" in str(error)
     assert TOKEN in error.body["message"]

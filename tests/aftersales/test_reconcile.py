@@ -5,13 +5,8 @@ from decimal import Decimal
 import httpx
 import pytest
 
-from ferry_sdk import (
-    AuthenticationError,
-    Ferry,
-    InvalidInputError,
-    OutcomeUnknownError,
-    ServerError,
-)
+import ferry_sdk as sdk
+from ferry_sdk import AuthenticationError, Ferry, InvalidInputError, OutcomeUnknownError
 from ferry_sdk._transport.pools import AsyncShared, Shared
 from ferry_sdk.aftersales import Discrepancy, Payment, Reconciliation, reconcile
 from ferry_sdk.journal import Journal
@@ -81,7 +76,7 @@ def test_a_report_of_which_nothing_could_be_read_is_an_error_after_pauses_that_d
     monkeypatch.setattr(Shared, "sleep", lambda _, seconds, *__: pauses.append(seconds))
     sandbox.faults.add("server_error", "bookings.get", times=None)
     with Ferry(sandbox.token, base_url=sandbox.base_url, max_retries=0) as client:
-        with pytest.raises(ServerError):
+        with pytest.raises(sdk.ServerError):
             reconcile(client, history.journal, [])
         sandbox.faults.clear()
         sandbox.faults.add("unauthorized", "bookings.get", times=None)

@@ -13,16 +13,8 @@ from operator import attrgetter
 import httpx
 import pytest
 
-from ferry_sdk import (
-    AlreadyDoneError,
-    AsyncFerry,
-    Ferry,
-    FerryError,
-    OutcomeUnknownError,
-    PenaltyExceededError,
-    PriceChangedError,
-    RequestTimeoutError,
-)
+import ferry_sdk as sdk
+from ferry_sdk import AlreadyDoneError, Ferry, FerryError, OutcomeUnknownError, PenaltyExceededError
 from tests.backend.canaries import (
     BOOKING,
     CONTACT,
@@ -81,11 +73,14 @@ ERRORS = [
     (OutcomeUnknownError, lambda ferry: ferry.tickets.cancel("t-1")),
     (OutcomeUnknownError, lambda ferry: ferry.tickets.mark_paid("t-1", external_payment_ref=PAID)),
     (OutcomeUnknownError, lambda ferry: ferry.bookings.create(**BOOKING)),
-    (PriceChangedError, lambda ferry: ferry.bookings.confirm("b-1", expect_total=1)),
+    (sdk.PriceChangedError, lambda ferry: ferry.bookings.confirm("b-1", expect_total=1)),
     (PenaltyExceededError, lambda ferry: ferry.bookings.cancel("b-1", max_penalty=1)),
     (PenaltyExceededError, lambda ferry: ferry.tickets.cancel("t-1", max_penalty=1)),
-    (RequestTimeoutError, lambda ferry: ferry.bookings.wait("b-1", until="voided", deadline=0.1)),
-    (RequestTimeoutError, lambda ferry: ferry.tickets.wait_pdf("t-1", deadline=0.1)),
+    (
+        sdk.RequestTimeoutError,
+        lambda ferry: ferry.bookings.wait("b-1", until="voided", deadline=0.1),
+    ),
+    (sdk.RequestTimeoutError, lambda ferry: ferry.tickets.wait_pdf("t-1", deadline=0.1)),
 ]
 
 
@@ -201,7 +196,7 @@ def test_an_interruption_shows_no_traveller(group):
 
     async def main():
         async with httpx.AsyncClient(transport=transport) as http_client:
-            await create(AsyncFerry(TOKEN, base_url=URL, http_client=http_client))
+            await create(sdk.AsyncFerry(TOKEN, base_url=URL, http_client=http_client))
 
     with pytest.raises(Interruption) as in_task:
         asyncio.run(main())

@@ -7,14 +7,8 @@ import anyio
 import httpcore
 import pytest
 
-from ferry_sdk import (
-    AsyncFerry,
-    ConfigurationError,
-    ConnectionFailedError,
-    Ferry,
-    FerryError,
-    OutcomeUnknownError,
-)
+import ferry_sdk as sdk
+from ferry_sdk import ConfigurationError, ConnectionFailedError, Ferry, OutcomeUnknownError
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.support.exchanges import caught
@@ -42,13 +36,13 @@ def cut_off(call):
     """The error of a call that ends soon."""
     outcome = call.outcome()
     assert outcome.seconds < SOON * 2
-    assert isinstance(outcome.error, FerryError), outcome
+    assert isinstance(outcome.error, sdk.FerryError), outcome
     return outcome.error
 
 
 @pytest.mark.parametrize(
     ("call", "kind"),
-    [(READ, FerryError), (CREATE, OutcomeUnknownError), (CONFIRM, OutcomeUnknownError)],
+    [(READ, sdk.FerryError), (CREATE, OutcomeUnknownError), (CONFIRM, OutcomeUnknownError)],
 )
 def test_calls_in_flight_end_at_once(any_clients, deadline, call, kind):
     with Service(in_turn(read_request, hang)) as service:
@@ -124,7 +118,7 @@ def test_a_write_in_doubt_whose_read_back_waits_stays_in_doubt(
 
 
 def test_a_client_closed_from_another_event_loop_wakes_who_waits(ferry_sandbox, portal, caplog):
-    ferry = AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
+    ferry = sdk.AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     ferry_sandbox.faults.add("rate_limited", "*", times=None, retry_after=50)
     call = portal.start_task_soon(ferry.catalogue.ports)
     eventually(lambda: "next attempt" in caplog.text)

@@ -12,14 +12,8 @@ import anyio.to_thread
 import httpx
 import pytest
 
-from ferry_sdk import (
-    AsyncFerry,
-    ConfigurationError,
-    Ferry,
-    FerryError,
-    OutcomeUnknownError,
-    RequestTimeoutError,
-)
+import ferry_sdk as sdk
+from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, FerryError, OutcomeUnknownError
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, eventually, threads_end
 from tests.support.both import Clients
@@ -69,7 +63,9 @@ def ends_in_time(ferry, call, outcome):
         assert isinstance(error, FerryError), ended
         if ended.seconds <= deadline + LATE and error.outcome == outcome:
             is_doubt = call is not read and outcome == "unknown"
-            assert type(error) is (OutcomeUnknownError if is_doubt else RequestTimeoutError), error
+            assert type(error) is (OutcomeUnknownError if is_doubt else sdk.RequestTimeoutError), (
+                error
+            )
             assert error.correlation_id
             threads_end()
             return error

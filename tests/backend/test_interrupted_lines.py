@@ -26,14 +26,8 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 
 import ferry_sdk
-from ferry_sdk import (
-    AlreadyDoneError,
-    AsyncFerry,
-    Ferry,
-    FerryError,
-    InvalidInputError,
-    OutcomeUnknownError,
-)
+import ferry_sdk as sdk
+from ferry_sdk import AlreadyDoneError, AsyncFerry, Ferry, FerryError, OutcomeUnknownError
 from ferry_sdk._transport.send_guard import SendGuard
 from ferry_sdk.journal import Journal
 from tests.backend.gathering import eventually, threads_end
@@ -212,7 +206,7 @@ class Course:
         assert states <= possible, interruption.where
         for entry in noting.entries:
             if entry.state in {"open", "unknown"}:
-                with suppress(InvalidInputError):  # it was put on record as done meanwhile
+                with suppress(sdk.InvalidInputError):  # it was put on record as done meanwhile
                     journal.settle(entry, happened=False)
         noting.ids.clear()
         return states

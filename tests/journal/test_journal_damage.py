@@ -9,14 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import event
 
-from ferry_sdk import (
-    AsyncFerry,
-    ConfigurationError,
-    Ferry,
-    JournalError,
-    OutcomeUnknownError,
-    UnresolvedWriteError,
-)
+import ferry_sdk as sdk
+from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, JournalError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
 from tests.journal.intents import confirmation, engine_for, intent, run_sql
 from tests.support.exchanges import caught
@@ -110,7 +104,7 @@ class TestOneEntry:
                 entry_id = journal.begin(confirmation(field))
                 damage(sqlite_url, field, NO_UTF_8, entry_id)
                 entry = journal.unresolved()[-1]
-                assert caught(OutcomeUnknownError, ferry.recover, entry).entry_id == entry_id
+                assert caught(sdk.OutcomeUnknownError, ferry.recover, entry).entry_id == entry_id
                 assert journal.unresolved()[-1] == entry
 
     @given(

@@ -8,14 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ferry_sdk import (
-    AlreadyDoneError,
-    AsyncFerry,
-    Ferry,
-    JournalError,
-    OutcomeUnknownError,
-    UnresolvedWriteError,
-)
+import ferry_sdk as sdk
+from ferry_sdk import AlreadyDoneError, AsyncFerry, Ferry, JournalError, OutcomeUnknownError
 from ferry_sdk.journal import Journal
 from tests.journal.intents import intent
 from tests.support.exchanges import caught
@@ -59,7 +53,7 @@ def test_a_booking_leaves_no_traveller_and_no_key_in_the_database(
         settings = {"base_url": ferry_sandbox.base_url, "journal": journal}
         with Ferry(ferry_sandbox.token, **settings) as client:
             caught(OutcomeUnknownError, client.bookings.create, **create)
-            with pytest.raises(UnresolvedWriteError) as refused:
+            with pytest.raises(sdk.UnresolvedWriteError) as refused:
                 client.bookings.create(**create)
             journal.settle(refused.value.entry, happened=False)
             made = asyncio.run(create_async(settings))

@@ -11,18 +11,8 @@ from unicodedata import category
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferry_sdk import (
-    AsyncFerry,
-    Availability,
-    Booking,
-    BookingCancellation,
-    BookingCreated,
-    Ferry,
-    Port,
-    Records,
-    Ticket,
-    Unreadable,
-)
+import ferry_sdk as sdk
+from ferry_sdk import AsyncFerry, Availability, Booking, BookingCancellation, Port, Records, Ticket
 from ferry_sdk.models import CancellationFee, Tariff
 from tests.models.test_models import RECORDS
 from tests.support import samples
@@ -92,7 +82,7 @@ def replace_texts(value, text):
 
 WIRES = {
     kind: RECORDS[kind.__name__]
-    for kind in (Availability, Tariff, Booking, BookingCreated, Ticket, Port, CancellationFee)
+    for kind in (Availability, Tariff, Booking, sdk.BookingCreated, Ticket, Port, CancellationFee)
 }
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -223,7 +213,9 @@ def test_a_table_cuts_a_long_list_and_says_what_is_lost():
     texts = parse_html(Records(ports)._repr_html_()).texts
     assert {"Port 29", "10 more of 40."} <= {*texts}
     assert "Port 30" not in texts
-    html = Records(ports[:2], [Unreadable(1, "code", "missing", {"name": PERSONAL})])._repr_html_()
+    html = Records(
+        ports[:2], [sdk.Unreadable(1, "code", "missing", {"name": PERSONAL})]
+    )._repr_html_()
     assert "1 could not be read; see .unreadable." in parse_html(html).texts
     assert PERSONAL not in html
     assert "No records." in parse_html(Records()._repr_html_()).texts
@@ -250,7 +242,7 @@ def test_a_long_list_shows_its_first_and_its_last_record():
     assert repr(Records([timedelta(0)])) == "Records([datetime.timedelta(0)])"
 
 
-@each("kind", [Ferry, AsyncFerry])
+@each("kind", [sdk.Ferry, AsyncFerry])
 def test_a_group_shows_its_address_and_no_internals(kind):
     url = "http://127.0.0.1:1"
     client = kind("a-secret-token", base_url=url)

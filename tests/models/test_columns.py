@@ -14,27 +14,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from ferry_sdk import UnexpectedResponseError
+from ferry_sdk import UnexpectedResponseError, models
 from ferry_sdk._engine.parsing import RecordList
 from ferry_sdk._protocols.json_body import decode_json
-from ferry_sdk.models import (
-    Availability,
-    Company,
-    Country,
-    Departure,
-    Journey,
-    McpPort,
-    McpResource,
-    McpTool,
-    OpenEnum,
-    Place,
-    Port,
-    ScheduledDeparture,
-    VehicleBrand,
-    VehicleModel,
-    VehicleType,
-    bulk,
-)
+from ferry_sdk.models import Availability, Company, Country, Departure, Journey, McpPort, Port, bulk
 from ferry_sdk.models.base import path_of
 from ferry_sdk.models.bulk import columns_of, validate_columns
 from tests.support import samples
@@ -47,21 +30,25 @@ SAMPLES = {
     Port: samples.PORT,
     Journey: samples.JOURNEY,
     Departure: samples.DEPARTURE,
-    VehicleBrand: samples.VEHICLE_BRAND,
-    VehicleType: samples.VEHICLE_TYPE,
+    models.VehicleBrand: samples.VEHICLE_BRAND,
+    models.VehicleType: samples.VEHICLE_TYPE,
     McpPort: {"code": "FRMRS", "name": "Marseille", "latitude": 43.3, "longitude": 5.37},
     Company: {"id": "co-1", "code": "CTN", "name": "CTN", "logo": ""},
     Country: {"code": "FR", "name": "France", "phone_prefix": "+33", "names": {"de": "Frankreich"}},
-    VehicleModel: {"code": "ABARTH__595", "brand": "Abarth", "length": 3.66, "height": 1.48},
-    ScheduledDeparture: {
+    models.VehicleModel: {"code": "ABARTH__595", "brand": "Abarth", "length": 3.66, "height": 1.48},
+    models.ScheduledDeparture: {
         "journey": "jo-1",
         "company": {"id": "co-1"},
         "ship": "Tanit",
         "depart_at": "2026-07-13T20:20:00+02:00",
         "arrive_at": "2026-07-14 16:20",
     },
-    McpTool: {"name": "view_ticket", "inputSchema": {"type": "object"}, "annotations": None},
-    McpResource: {"uri": "resource://service/ports", "name": "ports", "mimeType": "text/plain"},
+    models.McpTool: {"name": "view_ticket", "inputSchema": {"type": "object"}, "annotations": None},
+    models.McpResource: {
+        "uri": "resource://service/ports",
+        "name": "ports",
+        "mimeType": "text/plain",
+    },
 }
 EVERY_LIST = pytest.mark.parametrize(
     "model", mostly_long([pytest.param(m, id=m.__name__) for m in SAMPLES])
@@ -200,7 +187,7 @@ def exact(value):  # noqa: PLR0911 -- each kind is told in its own way
         return type(value), value.as_tuple()
     if isinstance(value, datetime):
         return type(value), repr(value), value.utcoffset(), value.fold
-    if isinstance(value, OpenEnum):
+    if isinstance(value, models.OpenEnum):
         return type(value), value.value, value.name, value.is_known
     if isinstance(value, float):  # a number of many digits is a float that remembers them all
         return float, repr(value)
@@ -380,7 +367,7 @@ def test_a_record_does_not_change():
 def default_in_board():
     """Return the default as a record has it: pydantic may copy that of the class."""
     place = {name: one for name, one in samples.PLACE.items() if name != "in_board"}
-    return Place.model_validate(place).in_board
+    return models.Place.model_validate(place).in_board
 
 
 def changeable(value):

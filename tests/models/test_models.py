@@ -21,30 +21,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 import ferry_sdk
 from ferry_sdk import InvalidInputError, Selection, SelectionDict, models
-from ferry_sdk.models import (
-    ActionType,
-    Availability,
-    Booking,
-    BookingCreated,
-    CancellationFee,
-    Country,
-    Direction,
-    McpPort,
-    McpTool,
-    PaymentStatus,
-    PlaceGender,
-    PlaceType,
-    PlaceUse,
-    PossibleAction,
-    Stage,
-    Tariff,
-    TariffType,
-    Ticket,
-    TicketDirection,
-    TicketPassenger,
-    TicketStatus,
-    TicketVehicle,
-)
+from ferry_sdk.models import Availability, Booking, Country, McpPort, PossibleAction, Tariff, Ticket
 from ferry_sdk.models.docstrings import field_descriptions
 from tests.support import samples
 from tests.support.cases import case
@@ -219,7 +196,7 @@ def test_every_field_of_a_sailing_has_its_value():
     one = SAILING
     plus_two, plus_one = timezone(timedelta(hours=2)), timezone(timedelta(hours=1))
     assert (one.id, one.group_id) == ("av-1", 1)
-    assert one.direction is Direction.OUTWARD
+    assert one.direction is models.Direction.OUTWARD
     assert one.depart_at == datetime(2026, 7, 13, 20, 20, tzinfo=plus_two)
     assert one.arrive_at == datetime(2026, 7, 14, 16, 20, tzinfo=plus_one)
     assert one.depart_at.utcoffset() == timedelta(hours=2)
@@ -229,7 +206,7 @@ def test_every_field_of_a_sailing_has_its_value():
     assert (one.animals, one.stops, one.is_open) == (None, ("ESPMI",), False)
     assert (one.ship_name, one.duration, one.passenger_count) == ("Tanit", 21, 2)
     tariff = one.tariffs[0]
-    assert tariff.type is TariffType.TICKET
+    assert tariff.type is models.TariffType.TICKET
     assert (tariff.amount, tariff.balance_amount) == (Decimal("148.18"), Decimal("48.1"))
     assert tariff.date == datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
     assert tariff.expiration_date - tariff.date == timedelta(minutes=30)
@@ -237,9 +214,9 @@ def test_every_field_of_a_sailing_has_its_value():
     plain = {k: v for k, v in samples.TARIFF.items() if k != "roundtrip_locked"}
     assert Tariff.model_validate(plain).roundtrip_locked is False
     place, board = one.places[0], one.places[0].in_board
-    assert place.type is PlaceType.CABIN
-    assert place.gender is PlaceGender.ANY
-    assert place.use is PlaceUse.EXCLUSIVE
+    assert place.type is models.PlaceType.CABIN
+    assert place.gender is models.PlaceGender.ANY
+    assert place.use is models.PlaceUse.EXCLUSIVE
     assert (board.adults, board.childs, board.babies) == (2, 1, 1)
     assert (board.has_shower, board.has_toilet, board.has_window) == (True, True, False)
     assert board.passengers == ({"order": 1},)
@@ -327,16 +304,18 @@ def test_no_text_in_a_loose_field_takes_the_record_with_it(text):
 def test_a_birth_date_is_a_date_where_it_is_one():
     for said in ("1992-02-29", "1993-02-29", "29/02/1992", "19920229", None):
         read = date(1992, 2, 29) if said == "1992-02-29" else said
-        passenger = TicketPassenger.model_validate({**samples.TICKET_PASSENGER, "birth_date": said})
+        passenger = models.TicketPassenger.model_validate(
+            {**samples.TICKET_PASSENGER, "birth_date": said}
+        )
         assert passenger.birth_date == read
         assert type(passenger.birth_date) is type(read)
 
 
 def test_every_field_of_a_ticket_has_its_value():
     ticket = Ticket.model_validate(samples.TICKET)
-    assert ticket.status is TicketStatus.ISSUED
-    assert ticket.direction is TicketDirection.ROUND_TRIP
-    assert ticket.vehicle == TicketVehicle(**samples.TICKET_VEHICLE)
+    assert ticket.status is models.TicketStatus.ISSUED
+    assert ticket.direction is models.TicketDirection.ROUND_TRIP
+    assert ticket.vehicle == models.TicketVehicle(**samples.TICKET_VEHICLE)
     assert ticket.passengers[0].doc_expiration == date(2031, 12, 31)
     plus_two = timezone(timedelta(hours=2))
     assert ticket.boarding_time == datetime(2026, 7, 13, 18, 50, tzinfo=plus_two)
@@ -351,14 +330,14 @@ def test_every_field_of_a_ticket_has_its_value():
 
 def test_every_field_of_a_booking_has_its_value():
     booking = Booking.model_validate(samples.BOOKING)
-    assert booking.stage is Stage.PAYMENT_DUE
-    assert booking.payment_status is PaymentStatus.PARTIALLY_PAID
+    assert booking.stage is models.Stage.PAYMENT_DUE
+    assert booking.payment_status is models.PaymentStatus.PARTIALLY_PAID
     assert (booking.total_price, booking.currency) == (Decimal("148.18"), "EUR")
     assert booking.expire_at == datetime(2026, 5, 1, 13, tzinfo=timezone.utc)
     assert booking.journey_details == {"outward": {"ticket_id": "t-1"}}
     assert booking.pricing.kept.lines[0].amount == Decimal("7.41")
     action = booking.possible_actions["Pay"]
-    assert action.type is ActionType.MANDATORY
+    assert action.type is models.ActionType.MANDATORY
     assert action.time_limit == booking.expire_at
     assert action.requested_items == {"payment": True}
     booking = Booking.model_validate({**samples.BOOKING, "expire_at": 1777636800})
@@ -368,11 +347,13 @@ def test_every_field_of_a_booking_has_its_value():
 def test_a_fee_is_free_when_nothing_is_kept():
     for penalty, is_free in ((samples.CANCELLATION_FEE["penalty_amount"], False), (0.0, True)):
         wire = {**samples.CANCELLATION_FEE, "penalty_amount": penalty}
-        assert CancellationFee.model_validate(wire).is_free is is_free
+        assert models.CancellationFee.model_validate(wire).is_free is is_free
 
 
 def created_with(actions):
-    return BookingCreated.model_validate({**samples.BOOKING_CREATED, "possible_actions": actions})
+    return models.BookingCreated.model_validate(
+        {**samples.BOOKING_CREATED, "possible_actions": actions}
+    )
 
 
 ZONES = [timezone.utc, timezone(timedelta(hours=2)), timezone(-timedelta(hours=9))]
@@ -471,7 +452,7 @@ BOOKING = Booking.model_validate(
     "mapping",
     [
         *(BOOKING.possible_actions, BOOKING.possible_actions["Pay"].requested_items),
-        *(BOOKING.journey_details, Country().names, McpTool(name="tool").input_schema),
+        *(BOOKING.journey_details, Country().names, models.McpTool(name="tool").input_schema),
         PossibleAction.model_validate({"type": "optional"}).requested_items,
     ],
 )

@@ -4,15 +4,8 @@ import copy
 import pickle
 from datetime import date, datetime, time, timedelta, timezone
 
-from ferry_sdk import (
-    AgeBands,
-    InvalidInputError,
-    Passenger,
-    Selection,
-    Traveller,
-    TravellerProblem,
-    Travellers,
-)
+import ferry_sdk as sdk
+from ferry_sdk import AgeBands, InvalidInputError, Traveller, TravellerProblem, Travellers
 from ferry_sdk.models.travellers import age_on
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
@@ -31,7 +24,7 @@ BABY = LEO | {"first_name": "Mía", "birth_date": "2026-02-28"}
 
 
 def selection(depart_at):
-    return Selection(availability_id="a", tariff_id="t", place_id="p", depart_at=depart_at)
+    return sdk.Selection(availability_id="a", tariff_id="t", place_id="p", depart_at=depart_at)
 
 
 def at(day, offset=0):
@@ -194,7 +187,7 @@ def test_what_is_missing_is_reported_and_refused_where_it_is_needed():
 
 
 def test_a_list_is_immutable_copied_and_hides_its_travellers():
-    party = Travellers([Traveller.model_validate(ADA), Passenger(type="Child", **LEO)])
+    party = Travellers([Traveller.model_validate(ADA), sdk.Passenger(type="Child", **LEO)])
     for made in (pickle.loads(pickle.dumps(party)), copy.deepcopy(party)):
         assert made == party
         assert hash(made) == hash(party)

@@ -10,17 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from ferry_sdk import (
-    Contact,
-    Gender,
-    InvalidInputError,
-    Passenger,
-    PassengerType,
-    SearchPassenger,
-    Selection,
-    Vehicle,
-    VehicleQuery,
-)
+import ferry_sdk as sdk
+from ferry_sdk import Contact, Gender, InvalidInputError, Passenger, PassengerType, Selection
 from ferry_sdk._protocols.json_body import encode_json
 from ferry_sdk.models.base import Money, path_of
 from ferry_sdk.resources.arguments import clock_time, day, drop_none, values_of
@@ -72,8 +63,8 @@ def rejected(make, /, **arguments):
 
 def test_a_call_is_the_same_from_models_or_dicts():
     as_models = search_body(
-        passengers=[SearchPassenger(type=PassengerType.ADULT, gender=Gender.FEMALE, age=34)],
-        vehicle=VehicleQuery(code="ABARTH__595"),
+        passengers=[sdk.SearchPassenger(type=PassengerType.ADULT, gender=Gender.FEMALE, age=34)],
+        vehicle=sdk.VehicleQuery(code="ABARTH__595"),
     )
     assert as_models == search_body(vehicle={"code": "ABARTH__595"})
     vehicle = {"code": "CAR", "identification": "AB-123"}
@@ -82,7 +73,7 @@ def test_a_call_is_the_same_from_models_or_dicts():
     as_models = booking(
         availabilities=(Selection(**SELECTION),),
         passengers=(passenger,),
-        vehicle=Vehicle(**vehicle),
+        vehicle=sdk.Vehicle(**vehicle),
         contact=Contact(**contact),
     )
     assert as_models == booking(passengers=[mine], vehicle=vehicle, contact=contact)
@@ -134,7 +125,7 @@ def test_the_param_of_a_search_passenger_is_taken_unless_it_contradicts_the_type
         without = {name: value for name, value in row.items() if name != "param"}
         calls = [
             search(None, **TRIP, passengers=[one]).call
-            for one in (row, SearchPassenger.model_validate(row), without)
+            for one in (row, sdk.SearchPassenger.model_validate(row), without)
         ]
         bodies = [getattr(one, "params", None) or one.body for one in calls]
         assert bodies[0] == bodies[1] == bodies[2]
@@ -316,15 +307,15 @@ WIRE_INPUTS = st.one_of(
         roundtrip_locked=st.booleans(),
     ),
     inputs(
-        Vehicle,
+        sdk.Vehicle,
         {"code": TEXTS},
         **dict.fromkeys(("vehicule_code", "brand", "identification"), TEXTS),
         model=st.none(),
     ),
     inputs(Contact, {"name": TEXTS, "email": TEXTS}, prefix=TEXTS, phone=TEXTS),
-    inputs(VehicleQuery, {"code": TEXTS}),
+    inputs(sdk.VehicleQuery, {"code": TEXTS}),
 )
-NOT_SENT = dict.fromkeys((Passenger, Vehicle, Contact, VehicleQuery), frozenset())
+NOT_SENT = dict.fromkeys((Passenger, sdk.Vehicle, Contact, sdk.VehicleQuery), frozenset())
 NOT_SENT[Selection] = {*Selection.model_fields} - {*SELECTION}
 
 

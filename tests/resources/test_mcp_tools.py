@@ -5,19 +5,8 @@ from functools import partial
 
 import pytest
 
-from ferry_sdk import (
-    AlreadyDoneError,
-    APIError,
-    AvailabilityError,
-    BookingConfirmError,
-    BookingCreateError,
-    InvalidInputError,
-    NotFoundError,
-    TicketCancelError,
-    TicketNotFoundError,
-    TicketStatus,
-    __version__,
-)
+import ferry_sdk as sdk
+from ferry_sdk import AlreadyDoneError, APIError, AvailabilityError, BookingCreateError, __version__
 from ferry_sdk.resources.mcp import McpGroup
 from tests.support.exchanges import caught
 from tests.support.summer import CAR, TRAVELLER, booked, chosen, ids_of, search
@@ -102,7 +91,9 @@ def test_an_id_of_the_search_stands_instead_of_availabilities(wired_client):
     assert made.total_price == min(t.amount for t in one.tariffs if t.type == "Ticket")
     for choice in ({}, {"id": "a1", "availabilities": []}, {"id": ""}, {"availabilities": []}):
         create = partial(McpGroup.create_booking, None, passengers=[TRAVELLER])
-        assert caught(InvalidInputError, create, **choice).field in {"id", "availabilities"}, choice
+        assert caught(sdk.InvalidInputError, create, **choice).field in {"id", "availabilities"}, (
+            choice
+        )
 
 
 def test_confirming_viewing_and_cancelling_give_what_rest_gives(wired_client):
@@ -122,23 +113,25 @@ def test_confirming_viewing_and_cancelling_give_what_rest_gives(wired_client):
     called = {"ticket_id": ticket_id, "ticket_number": seen.ticket_number}
     assert wire.body["params"] == {"name": "cancel_ticket", "arguments": called}
     assert (done.ticket_id, done.status) == (ticket_id, "cancelled")
-    assert ferry.mcp.view_ticket(ticket_id).status is TicketStatus.CANCELED
+    assert ferry.mcp.view_ticket(ticket_id).status is sdk.TicketStatus.CANCELED
 
 
 def test_refusals_have_the_codes_of_their_tools(both):
     made = booked(both)
     both.mcp.confirm_booking(made.booking_id)
     error = caught(AlreadyDoneError, both.mcp.confirm_booking, made.booking_id)
-    assert isinstance(error.__cause__, BookingConfirmError)
-    assert caught(TicketNotFoundError, both.mcp.view_ticket, "nothing").code == "TICKET_NOT_FOUND"
-    caught(TicketCancelError, both.mcp.cancel_ticket, "nothing")
+    assert isinstance(error.__cause__, sdk.BookingConfirmError)
+    assert (
+        caught(sdk.TicketNotFoundError, both.mcp.view_ticket, "nothing").code == "TICKET_NOT_FOUND"
+    )
+    caught(sdk.TicketCancelError, both.mcp.cancel_ticket, "nothing")
     caught(BookingCreateError, both.mcp.create_booking, id="nothing", passengers=[TRAVELLER])
     trip = search(out_at="2026-07-15")
     assert caught(AvailabilityError, both.mcp.search_availability, **trip).outcome == "rejected"
     with pytest.raises(APIError) as refused:
         both.mcp.call_tool("sing", {})
     assert (refused.value.outcome, refused.value.operation) == ("rejected", "mcp.call_tool")
-    caught(NotFoundError, both.mcp.read_resource, "resource://service/songs")
+    caught(sdk.NotFoundError, both.mcp.read_resource, "resource://service/songs")
 
 
 def test_the_tools_and_resources_are_listed_and_each_resource_has_its_records(wired_client):

@@ -4,15 +4,8 @@ import json
 
 import httpx
 
-from ferry_sdk import (
-    BookingCreateError,
-    InvalidInputError,
-    NotFoundError,
-    OutcomeUnknownError,
-    ReadOnlyError,
-    ServerError,
-    UnresolvedWriteError,
-)
+import ferry_sdk as sdk
+from ferry_sdk import BookingCreateError, InvalidInputError, NotFoundError, OutcomeUnknownError
 from ferry_sdk.journal import Journal
 from tests.support.exchanges import URL, Exchanges, caught, client_of
 from tests.support.trip import PASSENGERS, booked
@@ -50,7 +43,7 @@ def test_a_write_is_sent_once_on_record_and_its_outcome_may_be_unknown(
         assert (entry.state, entry.method) == ("unknown", "POST")
         assert entry.path == "/api/booking/confirm"
         assert error.entry_id == entry.id
-        caught(UnresolvedWriteError, ferry.request, "POST", "/api/booking/confirm", json=body)
+        caught(sdk.UnresolvedWriteError, ferry.request, "POST", "/api/booking/confirm", json=body)
         caught(OutcomeUnknownError, ferry.recover, error)
         assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
@@ -62,13 +55,13 @@ def test_only_a_get_is_a_read(clients):
         caught(OutcomeUnknownError, ferry.request, method, "api/new")
         assert [request.method for request in service.requests] == [method.upper()]
         reader = ferry.with_options(read_only=True)
-        caught(ReadOnlyError, reader.request, method, "api/new")
+        caught(sdk.ReadOnlyError, reader.request, method, "api/new")
         assert len(service.requests) == 1
     service = Exchanges(httpx.Response(503), DONE)
     reader = client_of(clients, service, read_only=True, max_retries=1)
     assert reader.request("GET", "api/new") == {"done": True}
     assert len(service.requests) == 2
-    caught(ServerError, client_of(clients, Exchanges(httpx.Response(503))).request, "GET", "a")
+    caught(sdk.ServerError, client_of(clients, Exchanges(httpx.Response(503))).request, "GET", "a")
 
 
 def test_what_is_sent_is_what_was_given(clients):

@@ -7,18 +7,8 @@ from decimal import Decimal
 
 import pytest
 
-from ferry_sdk import (
-    APIError,
-    AvailabilityError,
-    Direction,
-    PaymentStatus,
-    Port,
-    Stage,
-    TicketStatus,
-    VehicleBrand,
-    VehicleType,
-    __version__,
-)
+import ferry_sdk as sdk
+from ferry_sdk import APIError, AvailabilityError, Direction, PaymentStatus, Stage, __version__
 from ferry_sdk.models import Model
 from ferry_sdk.resources.tickets import TicketsGroup
 from ferry_sdk.sandbox.network.network import journey_id
@@ -259,7 +249,7 @@ def test_a_booking_or_a_ticket_is_cancelled_with_or_without_its_reference(
     done = ferry.tickets.cancel(ticket.id, **more)
     assert wire.body == {"ticket_id": ticket.id} | more
     assert (done.ticket_id, done.status, done.read_back) == (ticket.id, "cancelled", False)
-    assert ferry.tickets.get(ticket.id).status is TicketStatus.CANCELED
+    assert ferry.tickets.get(ticket.id).status is sdk.TicketStatus.CANCELED
 
 
 def test_the_voucher_has_an_address_once_it_is_there(both, ferry_sandbox):
@@ -284,13 +274,13 @@ def test_a_payment_carries_what_was_said(wired_client):
 
 def test_the_catalogues(both):
     ports = both.catalogue.ports()
-    assert Port(code="FRMRS", name="Marseille", country="France") in ports
+    assert sdk.Port(code="FRMRS", name="Marseille", country="France") in ports
     journeys = both.catalogue.journeys()
     one = next(one for one in journeys if one.journey_id == OUT)
     assert one.route == "Genoa → Palermo"
     assert one.duration == timedelta(minutes=one.duration_minutes) > timedelta(hours=10)
-    assert VehicleBrand(id="ABARTH", name="Abarth") in both.catalogue.vehicle_brands()
-    car = VehicleType(code="CAR", name="Car up to 5 m", max_length=5, max_height=1.9)
+    assert sdk.VehicleBrand(id="ABARTH", name="Abarth") in both.catalogue.vehicle_brands()
+    car = sdk.VehicleType(code="CAR", name="Car up to 5 m", max_length=5, max_height=1.9)
     assert car in both.catalogue.vehicle_types()
 
 
