@@ -219,7 +219,6 @@ def any_clients(request):
 
 @pytest.fixture(params=["sync", "asyncio"])
 def clients(request):
-    """Makes clients: the test runs once with sync ones and once with async ones."""
     yield from clients_of(request)
 
 

@@ -36,7 +36,6 @@ def url(tmp_path):
 
 @pytest.fixture
 def visit(monkeypatch, ferry_sandbox, url):
-    """Let a browser visit the backend, which starts for it and stops after it."""
     monkeypatch.syspath_prepend(EXAMPLES)
     know_routes(ferry_sandbox)
     backend = importlib.import_module("backend")
@@ -73,7 +72,6 @@ FAMILY = {
 
 
 async def wait_for(payments, booking_id, state):
-    """Wait until the shop has set the state of a payment."""
     with anyio.fail_after(PATIENCE):
         while payments.states.get(booking_id) != state:  # noqa: ASYNC110 -- it has no event
             await anyio.sleep(0.01)

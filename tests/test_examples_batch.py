@@ -67,7 +67,6 @@ def killed(process):
 
 
 def check(batch, rows):
-    """Each trip has at most one booking, and each booking of the service's is accounted for."""
     assert [row["trip"] for row in rows] == [f"t{n}" for n in range(TRIPS)]
     created, confirmed = batch.done("bookings.create"), batch.done("bookings.confirm")
     assert max(Counter(confirmed).values()) == 1

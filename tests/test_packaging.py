@@ -118,7 +118,6 @@ def test_a_flaw_and_a_package_nobody_knows_are_faults_and_no_answer_is_none():
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory):
-    """A repository of the library as it is, with a release."""
     folder = tmp_path_factory.mktemp("repository")
     unread = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "ferry_sdk", folder / "ferry_sdk", ignore=unread)

@@ -71,7 +71,6 @@ def test_a_star_import_gives_every_name_and_a_name_that_is_not_there_is_told():
 
 
 def loaded_after_each(*statements):
-    """The modules a new process has loaded after each statement."""
     look = "print(json.dumps(sorted(sys.modules)))\n"
     program = "import json, sys\n" + "".join(f"{one}\n{look}" for one in statements)
     done = subprocess.run(
@@ -81,7 +80,6 @@ def loaded_after_each(*statements):
 
 
 def loaded_after(statement):
-    """The modules a new process has loaded after a statement."""
     (loaded,) = loaded_after_each(statement)
     return loaded
 

@@ -31,7 +31,6 @@ NOWHERE = "http://127.0.0.1:9"
 
 
 def classes(text):
-    """The errors that a docstring names."""
     section = (text or "").partition("Raises:\n")[2].partition("\n\n")[0]
     return {*re.findall(r"^ {4}(?:\w+\.)*(\w+): ", section, re.MULTILINE)}
 
@@ -64,7 +63,6 @@ ALL, WRITES = boxed()
 
 
 def name_of(call):
-    """The name of a call, or of an attribute that is read, as the reference has it."""
     if call.func is getattr:
         owner, name = call.args
         return name if inspect.ismodule(owner) else f"{type(owner).__name__}.{name}"
@@ -76,7 +74,6 @@ def name_of(call):
 
 
 def finish(result):
-    """Use what a call returns: an iterator, or the block of a `with`."""
     if isinstance(result, Iterator):
         for _ in result:
             pass
@@ -86,8 +83,6 @@ def finish(result):
 
 
 class World:
-    """A service, and clients and journals that work or do not."""
-
     def __init__(self, service, folder, stack):
         self.service, self.folder, self.stack = service, folder, stack
         self.ferry = self.client()
@@ -99,13 +94,11 @@ class World:
         self.ruined = stack.enter_context(Journal(f"sqlite:///{folder / 'nowhere' / 'ferry.db'}"))
 
     def client(self, token=None, **options):
-        """Make a client that retries nothing."""
         options = {"organisation_token": self.service.organisation_token} | options
         options = {"base_url": self.service.base_url, "max_retries": 0} | options
         return self.stack.enter_context(sdk.Ferry(token or self.service.token, **options))
 
     def failing(self):
-        """Give clients of which every call fails, each for another reason."""
         yield from (self.lost, self.late, self.unset)
         for kind, status, journal in (
             ("server_error", 503, None),
@@ -143,7 +136,6 @@ def full(*_, **__):
 
 
 def every_call(ferry, folder, **waits):
-    """Give each call of a client that crosses the network."""
     for name in OPERATIONS:
         group, _, call = name.partition(".")
         changes = waits if "wait" in call else {}
@@ -156,7 +148,6 @@ def every_call(ferry, folder, **waits):
 
 
 def every_plan(ferry, origin):
-    """Give each call of a client that takes a place."""
     trip = {"origin": origin, "destination": "Tunis", "passengers": TRAVELLERS}
     for find in (ferry.places.find, ferry.places.get, ferry.routes.find):
         yield row(find, origin)
@@ -284,7 +275,6 @@ def journals(world):
 
 
 def selling(world):
-    """Return the arguments of a new order."""
     sailing = found(world.ferry)
     tariff = next(one for one in sailing.tariffs if one.type == "Ticket")
     selection = sailing.select(tariff=tariff, place=sailing.places[0])
@@ -363,8 +353,6 @@ def afterwards(world):
 
 
 class Killed(ThreadPoolExecutor):
-    """An executor that loses its workers."""
-
     def submit(self, *_, **__):
         raise BrokenExecutor("a worker was killed")
 

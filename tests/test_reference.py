@@ -32,13 +32,10 @@ CALLS = {
 
 
 def plain(text):
-    """A text without its marks, in single blanks."""
     return " ".join(html.unescape(re.sub(r"<[^>]+>", "", text)).replace("`", "").split())
 
 
 class Loaded(HTMLParser):
-    """What a page loads."""
-
     def __init__(self, page):
         super().__init__()
         self.addresses = []
@@ -67,7 +64,6 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pages(site):
-    """The texts of all pages, by their files, but those that redirect and the one for errors."""
     texts = {path: path.read_text("utf-8") for path in site.rglob("*.html")}
     redirect = 'http-equiv="refresh"'
     return {at: one for at, one in texts.items() if at.name != "404.html" and redirect not in one}
@@ -86,13 +82,11 @@ def sections(site):
 
 
 def first_line(thing):
-    """What a class or function says of itself first, without the endpoint it may name."""
     summary = inspect.cleandoc(thing.__doc__ or "").split("\n\n")[0]
     return plain(re.sub(r"\s*\bInterface: .*", "", summary, flags=re.DOTALL))
 
 
 def is_shown(name, sections):
-    """Whether a public name has a section in which its docstring stands."""
     space, _, short = name.rpartition(".")
     thing = getattr(import_module(space), short)
     _, text = sections.get(name, ("", ""))

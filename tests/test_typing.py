@@ -49,7 +49,6 @@ def run_checker(*arguments, cwd):
 
 
 def place_errors(errors, places):
-    """Each error, by the document's own line."""
     found = []
     for file, line, words in errors:
         path, _, first = places[file].rpartition(":")
@@ -84,7 +83,6 @@ def typed(tmp_path):
 
 
 def check(errors, places):
-    """Every mistake is reported, and nothing else."""
     lines = MISTAKES.read_text(encoding="utf-8").splitlines()
     marked = {number for number, line in enumerate(lines, 1) if "# MISTAKE" in line}
     assert len(marked) > 30

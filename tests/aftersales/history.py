@@ -17,8 +17,6 @@ READ_FAULTS = ["server_error", "cut_before", "lose_reply", "not_json", "rate_lim
 
 
 class Fate(NamedTuple):
-    """What becomes of a booking."""
-
     first: str  # what is done with it while it is watched
     events: frozenset[str]  # what the watch has to report of that
     later: str = ""  # what is done once it has come to rest
@@ -69,8 +67,6 @@ def _refundable(found, kind):
 
 @dataclass
 class Sale:
-    """A booking, its fate and its money."""
-
     booking_id: str
     fate: Fate
     old_total: Decimal
@@ -154,7 +150,6 @@ class History:
             self.sandbox.faults.add(kind, "bookings.get", **more)
 
     def _read(self, sale):
-        """Read a booking; the faults that were planted for the watch may meet this read."""
         while True:
             pending = self.sandbox.faults.pending
             try:
@@ -206,7 +201,6 @@ class History:
 
 
 def rows_of(report):
-    """The rows of a report, each of which it has once."""
     rows = [
         (kind, one.booking_id, one.expected, one.found, one.currency) for kind, one in report.rows()
     ]

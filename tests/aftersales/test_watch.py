@@ -13,6 +13,7 @@ from ferry_sdk.aftersales import watch, watcher
 from ferry_sdk.aftersales.schedule import Schedule
 from ferry_sdk.journal import Journal
 from tests.backend.gathering import UnderWay, eventually
+from tests.support.exchanges import caught
 from tests.support.hold import Hold
 from tests.support.trip import booked
 
@@ -106,11 +107,9 @@ def test_a_watch_with_a_journal_continues_where_the_last_one_stopped(
             if event.kind == "ticketed":
                 raise InterruptedError
 
-        with pytest.raises(InterruptedError):
-            events_of(made, deadline=60, journal=journal, ended=stop)
+        caught(InterruptedError, events_of, made, deadline=60, journal=journal, ended=stop)
         again = events_of(made, deadline=60, journal=journal)
-        assert kinds(again) == [(made[0], "ticketed")]
-        assert again[0].before.stage == "payment_due"
+        assert (kinds(again), again[0].before.stage) == ([(made[0], "ticketed")], "payment_due")
         assert events_of(made, deadline=60, journal=journal) == []
 
 
@@ -125,11 +124,9 @@ def test_a_client_that_is_closed_ends_a_pause_of_the_watch(ferry_sandbox):
         client.close()
 
     closing = UnderWay(close)
-    with pytest.raises(ConfigurationError):
-        next(events)
+    caught(ConfigurationError, next, events)
     closing.value()
-    with pytest.raises(ConfigurationError):
-        next(watch(client, ["b1", "b2"], deadline=5))
+    caught(ConfigurationError, next, watch(client, ["b1", "b2"], deadline=5))
 
 
 def test_an_interrupted_watch_leaves_no_read_running(sandbox, ferry):
@@ -142,7 +139,6 @@ def test_an_interrupted_watch_leaves_no_read_running(sandbox, ferry):
 
     address = {"base_url": sandbox.base_url}
     with Ferry(sandbox.token, **address, event_hooks={"response": [interrupt]}) as client:
-        with pytest.raises(KeyboardInterrupt):
-            next(watch(client, made, deadline=DAY))
+        caught(KeyboardInterrupt, next, watch(client, made, deadline=DAY))
         assert not [one for one in threading.enumerate() if one.name == "ferry_sdk call"]
     hold.release()

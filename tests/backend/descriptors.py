@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 
 def descriptors():
-    """What each descriptor stands for."""
     found = {}
     with os.scandir("/proc/self/fd") as links:
         for link in links:

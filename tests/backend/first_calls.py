@@ -42,7 +42,6 @@ def telling():
 
 
 def asked(client):
-    """The calls that the parent asks for."""
     watch(client._transport.shared)
     for line in sys.stdin:
         name, arguments, options = json.loads(line)

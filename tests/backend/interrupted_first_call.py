@@ -49,7 +49,6 @@ class Interruption:
 
 
 def create(ferry):
-    """Make a write, and tell what it raised."""
     try:
         ferry.bookings.create(
             availabilities=[{"availability_id": "a", "tariff_id": "t", "place_id": "p"}],
@@ -87,7 +86,6 @@ def run(place):
 
 
 def fork(function):
-    """What a function returns in a process of its own."""
     reader, writer = os.pipe()
     pid = os.fork()
     if not pid:
@@ -102,7 +100,6 @@ def fork(function):
 
 
 def imported_by_a_first_call():
-    """The modules of other packages that a first call imports."""
     before = {*sys.modules}
     create(Ferry("t", base_url=url))
     return [name for name in {*sys.modules} - before if not name.startswith("ferry_sdk")]

@@ -88,7 +88,6 @@ def _without_routes():
 
 
 def pair(clients, accounts, **settings):
-    """A client of one account, and its view for the other one."""
     north, south = accounts.services.values()
     settings["organisation_token"] = north.organisation_token
     ferry = client_of(clients, accounts, north.token, **settings)
@@ -97,7 +96,6 @@ def pair(clients, accounts, **settings):
 
 
 def texts(value):
-    """All that a result says."""
     if isinstance(value, BaseModel):
         return value.model_dump_json()
     if isinstance(value, Mapping):
@@ -199,8 +197,6 @@ def test_both_accounts_use_the_same_connection(clients, accounts, ferry_sandbox)
 
 
 class Limiter:
-    """Notes what it is asked for."""
-
     def __init__(self):
         self.asked = []
 

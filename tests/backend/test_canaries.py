@@ -39,7 +39,6 @@ ECHO = {"name": f"{TOKEN} {PASSENGER['last_name']} {CONTACT['email']}"}
 
 @pytest.fixture
 def logged(caplog):
-    """All that was logged by whomever."""
     caplog.set_level(logging.DEBUG)
     return lambda: "\n".join(
         f"{record.name} {record.getMessage()} {record.args!r} {record.exc_text}"
@@ -176,9 +175,8 @@ def test_a_function_of_the_callers_that_fails_shows_no_traveller(clients):
         raise LookupError("the vault is closed")
 
     ferry = client_of(clients, record_of, token, organisation_token=ORGANISATION)
-    with pytest.raises(LookupError) as raised:
-        ferry.bookings.create(**BOOKING)
-    assert not leaks(frames_of(raised.value))
+    error = caught(LookupError, ferry.bookings.create, **BOOKING)
+    assert not leaks(frames_of(error))
 
 
 @each("group", ["bookings.create", "mcp.create_booking"])

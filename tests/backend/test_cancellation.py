@@ -59,7 +59,6 @@ async def by_scope(call, when):
 
 @contextmanager
 def interrupted(when):
-    """The block, which Ctrl-C ends at that moment."""
     assert threading.current_thread() is threading.main_thread()
     is_over, is_interrupted = threading.Event(), threading.Event()
 
@@ -138,7 +137,6 @@ def stop(request, ferry_sandbox, noting):
 
 
 def in_doubt(stop, journal):
-    """The only entry, which is on record as unknown."""
     stop.shows(lambda: [one.state for one in journal.unresolved()] == ["unknown"])
     return journal.unresolved()[0]
 
@@ -313,8 +311,6 @@ def test_those_who_joined_one_that_is_stopped_read_back(
 
 
 class Counting:
-    """A recorder that counts the writes that begin."""
-
     def __init__(self):
         self.begun = 0
 

@@ -33,7 +33,6 @@ def _logged(caplog):
 
 
 def cut_off(call):
-    """The error of a call that ends soon."""
     outcome = call.outcome()
     assert outcome.seconds < SOON * 2
     assert isinstance(outcome.error, sdk.FerryError), outcome

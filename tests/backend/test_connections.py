@@ -54,14 +54,12 @@ class Held:
             line = connection.request()
 
     def let_go(self):
-        """Let all go, and hold none from now on."""
         self._is_open = True
         for gate in self.gates:
             gate.set()
 
 
 def until_closed(connection):
-    """Say nothing until the client closes."""
     while connection.receive():
         pass
 

@@ -95,8 +95,6 @@ def client_at(any_clients):
 
 
 def trickled(start, piece, every=0.05):
-    """A reply that never comes to its end."""
-
     def trickle(connection):
         connection.request()
         connection.socket.sendall(start)

@@ -39,7 +39,6 @@ each_loop = pytest.mark.parametrize("run", mostly_long([on_asyncio, on_trio]))
 
 
 async def journey(ferry):
-    """Calls of both protocols; how many records they gave."""
     return len(await ferry.catalogue.vehicle_types()) + len(await ferry.mcp.countries())
 
 

@@ -33,7 +33,6 @@ def calls(ferry, *, closing=False):
 
 
 async def async_calls(ferry, *, closing=False):
-    """The same, awaited."""
     count = len(await ferry.catalogue.vehicle_types()) + len(await ferry.mcp.countries())
     if closing:
         await ferry.aclose()
@@ -41,8 +40,6 @@ async def async_calls(ferry, *, closing=False):
 
 
 def recover(settings, is_async, error):
-    """Read a write back, with a client of this process's own."""
-
     async def recover_async():
         async with AsyncFerry(**settings) as ferry:
             return await ferry.recover(error)

@@ -18,7 +18,7 @@ from ferry_sdk._engine.correlation import recent_ids
 from ferry_sdk._transport import single_flight
 from tests.backend.descriptors import descriptors
 from tests.backend.gathering import eventually
-from tests.support.exchanges import URL
+from tests.support.exchanges import URL, caught
 from tests.support.tiers import LONG
 
 pytestmark = LONG
@@ -31,7 +31,6 @@ IDLE = 4.0
 
 
 def used():
-    """The small pieces of memory, the files and sockets, and the threads of this process."""
     gc.collect()
     gc.collect()
     return sys.getallocatedblocks(), len(descriptors()), threading.active_count()
@@ -91,7 +90,6 @@ OFFLINE = httpx.MockTransport(service)
 
 
 def failing(ferry, index):
-    """A call that fails, in one of several ways."""
     if index % 5 == 0:
         return ferry.with_options(deadline=0.001).bookings.confirm("b-1")
     if index % 5 == 1:
@@ -113,8 +111,7 @@ def test_ten_thousand_calls_and_two_thousand_that_fail():
 
     def failures(count):
         for index in range(count):
-            with pytest.raises(FerryError):
-                failing(ferry, index)
+            caught(FerryError, failing, ferry, index)
 
     with httpx.Client(transport=OFFLINE) as http_client:
         ferry = Ferry("t", base_url=URL, http_client=http_client, max_retries=0)
@@ -180,8 +177,7 @@ def test_calls_over_sockets(ferry, ferry_sandbox, deadline):
 
     def cut(count):
         for _ in range(count):
-            with pytest.raises(FerryError):
-                view.with_options(max_retries=0).catalogue.vehicle_types()
+            caught(FerryError, view.with_options(max_retries=0).catalogue.vehicle_types)
 
     calls(1)
     connections = ferry_sandbox.counters.connections

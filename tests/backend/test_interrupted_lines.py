@@ -79,7 +79,6 @@ class Interruption:
         self.where = None
 
     def left(self):
-        """Count from now on: the first byte of a request leaves."""
         self._counts = True
 
     def __enter__(self):
@@ -233,7 +232,6 @@ class Gateway:
         self.is_done = False
 
     def __call__(self, connection):
-        """Answer the requests of a connection."""
         while (asked := connection.request()) is not None:
             if asked.startswith("POST"):
                 self.is_done = True
@@ -296,7 +294,6 @@ SAMPLED = (
 
 
 def named(course):
-    """What the test of a course is called."""
     journal = "journal" if course.has_journal else "no journal"
     deadline = "deadline" if course.deadline else "no deadline"
     return (

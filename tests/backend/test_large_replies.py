@@ -34,8 +34,6 @@ def bound(monkeypatch):
 
 
 def replied(body, *headers, status="200 OK"):
-    """A reply, whole."""
-
     def reply(connection):
         connection.request()
         named = [f"HTTP/1.1 {status}", JSON, f"content-length: {len(body)}", *headers, "", ""]
@@ -45,8 +43,6 @@ def replied(body, *headers, status="200 OK"):
 
 
 def chunked(pieces, *headers):
-    """A reply without an end known beforehand."""
-
     def reply(connection):
         connection.request()
         head = ["HTTP/1.1 200 OK", "transfer-encoding: chunked", *headers, "", ""]

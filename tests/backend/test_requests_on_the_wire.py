@@ -38,7 +38,6 @@ class Notes:
             )
 
     def values(self, name):
-        """The values of a header in the last request."""
         return [value for key, value in self.headers[-1] if key == name]
 
 

@@ -5,8 +5,9 @@ from functools import partial
 
 import pytest
 
-from ferry_sdk import NotFoundError, correlation
+from ferry_sdk import TicketNotFoundError, correlation
 from tests.backend.gathering import at_once
+from tests.support.exchanges import caught
 
 THREADS = 8
 
@@ -34,8 +35,7 @@ def test_reads_and_writes_of_both_protocols(new_client, ferry_sandbox, new_booki
         assert ferry.mcp.view_ticket(ticket_id).id == ticket_id
         cancel = ferry.mcp.cancel_ticket if index % 2 else ferry.tickets.cancel
         assert cancel(ticket_id).ticket_id == ticket_id
-        with pytest.raises(NotFoundError):
-            ferry.tickets.get(f"none-{index}")
+        caught(TicketNotFoundError, ferry.tickets.get, f"none-{index}")
 
     for call in at_once(*[partial(journey, *one) for one in enumerate(bookings)]):
         call.value()
@@ -49,11 +49,10 @@ def test_views_and_correlations_of_threads_keep_to_themselves(new_client):
 
     def named(index):
         view = ferry.with_options(correlation_id=f"view-{index}")
-        with pytest.raises(NotFoundError) as of_view:
-            view.tickets.get("none")
-        with correlation(f"thread-{index}"), pytest.raises(NotFoundError) as of_thread:
+        of_view = caught(TicketNotFoundError, view.tickets.get, "none")
+        with correlation(f"thread-{index}"), pytest.raises(TicketNotFoundError) as of_thread:
             ferry.tickets.get("none")
-        return of_view.value.correlation_id, of_thread.value.correlation_id
+        return of_view.correlation_id, of_thread.value.correlation_id
 
     calls = at_once(*[partial(named, index) for index in range(THREADS)])
     for index, call in enumerate(calls):

@@ -4,9 +4,10 @@ from itertools import product
 
 import pytest
 
-from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError, RateLimitError
+from ferry_sdk import AsyncFerry, Ferry, OutcomeUnknownError, PermissionDeniedError, RateLimitError
 from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.support.both import Waiting
+from tests.support.exchanges import caught
 from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
 
@@ -125,9 +126,8 @@ def test_different_bookings_and_tokens_do_not_wait_for_each_other(
     leader = UnderWay(lambda: by_rest(ferry, slow))
     eventually(lambda: hold.held)
     assert by_rest(ferry, quick).booking_id == quick
-    with pytest.raises(FerryError) as refused:
-        by_rest(stranger, slow)
-    assert refused.value.outcome == "rejected"
+    error = caught(PermissionDeniedError, by_rest, stranger, slow)
+    assert error.outcome == "rejected"
     assert not leader.is_over
     hold.release()
     assert leader.value().booking_id == slow
@@ -139,8 +139,7 @@ def test_after_it_is_over_a_call_is_a_new_request(new_client, ferry_sandbox, boo
     ferry = new_client()
     ferry_sandbox.faults.add("cut_before", "bookings.confirm")
     ferry_sandbox.faults.add("server_error", "bookings.get", times=None)
-    with pytest.raises(OutcomeUnknownError):
-        by_rest(ferry, booking_id)
+    caught(OutcomeUnknownError, by_rest, ferry, booking_id)
     ferry_sandbox.faults.clear()
     assert by_rest(ferry, booking_id).booking_id == booking_id
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 2

@@ -95,7 +95,6 @@ def _rpc(member, value, request_id):
 
 
 def _result(wrap, read):
-    """Return a wrap that puts what is read of a body in a result."""
     return lambda body, known: _rpc("result", wrap(read(body)), known)
 
 
@@ -233,7 +232,6 @@ def test_any_retry_after_gives_a_typed_result_or_a_ferry_error(
 
 
 def good_reply(name):
-    """The decoded body of a good reply to an operation."""
     if name in {"tickets.save_pdf", "tickets.read_pdf"}:
         return {"url": f"{URL}/voucher.pdf"}
     operation = described(name)

@@ -38,7 +38,6 @@ class Tokens:
 
 
 def bearer_tokens(driver):
-    """The tokens of the requests, in order."""
     return [request.headers["Authorization"].removeprefix("Bearer ") for request in driver.requests]
 
 

@@ -70,7 +70,6 @@ HEADER = "x_client_correlation_id"
 
 
 def id_of(name):
-    """The id that the answer to a write names."""
     return "booking_id" if "booking" in name else "ticket_id"
 
 

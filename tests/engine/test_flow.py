@@ -22,6 +22,7 @@ from tests.engine.recorder import Notes
 from tests.engine.replies import Script, booking, good, reply, scripted_driver
 from tests.engine.writes import SHOWN
 from tests.support.driven import SETTINGS, Driver
+from tests.support.exchanges import caught
 from tests.support.operations import OPERATIONS, described
 from tests.support.samples import BOOKING_CONFIRMATION, BOOKING_CREATED
 from tests.support.tables import each
@@ -344,8 +345,7 @@ def test_who_joined_one_that_was_interrupted_reads_back(seed, is_seen, after):
     flier, joined = (together.course(driver.steps(CONFIRM, SETTINGS)) for _ in range(2))
     for course in (flier, flier, *[joined] * after):
         next(course)
-    with pytest.raises(KeyboardInterrupt):
-        flier.throw(KeyboardInterrupt())
+    caught(KeyboardInterrupt, flier.throw, KeyboardInterrupt())
     (outcome,) = together.outcomes(joined)
     if is_seen:
         assert outcome.parse().read_back
@@ -369,6 +369,5 @@ def test_who_joined_knows_only_what_the_other_call_knows(name):
     assert driver.requests == []
     steps = scripted_driver().steps(described(name), SETTINGS)
     next(steps)
-    with pytest.raises(sdk.ConnectionFailedError) as refusal:
-        steps.throw(refused())
-    assert refusal.value.outcome == "not_sent"
+    refusal = caught(sdk.ConnectionFailedError, steps.throw, refused())
+    assert refusal.outcome == "not_sent"

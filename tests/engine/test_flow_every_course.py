@@ -53,8 +53,6 @@ class CourseTransport(Transport):
 
 
 class AsyncCourseTransport(AsyncTransport):
-    """The async transport, with the effects of a course."""
-
     def __init__(self):
         super().__init__(SETTINGS, httpx.AsyncClient(transport=NOWHERE))
 
@@ -104,7 +102,6 @@ def judge(course, outcome):
 
 
 def judge_effect_and_record(course):
-    """Check that the write happens at most once and is never recorded as not sent by mistake."""
     assert course.effects <= 1
     if course.kind.deadline is not None:
         assert course.now <= BEGAN + course.kind.deadline
@@ -178,15 +175,12 @@ def short_read_backs():
 
 
 def walk(found, note):
-    """Walk the courses as threads do, and say how many."""
     driver = CourseTransport()
     count = sum(1 for course in found if judge(course, driver.outcome(course)))
     note("courses of writes walked", count)
 
 
 def walk_async(found, note, loop):
-    """Walk the courses as tasks do, and say how many."""
-
     async def walk_all():
         driver = AsyncCourseTransport()
         return len([judge(course, await driver.outcome(course)) for course in found])

@@ -26,6 +26,7 @@ from tests.engine.failures import refused, reset, timed_out, undecodable
 from tests.engine.recorder import Notes, entry
 from tests.engine.replies import booking, good, reply, scripted_driver, ticket
 from tests.support.cases import case as in_case
+from tests.support.exchanges import caught
 from tests.support.operations import OPERATIONS, described
 from tests.support.samples import POSSIBLE_ACTION
 from tests.support.tables import each
@@ -320,7 +321,6 @@ class Case:
         return described(self.name, **self.subject)
 
     def lost(self):
-        """Return the error of a call whose reply and whose effect were not seen."""
         driver = scripted_driver(reset(), reply(404))
         return driver.error(OutcomeUnknownError, self.call, correlation_id="c-7", journal=Notes())
 
@@ -359,8 +359,7 @@ def test_an_effect_seen_at_once_gives_the_result(case, lost):
     assert result.read_back
     assert type(result) is case.call.answer.model
     assert {name: getattr(result, name, id_) for name, id_ in case.subject.items()} == case.subject
-    assert driver.paths[1:] == [case.read]
-    assert driver.waits == []
+    assert (driver.paths[1:], driver.waits) == ([case.read], [])
 
 
 @every_case
@@ -536,9 +535,7 @@ def recover_again(driver, error, **changes):
 
 
 def still_unknown(driver, error, **changes):
-    with pytest.raises(OutcomeUnknownError) as info:
-        recover_again(driver, error, **changes)
-    return info.value
+    return caught(OutcomeUnknownError, recover_again, driver, error, **changes)
 
 
 @every_copy
@@ -619,11 +616,10 @@ def test_either_client_recovers_an_error_and_an_entry(both):
     made = booked(both)
     error = CONFIRM.lost()
     error.subject = {"booking_id": made.booking_id}
-    with pytest.raises(OutcomeUnknownError) as info:
-        both.recover(error)
-    assert info.value.last_seen.booking_id == made.booking_id
+    info = caught(OutcomeUnknownError, both.recover, error)
+    assert info.last_seen.booking_id == made.booking_id
     both.bookings.confirm(made.booking_id)
-    for known in (info.value, pickle.loads(pickle.dumps(error))):
+    for known in (info, pickle.loads(pickle.dumps(error))):
         assert both.recover(known).read_back
     assert both.recover(entry("bookings.confirm", booking_id=made.booking_id)).read_back
 
@@ -635,6 +631,5 @@ def test_recovering_that_is_interrupted_leaves_the_write_unknown():
         raise KeyboardInterrupt
 
     settings = {"token": Secret(interrupted), "hooks": Hooks({OutcomeEvent: [told.append]})}
-    with pytest.raises(KeyboardInterrupt):
-        recover_again(scripted_driver(), CONFIRM.lost(), **settings)
+    caught(KeyboardInterrupt, recover_again, scripted_driver(), CONFIRM.lost(), **settings)
     assert [event.outcome for event in told] == ["unknown"]

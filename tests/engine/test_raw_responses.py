@@ -58,7 +58,6 @@ def test_a_call_that_nobody_watches_makes_no_record_of_itself(both, ferry_sandbo
     booking = booked(both)
 
     def records_of(call):
-        """Return how many attempts and raw responses a call makes."""
         with (
             patch.object(Attempt, "__init__", autospec=True, side_effect=Attempt.__init__) as one,
             patch.object(RawResponse, "__init__", autospec=True, return_value=None) as raw,

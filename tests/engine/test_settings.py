@@ -17,7 +17,6 @@ ELSEWHERE = (
 
 
 def request_of(clients, **settings):
-    """Return the request of a call made with these settings."""
     service = Exchanges(PORTS)
     ask_ports(client_of(clients, service, **settings))
     return service.requests[-1]
@@ -28,7 +27,6 @@ def ask_ports(ferry):
 
 
 def payment_of(clients, **settings):
-    """Return the request of a payment made with these settings."""
     service = Exchanges(httpx.Response(200, json={"ticket_id": "t-1", "payment_status": "paid"}))
     client_of(clients, service, **settings).tickets.mark_paid("t-1", external_payment_ref="p-1")
     return service.requests[-1]

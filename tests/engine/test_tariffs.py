@@ -19,7 +19,6 @@ LASTING = TARIFF | {"roundtrip_locked": False, "expiration_date": 4_000_000_000}
 
 
 def select(carrier="CTN", **tariff):
-    """A selection as `Availability.select` makes it."""
     company = {"id": carrier, "name": carrier, "logo": ""}
     changes = {"company": company, "tariffs": [LASTING | tariff]}
     sailing = Availability.model_validate(AVAILABILITY | changes)
@@ -116,7 +115,6 @@ def test_what_a_selection_knows_beyond_its_ids_is_not_sent(name):
     ids = {"availability_id": "av-1", "tariff_id": "tar-1", "place_id": "pl-1"}
     call = operation.call
     sent = call.body if name == "bookings.create" else call.params["arguments"]
-    assert sent["availabilities"] == [ids]
-    assert sent["reservation_type"] == "PRESALE"
+    assert (sent["availabilities"], sent["reservation_type"]) == ([ids], "PRESALE")
     identity = json.loads(operation.write.canonical())
     assert identity["availabilities"] == [ids]  # what journals recognise it by

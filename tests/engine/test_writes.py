@@ -265,7 +265,6 @@ def test_every_write_is_tested_here():
 
 
 def intents_of(*calls):
-    """The intents of calls, each by its name and its arguments."""
     notes = Notes()
     for name, given in calls:
         driver = scripted_driver(good(ANSWERS[name] | given))

@@ -89,7 +89,6 @@ def fork_during(url, call):
 
 
 def bookings_of(journal):
-    """The bookings that the journal has, without those of the child."""
     found = (entry.subject["booking_id"] for entry in journal.unresolved())
     return " ".join(sorted(one for one in found if not one.startswith("child")))
 
@@ -112,7 +111,6 @@ def fork(work, journal, way):
 
 
 def ended(child, reader):
-    """What a child said, and its exit code."""
     with os.fdopen(reader) as heard:
         said = json.load(heard)
     return said, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

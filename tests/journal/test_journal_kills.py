@@ -76,7 +76,6 @@ class Scene:
 
     @property
     def done(self):
-        """How often the service did it."""
         return len(self.sandbox.counters.effects_of(WRITES[self.call])) - self._before
 
     @property
@@ -105,7 +104,6 @@ class Scene:
         assert process.exitcode == -9
 
     def entries(self):
-        """Every entry, settled ones as well."""
         self.journal.unresolved()  # the tables are there from here on
         with self.journal._engine.connect() as connection:
             ids = connection.exec_driver_sql("SELECT id FROM ferry_journal").scalars().all()

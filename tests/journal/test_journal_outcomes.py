@@ -41,7 +41,6 @@ def last(journal):
 
 
 def named(journal):
-    """The booking and the tickets that the last entry names."""
     return last(journal).booking_id, last(journal).ticket_ids
 
 

@@ -26,8 +26,6 @@ NAMES = ("alt", "class", "height", "href", "rel", "src", "style", "tabindex", "t
 
 
 class Elements(HTMLParser):
-    """Every element with its attributes, and the texts."""
-
     def __init__(self, html):
         super().__init__()
         self.tags = []
@@ -71,7 +69,6 @@ def parse_html(html):
 
 
 def replace_texts(value, text):
-    """Return the value with every text replaced by this one."""
     if isinstance(value, dict):
         return {key: replace_texts(one, text) for key, one in value.items()}
     if isinstance(value, list):

@@ -105,7 +105,6 @@ SAME_KIND = {str: TEXTS, int: INTS, float: FLOATS, bool: st.booleans(), type(Non
 
 
 def spots(value):
-    """Yield every member and element at any depth, as its container and key."""
     places = [*(value if isinstance(value, dict) else range(len(value)))]
     for key in places:
         yield value, key
@@ -114,7 +113,6 @@ def spots(value):
 
 
 def vary_value(draw, holder, key):
-    """Replace a scalar by another valid value."""
     strategy = GOOD.get(key, SAME_KIND.get(type(holder[key])))
     if strategy is not None:
         holder[key] = draw(strategy)
@@ -162,7 +160,6 @@ def text_of(items):
 
 
 def validate_with_pydantic(model, text):
-    """Return the valid records, and the problems of the others."""
     read = []
     lost = []
     items = decode_json(text)
@@ -175,7 +172,6 @@ def validate_with_pydantic(model, text):
 
 
 def exact(value):  # noqa: PLR0911 -- each kind is told in its own way
-    """Return a comparable form of a value with all types and orders."""
     if isinstance(value, BaseModel):
         inside = exact(vars(value)), exact(value.model_extra), value.model_fields_set
         return type(value), inside, value.__pydantic_private__
@@ -220,7 +216,6 @@ def hash_of(record):
 
 
 def assert_alike(ours, theirs):
-    """Assert that both lists are indistinguishable."""
     assert [*map(exact, ours)] == [*map(exact, theirs)]
     assert [*map(hash_of, ours)] == [*map(hash_of, theirs)]
     for mine, their in zip(ours, theirs, strict=True):
@@ -238,7 +233,6 @@ def assert_alike(ours, theirs):
 
 
 def assert_same_result(model, text, compare):
-    """Assert that a list is parsed as pydantic parses its records one by one."""
     read, lost = validate_with_pydantic(model, text)
     if lost and not read:
         error = caught(UnexpectedResponseError, RecordList(model).read, decode_json(text))
@@ -371,7 +365,6 @@ def default_in_board():
 
 
 def changeable(value):
-    """Yield the ids of the mutable objects in a value."""
     if value is default_in_board():
         return  # pydantic gives it to all that have none of their own
     if isinstance(value, BaseModel):

@@ -143,7 +143,6 @@ def test_records_are_an_immutable_sequence_that_hides_what_is_lost():
 
 @pytest.fixture
 def frequent_thread_switches():
-    """Make threads switch as often as possible."""
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield
@@ -151,13 +150,10 @@ def frequent_thread_switches():
 
 
 def search_result(sailings=SAILINGS):
-    """Return the result of a search, before first access."""
     return RecordList(Availability).read(decode_json(json.dumps(sailings).encode()))
 
 
 def ports(made=None):
-    """Return three ports, and record each creation."""
-
     def make():
         if made is not None:
             made.append(threading.get_ident())
@@ -264,8 +260,7 @@ def test_what_fails_at_first_is_made_at_the_next_look():
         return MADE
 
     answer = Records[Port].from_factory(make, 3)
-    with pytest.raises(KeyboardInterrupt):
-        list(answer)
+    caught(KeyboardInterrupt, list, answer)
     caught(MemoryError, hash, answer)
     assert [*answer] == [*MADE]
 

@@ -32,7 +32,6 @@ def at(day, offset=0):
 
 
 def booked(passengers, *days):
-    """The passengers on the wire of a booking of sailings on these days."""
     operation = BookingsGroup.create(
         None, availabilities=[selection(one) for one in days], passengers=passengers
     )
@@ -40,7 +39,6 @@ def booked(passengers, *days):
 
 
 def searched(passengers, day, group=AvailabilityGroup.search):
-    """The passengers on the wire of a search."""
     trip = {"company": "GNV", "depart_code": "ITGOA", "arrive_code": "TNTUN", "out_journey_id": "j"}
     call = group(None, **trip, out_at=day, out_time="00:00", passengers=passengers).call
     body = call.params["arguments"] if group is not AvailabilityGroup.search else call.body

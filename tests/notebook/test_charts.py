@@ -49,8 +49,7 @@ def test_the_cheapest_ticket_of_each_day_is_a_line():
     assert [*cheapest.get_ydata()] == [49.9, 40, 60]
     assert [str(day)[-2:] for day in cheapest.get_xdata()] == ["13", "14", "15"]
     assert texts(figure) == ["40.00 EUR on 2026-07-14"]
-    assert axes.get_title("left") == "Marseille → Tunis"
-    assert axes.get_ylabel() == "Ticket (EUR)"
+    assert (axes.get_title("left"), axes.get_ylabel()) == ("Marseille → Tunis", "Ticket (EUR)")
     assert axes.get_xlabel() == "Day of departure"
     assert tuple(figure.get_size_inches()) == (9, 4.8)
     assert has_png(figure)

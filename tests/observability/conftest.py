@@ -52,7 +52,6 @@ class EventLog:
 
     @property
     def outcome(self):
-        """The only outcome there is."""
         (outcome,) = self.of(OutcomeEvent)
         return outcome
 
@@ -80,5 +79,4 @@ def make_client(any_clients, ferry_sandbox, event_log):
 
 @pytest.fixture
 def booking_id(ferry):
-    """A booking that is not yet confirmed."""
     return booked(ferry).booking_id

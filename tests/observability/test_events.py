@@ -12,6 +12,7 @@ from ferry_sdk._protocols.rest import Rest
 from tests.backend.gathering import at_once, eventually
 from tests.backend.test_cancellation import by_scope
 from tests.observability.conftest import CANARIES, NAMES, call_in_vain
+from tests.support.exchanges import caught
 from tests.support.hold import Hold
 from tests.support.operations import OPERATIONS, described
 from tests.support.tables import each
@@ -89,19 +90,18 @@ def test_what_cannot_be_known_is_unknown_and_recovering_is_a_call_of_its_own(
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     ferry_sandbox.faults.add("server_error", "bookings.get", times=None)
     ferry = make_client()
-    with pytest.raises(errors.OutcomeUnknownError) as raised:
-        ferry.bookings.confirm(booking_id)
+    error = caught(errors.OutcomeUnknownError, ferry.bookings.confirm, booking_id)
     told = event_log.outcome
     assert (told.outcome, told.problem) == ("unknown", "OutcomeUnknownError")
-    assert told.attempts == raised.value.attempts
+    assert told.attempts == error.attempts
     assert len(event_log.retries) == len(event_log.requests) - 2 > 0
     ferry_sandbox.faults.clear()
     event_log.events.clear()
-    ferry.recover(raised.value)
+    ferry.recover(error)
     assert event_log.kinds == ["request", "response", "outcome"]
     assert event_log.requests[0].operation == "bookings.get"
     assert event_log.outcome.call.operation == "recover"
-    assert event_log.outcome.call.correlation_id == raised.value.correlation_id
+    assert event_log.outcome.call.correlation_id == error.correlation_id
     assert (event_log.outcome.outcome, event_log.outcome.read_back) == ("done", True)
 
 
@@ -129,15 +129,13 @@ def test_a_deadline_ends_the_exchange_and_the_call(make_client, event_log, ferry
     ferry.catalogue.ports()  # the first call of a process imports what calls need
     event_log.events.clear()
     ferry_sandbox.faults.add("delay_before", "catalogue.ports", seconds=20)
-    with pytest.raises(errors.RequestTimeoutError):
-        ferry.with_options(deadline=0.3).catalogue.ports()
+    caught(errors.RequestTimeoutError, ferry.with_options(deadline=0.3).catalogue.ports)
     assert event_log.kinds == ["request", "response", "outcome"]
     assert event_log.responses[0].problem == "RequestTimeoutError"
     assert 0 < event_log.responses[0].seconds < 20
     assert event_log.outcome.outcome == "unknown"
     event_log.events.clear()
-    with pytest.raises(errors.ReadOnlyError):
-        ferry.with_options(read_only=True).bookings.confirm("b-1")
+    caught(errors.ReadOnlyError, ferry.with_options(read_only=True).bookings.confirm, "b-1")
     assert event_log.kinds == ["outcome"]
     assert (event_log.outcome.outcome, event_log.outcome.problem) == ("not_sent", "ReadOnlyError")
 

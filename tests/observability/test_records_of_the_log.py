@@ -28,7 +28,6 @@ DOCUMENTED = {
 
 @cache
 def calls():
-    """Every call in the library."""
     return [
         (path, node)
         for path in HOME.rglob("*.py")
@@ -39,7 +38,6 @@ def calls():
 
 
 def logger_calls():
-    """Every call of a logger's method in the library."""
     for path, node in calls():
         if isinstance(node.func, ast.Attribute):
             name = node.func.attr.upper()

@@ -18,8 +18,6 @@ from tests.support.tiers import mostly_long
 
 
 class Spans:
-    """What was exported."""
-
     def __init__(self):
         self._exporter = InMemorySpanExporter()
         self.provider = TracerProvider(shutdown_on_exit=False)
@@ -28,7 +26,6 @@ class Spans:
 
     @property
     def all(self):
-        """By their beginning."""
         return sorted(self._exporter.get_finished_spans(), key=lambda one: one.start_time)
 
     @property
@@ -36,7 +33,6 @@ class Spans:
         return [span for span in self.all if "ferry.outcome" in span.attributes]
 
     def below(self, parent):
-        """The spans of which this is the parent."""
         id_ = parent.context.span_id
         return [span for span in self.all if span.parent and span.parent.span_id == id_]
 
@@ -55,8 +51,6 @@ def spans():
 
 @pytest.fixture
 def make_traced_client(make_client, spans):
-    """Makes clients that make spans."""
-
     hooks = otel.event_hooks(tracer_provider=spans.provider)
     return lambda **settings: make_client(event_hooks=hooks, **settings)
 

@@ -103,7 +103,6 @@ class Records:
         self.tick()
 
     def add(self, intent, state="open"):
-        """Add an entry without an order, as another program does."""
         entry_id, booking_id = f"e{len(self.entries)}", intent.subject.get("booking_id")
         known = (entry_id, intent.operation, "", "", dict(intent.subject), "", "", state, NOW, NOW)
         self.entries[entry_id] = JournalEntry(*known, booking_id=booking_id)
@@ -114,7 +113,6 @@ class Records:
         return [one for one in self.entries.values() if one.is_unresolved]
 
     def settle(self, entry_id, booking_id, *, happened):
-        """Record what a person found out."""
         state = "done" if happened else "rejected"
         changed = replace(self.entries[entry_id], state=state)
         self.entries[entry_id] = replace(changed, booking_id=booking_id or changed.booking_id)
@@ -127,8 +125,6 @@ class Records:
 
 
 class World:
-    """The service, and what happens to the calls that reach it."""
-
     def __init__(self):
         self.course = ()  # how the writes and reads end, in order; those after are done
         self.asked = []  # what could have been chosen at each
@@ -149,11 +145,9 @@ class World:
             raise Killed
 
     def calm(self):
-        """Nothing goes wrong from now on."""
         self.course, self.die_at, self.is_in_doubt = (), None, False
 
     def come(self):
-        """Have the late effects come."""
         for effect in self.late:
             effect()
         self.late.clear()

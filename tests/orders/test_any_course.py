@@ -45,7 +45,6 @@ def hold(count):
 
 
 def held(world, count, stage="payment_due"):
-    """Put an order of so many bookings on record."""
     parts = []
     for name in ("b0", "b1", "b2")[:count]:
         world.sold[name] = Sold(name, stage=stage)
@@ -56,7 +55,6 @@ def held(world, count, stage="payment_due"):
 
 
 def begin(world, call, made, **settings):
-    """Begin a call of `orders` for an order on record."""
     limit = {"max_penalty": {"EUR": ALLOWED}, "journal": world.journal}
     return call.__wrapped__(None, made, **limit, **settings).begin(SETTINGS)
 
@@ -100,7 +98,6 @@ TWICE = {"hold of 2", "confirm 2, cancel", "change"}
 
 
 def check(world, journey, outcome, where):
-    """Check what must hold at any time."""
     sold = [*world.sold.values()]
     assert len(sold) <= journey.parts, where
     for one in sold:

@@ -39,7 +39,6 @@ with Journal(url) as journal, Ferry(event_hooks=hooks) as ferry:
 
 
 def prepared(kind, ferry, journal):
-    """Make what the journey needs, and return its subject and its other arguments."""
     sailing = found(ferry)
     tariff = next(one for one in sailing.tariffs if one.type == "Ticket")
     chosen = [[sailing.select(tariff=tariff, place=sailing.places[one])] for one in (0, 1)]

@@ -22,18 +22,15 @@ def stages(desk, order):
 
 
 def hold(desk, count):
-    """Hold what cannot be held, and return the error."""
     call = (desk.run, orders.hold, desk.selections(count))
     return caught(errors.OrderError, *call, passengers=PASSENGERS)
 
 
 def resume(desk, order):
-    """Resume an order that fails again, and return the error."""
     return caught(errors.OrderError, desk.run, orders.resume, order.id)
 
 
 def change(desk, old, **limits):
-    """Change the first booking of an order to another berth on its sailing."""
     (to,) = desk.selections(1)
     allowed = {"expect_totals": old.totals, "max_penalty": {"EUR": 1000}, **limits}
     return desk.run(orders.change, old.parts[0].booking_id, to=to, passengers=PASSENGERS, **allowed)
@@ -176,8 +173,7 @@ def test_a_change_confirms_the_new_booking_before_it_cancels_the_old_one(desk):
     assert (changed.kind, changed.state) == ("change", "confirmed")
     assert [part.role for part in changed.parts] == ["new", "old"]
     assert changed.totals == old.totals
-    assert desk.booking(changed).stage == "ticketed"
-    assert desk.booking(old).stage == "voided"
+    assert (desk.booking(changed).stage, desk.booking(old).stage) == ("ticketed", "voided")
     entries = desk.journal.entries()
     refused = caught(errors.InvalidInputError, change, desk, old)  # it was cancelled
     assert refused.field == "booking_id"

@@ -27,7 +27,6 @@ def _without_routes(request):
 
 @pytest.fixture(scope="session")
 def sandbox():
-    """A service for tests that only read, and change nothing of it."""
     with Sandbox(now=NOW) as sandbox:
         yield sandbox
 

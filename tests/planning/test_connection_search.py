@@ -21,7 +21,6 @@ HOUR = timedelta(hours=1)
 
 
 def connect(client, **changes):
-    """Search for two sailings that meet."""
     return client.trips.connections(FROM, TO, **{"on": DAY, "passengers": ADULT, **changes})
 
 
@@ -118,8 +117,7 @@ def test_a_company_that_fails_takes_no_other_with_it(ferry, ferry_sandbox):
     assert len(found.report.failed) == 1
     assert len(found) > 0
     ferry_sandbox.faults.add("server_error", "availability.search", times=None)
-    with pytest.raises(ServerError):
-        connect(ferry)
+    caught(ServerError, connect, ferry)
 
 
 def test_places_that_no_two_routes_join_have_no_route(reader):

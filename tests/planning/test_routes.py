@@ -161,8 +161,7 @@ def test_the_timetable_names_the_routes_that_rest_does_not(ferry, ferry_sandbox,
 def test_a_better_graph_outlives_the_failure_of_a_catalogue(ferry, ferry_sandbox):
     routes = ferry.routes.find()
     ferry_sandbox.faults.add("server_error", "catalogue.journeys", times=None)
-    with pytest.raises(errors.ServerError):
-        ferry.routes.refresh()
+    caught(errors.ServerError, ferry.routes.refresh)
     assert ferry.routes.find() == routes
     ferry_sandbox.faults.add("rate_limited", "mcp.departures", times=None)
     catalogues.clear_cache()
@@ -170,8 +169,7 @@ def test_a_better_graph_outlives_the_failure_of_a_catalogue(ferry, ferry_sandbox
         ferry.routes.find()
     ferry_sandbox.faults.clear()
     ferry_sandbox.faults.add("delay_before", "catalogue.journeys", times=None, seconds=60)
-    with pytest.raises(errors.RequestTimeoutError):
-        ferry.with_options(deadline=0.1).routes.find()
+    caught(errors.RequestTimeoutError, ferry.with_options(deadline=0.1).routes.find)
 
 
 def test_an_old_graph_is_used_while_another_one_is_made(ferry_sandbox, with_routes):

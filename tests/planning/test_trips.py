@@ -43,7 +43,6 @@ def booked(ferry, selections):
 
 
 def assert_left_out(found):
-    """Assert that results say how many were left out by `reservation_type`."""
     assert found.left_out == found.report.left_out > 0
     assert f", {found.left_out} left out by reservation_type>" in repr(found)
     assert f"left out: {found.left_out}." in found._repr_html_()
@@ -71,8 +70,7 @@ def test_trips_are_filtered_by_the_type_of_their_fares(reader):
         return [(one.depart_at, one.price, len(one.fares)) for one in trips]
 
     trips = reader.trips.search(**TARIFA, on=LATER, reservation_type=None)
-    assert kinds(trips) == {*TYPES}
-    assert trips[0].fares[0].reservation_type == "PRESALE"
+    assert (kinds(trips), trips[0].fares[0].reservation_type) == ({*TYPES}, "PRESALE")
     assert trips[0].select()[0].reservation_type == "PRESALE"
     for kind in TYPES:
         some = trips.filter(reservation_type=kind)

@@ -140,8 +140,7 @@ def test_a_result_without_the_record_is_unexpected_and_for_a_write_unknown(
     server = Scripted(carried(carrier, result=result))
     error = caught(OutcomeUnknownError, book, server.client(clients))
     assert server.methods == ONCE
-    assert error.outcome == "unknown"
-    assert error.request.path == "/mcp tools/call create_booking"
+    assert (error.outcome, error.request.path) == ("unknown", "/mcp tools/call create_booking")
 
 
 def test_an_unexpected_result_is_named(clients, carrier):
@@ -174,7 +173,6 @@ def test_any_tool_gives_its_value(clients, carrier, result, value):
 
 
 def error_in_every_place(error):
-    """The interface's error object in every place it may be in."""
     words = json.dumps(error)
     results = [
         error,
@@ -276,8 +274,7 @@ def test_an_error_may_bear_any_id_and_comes_without_a_result(clients, carrier):
 @each("status", [200, 201, 400, 404, 406, 418, 500, 503])
 def test_a_result_counts_at_any_status_and_in_a_batch(clients, carrier, status):
     server = Scripted(carried(carrier, status, result=structured(BOOKING)))
-    assert book(server.client(clients)).booking_id == "b1"
-    assert server.methods == ONCE
+    assert (book(server.client(clients)).booking_id, server.methods) == ("b1", ONCE)
     for beside in ([], [{"jsonrpc": "2.0", "method": "x"}]):
 
         def batch(message, beside=beside):

@@ -76,8 +76,7 @@ def test_a_session_is_opened_by_the_first_call_and_named_on_all_but_initialize()
     driven = Driven(opening(session=None), SEEN)
     driven.call(VIEW)
     assert sessions(driven) == [None] * 3, "a server that names no session is sent none"
-    assert versions(driven)[-1] == "2025-11-25"
-    assert driven.session.stage == "open"
+    assert (versions(driven)[-1], driven.session.stage) == ("2025-11-25", "open")
 
 
 def test_every_version_with_a_handshake_is_agreed_to():
@@ -128,8 +127,7 @@ def test_a_session_is_renewed_before_its_hour_is_over():
     assert driven.methods.count("initialize") == 1
     driven.now += 1
     driven.call(VIEW)
-    assert driven.methods[-3:] == ONCE
-    assert sessions(driven)[-3:] == [None, "two", "two"]
+    assert (driven.methods[-3:], sessions(driven)[-3:]) == (ONCE, [None, "two", "two"])
     assert versions(driven)[-3] is None
     assert RENEW_AFTER < 60 * 60
 
@@ -146,8 +144,7 @@ def test_a_session_that_is_gone_is_renewed_and_the_call_made_once_more(gone, cal
     driven = Driven(two_openings(), in_turn(gone, answer))
     attempts = driven.raw(call).attempts
     assert driven.methods == [*ONCE, *ONCE]
-    assert sessions(driven) == [None, "one", "one", None, "two", "two"]
-    assert driven.waits == []
+    assert (sessions(driven), driven.waits) == ([None, "one", "one", None, "two", "two"], [])
     assert [one.problem is None for one in attempts] == [False, True]
     assert {one.operation for one in attempts} == {call.name}
 
@@ -203,11 +200,9 @@ def test_an_answer_under_404_is_no_lost_session():
     ):
         driven = Driven(opening(), replied(404, **members))
         with case(members):
-            assert driven.error(kind, BOOK).outcome == "rejected"
-            assert driven.methods == ONCE
+            assert (driven.error(kind, BOOK).outcome, driven.methods) == ("rejected", ONCE)
     driven = Driven(opening(), replied(404, result={"structuredContent": BOOKING}))
-    assert driven.call(BOOK).booking_id == "b1"
-    assert driven.methods == ONCE
+    assert (driven.call(BOOK).booking_id, driven.methods) == ("b1", ONCE)
 
 
 @pytest.mark.parametrize("kind", ["session_expired", "session_required"])
@@ -224,8 +219,7 @@ def test_a_server_that_begins_to_want_sessions_gets_them():
     driven = Driven(in_turn(plain(405), opening("one")), in_turn(SEEN, MISSING, SEEN))
     driven.call(VIEW)
     driven.call(VIEW)
-    assert driven.session.stage == "open"
-    assert sessions(driven)[-1] == "one"
+    assert (driven.session.stage, sessions(driven)[-1]) == ("open", "one")
 
 
 @each("call", [VIEW, BOOK])
@@ -250,8 +244,7 @@ def test_a_server_of_another_era_is_named_as_that(call, code, status):
 )
 def test_a_handshake_that_fails_before_a_write_is_tried_again(trouble, kind):
     driven = Driven(in_turn(trouble, opening()), BOOKED)
-    assert driven.call(BOOK).booking_id == "b1"
-    assert driven.methods == ["initialize", *ONCE]
+    assert (driven.call(BOOK).booking_id, driven.methods) == ("b1", ["initialize", *ONCE])
     assert len(driven.waits) == 1
     driven = Driven(trouble, BOOKED)
     error = driven.error(kind, BOOK)
@@ -282,9 +275,7 @@ def test_a_token_refused_at_the_handshake_ends_the_call(status, kind, call):
 def test_whatever_becomes_of_the_notification_the_session_stands(told):
     driven = Driven(opening(), SEEN)
     driven.notified = told
-    assert driven.call(VIEW).id == "t1"
-    assert driven.methods == ONCE
-    assert driven.waits == []
+    assert (driven.call(VIEW).id, driven.methods, driven.waits) == ("t1", ONCE, [])
 
 
 def test_a_handshake_that_failed_is_made_by_the_next_in_turn(ferry_sandbox):

@@ -27,7 +27,6 @@ HOME = f"{URL}/voucher/1.pdf"
 
 
 def issue_ticket(ferry, **which):
-    """A ticket of the local service's that has its voucher."""
     return ferry.bookings.confirm(booked(ferry, **which).booking_id).ticket_id
 
 

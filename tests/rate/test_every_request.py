@@ -20,7 +20,6 @@ from tests.support.trip import DAY, TRAVELLERS, booked
 
 @pytest.fixture
 def requests(monkeypatch):
-    """The path of every request that the local service got, those that it does not count too."""
     paths = []
     answer = Conventions.__call__
 
@@ -40,8 +39,6 @@ def journal():
 
 @pytest.fixture
 def limited(clients, ferry_sandbox):
-    """Make clients of the local service with a limiter."""
-
     def make(limiter, token=None, **settings):
         settings |= {"base_url": ferry_sandbox.base_url, "limiter": limiter}
         return clients(token or ferry_sandbox.token, **settings)
@@ -50,13 +47,11 @@ def limited(clients, ferry_sandbox):
 
 
 def limiter_of(acquire):
-    """Return a limiter that does this when it is asked."""
     return SimpleNamespace(acquire=acquire)
 
 
 @pytest.fixture
 def used_up():
-    """A rate without a turn for a minute."""
     rate = Rate("1/minute")
     rate.acquire("the only turn of this minute")
     return rate

@@ -30,7 +30,6 @@ class VirtualRedis:
         self._task = None
 
     def share(self, text, processes):
-        """Return the rates of several processes."""
         rates = [Rate(text, storage="redis://nowhere") for _ in range(processes)]
         for rate in rates:
             rate._queue().schedule._run = lambda keys, args: self._task.wait_for((keys, args))

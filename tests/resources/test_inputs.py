@@ -41,19 +41,16 @@ SELECTION = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
 
 
 def search_body(**more):
-    """Return the body of a search."""
     given = {**TRIP, "passengers": [ADULT], **more}
     return AvailabilityGroup.search(None, **given).call.body
 
 
 def booking(**more):
-    """Return the body of a booking."""
     given = {"availabilities": [SELECTION], "passengers": [TRAVELLER], **more}
     return BookingsGroup.create(None, **given).call.body
 
 
 def rejected(make, /, **arguments):
-    """Return the field that the refusal of a call names."""
     error = caught(InvalidInputError, make, **arguments)
     assert error.outcome == "not_sent"
     assert CANARY not in f"{error} {error!r}"
@@ -282,7 +279,6 @@ ORDERS = st.one_of(st.none(), st.integers(min_value=1))
 
 
 def inputs(model, required, /, **optional):
-    """Return a strategy for a model with dicts of its shape."""
     return st.tuples(st.just(model), st.fixed_dictionaries(required, optional=optional))
 
 

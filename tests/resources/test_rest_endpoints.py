@@ -47,7 +47,6 @@ STATUSES = {
 
 
 def every_endpoint(ferry):
-    """Call every endpoint, with two bookings."""
     for name in ("ports", "journeys", "vehicle_brands", "vehicle_types"):
         getattr(ferry.catalogue, name)()
     ferry.catalogue.departures("GNV")
@@ -102,7 +101,6 @@ def test_what_was_not_set_and_a_body_that_is_not_needed_are_not_sent(wired_clien
 
 
 def parts(record):
-    """Yield a record and all records in it."""
     yield record
     for value in vars(record).values():
         inner = value.values() if isinstance(value, Mapping) else value

@@ -64,7 +64,6 @@ class AsyncTokens:
 
 
 def http_clients(*, is_async):
-    """Yield objects that are not an HTTP client of this kind."""
     yield from ("httpx", 7, True, object(), httpx, httpx.Client, httpx.AsyncClient, [])
     for library in (httpx, httpx2):
         yield (library.Client if is_async else library.AsyncClient)()
@@ -72,7 +71,6 @@ def http_clients(*, is_async):
 
 @cache  # to make an HTTP client takes as long as hundreds of the calls
 def invalid_settings(is_async):
-    """Return invalid settings of both clients, by argument."""
     return {
         "token": (
             *(*NO_TEXTS, "a\nb", " padded ", "\u20ac"),

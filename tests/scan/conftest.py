@@ -31,7 +31,6 @@ def scan(folder):
 
 @pytest.fixture(params=mostly_long([AsyncFerry, Ferry]))
 def make_client(request, ferry_sandbox):
-    """Make a client of either kind, which retries nothing."""
     return partial(
         request.param, ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0
     )

@@ -20,7 +20,6 @@ def new_scan(folder, **more):
 
 
 def rows_of(folder):
-    """The rows of every part, each read for itself."""
     parts = sorted(folder.glob("*.parquet"))
     return [row for part in parts for row in pq.ParquetFile(part).read().to_pylist()]
 

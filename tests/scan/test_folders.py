@@ -40,7 +40,6 @@ def service():
 
 @pytest.fixture(scope="module")
 def known(service, tmp_path_factory):
-    """A folder that is complete."""
     folder = tmp_path_factory.mktemp("known")
     assert new_scan(folder).run(partial(AsyncFerry, service.token, base_url=service.base_url)).done
     return folder
@@ -54,7 +53,6 @@ def make_client(service):
 
 @pytest.fixture
 def complete(scan, folder, known):
-    """A scan whose folder is complete."""
     copytree(known, folder)
     return scan
 

@@ -24,7 +24,6 @@ def sailing():
 
 
 def rows(*found, **answer):
-    """Return the rows of an answer with these sailings."""
     made = Rows()
     made.add(Answer(SEARCH, NOW, *found, **answer))
     return made.table().to_pylist()

@@ -28,7 +28,6 @@ NOT_AN_APPROVAL = {
 
 
 def command(*options):
-    """Return the command that starts the server."""
     return [sys.executable, "-m", "ferry_sdk", "mcp", "--tools", "all", *options]
 
 
@@ -56,7 +55,6 @@ class Person:
 
 
 def named(answer, box):
-    """Return the answer to the question whose checkbox has this name."""
     boxes = {
         box if name == "approve" else name: one for name, one in (answer.content or {}).items()
     }
@@ -79,14 +77,12 @@ class Host:
         return self._portal.call(method, *arguments)
 
     def start_call(self, name, arguments):
-        """Start a call, and return it as a future."""
         return self._portal.start_task_soon(self.client.call_tool, name, arguments)
 
     def tools(self):
         return {tool.name: tool for tool in self.wait(self.client.list_tools).tools}
 
     def call(self, name, arguments=None):
-        """Return a tool's answer, as the toolkit gives it."""
         return answer_of(self.wait(self.client.call_tool, name, arguments or {}))
 
 

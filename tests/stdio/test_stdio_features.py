@@ -18,7 +18,6 @@ BOOK = {**TRIP, "travellers": "two adults"}
 
 
 def error_of(host, method, *arguments, **more):
-    """Return the protocol's error that a method of the client raises."""
     with pytest.raises(MCPError) as caught:
         host.wait(partial(getattr(host.client, method), *arguments, **more))
     return caught.value

@@ -69,19 +69,16 @@ class Pipes:
         return json.loads(line)
 
     def reply_to(self, method, **params):
-        """Send a request, and return its reply; what comes before it is passed over."""
         number = self.request(method, **params)
         while (reply := self.receive()).get("id") != number:
             pass
         return reply
 
     def call(self, name, arguments=None):
-        """Return the answer of a tool."""
         result = self.reply_to("tools/call", name=name, arguments=arguments or {})["result"]
         return json.loads(result["content"][0]["text"])
 
     def wait_for_end(self):
-        """Wait until the server ends, and return what it wrote to stdout and to stderr."""
         output, errors = self.process.communicate(timeout=10)
         return self.output + output, errors
 

@@ -40,7 +40,6 @@ class Block:
 
     @property
     def place(self):
-        """Where its first line of code is."""
         return f"{self.path.relative_to(ROOT)}:{self.line}"
 
     @property
@@ -52,7 +51,6 @@ class Block:
 
     @property
     def file(self):
-        """The file that a reader would save it in."""
         name = re.sub(r"\W", "_", self.place)
         return self.title or (f"test_{name}.py" if "def test_" in self.source else f"{name}.py")
 
@@ -98,7 +96,6 @@ RECIPES = {block.title: block for block in TO_SAVE if block.title.startswith("bo
 
 
 def python(*arguments, cwd, new=False):
-    """What the interpreter prints; it has to end well."""
     environment = {key: value for key, value in os.environ.items() if key[:6] != "FERRY_"}
     done = run(
         [sys.executable, *map(str, arguments)],

@@ -55,7 +55,6 @@ class Clients:
 
     @property
     def portal(self):
-        """Runs what is async, where these are async clients."""
         assert self._portal is not None
         return self._portal
 

@@ -25,7 +25,6 @@ class Exchanges:
 
 
 def client_of(clients, service, token=TOKEN, **settings):
-    """A client whose requests go to the function."""
     kind = httpx.AsyncClient if clients.is_async else httpx.Client
     http_client = kind(transport=httpx.MockTransport(service))
     return clients(

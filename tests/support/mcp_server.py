@@ -31,7 +31,6 @@ class Scripted:
         return [message["method"] for message in asked if "id" in message]
 
     def client(self, clients, **settings):
-        """A client that speaks to it and to nobody else."""
         kind = httpx.AsyncClient if clients.is_async else httpx.Client
         http_client = kind(transport=httpx.MockTransport(self))
         return clients("test-token", base_url=BASE_URL, http_client=http_client, **settings)
@@ -48,8 +47,6 @@ def reply(body, status=200, kind="application/json", **headers):
 
 
 def carried(carrier, status=200, **members):
-    """A JSON-RPC message with these members, as JSON or in an event stream."""
-
     def answer(message):
         text = json.dumps(
             {"jsonrpc": "2.0", "id": message["id"], **members}, ensure_ascii=False

@@ -80,7 +80,6 @@ def arguments(name, folder):
 
 
 def described(name, folder=Path(), /, **changes):
-    """The call, described and not made, with some arguments of its own."""
     group, _, call = name.partition(".")
     describe = getattr(GROUPS[group], call)
     return describe(None, **arguments(name, folder) | changes)

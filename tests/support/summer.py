@@ -32,7 +32,6 @@ def search(line=TWO_TICKETS, *, back=False, **more):
 
 
 def chosen(found, kind="Ticket"):
-    """One sailing of each way, with a tariff of the kind and the cheapest place."""
     firsts = {}
     for availability in found:
         firsts.setdefault(availability.direction, availability)
@@ -54,7 +53,6 @@ def ids_of(selection):
 
 
 def booked(ferry, *, kind="Ticket", back=False, **more):
-    """A booking of one traveller, not yet confirmed."""
     selections = chosen(ferry.availability.search(**search(back=back)), kind)
     return ferry.bookings.create(availabilities=selections, passengers=[TRAVELLER], **more)
 

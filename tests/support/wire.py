@@ -11,8 +11,6 @@ TLS = ssl.create_default_context()
 
 
 class Wire:
-    """The exchanges of a client, in order."""
-
     def __init__(self):
         self.requests = []
         self.responses = []
@@ -36,7 +34,6 @@ class Wire:
 
 @contextmanager
 def recorded(clients, sandbox, **settings):
-    """A client of the service and what it exchanges with it."""
     wire = Wire()
     given = {
         "token": sandbox.token,

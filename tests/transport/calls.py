@@ -35,7 +35,6 @@ READ = Call("GET /api/port", lambda ferry: ferry.with_raw_response.catalogue.por
 
 
 def creation(availability_id="a-1"):
-    """A write of what it books."""
     selection = {"availability_id": availability_id, "tariff_id": "t-1", "place_id": "p-1"}
     booking = {"availabilities": [selection], "passengers": PASSENGERS[:1]}
     make = lambda ferry: ferry.with_raw_response.bookings.create(**booking)  # noqa: E731
@@ -91,12 +90,10 @@ class Caller:
         request.extensions["timeout"].update(limits)
 
     def transport(self, **options):
-        """A transport as the HTTP client makes its own."""
         kind = self.library.AsyncHTTPTransport if self.is_async else self.library.HTTPTransport
         return kind(**{"verify": self._trusted} | options)
 
     def close(self):
-        """Close what was made."""
         self._clients.close()
         for http_client in self._https:
             if self.is_async:
@@ -106,7 +103,6 @@ class Caller:
 
 
 def sent(attempts):
-    """Whether each attempt says that it may have arrived."""
     return [attempt.sent for attempt in attempts]
 
 
@@ -150,15 +146,13 @@ def is_sent_once(caller, call, ferry, service, *, seen=0):
     else:
         error = failure(call, ferry)
         assert type(error) is OutcomeUnknownError
-        assert error.outcome == "unknown"
-        assert sent(error.attempts) == [True]
+        assert (error.outcome, sent(error.attempts)) == ("unknown", [True])
         eventually(lambda: len(service.asked) >= seen)
         assert service.asked == [call.line] * seen
         assert caller.tries == 1
 
 
 def failure(call, ferry):
-    """The error that the call ends with."""
     with pytest.raises(FerryError) as failed:
         call.make(ferry)
     return failed.value

@@ -18,7 +18,6 @@ def authority():
 
 @pytest.fixture(scope="session")
 def trusted(authority):
-    """What a client trusts the service by."""
     context = ssl.create_default_context()
     authority.configure_trust(context)
     return context
@@ -32,13 +31,11 @@ def of_a_server(authority, name):
 
 @pytest.fixture(scope="session")
 def good(authority):
-    """TLS of a service that is trusted."""
     return of_a_server(authority, "localhost")
 
 
 @pytest.fixture(scope="session")
 def misnamed(authority):
-    """TLS of another service."""
     return of_a_server(authority, "elsewhere.example")
 
 

@@ -44,12 +44,10 @@ class Service:
             self.listen()
 
     def listen(self):
-        """Let connections come."""
         self.listener.listen(self._backlog)
         self.accept()
 
     def accept(self):
-        """Take the connections that come."""
         self._start(self._accepting)
 
     def refuse(self):
@@ -59,7 +57,6 @@ class Service:
 
     @property
     def accepted(self):
-        """How many connections it has taken."""
         return len(self._connections)
 
     def __enter__(self):
@@ -135,16 +132,13 @@ class Connection:
         self.socket.sendall(head + b"content-type: application/json\r\n\r\n" + body)
 
     def secure(self, context):
-        """Go on with TLS."""
         self.socket = context.wrap_socket(self.socket, server_side=True)
 
     def reset(self):
-        """Close with a reset."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.socket.close()
 
     def close(self):
-        """Close in order."""
         with suppress(OSError):
             self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()
@@ -156,33 +150,27 @@ class Connection:
 
 
 def answer_to(line):
-    """The body of the reply to a request."""
     return json.dumps(_ANSWERS[line]).encode()
 
 
 def serve(connection):
-    """Answer everything."""
     while line := connection.request():
         connection.send("200 OK", answer_to(line))
 
 
 def serve_once(connection):
-    """Answer one request."""
     connection.send("200 OK", answer_to(connection.request() or ""))
 
 
 def hang(connection):
-    """Say nothing."""
     connection.service.stopped.wait(_LONG)
 
 
 def half_a_head(connection):
-    """Sends the beginning of the reply's head."""
     connection.socket.sendall(b"HTTP/1.1 200 OK\r\ncontent-le")
 
 
 def half_a_body(connection):
-    """Sends the head and the beginning of the body."""
     connection.send("200 OK", b'{"po', length=100)
 
 
@@ -197,7 +185,6 @@ def in_turn(*scripts):
 
 
 def over_tls(context, script=serve):
-    """The script behind a handshake."""
     return in_turn(lambda connection: connection.secure(context), script)
 
 

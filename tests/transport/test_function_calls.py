@@ -105,7 +105,6 @@ async def outcome_of(call, ferry, number):
 
 
 async def counts_of(row, cases=CASES):
-    """Return the largest numbers of functions that a call of a row enters."""
     kind, _, name = row.partition(" ")
     answer, call, expected = cases[name]
     settings: Any = {"base_url": "https://ferry.example", "max_retries": 0}

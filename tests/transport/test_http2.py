@@ -46,7 +46,6 @@ class Peer:
         return stream
 
     def answer(self, stream):
-        """Answer a request."""
         self._state.send_headers(stream, [(":status", "200"), ("content-type", "application/json")])
         self._state.send_data(stream, answer_to(self._lines[stream]), end_stream=True)
         self._flush()
@@ -60,7 +59,6 @@ class Peer:
         self._connection.socket.sendall(frame.serialize())
 
     def serve(self):
-        """Answer everything."""
         while stream := self.request():
             self.answer(stream)
 
@@ -88,7 +86,6 @@ def over_http2(context, follow=Peer.serve):
 
 @pytest.fixture(scope="session")
 def many(authority):
-    """TLS of a service that speaks HTTP/2."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(context)
     context.set_alpn_protocols(["h2"])

@@ -52,8 +52,7 @@ def test_the_environments_proxy_is_used_for_http_and_asked_for_a_tunnel(clients,
         with case(name), monkeypatch.context() as environment, Service(script) as proxy:
             environment.setenv(name, proxy.url)
             READ.make(clients("t", base_url="https://localhost"))
-            assert proxy.tunnels == ["CONNECT localhost:443"]
-            assert proxy.asked == [READ.line]
+            assert (proxy.tunnels, proxy.asked) == (["CONNECT localhost:443"], [READ.line])
 
 
 HERE = ("127.0.0.1", "localhost", "127.9.9.9", "[::1]", "x.localhost")

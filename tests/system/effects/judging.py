@@ -28,8 +28,6 @@ _SHORTEST_CALL = 70
 
 @dataclass(slots=True)
 class Outcome:
-    """What one caller received."""
-
     value: Any = None
     error: BaseException | None = None
     seconds: float = 0.0
@@ -222,7 +220,6 @@ class Judgement:
         return self.schedule.callers > 1 and self.schedule.is_repeated
 
     def _writes(self):
-        """The requests of a write, as far as one came."""
         found = []
         for passage in self.evidence.passages if self.schedule.is_write else ():
             name = operation_of(passage)
@@ -283,7 +280,6 @@ def _content_length(head):
 
 
 def status_of(passage):
-    """The status that the service answered; 0 where it did not."""
     parts = passage.reply.split(b" ", 2)
     return int(parts[1]) if len(parts) > 1 else 0
 

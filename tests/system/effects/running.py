@@ -198,7 +198,6 @@ def _measure(call):
 
 @contextmanager
 def note_log(noise):
-    """Write down what goes wrong where nobody can catch it."""
     hooks = sys.unraisablehook, threading.excepthook
     sys.unraisablehook = lambda what: noise.append(
         f"unraisable: {what.exc_value!r} {what.object!r}"

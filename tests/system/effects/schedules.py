@@ -48,8 +48,6 @@ _SIDE_READS = {
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A fault of the service's own."""
-
     kind: str
     operation: str
     after: int = 0
@@ -59,8 +57,6 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A call, and what goes wrong with it."""
-
     operation: str
     harms: tuple[Harm, ...] = ()
     troubles: tuple[Trouble, ...] = ()

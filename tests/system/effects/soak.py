@@ -25,7 +25,6 @@ _stage = hostile.Stage()
 
 
 def main():
-    """Run as much as the command line says; 1 if a promise was broken."""
     parser = argparse.ArgumentParser(prog="scripts/soak", description=__doc__)
     parser.add_argument("schedules", nargs="?", type=int, default=5000, help="how many")
     parser.add_argument("--seed", type=int, help="the same seed makes the same schedules or runs")

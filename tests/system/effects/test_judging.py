@@ -19,7 +19,6 @@ SENT = (Attempt(sent=True, operation="bookings.confirm"),)
 
 
 def passage(status=None, body="", correlation_id="corr-1"):
-    """The request, answered with the status or not at all."""
     head = f"POST /api/booking/confirm HTTP/1.1\r\nx-client-correlation-id: {correlation_id}\r\n"
     data = f"{head}Content-Length: 2\r\n\r\n{{}}".encode()
     head = f"HTTP/1.1 {status} Said\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -28,7 +27,6 @@ def passage(status=None, body="", correlation_id="corr-1"):
 
 
 def evidence(outcome, *passages, effects=0, **more):
-    """What is known of a call; a passage that is but a status has no body."""
     seen = tuple(one if isinstance(one, Passage) else passage(one) for one in passages)
     known = {"effects": (EFFECT,) * effects, "passages": seen, "accepted": 1, "outcomes": [outcome]}
     return Evidence(Subject([], "b-1", "t-1"), **known | more)

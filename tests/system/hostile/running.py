@@ -82,7 +82,6 @@ class Preparation:
         self.settings |= dict(zip(("token", "organisation_token"), TOKENS, strict=True))
 
     def begin(self, call, ferry):
-        """Prepare a call; what will become of it, and what makes it."""
         number = len(self._subjects)
         booking = self._server.service.book(is_confirmed=call.operation not in _UNCONFIRMED)
         selection = {"availability_id": "av-1", "tariff_id": "tar-1", "place_id": "pl-1"}
@@ -103,7 +102,6 @@ class Preparation:
         return outcome, partial(function, view, subject)
 
     def count(self):
-        """See what came of every call, once nothing is on its way."""
         for outcome in self._evidence.outcomes:
             outcome.exchanges = self._server.of_call(outcome.correlation_id)
             outcome.effects = self._effects(outcome)

@@ -38,8 +38,6 @@ _numbers = count(1)
 
 @dataclass(frozen=True, slots=True)
 class ServiceCall:
-    """What a request asks for."""
-
     operation: str
     subject: str = ""
     document: str = ""
@@ -91,8 +89,6 @@ def _members(body):
 
 @dataclass(slots=True)
 class Booking:
-    """A booking of one ticket."""
-
     booking_id: str
     ticket_id: str
     stage: str = "payment_due"
@@ -138,7 +134,6 @@ class Service:
             self.effects.append(Effect(intent, booking.booking_id, correlation_id))
 
     def answer(self, request, booking=None):
-        """Status and content of the reply that says that it is done."""
         name = request.effect or request.operation
         about = booking or self._bookings.get(request.subject or request.document)
         status = 201 if name in _CREATED else 200
@@ -208,7 +203,6 @@ class HostileServer:
         self._listener.close()
 
     def reset(self, traveller):
-        """Forget what was, for another client."""
         self.hang_up()
         self.service = Service()
         self.strokes, self.exchanges = [], []

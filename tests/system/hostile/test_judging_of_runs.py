@@ -22,7 +22,6 @@ def result(booking_id):
 
 
 def judge(done, said, *strokes, **known):
-    """What is found of a run whose one call is the confirmation of a booking."""
     call = Call("bookings.confirm", (), 1.0, None, 0, is_guarded=False)
     outcome = Outcome(call, "call-1", DONE.intent, "bo-1", effects=[DONE] * done)
     request = ServiceCall("bookings.confirm", "bo-1")

@@ -55,7 +55,6 @@ def server(monkeypatch):
 
 @cache
 def is_with(file, line):
-    """Whether a `with` begins at a line."""
     return linecache.getline(file, line).lstrip().startswith(("with ", "async with "))
 
 

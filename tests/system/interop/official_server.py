@@ -111,7 +111,6 @@ class Official:
         self.hosted.stop()
 
     def restart(self):
-        """Serve again at the same address, with no memory of any session."""
         self.hosted.stop()
         app = self.server.streamable_http_app(**self._settings)
         self.hosted = Hosted(app, self.hosted.port)

@@ -29,7 +29,6 @@ INSERTED = (
 
 
 def reply(dice):
-    """A reply of any form."""
     body = dice.choice(BODIES)
     headers = [*dice.sample(HEADERS, dice.randrange(4))]
     if dice.random() < 0.2:
@@ -50,7 +49,6 @@ def reply(dice):
 
 
 def damaged(raw, dice):
-    """The reply with a few faults, many of them where a line ends."""
     for _ in range(dice.choice([0, 1, 1, 1, 2, 2, 3, 5])):
         place = dice.randrange(len(raw) + 1)
         ends = [place for place in range(len(raw)) if raw[place : place + 2] == b"\r\n"]

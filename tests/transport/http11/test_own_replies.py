@@ -22,7 +22,6 @@ def reply_with(*parts):
 
 
 def options_of(limit, content, trace):
-    """The options of a request of which each read takes at most so many seconds."""
     timeout = (20, limit, 20, 20)
     return {"content": content, "timeout": timeout, "extensions": {"trace": trace}}
 
@@ -44,8 +43,6 @@ def of_threads(url, limit=20, content=None, *, calls=1, is_read=True):
 
 
 def of_tasks(url, limit=20, content=None, *, calls=1, is_read=True):
-    """The same, by a task."""
-
     async def trace(*_):
         """Ignore a step."""
 
@@ -73,7 +70,6 @@ def ask(request):
 
 
 def exchange(ask, *scripts, limit=20.0):
-    """The reply that a service gives, and its body."""
     with Service(in_turn(read_request, *scripts)) as service:
         return ask(service.url, limit)
 
