@@ -117,8 +117,7 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(LONG)
             begun.add((item.path, kind))
         if not item.get_closest_marker("long"):
-            function = item.nodeid.partition("[")[0]
-            products.setdefault((item.path, function), []).append(item)
+            products.setdefault((item.path, item.nodeid.partition("[")[0]), []).append(item)
     for cases in products.values():
         for item in surplus(cases):
             item.add_marker(LONG)

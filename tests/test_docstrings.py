@@ -14,8 +14,7 @@ from tests.support.tables import each
 
 def members_without_a_meaning(module, names):
     """Name the members of a module's enumerations that no text follows."""
-    tree = ast.parse(Path(inspect.getfile(module)).read_text("utf-8"))
-    for node in tree.body:
+    for node in ast.parse(Path(inspect.getfile(module)).read_text("utf-8")).body:
         if isinstance(node, ast.ClassDef) and node.name in names:
             for one, after in zip(node.body, [*node.body[1:], None], strict=True):
                 if isinstance(one, ast.Assign) and not (

@@ -301,8 +301,7 @@ def test_a_long_message_is_cut_after_500_characters():
 
 
 def test_an_id_is_redacted_where_somebody_sees_it(caplog):
-    headers = {"x-request-id": "req-OKONKWO"}
-    reply = httpx.Response(200, json=BOOKING_CREATED, headers=headers)
+    reply = httpx.Response(200, json=BOOKING_CREATED, headers={"x-request-id": "req-OKONKWO"})
     (attempt,) = client(reply).with_raw_response.bookings.create(**BOOKING).attempts
     assert attempt.request_id == "req-[hidden]"
     caplog.set_level(logging.DEBUG, "ferry_sdk")

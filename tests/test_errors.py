@@ -246,8 +246,7 @@ def test_a_traceback_has_three_frames_of_the_library_and_no_context(clients, ser
 
 
 def test_an_error_raised_by_describing_a_call_has_no_context(clients):
-    ferry = client_of(clients, Exchanges(httpx.Response(200)))
-    error = failure(ferry.tickets.get, "..")
+    error = failure(client_of(clients, Exchanges(httpx.Response(200))).tickets.get, "..")
     assert isinstance(error, errors.InvalidInputError)
     assert (error.field, error.outcome, error.attempts) == ("ticket_id", "not_sent", ())
     assert error.__context__ is None

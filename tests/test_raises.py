@@ -386,8 +386,7 @@ def scans(world):
     yield row(fares.to_frame, money="coins")
     with changed("pandas", None):
         yield row(fares.to_frame)
-    other = season(dates=(DAY, DAY + timedelta(1)))
-    yield row(getattr, other, "report")
+    yield row(getattr, season(dates=(DAY, DAY + timedelta(1))), "report")
 
 
 def services(world):

@@ -137,8 +137,7 @@ def test_the_words_left_say_what_was_hidden_and_the_body_in_memory_is_whole(clie
 def test_a_record_left_out_is_logged_without_its_content(clients, caplog):
     caplog.set_level(logging.INFO, "ferry_sdk")
     ports = [{"code": "A", "name": "n", "country": "c"}, {"code": 7, "name": PERSONAL[0]}]
-    ferry = client_of(clients, lambda _: httpx.Response(200, json=ports))
-    records = ferry.catalogue.ports()
+    records = client_of(clients, lambda _: httpx.Response(200, json=ports)).catalogue.ports()
     assert len(caplog.records) == 1
     assert "code" in caplog.text
     assert not leaks(f"{caplog.text} {records!r} {records.unreadable!r}")
@@ -211,8 +210,7 @@ def test_settings_requests_and_clients_do_not_show_what_they_carry():
 def test_a_raw_response_shows_neither_content_nor_headers(clients):
     url = f"https://cdn.example/{CONTACT['phone']}"
     reply = httpx.Response(200, headers={"x-echo": TOKEN}, json={"url": url})
-    ferry = client_of(clients, lambda _: reply)
-    raw = ferry.with_raw_response.tickets.pdf("t-1")
+    raw = client_of(clients, lambda _: reply).with_raw_response.tickets.pdf("t-1")
     assert not leaks(f"{raw!r} {raw.headers!r}")
     assert raw.headers["x-echo"] == TOKEN
 
@@ -240,8 +238,7 @@ def test_a_netrc_of_the_machine_is_not_asked(clients, ferry_sandbox, tmp_path, m
     netrc = tmp_path / "netrc"
     netrc.write_text("machine 127.0.0.1 login somebody password else\n")
     monkeypatch.setenv("NETRC", str(netrc))
-    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
-    assert ferry.catalogue.ports()
+    assert clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url).catalogue.ports()
 
 
 def test_the_token_is_in_one_header_and_nowhere_else(clients):

@@ -238,8 +238,7 @@ def test_a_view_keeps_the_rest_and_leaves_the_organisation_token(clients, accoun
         caught(ConfigurationError, without.tickets.mark_paid, mine, **paid)
         limiter.asked.clear()
         entries = len(first.entries())
-        other = view.with_options(journal=second, limiter=None)
-        other.bookings.confirm(booking.booking_id)
+        view.with_options(journal=second, limiter=None).bookings.confirm(booking.booking_id)
         assert [entry.operation for entry in second.entries()] == ["bookings.confirm"]
         assert len(first.entries()) == entries
         assert not limiter.asked
@@ -344,8 +343,7 @@ def test_what_a_function_s_account_knows_goes_with_it(clients, accounts):
 def test_the_routes_of_the_accounts_used_last_are_kept(clients, accounts, monkeypatch):
     monkeypatch.setattr(catalogues, "_MAX_KEPT", 2)
     first, second = pair(clients, accounts)
-    third = first.with_options(language="fr")
-    for ferry in (first, second, first, third):
+    for ferry in (first, second, first, first.with_options(language="fr")):
         assert ferry.routes.find()
         assert ferry.places.find("Genoa")
         assert ferry.vehicles.find("golf")

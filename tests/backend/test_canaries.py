@@ -98,11 +98,9 @@ def test_no_error_shows_what_was_read_on_the_way_to_it(clients, logged, kind, ca
 def test_what_was_seen_last_stays_in_memory_alone(clients):
     ferry = client_of(clients, record_of, TOKEN)
     error = caught(OutcomeUnknownError, ferry.bookings.confirm, "b-1")
-    seen = error.last_seen
-    assert seen.tickets[0].passengers[0].last_name == PASSENGER["last_name"]
+    assert error.last_seen.tickets[0].passengers[0].last_name == PASSENGER["last_name"]
     assert pickle.loads(pickle.dumps(error)).last_seen is None
-    fresher = caught(OutcomeUnknownError, ferry.recover, error)
-    assert not leaks(shown(fresher))
+    assert not leaks(shown(caught(OutcomeUnknownError, ferry.recover, error)))
 
 
 @pytest.mark.parametrize("given", ["text", "function"])
@@ -175,8 +173,7 @@ def test_a_function_of_the_callers_that_fails_shows_no_traveller(clients):
         raise LookupError("the vault is closed")
 
     ferry = client_of(clients, record_of, token, organisation_token=ORGANISATION)
-    error = caught(LookupError, ferry.bookings.create, **BOOKING)
-    assert not leaks(frames_of(error))
+    assert not leaks(frames_of(caught(LookupError, ferry.bookings.create, **BOOKING)))
 
 
 @each("group", ["bookings.create", "mcp.create_booking"])

@@ -50,8 +50,7 @@ async def journey(ferry):
     ],
 )
 def test_one_loop_after_the_other(ferry, ferry_sandbox, loops):
-    counts = {run(journey, ferry) for run in loops}
-    assert len(counts) == 1
+    assert len({run(journey, ferry) for run in loops}) == 1
     assert ferry_sandbox.counters.requests["catalogue.vehicle_types"] == len(loops)
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 1
     gc.collect()

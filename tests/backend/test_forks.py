@@ -84,8 +84,7 @@ def test_several_children_and_the_parent_call_at_the_same_time(ferry, ferry_sand
 
 def test_a_child_is_the_first_to_use_a_client_or_its_view_and_so_is_a_child_of_a_child(ferry):
     def child():
-        before = calls(ferry)
-        return before, Child(lambda: calls(ferry, closing=True)).result(), calls(ferry)
+        return calls(ferry), Child(lambda: calls(ferry, closing=True)).result(), calls(ferry)
 
     view = ferry.with_options(language="fr", deadline=20)
     assert Child(lambda: calls(view)).result() == calls(view)

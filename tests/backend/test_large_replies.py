@@ -84,8 +84,7 @@ def test_a_reading_of_it_is_refused_and_a_write_is_unknown(any_clients, monkeypa
         assert f"{BOUND}" in str(error)
         assert error.outcome == "unknown"
         assert error.status_code in {200, 422, 503}
-        lost = UnderWay(lambda: CREATE.make(ferry)).error()
-        assert type(lost) is OutcomeUnknownError
+        assert type(UnderWay(lambda: CREATE.make(ferry)).error()) is OutcomeUnknownError
         assert service.asked == ["GET /api/port", CREATE.line]
         assert list(ferry.catalogue.ports()) == []
         eventually(lambda: len(connections_to(service.url)) <= 1)
@@ -106,8 +105,7 @@ def test_a_reading_of_it_is_refused_and_a_write_is_unknown(any_clients, monkeypa
 )
 def test_a_reply_of_mcp_is_bounded_too(any_clients, script):
     with Service(script()) as service:
-        ferry = client_of(any_clients, service)
-        error = UnderWay(ferry.mcp.countries).error()
+        error = UnderWay(client_of(any_clients, service).mcp.countries).error()
         assert type(error) is UnexpectedResponseError
         assert f"{BOUND}" in str(error)
 
@@ -116,8 +114,7 @@ def test_a_voucher_is_bounded_too(any_clients, tmp_path):
     with Service(serve) as service:
         url = json.dumps({"url": f"{service.url}/v.pdf"}).encode()
         service._scripts = [in_turn(replied(url), replied(bomb(), PACKED))]
-        ferry = client_of(any_clients, service)
-        call = ferry.tickets.save_pdf
+        call = client_of(any_clients, service).tickets.save_pdf
         error = UnderWay(lambda: call("t-1", tmp_path / "v.pdf")).error()
         assert isinstance(error, FerryError)
         assert f"{BOUND}" in str(error)

@@ -27,8 +27,7 @@ def test_reads_and_writes_of_both_protocols(new_client, ferry_sandbox, new_booki
     def journey(index, booking_id):
         assert ferry.catalogue.vehicle_types()
         confirm = ferry.bookings.confirm if index % 2 else ferry.mcp.confirm_booking
-        confirmation = confirm(booking_id)
-        assert confirmation.booking_id == booking_id
+        assert confirm(booking_id).booking_id == booking_id
         booking = ferry.bookings.get(booking_id)
         assert booking.booking_id == booking_id
         ticket_id = booking.tickets[0].id
@@ -54,6 +53,5 @@ def test_views_and_correlations_of_threads_keep_to_themselves(new_client):
             ferry.tickets.get("none")
         return of_view.correlation_id, of_thread.value.correlation_id
 
-    calls = at_once(*[partial(named, index) for index in range(THREADS)])
-    for index, call in enumerate(calls):
+    for index, call in enumerate(at_once(*[partial(named, index) for index in range(THREADS)])):
         assert call.value() == (f"view-{index}", f"thread-{index}")

@@ -126,8 +126,7 @@ def test_different_bookings_and_tokens_do_not_wait_for_each_other(
     leader = UnderWay(lambda: by_rest(ferry, slow))
     eventually(lambda: hold.held)
     assert by_rest(ferry, quick).booking_id == quick
-    error = caught(PermissionDeniedError, by_rest, stranger, slow)
-    assert error.outcome == "rejected"
+    assert caught(PermissionDeniedError, by_rest, stranger, slow).outcome == "rejected"
     assert not leader.is_over
     hold.release()
     assert leader.value().booking_id == slow

@@ -252,8 +252,7 @@ def good_reply(name):
 
 
 def _serve(reply):
-    body = json.dumps(reply).encode()
-    return Service(body=body, bodies={"/voucher.pdf": PDF})
+    return Service(body=json.dumps(reply).encode(), bodies={"/voucher.pdf": PDF})
 
 
 @each("name", OPERATIONS)

@@ -245,8 +245,7 @@ def test_a_pause_that_the_client_is_closed_in_ends_the_call(monkeypatch):
         return perform(effect)
 
     monkeypatch.setattr(driver, "perform", close_in_a_pause)
-    error = driver.error(sdk.ConfigurationError, "bookings.create")
-    assert error.outcome == "rejected"
+    assert driver.error(sdk.ConfigurationError, "bookings.create").outcome == "rejected"
     assert len(driver.requests) == 1
 
 

@@ -93,8 +93,7 @@ def test_a_booking_is_waited_for_until_it_is_of_a_stage():
         operation = described("bookings.wait", until=until)
         is_final = stage in ("voided", "lapsed") and stage not in wanted
         if is_final:
-            error = driver.error(RequestTimeoutError, operation)
-            assert error.last_seen.stage == stage
+            assert driver.error(RequestTimeoutError, operation).last_seen.stage == stage
             assert driver.now < 1002
         else:
             assert driver.raw(operation).parse().stage in wanted, (until, stage)
@@ -150,8 +149,7 @@ def test_what_progress_raises_goes_to_the_caller(name, early, enough, moment, tr
 
     for seen in (early, enough):
         driver = scripted_driver(seen)
-        error = driver.error(type(trouble), described(name, on_progress=told))
-        assert error is trouble
+        assert driver.error(type(trouble), described(name, on_progress=told)) is trouble
         assert len(driver.requests) == 1
 
 
@@ -383,8 +381,7 @@ def test_a_pause_that_the_client_is_closed_in_leaves_the_write_in_doubt(case, nu
         return perform(effect)
 
     monkeypatch.setattr(driver, "perform", close_in_a_pause)
-    error = driver.error(OutcomeUnknownError, case.call)
-    assert error.last_seen is not None
+    assert driver.error(OutcomeUnknownError, case.call).last_seen is not None
     assert len(driver.waits) == number
 
 

@@ -148,8 +148,7 @@ def test_a_shown_text_is_one_line_without_hidden_characters():
     st.sampled_from([*SPELLINGS.values()]),
 )
 def test_no_pattern_is_left_out_that_would_match(others, name, frame, spelling):
-    text = frame.format(spelling(name))
-    folded, _ = redaction._fold(text)
+    folded, _ = redaction._fold(frame.format(spelling(name)))
     letters = redaction._SEPARATORS.sub("", folded)
     for datum in (name, *others):
         for needed, pattern in redaction._searches_of(datum):

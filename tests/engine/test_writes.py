@@ -97,8 +97,7 @@ def test_less_paid_back_holds_the_cancellation_back():
         assert error.expected_currency == "EUR"
         assert str(error) == "the cancellation pays back 100.05 EUR, expected at least 100.06 EUR"
         driver = scripted_driver(good(CANCELLATION_FEE), good(ANSWERS[name]))
-        result = driver.raw(described(name, min_refund="100.05")).parse()
-        assert result.previewed is not None
+        assert driver.raw(described(name, min_refund="100.05")).parse().previewed is not None
 
 
 @each("name", CANCELLATIONS)
@@ -134,8 +133,7 @@ def test_nothing_is_sent_for_what_the_guard_shows_to_be_done():
 def test_a_fee_of_a_cancelled_ticket_shows_nothing_of_a_booking():
     """The fee names the status of one ticket, and the booking has another one."""
     fee = CANCELLATION_FEE | {"ticket_status": "Canceled"}
-    half = booking("partially_voided", "Canceled", "Issued")
-    for seen in (good(half), reply(404), reset):
+    for seen in (good(booking("partially_voided", "Canceled", "Issued")), reply(404), reset):
         driver = scripted_driver(good(fee), seen, good(ANSWERS["bookings.cancel"]))
         result = driver.raw(describe_guarded("bookings.cancel"), max_retries=0).parse()
         assert not result.read_back
@@ -145,8 +143,7 @@ def test_a_fee_of_a_cancelled_ticket_shows_nothing_of_a_booking():
 def test_a_fee_that_is_refused_for_what_is_cancelled_is_looked_into():
     for name in CANCELLATIONS:
         driver = scripted_driver(reply(409), good(SHOWN[name]))
-        error = driver.error(sdk.AlreadyDoneError, describe_guarded(name))
-        assert error.outcome == "not_sent"
+        assert driver.error(sdk.AlreadyDoneError, describe_guarded(name)).outcome == "not_sent"
         for seen in (good(CANCELLATION_FEE), reply(404)):
             driver = scripted_driver(reply(409), seen)
             conflict = driver.error(sdk.ConflictError, describe_guarded(name), max_retries=0)
@@ -169,8 +166,7 @@ def test_an_id_that_a_read_or_a_write_is_refused_for_is_the_argument():
 def test_an_earlier_attempt_that_the_guard_shows_to_be_done_is_settled():
     notes = Notes(refusal=sdk.UnresolvedWriteError(entry("bookings.confirm")))
     driver = scripted_driver(*[good(SHOWN["bookings.confirm"])] * 2)
-    result = driver.raw(describe_guarded("bookings.confirm", 1), journal=notes).parse()
-    assert result.read_back
+    assert driver.raw(describe_guarded("bookings.confirm", 1), journal=notes).parse().read_back
     assert notes.states == {"entry-7": "done"}
 
 
@@ -250,8 +246,7 @@ def test_the_intent_is_on_record_before_the_first_byte_and_the_outcome_after(nam
     assert (intent.operation, intent.effect) == (name, SAFETY[name].effect)
     assert intent.method == "POST"
     assert intent.path.startswith(driver.paths[0])
-    subject = described(name).write.subject
-    assert (intent.subject, intent.correlation_id) == (subject, "c-1")
+    assert (intent.subject, intent.correlation_id) == (described(name).write.subject, "c-1")
     assert json.loads(intent.identity)
     assert "identity" not in repr(intent)
     driver = scripted_driver(good(ANSWERS[name]))
@@ -323,8 +318,7 @@ def test_the_same_change_has_the_same_identity_and_others_are_others():
 def test_every_ending_is_put_on_record_as_what_it_was(name, replies, state):
     notes = Notes()
     driver = scripted_driver(*replies)
-    error = driver.error(FerryError, name, journal=notes)
-    assert error.outcome == state
+    assert driver.error(FerryError, name, journal=notes).outcome == state
     assert notes.states == {"entry-1": state}
     assert kinds(driver)[0] == kinds(driver)[-1] == RunBlocking
 
@@ -397,8 +391,7 @@ def test_an_outcome_that_the_journal_does_not_take_is_logged_and_the_result_give
 ):
     caplog.clear()
     notes = Notes(failure=trouble)
-    driver = scripted_driver(good(ANSWERS[name]))
-    assert driver.raw(name, journal=notes).parse()
+    assert scripted_driver(good(ANSWERS[name])).raw(name, journal=notes).parse()
     assert notes.states == {"entry-1": "open"}
     error = scripted_driver(reply(403)).error(FerryError, name, journal=notes)
     assert error.outcome == "rejected"

@@ -132,8 +132,7 @@ class TestFilters:
         assert ids_of(any_journal.entries(booking_id="b1")) == [confirmed, *ids]
         assert ids_of(any_journal.entries(booking_id="b1", state="unresolved")) == ids
         for more in ({}, {"booking_id": "b1"}):
-            found = any_journal.entries(ticket_id="té", **more)
-            assert ids_of(found) == [confirmed, ids[1]]
+            assert ids_of(any_journal.entries(ticket_id="té", **more)) == [confirmed, ids[1]]
         assert any_journal.entries(ticket_id="t") == ()
 
 
@@ -176,8 +175,7 @@ class TestPages:
             for state in ("done", "rejected", "not_sent"):
                 any_journal.end(any_journal.begin(confirmation(f"b-{state}")), state)
             any_journal.end(any_journal.begin(intent()), "done", OutcomeDetails("b0"))
-        found = [*any_journal.booking_ids()]
-        assert sorted(found) == ["b-done", "b0", "b1", "b2", "b3", "b4"]
+        assert sorted([*any_journal.booking_ids()]) == ["b-done", "b0", "b1", "b2", "b3", "b4"]
         assert sorted(any_journal.booking_ids(since=at(3))) == ["b3", "b4"]
 
     def test_snapshots_are_replaced_found_by_id_and_forgotten(self, any_journal):
@@ -256,8 +254,7 @@ class TestDetails:
         settled = any_journal.settle(first, happened=True, booking_id="b1")
         assert (settled.booking_id, settled.code) == ("b1", None)
         assert ids_of(any_journal.entries(booking_id="b1")) == [first]
-        confirmed = any_journal.begin(confirmation("b1"))
-        any_journal.end(confirmed, "done", OutcomeDetails("b1"))
+        any_journal.end(any_journal.begin(confirmation("b1")), "done", OutcomeDetails("b1"))
         assert "another write made this booking" in refusal(second)
         assert any_journal.entry(second).is_unresolved
         any_journal.end(first, "done", OutcomeDetails("b2"))  # a late reply

@@ -143,8 +143,7 @@ def card(sample=samples.TICKET, model=Ticket, **changes):
 
 
 def test_a_ticket_shows_its_crossing_and_only_qr_codes_that_are_images_and_links_to_the_web():
-    texts = card().texts
-    assert {"Marseille", "Tunis", "2026-07-13 20:20+02:00", "21 h 00 min"} <= {*texts}
+    assert {"Marseille", "Tunis", "2026-07-13 20:20+02:00", "21 h 00 min"} <= {*card().texts}
     for uri in (PNG, PNG.replace("png", "svg+xml")):
         assert ("src", uri) in card(qr_code=uri).attributes
     no_images = (

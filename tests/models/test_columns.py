@@ -105,8 +105,7 @@ SAME_KIND = {str: TEXTS, int: INTS, float: FLOATS, bool: st.booleans(), type(Non
 
 
 def spots(value):
-    places = [*(value if isinstance(value, dict) else range(len(value)))]
-    for key in places:
+    for key in [*(value if isinstance(value, dict) else range(len(value)))]:
         yield value, key
         if isinstance(value[key], dict | list):
             yield from spots(value[key])
@@ -162,8 +161,7 @@ def text_of(items):
 def validate_with_pydantic(model, text):
     read = []
     lost = []
-    items = decode_json(text)
-    for index, item in enumerate(items):
+    for index, item in enumerate(decode_json(text)):
         try:
             read.append(model.model_validate(item))
         except ValidationError as error:

@@ -297,8 +297,7 @@ def fork_while_creating():
     begun.wait()
     child = os.fork()
     if not child:
-        is_right = [*answer] == [*MADE] and len({one.id for one in other}) == 3
-        os._exit(not is_right)
+        os._exit(not ([*answer] == [*MADE] and len({one.id for one in other}) == 3))
     end.set()
     maker.join()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -158,8 +158,7 @@ def test_a_trip_with_faults_logs_what_is_documented_and_its_id(
         ("DEBUG", "bookings.get", 1, 200, "done"),
         ("DEBUG", "bookings.create", 1, 422, "rejected"),
     }
-    ids = {of_call["request_id"] for of_call in of_calls if of_call["status_code"] == 200}
-    assert ids
+    assert {of_call["request_id"] for of_call in of_calls if of_call["status_code"] == 200}
     for of_call in of_calls:
         if of_call["request_id"] and of_call["levelname"] == "DEBUG":
             assert f"request id {of_call['request_id']}" in of_call["message"]

@@ -113,8 +113,7 @@ class Records:
         return [one for one in self.entries.values() if one.is_unresolved]
 
     def settle(self, entry_id, booking_id, *, happened):
-        state = "done" if happened else "rejected"
-        changed = replace(self.entries[entry_id], state=state)
+        changed = replace(self.entries[entry_id], state="done" if happened else "rejected")
         self.entries[entry_id] = replace(changed, booking_id=booking_id or changed.booking_id)
 
     def _save(self, order, entry_id):

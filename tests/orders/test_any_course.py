@@ -172,8 +172,7 @@ def settled(world, journey, where):
     for entry in unresolved:
         booking_id = world.made.get(entry.id)
         world.journal.settle(entry.id, booking_id, happened=booking_id is not None)
-    shown = load(world.journal, record.id)[0].order
-    check(world, journey, shown, (where, "settled"))
+    check(world, journey, load(world.journal, record.id)[0].order, (where, "settled"))
     outcome = resume(world)
     check(world, journey, outcome, (where, "resumed"))
     assert not world.journal.load_orders(only_unfinished=True), where
@@ -235,8 +234,7 @@ def single_failures(journey, kinds):
 def test_a_kill_at_every_moment(journey, kinds, record_property):
     kills = 0
     for course in single_failures(journey, kinds):
-        moments = play(journey, course)[0].moments
-        for die_at in range(moments):
+        for die_at in range(play(journey, course)[0].moments):
             world, outcome = play(journey, course, die_at)
             kills += 1
             where = (journey.name, course, die_at)
@@ -257,8 +255,7 @@ def test_a_kill_at_every_moment(journey, kinds, record_property):
 def test_a_kill_at_every_moment_of_resuming(journey, kinds, record_property):
     kills = 0
     for course in single_failures(journey, kinds):
-        moments = play(journey, course)[0].moments
-        for die_at in range(1, moments):
+        for die_at in range(1, play(journey, course)[0].moments):
             outcome, again = "Killed", 0
             while outcome == "Killed":
                 world, _ = play(journey, course, die_at)

@@ -161,8 +161,7 @@ def test_a_refusal_names_the_argument_as_the_caller_wrote_it(reader):
 def test_a_refused_port_of_the_second_leg_is_the_destination(clients, ferry_sandbox, with_routes):
     service = refusing_field("arrive_code", unless=b"ESBCN")
     ferry = client_of(clients, service, ferry_sandbox.token, base_url=ferry_sandbox.base_url)
-    report = connect(ferry).report
-    assert {one.error.field for one in report.failed} == {"destination"}
+    assert {one.error.field for one in connect(ferry).report.failed} == {"destination"}
 
 
 def test_itineraries_of_two_currencies_have_no_single_price(reader):

@@ -74,8 +74,7 @@ def test_prices_of_trips_print_with_the_decimals_of_their_currency(reader):
     ]:
         changes = {"amount": Decimal(amount), "currency": currency}
         tariff = trip.fares[0].tariffs[0].model_copy(update=changes)
-        fare = replace(trip.fares[0], tariffs=(tariff,))
-        again = replace(trip, fares=(fare,))
+        again = replace(trip, fares=(replace(trip.fares[0], tariffs=(tariff,)),))
         assert (f"{again.price}", again.price) == (shown, Decimal(amount))
         assert f"{Itinerary((again, again), via).price}" == f"{2 * Decimal(shown)}"
 

@@ -83,8 +83,7 @@ def test_an_async_stream_does_the_same(ferry_sandbox, backend):
         async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
             found = await ferry.trips.search(**STRAIT)
             stream = ferry.trips.stream(**STRAIT)
-            trips = [trip async for trip in stream]
-            assert len(trips) == len(found)
+            assert len([trip async for trip in stream]) == len(found)
             assert stream.report.is_complete
             hold = Hold(ferry_sandbox, "availability.search")
             async with ferry.trips.stream(**STRAIT) as stream:

@@ -433,8 +433,7 @@ def test_an_unknown_resource_is_not_found(clients, carrier, code):
 
 def test_pages_are_one_list(clients, carrier):
     first = carried(carrier, result={"tools": [{"name": "one"}], "nextCursor": "more"})
-    last = carried(carrier, result={"tools": [{"name": "two"}]})
-    server = Scripted(first, last)
+    server = Scripted(first, carried(carrier, result={"tools": [{"name": "two"}]}))
     assert [tool.name for tool in server.client(clients).mcp.list_tools()] == ["one", "two"]
     cursors = [json.loads(each.content)["params"].get("cursor") for each in server.requests[-2:]]
     assert cursors == [None, "more"]

@@ -23,8 +23,7 @@ SEPARATORS = "line\u2028paragraph\u2029next\u0085end"
 
 
 def cut(stream, at):
-    edges = [0, *sorted(at), len(stream)]
-    return [stream[begin:end] for begin, end in pairwise(edges)]
+    return [stream[begin:end] for begin, end in pairwise([0, *sorted(at), len(stream)])]
 
 
 def events(stream, at=()):

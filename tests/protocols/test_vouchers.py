@@ -47,8 +47,7 @@ def test_a_voucher_is_saved_under_its_path_and_read_without_a_file(both, tmp_pat
     path = tmp_path / "voucher.pdf"
     for name in (str(path), path, Somewhere(), "voucher.pdf"):
         path.write_bytes(b"old" * 100_000)
-        saved = both.tickets.save_pdf(ticket_id, name)
-        assert saved == Path(name)
+        assert both.tickets.save_pdf(ticket_id, name) == Path(name)
         assert path.read_bytes() == content
         assert list(tmp_path.iterdir()) == [path]
 

@@ -87,8 +87,7 @@ class World:
 
         def send():
             if self.now < until:
-                waiting = self.send(rate, name, loop)
-                waiting.then = lambda: self.at(self.now + 0.3, send, loop)
+                self.send(rate, name, loop).then = lambda: self.at(self.now + 0.3, send, loop)
 
         for _ in range(20):
             self.at(self.now, send, loop)

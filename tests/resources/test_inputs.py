@@ -41,8 +41,7 @@ SELECTION = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
 
 
 def search_body(**more):
-    given = {**TRIP, "passengers": [ADULT], **more}
-    return AvailabilityGroup.search(None, **given).call.body
+    return AvailabilityGroup.search(None, **{**TRIP, "passengers": [ADULT], **more}).call.body
 
 
 def booking(**more):

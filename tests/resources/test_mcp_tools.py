@@ -56,8 +56,7 @@ def test_a_search_has_the_body_and_the_answer_of_the_rest_search(wired_client):
     found = ferry.mcp.search_availability(**trip)
     asked = wire.tool_arguments()
     assert wire.body["params"]["name"] == "search_availability"
-    rest = ferry.availability.search(**trip)
-    assert (asked, found) == (wire.body, rest)
+    assert (asked, found) == (wire.body, ferry.availability.search(**trip))
 
 
 def test_a_booking_speaks_the_words_of_mcp(wired_client):

@@ -273,8 +273,7 @@ def test_a_payment_carries_what_was_said(wired_client):
 def test_the_catalogues(both):
     ports = both.catalogue.ports()
     assert sdk.Port(code="FRMRS", name="Marseille", country="France") in ports
-    journeys = both.catalogue.journeys()
-    one = next(one for one in journeys if one.journey_id == OUT)
+    one = next(one for one in both.catalogue.journeys() if one.journey_id == OUT)
     assert one.route == "Genoa → Palermo"
     assert one.duration == timedelta(minutes=one.duration_minutes) > timedelta(hours=10)
     assert sdk.VehicleBrand(id="ABARTH", name="Abarth") in both.catalogue.vehicle_brands()

@@ -29,8 +29,7 @@ def check_rows(folder, *, size=SIZE):
     rows = rows_of(folder)
     assert len({row["search"] for row in rows}) == size
     names = ("search", "status", "sailing_id", "tariff_type", "price", "expires_at")
-    counts = Counter(tuple(row[name] for name in names) for row in rows)
-    assert set(counts.values()) == {1}
+    assert set(Counter(tuple(row[name] for name in names) for row in rows).values()) == {1}
     of_search = {}
     for row in rows:
         of_search.setdefault(row["search"], set()).add(row["status"])

@@ -69,8 +69,7 @@ def test_a_flipped_bit_anywhere_in_a_part_is_noticed(complete, folder):
         damaged = bytearray(content)
         damaged[position] ^= 1 << position % 8
         (folder / FIRST).write_bytes(damaged)
-        report = read_report(folder / FIRST, complete._searches()[0])
-        assert report is None, position
+        assert read_report(folder / FIRST, complete._searches()[0]) is None, position
     assert complete.report.not_asked == SIZE / 2
     assert complete.to_frame()["search"].nunique() == SIZE / 2
 

@@ -65,8 +65,7 @@ def test_a_sailing_that_cannot_be_read_or_has_no_fare_has_a_row(sailing):
     assert last["status"] == "answered"
     locked = sailing.tariffs[0].model_copy(update={"roundtrip_locked": True})
     without_fare = sailing.model_copy(update={"tariffs": (locked,)})  # it is not valid one way
-    without_place = sailing.model_copy(update={"places": ()})
-    (row,) = rows(Records([without_fare, without_place]))
+    (row,) = rows(Records([without_fare, sailing.model_copy(update={"places": ()})]))
     assert (row["status"], row["price"]) == ("nothing", None)
     for no_sailing in ({"error": NoSailingsError("nothing", status_code=404)}, {}):
         (row,) = rows(**no_sailing)

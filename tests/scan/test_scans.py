@@ -137,8 +137,7 @@ def test_one_journey_between_two_pairs_of_ports_is_two_searches(
     rows = check_rows(folder)
     kept = {row["search"] for row in rows if row["depart_code"] == there.depart_code}
     assert len(kept) == SIZE / 2
-    frame = scan.to_frame()
-    assert frame.groupby("search")["depart_code"].nunique().max() == 1
+    assert scan.to_frame().groupby("search")["depart_code"].nunique().max() == 1
     with pytest.raises(errors.InvalidInputError, match="with other routes"):
         _ = new_scan(folder, routes=[there, there], companies=["GNV"]).report
 
@@ -209,8 +208,7 @@ def test_threads_that_wait_for_a_turn_send_nothing_after_ctrl_c(
         assert not rate._queue()._others
         assert sum(ferry_sandbox.counters.requests.values()) - before <= 1
     interruption.value()
-    kept = searches(ferry_sandbox)
-    assert kept == are_routes_known
+    assert searches(ferry_sandbox) == are_routes_known
     assert scan.run(ferry).is_complete
     assert searches(ferry_sandbox) == SIZE
     check_rows(folder)

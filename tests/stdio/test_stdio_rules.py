@@ -72,8 +72,7 @@ def test_the_token_comes_from_a_file(hosts, ferry_sandbox, tmp_path):
     file = tmp_path / "token"
     file.write_text(f"{ferry_sandbox.token}\n", "utf-8")
     bare = {"FERRY_BASE_URL": ferry_sandbox.base_url}
-    of_file = {"FERRY_TOKEN_FILE": str(file), **bare}
-    result_of(hosts(env=of_file).call("catalogue_ports"))
+    result_of(hosts(env={"FERRY_TOKEN_FILE": str(file), **bare}).call("catalogue_ports"))
     result_of(hosts(None, "--token-file", str(file), env=bare).call("catalogue_ports"))
 
 
@@ -239,8 +238,7 @@ def test_an_approval_is_for_one_price(hosts, ferry_sandbox):
     person = Person()
     host = hosts(person, "--writes")
     which = {"booking_id": book(host)["booking_id"]}
-    ticket_id = result_of(host.call("bookings_confirm", which))["ticket_id"]
-    late = half_a_day_before(host, ticket_id)
+    late = half_a_day_before(host, result_of(host.call("bookings_confirm", which))["ticket_id"])
 
     def penalty():
         fee = result_of(host.call("bookings_cancel_fee", {"id": which["booking_id"]}))

@@ -81,8 +81,7 @@ def arguments(name, folder):
 
 def described(name, folder=Path(), /, **changes):
     group, _, call = name.partition(".")
-    describe = getattr(GROUPS[group], call)
-    return describe(None, **arguments(name, folder) | changes)
+    return getattr(GROUPS[group], call)(None, **arguments(name, folder) | changes)
 
 
 def make(ferry, name, folder):

@@ -58,5 +58,4 @@ def booked(ferry, *, kind="Ticket", back=False, **more):
 
 
 def ticket_of(ferry, **more):
-    booking = booked(ferry, **more)
-    return ferry.tickets.get(ferry.bookings.confirm(booking.booking_id).ticket_id)
+    return ferry.tickets.get(ferry.bookings.confirm(booked(ferry, **more).booking_id).ticket_id)

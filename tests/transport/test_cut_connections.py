@@ -84,6 +84,5 @@ def test_a_kept_connection_that_ended_before_is_not_used(caller, any_call, end):
         ferry = caller.ferry(service.url)
         READ.make(ferry)
         assert ended.wait(20)
-        raw = any_call.make(ferry)
-        assert sent(raw.attempts) == [True]
+        assert sent(any_call.make(ferry).attempts) == [True]
         assert service.asked == [READ.line, any_call.line]

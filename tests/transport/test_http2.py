@@ -94,8 +94,7 @@ def many(authority):
 
 def test_no_handshake(caller, any_call, many, untrusted):
     with Service(over_tls(untrusted), over_http2(many)) as service:
-        ferry = caller.ferry(service.secure_url, http2=True)
-        is_tried_again(caller, any_call, ferry, service)
+        is_tried_again(caller, any_call, caller.ferry(service.secure_url, http2=True), service)
 
 
 def reset_by(code):
@@ -136,8 +135,7 @@ def test_a_stream_that_was_promised_not_to_be_looked_at_moves_on(caller, any_cal
     with Service(over_http2(many, sent_away), over_http2(many)) as service:
         ferry = caller.ferry(service.secure_url, http2=True)
         READ.make(ferry)
-        raw = any_call.make(ferry)
-        assert sent(raw.attempts) == [True]
+        assert sent(any_call.make(ferry).attempts) == [True]
         assert service.asked == [READ.line, any_call.line]
 
 

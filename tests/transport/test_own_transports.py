@@ -58,8 +58,7 @@ def test_one_that_is_refused(caller, call, kind):
 def test_a_silent_one_whose_proxy_hangs_up_may_have_sent_it(caller, good):
     with Service(in_turn(read_request, cut)) as service:
         transport = Silent(caller.transport(proxy=service.url))
-        ferry = caller.ferry("https://localhost", transport=transport)
-        error = failure(CREATE, ferry)
+        error = failure(CREATE, caller.ferry("https://localhost", transport=transport))
         assert type(error) is OutcomeUnknownError
         assert sent(error.attempts) == [True]
 

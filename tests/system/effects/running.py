@@ -139,8 +139,7 @@ class _Run:
         if schedule.token != "text":
             for name in ("token", "organisation_token"):
                 tokens = [settings[name]] if schedule.token == "function" else ["stale-token"]
-                in_turn = chain(tokens, repeat(settings[name]))
-                settings[name] = partial(next, in_turn)
+                settings[name] = partial(next, chain(tokens, repeat(settings[name])))
         return settings if schedule.by_view else settings | self._times()
 
     def _times(self):

@@ -162,8 +162,7 @@ _ENVELOPES = st.one_of(
 
 @st.composite
 def _troubles(draw, operation):
-    aims = (operation, operation, *_SIDE_READS.get(operation, ()))
-    aim = draw(st.sampled_from(aims))
+    aim = draw(st.sampled_from((operation, operation, *_SIDE_READS.get(operation, ()))))
     kinds = _KINDS
     if aim.startswith("mcp."):
         kinds = {**_KINDS, **_SESSION_KINDS, **_SESSION_KINDS, "mcp_envelope": _ENVELOPES}

@@ -44,8 +44,7 @@ def reply(dice):
         headers.append(b"content-length: %d" % len(body))
     first = dice.choice(INTERIM) * dice.randrange(3) if dice.random() < 0.1 else b""
     version = dice.choice([b"HTTP/1.1"] * 5 + [b"HTTP/1.0"])
-    status = dice.choice(STATUSES)
-    return first + b"\r\n".join([version + b" " + status, *headers, b"", body])
+    return first + b"\r\n".join([version + b" " + dice.choice(STATUSES), *headers, b"", body])
 
 
 def damaged(raw, dice):

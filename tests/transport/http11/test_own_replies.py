@@ -22,8 +22,7 @@ def reply_with(*parts):
 
 
 def options_of(limit, content, trace):
-    timeout = (20, limit, 20, 20)
-    return {"content": content, "timeout": timeout, "extensions": {"trace": trace}}
+    return {"content": content, "timeout": (20, limit, 20, 20), "extensions": {"trace": trace}}
 
 
 def of_threads(url, limit=20, content=None, *, calls=1, is_read=True):
