@@ -39,16 +39,13 @@ def test_the_pages_are_what_the_methods_are_and_the_check_fails_where_one_is_old
         api_map.main("--check")
 
 
-def test_every_operation_is_on_the_page_with_the_endpoint_that_is_called():
+def test_every_operation_is_on_the_page_with_its_endpoint_and_every_link_leads_to_its_class():
     assert [*NAMED] == [*OPERATIONS]
     for name, (endpoint, kind) in NAMED.items():
         assert kind == SAFETY[name].kind, name
         request = described(name).call.digest()
         wanted = re.escape(on_the_wire(endpoint)).replace(r"\{id\}", "[^/ ]+")
         assert re.match(f"{wanted}(?= |$)", f"{request.method} {request.path}"), name
-
-
-def test_every_link_leads_to_the_class_and_no_shorthand_is_left_in_a_signature():
     assert not re.search(r"Operation\[|\bUntil\b|\bRecovered\b|arguments\.", api_map.page())
     links = re.findall(r"\[`(\w+)`\]\((\S+)\)", api_map.page())
     assert len(links) > 50

@@ -86,7 +86,7 @@ def test_a_ratio_is_the_middle_of_the_ratios_of_pairs(pairs):
     assert figures.median("a") == median([one for one, _ in pairs])
 
 
-def test_contenders_take_turns_at_being_first_and_warm_ups_do_not_count():
+def test_contenders_take_turns_and_a_time_is_the_mean_of_its_calls():
     order = []
 
     def contender(name):
@@ -101,9 +101,6 @@ def test_contenders_take_turns_at_being_first_and_warm_ups_do_not_count():
     assert len(rounds) == 4
     assert all(len(figures.rounds[name]) == 3 for name in names)
     assert min(min(each) for each in figures.rounds.values()) > 3
-
-
-def test_a_time_is_the_mean_of_its_calls():
     calls = []
     assert 0 < timed(lambda: calls.append(1), 5)() < 1
     assert len(calls) == 5

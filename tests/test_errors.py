@@ -141,9 +141,11 @@ def shown(error):
     }
 
 
-def test_the_family_is_the_one_of_the_contract():
+def test_the_family_is_the_one_of_the_contract_and_a_refusal_names_status_and_code():
     tree = {kind.__name__: " ".join(base.__name__ for base in kind.__bases__) for kind in FAMILY}
     assert tree == {name: bases for bases, names in TREE.items() for name in names.split()}
+    assert str(filled(errors.ConflictError)) == "Complet (HTTP 409, CODE)"
+    assert str(errors.ServerError("down", status_code=502)) == "down (HTTP 502)"
 
 
 @each("kind", FAMILY)
@@ -198,11 +200,6 @@ def test_all_of_them_reach_another_process_and_come_back():
             assert getattr(error, name) == getattr(sent, name)
 
 
-def test_the_words_of_a_refusal_name_status_and_code():
-    assert str(filled(errors.ConflictError)) == "Complet (HTTP 409, CODE)"
-    assert str(errors.ServerError("down", status_code=502)) == "down (HTTP 502)"
-
-
 def failure(call, *args):
     with pytest.raises(FerryError) as info:
         call(*args)
@@ -245,11 +242,16 @@ def test_a_traceback_has_three_frames_of_the_library_and_no_context(clients, ser
         link = link.__cause__
 
 
-def test_an_error_raised_by_describing_a_call_has_no_context(clients):
+def test_an_error_of_a_description_has_no_context_and_an_unreadable_record_names_its_field(clients):
     error = failure(client_of(clients, Exchanges(httpx.Response(200))).tickets.get, "..")
     assert isinstance(error, errors.InvalidInputError)
     assert (error.field, error.outcome, error.attempts) == ("ticket_id", "not_sent", ())
     assert error.__context__ is None
+    reply = httpx.Response(200, json={"url": 5}, headers={"x-request-id": "r-9"})
+    ferry = client_of(clients, Exchanges(reply))
+    error = caught(errors.UnexpectedResponseError, ferry.tickets.pdf, "t-1")
+    assert (error.field, error.status_code, error.request_id) == ("url", 200, "r-9")
+    assert (error.body, error.outcome) == ({"url": 5}, "unknown")
 
 
 def test_an_unknown_outcome_names_its_request_and_not_its_content(both, ferry_sandbox):
@@ -271,11 +273,3 @@ def test_an_unknown_outcome_names_its_request_and_not_its_content(both, ferry_sa
     assert isinstance(lost, errors.OutcomeUnknownError)
     assert lost.request.path == "/mcp tools/call confirm_booking"
     assert lost.operation == "mcp.confirm_booking"
-
-
-def test_an_unreadable_record_names_its_field(clients):
-    reply = httpx.Response(200, json={"url": 5}, headers={"x-request-id": "r-9"})
-    ferry = client_of(clients, Exchanges(reply))
-    error = caught(errors.UnexpectedResponseError, ferry.tickets.pdf, "t-1")
-    assert (error.field, error.status_code, error.request_id) == ("url", 200, "r-9")
-    assert (error.body, error.outcome) == ({"url": 5}, "unknown")

@@ -126,15 +126,14 @@ def test_neither_token_shows_anywhere(clients, caplog, service, organisation_tok
     assert not leaks(caplog.text)
 
 
-def test_the_words_left_say_what_was_hidden_and_the_body_in_memory_is_whole(clients):
+def test_the_words_left_say_what_was_hidden_and_a_record_left_out_is_logged_without_its_content(
+    clients, caplog
+):
     error = caught(
         sdk.UnprocessableEntityError, secretive(clients, "message 422").bookings.create, **BOOKING
     )
     assert "I cannot do this with Bearer [hidden]" in str(error)
     assert TOKEN in error.body["message"]
-
-
-def test_a_record_left_out_is_logged_without_its_content(clients, caplog):
     caplog.set_level(logging.INFO, "ferry_sdk")
     ports = [{"code": "A", "name": "n", "country": "c"}, {"code": 7, "name": PERSONAL[0]}]
     records = client_of(clients, lambda _: httpx.Response(200, json=ports)).catalogue.ports()
@@ -207,22 +206,16 @@ def test_settings_requests_and_clients_do_not_show_what_they_carry():
         pickle.dumps(Settings(URL, Secret(TOKEN)))
 
 
-def test_a_raw_response_shows_neither_content_nor_headers(clients):
+def test_a_raw_response_shows_nothing_and_no_token_of_a_session_or_client_takes_its_place(clients):
     url = f"https://cdn.example/{CONTACT['phone']}"
     reply = httpx.Response(200, headers={"x-echo": TOKEN}, json={"url": url})
     raw = client_of(clients, lambda _: reply).with_raw_response.tickets.pdf("t-1")
     assert not leaks(f"{raw!r} {raw.headers!r}")
     assert raw.headers["x-echo"] == TOKEN
-
-
-def test_the_token_of_a_session_cannot_bring_a_header(clients):
     result = {"result": {"protocolVersion": "2025-11-25"}}
     reply = httpx.Response(200, headers={"mcp-session-id": "s\tx"}, json=result)
     error = caught(UnexpectedResponseError, client_of(clients, lambda _: reply).mcp.ports)
     assert "Mcp-Session-Id" in str(error)
-
-
-def test_a_client_of_the_callers_own_cannot_put_another_token_in_its_place(clients):
     service = Exchanges(httpx.Response(200, json=[]))
     kind = httpx.AsyncClient if clients.is_async else httpx.Client
     http_client = kind(

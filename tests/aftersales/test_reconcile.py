@@ -85,7 +85,7 @@ def test_a_report_of_which_nothing_could_be_read_is_an_error_after_pauses_that_d
     assert pauses == [1.0, 2.0, 4.0]
 
 
-def test_what_costs_a_cent_must_be_paid_and_what_costs_nothing_need_not():
+def test_what_costs_a_cent_must_be_paid_and_a_report_is_a_frame():
     payment = {"booking_id": "b-1", "amount": 0, "currency": "EUR"}
     for price, kinds in (("0.00", []), ("0.01", ["issued_not_paid"])):
         booking = BOOKING | {"stage": "ticketed", "total_price": price}
@@ -97,6 +97,20 @@ def test_what_costs_a_cent_must_be_paid_and_what_costs_nothing_need_not():
         ):
             report = reconcile(client, journal, [payment])
         assert [kind for kind, _ in report.rows()] == kinds
+    row = Discrepancy("b1", Decimal("9.90"), None, "EUR")
+    frame = Reconciliation(not_known=(row,)).to_frame()
+    assert frame.to_dict("records") == [
+        {"kind": "not_known", "booking_id": "b1", "expected": Decimal("9.90"), "found": None}
+        | {"currency": "EUR", "stage": None, "references": ()}
+    ]
+    assert len(Reconciliation().to_frame()) == 0
+    floats = Reconciliation(not_known=(row,)).to_frame(money="float")
+    assert floats["expected"].tolist() == [9.9]
+    assert floats["found"].isna().all()
+    assert {str(floats[name].dtype) for name in ("expected", "found")} == {"float64"}
+    with pytest.raises(InvalidInputError) as caught:
+        Reconciliation().to_frame(money="cents")
+    assert caught.value.field == "money"
 
 
 GOOD = {"booking_id": "b1", "amount": 1, "currency": "EUR"}
@@ -134,20 +148,3 @@ def test_an_unresolved_write_is_not_clean(sandbox):
         report = reconcile(ferry, journal, [])
         assert report.unresolved == journal.unresolved()
         assert (len(report.unresolved), report.is_clean) == (1, False)
-
-
-def test_a_report_is_a_frame():
-    row = Discrepancy("b1", Decimal("9.90"), None, "EUR")
-    frame = Reconciliation(not_known=(row,)).to_frame()
-    assert frame.to_dict("records") == [
-        {"kind": "not_known", "booking_id": "b1", "expected": Decimal("9.90"), "found": None}
-        | {"currency": "EUR", "stage": None, "references": ()}
-    ]
-    assert len(Reconciliation().to_frame()) == 0
-    floats = Reconciliation(not_known=(row,)).to_frame(money="float")
-    assert floats["expected"].tolist() == [9.9]
-    assert floats["found"].isna().all()
-    assert {str(floats[name].dtype) for name in ("expected", "found")} == {"float64"}
-    with pytest.raises(InvalidInputError) as caught:
-        Reconciliation().to_frame(money="cents")
-    assert caught.value.field == "money"

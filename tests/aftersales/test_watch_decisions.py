@@ -79,21 +79,6 @@ def test_an_option_is_reminded_of_once_half_an_hour_before_and_lapses_on_time(sk
     assert timedelta() <= lapsed.at - after(10 * HOUR) < timedelta(seconds=2)
 
 
-def test_a_deadline_that_moves_is_reminded_of_again_and_a_late_service_asked_again_soon():
-    service = Service(lambda at: booking(lapses=(2 if at < 1.8 * HOUR else 5) * HOUR))
-    events = [*service.watch(deadline=4.8 * HOUR)]
-    assert [event.kind for event in events] == ["lapsing", "lapsing"]
-    assert [event.booking.expire_at for event in events] == [after(2 * HOUR), after(5 * HOUR)]
-    late = Service(until(10 * HOUR + 20, "payment_due", "lapsed", lapses=10 * HOUR))
-    *_, lapsed = late.watch()
-    assert lapsed.at - after(10 * HOUR + 20) < timedelta(seconds=30)
-    (event,) = Service(until(10, "in_progress", "ticketed")).watch()
-    assert event.at < after(30)
-    schedule = Schedule()  # a clock that leaves the calendar is read
-    schedule.set_time(datetime(9999, 12, 31, tzinfo=timezone.utc).timestamp() + 2 * DAY)
-    assert schedule.now().year == 9999
-
-
 @each("change", [{"total": "61.00"}, {"currency": "TND"}, {"departures": (LATER,)}])
 def test_a_new_total_or_departure_is_a_change(change):
     service = Service(lambda at: booking(**(change if at > HOUR else {})))
@@ -109,7 +94,7 @@ def test_a_new_total_or_departure_is_a_change(change):
     assert len(service.reads) > 4
 
 
-def test_gaps_grow_to_a_quarter_of_an_hour_and_shrink_near_a_deadline():
+def test_gaps_grow_and_shrink_near_a_deadline_which_may_move():
     service = Service(lambda _: booking(lapses=20 * HOUR))
     [*service.watch(deadline=20 * HOUR)]
     reads = service.reads_of("b1")
@@ -119,6 +104,18 @@ def test_gaps_grow_to_a_quarter_of_an_hour_and_shrink_near_a_deadline():
     assert min(gaps) >= 1
     assert len(reads) < 200
     assert max(gap for gap, at in zip(gaps, reads, strict=False) if at > 19.9 * HOUR) < 60
+    service = Service(lambda at: booking(lapses=(2 if at < 1.8 * HOUR else 5) * HOUR))
+    events = [*service.watch(deadline=4.8 * HOUR)]
+    assert [event.kind for event in events] == ["lapsing", "lapsing"]
+    assert [event.booking.expire_at for event in events] == [after(2 * HOUR), after(5 * HOUR)]
+    late = Service(until(10 * HOUR + 20, "payment_due", "lapsed", lapses=10 * HOUR))
+    *_, lapsed = late.watch()
+    assert lapsed.at - after(10 * HOUR + 20) < timedelta(seconds=30)
+    (event,) = Service(until(10, "in_progress", "ticketed")).watch()
+    assert event.at < after(30)
+    schedule = Schedule()  # a clock that leaves the calendar is read
+    schedule.set_time(datetime(9999, 12, 31, tzinfo=timezone.utc).timestamp() + 2 * DAY)
+    assert schedule.now().year == 9999
 
 
 FAILURES = [
@@ -214,7 +211,7 @@ def lives(*steps):
     return service, told
 
 
-def test_no_event_is_lost_wherever_a_process_is_killed():
+def test_a_restart_knows_what_was_given_wherever_the_process_was_killed():
     service, told = lives()
     assert sorted(kinds(told)) == sorted(TOLD)
     assert len(service.records) > 2 * len(TOLD)
@@ -225,9 +222,6 @@ def test_no_event_is_lost_wherever_a_process_is_killed():
             assert len(found) <= len(TOLD) + 2
     for life in (6, 9, 13):  # of each of many processes
         assert set(kinds(lives(*[life] * 100)[1])) == TOLD, life
-
-
-def test_a_restart_knows_what_was_given_and_what_was_before():
     journal = Snapshots()
     service = Service(lambda _: booking(stage="partially_ticketed", lapses=HOUR / 4))
     first = kinds(service.watch(deadline=60, journal=journal))

@@ -95,12 +95,18 @@ def test_no_error_shows_what_was_read_on_the_way_to_it(clients, logged, kind, ca
     assert not leaks(pickle.dumps(error).decode("latin-1"))
 
 
-def test_what_was_seen_last_stays_in_memory_alone(clients):
+def test_what_was_seen_last_stays_in_memory_and_a_function_that_fails_shows_no_traveller(clients):
     ferry = client_of(clients, record_of, TOKEN)
     error = caught(OutcomeUnknownError, ferry.bookings.confirm, "b-1")
     assert error.last_seen.tickets[0].passengers[0].last_name == PASSENGER["last_name"]
     assert pickle.loads(pickle.dumps(error)).last_seen is None
     assert not leaks(shown(caught(OutcomeUnknownError, ferry.recover, error)))
+
+    def token():
+        raise LookupError("the vault is closed")
+
+    ferry = client_of(clients, record_of, token, organisation_token=ORGANISATION)
+    assert not leaks(frames_of(caught(LookupError, ferry.bookings.create, **BOOKING)))
 
 
 @pytest.mark.parametrize("given", ["text", "function"])
@@ -166,14 +172,6 @@ def test_the_requests_of_others_are_logged_as_ever(ferry_sandbox, caplog, librar
         assert not [record for record in caplog.records if record.name == library]
         http_client.get(f"{url}/their-own")
     assert "their-own" in caplog.text
-
-
-def test_a_function_of_the_callers_that_fails_shows_no_traveller(clients):
-    def token():
-        raise LookupError("the vault is closed")
-
-    ferry = client_of(clients, record_of, token, organisation_token=ORGANISATION)
-    assert not leaks(frames_of(caught(LookupError, ferry.bookings.create, **BOOKING)))
 
 
 @each("group", ["bookings.create", "mcp.create_booking"])

@@ -110,7 +110,7 @@ def test_a_reply_of_mcp_is_bounded_too(any_clients, script):
         assert f"{BOUND}" in str(error)
 
 
-def test_a_voucher_is_bounded_too(any_clients, tmp_path):
+def test_a_voucher_is_bounded_too_and_a_packed_reply_in_many_pieces_is_read(any_clients, tmp_path):
     with Service(serve) as service:
         url = json.dumps({"url": f"{service.url}/v.pdf"}).encode()
         service._scripts = [in_turn(replied(url), replied(bomb(), PACKED))]
@@ -119,6 +119,17 @@ def test_a_voucher_is_bounded_too(any_clients, tmp_path):
         assert isinstance(error, FerryError)
         assert f"{BOUND}" in str(error)
         assert not [*tmp_path.iterdir()]
+    halves = b'[{"code": "A", "name": "n",', b' "country": "c"}]'
+    body = gzip.compress(b"".join(halves))
+    pieces = [body[index : index + 1] for index in range(len(body))]
+    with Service(chunked([*pieces, b""], JSON, PACKED)) as service:
+        assert client_of(any_clients, service).catalogue.ports()[0].code == "A"
+    with Service(replied(b"".join(map(gzip.compress, halves)), PACKED)) as service:
+        outcome = UnderWay(client_of(any_clients, service).catalogue.ports).outcome()
+        if outcome.error is None:
+            assert outcome.value[0].country == "c"
+        else:
+            assert type(outcome.error) is UnexpectedResponseError
 
 
 @pytest.mark.parametrize("name", ["bomb", "packed without end", "plain without end"])
@@ -174,17 +185,3 @@ def test_a_packing_that_cannot_be_undone_is_typed(any_clients, name):
             assert type(outcome.error) is UnexpectedResponseError
             assert outcome.error.status_code == 200
         assert type(UnderWay(lambda: CREATE.make(ferry)).error()) is OutcomeUnknownError
-
-
-def test_a_packed_reply_in_many_pieces_or_members_is_read(any_clients):
-    halves = b'[{"code": "A", "name": "n",', b' "country": "c"}]'
-    body = gzip.compress(b"".join(halves))
-    pieces = [body[index : index + 1] for index in range(len(body))]
-    with Service(chunked([*pieces, b""], JSON, PACKED)) as service:
-        assert client_of(any_clients, service).catalogue.ports()[0].code == "A"
-    with Service(replied(b"".join(map(gzip.compress, halves)), PACKED)) as service:
-        outcome = UnderWay(client_of(any_clients, service).catalogue.ports).outcome()
-        if outcome.error is None:
-            assert outcome.value[0].country == "c"
-        else:
-            assert type(outcome.error) is UnexpectedResponseError

@@ -144,17 +144,15 @@ def test_different_failures_count_together():
 
 
 @every_operation
-def test_a_client_that_only_reads_sends_reads_and_no_write(name):
+def test_a_client_that_only_reads_sends_no_write_and_what_is_no_failure_passes_through(
+    name,
+):
     driver = scripted_driver(NOT_FOUND)
     kind = NotFoundError if name in READS else sdk.ReadOnlyError
     error = driver.error(kind, name, read_only=True)
     assert (error.operation, len(driver.requests)) == (name, name in READS)
     if name in WRITES:
         assert (error.outcome, error.attempts, driver.effects) == ("not_sent", (), [])
-
-
-@every_operation
-def test_what_is_no_failure_of_the_service_passes_through_unchanged(name):
     for stop in (KeyboardInterrupt(), RuntimeError()):
         assert scripted_driver(stop).error(type(stop), name) is stop
     steps = scripted_driver().steps(described(name), SETTINGS)
@@ -291,17 +289,7 @@ def test_every_request_carries_what_the_settings_say(name):
     assert bare["x-client-correlation-id"] == error.correlation_id != "c-1"
 
 
-def test_a_failure_and_what_a_call_is_made_with_show_no_headers_and_no_tokens():
-    driver = scripted_driver(CONNECTION("the proxy does not know test-token"))
-    error = driver.error(CONNECTION, "catalogue.ports", max_retries=0)
-    assert "does not know [hidden]" in str(error)
-    context = Context.start(replace(SETTINGS, headers={"x-team": "harbour"}), Session(), "a call")
-    context.state.sent_tokens.append("a-token-that-was-sent")
-    assert "harbour" not in repr(context)
-    assert "a-token-that-was-sent" not in repr(context)
-
-
-def test_guards_attempts_and_looks_carry_the_same():
+def test_every_part_of_a_call_carries_the_same_and_a_failure_shows_no_headers_and_no_tokens():
     look = good(booking())
     driver = scripted_driver(reply(503), look, reply(429), reset, look, SEEN)
     raw = driver.raw(GUARDED, language="fr")
@@ -309,6 +297,13 @@ def test_guards_attempts_and_looks_carry_the_same():
     assert {request.headers["Accept-Language"] for request in driver.requests} == {"fr"}
     ids = {request.headers["x-client-correlation-id"] for request in driver.requests}
     assert ids == {raw.correlation_id}
+    driver = scripted_driver(CONNECTION("the proxy does not know test-token"))
+    error = driver.error(CONNECTION, "catalogue.ports", max_retries=0)
+    assert "does not know [hidden]" in str(error)
+    context = Context.start(replace(SETTINGS, headers={"x-team": "harbour"}), Session(), "a call")
+    context.state.sent_tokens.append("a-token-that-was-sent")
+    assert "harbour" not in repr(context)
+    assert "a-token-that-was-sent" not in repr(context)
 
 
 # When an attempt is followed by another: full jitter, Retry-After, and their bounds
@@ -355,11 +350,17 @@ def test_retry_after_is_waited_for_exactly(name, asked, date, wait):
     assert driver.waits == [wait]
 
 
-def test_a_retry_after_in_a_reply_without_a_date_goes_by_the_clock_of_this_machine():
+def test_a_retry_after_without_a_date_goes_by_this_clock_and_no_more_than_a_minute_is_waited_for():
     with time_machine.travel(datetime(2028, 3, 1, 8, tzinfo=timezone.utc), tick=False):
         driver = scripted_driver(reply(429, retry_after="Wed, 01 Mar 2028 08:00:09 GMT"), NOT_FOUND)
         driver.error(NotFoundError, PORTS)
     assert driver.waits == [9.0]
+    late = ("Wed, 01 Mar 2028 08:01:01 GMT", 61.0)
+    bounds = [("60.1", 60.1), ("86400", 86400.0), late, ("9" * 400, float("inf"))]
+    for status, (asked, seconds) in product([429, 503], bounds):
+        driver = scripted_driver(reply(status, retry_after=asked, date=DATE))
+        error = driver.error((RateLimitError, sdk.ServerError), PORTS)
+        assert (status, error.retry_after, driver.waits) == (status, seconds, [])
 
 
 @each(
@@ -375,15 +376,6 @@ def test_a_retry_after_that_cannot_be_read_leaves_the_backoff(asked):
     (wait,) = driver.waits
     assert 0 <= wait <= 0.5
     assert error.attempts[0].waited == wait
-
-
-def test_without_a_deadline_no_more_than_a_minute_is_waited_for():
-    late = ("Wed, 01 Mar 2028 08:01:01 GMT", 61.0)
-    bounds = [("60.1", 60.1), ("86400", 86400.0), late, ("9" * 400, float("inf"))]
-    for status, (asked, seconds) in product([429, 503], bounds):
-        driver = scripted_driver(reply(status, retry_after=asked, date=DATE))
-        error = driver.error((RateLimitError, sdk.ServerError), PORTS)
-        assert (status, error.retry_after, driver.waits) == (status, seconds, [])
 
 
 @each(
@@ -482,20 +474,6 @@ def test_an_exchange_that_is_cut_by_the_deadline_may_have_happened(name):
     assert driver.now <= 1000.2
 
 
-def test_a_deadline_that_ends_before_the_write_leaves_it_not_sent():
-    driver = scripted_driver(reply(429, retry_after="0.75"))
-    with pytest.raises(RequestTimeoutError, match="deadline") as info:
-        driver.raw("bookings.create", deadline=1.0)
-    assert info.value.outcome == "not_sent"
-    assert [attempt.sent for attempt in info.value.attempts] == [True, False]
-    assert len(driver.requests) == 1
-    for latency, deadline in ((1.0, 1.0), (0.25, 0.2)):  # used up by a guard
-        driver = scripted_driver(good(booking()))
-        driver.latency = latency
-        assert driver.error(RequestTimeoutError, GUARDED, deadline=deadline).outcome == "not_sent"
-        assert driver.paths == ["/api/booking/b-1"]
-
-
 @each("name", ["bookings.create", "mcp.create_booking", "catalogue.ports"])
 def test_a_token_that_comes_too_late_ends_the_call_as_not_sent(name):
     def too_late():
@@ -508,7 +486,7 @@ def test_a_token_that_comes_too_late_ends_the_call_as_not_sent(name):
 
 
 @every_read_back
-def test_a_write_is_read_back_until_the_deadline(name):
+def test_a_write_is_read_back_until_the_deadline_for_which_a_part_of_what_is_left_is_kept(name):
     driver = scripted_driver(reset(), then=good(booking("payment_due", "Pending")))
     driver.error(UNKNOWN, name, deadline=100.0)
     assert 1099 < driver.now <= 1100
@@ -526,6 +504,10 @@ def test_a_write_is_read_back_until_the_deadline(name):
     driver = scripted_driver(too_late)
     error = driver.error(UNKNOWN, name, deadline=2.0)
     assert len(driver.requests) == len(error.attempts) == 1
+    driver = scripted_driver(reply(429, retry_after="5.75"), reply(404))
+    driver.error(NotFoundError, name, deadline=10.0)
+    first, second = sends_of(driver)
+    assert (first.until, second.until, second.timeout.read) == (1007.5, 1009.0, 3.0)
 
 
 @each(("deadline", "reserve"), [(100.0, 5.0), (20.0, 5.0), (8.0, 2.0), (1.0, 0.25)])
@@ -542,15 +524,7 @@ def test_a_reply_that_does_not_come_is_given_up_in_time_to_read_back(name, deadl
     assert first.until == 1000 + deadline - reserve
 
 
-@every_read_back
-def test_what_is_kept_for_reading_back_is_a_part_of_what_is_left(name):
-    driver = scripted_driver(reply(429, retry_after="5.75"), reply(404))
-    driver.error(NotFoundError, name, deadline=10.0)
-    first, second = sends_of(driver)
-    assert (first.until, second.until, second.timeout.read) == (1007.5, 1009.0, 3.0)
-
-
-def test_turns_questions_and_company_end_at_the_deadline():
+def test_a_deadline_ends_turns_and_questions_and_what_it_ends_before_the_write_is_not_sent():
     driver = Driven(
         replied(result={"protocolVersion": "2025-11-25"}),
         replied(result={"structuredContent": MCP_TICKET | {"id": "t-1"}}),
@@ -561,9 +535,17 @@ def test_turns_questions_and_company_end_at_the_deadline():
     effects = driver.effects + confirming.effects
     assert {type(effect) for effect in effects} == {CallUser, Exclusive, Send, SingleFlight}
     assert {effect.until for effect in effects} == {1009.0, 1009 - 9 / 4}
-
-
-def test_a_wait_has_its_own_deadline_before_the_clients():
     driver = scripted_driver(then=good(booking("payment_due")))
     driver.error(RequestTimeoutError, described("bookings.wait", deadline=60), deadline=1.0)
     assert 1059 < driver.now <= 1060
+    driver = scripted_driver(reply(429, retry_after="0.75"))
+    with pytest.raises(RequestTimeoutError, match="deadline") as info:
+        driver.raw("bookings.create", deadline=1.0)
+    assert info.value.outcome == "not_sent"
+    assert [attempt.sent for attempt in info.value.attempts] == [True, False]
+    assert len(driver.requests) == 1
+    for latency, deadline in ((1.0, 1.0), (0.25, 0.2)):  # used up by a guard
+        driver = scripted_driver(good(booking()))
+        driver.latency = latency
+        assert driver.error(RequestTimeoutError, GUARDED, deadline=deadline).outcome == "not_sent"
+        assert driver.paths == ["/api/booking/b-1"]

@@ -60,7 +60,7 @@ def test_one_refresh_and_one_resend_follow_a_401(name):
     assert len(driver.requests) == 1
 
 
-def test_the_function_is_asked_before_the_first_call_and_after_a_401_only():
+def test_a_function_is_asked_before_the_first_call_and_after_a_401_only_each_for_its_own_token():
     for status in (400, 402, 403, 404, 407, 422):
         tokens = Tokens()
         driver = scripted_driver(reply(status))
@@ -73,23 +73,29 @@ def test_the_function_is_asked_before_the_first_call_and_after_a_401_only():
         driver.raw(name, token=secret)
     assert tokens.asked == 2
     assert bearer_tokens(driver) == ["token-1"] * 2 + ["token-2"] * 5
-
-
-@each("name", ["catalogue.ports", "bookings.create", "bookings.confirm"])
-def test_the_refresh_counts_as_no_retry(name):
-    driver = scripted_driver(refused, REFUSED, refused, refused)
-    error = driver.error(sdk.ConnectionFailedError, name, token=Secret(Tokens()), max_retries=2)
-    assert [attempt.sent for attempt in error.attempts] == [False, True, False, False]
-    assert len(driver.waits) == 2
-
-
-def test_each_token_is_renewed_by_its_own_function():
     plain, organisation = Tokens(), Tokens()
     settings = {"token": Secret(plain), "organisation_token": Secret(organisation)}
     driver = scripted_driver(REFUSED, reset, REFUSED, NOT_FOUND)
     driver.error(sdk.OutcomeUnknownError, "tickets.mark_paid", **settings)
     assert (organisation.asked, plain.asked) == (2, 2)
     assert driver.paths == ["/api/ticket/t-1/mark-paid"] * 2 + ["/api/ticket/t-1"] * 2
+    driver = Driven(
+        in_turn(replied(401), replied(session="s-1", result={"protocolVersion": "2025-11-25"})),
+        in_turn(replied(401), replied(result={"structuredContent": MCP_TICKET | {"id": "t-1"}})),
+    )
+    tokens = Tokens()
+    driver.error(AuthenticationError, "mcp.view_ticket", token=Secret(tokens))
+    assert driver.methods[0] == "initialize"
+    assert tokens.asked == 2
+    assert driver.raw("mcp.view_ticket", token=Secret(tokens)).parse().id == "t-1"
+
+
+@each("name", ["catalogue.ports", "bookings.create", "bookings.confirm"])
+def test_the_refresh_counts_as_no_retry_and_no_token_is_in_a_message_of_the_service(name):
+    driver = scripted_driver(refused, REFUSED, refused, refused)
+    error = driver.error(sdk.ConnectionFailedError, name, token=Secret(Tokens()), max_retries=2)
+    assert [attempt.sent for attempt in error.attempts] == [False, True, False, False]
+    assert len(driver.waits) == 2
 
 
 @each(
@@ -105,18 +111,6 @@ def test_a_token_refused_by_a_guard_or_while_reading_back_is_renewed(changes, be
     assert isinstance(raw.parse(), sdk.BookingConfirmation)
     assert raw.parse().read_back == (not changes)
     assert bearer_tokens(driver) == ["token-1", "token-2", "token-2", "token-3"]
-
-
-def test_a_token_refused_at_the_handshake_is_renewed():
-    driver = Driven(
-        in_turn(replied(401), replied(session="s-1", result={"protocolVersion": "2025-11-25"})),
-        in_turn(replied(401), replied(result={"structuredContent": MCP_TICKET | {"id": "t-1"}})),
-    )
-    tokens = Tokens()
-    driver.error(AuthenticationError, "mcp.view_ticket", token=Secret(tokens))
-    assert driver.methods[0] == "initialize"
-    assert tokens.asked == 2
-    assert driver.raw("mcp.view_ticket", token=Secret(tokens)).parse().id == "t-1"
 
 
 @each("given", ["", " ", "a\r\nb: c", "té", 7, None, b"token"])

@@ -33,7 +33,7 @@ def test_answers_come_in_the_order_of_the_calls():
     assert len(batch) == 0
 
 
-def test_an_error_stops_the_calls_of_a_batch():
+def test_an_error_without_frames_stops_the_calls_of_a_batch():
     def perform(effect):
         performed.append(type(effect))
         if isinstance(effect, NextAnswer):
@@ -44,9 +44,6 @@ def test_an_error_stops_the_calls_of_a_batch():
         with pytest.raises(error):
             drive(all_answers(batch_of("t1")), perform)
         assert performed == [NextAnswer, StopBatch]
-
-
-def test_the_error_of_a_call_has_no_frames():
     batch = batch_of("t1")
     number, _ = batch.start_next(0)
     with pytest.raises(ConnectionFailedError) as caught:

@@ -112,7 +112,7 @@ def test_an_interruption_is_told_where_the_write_may_have_happened(name, number,
     assert told == ([f"{name} {what} (correlation id c-1)"] if what else [])
 
 
-def test_a_write_that_is_interrupted_after_its_reply_was_done(caplog):
+def test_an_interruption_before_or_after_the_write_says_what_is_known(caplog):
     driver = scripted_driver(good(BOOKING_CREATED))
     operation = described("bookings.create")
     context = Context.start(SETTINGS, driver.session, operation.name, correlation_id="c-1")
@@ -120,6 +120,12 @@ def test_a_write_that_is_interrupted_after_its_reply_was_done(caplog):
     report_interruption(operation, context)  # as a transport does until the caller has the result
     (told,) = caplog.messages
     assert told == "bookings.create was done when it was interrupted (correlation id c-1)"
+    for call in (described("bookings.confirm", expect_total=1), described("catalogue.ports")):
+        notes = Notes()
+        with caplog.at_level(logging.WARNING, "ferry_sdk"):
+            Stopped(0, KeyboardInterrupt(), []).error(KeyboardInterrupt, call, journal=notes)
+        assert notes.states == {}
+        assert caplog.records == []
 
 
 def test_a_refusal_whose_record_is_interrupted_names_its_call():
@@ -147,15 +153,6 @@ def test_a_second_refresh_that_is_interrupted_leaves_the_write_not_sent(name):
     driver, notes = stop_at(name, 3, KeyboardInterrupt(), [reply(401)])
     assert driver.seen == ["RunBlocking", "CallUser", "Send", "CallUser", "RunBlocking"]
     assert notes.states == {"entry-1": "not_sent"}
-
-
-def test_a_read_or_a_guard_that_is_interrupted_says_nothing_and_leaves_nothing_on_record(caplog):
-    for call in (described("bookings.confirm", expect_total=1), described("catalogue.ports")):
-        notes = Notes()
-        with caplog.at_level(logging.WARNING, "ferry_sdk"):
-            Stopped(0, KeyboardInterrupt(), []).error(KeyboardInterrupt, call, journal=notes)
-        assert notes.states == {}
-        assert caplog.records == []
 
 
 @each(

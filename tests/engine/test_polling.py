@@ -49,16 +49,14 @@ def assert_pauses(driver, *pauses):
 
 
 @every_wait
-def test_pauses_grow_gently_up_to_ten_seconds(name, early, enough):
+def test_pauses_grow_and_what_does_not_come_ends_at_the_deadline_with_what_was_seen_last(
+    name, early, enough
+):
     driver = scripted_driver(*[early] * 12, enough)
     driver.raw(described(name, deadline=600))
     pauses = (0.25, 0.5, 1, 2, 4, 8, 10, 10, 10, 10, 10, 10)
     assert_pauses(driver, *pauses)
     assert len({wait - pause for wait, pause in zip(driver.waits, pauses, strict=True)}) > 6
-
-
-@every_wait
-def test_what_does_not_come_ends_at_the_deadline_with_what_was_seen_last(name, early, enough):
     driver = scripted_driver(then=early)
     with pytest.raises(RequestTimeoutError, match="the condition was not met") as info:
         driver.raw(described(name, deadline=45))
@@ -170,7 +168,9 @@ def test_failures_that_pass_are_outlived(name, early, enough, trouble, max_retri
 
 
 @every_wait
-def test_a_wait_that_ends_in_failures_has_the_last_as_its_cause(name, early, enough):
+def test_a_wait_that_ends_in_failures_has_the_last_as_its_cause_and_waits_out_a_retry_after(
+    name, early, enough
+):
     for seen in ([early], []):
         driver = scripted_driver(*seen, then=reply(503))
         error = driver.error(RequestTimeoutError, described(name, deadline=20))
@@ -181,10 +181,6 @@ def test_a_wait_that_ends_in_failures_has_the_last_as_its_cause(name, early, eno
         error = scripted_driver(early, reply(status)).error(sdk.FerryError, name)
         assert not isinstance(error, RequestTimeoutError)
         assert error.attempts[-1].status_code == status
-
-
-@every_wait
-def test_a_retry_after_is_waited_for_up_to_the_last_look(name, early, enough):
     for asked in ("60", "3600", "9" * 400):
         driver = scripted_driver(early, reply(429, retry_after=asked))
         error = driver.error(RequestTimeoutError, described(name, deadline=45))
@@ -235,18 +231,7 @@ def test_a_booking_is_looked_at_when_it_is_due_to_change(due, by):
     assert is_read_at(driver, 1000 + due)
 
 
-def test_a_moment_that_has_passed_or_cannot_be_read_changes_no_pause():
-    for year, limit in (("2020", "at noon"), ("9999", None), ("0001", None)):
-        driver = scripted_driver()
-        pay = {"Pay": POSSIBLE_ACTION | {"timeLimit": limit}}
-        poll_in_vain(driver, expire_at=f"{year}-01-01T00:00:00Z", possible_actions=pay)
-        with in_case(year, limit):
-            driver.effects = [one for one in driver.effects if isinstance(one, Sleep)][:7]
-            assert_pauses(driver, 0.25, 0.5, 1, 2, 4, 8, 10)
-            assert driver.now <= 1060
-
-
-def test_a_moment_is_due_by_the_services_clock():
+def test_a_moment_is_due_by_the_services_clock_and_one_that_cannot_be_read_changes_no_pause():
     driver = scripted_driver()
     there = datetime.fromtimestamp(int(driver.calendar()) + 500, timezone.utc)
     driver.answer = lambda _: reply(404, date=format_datetime(there, usegmt=True))
@@ -256,6 +241,14 @@ def test_a_moment_is_due_by_the_services_clock():
     assert 499 <= skew <= 500
     poll_in_vain(driver, expire_at=moment_of(driver, skew + 20).isoformat())
     assert is_read_at(driver, 1020)
+    for year, limit in (("2020", "at noon"), ("9999", None), ("0001", None)):
+        driver = scripted_driver()
+        pay = {"Pay": POSSIBLE_ACTION | {"timeLimit": limit}}
+        poll_in_vain(driver, expire_at=f"{year}-01-01T00:00:00Z", possible_actions=pay)
+        with in_case(year, limit):
+            driver.effects = [one for one in driver.effects if isinstance(one, Sleep)][:7]
+            assert_pauses(driver, 0.25, 0.5, 1, 2, 4, 8, 10)
+            assert driver.now <= 1060
 
 
 @given(
@@ -280,7 +273,7 @@ def test_whatever_is_due_a_wait_is_gentle_and_never_past_its_deadline(
     assert len(driver.requests) <= 12 + deadline / 8 + len(dues) + 3 * len(failing)
 
 
-def test_a_clock_that_tells_whole_seconds_makes_no_look_follow_at_once():
+def test_whole_seconds_make_no_look_follow_at_once_and_a_long_pause_is_cut_short(monkeypatch):
     def answer(_):
         there = datetime.fromtimestamp(int(driver.calendar()), timezone.utc)
         return reply(200, seen, date=format_datetime(there, usegmt=True))
@@ -292,9 +285,6 @@ def test_a_clock_that_tells_whole_seconds_makes_no_look_follow_at_once():
         seen = booking("payment_due", expire_at=due.isoformat())
         driver.error(RequestTimeoutError, described("bookings.wait", deadline=60))
         assert len(driver.requests) <= 16, fraction
-
-
-def test_a_long_pause_is_cut_short_even_for_what_is_due_within_the_second(monkeypatch):
     monkeypatch.setattr("tenacity.wait.random.random", lambda: 0.0)
     driver = scripted_driver()
     poll_in_vain(driver, expire_at=moment_of(driver, 9.85).isoformat())
@@ -361,11 +351,32 @@ def test_an_effect_seen_at_once_gives_the_result(case, lost):
 
 
 @every_case
-def test_an_effect_seen_later_gives_the_result(case):
+def test_an_effect_seen_later_gives_the_result_and_one_never_seen_is_unknown_after_half_a_minute(
+    case,
+):
     driver = scripted_driver(reset(), *[good(case.before)] * 4, good(case.after))
     assert driver.raw(case.call).parse().read_back
     assert driver.paths[1:] == [case.read] * 5
     assert_pauses(driver, 0.25, 0.5, 1, 2)
+    driver = scripted_driver(reset(), then=good(case.before))
+    error = driver.error(OutcomeUnknownError, case.call)
+    assert 1029 < driver.now <= 1030.25
+    assert max(driver.waits) <= 10.25
+    assert 6 <= len(driver.requests) <= 12
+    assert (error.operation, error.subject, error.outcome) == (case.name, case.subject, "unknown")
+    assert error.last_seen.status == case.before["status"]
+    assert "may have happened" in str(error)
+    driver = scripted_driver(reset(), then=good(case.before))
+    driver.latency = 0.01
+    driver.error(OutcomeUnknownError, case.call, deadline=20.0)
+    assert 1019.7 < driver.now < 1020, "the last look is just before time is up"
+    lost = reset()
+    driver = scripted_driver(lost, reply(404))
+    error = driver.error(OutcomeUnknownError, case.call)
+    assert error.__cause__ is lost
+    assert error.request.method == "POST"
+    assert error.request.path.startswith(driver.paths[0])
+    assert error.request.digest == case.lost().request.digest
 
 
 @every_case
@@ -383,22 +394,6 @@ def test_a_pause_that_the_client_is_closed_in_leaves_the_write_in_doubt(case, nu
     monkeypatch.setattr(driver, "perform", close_in_a_pause)
     assert driver.error(OutcomeUnknownError, case.call).last_seen is not None
     assert len(driver.waits) == number
-
-
-@every_case
-def test_a_write_whose_effect_is_never_seen_is_unknown_after_half_a_minute(case):
-    driver = scripted_driver(reset(), then=good(case.before))
-    error = driver.error(OutcomeUnknownError, case.call)
-    assert 1029 < driver.now <= 1030.25
-    assert max(driver.waits) <= 10.25
-    assert 6 <= len(driver.requests) <= 12
-    assert (error.operation, error.subject, error.outcome) == (case.name, case.subject, "unknown")
-    assert error.last_seen.status == case.before["status"]
-    assert "may have happened" in str(error)
-    driver = scripted_driver(reset(), then=good(case.before))
-    driver.latency = 0.01
-    driver.error(OutcomeUnknownError, case.call, deadline=20.0)
-    assert 1019.7 < driver.now < 1020, "the last look is just before time is up"
 
 
 @every_case
@@ -480,34 +475,16 @@ def test_what_no_read_shows_is_unknown_at_once(name):
     assert len(driver.requests) == 1
 
 
-@every_case
-def test_an_unknown_outcome_names_its_cause_and_the_request_without_its_content(case):
-    lost = reset()
-    driver = scripted_driver(lost, reply(404))
-    error = driver.error(OutcomeUnknownError, case.call)
-    assert error.__cause__ is lost
-    assert error.request.method == "POST"
-    assert error.request.path.startswith(driver.paths[0])
-    assert error.request.digest == case.lost().request.digest
-
-
-def test_a_payment_is_read_with_the_clients_own_token():
+def test_a_read_of_an_effect_has_the_clients_own_token_and_goes_first_and_is_one_request():
     driver = scripted_driver(reset(), good(booking("ticketed", "Issued")))
     driver.raw(described("tickets.mark_paid", booking_id="b-1"))
     sent = [request.headers["Authorization"] for request in driver.requests]
     assert sent == ["Bearer organisation-token", "Bearer test-token"]
     assert b"b-1" not in (driver.requests[0].content or b"")
-
-
-def test_without_retries_each_look_is_one_request():
-    """A confirmed booking without a ticket is not yet a result."""
     driver = scripted_driver(reset(), reply(503), good(booking("ticketed")), good(ISSUED))
     assert driver.raw("bookings.confirm", max_retries=0).parse().ticket_id == "t-1"
     assert len(driver.requests) == 4
     assert_pauses(driver, 0.25, 0.5)
-
-
-def test_a_read_of_the_effect_goes_before_requests_that_wait_for_the_limiter():
     goes_first = []
 
     class Limiter:
@@ -581,7 +558,7 @@ def test_a_reading_that_fails_for_good_keeps_what_was_seen(case):
     assert notes.states == {}
 
 
-def test_a_reading_is_repeated_as_any_read_is_until_the_deadline_of_the_client():
+def test_a_reading_is_repeated_until_the_deadline_and_one_that_is_interrupted_leaves_it_unknown():
     error, notes = CONFIRM.lost(), Notes()
     error.entry_id = None
     driver = scripted_driver(reset(), reply(503), good(CONFIRM.after))
@@ -591,6 +568,14 @@ def test_a_reading_is_repeated_as_any_read_is_until_the_deadline_of_the_client()
     driver = scripted_driver(then=reset())
     still_unknown(driver, CONFIRM.lost(), max_retries=10**6, deadline=3.0)
     assert driver.now <= 1003
+    told = []
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    settings = {"token": Secret(interrupted), "hooks": Hooks({OutcomeEvent: [told.append]})}
+    caught(KeyboardInterrupt, recover_again, scripted_driver(), CONFIRM.lost(), **settings)
+    assert [event.outcome for event in told] == ["unknown"]
 
 
 def test_what_no_read_shows_is_no_write_or_lacks_the_id_cannot_be_recovered():
@@ -619,14 +604,3 @@ def test_either_client_recovers_an_error_and_an_entry(both):
     for known in (info, pickle.loads(pickle.dumps(error))):
         assert both.recover(known).read_back
     assert both.recover(entry("bookings.confirm", booking_id=made.booking_id)).read_back
-
-
-def test_recovering_that_is_interrupted_leaves_the_write_unknown():
-    told = []
-
-    def interrupted():
-        raise KeyboardInterrupt
-
-    settings = {"token": Secret(interrupted), "hooks": Hooks({OutcomeEvent: [told.append]})}
-    caught(KeyboardInterrupt, recover_again, scripted_driver(), CONFIRM.lost(), **settings)
-    assert [event.outcome for event in told] == ["unknown"]

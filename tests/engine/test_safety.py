@@ -28,13 +28,33 @@ WRITES = {
 """Of each write: what it does, and the reads that show it, the best first."""
 
 
-def test_every_operation_has_a_row_and_the_writes_are_those_of_the_contract():
+def test_every_operation_and_tool_has_its_row_in_a_table_that_cannot_be_changed():
     assert not UNCOVERED
     assert SAFETY.keys() == {*OPERATIONS}
     assert {name for name, row in SAFETY.items() if not row.is_read} == WRITES.keys()
     assert {row.kind for row in SAFETY.values()} == {"read", "write"}
     shown = {name for name, row in SAFETY.items() if row.confirmed_by}
     assert shown == SHOWN_BY_A_BOOKING.keys() | SHOWN_BY_A_TICKET.keys()
+    assert isinstance(SAFETY, Mapping)
+    with pytest.raises(TypeError):
+        SAFETY["bookings.create"] = Safety("bookings.create", "read", None, frozenset())
+    with pytest.raises(FrozenInstanceError):
+        SAFETY["bookings.create"].kind = "read"
+    for row in SAFETY.values():
+        assert isinstance(row.retry_on, frozenset)
+        assert isinstance(row.confirmed_by, tuple)
+        for proof in row.confirmed_by:
+            assert isinstance(proof.stages, frozenset)
+            with pytest.raises(FrozenInstanceError):
+                proof.tickets = None
+    known = ("search_availability", "view_ticket", *(name[4:] for name in WRITES if "mcp." in name))
+    unknown = ("paint_ship", "ports", "list_tools", "View_Ticket", "call_tool")
+    for tool in {*known, *unknown}:
+        row = SAFETY["mcp.call_tool" if tool in unknown else f"mcp.{tool}"]
+        assert safety_of_tool(tool) is row, tool
+        operation = described("mcp.call_tool", name=tool, arguments={})
+        assert operation.safety is row, tool
+        assert (operation.write is None) == row.is_read, tool
 
 
 @each("name", OPERATIONS)
@@ -54,32 +74,6 @@ def test_a_read_may_always_be_sent_again_and_a_write_only_where_nothing_was_done
         assert proof.stages or proof.tickets or proof.payment
         named = described(name, booking_id="b-1") if "booking" in proof.read else operation
         assert proof.subject in named.write.subject
-
-
-def test_the_table_cannot_be_changed():
-    assert isinstance(SAFETY, Mapping)
-    with pytest.raises(TypeError):
-        SAFETY["bookings.create"] = Safety("bookings.create", "read", None, frozenset())
-    with pytest.raises(FrozenInstanceError):
-        SAFETY["bookings.create"].kind = "read"
-    for row in SAFETY.values():
-        assert isinstance(row.retry_on, frozenset)
-        assert isinstance(row.confirmed_by, tuple)
-        for proof in row.confirmed_by:
-            assert isinstance(proof.stages, frozenset)
-            with pytest.raises(FrozenInstanceError):
-                proof.tickets = None
-
-
-def test_a_tool_has_its_row_and_an_unknown_one_is_a_write():
-    known = ("search_availability", "view_ticket", *(name[4:] for name in WRITES if "mcp." in name))
-    unknown = ("paint_ship", "ports", "list_tools", "View_Ticket", "call_tool")
-    for tool in {*known, *unknown}:
-        row = SAFETY["mcp.call_tool" if tool in unknown else f"mcp.{tool}"]
-        assert safety_of_tool(tool) is row, tool
-        operation = described("mcp.call_tool", name=tool, arguments={})
-        assert operation.safety is row, tool
-        assert (operation.write is None) == row.is_read, tool
 
 
 # How the effect of a write is recognised

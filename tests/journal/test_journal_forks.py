@@ -61,7 +61,9 @@ def is_waiting(call):
     return not call.is_over
 
 
-def test_a_fork_waits_for_the_uses_to_end_which_may_be_several_at_once():
+def test_a_fork_waits_for_uses_to_end_and_neither_for_those_of_a_parent_nor_for_one_that_failed(
+    monkeypatch,
+):
     lock = ForkLock()
     with lock.use(writes=True):
         with lock.use(writes=True):
@@ -69,9 +71,14 @@ def test_a_fork_waits_for_the_uses_to_end_which_may_be_several_at_once():
             assert is_waiting(fork)
         assert is_waiting(fork)
     fork.value()
-
-
-def test_a_fork_does_not_wait_for_a_use_that_failed(monkeypatch):
+    lock = ForkLock()
+    lost = lock.use(writes=True)
+    lost.__enter__()
+    lock.reset()
+    lock.acquire()
+    lock.release()
+    with lock.use(writes=True):
+        pass
     lock = ForkLock()
     with pytest.raises(LookupError) as kept, lock.use(writes=True):  # its traceback keeps the use
         raise LookupError
@@ -99,14 +106,3 @@ def test_no_use_starts_before_every_fork_has_ended_and_the_next_waits_for_it():
     leave.set()
     fork.value()
     using.value()
-
-
-def test_a_child_forgets_the_uses_of_its_parent():
-    lock = ForkLock()
-    lost = lock.use(writes=True)
-    lost.__enter__()
-    lock.reset()
-    lock.acquire()
-    lock.release()
-    with lock.use(writes=True):
-        pass

@@ -120,14 +120,11 @@ def test_only_a_whole_image_becomes_one(text):
     card(qr_code=text)
 
 
-def test_a_text_can_still_be_read():
+def test_a_text_can_still_be_read_and_none_reverses_or_hides_another():
     port = Port(code="A", name='L\'Île <Rousse> & "Calvi"', country="FR")
     assert 'L\'Île <Rousse> & "Calvi"' in parse_html(port._repr_html_()).texts
     half_a_character = Port.model_construct(code="A", name="\ud800", country="X")
     assert {"A", "?", "X"} <= {*parse_html(half_a_character._repr_html_()).texts}
-
-
-def test_no_text_reverses_or_hides_another():
     hidden = "".join(one for one in map(chr, range(sys.maxunicode)) if category(one) == "Cf")
     joiners = "\u200c\u200d"
     assert {*"\u202e\u2066\u200e\u061c\xad\ufeff"} < {*hidden}
@@ -170,16 +167,13 @@ def test_no_card_says_more_than_the_repr():
     assert not [one for one in shown if PERSONAL in one]
 
 
-def test_a_booking_tells_its_stage_and_what_to_do_next():
+def test_a_booking_tells_what_to_do_next_and_a_cancellation_its_amounts():
     booking = Booking.model_validate(samples.BOOKING)
     texts = parse_html(booking._repr_html_()).texts
     assert str(booking.stage) in texts
     names = [action.name for action in booking.next_actions()]
     assert names
     assert [text for text in texts if text in names] == names
-
-
-def test_a_cancellation_tells_its_amounts_and_those_of_its_preview():
     fee = CancellationFee.model_validate({**samples.CANCELLATION_FEE, "penalty_amount": "48.1"})
     done = BookingCancellation(
         booking_id="b-1", status="cancelled", refund_amount=Decimal(100), previewed=fee
@@ -204,7 +198,7 @@ def test_a_sailing_tells_its_tariffs_and_places_and_in_a_list_its_cheapest_ticke
     assert "10.00 EUR" not in texts
 
 
-def test_a_table_cuts_a_long_list_and_says_what_is_lost():
+def test_a_long_list_is_cut_in_its_table_and_its_repr_and_what_is_lost_is_said():
     ports = [Port(code=f"P{n}", name=f"Port {n}", country="X") for n in range(40)]
     texts = parse_html(Records(ports)._repr_html_()).texts
     assert {"Port 29", "10 more of 40."} <= {*texts}
@@ -216,6 +210,12 @@ def test_a_table_cuts_a_long_list_and_says_what_is_lost():
     assert PERSONAL not in html
     assert "No records." in parse_html(Records()._repr_html_()).texts
     assert Records(["x"])._repr_html_() is None
+    assert repr(Records(range(5))) == "Records([0, 1, 2, 3, 4])"
+    assert repr(Records(range(6))) == "Records([0, ... 4 more ..., 5])"
+    assert repr(Records([timedelta(0)])) == "Records([datetime.timedelta(0)])"
+    names = {*dir(Availability.model_validate(samples.AVAILABILITY))}
+    assert {*Availability.model_fields, "select", "travel_time", "model_dump"} <= names
+    assert not {"construct", "copy", "dict", "json", "parse_raw", "update_forward_refs"} & names
 
 
 # Reprs
@@ -232,12 +232,6 @@ def test_a_sailing_is_shown_in_two_lines(ferry):
     assert "0 tariffs, " in repr(sailing.model_copy(update={"tariffs": ()}))
 
 
-def test_a_long_list_shows_its_first_and_its_last_record():
-    assert repr(Records(range(5))) == "Records([0, 1, 2, 3, 4])"
-    assert repr(Records(range(6))) == "Records([0, ... 4 more ..., 5])"
-    assert repr(Records([timedelta(0)])) == "Records([datetime.timedelta(0)])"
-
-
 @each("kind", [sdk.Ferry, AsyncFerry])
 def test_a_group_shows_its_address_and_no_internals(kind):
     url = "http://127.0.0.1:1"
@@ -246,9 +240,3 @@ def test_a_group_shows_its_address_and_no_internals(kind):
     for group in (*groups, client.places, client.routes, client.trips, client.vehicles):
         assert repr(group) == f"{type(group).__name__}(base_url={url!r})"
         assert "transport" not in dir(group)
-
-
-def test_the_names_of_a_record_are_without_the_deprecated_methods_of_pydantic():
-    names = {*dir(Availability.model_validate(samples.AVAILABILITY))}
-    assert {*Availability.model_fields, "select", "travel_time", "model_dump"} <= names
-    assert not {"construct", "copy", "dict", "json", "parse_raw", "update_forward_refs"} & names

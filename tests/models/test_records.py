@@ -52,17 +52,7 @@ def test_one_bad_record_is_kept_apart(caplog):
         assert CANARY not in f"{record.getMessage()} {lost.problem} {lost!r} {found!r}"
 
 
-def test_an_offer_below_zero_is_no_offer():
-    tariffs = [{**samples.TARIFF, **change} for change in ({}, {"amount": -5})]
-    credit = {**GOOD, "tariffs": [{**samples.TARIFF, "amount": 0, "balance_amount": -5}]}
-    found = RecordList(Availability).read([{**GOOD, "tariffs": tariffs}, credit])
-    (lost,) = found.unreadable
-    assert (lost.index, lost.field) == (0, "tariffs[1].amount")
-    assert lost.problem == "expected a number from 0"
-    assert [one.tariffs[0].balance_amount for one in found] == [-5]
-
-
-def test_where_none_can_be_read_it_is_an_error_that_names_the_field():
+def test_where_none_can_be_read_it_is_an_error_and_an_offer_below_zero_is_no_offer():
     error = caught(UnexpectedResponseError, RecordList(Availability).read, [BAD, {}])
     assert error.field == "[0].tariffs[0].amount"
     assert "[0].tariffs[0].amount" in str(error)
@@ -70,6 +60,13 @@ def test_where_none_can_be_read_it_is_an_error_that_names_the_field():
     single = caught(UnexpectedResponseError, Record(Availability).read, BAD)
     assert (single.field, single.outcome) == ("tariffs[0].amount", "unknown")
     assert CANARY not in f"{error} {single}"
+    tariffs = [{**samples.TARIFF, **change} for change in ({}, {"amount": -5})]
+    credit = {**GOOD, "tariffs": [{**samples.TARIFF, "amount": 0, "balance_amount": -5}]}
+    found = RecordList(Availability).read([{**GOOD, "tariffs": tariffs}, credit])
+    (lost,) = found.unreadable
+    assert (lost.index, lost.field) == (0, "tariffs[1].amount")
+    assert lost.problem == "expected a number from 0"
+    assert [one.tariffs[0].balance_amount for one in found] == [-5]
 
 
 def test_a_list_is_found_where_it_is_and_may_be_empty():
@@ -181,7 +178,7 @@ def test_their_number_is_known_without_making_them():
     assert how_many_there_are() == before + 3
 
 
-def test_they_are_made_once_and_stay_the_same():
+def test_they_are_made_once_and_what_fails_at_first_at_the_next_look():
     made = []
     answer = ports(made)
     first = [*answer]
@@ -190,6 +187,17 @@ def test_they_are_made_once_and_stay_the_same():
     assert answer[-1] is first[2]
     assert answer[1:] == tuple(first[1:])
     assert len(made) == 1
+    tries = iter([KeyboardInterrupt, MemoryError])
+
+    def make():
+        for error in tries:
+            raise error
+        return MADE
+
+    answer = Records[Port].from_factory(make, 3)
+    caught(KeyboardInterrupt, list, answer)
+    caught(MemoryError, hash, answer)
+    assert [*answer] == [*MADE]
 
 
 @each(
@@ -231,17 +239,13 @@ def test_they_survive_pickle_before_anybody_looked(number):
 
 
 @pytest.mark.usefixtures("frequent_thread_switches")
-def test_many_threads_that_look_at_once_get_the_same():
+def test_many_threads_get_the_same_and_what_is_made_may_look_at_other_records():
     for _ in range(40):
         made = []
         for answer in (ports(made), search_result()):
             looks = at_once(*[lambda answer=answer: [*map(id, answer)]] * 8)
             assert {tuple(look.value()) for look in looks} == {tuple(map(id, answer))}
         assert len(made) == 1
-
-
-@pytest.mark.usefixtures("frequent_thread_switches")
-def test_what_is_made_may_look_at_other_records():
     one, other = ports(), ports()
 
     def made_of_both(first, then):
@@ -249,20 +253,6 @@ def test_what_is_made_may_look_at_other_records():
 
     for made in at_once(partial(made_of_both, one, other), partial(made_of_both, other, one)):
         assert made.value() == [*MADE, *MADE]
-
-
-def test_what_fails_at_first_is_made_at_the_next_look():
-    tries = iter([KeyboardInterrupt, MemoryError])
-
-    def make():
-        for error in tries:
-            raise error
-        return MADE
-
-    answer = Records[Port].from_factory(make, 3)
-    caught(KeyboardInterrupt, list, answer)
-    caught(MemoryError, hash, answer)
-    assert [*answer] == [*MADE]
 
 
 @each("sailings", [[SAILINGS[0]], SAILINGS])

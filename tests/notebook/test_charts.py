@@ -39,7 +39,7 @@ def has_png(figure: Figure) -> bool:
     return figure._repr_png_().startswith(PNG)
 
 
-def test_the_cheapest_ticket_of_each_day_is_a_line():
+def test_each_route_has_a_line_of_its_cheapest_tickets_with_labels_that_are_no_formulas():
     option = sailing(13, 5, tariff={"type": "Option"})  # no ticket, left out
     fares = [sailing(14, 50), sailing(13, 49.9), option, sailing(14, 40), sailing(15, 60)]
     figure = notebook.fares_by_day(fares)
@@ -53,9 +53,6 @@ def test_the_cheapest_ticket_of_each_day_is_a_line():
     assert axes.get_xlabel() == "Day of departure"
     assert tuple(figure.get_size_inches()) == (9, 4.8)
     assert has_png(figure)
-
-
-def test_the_label_of_the_first_and_the_last_day_is_in_the_figure():
     for cheapest in (1, 9):
         fares = [sailing(day, 40 if day == cheapest else 60) for day in range(1, 10)]
         figure = notebook.fares_by_day(fares)
@@ -63,12 +60,14 @@ def test_the_label_of_the_first_and_the_last_day_is_in_the_figure():
         (label,) = figure.axes[0].texts
         box, frame = label.get_window_extent(), figure.axes[0].get_window_extent()
         assert frame.x0 <= box.x0 < box.x1 <= frame.x1, cheapest
-
-
-def test_each_route_has_a_line():
     figure = notebook.fares_by_day([sailing(13, 5), sailing(14, 6, depart_name="Toulon")])
     labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     assert labels == [f"cheapest of the day, {one} → Tunis" for one in ("Marseille", "Toulon")]
+    bad = "$\\frac{$"
+    one = sailing(13, 5, depart_name=bad)
+    for fares in ([one], [one, sailing(13, 5)]):
+        assert has_png(notebook.fares_by_day(fares))
+    assert has_png(notebook.network_map([port("A", 1, 2, city=bad)]))
 
 
 def test_fares_that_no_chart_shows_are_named():
@@ -84,14 +83,6 @@ def test_fares_that_no_chart_shows_are_named():
 
 def port(code: str, longitude: float | None, latitude: float | None, **more) -> McpPort:
     return McpPort(code=code, longitude=longitude, latitude=latitude, **more)
-
-
-def test_texts_are_not_parsed_as_formulas():
-    bad = "$\\frac{$"
-    one = sailing(13, 5, depart_name=bad)
-    for fares in ([one], [one, sailing(13, 5)]):
-        assert has_png(notebook.fares_by_day(fares))
-    assert has_png(notebook.network_map([port("A", 1, 2, city=bad)]))
 
 
 def test_ports_are_at_their_positions_with_labels_that_do_not_overlap():

@@ -30,21 +30,17 @@ FOUND = {
 }
 
 
-def test_names_in_six_languages_are_found(reader):
+def test_names_are_found_in_six_languages_with_a_country_and_refused_where_they_may_be_another(
+    reader,
+):
     assert {name: reader.places.get(name).code for name in FOUND} == FOUND
     scores = {"ITGOA": 1, "Genoa": 1, "Lübeck": 0.95, "Genua": 0.95}  # code, name, city, alias
     assert {text: reader.places.find(text, limit=1)[0].score for text in scores} == scores
-
-
-def test_a_name_may_be_followed_by_its_country(reader):
     for name in ("Genoa, Italy", "Genova, IT", "gênes,italy"):
         assert reader.places.get(name).code == "ITGOA"
     for name in ("Genoa, Greece", ", Italy"):
         caught(UnknownPlaceError, reader.places.get, name)
     caught(AmbiguousPlaceError, reader.places.get, "Tangier, Morocco")
-
-
-def test_a_name_that_may_be_another_is_refused_with_what_it_may_have_meant(reader):
     for name, codes in (("Tanger", {"MAPTM", "MATNG"}), ("Porto", {"FRPVO", "ITPTO"})):
         refused = caught(AmbiguousPlaceError, reader.places.get, name)
         assert {port.code for port in refused.candidates} == codes
@@ -65,16 +61,13 @@ def test_a_name_that_may_be_another_is_refused_with_what_it_may_have_meant(reade
         assert caught(InvalidInputError, reader.places.get, no_text).field == "text"
 
 
-def test_find_gives_the_best_first_and_no_more_than_asked(reader):
+def test_find_gives_the_best_first_and_a_whole_name_outranks_its_parts(reader):
     (match,) = reader.places.find("Tanger", limit=1)
     assert match.reason == "part of a name"
     scores = [one.score for one in reader.places.find("Marsilia", limit=9)]
     assert scores == sorted(scores, reverse=True)
     assert all(0 < score <= 1 for score in scores)
     assert reader.places.find("Marsilia")[0].port.name == "Marseille"
-
-
-def test_the_beginning_of_a_word_outranks_its_inside_and_a_whole_name_outranks_both(reader):
     found = reader.places.find("Gen", limit=9)
     names = [match.port.name for match in found]
     assert names[0] == "Genoa"
@@ -88,6 +81,13 @@ def test_the_beginning_of_a_word_outranks_its_inside_and_a_whole_name_outranks_b
     ranked = [match.port.name for match in index.find("malta", 9)]
     assert ranked == ["Malta", "Port Malta", "Great Maltaville", "Maltaville", "Imalta"]
     assert index.find("great ma", 1)[0].port.name == "Great Maltaville"
+    assert reader.places.get("Genoa").country_code == "IT"
+    assert reader.places.find("Tunis")[0].port.country_code == "TN"
+    assert reader.with_options(language="fr").places.get("Genoa").name == "Gênes"
+    codes = country_codes(reader.mcp.countries())
+    assert codes(Port(code="PMO1", name="Palermo", country="Italy")) == "IT"
+    assert codes(Port(code="PMO1", name="Palermo", country="Italie")) == "IT"
+    assert codes(Port(code="XXABC", name="Nowhere", country="Nowhere")) is None
 
 
 def test_names_that_cannot_be_read_are_read_the_next_time(new_ferry, ferry_sandbox):
@@ -115,16 +115,6 @@ def test_any_text_is_found_or_refused(text, names):
     except (UnknownPlaceError, AmbiguousPlaceError):
         return
     assert port in index.ports.values()
-
-
-def test_a_port_has_the_code_of_its_country_and_a_name_in_the_language_of_the_client(reader):
-    assert reader.places.get("Genoa").country_code == "IT"
-    assert reader.places.find("Tunis")[0].port.country_code == "TN"
-    assert reader.with_options(language="fr").places.get("Genoa").name == "Gênes"
-    codes = country_codes(reader.mcp.countries())
-    assert codes(Port(code="PMO1", name="Palermo", country="Italy")) == "IT"
-    assert codes(Port(code="PMO1", name="Palermo", country="Italie")) == "IT"
-    assert codes(Port(code="XXABC", name="Nowhere", country="Nowhere")) is None
 
 
 def test_a_name_that_is_just_similar_enough_is_found():

@@ -259,16 +259,13 @@ def test_a_folder_that_cannot_be_written_does_not_stop_a_search(
             Ferry("token", base_url="https://ferry.example", route_cache=wrong)
 
 
-def test_a_route_text_is_split_where_both_sides_are_ports():
+def test_a_route_text_is_split_at_ports_and_the_timetable_tells_what_texts_do_not():
     codes = {"depart_code": "BBBBB", "arrive_code": "CCCCC"}
     assert ends_of(PORTS, "Bo - Bay → Ana") is None, "two ports have this name"
     assert ends_of(PORTS, "Bo - Bay → Ana", **codes) == ("BBBBB", "CCCCC")
     en_dash = "ANA > Bo \u2013 Bay"
     for text in ("Ana → Bo - Bay", "Ana - Bo - Bay", en_dash, "Ana->Bo Bay", "AAAAA-BBBBB"):
         assert ends_of(PORTS[:2], text) == ("AAAAA", "BBBBB"), text
-
-
-def test_the_timetable_tells_what_the_texts_do_not():
     sources = RouteSources(ports=PORTS)
     sources.add("journeys", [journey_of("Ana express")])
     sources.add("companies", [Company(id="1", code="ONE")])

@@ -49,7 +49,7 @@ def assert_left_out(found):
     assert "Nothing sails" not in found._repr_html_()
 
 
-def test_two_names_and_a_date_become_a_booking(ferry):
+def test_two_names_and_a_date_become_a_booking_and_what_has_been_found_is_asked_first(ferry):
     trips = ferry.with_options(read_only=True).trips.search(**TUNIS, on=GNV_SAILS)
     booking = booked(ferry, trips[0].select())
     assert booking.total_price == trips[0].price
@@ -63,6 +63,9 @@ def test_two_names_and_a_date_become_a_booking(ferry):
         booking = booked(ferry, trips[0].select(fare))
         assert booking.total_price == fare.amount, kind
         assert ferry.bookings.confirm(booking.booking_id, expect_total=fare.amount)
+    ferry.trips.search(**TUNIS, on=date(2050, 6, 2))
+    found = ferry.trips.search(**TUNIS, on=GNV_SAILS, max_calls=1)
+    assert companies(found.report.asked) == {"CTN"}, "CTN has sailed on the day before"
 
 
 def test_trips_are_filtered_by_the_type_of_their_fares(reader):
@@ -92,7 +95,7 @@ def test_trips_are_filtered_by_the_type_of_their_fares(reader):
     assert (len(kept), kept.left_out) == (len(trips) - 1, 1)
 
 
-def test_every_company_that_sails_is_asked_once_and_trips_are_sorted(reader):
+def test_every_company_is_asked_once_and_trips_are_sorted_and_have_a_table_and_a_frame(reader):
     trips = reader.trips.search(**STRAIT)
     report = trips.report
     (route,) = reader.routes.find("Algeciras", "Tangier Med")
@@ -107,6 +110,23 @@ def test_every_company_that_sails_is_asked_once_and_trips_are_sorted(reader):
     assert trips.best(by="duration").travel_time == min(trip.travel_time for trip in trips)
     with pytest.raises(errors.InvalidInputError, match="by"):
         trips.best(by="mood")
+    trips = reader.trips.search(**TUNIS, on=GNV_SAILS)
+    html = trips._repr_html_()
+    assert "GNV" in html
+    assert str(trips[0].price) in html
+    frame = trips.to_frame()
+    assert frame["price"].tolist() == [trip.price for trip in trips]
+    assert frame["depart_local"][0] == trips[0].depart_at.replace(tzinfo=None)
+    assert frame["back_local"].isna().all()
+    assert trips.filter(reservation_type="OPTION").to_frame().columns.equals(frame.columns)
+    assert trips.to_frame(money="float")["price"].dtype == "float64"
+    fares = [fare for trip in trips for fare in trip.fares]
+    by_tariff = trips.to_frame(by="tariff")
+    assert len(by_tariff) == len(fares) > len(trips)
+    assert by_tariff["tariff_amount"].tolist() == [fare.amount for fare in fares]
+    types = [kind.upper() for kind in by_tariff["tariff_type"]]
+    assert types == [fare.reservation_type for fare in fares]
+    assert trips.to_frame(by="tariff", money="float")["tariff_amount"].dtype == "float64"
 
 
 def test_a_return_trip_has_fares_for_one_booking_and_places_to_choose(reader):
@@ -156,7 +176,9 @@ def test_a_flexible_return_trip_is_found_where_the_ways_sail_on_other_weekdays(r
         assert abs(trip.back.depart_at.date() - back) <= timedelta(3)
 
 
-def test_neighbouring_days_are_asked_only_where_the_day_has_nothing(reader):
+def test_neighbouring_days_are_asked_only_where_the_day_has_nothing_and_no_route_reads_different(
+    reader,
+):
     found = reader.trips.search(**TUNIS, on=GNV_SAILS, flexible=2)
     assert {one.day for one in found.report.asked} == {GNV_SAILS}
     found = reader.trips.search(**TUNIS, on=NONE_SAILS, flexible=1)
@@ -168,9 +190,6 @@ def test_neighbouring_days_are_asked_only_where_the_day_has_nothing(reader):
     report = reader.trips.search(**TUNIS, on=NONE_SAILS, flexible=3, max_calls=5).report
     assert (report.calls, len(report.not_asked), report.is_complete) == (5, 9, False)
     assert max(abs((one.day - NONE_SAILS).days) for one in report.asked) == 1, "the nearest first"
-
-
-def test_a_route_that_does_not_exist_reads_different_from_a_day_without_sailings(reader):
     for destination, has_route in (("Tunis", True), ("Stockholm", False)):
         ends, day = ("Genoa", destination), date(2051, 1, 10)
         trips = reader.trips.search(*ends, on=day, passengers=ADULT)
@@ -184,7 +203,7 @@ def test_a_route_that_does_not_exist_reads_different_from_a_day_without_sailings
                 assert ("no company sails" not in text.lower()) == has_route, text
 
 
-def test_companies_that_are_named_are_asked_alone(reader):
+def test_companies_that_are_named_are_asked_alone_and_names_of_places_are_never_guessed(reader):
     for name in ("GNV", "gnv", reader.mcp.companies()[0].id or ""):
         found = reader.trips.search(**TUNIS, on=GNV_SAILS, companies=[name])
         assert companies(found.report.asked) == {"GNV"}
@@ -193,12 +212,16 @@ def test_companies_that_are_named_are_asked_alone(reader):
     found = reader.trips.search("Genoa", "Tunis", on=moment, **iterators)
     assert companies(found.report.asked) == {"GNV", "CTN"}
     assert found
-
-
-def test_what_a_search_has_found_is_asked_first(ferry):
-    ferry.trips.search(**TUNIS, on=date(2050, 6, 2))
-    found = ferry.trips.search(**TUNIS, on=GNV_SAILS, max_calls=1)
-    assert companies(found.report.asked) == {"CTN"}, "CTN has sailed on the day before"
+    unknown = Port(code="XXXXX", name="Genoa", country="Italy")  # the service does not have it
+    for error, field, *ends in (
+        (errors.AmbiguousPlaceError, "destination", "Algeciras", "Tanger"),
+        (errors.UnknownPlaceError, "origin", "Genxa", "Tunis"),
+        (errors.UnknownPlaceError, "destination", "Genoa", unknown),
+    ):
+        refused = caught(error, reader.trips.search, *ends, on=GNV_SAILS, passengers=ADULT)
+        assert refused.field == field, ends
+    port = reader.with_options(language="fr").places.get("Gênes")
+    assert reader.trips.search(port, "Tunis", on=GNV_SAILS, passengers=ADULT)
 
 
 WRONG = {
@@ -230,19 +253,6 @@ def test_a_wrong_argument_is_refused_by_its_name(reader, field, values):
             wrong = {**TUNIS, **days, re.split(r"[.\[]", field)[0]: value}
             refused = caught(errors.InvalidInputError, getattr(reader.trips, name), **wrong)
             assert refused.field == field, (name, value)
-
-
-def test_names_of_places_are_never_guessed(reader):
-    unknown = Port(code="XXXXX", name="Genoa", country="Italy")  # the service does not have it
-    for error, field, *ends in (
-        (errors.AmbiguousPlaceError, "destination", "Algeciras", "Tanger"),
-        (errors.UnknownPlaceError, "origin", "Genxa", "Tunis"),
-        (errors.UnknownPlaceError, "destination", "Genoa", unknown),
-    ):
-        refused = caught(error, reader.trips.search, *ends, on=GNV_SAILS, passengers=ADULT)
-        assert refused.field == field, ends
-    port = reader.with_options(language="fr").places.get("Gênes")
-    assert reader.trips.search(port, "Tunis", on=GNV_SAILS, passengers=ADULT)
 
 
 def test_a_company_that_fails_is_named_and_takes_no_other_with_it(ferry, ferry_sandbox):
@@ -328,7 +338,7 @@ def test_without_mcp_the_companies_have_to_be_named(new_ferry, ferry_sandbox):
     assert (found[0].outward_company, found[0].back_company) == ("GNV", None)
 
 
-def test_a_refused_search_names_the_argument_that_is_wrong(reader):
+def test_a_refused_search_names_the_argument_that_is_wrong_and_one_of_trips_its_own(reader):
     arguments = search_arguments(company="GNV", depart="ITGOA", arrive="TNLGN")
     with pytest.raises(errors.NoSailingsError):
         reader.availability.search(**(arguments | {"out_at": NONE_SAILS}))
@@ -344,9 +354,6 @@ def test_a_refused_search_names_the_argument_that_is_wrong(reader):
     with pytest.raises(errors.APIError) as unknown:
         reader.catalogue.departures("GNV", journey_ids=["no-journey"])
     assert unknown.value.field in {"provider_id", "journey_ids[0]"}
-
-
-def test_a_refused_search_of_trips_names_its_own_argument(reader):
     search, calendar = reader.trips.search, reader.trips.calendar
     report = search(**TUNIS, on=GNV_SAILS, companies=["gnv", "NOBODY"]).report
     assert [one.error.field for one in report.failed] == ["companies[1]"]
@@ -369,26 +376,6 @@ def test_a_refused_place_is_named_as_the_caller_wrote_it(clients, ferry_sandbox)
         assert caught(errors.AvailabilityError, refused).field == argument
 
 
-def test_a_search_has_a_table_and_a_frame(reader):
-    trips = reader.trips.search(**TUNIS, on=GNV_SAILS)
-    html = trips._repr_html_()
-    assert "GNV" in html
-    assert str(trips[0].price) in html
-    frame = trips.to_frame()
-    assert frame["price"].tolist() == [trip.price for trip in trips]
-    assert frame["depart_local"][0] == trips[0].depart_at.replace(tzinfo=None)
-    assert frame["back_local"].isna().all()
-    assert trips.filter(reservation_type="OPTION").to_frame().columns.equals(frame.columns)
-    assert trips.to_frame(money="float")["price"].dtype == "float64"
-    fares = [fare for trip in trips for fare in trip.fares]
-    by_tariff = trips.to_frame(by="tariff")
-    assert len(by_tariff) == len(fares) > len(trips)
-    assert by_tariff["tariff_amount"].tolist() == [fare.amount for fare in fares]
-    types = [kind.upper() for kind in by_tariff["tariff_type"]]
-    assert types == [fare.reservation_type for fare in fares]
-    assert trips.to_frame(by="tariff", money="float")["tariff_amount"].dtype == "float64"
-
-
 @pytest.mark.usefixtures("with_routes")
 def test_hooks_see_every_search_with_the_correlation_id_of_the_caller(clients, ferry_sandbox):
     seen = []
@@ -409,7 +396,9 @@ def test_hooks_see_every_search_with_the_correlation_id_of_the_caller(clients, f
 # Who looks for a ticket finds tickets only; what is left out is counted
 
 
-def test_trips_without_such_a_fare_are_left_out_and_counted(reader):
+def test_trips_without_such_a_fare_are_left_out_and_counted_in_searches_calendars_and_connections(
+    reader,
+):
     every = reader.trips.search(**TARIFA, on=SOON, reservation_type=None)
     for back, count in ((None, len(every)), (LATER, None)):
         found = reader.trips.search(**TARIFA, on=SOON, back=back, reservation_type="PRESALE")
@@ -423,9 +412,6 @@ def test_trips_without_such_a_fare_are_left_out_and_counted(reader):
     found = reader.trips.search(**TARIFA, on="2050-05-16", flexible=2, reservation_type="PRESALE")
     assert {trip.depart_at.date() for trip in found} == {date(2050, 5, 17), date(2050, 5, 18)}
     assert found.left_out > 0
-
-
-def test_the_prices_of_a_calendar_are_those_of_tickets(reader):
     first, last = date(2050, 5, 16), date(2050, 5, 19)
     calendar = partial(reader.trips.calendar, **TARIFA, start=f"{first}", end=f"{last}")
     tickets, every = calendar(), calendar(reservation_type=None)
@@ -435,9 +421,6 @@ def test_the_prices_of_a_calendar_are_those_of_tickets(reader):
     assert presales[first].price is None
     assert presales.left_out >= tickets[first].sailings > tickets.left_out == 0
     assert_left_out(presales)
-
-
-def test_a_connection_consists_of_tickets(reader):
     search = partial(reader.trips.connections, "Barcelona", "Tunis", passengers=ADULT)
     for kind in TYPES:
         found = search(on=LATER, reservation_type=kind)

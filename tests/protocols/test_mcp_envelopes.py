@@ -143,7 +143,7 @@ def test_a_result_without_the_record_is_unexpected_and_for_a_write_unknown(
     assert (error.outcome, error.request.path) == ("unknown", "/mcp tools/call create_booking")
 
 
-def test_an_unexpected_result_is_named(clients, carrier):
+def test_an_unexpected_result_and_a_failure_without_a_code_are_told_in_words(clients, carrier):
     more = {"resultType": "input_required", "inputRequests": {}}
     views = (view, content(), "empty"), (view, more, "asks for more input")
     searches = ((search, content(text(words)), "") for words in ("null", "Nothing sails.", "7"))
@@ -151,6 +151,19 @@ def test_an_unexpected_result_is_named(clients, carrier):
         server = Scripted(carried(carrier, result=result))
         error = caught(UnexpectedResponseError, call, server.client(clients, max_retries=0))
         assert words in str(error)
+    for result, message in (
+        (content(text("Error executing tool view_ticket: no luck"), isError=True), "no luck"),
+        (content(text("No"), text("luck"), isError=True), "No luck"),
+        (content(isError=True), "the tool failed"),
+        (structured({"reason": "no luck"}, isError=True), "the tool failed"),
+    ):
+        answer = carried(carrier, result=result)
+        error = caught(APIError, view, Scripted(answer).client(clients))
+        assert (error.message, error.code) == (message, None)
+        caught(OutcomeUnknownError, book, Scripted(answer).client(clients))
+    bare = Scripted(carried(carrier, result={"error": True, "code": "TICKET_VIEW_ERROR"}))
+    error = caught(sdk.TicketViewError, view, bare.client(clients))
+    assert error.message == "TICKET_VIEW_ERROR", "without a message the code is told"
 
 
 @each(
@@ -207,22 +220,6 @@ def test_a_failure_is_found_wherever_it_hides(clients, carrier, call, told, kind
             assert (error.code, error.message) == (told["code"], told["message"])
             assert (error.status_code, error.outcome) == (200, "rejected")
             assert server.methods == ONCE
-
-
-def test_a_failure_without_a_code_is_told_in_its_words(clients, carrier):
-    for result, message in (
-        (content(text("Error executing tool view_ticket: no luck"), isError=True), "no luck"),
-        (content(text("No"), text("luck"), isError=True), "No luck"),
-        (content(isError=True), "the tool failed"),
-        (structured({"reason": "no luck"}, isError=True), "the tool failed"),
-    ):
-        answer = carried(carrier, result=result)
-        error = caught(APIError, view, Scripted(answer).client(clients))
-        assert (error.message, error.code) == (message, None)
-        caught(OutcomeUnknownError, book, Scripted(answer).client(clients))
-    bare = Scripted(carried(carrier, result={"error": True, "code": "TICKET_VIEW_ERROR"}))
-    error = caught(sdk.TicketViewError, view, bare.client(clients))
-    assert error.message == "TICKET_VIEW_ERROR", "without a message the code is told"
 
 
 @each(
@@ -410,18 +407,6 @@ def test_a_catalogue_is_read_out_of_every_envelope(clients, carrier, result, cou
     assert [port.code for port in ports] == [port["code"] for port in PORTS][:count]
 
 
-def test_a_content_that_cannot_be_read_is_unexpected(clients, carrier):
-    blobs = [{"blob": "!"}, {"blob": base64.b64encode(b"\xff").decode()}]
-    for item in ({}, *blobs, {"text": 7}, "x", None, {"text": "Hello"}):
-        client = Scripted(carried(carrier, result=contents(item))).client(clients, max_retries=0)
-        with case(item):
-            caught(UnexpectedResponseError, client.mcp.ports)
-    assert client.mcp.read_resource(URI) == "Hello"
-    for result in (failure("X", "no"), contents({"text": json.dumps(failure())})):
-        with pytest.raises(APIError):  # an error object is no catalogue
-            Scripted(carried(carrier, result=result)).client(clients).mcp.ports()
-
-
 @each("code", [-32602, -32002, 0, -32601])
 def test_an_unknown_resource_is_not_found(clients, carrier, code):
     error = {"code": code, "message": "Unknown resource", "data": {"uri": URI}}
@@ -431,7 +416,7 @@ def test_an_unknown_resource_is_not_found(clients, carrier, code):
     assert server.methods == ["initialize", "resources/read"]
 
 
-def test_pages_are_one_list(clients, carrier):
+def test_pages_are_one_list_and_a_content_that_cannot_be_read_is_unexpected(clients, carrier):
     first = carried(carrier, result={"tools": [{"name": "one"}], "nextCursor": "more"})
     server = Scripted(first, carried(carrier, result={"tools": [{"name": "two"}]}))
     assert [tool.name for tool in server.client(clients).mcp.list_tools()] == ["one", "two"]
@@ -440,3 +425,12 @@ def test_pages_are_one_list(clients, carrier):
     assert len(Scripted(first).client(clients).mcp.list_tools()) == 2  # the pages go round
     none = Scripted(carried(carrier, error={"code": -32601, "message": "Method not found"}))
     caught(NotFoundError, none.client(clients).mcp.list_resources)
+    blobs = [{"blob": "!"}, {"blob": base64.b64encode(b"\xff").decode()}]
+    for item in ({}, *blobs, {"text": 7}, "x", None, {"text": "Hello"}):
+        client = Scripted(carried(carrier, result=contents(item))).client(clients, max_retries=0)
+        with case(item):
+            caught(UnexpectedResponseError, client.mcp.ports)
+    assert client.mcp.read_resource(URI) == "Hello"
+    for result in (failure("X", "no"), contents({"text": json.dumps(failure())})):
+        with pytest.raises(APIError):  # an error object is no catalogue
+            Scripted(carried(carrier, result=result)).client(clients).mcp.ports()

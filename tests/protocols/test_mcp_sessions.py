@@ -66,7 +66,7 @@ def versions(driven):
     return [headers.get("mcp-protocol-version") for _, headers in driven.sent]
 
 
-def test_a_session_is_opened_by_the_first_call_and_named_on_all_but_initialize():
+def test_the_first_call_opens_a_session_of_any_version_and_all_but_initialize_name_it():
     driven = Driven(opening("session-7", "2025-06-18"), SEEN)
     assert driven.session.stage == "unknown"
     assert driven.call(VIEW).id == driven.call(VIEW).id == "t1"
@@ -77,9 +77,6 @@ def test_a_session_is_opened_by_the_first_call_and_named_on_all_but_initialize()
     driven.call(VIEW)
     assert sessions(driven) == [None] * 3, "a server that names no session is sent none"
     assert (versions(driven)[-1], driven.session.stage) == ("2025-11-25", "open")
-
-
-def test_every_version_with_a_handshake_is_agreed_to():
     for version in ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"):
         driven = Driven(opening(version=version), SEEN)
         driven.call(VIEW)
@@ -119,7 +116,7 @@ def test_a_view_of_a_client_shares_its_session(both, ferry_sandbox):
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 1
 
 
-def test_a_session_is_renewed_before_its_hour_is_over():
+def test_a_session_is_renewed_before_its_hour_is_over_and_not_for_ever():
     driven = Driven(two_openings(), SEEN)
     driven.call(VIEW)
     driven.now += RENEW_AFTER
@@ -130,6 +127,16 @@ def test_a_session_is_renewed_before_its_hour_is_over():
     assert (driven.methods[-3:], sessions(driven)[-3:]) == (ONCE, [None, "two", "two"])
     assert versions(driven)[-3] is None
     assert RENEW_AFTER < 60 * 60
+    driven = Driven(opening(), NOT_FOUND)
+    error = caught(NotFoundError, driven.call, BOOK)
+    assert driven.methods == [*ONCE, *ONCE]
+    assert error.outcome == "rejected"
+    driven = Driven(in_turn(opening(), slow), NOT_FOUND)
+    assert caught(RequestTimeoutError, driven.call, BOOK).outcome == "not_sent"
+    for handshake in (opening(session=None), plain(405)):  # where none was named none is lost
+        driven = Driven(handshake, plain(404))
+        caught(NotFoundError, driven.call, VIEW)
+        assert driven.methods.count("initialize") == driven.methods.count("tools/call") == 1
 
 
 @each(
@@ -169,29 +176,7 @@ def test_a_write_is_sent_again_only_where_the_server_refused_it_for_its_session(
     assert driven.call(BOOK).booking_id == "b1"  # whose session may well have been gone
 
 
-def test_the_attempts_of_a_call_in_a_new_session_hide_a_traveller():
-    named = Headers([("content-type", "application/json"), ("x-request-id", "req-OKONKWO")])
-    gone = in_turn(lambda body: replace(NOT_FOUND(body), by_name=named), BOOKED)
-    first, second = Driven(two_openings(), gone).raw(BOOK).attempts
-    assert (first.status_code, first.problem) == (404, "NotFoundError")
-    assert (second.status_code, second.problem) == (200, None)
-    assert first.request_id == "req-[hidden]"
-
-
-def test_a_session_that_is_gone_again_is_not_renewed_for_ever():
-    driven = Driven(opening(), NOT_FOUND)
-    error = caught(NotFoundError, driven.call, BOOK)
-    assert driven.methods == [*ONCE, *ONCE]
-    assert error.outcome == "rejected"
-    driven = Driven(in_turn(opening(), slow), NOT_FOUND)
-    assert caught(RequestTimeoutError, driven.call, BOOK).outcome == "not_sent"
-    for handshake in (opening(session=None), plain(405)):  # where none was named none is lost
-        driven = Driven(handshake, plain(404))
-        caught(NotFoundError, driven.call, VIEW)
-        assert driven.methods.count("initialize") == driven.methods.count("tools/call") == 1
-
-
-def test_an_answer_under_404_is_no_lost_session():
+def test_an_answer_under_404_is_no_lost_session_and_a_server_may_begin_to_want_them():
     told = failure("BOOKING_CREATE_ERROR")
     for members, kind in (
         (told, sdk.BookingCreateError),
@@ -203,6 +188,16 @@ def test_an_answer_under_404_is_no_lost_session():
             assert (driven.error(kind, BOOK).outcome, driven.methods) == ("rejected", ONCE)
     driven = Driven(opening(), replied(404, result={"structuredContent": BOOKING}))
     assert (driven.call(BOOK).booking_id, driven.methods) == ("b1", ONCE)
+    driven = Driven(in_turn(plain(405), opening("one")), in_turn(SEEN, MISSING, SEEN))
+    driven.call(VIEW)
+    driven.call(VIEW)
+    assert (driven.session.stage, sessions(driven)[-1]) == ("open", "one")
+    named = Headers([("content-type", "application/json"), ("x-request-id", "req-OKONKWO")])
+    gone = in_turn(lambda body: replace(NOT_FOUND(body), by_name=named), BOOKED)
+    first, second = Driven(two_openings(), gone).raw(BOOK).attempts
+    assert (first.status_code, first.problem) == (404, "NotFoundError")
+    assert (second.status_code, second.problem) == (200, None)
+    assert first.request_id == "req-[hidden]"
 
 
 @pytest.mark.parametrize("kind", ["session_expired", "session_required"])
@@ -213,13 +208,6 @@ def test_a_write_that_met_the_end_of_its_session_is_done_once(both, ferry_sandbo
     assert len(ferry_sandbox.counters.effects_of("bookings.create")) == 1
     assert ferry_sandbox.counters.requests["mcp.create_booking"] == 2
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 2
-
-
-def test_a_server_that_begins_to_want_sessions_gets_them():
-    driven = Driven(in_turn(plain(405), opening("one")), in_turn(SEEN, MISSING, SEEN))
-    driven.call(VIEW)
-    driven.call(VIEW)
-    assert (driven.session.stage, sessions(driven)[-1]) == ("open", "one")
 
 
 @each("call", [VIEW, BOOK])

@@ -39,9 +39,14 @@ def async_client():
     return AsyncFerry("t", base_url="https://service.example")
 
 
-def test_the_methods_are_those_of_the_safety_table():
+def test_the_methods_are_those_of_the_safety_table_and_on_the_class_each_makes_an_operation():
     assert {f"{group}.{name}" for group, name in METHODS} == set(SAFETY)
     assert not {name for _, name in METHODS} & {"list", "type", "dict", "set", "str"}
+    operation = TicketsGroup.get(None, "t1")
+    assert isinstance(operation, Operation)
+    assert operation.name == "tickets.get"
+    assert (operation.call.method, operation.call.path) == ("GET", "ticket/t1")
+    assert operation.safety is SAFETY["tickets.get"]
 
 
 @each(("group", "name"), METHODS)
@@ -71,14 +76,6 @@ def test_each_method_says_what_its_description_says(sync_client, async_client, g
     assert "Operation[" not in shown
     assert signature.return_annotation in shown
     assert described.__doc__.splitlines()[0] in shown
-
-
-def test_access_on_the_class_makes_an_operation_and_no_call():
-    operation = TicketsGroup.get(None, "t1")
-    assert isinstance(operation, Operation)
-    assert operation.name == "tickets.get"
-    assert (operation.call.method, operation.call.path) == ("GET", "ticket/t1")
-    assert operation.safety is SAFETY["tickets.get"]
 
 
 def test_groups_are_made_once_with_the_types_themselves_and_tell_a_wrong_argument(sync_client):

@@ -162,13 +162,15 @@ def test_every_date_and_time_says_itself_and_no_other_text_passes(on, at, text):
         assert date.fromisoformat(day(text, "x")).isoformat() == text
 
 
-def test_a_payment_is_a_moment_with_a_zone():
+def test_a_payment_is_a_moment_with_a_zone_and_what_is_no_money_is_refused():
     at = datetime(2026, 7, 14, 8, 30, tzinfo=timezone.utc)
     pay = partial(TicketsGroup.mark_paid, None, "t1", external_payment_ref="p")
     assert pay(paid_at=at).call.body["paid_at"] == "2026-07-14T08:30:00+00:00"
     assert pay(paid_at="2026-07-14T08:30:00Z").call.body["paid_at"] == "2026-07-14T08:30:00Z"
     for bad in (at.replace(tzinfo=None), "", 1777636800, date(2026, 7, 14)):
         assert rejected(pay, paid_at=bad) == "paid_at"
+    for bad in (True, False, None, "", "ten", "NaN", Decimal("Infinity")):
+        caught(ValidationError, MONEY, bad)
 
 
 MONEY = TypeAdapter(Money).validate_python
@@ -180,11 +182,6 @@ def test_decimals_ints_and_texts_are_exact_and_floats_are_refused(amount, number
     assert MONEY(amount) == MONEY(str(amount)) == amount
     assert MONEY(int(amount)) == int(amount)
     assert "never a float" in str(caught(ValidationError, MONEY, number))
-
-
-def test_what_is_no_money_is_refused():
-    for bad in (True, False, None, "", "ten", "NaN", Decimal("Infinity")):
-        caught(ValidationError, MONEY, bad)
 
 
 PAIR = {"name": "A", "email": "a@b"}
@@ -240,7 +237,7 @@ def test_no_value_shows_in_an_error(value):
         assert rejected(booking, passengers=party) == f"passengers[0].{name}"
 
 
-def test_none_is_left_out_everywhere():
+def test_none_is_left_out_and_false_and_zero_are_values():
     nothing = dict.fromkeys(("reservation_type", "vehicle", "contact"))
     passenger = TRAVELLER | dict.fromkeys(("age", "doc_type", "birth_date"))
     assert booking(passengers=[passenger], **nothing) == booking()
@@ -255,9 +252,6 @@ def test_none_is_left_out_everywhere():
     given = {"external_payment_ref": "p", "psp": None, "paid_at": None}
     paid = TicketsGroup.mark_paid(None, "t1", **given).call
     assert (paid.path, paid.body) == ("ticket/t1/mark-paid", {"external_payment_ref": "p"})
-
-
-def test_false_and_zero_are_values_and_the_order_is_the_place_in_the_list():
     assert search_body(out_is_open=False)["request"]["out_is_open"] is False
     infant = {**TRAVELLER, "type": "Infant", "age": 0}
     assert booking(passengers=[infant, GROWN_UP])["passengers"][0]["age"] == 0

@@ -50,16 +50,15 @@ def test_every_message_keeps_the_conventions(clients, ferry_sandbox):
     assert len({one.headers["x-client-correlation-id"] for one in wire.requests}) == 1
 
 
-def test_a_search_has_the_body_and_the_answer_of_the_rest_search(wired_client):
+def test_a_search_has_the_body_and_answer_of_rest_and_a_booking_speaks_the_words_of_mcp(
+    wired_client,
+):
     ferry, wire = wired_client
     trip = search(back=True, passengers=AGES, vehicle={"code": CAR})
     found = ferry.mcp.search_availability(**trip)
     asked = wire.tool_arguments()
     assert wire.body["params"]["name"] == "search_availability"
     assert (asked, found) == (wire.body, ferry.availability.search(**trip))
-
-
-def test_a_booking_speaks_the_words_of_mcp(wired_client):
     ferry, wire = wired_client
     selections = chosen(ferry.mcp.search_availability(**search(passengers=AGES)))
     contact = {"name": "Zoë", "email": "zoe@example.org", "prefix": "+49", "phone": "3012"}

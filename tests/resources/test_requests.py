@@ -48,23 +48,7 @@ def test_a_write_is_sent_once_on_record_and_its_outcome_may_be_unknown(
         assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 
-def test_only_a_get_is_a_read(clients):
-    for method in ("POST", "PUT", "PATCH", "DELETE", "HEAD", "paint"):
-        service = Exchanges(httpx.Response(503), DONE)
-        ferry = client_of(clients, service, max_retries=2)
-        caught(OutcomeUnknownError, ferry.request, method, "api/new")
-        assert [request.method for request in service.requests] == [method.upper()]
-        reader = ferry.with_options(read_only=True)
-        caught(sdk.ReadOnlyError, reader.request, method, "api/new")
-        assert len(service.requests) == 1
-    service = Exchanges(httpx.Response(503), DONE)
-    reader = client_of(clients, service, read_only=True, max_retries=1)
-    assert reader.request("GET", "api/new") == {"done": True}
-    assert len(service.requests) == 2
-    caught(sdk.ServerError, client_of(clients, Exchanges(httpx.Response(503))).request, "GET", "a")
-
-
-def test_what_is_sent_is_what_was_given(clients):
+def test_what_is_sent_is_what_was_given_and_only_a_get_is_a_read(clients):
     for path, params, expected in (
         ("api/port", None, "/api/port"),
         ("/api/port/", {}, "/api/port/"),
@@ -84,6 +68,19 @@ def test_what_is_sent_is_what_was_given(clients):
     empty = Exchanges(httpx.Response(204))
     assert client_of(clients, empty).request("DELETE", "api/x") is None
     assert not empty.requests[0].content
+    for method in ("POST", "PUT", "PATCH", "DELETE", "HEAD", "paint"):
+        service = Exchanges(httpx.Response(503), DONE)
+        ferry = client_of(clients, service, max_retries=2)
+        caught(OutcomeUnknownError, ferry.request, method, "api/new")
+        assert [request.method for request in service.requests] == [method.upper()]
+        reader = ferry.with_options(read_only=True)
+        caught(sdk.ReadOnlyError, reader.request, method, "api/new")
+        assert len(service.requests) == 1
+    service = Exchanges(httpx.Response(503), DONE)
+    reader = client_of(clients, service, read_only=True, max_retries=1)
+    assert reader.request("GET", "api/new") == {"done": True}
+    assert len(service.requests) == 2
+    caught(sdk.ServerError, client_of(clients, Exchanges(httpx.Response(503))).request, "GET", "a")
 
 
 def test_a_path_cannot_leave_the_origin(clients):

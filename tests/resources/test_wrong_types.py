@@ -222,7 +222,7 @@ def test_a_call_takes_no_argument_of_a_wrong_type(describe, good, wrong):
             assert error.outcome == "not_sent"
 
 
-def test_a_selection_and_a_correlation_id_take_nothing_of_a_wrong_type():
+def test_a_selection_an_id_and_each_part_of_a_time_out_are_of_their_type():
     sailing = Availability.model_validate(AVAILABILITY)
     good = {"tariff": sailing.tariffs[0], "place": sailing.places[0]}
     for value in (None, 7, True, b"bytes", [], object(), httpx.Client):
@@ -232,23 +232,17 @@ def test_a_selection_and_a_correlation_id_take_nothing_of_a_wrong_type():
     for value in (None, *NO_TEXTS, "", "a\nb", "a\r\nx-admin: 1", "\u20ac", " a"):
         error = caught(InvalidInputError, correlation(value).__enter__)
         assert error.field == "correlation_id", value
+    for part in fields(Timeout):
+        limits = Timeout(**{part.name: "soon"})
+        error = caught(ConfigurationError, Ferry, "t", base_url=URL, timeout=limits)
+        assert str(error).startswith(f"timeout.{part.name}: ")
+    for kind in (Ferry, AsyncFerry):
+        ferry = kind("t", base_url=URL, timeout=3, deadline=0.5, max_retries=0, client_version=7)
+        ferry.with_options(deadline=None, timeout=None, language=None, correlation_id=None)
+        ferry.with_options(extra_headers={}, max_retries=10**9, timeout=Timeout(read=None))
 
 
 def test_nothing_but_an_unknown_outcome_is_recovered(clients):
     ferry = client_of(clients, Exchanges(httpx.Response(200)))
     for value in (None, 7, "bookings.confirm", {}, ValueError(), ConnectionFailedError("reset")):
         assert caught(InvalidInputError, ferry.recover, value).field == "error"
-
-
-def test_every_part_of_a_time_out_is_named():
-    for part in fields(Timeout):
-        limits = Timeout(**{part.name: "soon"})
-        error = caught(ConfigurationError, Ferry, "t", base_url=URL, timeout=limits)
-        assert str(error).startswith(f"timeout.{part.name}: ")
-
-
-def test_good_values_are_taken():
-    for kind in (Ferry, AsyncFerry):
-        ferry = kind("t", base_url=URL, timeout=3, deadline=0.5, max_retries=0, client_version=7)
-        ferry.with_options(deadline=None, timeout=None, language=None, correlation_id=None)
-        ferry.with_options(extra_headers={}, max_retries=10**9, timeout=Timeout(read=None))

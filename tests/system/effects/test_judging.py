@@ -99,14 +99,11 @@ LIES = {
 }
 
 
-def test_a_client_that_tells_the_truth_is_believed_and_each_lie_is_found_out():
+def test_lies_are_found_out_of_one_caller_and_of_two_and_a_read_that_never_left_says_so():
     for case, known in TRUTHS.items():
         assert (case, Judgement(CONFIRM, known).violations()) == (case, [])
     for case, known in LIES.items():
         assert Judgement(CONFIRM, known).violations(), case
-
-
-def test_two_callers_are_judged_together():
     other = passage(201, correlation_id="corr-2")
     one_failed = [success(), failure("not_sent", ())]
     looked = replace(CONFIRM, callers=2, is_guarded=True)
@@ -115,9 +112,6 @@ def test_two_callers_are_judged_together():
     tasks = replace(CONFIRM, callers=2, is_async=True)
     two_requests = evidence(None, 201, other, effects=1, outcomes=[success(), success()])
     assert Judgement(tasks, two_requests).violations() != []
-
-
-def test_a_read_that_never_left_says_so():
     error = ConnectionFailedError("refused", outcome="unknown")
     never = evidence(Outcome(error=error, seconds=0.1, attempts=()), accepted=0)
     assert Judgement(Schedule("bookings.get"), never).violations() != []

@@ -37,14 +37,11 @@ def judge(done, said, *strokes, **known):
     return violations(evidence)
 
 
-def test_what_is_so_breaks_no_promise():
+def test_a_broken_promise_is_noticed_and_what_is_so_breaks_none():
     assert not judge(1, result("bo-1"), "right")
     assert not judge(1, UNKNOWN, "no reply")
     assert not judge(0, UNSENT)
     assert not judge(0, REFUSED, "a refusal")
-
-
-def test_a_broken_promise_is_noticed():
     good = result("bo-1")
     for found, words in (
         (judge(2, good), "it was done 2 times"),
