@@ -39,7 +39,7 @@ def test_a_block_runs_and_says_what_it_shows(block, tmp_path, record_property):
     record_property(block.what, 1)
 
 
-def test_a_block_to_save_has_one_meaning_and_no_block_is_overlooked():
+def test_every_example_is_on_a_page_and_no_block_is_overlooked_or_has_two_meanings():
     meanings = {block.title: block.source for block in TO_SAVE}
     for block in TO_SAVE:
         assert block.source == meanings[block.title], block.place
@@ -56,6 +56,9 @@ def test_a_block_to_save_has_one_meaning_and_no_block_is_overlooked():
         *("# > BAL… read back: True", "# > ['BAL…']", "# > ask the service about …"),
         *("# > ticket GNV…", "# > ticketed 106.91 ticket GNV…"),
     ]
+    shown = "".join(page.read_text("utf-8") for page in PAGES)
+    names = [path.name for path in (ROOT / "examples").glob("*.py")]
+    assert [name for name in names if f"examples/{name})\n" not in shown] == []
 
 
 @each("page", PAGES)
@@ -85,12 +88,6 @@ def test_the_first_command_of_a_page_has_a_form_for_a_clone_and_its_first_bookin
 def test_an_example_runs_and_says_something(script, tmp_path, record_property):
     assert python(script, cwd=tmp_path).strip()
     record_property("examples executed", 1)
-
-
-def test_every_example_is_on_a_page():
-    shown = "".join(page.read_text("utf-8") for page in PAGES)
-    names = [path.name for path in (ROOT / "examples").glob("*.py")]
-    assert [name for name in names if f"examples/{name})\n" not in shown] == []
 
 
 @LONG

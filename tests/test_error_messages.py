@@ -294,7 +294,7 @@ def test_a_name_that_is_a_word_of_the_library_hides_only_words_of_the_service(na
         assert b"Okonkwo" not in pickle.dumps(one)
 
 
-def test_an_id_is_redacted_where_somebody_sees_it(caplog):
+def test_an_id_is_redacted_and_a_failed_download_names_the_server_of_the_file(caplog, tmp_path):
     reply = httpx.Response(200, json=BOOKING_CREATED, headers={"x-request-id": "req-OKONKWO"})
     (attempt,) = client(reply).with_raw_response.bookings.create(**BOOKING).attempts
     assert attempt.request_id == "req-[hidden]"
@@ -306,8 +306,6 @@ def test_an_id_is_redacted_where_somebody_sees_it(caplog):
     client(reply, event_hooks={"response": [events.append]}).bookings.create(**BOOKING)
     assert [event.request_id for event in events] == ["req-[hidden]"]
 
-
-def test_a_failed_download_names_the_server_of_the_file(tmp_path):
     def answer(request):
         if request.url.host == "files.example":
             raise httpx.ConnectError("[Errno 111] Connection refused")

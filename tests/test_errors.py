@@ -149,7 +149,7 @@ def test_the_family_is_the_one_of_the_contract_and_a_refusal_names_status_and_co
 
 
 @each("kind", FAMILY)
-def test_a_class_is_a_public_name_and_shows_what_an_error_has(kind):
+def test_a_class_is_a_public_name_and_its_copies_keep_all_but_a_pickle_what_stays_in_memory(kind):
     assert getattr(ferry_sdk, kind.__name__) is kind
     assert kind.__name__ in ferry_sdk.__all__
     assert kind.__doc__
@@ -162,10 +162,6 @@ def test_a_class_is_a_public_name_and_shows_what_an_error_has(kind):
     assert "ticketed" not in f"{error} {error!r}"
     assert repr(error).startswith(kind.__name__)
     assert str(error)
-
-
-@each("kind", FAMILY)
-def test_a_copy_keeps_every_attribute_and_a_pickle_all_but_what_stays_in_memory(kind):
     error = filled(kind)
     given = shown(error)
     deep = copy.deepcopy(error)

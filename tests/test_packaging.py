@@ -21,7 +21,7 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PROJECT = requirements.tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 
-def test_the_lock_names_a_version_and_hashes_of_everything_that_is_asked_for():
+def test_the_lock_and_the_lowest_versions_name_all_that_is_asked_for():
     locked = dict(re.findall(LOCKED, LOCK, re.MULTILINE))
     assert len(locked) == len(re.findall(r"^[\w.-]+[ =@]", LOCK, re.MULTILINE)) > 100
     for asked in [*requirements.used(PROJECT), *requirements.grouped(PROJECT)]:
@@ -30,6 +30,13 @@ def test_the_lock_names_a_version_and_hashes_of_everything_that_is_asked_for():
             assert one.specifier.contains(locked[one.name.lower()]), asked
     # It names no place.
     assert not re.search(r"://|^-|/\w+/", LOCK, re.MULTILINE)
+    command = [sys.executable, ROOT / "scripts" / "requirements.py", "--lowest"]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    assert "httpcore==1.0.9" in lines
+    assert 'matplotlib==3.11; python_version >= "3.12"' in lines
+    pins = [Requirement(line) for line in lines]
+    assert all(str(one.specifier).startswith("==") for one in pins)
+    assert all(one.name != "ferry-sdk" for one in pins)
 
 
 def test_every_python_of_the_classifiers_is_in_the_workflow_and_in_the_words():
@@ -89,7 +96,7 @@ def test_the_contents_of_a_wheel_and_an_sdist_are_known():
     assert faults == ["the sdist lacks tests/conftest.py", "the sdist should not bring .nox/"]
 
 
-def test_a_permissive_licence_is_accepted_and_any_other_is_not():
+def test_a_permissive_licence_is_accepted_and_any_other_and_a_flaw_are_faults():
     for licence in (
         *("MIT", "BSD-3-Clause", "Apache-2.0 AND MIT", "Apache Software License; BSD License"),
         *("Apache-2.0 OR BSD-2-Clause", "MIT AND (GPL-2.0-only OR ISC)"),
@@ -104,9 +111,6 @@ def test_a_permissive_licence_is_accepted_and_any_other_is_not():
     ):
         found = licence_policy.forbidden([{"Name": name, "License": licence}])
         assert found == [f"{name}: {licence}"]
-
-
-def test_a_flaw_and_a_package_nobody_knows_are_faults_and_no_answer_is_none():
     known = '{"name": "a", "version": "1", "vulns": [{"id": "X-1", "fix_versions": ["2"]}]}'
     unknown = '{"name": "b", "skip_reason": "b was not found"}'
     packages = audit.audited(f'{{"dependencies": [{known}, {unknown}]}}')
@@ -151,16 +155,6 @@ def test_what_breaks_users_is_named_and_nothing_else(repository, file, before, a
         path.write_text(old, "utf-8")
     assert bool(found) == bool(told), found
     assert not told or any(told in one for one in found), found
-
-
-def test_the_lowest_versions_are_those_of_the_ranges():
-    command = [sys.executable, ROOT / "scripts" / "requirements.py", "--lowest"]
-    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-    assert "httpcore==1.0.9" in lines
-    assert 'matplotlib==3.11; python_version >= "3.12"' in lines
-    pins = [Requirement(line) for line in lines]
-    assert all(str(one.specifier).startswith("==") for one in pins)
-    assert all(one.name != "ferry-sdk" for one in pins)
 
 
 @pytest.mark.long

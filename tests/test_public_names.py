@@ -21,7 +21,7 @@ from tests.support.operations import OPERATIONS
 LAZY = (ferry_sdk, ferry_sdk.models, ferry_sdk.sandbox)
 
 
-def test_the_public_names_are_those_of_the_stub_which_is_written_from_the_table():
+def test_the_public_names_are_those_of_the_stub_and_the_check_fails_where_it_is_old(monkeypatch):
     assert [package.__name__ for package in LAZY] == [*lazy_stubs.PACKAGES]
     for package in LAZY:
         stub = Path(package.__file__).with_suffix(".pyi").read_text("utf-8")
@@ -31,9 +31,6 @@ def test_the_public_names_are_those_of_the_stub_which_is_written_from_the_table(
         for module, names in lazy_stubs.modules(package.__name__).items():
             for name in names:
                 assert getattr(package, name) is getattr(import_module(module), name), name
-
-
-def test_the_check_fails_where_a_stub_is_old(monkeypatch):
     lazy_stubs.main("--check")
     monkeypatch.setattr(lazy_stubs, "HEAD", "# another head")
     with pytest.raises(SystemExit, match=r"__init__\.pyi differs from its table"):
@@ -88,7 +85,7 @@ HEAVY = {"httpx", "pydantic", "tenacity", "anyio", "asyncio", "ssl", "starlette"
 OF_THE_SERVICE = {"starlette", "uvicorn", "fpdf", "segno", "pytest", "sqlalchemy"}
 
 
-def test_an_import_loads_nothing_that_it_does_not_need():
+def test_an_import_and_a_read_load_only_what_they_need():
     names, errors, clients = loaded_after_each(
         "import ferry_sdk; ferry_sdk.__version__; dir(ferry_sdk)",
         "from ferry_sdk import FerryError",
@@ -100,9 +97,6 @@ def test_an_import_loads_nothing_that_it_does_not_need():
     own = {name for name in names if name.startswith("ferry_sdk")}
     of_names = {"ferry_sdk._runtime", "ferry_sdk._runtime.lazy", "ferry_sdk._runtime.version"}
     assert own == {"ferry_sdk", *of_names}
-
-
-def test_an_import_of_the_models_builds_none_and_starts_no_thread():
     loaded_after(
         "import _thread\n"
         "_thread.start_new_thread = None\n"
@@ -113,10 +107,6 @@ def test_an_import_of_the_models_builds_none_and_starts_no_thread():
         "assert len(models) > 30\n"
         "assert not [model for model in models if model.__pydantic_complete__]"
     )
-
-
-def test_a_read_loads_only_what_it_needs():
-    """httpcore, which loads trio where it is installed, is kept from it."""
     with Sandbox() as sandbox:
         loaded = loaded_after(
             "sys.modules.update(trio=None)\n"

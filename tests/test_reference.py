@@ -96,7 +96,9 @@ def is_shown(name, sections):
 
 
 @LONG
-def test_every_public_name_is_shown_with_its_docstring_and_fields(sections):
+def test_every_public_name_and_call_is_shown_with_its_docstring_fields_endpoint_and_answer(
+    sections,
+):
     shown_by_the_root = set(import_module("ferry_sdk").__all__)
     for space in SPACES:
         for name in import_module(space).__all__:
@@ -106,10 +108,6 @@ def test_every_public_name_is_shown_with_its_docstring_and_fields(sections):
             fields = getattr(getattr(import_module(space), name), "model_fields", {})
             _, text = sections[f"{space}.{name}"]
             assert [field for field in fields if not re.search(rf"\b{field}\b", text)] == [], name
-
-
-@LONG
-def test_every_call_is_shown_with_its_endpoint_and_its_answer(sections):
     for operation, path in CALLS.items():
         title, text = sections[path]
         assert re.search(r" (GET|POST) /api/| tools/| resources/| resource://", title), operation
@@ -155,7 +153,7 @@ def test_a_page_loads_nothing_from_elsewhere_describes_itself_and_is_offered_as_
 
 
 @LONG
-def test_a_page_shows_the_lists_and_programs_that_its_text_links_to(site):
+def test_a_search_for_a_readers_words_finds_their_page_which_shows_what_it_links_to(site):
     for page, shown in (
         ("assumptions", "no_sailings"),
         ("cli", "Find ports by code"),
@@ -166,6 +164,17 @@ def test_a_page_shows_the_lists_and_programs_that_its_text_links_to(site):
         ("reference/enumerations", "All tickets are issued."),
     ):
         assert shown in (site / page / "index.html").read_text("utf-8"), shown
+    lunr = pytest.importorskip("lunr")  # what the site searches with, in Python
+    index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))
+    search = lunr.lunr(
+        ref="location",
+        fields=[{"field_name": name, **one} for name, one in index["config"]["fields"].items()],
+        documents=[{**one, "tags": " ".join(one.get("tags", ()))} for one in index["docs"]],
+    )
+    for page, searches in FOUND.items():
+        for words in searches.split(", "):
+            pages = dict.fromkeys(one["ref"].partition("#")[0] for one in search.search(words))
+            assert f"{page}/" in [*pages][:3], words
 
 
 FOUND = {
@@ -190,21 +199,6 @@ FOUND = {
     "troubleshooting": "unable to open database file, certificate verify failed",
 }
 """The pages, and what readers search for that they tell."""
-
-
-@LONG
-def test_a_search_for_a_readers_words_finds_their_page(site):
-    lunr = pytest.importorskip("lunr")  # what the site searches with, in Python
-    index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))
-    search = lunr.lunr(
-        ref="location",
-        fields=[{"field_name": name, **one} for name, one in index["config"]["fields"].items()],
-        documents=[{**one, "tags": " ".join(one.get("tags", ()))} for one in index["docs"]],
-    )
-    for page, searches in FOUND.items():
-        for words in searches.split(", "):
-            pages = dict.fromkeys(one["ref"].partition("#")[0] for one in search.search(words))
-            assert f"{page}/" in [*pages][:3], words
 
 
 @LONG

@@ -51,7 +51,7 @@ def test_a_booking_that_comes_to_rest_gives_one_event_and_ends_the_watch(stage):
     assert event.at == after(int(service.time))
 
 
-def test_a_partially_ticketed_booking_gives_an_event_and_is_watched_on():
+def test_a_partially_ticketed_booking_is_watched_on_and_one_that_cannot_be_read_delays_no_other():
     service = Service(until(HOUR, "partially_ticketed", "ticketed"))
     assert kinds(service.watch()) == [("b1", "partially_ticketed"), ("b1", "ticketed")]
     # A stage that no watch has given is an event even from the start.
@@ -64,6 +64,15 @@ def test_a_partially_ticketed_booking_gives_an_event_and_is_watched_on():
     assert len(service.reads) == 1
     service.time = 2
     assert kinds(service.watch(deadline=15)) == [("b1", "ticketed")]
+    service = Service(lambda _: failure(errors.ServerError, 500))
+    issued = until(300, "in_progress", "ticketed")
+    for name in map(str, range(20)):
+        service.answers[name] = lambda at, name=name: issued(at).model_copy(
+            update={"booking_id": name}
+        )
+    events = [event for event in service.watch(deadline=2 * HOUR) if event.kind == "ticketed"]
+    assert len(events) == 20
+    assert max(event.at for event in events) < after(600)
 
 
 @each("skew", [0, 7 * HOUR])
@@ -139,18 +148,6 @@ def test_a_read_that_fails_for_hours_does_not_end_the_watch(error):
     assert not [at for at, _ in service.reads if 1 < at < 500]
 
 
-def test_a_booking_that_cannot_be_read_does_not_delay_the_others():
-    service = Service(lambda _: failure(errors.ServerError, 500))
-    issued = until(300, "in_progress", "ticketed")
-    for name in map(str, range(20)):
-        service.answers[name] = lambda at, name=name: issued(at).model_copy(
-            update={"booking_id": name}
-        )
-    events = [event for event in service.watch(deadline=2 * HOUR) if event.kind == "ticketed"]
-    assert len(events) == 20
-    assert max(event.at for event in events) < after(600)
-
-
 @each("error", [failure(errors.NotFoundError, 404), failure(errors.PermissionDeniedError, 403)])
 def test_a_booking_that_is_refused_three_times_is_not_known_and_left_out(error):
     service, issued = Service(), until(HOUR, "payment_due", "ticketed")
@@ -161,23 +158,6 @@ def test_a_booking_that_is_refused_three_times_is_not_known_and_left_out(error):
     assert (first.stage, first.booking) == (None, None)
     assert (second.booking_id, second.kind) == ("b1", "ticketed")
     assert len(service.reads_of("wrong")) == 3
-
-
-def test_a_watch_ends_at_its_deadline_and_at_once_without_bookings_token_or_sense():
-    service = Service()
-    assert [*service.watch([])] == []
-    assert service.time == 0
-    service.answers["b1"] = lambda _: booking()
-    assert [*service.watch(deadline=1000)] == []
-    assert service.time == pytest.approx(1000)
-    service.answers["b1"] = lambda _: failure(errors.AuthenticationError, 401)
-    with pytest.raises(errors.AuthenticationError):
-        next(service.watch())
-    wrong = [("b1", 5, "bookings"), (5, 5, "bookings"), ([""], 5, "bookings[0]")]
-    for bookings, deadline, field in [*wrong, (["b1"], 0, "deadline")]:
-        with pytest.raises(errors.InvalidInputError) as caught:
-            watch(service, bookings, deadline=deadline)
-        assert caught.value.field == field
 
 
 def story(at):
@@ -240,7 +220,7 @@ def test_a_restart_knows_what_was_given_wherever_the_process_was_killed():
     assert [event.kind for event in service.watch(journal=other)] == ["changed", "ticketed"]
 
 
-def test_the_first_read_is_compared_with_what_is_recorded_else_with_the_given_booking():
+def test_the_first_read_is_compared_with_what_is_known_and_a_watch_ends_at_its_deadline():
     journal = Snapshots()
     service = Service(lambda _: booking())
     [*service.watch(deadline=60, journal=journal)]
@@ -260,6 +240,20 @@ def test_the_first_read_is_compared_with_what_is_recorded_else_with_the_given_bo
     journal = Snapshots(b1="{}")
     service.answers["b1"] = lambda _: booking(stage="ticketed")
     assert kinds(service.watch(journal=journal)) == [("b1", "ticketed")]
+    service = Service()
+    assert [*service.watch([])] == []
+    assert service.time == 0
+    service.answers["b1"] = lambda _: booking()
+    assert [*service.watch(deadline=1000)] == []
+    assert service.time == pytest.approx(1000)
+    service.answers["b1"] = lambda _: failure(errors.AuthenticationError, 401)
+    with pytest.raises(errors.AuthenticationError):
+        next(service.watch())
+    wrong = [("b1", 5, "bookings"), (5, 5, "bookings"), ([""], 5, "bookings[0]")]
+    for bookings, deadline, field in [*wrong, (["b1"], 0, "deadline")]:
+        with pytest.raises(errors.InvalidInputError) as caught:
+            watch(service, bookings, deadline=deadline)
+        assert caught.value.field == field
 
 
 @each("many", [500, pytest.param(10_000, marks=LONG)])

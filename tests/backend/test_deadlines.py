@@ -222,7 +222,18 @@ def test_a_token_that_does_not_come(ferry_sandbox, portal):
     portal.call(ferry.aclose)
 
 
-def test_reading_back(new_client, ferry_sandbox, new_booking):
+def test_what_is_in_time_is_not_disturbed_and_what_is_read_back_is_unknown_in_time(
+    new_client, ferry_sandbox, booking_id, new_booking
+):
+    ferry = new_client(deadline=20)
+    assert read(ferry)
+    assert ferry.bookings.confirm(booking_id).booking_id == booking_id
+    connections = ferry_sandbox.counters.connections
+    for _ in range(5):
+        assert read(ferry)
+    assert ferry_sandbox.counters.connections == connections
+    threads_end()
+
     def once(ferry):
         ferry_sandbox.faults.clear()
         booking_id = new_booking()
@@ -232,17 +243,6 @@ def test_reading_back(new_client, ferry_sandbox, new_booking):
 
     ends_in_time(new_client(), once, "unknown")
     assert len(ferry_sandbox.counters.effects) == 1
-
-
-def test_what_is_in_time_is_not_disturbed(new_client, ferry_sandbox, booking_id):
-    ferry = new_client(deadline=20)
-    assert read(ferry)
-    assert ferry.bookings.confirm(booking_id).booking_id == booking_id
-    connections = ferry_sandbox.counters.connections
-    for _ in range(5):
-        assert read(ferry)
-    assert ferry_sandbox.counters.connections == connections
-    threads_end()
 
 
 @pytest.mark.parametrize("with_journal", [False, True])

@@ -57,7 +57,7 @@ def aferry(ferry_sandbox):
     asyncio.run(made.aclose())
 
 
-def test_both_go_on_on_connections_of_their_own_and_close_them_for_themselves(ferry, ferry_sandbox):
+def test_both_go_on_on_connections_of_their_own_also_at_the_same_time(ferry, ferry_sandbox):
     before = calls(ferry)
     connections = ferry_sandbox.counters.connections
     mine = connections_to(ferry_sandbox.base_url)
@@ -68,9 +68,6 @@ def test_both_go_on_on_connections_of_their_own_and_close_them_for_themselves(fe
         assert connections_to(ferry_sandbox.base_url) == mine
         assert ferry_sandbox.counters.connections == connections + number
     caught(TypeError, pickle.dumps, ferry)  # to no other process it is sent
-
-
-def test_several_children_and_the_parent_call_at_the_same_time(ferry, ferry_sandbox):
     expected = 5 * calls(ferry)
 
     def five():

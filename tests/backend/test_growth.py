@@ -218,7 +218,7 @@ def test_clients_that_come_and_go_and_loops_of_one_client_leave_nothing(ferry_sa
     gc.collect()
 
 
-def test_errors_that_are_dropped_leave_nothing(ferry_sandbox):
+def test_errors_that_are_dropped_and_large_replies_leave_nothing(ferry_sandbox):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, deadline=0.3) as ferry:
         ferry_sandbox.faults.add("cut_before", "bookings.confirm", times=None)
         references = []
@@ -235,9 +235,6 @@ def test_errors_that_are_dropped_leave_nothing(ferry_sandbox):
             return all(reference() is None for reference in references)
 
         eventually(are_gone)
-
-
-def test_a_large_reply_is_let_go():
     large = httpx.Response(200, json=[{"code": "A", "name": "n" * 100_000, "country": "c"}])
     with httpx.Client(transport=httpx.MockTransport(lambda _: large)) as http_client:
         ferry = Ferry("t", base_url=URL, http_client=http_client)

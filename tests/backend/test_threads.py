@@ -20,7 +20,9 @@ def _quick_switches():
     sys.setswitchinterval(before)
 
 
-def test_reads_and_writes_of_both_protocols(new_client, ferry_sandbox, new_booking):
+def test_reads_writes_views_and_correlations_of_threads_keep_to_themselves(
+    new_client, ferry_sandbox, new_booking
+):
     ferry = new_client()
     bookings = [new_booking() for _ in range(THREADS)]
 
@@ -41,9 +43,6 @@ def test_reads_and_writes_of_both_protocols(new_client, ferry_sandbox, new_booki
     assert len(ferry_sandbox.counters.effects_of("bookings.confirm")) == THREADS
     assert len(ferry_sandbox.counters.effects_of("tickets.cancel")) == THREADS
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 1
-
-
-def test_views_and_correlations_of_threads_keep_to_themselves(new_client):
     ferry = new_client(deadline=20)
 
     def named(index):

@@ -92,7 +92,7 @@ def sends_of(driver):
 
 
 @every_row
-def test_a_failure_is_repeated_as_the_contract_says(row):
+def test_a_failure_is_repeated_as_the_contract_says_and_no_more_often_than_allowed(row):
     for name in OPERATIONS:
         if name in WAITS:
             continue
@@ -111,10 +111,6 @@ def test_a_failure_is_repeated_as_the_contract_says(row):
             if row.write_kind is UNKNOWN and name in WRITES:  # only what a read shows is read back
                 reads = [attempt.operation for attempt in error.attempts][1:]
                 assert reads == [proof.read for proof in SAFETY[name].confirmed_by][-1:]
-
-
-@every_row
-def test_no_more_attempts_than_allowed_follow_the_first(row):
     for name, max_retries in product(FOR_EXAMPLE, [0, 1, 3]):
         with case(name, max_retries):
             count = max_retries + 1 if row.is_again(name) else 1
@@ -164,7 +160,7 @@ def test_a_client_that_only_reads_sends_no_write_and_what_is_no_failure_passes_t
 # What results and errors tell of the attempts that were made
 
 
-def test_a_success_after_failures_has_all_attempts_and_the_time_they_took():
+def test_a_success_has_all_attempts_and_an_error_while_a_reply_is_read_does_not_say_not_sent():
     driver = scripted_driver(
         reply(429, retry_after="5"),
         reply(503, retry_after="1", x_request_id="r-1"),
@@ -181,6 +177,15 @@ def test_a_success_after_failures_has_all_attempts_and_the_time_they_took():
     driver = scripted_driver(then=reply(200, {"ports": 7}, x_request_id="r-1"))
     (attempt,) = driver.error(FerryError, "bookings.get", max_retries=0).attempts
     assert (attempt.status_code, attempt.request_id) == (200, "r-1")
+
+    class Unreadable:
+        def read(self, value):
+            raise sdk.InvalidInputError("out of range", field="value")
+
+    operation = replace(described("bookings.create"), answer=Unreadable())
+    error = scripted_driver(good({})).error(UNKNOWN, operation)
+    assert isinstance(error.__cause__, sdk.InvalidInputError)
+    assert [attempt.sent for attempt in error.attempts] == [True]
 
 
 SEEN = good(booking("ticketed", "Issued"))
@@ -247,17 +252,6 @@ def test_a_pause_that_the_client_is_closed_in_ends_the_call(monkeypatch):
     assert len(driver.requests) == 1
 
 
-def test_an_error_raised_while_a_reply_is_read_does_not_say_that_nothing_was_sent():
-    class Unreadable:
-        def read(self, value):
-            raise sdk.InvalidInputError("out of range", field="value")
-
-    operation = replace(described("bookings.create"), answer=Unreadable())
-    error = scripted_driver(good({})).error(UNKNOWN, operation)
-    assert isinstance(error.__cause__, sdk.InvalidInputError)
-    assert [attempt.sent for attempt in error.attempts] == [True]
-
-
 @each(("name", "body"), [("catalogue.ports", {"ports": []}), ("bookings.create", BOOKING_CREATED)])
 def test_the_attempt_of_a_success_is_recorded_where_somebody_looks(name, body):
     for is_raw in (True, False):
@@ -273,7 +267,7 @@ def test_the_attempt_of_a_success_is_recorded_where_somebody_looks(name, body):
 
 
 @every_operation
-def test_every_request_carries_what_the_settings_say(name):
+def test_every_request_carries_what_the_settings_say_and_is_over_by_the_deadline(name):
     driver = scripted_driver(then=reply(404))
     told = {"language": "fr", "client_version": "7", "correlation_id": "c-1"}
     driver.error(FerryError, name, headers={"x-team": "harbour"}, **told)
@@ -287,6 +281,19 @@ def test_every_request_carries_what_the_settings_say(name):
     assert carried["user-agent"] == f"ferry_sdk/{sdk.__version__}"
     assert not {"accept-language", "x-client-version"} & bare.keys()
     assert bare["x-client-correlation-id"] == error.correlation_id != "c-1"
+    driver = scripted_driver(then=reply(404))
+    driver.error(FerryError, name, deadline=7.0)
+    driver.error(FerryError, name, timeout=Timeout(1, 2, 3, 4))
+    first, second = sends_of(driver)
+    assert first.until == ENDS.get(name, 1007.0)
+    if name in WAITS:
+        return
+    assert (second.until, second.timeout) == (None, Timeout(1, 2, 3, 4))
+    for failure in (refused, reset):  # for ever
+        driver = scripted_driver(*[failure] * 400)
+        driver.error(FerryError, name, deadline=5.0, max_retries=10_000)
+        assert driver.now <= 1005.0
+        assert driver.effects
 
 
 def test_every_part_of_a_call_carries_the_same_and_a_failure_shows_no_headers_and_no_tokens():
@@ -313,7 +320,9 @@ DATE = "Wed, 01 Mar 2028 08:00:00 GMT"
 PORTS = described("catalogue.ports")
 
 
-def test_waits_are_full_jitter_that_doubles_up_to_eight_seconds(monkeypatch):
+def test_waits_are_full_jitter_and_a_backoff_is_waited_for_where_it_ends_before_the_deadline(
+    monkeypatch,
+):
     bounds = []
 
     def uniform(low, high):
@@ -327,6 +336,17 @@ def test_waits_are_full_jitter_that_doubles_up_to_eight_seconds(monkeypatch):
     assert {*bounds[5:]} == {(0, 8)}
     assert driver.waits == [0.25, 0.5, 1, 2, *[4] * 1996]
     assert len(driver.requests) == 2001
+    monkeypatch.setattr("tenacity.wait.random.uniform", lambda _, high: high)
+    driver = scripted_driver(then=reply(503))
+    driver.error(sdk.ServerError, PORTS, max_retries=9, deadline=3.0)
+    assert driver.waits == [0.5, 1]
+    assert driver.now < 1003
+    for failure in (refused(), reply(429, retry_after="100"), reset()):  # each is told, no deadline
+        driver = scripted_driver(then=failure)
+        driver.error((CONNECTION, RateLimitError), PORTS, deadline=0.26, max_retries=5)
+        assert driver.now <= 1000.26
+    monkeypatch.setattr("tenacity.wait.random.uniform", lambda _, high: high / 10)
+    scripted_driver(reply(429), NOT_FOUND).error(NotFoundError, PORTS, deadline=0.75)
 
 
 @each(
@@ -393,20 +413,6 @@ def test_with_a_deadline_what_is_left_of_it_bounds_the_wait(name, deadline, aske
         assert driver.now == 1000.25
 
 
-def test_a_backoff_is_waited_for_where_it_ends_before_the_deadline(monkeypatch):
-    monkeypatch.setattr("tenacity.wait.random.uniform", lambda _, high: high)
-    driver = scripted_driver(then=reply(503))
-    driver.error(sdk.ServerError, PORTS, max_retries=9, deadline=3.0)
-    assert driver.waits == [0.5, 1]
-    assert driver.now < 1003
-    for failure in (refused(), reply(429, retry_after="100"), reset()):  # each is told, no deadline
-        driver = scripted_driver(then=failure)
-        driver.error((CONNECTION, RateLimitError), PORTS, deadline=0.26, max_retries=5)
-        assert driver.now <= 1000.26
-    monkeypatch.setattr("tenacity.wait.random.uniform", lambda _, high: high / 10)
-    scripted_driver(reply(429), NOT_FOUND).error(NotFoundError, PORTS, deadline=0.75)
-
-
 @given(
     asked=st.lists(st.floats(0, 120).map(lambda value: round(value, 3)), max_size=6),
     deadline=st.none() | st.floats(0.1, 200),
@@ -430,23 +436,6 @@ READ_BACK = ("bookings.confirm", "mcp.confirm_booking")
 every_read_back = each("name", READ_BACK)
 ENDS = dict.fromkeys(SHOWN, 1007 - 7 / 4) | dict.fromkeys(WAITS, 1060.0)
 """When the first exchange of 7 seconds' deadline is over, where it is not those 7 seconds."""
-
-
-@every_operation
-def test_every_exchange_is_over_by_the_deadline(name):
-    driver = scripted_driver(then=reply(404))
-    driver.error(FerryError, name, deadline=7.0)
-    driver.error(FerryError, name, timeout=Timeout(1, 2, 3, 4))
-    first, second = sends_of(driver)
-    assert first.until == ENDS.get(name, 1007.0)
-    if name in WAITS:
-        return
-    assert (second.until, second.timeout) == (None, Timeout(1, 2, 3, 4))
-    for failure in (refused, reset):  # for ever
-        driver = scripted_driver(*[failure] * 400)
-        driver.error(FerryError, name, deadline=5.0, max_retries=10_000)
-        assert driver.now <= 1005.0
-        assert driver.effects
 
 
 @each(

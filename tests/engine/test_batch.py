@@ -15,7 +15,7 @@ def batch_of(*keys):
     return batch
 
 
-def test_answers_come_in_the_order_of_the_calls():
+def test_answers_come_in_the_order_of_the_calls_and_an_error_without_frames_stops_them():
     batch = batch_of("t1", "t2", "t3")
     begun = []
 
@@ -32,8 +32,6 @@ def test_answers_come_in_the_order_of_the_calls():
     assert [type(one.error) for one in answers] == [type(None), ConnectionFailedError, type(None)]
     assert len(batch) == 0
 
-
-def test_an_error_without_frames_stops_the_calls_of_a_batch():
     def perform(effect):
         performed.append(type(effect))
         if isinstance(effect, NextAnswer):

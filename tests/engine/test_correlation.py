@@ -108,12 +108,18 @@ def test_a_read_that_gives_another_one_is_made_again(name):
     assert "another_" not in str(error)
 
 
-def test_a_tool_that_is_called_by_its_name_is_held_to_its_argument():
+def test_a_tool_by_its_name_is_held_to_its_argument_and_an_id_of_no_call_is_logged_once(caplog):
     operation = described("mcp.call_tool", name="confirm_booking", arguments={"id": "b-1"})
     driver = scripted_driver(good(ANSWERS["bookings.confirm"] | {"booking_id": "b-2"}))
     driver.error(OutcomeUnknownError, operation)
     for answer in (ANSWERS["bookings.confirm"], {"status": "confirmed"}):
         assert scripted_driver(good(answer)).raw(operation).parse()
+    driver = scripted_driver(then=good([], **{HEADER: "a gateway's own"}))
+    for _ in range(3):
+        driver.raw("catalogue.ports")
+    (record,) = [one for one in caplog.records if one.levelno >= logging.WARNING]
+    assert "another correlation id" in record.getMessage()
+    assert "gateway's own" not in record.getMessage()
 
 
 @every_write
@@ -136,15 +142,6 @@ def test_so_does_a_refusal_of_another_call(status):
     driver = scripted_driver(good([], **{HEADER: "call-A"}), good([], **{HEADER: ""}))
     assert driver.raw("catalogue.ports", correlation_id="call-B").parse().unreadable == ()
     assert len(driver.requests) == 2
-
-
-def test_an_id_of_no_call_here_is_logged_once_and_no_more(caplog):
-    driver = scripted_driver(then=good([], **{HEADER: "a gateway's own"}))
-    for _ in range(3):
-        driver.raw("catalogue.ports")
-    (record,) = [one for one in caplog.records if one.levelno >= logging.WARNING]
-    assert "another correlation id" in record.getMessage()
-    assert "gateway's own" not in record.getMessage()
 
 
 @given(st.lists(st.text(), max_size=60))

@@ -128,14 +128,6 @@ def test_an_interruption_before_or_after_the_write_says_what_is_known(caplog):
         assert caplog.records == []
 
 
-def test_a_refusal_whose_record_is_interrupted_names_its_call():
-    driver = Stopped(2, KeyboardInterrupt(), [reply(422)])
-    settings = {"journal": Notes(), "correlation_id": "c-1"}
-    refusal = driver.error(KeyboardInterrupt, "bookings.create", **settings).__context__
-    assert isinstance(refusal, sdk.FerryError)
-    assert (refusal.operation, refusal.correlation_id) == ("bookings.create", "c-1")
-
-
 @each("name", COURSES)
 def test_a_recorder_that_fails_after_the_write_does_not_take_the_result_away(name, caplog):
     replies, effects = COURSES[name]
@@ -252,7 +244,7 @@ def test_one_request_confirms_for_all(seed, callers, over_mcp):
 
 
 @with_seeds
-def test_all_are_told_of_a_failure_each_by_an_error_of_their_own(seed):
+def test_all_are_told_each_by_an_error_of_their_own_and_after_a_guard_of_their_own(seed):
     api_error = {"error": True, "code": "BOOKING_CONFIRM_ERROR", "message": "No"}
     driver = scripted_driver(reply(409, api_error), good(booking()))
     for error in errors_of_all(sdk.BookingConfirmError, driver, seed):
@@ -268,9 +260,6 @@ def test_all_are_told_of_a_failure_each_by_an_error_of_their_own(seed):
     for error in errors_of_all(OutcomeUnknownError, driver, seed, journal=Notes()):
         assert error.entry_id == "entry-1"
 
-
-@with_seeds
-def test_each_has_a_guard_of_its_own_and_one_request_is_sent(seed):
     def answer(request):
         return good(booking() if request.method == "GET" else CONFIRMED)(request)
 
@@ -325,7 +314,7 @@ def test_only_changes_of_what_is_there_are_shared_by_address_token_and_content(n
     assert key(operation) != key(operation, token=other, organisation_token=other)
 
 
-def test_a_token_function_need_not_be_hashable():
+def test_a_token_function_need_not_be_hashable_and_an_interrupted_refusal_names_its_call():
     class Tokens:
         __hash__ = None
 
@@ -333,6 +322,11 @@ def test_a_token_function_need_not_be_hashable():
             return "token"
 
     hash(key(CONFIRM, token=Secret(Tokens())))
+    driver = Stopped(2, KeyboardInterrupt(), [reply(422)])
+    settings = {"journal": Notes(), "correlation_id": "c-1"}
+    refusal = driver.error(KeyboardInterrupt, "bookings.create", **settings).__context__
+    assert isinstance(refusal, sdk.FerryError)
+    assert (refusal.operation, refusal.correlation_id) == ("bookings.create", "c-1")
 
 
 @given(seed=st.integers(0, 10**6), is_seen=st.booleans(), after=st.integers(1, 3))

@@ -74,12 +74,25 @@ def test_pauses_grow_and_what_does_not_come_ends_at_the_deadline_with_what_was_s
         assert driver.now <= 1000 + deadline
 
 
-def test_a_wait_for_no_time_or_no_stage_is_refused():
+def test_no_time_and_no_stage_are_refused_and_a_predicate_decides_by_itself():
     no_time = product(WAITS, ["deadline"], [0, -1, float("nan")])
     for name, field, value in (*no_time, *product(WAITS[:1], ["until"], [[], (), set()])):
         with in_case(name, field, value), pytest.raises(InvalidInputError) as info:
             described(name, **{field: value})
         assert info.value.field == field
+    seen = []
+
+    def has_two(known):
+        seen.append(known.stage)
+        if known.stage == "ticketed":
+            raise ZeroDivisionError
+        return len(known.tickets) == 2
+
+    operation = described("bookings.wait", until=has_two)
+    looks = [booking("voided"), booking("lapsed"), booking("x", "a", "b")]
+    assert len(scripted_driver(*map(good, looks)).raw(operation).parse().tickets) == 2
+    assert seen == ["voided", "lapsed", "x"]
+    scripted_driver(then=good(booking("ticketed"))).error(ZeroDivisionError, operation)
 
 
 def test_a_booking_is_waited_for_until_it_is_of_a_stage():
@@ -96,22 +109,6 @@ def test_a_booking_is_waited_for_until_it_is_of_a_stage():
         else:
             assert driver.raw(operation).parse().stage in wanted, (until, stage)
         assert len(driver.requests) == (1 if stage in wanted or is_final else 2)
-
-
-def test_a_predicate_decides_by_itself_and_what_it_raises_goes_to_the_caller():
-    seen = []
-
-    def has_two(known):
-        seen.append(known.stage)
-        if known.stage == "ticketed":
-            raise ZeroDivisionError
-        return len(known.tickets) == 2
-
-    operation = described("bookings.wait", until=has_two)
-    looks = [booking("voided"), booking("lapsed"), booking("x", "a", "b")]
-    assert len(scripted_driver(*map(good, looks)).raw(operation).parse().tickets) == 2
-    assert seen == ["voided", "lapsed", "x"]
-    scripted_driver(then=good(booking("ticketed"))).error(ZeroDivisionError, operation)
 
 
 @every_wait
@@ -397,7 +394,9 @@ def test_a_pause_that_the_client_is_closed_in_leaves_the_write_in_doubt(case, nu
 
 
 @every_case
-def test_a_look_that_fails_is_followed_by_others_unless_it_never_will_succeed(case):
+def test_a_look_that_fails_is_followed_by_others_and_a_refusal_stands_unless_one_read_shows_more(
+    case,
+):
     again = (reply(503), reply(429, retry_after="2"), reply(408), reply(200), reply(200, {"id": 7}))
     for trouble in (reset, refused, *again):
         driver = scripted_driver(reset(), *[trouble] * 4, good(case.after))
@@ -416,10 +415,6 @@ def test_a_look_that_fails_is_followed_by_others_unless_it_never_will_succeed(ca
         error = driver.error(OutcomeUnknownError, case.call)
         assert error.last_seen == {"message": "oops"}
         assert driver.waits == []
-
-
-@every_case
-def test_a_refusal_stands_unless_one_read_shows_the_effect(case):
     unseen = (good(case.before), reply(404), reply(503), reply(200), reset, timed_out)
     silent = product((401, 403, 404, 429), [()])  # these say nothing of the state
     for status, reads in (*silent, *product((400, 402, 409, 410, 422), zip(unseen, strict=True))):
@@ -431,7 +426,9 @@ def test_a_refusal_stands_unless_one_read_shows_the_effect(case):
 
 
 @every_case
-def test_a_refused_write_whose_effect_is_there_is_already_done(case):
+def test_a_refused_write_whose_effect_is_there_is_done_and_a_failed_reading_keeps_what_was_seen(
+    case,
+):
     notes, driver = Notes(), scripted_driver(reply(409), good(case.after))
     error = driver.error(sdk.AlreadyDoneError, case.call, journal=notes)
     assert not isinstance(error, sdk.APIError)
@@ -449,6 +446,13 @@ def test_a_refused_write_whose_effect_is_there_is_already_done(case):
         driver.error(sdk.ConflictError, case.call, deadline=deadline, max_retries=0)
         (_, read) = [effect for effect in driver.effects if isinstance(effect, Send)]
         assert read.until == end
+    error, notes = case.lost(), Notes()
+    error.last_seen = "what was seen"
+    again = still_unknown(scripted_driver(reply(404)), error, journal=notes)
+    assert again.last_seen == "what was seen"
+    assert [attempt.status_code for attempt in again.attempts[-2:]] == [404, 404]
+    assert again.__cause__ is not None
+    assert notes.states == {}
 
 
 def test_a_refusal_in_the_body_of_a_tool_is_looked_into_but_for_one_of_an_unknown_ticket():
@@ -514,7 +518,9 @@ def still_unknown(driver, error, **changes):
 
 @every_copy
 @every_case
-def test_an_effect_that_is_seen_gives_the_writes_result(case, made):
+def test_an_effect_that_is_seen_gives_the_result_and_another_the_same_error_with_fresher_facts(
+    case, made
+):
     for error in (made(case.lost()), entry(case.name, **case.subject)):
         driver, notes = scripted_driver(good(case.after)), Notes()
         result = recover_again(driver, error, correlation_id="another", journal=notes)
@@ -525,11 +531,6 @@ def test_an_effect_that_is_seen_gives_the_writes_result(case, made):
         assert driver.requests[0].headers["x-client-correlation-id"] == "c-7"
         known = "entry-1" if isinstance(error, OutcomeUnknownError) else "entry-7"
         assert notes.states == {known: "done"}
-
-
-@every_copy
-@every_case
-def test_an_effect_that_is_not_seen_gives_the_same_error_with_fresher_facts(case, made):
     error, notes = made(case.lost()), Notes()
     before = len(error.attempts)
     fresher = still_unknown(scripted_driver(good(case.before)), error, journal=notes)
@@ -545,17 +546,6 @@ def test_an_effect_that_is_not_seen_gives_the_same_error_with_fresher_facts(case
     assert (of_entry.correlation_id, of_entry.entry_id) == ("c-7", "entry-7")
     assert (of_entry.request.method, of_entry.request.path) == ("POST", "/api/somewhere")
     assert of_entry.last_seen is not None
-
-
-@every_case
-def test_a_reading_that_fails_for_good_keeps_what_was_seen(case):
-    error, notes = case.lost(), Notes()
-    error.last_seen = "what was seen"
-    again = still_unknown(scripted_driver(reply(404)), error, journal=notes)
-    assert again.last_seen == "what was seen"
-    assert [attempt.status_code for attempt in again.attempts[-2:]] == [404, 404]
-    assert again.__cause__ is not None
-    assert notes.states == {}
 
 
 def test_a_reading_is_repeated_until_the_deadline_and_one_that_is_interrupted_leaves_it_unknown():

@@ -100,26 +100,7 @@ def test_a_header_is_sent_once_limits_reach_the_connection_and_a_callers_client_
     ask_ports(ferry)
 
 
-def test_an_async_function_is_awaited_by_the_async_client_and_refused_by_the_other(clients):
-    async def give():
-        await anyio.lowlevel.checkpoint()
-        return "awaited"
-
-    service = Exchanges(PORTS)
-    if clients.is_async:
-        ask_ports(client_of(clients, service, token=give))
-        assert service.requests[0].headers["authorization"] == "Bearer awaited"
-        return
-    for name in ("token", "organisation_token"):
-        error = caught(ConfigurationError, client_of, clients, service, **{name: give})
-        assert str(error) == f"{name}: an async function needs AsyncFerry"
-    hidden = client_of(clients, service, token=lambda: give())  # noqa: PLW0108 -- it does not show that it is async
-    error = caught(ConfigurationError, ask_ports, hidden)
-    assert str(error) == "token: an async function needs AsyncFerry"
-    assert service.requests == []
-
-
-def test_a_view_has_other_settings_and_can_tighten_read_only_and_never_loosen_it(clients):
+def test_a_view_has_its_own_settings_only_tightens_read_only_and_awaits_async_functions(clients):
     service = Exchanges(PORTS)
     ferry = client_of(clients, service, language="fr", default_headers={"x-a": "1", "x-b": "1"})
     view = ferry.with_options(
@@ -147,6 +128,23 @@ def test_a_view_has_other_settings_and_can_tighten_read_only_and_never_loosen_it
         caught(ReadOnlyError, again.mcp.confirm_booking, "b-1")
         ask_ports(again)
     assert {request.url.path for request in service.requests} == {"/api/port"}
+
+    async def give():
+        await anyio.lowlevel.checkpoint()
+        return "awaited"
+
+    service = Exchanges(PORTS)
+    if clients.is_async:
+        ask_ports(client_of(clients, service, token=give))
+        assert service.requests[0].headers["authorization"] == "Bearer awaited"
+        return
+    for name in ("token", "organisation_token"):
+        error = caught(ConfigurationError, client_of, clients, service, **{name: give})
+        assert str(error) == f"{name}: an async function needs AsyncFerry"
+    hidden = client_of(clients, service, token=lambda: give())  # noqa: PLW0108 -- it does not show that it is async
+    error = caught(ConfigurationError, ask_ports, hidden)
+    assert str(error) == "token: an async function needs AsyncFerry"
+    assert service.requests == []
 
 
 @each("max_retries", [0, 3])

@@ -100,7 +100,9 @@ def test_less_paid_back_holds_it_back_and_a_guard_is_not_checked_again_against_w
 
 
 @each("name", CANCELLATIONS)
-def test_only_a_penalty_within_the_limit_lets_the_cancellation_leave(name):
+def test_only_a_penalty_within_the_limit_lets_it_leave_and_read_back_it_keeps_its_preview(
+    name, caplog
+):
     for limit in (Decimal("48.13"), "48.14", 49, "1e9"):
         driver = scripted_driver(good(CANCELLATION_FEE), good(ANSWERS[name]))
         result = driver.raw(describe_guarded(name, limit)).parse()
@@ -113,6 +115,15 @@ def test_only_a_penalty_within_the_limit_lets_the_cancellation_leave(name):
         assert (error.limit, error.penalty) == (Decimal(limit), Decimal("48.13"))
         assert (error.currency, error.outcome, error.operation) == ("EUR", "not_sent", name)
         assert len(driver.requests) == 1
+    twin = sdk.UnresolvedWriteError(entry(name))
+    for lost, journal in (([reset()], None), ([], Notes(refusal=twin))):
+        driver = scripted_driver(good(CANCELLATION_FEE), *lost, good(SHOWN[name]))
+        with caplog.at_level(logging.WARNING, "ferry_sdk"):
+            result = driver.raw(describe_guarded(name), journal=journal).parse()
+        assert result.read_back
+        assert result.previewed.refund_amount == Decimal("100.05")
+        assert getattr(result, "refund_shortfall", None) is None
+        assert caplog.records == []
 
 
 def test_nothing_is_sent_for_what_the_guard_shows_to_be_done_and_an_earlier_attempt_is_settled():
@@ -151,7 +162,7 @@ def test_a_fee_of_a_cancelled_ticket_shows_nothing_and_one_that_is_refused_is_lo
             assert len(driver.requests) == 2
 
 
-def test_an_id_that_a_read_or_a_write_is_refused_for_is_the_argument():
+def test_an_id_that_is_refused_is_the_argument_and_the_same_change_has_the_same_identity():
     refusal = reply(400, {"error": True, "code": "BAD_ID", "message": "no id", "field": "id"})
     for call, argument in (
         (describe_guarded("bookings.cancel"), "booking_id"),
@@ -161,6 +172,24 @@ def test_an_id_that_a_read_or_a_write_is_refused_for_is_the_argument():
     ):
         error = scripted_driver(refusal, reply(404)).error(sdk.BadRequestError, call)
         assert error.field == argument
+    colours = ({"colour": "blue", "deck": 3}, {"deck": 3, "colour": "blue"})
+    for calls in (
+        [("bookings.confirm", {}), ("mcp.confirm_booking", {})],
+        [("tickets.cancel", {}), ("mcp.cancel_ticket", {})],
+        [("tickets.mark_paid", {}), ("tickets.mark_paid", {"booking_id": "b-1"})],
+        [("mcp.call_tool", {"arguments": arguments}) for arguments in colours],
+    ):
+        first, second = intents_of(*calls)
+        assert (first.identity, first.effect) == (second.identity, second.effect), calls
+    changes = [
+        *product(["bookings.confirm"], [{}, {"booking_id": "b-2"}]),
+        ("bookings.cancel", {}),
+        *product(["tickets.mark_paid"], [{}, {"external_payment_ref": "p"}, {"ticket_id": "t-2"}]),
+        *product(["bookings.create"], [{}, {"passengers": PASSENGERS[:1]}]),
+        ("mcp.call_tool", {}),
+    ]
+    known = {(intent.effect, intent.identity) for intent in intents_of(*changes)}
+    assert len(known) == len(changes)
 
 
 @each(
@@ -200,19 +229,6 @@ def test_a_refund_is_compared_with_the_preview(caplog):
         warned = [record.getMessage() for record in caplog.records]
         assert len(warned) == (1 if Decimal(shortfall) > 0 else 0), refund
         assert all("less than was previewed" in words and "EUR" in words for words in warned)
-
-
-@each("name", CANCELLATIONS)
-def test_a_guarded_cancellation_that_is_read_back_keeps_its_preview(name, caplog):
-    twin = sdk.UnresolvedWriteError(entry(name))
-    for lost, journal in (([reset()], None), ([], Notes(refusal=twin))):
-        driver = scripted_driver(good(CANCELLATION_FEE), *lost, good(SHOWN[name]))
-        with caplog.at_level(logging.WARNING, "ferry_sdk"):
-            result = driver.raw(describe_guarded(name), journal=journal).parse()
-        assert result.read_back
-        assert result.previewed.refund_amount == Decimal("100.05")
-        assert getattr(result, "refund_shortfall", None) is None
-        assert caplog.records == []
 
 
 # What a flow puts on record: the intent before a byte leaves, the outcome after
@@ -261,27 +277,6 @@ def intents_of(*calls):
         driver = scripted_driver(good(ANSWERS[name] | given))
         driver.raw(described(name, **given), journal=notes)
     return [*notes.intents.values()]
-
-
-def test_the_same_change_has_the_same_identity_and_others_are_others():
-    colours = ({"colour": "blue", "deck": 3}, {"deck": 3, "colour": "blue"})
-    for calls in (
-        [("bookings.confirm", {}), ("mcp.confirm_booking", {})],
-        [("tickets.cancel", {}), ("mcp.cancel_ticket", {})],
-        [("tickets.mark_paid", {}), ("tickets.mark_paid", {"booking_id": "b-1"})],
-        [("mcp.call_tool", {"arguments": arguments}) for arguments in colours],
-    ):
-        first, second = intents_of(*calls)
-        assert (first.identity, first.effect) == (second.identity, second.effect), calls
-    changes = [
-        *product(["bookings.confirm"], [{}, {"booking_id": "b-2"}]),
-        ("bookings.cancel", {}),
-        *product(["tickets.mark_paid"], [{}, {"external_payment_ref": "p"}, {"ticket_id": "t-2"}]),
-        *product(["bookings.create"], [{}, {"passengers": PASSENGERS[:1]}]),
-        ("mcp.call_tool", {}),
-    ]
-    known = {(intent.effect, intent.identity) for intent in intents_of(*changes)}
-    assert len(known) == len(changes)
 
 
 @each(

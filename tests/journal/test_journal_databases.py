@@ -169,7 +169,7 @@ def failure_of(use):
 
 
 class TestFailures:
-    def test_a_folder_or_a_server_that_is_not_there_and_a_name_that_can_be_no_file(self, tmp_path):
+    def test_no_folder_no_server_no_file_name_and_no_database_are_said(self, tmp_path):
         for url, said in (
             (f"sqlite:///{tmp_path / 'nowhere' / 'ferry.db'}", "unable to open database file"),
             (f"postgresql://ferry:{PASSWORD}@/ferry?host={tmp_path}", "no connection"),
@@ -177,8 +177,6 @@ class TestFailures:
         ):
             with Journal(url) as journal:
                 assert said in failure_of(lambda journal=journal: journal.begin(intent()))
-
-    def test_a_file_that_is_no_database_is_closed_again(self, tmp_path):
         path = tmp_path / "letter"
         path.write_text("This is a letter, and no database at all. " * 40)
         opened = []

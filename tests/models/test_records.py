@@ -52,7 +52,20 @@ def test_one_bad_record_is_kept_apart(caplog):
         assert CANARY not in f"{record.getMessage()} {lost.problem} {lost!r} {found!r}"
 
 
-def test_where_none_can_be_read_it_is_an_error_and_an_offer_below_zero_is_no_offer():
+def test_a_list_is_found_where_it_is_and_where_none_can_be_read_it_is_an_error():
+    read, port = RecordList(Port, member="ports").read, samples.PORT
+    for value in (
+        [port],
+        {"ports": [port]},
+        {"ports": [port], "total": 1},
+        {"items": [port]},
+        port,
+    ):
+        assert [*read(value)] == [Port(**port)], value
+    for value in ([], {"ports": []}):
+        assert read(value) == Records()
+    for value in (None, 5, "x", True, {"ports": None}, {}):
+        caught(UnexpectedResponseError, read, value)
     error = caught(UnexpectedResponseError, RecordList(Availability).read, [BAD, {}])
     assert error.field == "[0].tariffs[0].amount"
     assert "[0].tariffs[0].amount" in str(error)
@@ -67,22 +80,6 @@ def test_where_none_can_be_read_it_is_an_error_and_an_offer_below_zero_is_no_off
     assert (lost.index, lost.field) == (0, "tariffs[1].amount")
     assert lost.problem == "expected a number from 0"
     assert [one.tariffs[0].balance_amount for one in found] == [-5]
-
-
-def test_a_list_is_found_where_it_is_and_may_be_empty():
-    read, port = RecordList(Port, member="ports").read, samples.PORT
-    for value in (
-        [port],
-        {"ports": [port]},
-        {"ports": [port], "total": 1},
-        {"items": [port]},
-        port,
-    ):
-        assert [*read(value)] == [Port(**port)], value
-    for value in ([], {"ports": []}):
-        assert read(value) == Records()
-    for value in (None, 5, "x", True, {"ports": None}, {}):
-        caught(UnexpectedResponseError, read, value)
 
 
 ITEMS = st.one_of(

@@ -67,7 +67,7 @@ def test_ages_on_a_day_and_bands_give_the_type_and_a_given_type_is_kept():
         caught(InvalidInputError, AgeBands, *bands)
 
 
-def test_a_search_and_a_booking_have_the_age_and_type_of_the_day_of_the_first_sailing():
+def test_both_protocols_take_travellers_with_the_age_of_the_day_of_the_first_sailing():
     party = Travellers([ADA, LEO, BABY])
     for day, leo, baby in [
         (DAY, ("Child", 11), ("Infant", 1)),
@@ -82,9 +82,6 @@ def test_a_search_and_a_booking_have_the_age_and_type_of_the_day_of_the_first_sa
         twelfth_birthday = at(date(2027, 7, 1), offset)
         assert booked([LEO | {"type": "Child"}], twelfth_birthday)
         assert booked(Travellers([ADA, LEO]), twelfth_birthday)[1]["age"] == 12
-
-
-def test_both_protocols_take_travellers_alone_and_among_dicts():
     traveller = Traveller.model_validate(ADA)
     adult = {"type": "Adult", "gender": "M", "age": 40}
     for group in (AvailabilityGroup.search, McpGroup.search_availability):
@@ -143,22 +140,7 @@ def test_contradictions_are_refused_before_anything_is_sent_and_what_may_be_true
         assert len(booked(party, at(DAY))) == len(members), name
 
 
-def test_without_a_known_day_today_is_taken_and_the_next_birthday_is_allowed():
-    today = datetime.now(timezone.utc).date()
-    born = today - timedelta(days=40 * 365)
-    age = age_on(born, today)
-    adult = {"type": "Adult", "first_name": "Ana", "last_name": "Šimić", "birth_date": born}
-    for given in (age, age + 1):
-        assert booked([adult | {"age": given}], None)[0]["age"] == given
-    past, future = today - timedelta(days=2), today + timedelta(days=3)
-    for name, value in (("age", age + 3), ("doc_expiration", past), ("birth_date", future)):
-        error = caught(InvalidInputError, booked, [adult | {name: value}], None)
-        assert error.field == f"passengers[0].{name}"
-    (sent,) = booked(Travellers([ADA]), None)
-    assert "age" not in sent  # the age on the day of travel is not known
-
-
-def test_what_is_missing_is_reported_and_refused_where_it_is_needed():
+def test_what_is_missing_is_refused_where_it_is_needed_and_without_a_day_today_is_taken():
     party = Travellers([ADA, {"first_name": "Leo"}])
     assert party.problems(on=DAY) == (
         TravellerProblem(1, "last_name", "required for a booking"),
@@ -176,6 +158,18 @@ def test_what_is_missing_is_reported_and_refused_where_it_is_needed():
         day = DAY if call is searched else at(DAY)
         error = caught(InvalidInputError, call, Travellers([ADA, members]), day)
         assert error.field == f"passengers[1].{field}", members
+    today = datetime.now(timezone.utc).date()
+    born = today - timedelta(days=40 * 365)
+    age = age_on(born, today)
+    adult = {"type": "Adult", "first_name": "Ana", "last_name": "Šimić", "birth_date": born}
+    for given in (age, age + 1):
+        assert booked([adult | {"age": given}], None)[0]["age"] == given
+    past, future = today - timedelta(days=2), today + timedelta(days=3)
+    for name, value in (("age", age + 3), ("doc_expiration", past), ("birth_date", future)):
+        error = caught(InvalidInputError, booked, [adult | {name: value}], None)
+        assert error.field == f"passengers[0].{name}"
+    (sent,) = booked(Travellers([ADA]), None)
+    assert "age" not in sent  # the age on the day of travel is not known
 
 
 def test_a_list_is_immutable_copied_and_hides_its_travellers():

@@ -39,7 +39,7 @@ def has_png(figure: Figure) -> bool:
     return figure._repr_png_().startswith(PNG)
 
 
-def test_each_route_has_a_line_of_its_cheapest_tickets_with_labels_that_are_no_formulas():
+def test_each_route_has_a_line_of_its_cheapest_tickets_and_what_no_chart_shows_is_named():
     option = sailing(13, 5, tariff={"type": "Option"})  # no ticket, left out
     fares = [sailing(14, 50), sailing(13, 49.9), option, sailing(14, 40), sailing(15, 60)]
     figure = notebook.fares_by_day(fares)
@@ -68,9 +68,6 @@ def test_each_route_has_a_line_of_its_cheapest_tickets_with_labels_that_are_no_f
     for fares in ([one], [one, sailing(13, 5)]):
         assert has_png(notebook.fares_by_day(fares))
     assert has_png(notebook.network_map([port("A", 1, 2, city=bad)]))
-
-
-def test_fares_that_no_chart_shows_are_named():
     figure = notebook.fares_by_day([])
     assert texts(figure) == ["No sailings with a ticket"]
     assert has_png(figure)

@@ -272,7 +272,7 @@ def test_a_kill_at_every_moment_of_resuming(journey, kinds, record_property):
     record_property("kills of orders that were resumed", kills)
 
 
-def test_resuming_ends_what_was_not_sent_or_is_seen():
+def test_resuming_ends_what_can_be_known_at_the_same_price_and_by_one_program():
     journeys = {one.name: one for one in JOURNEYS}
     for name, done, last, state in [
         ("confirm 2, keep", 2, "lost", "confirmed"),
@@ -291,9 +291,6 @@ def test_resuming_ends_what_was_not_sent_or_is_seen():
         assert stands(resume(world)).state == state, (name, course)
         assert not world.journal.load_orders(only_unfinished=True), (name, course)
         assert not world.journal.unresolved, (name, course)
-
-
-def test_a_confirmation_that_is_resumed_at_another_price_is_over():
     world, _ = play(JOURNEYS[2], ("done", "done", "not_sent"))
     world.calm()
     for sold in world.sold.values():
@@ -301,9 +298,6 @@ def test_a_confirmation_that_is_resumed_at_another_price_is_over():
     assert isinstance(resume(world), PriceChangedError)
     assert not world.journal.load_orders(only_unfinished=True)
     assert {sold.state for sold in world.sold.values()} == {"held"}
-
-
-def test_two_programs_cannot_resume_one_order():
     world, _ = play(JOURNEYS[2], ("done", "done", "not_sent"))
     world.calm()
     first, second = (load(world.journal, record.id) for record in world.journal.load_orders() * 2)

@@ -136,11 +136,17 @@ def test_a_refused_confirmation_keeps_or_cancels(desk, if_refused):
     resume(desk, order)
 
 
-def test_a_confirmation_that_is_lost_or_of_somebody_else_counts(desk):
+def test_a_lost_confirmation_counts_and_two_town_names_become_two_bookings(desk):
     order = desk.hold()
     desk.ferry.bookings.confirm(order.parts[0].booking_id)
     desk.sandbox.faults.add("lose_reply", "bookings.confirm")
     assert desk.confirm(order).state == "confirmed"
+    trip = {"on": date(2050, 6, 6), "passengers": TRAVELLERS[:1], "max_calls": 20}
+    found = desk.ferry.trips.connections("Barcelona", "Tunis", **trip)
+    party = [{"type": "Adult", "first_name": "Zoë", "last_name": "Reyes"}]
+    order = desk.run(orders.hold, found[0].select(), passengers=party)
+    order = desk.confirm(order, expect_totals=found[0].prices)
+    assert (order.state, len(order.parts)) == ("confirmed", 2)
 
 
 def test_an_order_whose_tickets_are_being_issued_is_resumed_again_and_not_settled(desk):
@@ -179,7 +185,7 @@ def test_a_change_confirms_the_new_booking_before_it_cancels_the_old_one(desk):
     assert desk.journal.entries() == entries
 
 
-def test_a_change_whose_old_booking_cannot_be_cancelled_says_that_both_stand(desk):
+def test_a_change_that_leaves_both_says_so_and_a_confirmation_settled_as_not_done_is_named(desk):
     desk.sandbox.faults.add("refused", "bookings.cancel")
     refused = caught(errors.OrderError, change, desk, desk.confirm(desk.hold(1)))
     order = refused.order
@@ -188,9 +194,6 @@ def test_a_change_whose_old_booking_cannot_be_cancelled_says_that_both_stand(des
     assert "ConflictError, HTTP 409" in str(resume(desk, order))
     desk.ferry.bookings.cancel(order.parts[1].booking_id)
     assert desk.run(orders.resume, order.id).state == "confirmed"
-
-
-def test_a_confirmation_that_a_person_settles_as_not_done_is_named(desk):
     order = desk.hold()
     desk.sandbox.faults.add("cut_before", "bookings.confirm")
     assert caught(errors.OrderError, desk.confirm, order).outcome == "unknown"
@@ -220,7 +223,7 @@ def test_a_refund_that_falls_at_any_time_stops_a_change(desk, reads):
     assert desk.sandbox.counters.requests["bookings.create"] == 1 + (reads > 0)
 
 
-def test_what_is_refused_begins_no_order(desk):
+def test_what_is_refused_begins_no_order_and_an_earlier_journal_gets_its_table(desk):
     (one,) = desk.selections(1)
     bad = {"availability_id": "a"}
     who = {"passengers": PASSENGERS}
@@ -238,9 +241,6 @@ def test_what_is_refused_begins_no_order(desk):
     view = desk.ferry.with_options(read_only=True)
     caught(errors.ReadOnlyError, orders.hold, view, [one], **who, journal=desk.journal)
     assert desk.journal.load_orders() == ()
-
-
-def test_a_journal_of_an_earlier_version_gets_the_table_with_its_first_order(desk):
     with desk.journal._engine.connect() as connection:
         desk.journal.entries()  # makes the tables
         connection.exec_driver_sql("DROP TABLE ferry_journal_orders")
@@ -267,12 +267,3 @@ def test_forgetting_keeps_what_an_unfinished_order_needs(desk):
     assert orders.unfinished(journal=desk.journal) == ()
     desk.journal.forget(older_than=0)
     assert desk.journal.entries() == desk.journal.load_orders() == ()
-
-
-def test_two_town_names_become_two_confirmed_bookings(desk):
-    trip = {"on": date(2050, 6, 6), "passengers": TRAVELLERS[:1], "max_calls": 20}
-    found = desk.ferry.trips.connections("Barcelona", "Tunis", **trip)
-    party = [{"type": "Adult", "first_name": "Zoë", "last_name": "Reyes"}]
-    order = desk.run(orders.hold, found[0].select(), passengers=party)
-    order = desk.confirm(order, expect_totals=found[0].prices)
-    assert (order.state, len(order.parts)) == ("confirmed", 2)

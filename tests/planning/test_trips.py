@@ -129,7 +129,7 @@ def test_every_company_is_asked_once_and_trips_are_sorted_and_have_a_table_and_a
     assert trips.to_frame(by="tariff", money="float")["tariff_amount"].dtype == "float64"
 
 
-def test_a_return_trip_has_fares_for_one_booking_and_places_to_choose(reader):
+def test_a_return_trip_has_fares_for_one_booking_and_is_found_where_the_ways_are_named(reader):
     trips = reader.trips.search(**PALERMO)
     assert {fare.kind for trip in trips for fare in trip.fares} == {"round_trip", "two_singles"}
     for trip in trips:
@@ -144,6 +144,24 @@ def test_a_return_trip_has_fares_for_one_booking_and_places_to_choose(reader):
     assert caught(errors.InvalidInputError, trip.select, places=["one"]).field == "places"
     other = reader.trips.search(**TUNIS, on=GNV_SAILS)[0]
     assert caught(errors.InvalidInputError, trip.select, other.fares[0]).field == "fare"
+    for name in ("GNV", "gnv", reader.mcp.companies()[0].id or ""):
+        found = reader.trips.search(**TUNIS, on=GNV_SAILS, companies=[name])
+        assert companies(found.report.asked) == {"GNV"}
+    iterators = {"passengers": iter(ADULT), "companies": iter(["GNV", "CTN"])}
+    moment = datetime(2050, 6, 6, 23, 30)  # noqa: DTZ001 -- what a program may pass
+    found = reader.trips.search("Genoa", "Tunis", on=moment, **iterators)
+    assert companies(found.report.asked) == {"GNV", "CTN"}
+    assert found
+    unknown = Port(code="XXXXX", name="Genoa", country="Italy")  # the service does not have it
+    for error, field, *ends in (
+        (errors.AmbiguousPlaceError, "destination", "Algeciras", "Tanger"),
+        (errors.UnknownPlaceError, "origin", "Genxa", "Tunis"),
+        (errors.UnknownPlaceError, "destination", "Genoa", unknown),
+    ):
+        refused = caught(error, reader.trips.search, *ends, on=GNV_SAILS, passengers=ADULT)
+        assert refused.field == field, ends
+    port = reader.with_options(language="fr").places.get("Gênes")
+    assert reader.trips.search(port, "Tunis", on=GNV_SAILS, passengers=ADULT)
 
 
 def test_a_return_trip_may_be_of_two_companies(ferry):
@@ -203,27 +221,6 @@ def test_neighbouring_days_are_asked_only_where_the_day_has_nothing_and_no_route
                 assert ("no company sails" not in text.lower()) == has_route, text
 
 
-def test_companies_that_are_named_are_asked_alone_and_names_of_places_are_never_guessed(reader):
-    for name in ("GNV", "gnv", reader.mcp.companies()[0].id or ""):
-        found = reader.trips.search(**TUNIS, on=GNV_SAILS, companies=[name])
-        assert companies(found.report.asked) == {"GNV"}
-    iterators = {"passengers": iter(ADULT), "companies": iter(["GNV", "CTN"])}
-    moment = datetime(2050, 6, 6, 23, 30)  # noqa: DTZ001 -- what a program may pass
-    found = reader.trips.search("Genoa", "Tunis", on=moment, **iterators)
-    assert companies(found.report.asked) == {"GNV", "CTN"}
-    assert found
-    unknown = Port(code="XXXXX", name="Genoa", country="Italy")  # the service does not have it
-    for error, field, *ends in (
-        (errors.AmbiguousPlaceError, "destination", "Algeciras", "Tanger"),
-        (errors.UnknownPlaceError, "origin", "Genxa", "Tunis"),
-        (errors.UnknownPlaceError, "destination", "Genoa", unknown),
-    ):
-        refused = caught(error, reader.trips.search, *ends, on=GNV_SAILS, passengers=ADULT)
-        assert refused.field == field, ends
-    port = reader.with_options(language="fr").places.get("Gênes")
-    assert reader.trips.search(port, "Tunis", on=GNV_SAILS, passengers=ADULT)
-
-
 WRONG = {
     "destination": ["ITGOA"],
     "origin": ["", 7],
@@ -253,25 +250,6 @@ def test_a_wrong_argument_is_refused_by_its_name(reader, field, values):
             wrong = {**TUNIS, **days, re.split(r"[.\[]", field)[0]: value}
             refused = caught(errors.InvalidInputError, getattr(reader.trips, name), **wrong)
             assert refused.field == field, (name, value)
-
-
-def test_a_company_that_fails_is_named_and_takes_no_other_with_it(ferry, ferry_sandbox):
-    search = partial(ferry.trips.search, **TUNIS, on=GNV_SAILS, flexible=1)
-    kinds = {"server_error": errors.ServerError, "not_json": errors.UnexpectedResponseError}
-    for fault, error in kinds.items():
-        ferry_sandbox.faults.clear()
-        ferry_sandbox.faults.add(fault, "availability.search", times=None, company="GNV")
-        found = search()
-        assert companies(found.report.failed) == {"GNV"}
-        first = found.report.failed[0]
-        assert (first.day, type(first.error)) == (GNV_SAILS, error)
-        assert {trip.companies for trip in found} == {("CTN",)}
-        assert not found.report.is_complete
-    kinds = {"server_error": errors.ServerError, "unauthorized": errors.AuthenticationError}
-    for fault, error in kinds.items():
-        ferry_sandbox.faults.clear()
-        ferry_sandbox.faults.add(fault, "availability.search", times=None)
-        caught(error, search)  # every company fails, or would fail
 
 
 def assert_late(ferry, **search):
@@ -320,13 +298,31 @@ def test_searches_that_a_deadline_left_no_time_for_are_named(ferry, ferry_sandbo
     assert companies(found.report.not_asked) == {"BALEARIA"}
 
 
-def test_no_more_searches_are_under_way_than_allowed(ferry, ferry_sandbox):
+def test_no_more_searches_than_allowed_are_under_way_and_a_company_that_fails_is_named(
+    ferry, ferry_sandbox
+):
     hold = Hold(ferry_sandbox, "availability.search", times=4)
     search = UnderWay(partial(ferry.trips.search, **STRAIT, concurrency=2))
     eventually(lambda: hold.held >= 2)
     assert hold.held == 2
     hold.release()
     assert search.value().report.calls == 4
+    search = partial(ferry.trips.search, **TUNIS, on=GNV_SAILS, flexible=1)
+    kinds = {"server_error": errors.ServerError, "not_json": errors.UnexpectedResponseError}
+    for fault, error in kinds.items():
+        ferry_sandbox.faults.clear()
+        ferry_sandbox.faults.add(fault, "availability.search", times=None, company="GNV")
+        found = search()
+        assert companies(found.report.failed) == {"GNV"}
+        first = found.report.failed[0]
+        assert (first.day, type(first.error)) == (GNV_SAILS, error)
+        assert {trip.companies for trip in found} == {("CTN",)}
+        assert not found.report.is_complete
+    kinds = {"server_error": errors.ServerError, "unauthorized": errors.AuthenticationError}
+    for fault, error in kinds.items():
+        ferry_sandbox.faults.clear()
+        ferry_sandbox.faults.add(fault, "availability.search", times=None)
+        caught(error, search)  # every company fails, or would fail
 
 
 def test_without_mcp_the_companies_have_to_be_named(new_ferry, ferry_sandbox):

@@ -143,29 +143,6 @@ def test_a_result_without_the_record_is_unexpected_and_for_a_write_unknown(
     assert (error.outcome, error.request.path) == ("unknown", "/mcp tools/call create_booking")
 
 
-def test_an_unexpected_result_and_a_failure_without_a_code_are_told_in_words(clients, carrier):
-    more = {"resultType": "input_required", "inputRequests": {}}
-    views = (view, content(), "empty"), (view, more, "asks for more input")
-    searches = ((search, content(text(words)), "") for words in ("null", "Nothing sails.", "7"))
-    for call, result, words in (*views, *searches):
-        server = Scripted(carried(carrier, result=result))
-        error = caught(UnexpectedResponseError, call, server.client(clients, max_retries=0))
-        assert words in str(error)
-    for result, message in (
-        (content(text("Error executing tool view_ticket: no luck"), isError=True), "no luck"),
-        (content(text("No"), text("luck"), isError=True), "No luck"),
-        (content(isError=True), "the tool failed"),
-        (structured({"reason": "no luck"}, isError=True), "the tool failed"),
-    ):
-        answer = carried(carrier, result=result)
-        error = caught(APIError, view, Scripted(answer).client(clients))
-        assert (error.message, error.code) == (message, None)
-        caught(OutcomeUnknownError, book, Scripted(answer).client(clients))
-    bare = Scripted(carried(carrier, result={"error": True, "code": "TICKET_VIEW_ERROR"}))
-    error = caught(sdk.TicketViewError, view, bare.client(clients))
-    assert error.message == "TICKET_VIEW_ERROR", "without a message the code is told"
-
-
 @each(
     ("result", "value"),
     [
@@ -248,7 +225,9 @@ def test_a_json_rpc_error_is_a_refusal_only_where_its_code_says_so(
 NOT_SO = {"code": -32602, "message": "Not so"}
 
 
-def test_an_error_may_bear_any_id_and_comes_without_a_result(clients, carrier):
+def test_errors_bear_any_id_and_unexpected_results_and_failures_without_a_code_are_told(
+    clients, carrier
+):
     for error_id in (None, "server-error", 7):
         client = Scripted(carried(carrier, id=error_id, error=NOT_SO)).client(clients)
         assert caught(sdk.BadRequestError, view, client).message == "Not so", error_id
@@ -263,6 +242,26 @@ def test_an_error_may_bear_any_id_and_comes_without_a_result(clients, carrier):
     for none in (None, {}, False):
         answer = carried(carrier, result=structured(TICKET), error=none)
         assert view(Scripted(answer).client(clients)).id == TICKET["id"]
+    more = {"resultType": "input_required", "inputRequests": {}}
+    views = (view, content(), "empty"), (view, more, "asks for more input")
+    searches = ((search, content(text(words)), "") for words in ("null", "Nothing sails.", "7"))
+    for call, result, words in (*views, *searches):
+        server = Scripted(carried(carrier, result=result))
+        error = caught(UnexpectedResponseError, call, server.client(clients, max_retries=0))
+        assert words in str(error)
+    for result, message in (
+        (content(text("Error executing tool view_ticket: no luck"), isError=True), "no luck"),
+        (content(text("No"), text("luck"), isError=True), "No luck"),
+        (content(isError=True), "the tool failed"),
+        (structured({"reason": "no luck"}, isError=True), "the tool failed"),
+    ):
+        answer = carried(carrier, result=result)
+        error = caught(APIError, view, Scripted(answer).client(clients))
+        assert (error.message, error.code) == (message, None)
+        caught(OutcomeUnknownError, book, Scripted(answer).client(clients))
+    bare = Scripted(carried(carrier, result={"error": True, "code": "TICKET_VIEW_ERROR"}))
+    error = caught(sdk.TicketViewError, view, bare.client(clients))
+    assert error.message == "TICKET_VIEW_ERROR", "without a message the code is told"
 
 
 # The reply that carries it

@@ -57,7 +57,7 @@ def rejected(make, /, **arguments):
     return error.field
 
 
-def test_a_call_is_the_same_from_models_or_dicts():
+def test_a_call_is_the_same_from_models_or_dicts_and_for_a_traveller_in_any_words():
     as_models = search_body(
         passengers=[sdk.SearchPassenger(type=PassengerType.ADULT, gender=Gender.FEMALE, age=34)],
         vehicle=sdk.VehicleQuery(code="ABARTH__595"),
@@ -78,9 +78,6 @@ def test_a_call_is_the_same_from_models_or_dicts():
     assert [one["order"] for one in body["passengers"]] == [1, 2]
     assert rejected(booking, passengers=[Selection(**SELECTION)]) == "passengers[0]"
     caught(ValidationError, setattr, passenger, "first_name", "Eve")
-
-
-def test_the_type_and_gender_of_a_traveller_in_any_words():
     for rest, param, mcp, words in (
         ("Adult", "A", "ADT", ("A", "ADT", "Adult", "adult", "ADULT")),
         ("Child", "C", "CHD", ("C", "CHD", "Child", "c")),
@@ -141,7 +138,7 @@ NO_DATES = (
 NO_TIMES = ("", "8:30", "08:60", "24:00", "0830", "08:30:00", "08:30\n")
 
 
-def test_a_date_is_its_day_and_a_time_its_hour_and_minute():
+def test_a_date_is_its_day_a_payment_a_moment_with_a_zone_and_what_is_no_money_is_refused():
     for said in ("2026-07-14", LATE.date(), LATE.replace(hour=23)):
         assert search_body(out_at=said)["request"]["out_at"] == "2026-07-14", said
     for said in ("08:30", time(8, 30), time(8, 30, 59), LATE):
@@ -151,6 +148,14 @@ def test_a_date_is_its_day_and_a_time_its_hour_and_minute():
             assert rejected(search_body, **{name: said}) == name, said
     for name, value in (("ret_at", "tomorrow"), ("ret_time", "noon"), ("ret_journey_id", "")):
         assert rejected(search_body, **{name: value}) == name
+    at = datetime(2026, 7, 14, 8, 30, tzinfo=timezone.utc)
+    pay = partial(TicketsGroup.mark_paid, None, "t1", external_payment_ref="p")
+    assert pay(paid_at=at).call.body["paid_at"] == "2026-07-14T08:30:00+00:00"
+    assert pay(paid_at="2026-07-14T08:30:00Z").call.body["paid_at"] == "2026-07-14T08:30:00Z"
+    for bad in (at.replace(tzinfo=None), "", 1777636800, date(2026, 7, 14)):
+        assert rejected(pay, paid_at=bad) == "paid_at"
+    for bad in (True, False, None, "", "ten", "NaN", Decimal("Infinity")):
+        caught(ValidationError, MONEY, bad)
 
 
 @MANY
@@ -160,17 +165,6 @@ def test_every_date_and_time_says_itself_and_no_other_text_passes(on, at, text):
     assert clock_time(at, "x") == f"{at.hour:02}:{at.minute:02}"
     with suppress(InvalidInputError):
         assert date.fromisoformat(day(text, "x")).isoformat() == text
-
-
-def test_a_payment_is_a_moment_with_a_zone_and_what_is_no_money_is_refused():
-    at = datetime(2026, 7, 14, 8, 30, tzinfo=timezone.utc)
-    pay = partial(TicketsGroup.mark_paid, None, "t1", external_payment_ref="p")
-    assert pay(paid_at=at).call.body["paid_at"] == "2026-07-14T08:30:00+00:00"
-    assert pay(paid_at="2026-07-14T08:30:00Z").call.body["paid_at"] == "2026-07-14T08:30:00Z"
-    for bad in (at.replace(tzinfo=None), "", 1777636800, date(2026, 7, 14)):
-        assert rejected(pay, paid_at=bad) == "paid_at"
-    for bad in (True, False, None, "", "ten", "NaN", Decimal("Infinity")):
-        caught(ValidationError, MONEY, bad)
 
 
 MONEY = TypeAdapter(Money).validate_python

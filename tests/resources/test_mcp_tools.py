@@ -79,7 +79,9 @@ def test_a_search_has_the_body_and_answer_of_rest_and_a_booking_speaks_the_words
     assert len(booking.tickets[0].passengers) == 3
 
 
-def test_an_id_of_the_search_stands_instead_of_availabilities(wired_client):
+def test_an_id_stands_instead_of_availabilities_and_the_other_tools_give_what_rest_gives(
+    wired_client,
+):
     ferry, wire = wired_client
     one = ferry.mcp.search_availability(**search())[0]
     made = ferry.mcp.create_booking(id=one.id, passengers=[TRAVELLER])
@@ -92,9 +94,6 @@ def test_an_id_of_the_search_stands_instead_of_availabilities(wired_client):
         assert caught(sdk.InvalidInputError, create, **choice).field in {"id", "availabilities"}, (
             choice
         )
-
-
-def test_confirming_viewing_and_cancelling_give_what_rest_gives(wired_client):
     ferry, wire = wired_client
     made = booked(ferry)
     confirmed = ferry.mcp.confirm_booking(made.booking_id)

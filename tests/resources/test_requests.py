@@ -83,7 +83,7 @@ def test_what_is_sent_is_what_was_given_and_only_a_get_is_a_read(clients):
     caught(sdk.ServerError, client_of(clients, Exchanges(httpx.Response(503))).request, "GET", "a")
 
 
-def test_a_path_cannot_leave_the_origin(clients):
+def test_a_path_cannot_leave_the_origin_and_travellers_and_tokens_are_hidden(clients):
     service = Exchanges(DONE)
     ferry = client_of(clients, service)
     for path in (
@@ -119,9 +119,6 @@ def test_a_path_cannot_leave_the_origin(clients):
         error = caught(InvalidInputError, ferry.request, "GET", "x", params={name: "v"})
         assert error.field == f"params[{name!r}]"
     assert not service.requests
-
-
-def test_travellers_and_tokens_of_a_request_are_hidden(clients):
     words = "no room for Marguerite Okonkwo, ada@example.org"
     refusal = {"error": True, "code": "BOOKING_CREATE_ERROR", "message": words}
     ferry = client_of(clients, Exchanges(httpx.Response(422, json=refusal)))

@@ -241,15 +241,6 @@ def test_a_booking_or_a_ticket_is_cancelled_with_or_without_its_reference(
     assert ferry.tickets.get(ticket.id).status is sdk.TicketStatus.CANCELED
 
 
-def test_the_voucher_has_an_address_once_it_is_there(both, ferry_sandbox):
-    ticket = ticket_of(both)
-    assert both.tickets.pdf(ticket.id).url is None
-    ferry_sandbox.clock.advance(timedelta(minutes=11))
-    url = both.tickets.pdf(ticket.id).url
-    assert url.startswith(f"{ferry_sandbox.base_url}/voucher/{ticket.id}/")
-    assert both.tickets.get(ticket.id).pdf_url == url
-
-
 def test_a_payment_and_a_question_for_departures_carry_what_was_said(wired_client):
     ferry, wire = wired_client
     ticket_id = ferry.bookings.get(booked(ferry).booking_id).tickets[0].id
@@ -270,7 +261,7 @@ def test_a_payment_and_a_question_for_departures_carry_what_was_said(wired_clien
     assert all(re.fullmatch(r"\d\d:\d\d", one) for one in only.departure_times)
 
 
-def test_the_catalogues(both):
+def test_the_catalogues_and_the_address_of_a_voucher_once_it_is_there(both, ferry_sandbox):
     ports = both.catalogue.ports()
     assert sdk.Port(code="FRMRS", name="Marseille", country="France") in ports
     one = next(one for one in both.catalogue.journeys() if one.journey_id == OUT)
@@ -279,6 +270,12 @@ def test_the_catalogues(both):
     assert sdk.VehicleBrand(id="ABARTH", name="Abarth") in both.catalogue.vehicle_brands()
     car = sdk.VehicleType(code="CAR", name="Car up to 5 m", max_length=5, max_height=1.9)
     assert car in both.catalogue.vehicle_types()
+    ticket = ticket_of(both)
+    assert both.tickets.pdf(ticket.id).url is None
+    ferry_sandbox.clock.advance(timedelta(minutes=11))
+    url = both.tickets.pdf(ticket.id).url
+    assert url.startswith(f"{ferry_sandbox.base_url}/voucher/{ticket.id}/")
+    assert both.tickets.get(ticket.id).pdf_url == url
 
 
 def test_odd_characters_of_an_id_stay_inside_one_segment():

@@ -246,7 +246,7 @@ def test_an_invalid_argument_is_named(folder, field, values):
     folder.unlink()
 
 
-def test_a_party_has_records_and_the_ages_of_each_day():
+def test_a_party_has_records_and_the_ages_of_each_day_of_the_scan(folder):
     party = Party("pair", TRAVELLERS)
     assert [type(one) for one in party.passengers] == [SearchPassenger] * len(TRAVELLERS)
     people = [Traveller(gender="Female", birth_date=date(2000, 7, 1))]
@@ -258,9 +258,6 @@ def test_a_party_has_records_and_the_ages_of_each_day():
     named = [{**TRAVELLERS[0], "first_name": "Marguerite"}]
     for passengers, field in ((named, "passengers[0].first_name"), (None, "passengers")):
         assert caught(errors.InvalidInputError, Party, "pair", passengers).field == field
-
-
-def test_a_party_is_measured_on_the_days_of_the_scan_only(folder):
     unborn = Traveller(gender="Female", birth_date=DAYS[0] + timedelta(1))
     party = Party("soon", [{"type": "Adult", "gender": "Male", "age": 34}, unborn])
     new_scan(folder, parties=[party], dates=(DAYS[1], DAYS[1]))

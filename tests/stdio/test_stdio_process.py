@@ -97,7 +97,7 @@ def start_server(sandbox, run=None, *, new=False, capabilities=None):
             process.kill()
 
 
-def test_stdout_carries_the_protocol_and_nothing_else(ferry_sandbox):
+def test_stdout_carries_the_protocol_alone_and_no_output_the_token(ferry_sandbox):
     with start_server(ferry_sandbox, [sys.executable, "-c", NOISY]) as server:
         server.request("tools/call", name="catalogue_ports", arguments={})
         assert server.receive()["result"]["structuredContent"]["status"] == "done"
@@ -108,9 +108,6 @@ def test_stdout_carries_the_protocol_and_nothing_else(ferry_sandbox):
         assert words in errors
     for words in ("canary", "Stack"):
         assert words not in errors
-
-
-def test_the_token_is_in_no_output_and_an_invalid_message_does_not_end_the_server(ferry_sandbox):
     token = ferry_sandbox.token
     calls = [
         ("tickets_get", {"ticket_id": "none"}),
@@ -192,22 +189,6 @@ def test_a_host_that_never_reads_stderr_is_served(ferry_sandbox):
     assert errors.count("INFO ferry_sdk: tool ?: unknown_tool") > 300
 
 
-def test_a_record_is_one_line_without_control_characters():
-    code = """
-import logging
-from ferry_sdk.agents.stdio.run import log_to_stderr
-log_to_stderr()
-try:
-    raise ValueError("a secret")
-except ValueError:
-    message = "B1 %s\\nERROR ferry_sdk: forged"
-    logging.getLogger("ferry_sdk").exception(message, "\\x1b[2J\\x9b\\u202e")
-"""
-    done = run([sys.executable, "-c", code])
-    record = r"B1 \x1b[2J\x9b\u202e ERROR ferry_sdk: forged (ValueError)"
-    assert done.stderr == f"ERROR ferry_sdk: {record}\n"
-
-
 @LONG
 def test_dropped_log_lines_are_counted():
     code = """
@@ -276,7 +257,9 @@ def test_a_write_in_progress_may_finish_or_is_unknown_and_is_in_the_audit(
     assert last["at"]
 
 
-def test_an_audit_file_that_others_can_read_is_refused(ferry_sandbox, tmp_path):
+def test_an_audit_file_that_others_can_read_is_refused_and_a_record_is_one_line(
+    ferry_sandbox, tmp_path
+):
     audit = tmp_path / "audit.jsonl"
     audit.touch()
     audit.chmod(0o644)
@@ -289,6 +272,19 @@ def test_an_audit_file_that_others_can_read_is_refused(ferry_sandbox, tmp_path):
         assert "ferry_sdk: audit: " in ended.stderr
         assert problem in ended.stderr
     assert not (tmp_path / "new.jsonl").exists()
+    code = """
+import logging
+from ferry_sdk.agents.stdio.run import log_to_stderr
+log_to_stderr()
+try:
+    raise ValueError("a secret")
+except ValueError:
+    message = "B1 %s\\nERROR ferry_sdk: forged"
+    logging.getLogger("ferry_sdk").exception(message, "\\x1b[2J\\x9b\\u202e")
+"""
+    done = run([sys.executable, "-c", code])
+    record = r"B1 \x1b[2J\x9b\u202e ERROR ferry_sdk: forged (ValueError)"
+    assert done.stderr == f"ERROR ferry_sdk: {record}\n"
 
 
 @LONG

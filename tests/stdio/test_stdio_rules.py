@@ -26,7 +26,9 @@ READS = {
 }
 
 
-def test_writes_are_not_registered_unless_wanted_and_every_tool_is_described(hosts, ferry_sandbox):
+def test_writes_are_not_registered_unless_wanted_and_a_client_is_read_only_too(
+    hosts, ferry_sandbox
+):
     host = hosts(Person())
     assert set(host.tools()) == READS
     error(host.call("bookings_create", order(sailings(host)[0])), "writes_disabled")
@@ -46,9 +48,6 @@ def test_writes_are_not_registered_unless_wanted_and_every_tool_is_described(hos
         host.call("tickets_mark_paid", {"ticket_id": "t1"})
     assert caught.value.code == -32602
     assert ferry_sandbox.counters.requests["tickets.mark_paid"] == 0
-
-
-def test_the_client_is_read_only_too(hosts):
     code = (
         "from ferry_sdk.agents.stdio import run\n"
         "toolkit = run.AsyncToolkit\n"
@@ -99,8 +98,8 @@ def test_tokens_are_removed_from_the_environment(monkeypatch, tmp_path):
         take_token(None)
 
 
-def test_a_missing_setting_or_an_invalid_token_file_ends_with_code_2_and_one_line(
-    ferry_sandbox, tmp_path
+def test_a_missing_setting_an_invalid_token_file_or_limit_ends_with_code_2_and_one_line(
+    ferry_sandbox, tmp_path, monkeypatch, capsys
 ):
     file, known = tmp_path / "token", environment(ferry_sandbox)
     without = {name: known[name] for name in known if name != "FERRY_TOKEN"}
@@ -114,9 +113,6 @@ def test_a_missing_setting_or_an_invalid_token_file_ends_with_code_2_and_one_lin
         assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
         assert words in ended.stderr, (words, content)
         assert ferry_sandbox.token not in ended.stderr
-
-
-def test_an_invalid_limit_is_named(ferry_sandbox, monkeypatch, capsys):
     for name, value in environment(ferry_sandbox).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(run, "log_to_stderr", int)
@@ -128,23 +124,7 @@ def test_an_invalid_limit_is_named(ferry_sandbox, monkeypatch, capsys):
     assert "spend_limit" in written.err
 
 
-def test_the_text_of_an_unexpected_exception_is_hidden(hosts):
-    code = (
-        "from ferry_sdk.agents.stdio import serve\n"
-        "from ferry_sdk.agents.toolkit import AsyncToolkit\n"
-        "async def call(*_, **__): raise ValueError('the canary')\n"
-        "AsyncToolkit.call = call\n"
-        "serve()"
-    )
-    host = hosts(run=[sys.executable, "-c", code])
-    with pytest.raises(Exception, match="Internal error") as caught:
-        host.call("catalogue_ports")
-    assert "canary" not in str(caught.value.__dict__)
-    assert "ValueError" in host.stderr
-    assert "canary" not in host.stderr
-
-
-def test_every_result_conforms_to_the_schema_of_its_tool(hosts):
+def test_every_result_conforms_to_its_schema_and_the_text_of_an_exception_is_hidden(hosts):
     """The official client validates structured results, and raises if one does not conform."""
     host = hosts(Person(), "--writes")
     provider = sailings(host)[0]["provider"]["id"]
@@ -166,12 +146,27 @@ def test_every_result_conforms_to_the_schema_of_its_tool(hosts):
             with_detail += 1
             result_of(host.call(name, {**arguments, "detail": "full"}))
     assert with_detail >= 3
+    code = (
+        "from ferry_sdk.agents.stdio import serve\n"
+        "from ferry_sdk.agents.toolkit import AsyncToolkit\n"
+        "async def call(*_, **__): raise ValueError('the canary')\n"
+        "AsyncToolkit.call = call\n"
+        "serve()"
+    )
+    host = hosts(run=[sys.executable, "-c", code])
+    with pytest.raises(Exception, match="Internal error") as caught:
+        host.call("catalogue_ports")
+    assert "canary" not in str(caught.value.__dict__)
+    assert "ValueError" in host.stderr
+    assert "canary" not in host.stderr
 
 
 # ---- if the host can ask a person, no write is sent without that person's approval ------------
 
 
-def test_no_write_accepts_a_code_if_a_person_can_be_asked(hosts):
+def test_no_write_accepts_a_code_a_guess_or_a_declined_question_if_a_person_can_be_asked(
+    hosts, ferry_sandbox
+):
     tools, by_code = hosts(Person(), "--writes").tools(), hosts(None, "--writes").tools()
     for name in (one.replace(".", "_") for one in WRITES):
         assert "confirmation_code" not in tools[name].input_schema["properties"]
@@ -179,9 +174,6 @@ def test_no_write_accepts_a_code_if_a_person_can_be_asked(hosts):
         assert "code" not in tools[name].description
         assert "confirmation_code" in by_code[name].input_schema["properties"]
         assert "confirmation_code" in by_code[name].description
-
-
-def test_a_guessed_code_or_approval_is_an_unknown_argument(hosts, ferry_sandbox):
     person = Person()
     host = hosts(person, "--writes")
     wanted = order(sailings(host)[0])
@@ -192,6 +184,15 @@ def test_a_guessed_code_or_approval_is_an_unknown_argument(hosts, ferry_sandbox)
         refused = host.call("bookings_create", {**wanted, field: value})
         assert error(refused, "invalid_arguments")["field"] == field
     assert person.shown == []
+    assert ferry_sandbox.counters.effects == ()
+    person = Person(NO)
+    host = hosts(person, "--writes")
+    contact = {"name": "Noel Okonkwo", "email": "noel@example.org"}
+    arguments = order(sailings(host)[0], contact=contact)
+    for _ in range(4):
+        error(host.call("bookings_create", arguments), "declined")
+    assert len(person.shown) == 2
+    assert '\nContact: "Noel Okonkwo", "noel@example.org"' in person.shown[0]
     assert ferry_sandbox.counters.effects == ()
 
 
@@ -212,18 +213,6 @@ def test_the_result_of_a_fee_read_does_not_replace_a_person(hosts, ferry_sandbox
         error(host.call("bookings_cancel", arguments), "invalid_arguments")
     assert len(person.shown) == 3
     assert ferry_sandbox.counters.effects == before
-
-
-def test_a_declined_write_is_asked_about_once_more(hosts, ferry_sandbox):
-    person = Person(NO)
-    host = hosts(person, "--writes")
-    contact = {"name": "Noel Okonkwo", "email": "noel@example.org"}
-    arguments = order(sailings(host)[0], contact=contact)
-    for _ in range(4):
-        error(host.call("bookings_create", arguments), "declined")
-    assert len(person.shown) == 2
-    assert '\nContact: "Noel Okonkwo", "noel@example.org"' in person.shown[0]
-    assert ferry_sandbox.counters.effects == ()
 
 
 def half_a_day_before(host, ticket_id):

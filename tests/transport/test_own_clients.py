@@ -234,7 +234,7 @@ def test_calls_go_through_what_was_put_into_httpx(
     assert seen == ["call"] * 2
 
 
-def test_calls_go_through_a_class_that_was_put_in_the_place_of_httpxs(
+def test_what_was_put_in_httpx_is_used_and_what_is_as_it_was_is_not(
     clients, ferry_sandbox, monkeypatch
 ):
     made = []

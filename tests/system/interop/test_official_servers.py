@@ -184,15 +184,14 @@ def test_a_failure_without_a_code_leaves_a_write_unknown(clients, official, erro
     assert official.hosted.methods == ["initialize", "tools/call", "tools/call"]
 
 
-def test_a_write_without_a_result_is_unknown(clients, official):
+def test_there_is_one_handshake_and_what_is_unknown_or_without_a_result_is_an_error(
+    clients, official
+):
     done = offer_tools(official, lambda: None)
     with pytest.raises(OutcomeUnknownError) as caught:
         book(official.hosted.client(clients))
     assert isinstance(caught.value.__cause__, UnexpectedResponseError)
     assert len(done) == 1
-
-
-def test_what_the_server_does_not_know_is_an_error(clients, official):
     offer_tools(official, lambda: TICKET)
     client = official.hosted.client(clients)
     with pytest.raises(APIError, match="id"):
@@ -206,6 +205,12 @@ def test_what_the_server_does_not_know_is_an_error(clients, official):
     offer_tools(official, raising(MCPError(-32602, "no such deck")))
     with pytest.raises(sdk.BadRequestError, match="no such deck"):
         view(client)
+    offer_tools(official, lambda: TICKET)
+    client = official.hosted.client(clients)
+    for _ in range(3):
+        view(client)
+    handshake = [("initialize", 200), ("notifications/initialized", 202)]
+    assert official.hosted.asked == [*handshake, *[("tools/call", 200)] * 3]
 
 
 def test_resources_are_read_and_listed_and_tools_listed(clients, official):
@@ -222,28 +227,7 @@ def test_resources_are_read_and_listed_and_tools_listed(clients, official):
 
 
 @pytest.mark.parametrize("mode", mostly_long(MODES))
-def test_an_unknown_method_is_not_found(clients, mode):
-    with Hosted(Server("bare").streamable_http_app(**MODES[mode])) as hosted:
-        client = hosted.client(clients)
-        with pytest.raises(NotFoundError):
-            client.mcp.list_tools()
-        with pytest.raises(NotFoundError) as caught:
-            book(client)
-        assert caught.value.outcome == "rejected"
-        assert hosted.methods == ["initialize", "tools/list", "tools/call"]
-
-
-def test_there_is_one_handshake(clients, official):
-    offer_tools(official, lambda: TICKET)
-    client = official.hosted.client(clients)
-    for _ in range(3):
-        view(client)
-    handshake = [("initialize", 200), ("notifications/initialized", 202)]
-    assert official.hosted.asked == [*handshake, *[("tools/call", 200)] * 3]
-
-
-@pytest.mark.parametrize("mode", mostly_long(MODES))
-def test_a_restarted_server_is_called_again(clients, mode):
+def test_a_restarted_server_is_called_again_and_an_unknown_method_is_not_found(clients, mode):
     with Official(mode) as official:
         done = offer_tools(official, lambda: BOOKING)
         client = official.hosted.client(clients)
@@ -256,6 +240,14 @@ def test_a_restarted_server_is_called_again(clients, mode):
         assert official.hosted.methods == (lost if official.is_stateful else still)
         assert official.hosted.asked[0][1] == (404 if official.is_stateful else 200)
         assert len(done) == 3
+    with Hosted(Server("bare").streamable_http_app(**MODES[mode])) as hosted:
+        client = hosted.client(clients)
+        with pytest.raises(NotFoundError):
+            client.mcp.list_tools()
+        with pytest.raises(NotFoundError) as caught:
+            book(client)
+        assert caught.value.outcome == "rejected"
+        assert hosted.methods == ["initialize", "tools/list", "tools/call"]
 
 
 @pytest.mark.parametrize("mode", mostly_long(["stateful-json", "stateful-sse"]))
