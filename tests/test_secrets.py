@@ -227,8 +227,7 @@ def test_a_raw_response_shows_nothing_and_no_token_of_a_session_or_client_takes_
     error = caught(UnexpectedResponseError, client_of(clients, lambda _: reply).mcp.ports)
     assert "Mcp-Session-Id" in str(error)
     service = Exchanges(httpx.Response(200, json=[]))
-    kind = httpx.AsyncClient if clients.is_async else httpx.Client
-    http_client = kind(
+    http_client = clients.http_client(
         transport=httpx.MockTransport(service),
         auth=("user", "password"),
         headers={"authorization": "Bearer other"},

@@ -252,29 +252,8 @@ def test_a_view_keeps_the_rest_and_leaves_the_organisation_token(clients, accoun
         assert not limiter.asked
 
 
-def test_options_of_an_account_are_checked(clients, accounts):
-    class AsyncLimiter:
-        async def acquire(self, operation):
-            """Never asked."""
-
-    async def token():
-        return "never asked for"
-
+def test_a_view_of_another_account_is_as_read_only_as_its_client(clients, accounts):
     ferry, _ = pair(clients, accounts, read_only=True)
-    wrong = {
-        "token": [None, "", "a\nb", 5],
-        "organisation_token": ["", "a\nb", 5],
-        "journal": ["sqlite:///a.db", 5],
-        "limiter": [5, "50/second"],
-    }
-    if not clients.is_async:  # which takes these
-        for name, value in (("token", token), ("organisation_token", token)):
-            wrong[name].append(value)
-        wrong["limiter"].append(AsyncLimiter())
-    for name, values in wrong.items():
-        for value in values:
-            error = caught(InvalidInputError, ferry.with_options, **{name: value})
-            assert error.field == name, (name, value)
     view = ferry.with_options(token=accounts.south)
     caught(ReadOnlyError, view.bookings.confirm, "b-1")
     caught(InvalidInputError, ferry.with_options, token=accounts.south, read_only=False)

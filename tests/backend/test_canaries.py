@@ -141,8 +141,7 @@ def test_a_whole_trip_leaves_nothing_in_any_log(clients, ferry_sandbox, logged, 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_no_address_with_an_id_is_logged_at_info(clients, ferry_sandbox, caplog, library):
-    kind = LIBRARIES[library]
-    http_client = (kind.AsyncClient if clients.is_async else kind.Client)()
+    http_client = clients.http_client(LIBRARIES[library])
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, http_client=http_client)
     for level in (logging.INFO, logging.DEBUG):
         caplog.clear()
@@ -157,10 +156,6 @@ def test_no_address_with_an_id_is_logged_at_info(clients, ferry_sandbox, caplog,
         assert not [line for line in loud if "id-4711" in line or "HTTP Request" in line]
         quiet = [one.getMessage() for one in caplog.records if one.levelno == logging.DEBUG]
         assert any("HTTP Request" in line for line in quiet) == (level == logging.DEBUG)
-    if clients.is_async:
-        clients.portal.call(http_client.aclose)
-    else:
-        http_client.close()
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

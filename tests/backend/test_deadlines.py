@@ -75,23 +75,15 @@ def ends_in_time(ferry, call, outcome):
 @pytest.fixture
 def client_at(any_clients):
     """Makes clients of a service elsewhere, on their own HTTP client or on one with options."""
-    made = []
 
     def client(url, *, token="t", options=None, **settings):  # noqa: S107 -- no secret
         if options is not None:
-            kind = httpx.AsyncClient if any_clients.is_async else httpx.Client
-            made.append(kind(**options))
-            settings["http_client"] = made[-1]
+            settings["http_client"] = any_clients.http_client(**options)
         return any_clients(
             token, base_url=url, **{"timeout": 30, "allow_http": True, "max_retries": 0} | settings
         )
 
-    yield client
-    for http_client in made:
-        if any_clients.is_async:
-            any_clients.portal.call(http_client.aclose)
-        else:
-            http_client.close()
+    return client
 
 
 def trickled(start, piece, every=0.05):

@@ -9,6 +9,7 @@ import ferry_sdk as sdk
 from ferry_sdk import AuthenticationError, ConfigurationError, FerryError, NotFoundError
 from ferry_sdk._engine.effects import CallUser
 from ferry_sdk._engine.settings import Secret
+from tests.backend.canaries import FORBIDDEN, shown
 from tests.engine.failures import refused, reset
 from tests.engine.interleaved import Interleaved
 from tests.engine.replies import booking, good, reply, scripted_driver
@@ -113,12 +114,14 @@ def test_a_token_refused_by_a_guard_or_while_reading_back_is_renewed(changes, be
     assert bearer_tokens(driver) == ["token-1", "token-2", "token-2", "token-3"]
 
 
-@each("given", ["", " ", "a\r\nb: c", "té", 7, None, b"token"])
-@each("name", ["bookings.create", "mcp.create_booking", "catalogue.ports"])
+@each("given", ["", *FORBIDDEN, 7, None, b"token"])
+@each("name", ["bookings.create", "mcp.create_booking", "catalogue.ports", "tickets.mark_paid"])
 def test_a_token_that_cannot_stand_in_a_header_is_named_and_nothing_is_sent(name, given):
     driver = scripted_driver()
-    error = driver.error(ConfigurationError, name, token=Secret(Tokens(given)))
-    assert "token: expected printable ASCII" in str(error)
+    which = "organisation_token" if name == "tickets.mark_paid" else "token"
+    error = driver.error(ConfigurationError, name, **{which: Secret(Tokens(given), which)})
+    assert f"{which}: expected printable ASCII" in str(error)
+    assert "admin" not in shown(error)
     assert (error.outcome, driver.requests) == ("not_sent", [])
 
 
@@ -188,5 +191,5 @@ def test_no_token_of_the_client_is_in_a_message_of_the_service(name):
     error = scripted_driver(REFUSED, told).error(
         sdk.PermissionDeniedError, name, token=Secret(Tokens())
     )
-    for shown in (str(error), error.message, error.code, error.www_authenticate, repr(error)):
-        assert "[hidden], [hidden] and [hidden] may not" in str(shown)
+    for text in (str(error), error.message, error.code, error.www_authenticate, repr(error)):
+        assert "[hidden], [hidden] and [hidden] may not" in str(text)

@@ -92,8 +92,7 @@ def test_a_header_is_sent_once_limits_reach_the_connection_and_a_callers_client_
     assert seen(timeout=ferry_sdk.Timeout(**parts)) == parts
     assert [seen(timeout=limit)["read"] for limit in (7, None)] == [7, None]
     assert seen()["read"] == 30
-    kind = httpx.AsyncClient if clients.is_async else httpx.Client
-    http_client = kind(transport=httpx.MockTransport(Exchanges(PORTS)))
+    http_client = clients.http_client(transport=httpx.MockTransport(Exchanges(PORTS)))
     with clients("t", base_url=URL, http_client=http_client) as ferry:
         ask_ports(ferry)
     assert not http_client.is_closed

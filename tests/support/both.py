@@ -66,6 +66,15 @@ class Clients:
         self._made.append(client)
         return client
 
+    def http_client(self, library=None, **options):
+        """Make an HTTP client of the kind that these clients take, and close it with them."""
+        import httpx  # that of --http-client, which is not there at the start
+
+        kind = "Client" if self._portal is None else "AsyncClient"
+        made = getattr(library or httpx, kind)(**options)
+        self._made.append(made if self._portal is None else Waiting(made, self._portal))
+        return made
+
     def run(self, call, ferry, *args, **kwargs):
         """Call a function of the library that takes a client."""
         if self._portal is None:

@@ -25,8 +25,7 @@ class Exchanges:
 
 
 def client_of(clients, service, token=TOKEN, **settings):
-    kind = httpx.AsyncClient if clients.is_async else httpx.Client
-    http_client = kind(transport=httpx.MockTransport(service))
+    http_client = clients.http_client(transport=httpx.MockTransport(service))
     return clients(
         token, **{"base_url": URL, "http_client": http_client, "max_retries": 0} | settings
     )

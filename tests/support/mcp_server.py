@@ -31,8 +31,7 @@ class Scripted:
         return [message["method"] for message in asked if "id" in message]
 
     def client(self, clients, **settings):
-        kind = httpx.AsyncClient if clients.is_async else httpx.Client
-        http_client = kind(transport=httpx.MockTransport(self))
+        http_client = clients.http_client(transport=httpx.MockTransport(self))
         return clients("test-token", base_url=BASE_URL, http_client=http_client, **settings)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 import mcp_types
@@ -12,10 +14,12 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver.exceptions import ToolError
-from pydantic import BaseModel
+from mcp.types import Tool as McpTool
+from pydantic import BaseModel, TypeAdapter
 
 import ferry_sdk as sdk
-from ferry_sdk import APIError, NotFoundError, OutcomeUnknownError, UnexpectedResponseError
+from ferry_sdk import APIError, Ferry, NotFoundError, OutcomeUnknownError, UnexpectedResponseError
+from ferry_sdk.agents import Toolkit
 from tests.backend.gathering import eventually
 from tests.support.mcp_samples import BOOKING, TICKET, availability, book, failure, search, view
 from tests.support.tables import each
@@ -293,3 +297,36 @@ def test_a_rejected_token_is_an_error_and_a_valid_one_accepted(clients, guarded,
     assert done == []
     offer_tools(guarded, lambda: TICKET)
     assert view(guarded.hosted.client(clients, token="good")).id == "t1"
+
+
+FERRY = Ferry("token", base_url="https://ferry.test")
+TOOLKITS = [
+    Toolkit(FERRY, tools="all", writes=True, approve=approve) for approve in (None, lambda _: False)
+]
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "format_tools"),
+    mostly_long(
+        [
+            ("openai.types.chat", "ChatCompletionToolParam", partial(Toolkit.openai, api="chat")),
+            ("openai.types.responses", "FunctionToolParam", Toolkit.openai),
+            ("anthropic.types", "ToolParam", Toolkit.anthropic),
+        ]
+    ),
+)
+def test_definitions_fit_the_types_of_the_official_clients(module, name, format_tools):
+    kind = getattr(import_module(module), name)  # seconds that a collection of tests does not need
+    adapter = TypeAdapter[Any](kind)
+    for toolkit in TOOLKITS:
+        for tool in format_tools(toolkit):
+            assert adapter.validate_python(tool) == tool
+            assert tool.keys() <= frozenset(kind.__annotations__)
+
+
+def test_mcp_tools_accept_both_schemas():
+    for one in (one for toolkit in TOOLKITS for one in toolkit.definitions()):
+        tool = McpTool.model_validate(
+            {"name": one.name, "inputSchema": one.input_schema, "outputSchema": one.output_schema}
+        )
+        assert tool.model_dump(by_alias=True)["outputSchema"] == one.output_schema
