@@ -160,8 +160,7 @@ def test_a_confirmation_is_on_record_and_settled_later(
     assert recovered.booking_id == booking_id
     assert recovered.read_back
     assert not journal.unresolved()
-    assert journal.entry(entry.id).state == "done"
-    assert ferry_sandbox.counters.requests[name] == 1
+    assert (journal.entry(entry.id).state, ferry_sandbox.counters.requests[name]) == ("done", 1)
 
 
 def test_a_creation_is_on_record_and_not_made_twice(stop, ferry, ferry_sandbox, journal):
@@ -282,8 +281,7 @@ def test_one_who_joined_is_stopped_alone(stop, ferry_sandbox, noting, booking_id
     hold.release()
     assert leader.value().booking_id == booking_id
     assert not leader.value().read_back
-    assert noting.states == ["done"]
-    assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
+    assert (noting.states, ferry_sandbox.counters.requests["bookings.confirm"]) == (["done"], 1)
 
 
 @pytest.mark.parametrize("done", [True, False], ids=["done", "not done yet"])

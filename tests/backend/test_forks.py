@@ -64,8 +64,7 @@ def test_both_go_on_on_connections_of_their_own_also_at_the_same_time(ferry, fer
     for number, closing in enumerate((False, True, True), 1):
         assert Child(lambda closing=closing: calls(ferry, closing=closing)).result() == before
         assert ferry_sandbox.counters.connections == connections + number
-        assert calls(ferry) == before
-        assert connections_to(ferry_sandbox.base_url) == mine
+        assert (calls(ferry), connections_to(ferry_sandbox.base_url)) == (before, mine)
         assert ferry_sandbox.counters.connections == connections + number
     caught(TypeError, pickle.dumps, ferry)  # to no other process it is sent
     expected = 5 * calls(ferry)
@@ -74,8 +73,7 @@ def test_both_go_on_on_connections_of_their_own_also_at_the_same_time(ferry, fer
         return sum(calls(ferry) for _ in range(5))
 
     forked = [Child(five) for _ in range(4)]
-    assert five() == expected
-    assert [child.result() for child in forked] == [expected] * 4
+    assert (five(), [child.result() for child in forked]) == (expected, [expected] * 4)
     assert five() == expected
 
 

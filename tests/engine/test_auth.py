@@ -48,8 +48,7 @@ def test_one_refresh_and_one_resend_follow_a_401(name):
     tokens = Tokens()
     driver = scripted_driver(REFUSED, NOT_FOUND)
     error = driver.error(NotFoundError, name, max_retries=0, **{setting: Secret(tokens)})
-    assert bearer_tokens(driver) == ["token-1", "token-2"]
-    assert tokens.asked == 2
+    assert (bearer_tokens(driver), tokens.asked) == (["token-1", "token-2"], 2)
     assert [attempt.status_code for attempt in error.attempts] == [401, 404]
     assert driver.waits == []
     tokens = Tokens()
@@ -72,8 +71,7 @@ def test_a_function_is_asked_before_the_first_call_and_after_a_401_only_each_for
     driver = scripted_driver(good([]), REFUSED, then=good([]))
     for name in ("catalogue.ports", "mcp.ports") * 3:
         driver.raw(name, token=secret)
-    assert tokens.asked == 2
-    assert bearer_tokens(driver) == ["token-1"] * 2 + ["token-2"] * 5
+    assert (tokens.asked, bearer_tokens(driver)) == (2, ["token-1"] * 2 + ["token-2"] * 5)
     plain, organisation = Tokens(), Tokens()
     settings = {"token": Secret(plain), "organisation_token": Secret(organisation)}
     driver = scripted_driver(REFUSED, reset, REFUSED, NOT_FOUND)
@@ -86,8 +84,7 @@ def test_a_function_is_asked_before_the_first_call_and_after_a_401_only_each_for
     )
     tokens = Tokens()
     driver.error(AuthenticationError, "mcp.view_ticket", token=Secret(tokens))
-    assert driver.methods[0] == "initialize"
-    assert tokens.asked == 2
+    assert (driver.methods[0], tokens.asked) == ("initialize", 2)
     assert driver.raw("mcp.view_ticket", token=Secret(tokens)).parse().id == "t-1"
 
 

@@ -142,8 +142,7 @@ def test_a_view_has_its_own_settings_only_tightens_read_only_and_awaits_async_fu
         assert str(error) == f"{name}: an async function needs AsyncFerry"
     hidden = client_of(clients, service, token=lambda: give())  # noqa: PLW0108 -- it does not show that it is async
     error = caught(ConfigurationError, ask_ports, hidden)
-    assert str(error) == "token: an async function needs AsyncFerry"
-    assert service.requests == []
+    assert (str(error), service.requests) == ("token: an async function needs AsyncFerry", [])
 
 
 @each("max_retries", [0, 3])

@@ -52,8 +52,7 @@ def test_only_the_expected_total_lets_the_confirmation_leave():
             error = driver.error(sdk.PriceChangedError, operation)
             assert (error.expected, error.found) == (Decimal(expected), Decimal(str(total)))
             assert (error.currency, error.outcome) == ("TND", "not_sent")
-            assert error.operation == "bookings.confirm"
-            assert driver.paths == ["/api/booking/b-1"]
+            assert (error.operation, driver.paths) == ("bookings.confirm", ["/api/booking/b-1"])
 
 
 def test_a_currency_is_the_same_in_any_case_and_another_one_holds_the_write_back():
@@ -357,8 +356,7 @@ def test_a_write_that_the_journal_takes_too_late_is_not_sent_and_its_intent_take
 
     notes, driver = Slow(), scripted_driver()
     error = driver.error(sdk.RequestTimeoutError, name, journal=notes, deadline=5.0)
-    assert error.outcome == "not_sent"
-    assert notes.states == {"entry-1": "not_sent"}
+    assert (error.outcome, notes.states) == ("not_sent", {"entry-1": "not_sent"})
     assert driver.requests == []
 
 
@@ -426,5 +424,4 @@ def test_an_intent_that_nobody_waits_for_is_taken_back(name, is_late, stop, monk
     if not is_late:
         assert notes.states == {}
         unheard[0].function()
-    assert notes.states == {"entry-1": "not_sent"}
-    assert driver.requests == []
+    assert (notes.states, driver.requests) == ({"entry-1": "not_sent"}, [])

@@ -217,8 +217,7 @@ def assert_alike(ours, theirs):
     assert [*map(exact, ours)] == [*map(exact, theirs)]
     assert [*map(hash_of, ours)] == [*map(hash_of, theirs)]
     for mine, their in zip(ours, theirs, strict=True):
-        assert mine == their
-        assert their == mine
+        assert (mine, their) == (their, mine)
         for number, sight in enumerate(SIGHTS):
             assert sight(mine) == sight(their), number
         for number, twin in enumerate(COPIES):

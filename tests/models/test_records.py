@@ -287,8 +287,7 @@ def fork_while_creating():
         os._exit(not ([*answer] == [*MADE] and len({one.id for one in other}) == 3))
     end.set()
     maker.join()
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert [*answer] == [*MADE]
+    assert (os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), [*answer]) == (0, [*MADE])
     assert [one.id for one in other] == ["av-0", "av-1", "av-2"]
 
 

@@ -48,8 +48,7 @@ def test_two_bookings_are_held_confirmed_and_cancelled_as_one(desk):
     assert "Th\u00e9o" not in record.content
 
     confirmed = desk.confirm(order)
-    assert confirmed.state == "confirmed"
-    assert desk.run(orders.resume, order.id) == confirmed
+    assert (confirmed.state, desk.run(orders.resume, order.id)) == ("confirmed", confirmed)
     assert stages(desk, order) == ["ticketed", "ticketed"]
 
     fees = [desk.ferry.bookings.cancel_fee(part.booking_id) for part in order.parts]
@@ -84,8 +83,7 @@ def test_an_unknown_booking_stops_what_would_follow(desk):
     desk.sandbox.faults.add("lose_reply", "bookings.create", after=1)
     lost = hold(desk, 3)
     order = lost.order
-    assert lost.outcome == "unknown"
-    assert states(order) == ["held", "unknown", "cancelled"]
+    assert (lost.outcome, states(order)) == ("unknown", ["held", "unknown", "cancelled"])
     assert orders.unfinished(journal=desk.journal) == (order,)
     with pytest.raises(errors.InvalidInputError, match="resume it first"):
         desk.run(orders.cancel, order, max_penalty={})
@@ -181,8 +179,7 @@ def test_a_change_confirms_the_new_booking_before_it_cancels_the_old_one(desk):
     assert (desk.booking(changed).stage, desk.booking(old).stage) == ("ticketed", "voided")
     entries = desk.journal.entries()
     refused = caught(errors.InvalidInputError, change, desk, old)  # it was cancelled
-    assert refused.field == "booking_id"
-    assert desk.journal.entries() == entries
+    assert (refused.field, desk.journal.entries()) == ("booking_id", entries)
 
 
 def test_a_change_that_leaves_both_says_so_and_a_confirmation_settled_as_not_done_is_named(desk):

@@ -136,8 +136,7 @@ def test_results_can_be_copied_and_pickled_and_their_texts_are_short(reader):
     values = (calendar, reader.routes.find(*ends), reader.places.find("Genoa"))
     for way in (copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))):
         again = way(found)
-        assert [*again] == [*found]
-        assert again.report == found.report
+        assert ([*again], again.report) == ([*found], found.report)
         for value in values:
             assert way(value) == value
     days = {"on": DAY, "back": DAY + timedelta(7), "flexible": 3}

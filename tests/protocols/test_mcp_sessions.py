@@ -129,8 +129,7 @@ def test_a_session_is_renewed_before_its_hour_is_over_and_not_for_ever():
     assert RENEW_AFTER < 60 * 60
     driven = Driven(opening(), NOT_FOUND)
     error = caught(NotFoundError, driven.call, BOOK)
-    assert driven.methods == [*ONCE, *ONCE]
-    assert error.outcome == "rejected"
+    assert (driven.methods, error.outcome) == ([*ONCE, *ONCE], "rejected")
     driven = Driven(in_turn(opening(), slow), NOT_FOUND)
     assert caught(RequestTimeoutError, driven.call, BOOK).outcome == "not_sent"
     for handshake in (opening(session=None), plain(405)):  # where none was named none is lost
@@ -217,8 +216,7 @@ def test_a_server_of_another_era_is_named_as_that(call, code, status):
     driven = Driven(refusal(status, "Unsupported protocol version", code), SEEN)
     error = driven.error(UnexpectedResponseError, call)
     assert "without a handshake" in str(error)
-    assert error.outcome == "not_sent"
-    assert set(driven.methods) == {"initialize"}
+    assert (error.outcome, set(driven.methods)) == ("not_sent", {"initialize"})
 
 
 @each(
@@ -251,8 +249,7 @@ def test_a_token_refused_at_the_handshake_ends_the_call(status, kind, call):
     driven = Driven(refused, SEEN)
     error = driven.error(kind, call)
     assert "Expired" in str(error)
-    assert error.outcome == "rejected"
-    assert driven.methods == ["initialize"]
+    assert (error.outcome, driven.methods) == ("rejected", ["initialize"])
     driven.opening = opening("one")
     driven.answering = BOOKED if call is BOOK else SEEN
     driven.call(call)

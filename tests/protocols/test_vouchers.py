@@ -48,8 +48,7 @@ def test_a_voucher_is_saved_under_its_path_and_read_without_a_file(both, tmp_pat
     for name in (str(path), path, Somewhere(), "voucher.pdf"):
         path.write_bytes(b"old" * 100_000)
         assert both.tickets.save_pdf(ticket_id, name) == Path(name)
-        assert path.read_bytes() == content
-        assert list(tmp_path.iterdir()) == [path]
+        assert (path.read_bytes(), list(tmp_path.iterdir())) == (content, [path])
 
 
 def test_a_voucher_that_is_not_there_yet_is_not_found(both, tmp_path):
@@ -170,8 +169,7 @@ def test_a_redirect_is_followed_without_the_token(clients, tmp_path, status, sta
 @each("to", [None, "http://cdn.example/v.pdf", "ftp://cdn.example/", "https://["])
 def test_a_redirect_to_nowhere_or_without_https_is_unexpected(clients, tmp_path, status, first, to):
     web = Web(first, {first: redirect(to, status) if to else httpx.Response(status)})
-    assert error_of_save(clients, web, tmp_path).status_code == status
-    assert web.places == [first]
+    assert (error_of_save(clients, web, tmp_path).status_code, web.places) == (status, [first])
 
 
 def test_redirects_without_end_and_foreign_refusals_are_given_up(clients, tmp_path):
@@ -284,8 +282,7 @@ def test_a_voucher_is_for_its_owner_only(clients, tmp_path, length, before, pref
         assert save(clients, path, prefix + PDF).read_bytes() == prefix + PDF
     finally:
         os.umask(umask)
-    assert [*tmp_path.iterdir()] == [path]
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert ([*tmp_path.iterdir()], stat.S_IMODE(path.stat().st_mode)) == ([path], 0o600)
     path.unlink()
 
 
@@ -312,5 +309,4 @@ def test_a_reader_meanwhile_sees_the_old_file_or_the_new_one(clients, tmp_path, 
 
     monkeypatch.setattr("os.fsync", looking)
     save(clients, path)
-    assert seen == [b"old"]
-    assert path.read_bytes() == PDF
+    assert (seen, path.read_bytes()) == ([b"old"], PDF)

@@ -42,8 +42,7 @@ def test_a_write_is_sent_once_on_record_and_its_outcome_may_be_unknown(
         assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
         (entry,) = (one for one in journal.entries() if one.operation == "request")
         assert (entry.state, entry.method) == ("unknown", "POST")
-        assert entry.path == "/api/booking/confirm"
-        assert error.entry_id == entry.id
+        assert (entry.path, error.entry_id) == ("/api/booking/confirm", entry.id)
         caught(sdk.UnresolvedWriteError, ferry.request, "POST", "/api/booking/confirm", json=body)
         caught(OutcomeUnknownError, ferry.recover, error)
         assert ferry_sandbox.counters.requests["bookings.confirm"] == 1

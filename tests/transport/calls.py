@@ -123,8 +123,7 @@ def is_never_sent(caller, call, ferry, *kinds):
     assert type(error) in kinds
     assert error.outcome == "not_sent"
     assert re.search(r"\((\S+:\d+)\)", str(error)), "names host and port"
-    assert sent(error.attempts) == [False] * 3
-    assert caller.tries == 3
+    assert (sent(error.attempts), caller.tries) == ([False] * 3, 3)
 
 
 def is_sent_once(caller, call, ferry, service, *, seen=0):
@@ -141,15 +140,13 @@ def is_sent_once(caller, call, ferry, service, *, seen=0):
         raw = call.make(ferry)
         assert raw.parse().read_back
         assert service.asked == [call.line] * seen + ["GET /api/booking/b-1"]
-        assert sent(raw.attempts) == [True, True]
-        assert caller.tries == 2
+        assert (sent(raw.attempts), caller.tries) == ([True, True], 2)
     else:
         error = failure(call, ferry)
         assert type(error) is OutcomeUnknownError
         assert (error.outcome, sent(error.attempts)) == ("unknown", [True])
         eventually(lambda: len(service.asked) >= seen)
-        assert service.asked == [call.line] * seen
-        assert caller.tries == 1
+        assert (service.asked, caller.tries) == ([call.line] * seen, 1)
 
 
 def failure(call, ferry):

@@ -172,8 +172,7 @@ def test_certificates_that_cannot_be_read_are_named_and_nothing_is_sent(
         monkeypatch.setenv(proxy, service.url)
         refused = caught(ConfigurationError, CREATE.make, clients("t", base_url=service.secure_url))
         assert "SSL_CERT_FILE" in str(refused)
-        assert refused.outcome == "not_sent"
-        assert service.heard == 0
+        assert (refused.outcome, service.heard) == ("not_sent", 0)
 
 
 class Wrapper:

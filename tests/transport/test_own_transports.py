@@ -70,5 +70,4 @@ def test_an_insistent_one_that_sends_first_and_is_refused_then(caller):
         error = failure(CREATE, ferry)
         assert type(error) is OutcomeUnknownError
         assert "ConnectError" in str(error)
-        assert sent(error.attempts) == [True]
-        assert service.asked == [CREATE.line]
+        assert (sent(error.attempts), service.asked) == ([True], [CREATE.line])

@@ -74,8 +74,7 @@ def test_the_client_lists_searches_books_confirms_and_views(service, mode, a_sea
     assert {sailing["depart_code"] for sailing in sailings} == {"FRMRS"}
     assert json.loads(found.content[0].text) == sailings
     assert failed.is_error
-    assert failed.structured_content["code"] == "TICKET_NOT_FOUND"
-    assert error.code == -32602
+    assert (failed.structured_content["code"], error.code) == ("TICKET_NOT_FOUND", -32602)
     (content,) = resource.contents
     assert str(content.uri) == URI
     assert "FRMRS" in [port["code"] for port in json.loads(content.text)]

@@ -293,8 +293,7 @@ def test_a_rejected_token_is_an_error_and_a_valid_one_accepted(clients, guarded,
         book(guarded.hosted.client(clients, token=token))
     assert caught.value.outcome == "rejected"
     assert caught.value.code is None or token not in caught.value.code
-    assert guarded.hosted.methods == ["initialize"]
-    assert done == []
+    assert (guarded.hosted.methods, done) == (["initialize"], [])
     offer_tools(guarded, lambda: TICKET)
     assert view(guarded.hosted.client(clients, token="good")).id == "t1"
 
