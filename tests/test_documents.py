@@ -39,7 +39,7 @@ def test_a_block_runs_and_says_what_it_shows(block, tmp_path, record_property):
     record_property(block.what, 1)
 
 
-def test_every_example_is_on_a_page_and_no_block_is_overlooked_or_has_two_meanings():
+def test_every_example_is_on_a_page_no_block_is_overlooked_and_first_commands_have_all_forms():
     meanings = {block.title: block.source for block in TO_SAVE}
     for block in TO_SAVE:
         assert block.source == meanings[block.title], block.place
@@ -59,6 +59,15 @@ def test_every_example_is_on_a_page_and_no_block_is_overlooked_or_has_two_meanin
     shown = "".join(page.read_text("utf-8") for page in PAGES)
     names = [path.name for path in (ROOT / "examples").glob("*.py")]
     assert [name for name in names if f"examples/{name})\n" not in shown] == []
+    for page in ("README.md", "docs/start.md", "docs/mcp-server.md"):
+        text = (ROOT / page).read_text("utf-8")
+        command, extra = re.findall(r'(pip install|uvx --from) "ferry-sdk\[(\w+)\]"', text)[0]
+        assert re.search(rf'[Ii]n a clone.*{command} "\.\[{extra}\]"', text), page
+    for page in ("README.md", "docs/index.md", "docs/start.md"):
+        sources = [block.source for block in BLOCKS if block.path == ROOT / page]
+        first = next(source for source in sources if "bookings.create" in source)
+        assert any("ticket" in line for line in first.splitlines() if SAYS in line), page
+        assert "PRESALE" not in first
 
 
 @each("page", PAGES)
@@ -70,18 +79,6 @@ def test_a_page_shows_no_directive_and_its_links_and_blocks_lead_somewhere(page)
         compile(source, f"{page.name}: {title}", "exec")
     for link in re.findall(r"\]\((?!https?:)([^)#\s]+)", text):
         assert (page.parent / link).exists(), link
-
-
-def test_the_first_command_of_a_page_has_a_form_for_a_clone_and_its_first_booking_a_ticket():
-    for page in ("README.md", "docs/start.md", "docs/mcp-server.md"):
-        text = (ROOT / page).read_text("utf-8")
-        command, extra = re.findall(r'(pip install|uvx --from) "ferry-sdk\[(\w+)\]"', text)[0]
-        assert re.search(rf'[Ii]n a clone.*{command} "\.\[{extra}\]"', text), page
-    for page in ("README.md", "docs/index.md", "docs/start.md"):
-        sources = [block.source for block in BLOCKS if block.path == ROOT / page]
-        first = next(source for source in sources if "bookings.create" in source)
-        assert any("ticket" in line for line in first.splitlines() if SAYS in line), page
-        assert "PRESALE" not in first
 
 
 @pytest.mark.parametrize("script", mostly_long(SCRIPTS, ids=lambda path: path.stem))

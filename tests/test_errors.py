@@ -141,11 +141,28 @@ def shown(error):
     }
 
 
-def test_the_family_is_the_one_of_the_contract_and_a_refusal_names_status_and_code():
+def test_the_family_is_that_of_the_contract_and_all_reach_another_process_and_come_back():
     tree = {kind.__name__: " ".join(base.__name__ for base in kind.__bases__) for kind in FAMILY}
     assert tree == {name: bases for bases, names in TREE.items() for name in names.split()}
     assert str(filled(errors.ConflictError)) == "Complet (HTTP 409, CODE)"
     assert str(errors.ServerError("down", status_code=502)) == "down (HTTP 502)"
+    given = [filled(kind) for kind in FAMILY]
+    there = (
+        "import pickle, sys\n"
+        "errors = pickle.load(sys.stdin.buffer)\n"
+        "for error in errors:\n"
+        "    error.correlation_id += type(error).__name__\n"
+        "pickle.dump(errors, sys.stdout.buffer)\n"
+    )
+    command = [sys.executable, "-W", "error", "-c", there]
+    done = subprocess.run(
+        command, input=pickle.dumps(given), capture_output=True, check=True, timeout=30
+    )
+    for error, sent in zip(pickle.loads(done.stdout), given, strict=True):
+        assert error.correlation_id == f"c-1{type(sent).__name__}"
+        assert str(error) == str(sent)
+        for name in ("attempts", "outcome", "operation"):
+            assert getattr(error, name) == getattr(sent, name)
 
 
 @each("kind", FAMILY)
@@ -174,26 +191,6 @@ def test_a_class_is_a_public_name_and_its_copies_keep_all_but_a_pickle_what_stay
         again = pickle.loads(pickle.dumps(error, protocol))
         assert (type(again), again.args, shown(again)) == (kind, error.args, expected), protocol
         assert (str(again), repr(again)) == (str(error), repr(error)), protocol
-
-
-def test_all_of_them_reach_another_process_and_come_back():
-    given = [filled(kind) for kind in FAMILY]
-    there = (
-        "import pickle, sys\n"
-        "errors = pickle.load(sys.stdin.buffer)\n"
-        "for error in errors:\n"
-        "    error.correlation_id += type(error).__name__\n"
-        "pickle.dump(errors, sys.stdout.buffer)\n"
-    )
-    command = [sys.executable, "-W", "error", "-c", there]
-    done = subprocess.run(
-        command, input=pickle.dumps(given), capture_output=True, check=True, timeout=30
-    )
-    for error, sent in zip(pickle.loads(done.stdout), given, strict=True):
-        assert error.correlation_id == f"c-1{type(sent).__name__}"
-        assert str(error) == str(sent)
-        for name in ("attempts", "outcome", "operation"):
-            assert getattr(error, name) == getattr(sent, name)
 
 
 def failure(call, *args):

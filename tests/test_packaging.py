@@ -21,7 +21,7 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PROJECT = requirements.tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 
-def test_the_lock_and_the_lowest_versions_name_all_that_is_asked_for():
+def test_the_lock_names_all_that_is_asked_for_and_licences_and_flaws_are_judged():
     locked = dict(re.findall(LOCKED, LOCK, re.MULTILINE))
     assert len(locked) == len(re.findall(r"^[\w.-]+[ =@]", LOCK, re.MULTILINE)) > 100
     for asked in [*requirements.used(PROJECT), *requirements.grouped(PROJECT)]:
@@ -37,9 +37,30 @@ def test_the_lock_and_the_lowest_versions_name_all_that_is_asked_for():
     pins = [Requirement(line) for line in lines]
     assert all(str(one.specifier).startswith("==") for one in pins)
     assert all(one.name != "ferry-sdk" for one in pins)
+    for licence in (
+        *("MIT", "BSD-3-Clause", "Apache-2.0 AND MIT", "Apache Software License; BSD License"),
+        *("Apache-2.0 OR BSD-2-Clause", "MIT AND (GPL-2.0-only OR ISC)"),
+    ):
+        assert licence_policy.forbidden([{"Name": "one", "License": licence}]) == []
+    for name, licence in (
+        *(("one", "LGPL-3.0-only"), ("one", "MIT; GNU General Public License (GPL)")),
+        *(("one", "MIT AND GPL-2.0-only"), ("one", "LGPL-3.0-only OR GPL-2.0-only")),
+        *(("one", "GPL-2.0-only AND (MIT OR ISC)"), ("one", "UNKNOWN")),
+        ("one", "Mozilla Public License 2.0 (MPL 2.0)"),
+        ("certifi", "AGPL-3.0-only"),
+    ):
+        found = licence_policy.forbidden([{"Name": name, "License": licence}])
+        assert found == [f"{name}: {licence}"]
+    known = '{"name": "a", "version": "1", "vulns": [{"id": "X-1", "fix_versions": ["2"]}]}'
+    unknown = '{"name": "b", "skip_reason": "b was not found"}'
+    packages = audit.audited(f'{{"dependencies": [{known}, {unknown}]}}')
+    assert packages is not None
+    assert audit.faults(packages) == ["a 1: X-1, mended in ['2']", "b was not found"]
+    assert audit.audited(f'{{"dependencies": [{unknown}]}}') is None
+    assert audit.audited("no JSON") is None
 
 
-def test_every_python_of_the_classifiers_is_in_the_workflow_and_in_the_words():
+def test_every_python_of_the_classifiers_is_in_the_workflow_and_the_contents_are_known():
     pythons = [
         one.rpartition(" ")[2]
         for one in PROJECT["project"]["classifiers"]
@@ -50,6 +71,20 @@ def test_every_python_of_the_classifiers_is_in_the_workflow_and_in_the_words():
     for workflow in WORKFLOWS[:1]:
         quoted = ", ".join(f'"{one}"' for one in pythons)
         assert f"python: [{quoted}]" in workflow.read_text("utf-8")
+    wheel = package_contents.expected("ferry_sdk") | {"f-1.dist-info/licenses/LICENSE"}
+    sdist = {
+        f"f-1/{file}" for one in package_contents.SHIPPED for file in package_contents.expected(one)
+    }
+    assert package_contents.wheel_faults(wheel) == package_contents.sdist_faults(sdist) == []
+
+    faults = package_contents.wheel_faults(wheel - {"ferry_sdk/py.typed"} | {"tests/test_a.py"})
+    assert faults == [
+        "the wheel lacks ferry_sdk/py.typed",
+        "the wheel should not bring tests/test_a.py",
+        "the wheel does not say that it is typed",
+    ]
+    faults = package_contents.sdist_faults(sdist - {"f-1/tests/conftest.py"} | {"f-1/.nox/a"})
+    assert faults == ["the sdist lacks tests/conftest.py", "the sdist should not bring .nox/"]
 
 
 @pytest.mark.skipif(not WORKFLOWS, reason="an sdist brings no workflows")
@@ -77,47 +112,6 @@ def test_the_workflows_use_actions_by_commit_call_scripts_and_hold_no_token():
         assert backend.specifier.contains(
             dict(re.findall(LOCKED, LOCK, re.MULTILINE))[backend.name]
         )
-
-
-def test_the_contents_of_a_wheel_and_an_sdist_are_known():
-    wheel = package_contents.expected("ferry_sdk") | {"f-1.dist-info/licenses/LICENSE"}
-    sdist = {
-        f"f-1/{file}" for one in package_contents.SHIPPED for file in package_contents.expected(one)
-    }
-    assert package_contents.wheel_faults(wheel) == package_contents.sdist_faults(sdist) == []
-
-    faults = package_contents.wheel_faults(wheel - {"ferry_sdk/py.typed"} | {"tests/test_a.py"})
-    assert faults == [
-        "the wheel lacks ferry_sdk/py.typed",
-        "the wheel should not bring tests/test_a.py",
-        "the wheel does not say that it is typed",
-    ]
-    faults = package_contents.sdist_faults(sdist - {"f-1/tests/conftest.py"} | {"f-1/.nox/a"})
-    assert faults == ["the sdist lacks tests/conftest.py", "the sdist should not bring .nox/"]
-
-
-def test_a_permissive_licence_is_accepted_and_any_other_and_a_flaw_are_faults():
-    for licence in (
-        *("MIT", "BSD-3-Clause", "Apache-2.0 AND MIT", "Apache Software License; BSD License"),
-        *("Apache-2.0 OR BSD-2-Clause", "MIT AND (GPL-2.0-only OR ISC)"),
-    ):
-        assert licence_policy.forbidden([{"Name": "one", "License": licence}]) == []
-    for name, licence in (
-        *(("one", "LGPL-3.0-only"), ("one", "MIT; GNU General Public License (GPL)")),
-        *(("one", "MIT AND GPL-2.0-only"), ("one", "LGPL-3.0-only OR GPL-2.0-only")),
-        *(("one", "GPL-2.0-only AND (MIT OR ISC)"), ("one", "UNKNOWN")),
-        ("one", "Mozilla Public License 2.0 (MPL 2.0)"),
-        ("certifi", "AGPL-3.0-only"),
-    ):
-        found = licence_policy.forbidden([{"Name": name, "License": licence}])
-        assert found == [f"{name}: {licence}"]
-    known = '{"name": "a", "version": "1", "vulns": [{"id": "X-1", "fix_versions": ["2"]}]}'
-    unknown = '{"name": "b", "skip_reason": "b was not found"}'
-    packages = audit.audited(f'{{"dependencies": [{known}, {unknown}]}}')
-    assert packages is not None
-    assert audit.faults(packages) == ["a 1: X-1, mended in ['2']", "b was not found"]
-    assert audit.audited(f'{{"dependencies": [{unknown}]}}') is None
-    assert audit.audited("no JSON") is None
 
 
 @pytest.fixture(scope="module")

@@ -305,9 +305,6 @@ def test_those_who_joined_one_that_is_stopped_read_back(
     assert len(ferry_sandbox.counters.effects) == 1
 
 
-# Ctrl-C at any line of a thread's start, and at any moment of a call
-
-
 class Counting:
     def __init__(self):
         self.begun = 0

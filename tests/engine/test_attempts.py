@@ -130,37 +130,13 @@ def test_a_failure_is_repeated_as_the_contract_says_and_no_more_often_than_allow
                 assert error.attempts[0].sent == (error.outcome != "not_sent")
 
 
-def test_different_failures_count_together():
+def test_different_failures_count_together_and_a_success_has_all_attempts():
     driver = scripted_driver(refused(), reply(429, retry_after="2"), timed_out())
     error = driver.error(UNKNOWN, "bookings.create")
     problems = [attempt.problem for attempt in error.attempts]
     assert problems == ["ConnectionFailedError", "RateLimitError", "RequestTimeoutError"]
     assert [attempt.sent for attempt in error.attempts] == [False, True, True]
     assert driver.waits[1] == 2.0
-
-
-@every_operation
-def test_a_client_that_only_reads_sends_no_write_and_what_is_no_failure_passes_through(
-    name,
-):
-    driver = scripted_driver(NOT_FOUND)
-    kind = NotFoundError if name in READS else sdk.ReadOnlyError
-    error = driver.error(kind, name, read_only=True)
-    assert (error.operation, len(driver.requests)) == (name, name in READS)
-    if name in WRITES:
-        assert (error.outcome, error.attempts, driver.effects) == ("not_sent", (), [])
-    for stop in (KeyboardInterrupt(), RuntimeError()):
-        assert scripted_driver(stop).error(type(stop), name) is stop
-    steps = scripted_driver().steps(described(name), SETTINGS)
-    next(steps)
-    steps.close()
-    assert list(steps) == [], "a call that is given up asks for nothing more"
-
-
-# What results and errors tell of the attempts that were made
-
-
-def test_a_success_has_all_attempts_and_an_error_while_a_reply_is_read_does_not_say_not_sent():
     driver = scripted_driver(
         reply(429, retry_after="5"),
         reply(503, retry_after="1", x_request_id="r-1"),
@@ -186,6 +162,24 @@ def test_a_success_has_all_attempts_and_an_error_while_a_reply_is_read_does_not_
     error = scripted_driver(good({})).error(UNKNOWN, operation)
     assert isinstance(error.__cause__, sdk.InvalidInputError)
     assert [attempt.sent for attempt in error.attempts] == [True]
+
+
+@every_operation
+def test_a_client_that_only_reads_sends_no_write_and_what_is_no_failure_passes_through(
+    name,
+):
+    driver = scripted_driver(NOT_FOUND)
+    kind = NotFoundError if name in READS else sdk.ReadOnlyError
+    error = driver.error(kind, name, read_only=True)
+    assert (error.operation, len(driver.requests)) == (name, name in READS)
+    if name in WRITES:
+        assert (error.outcome, error.attempts, driver.effects) == ("not_sent", (), [])
+    for stop in (KeyboardInterrupt(), RuntimeError()):
+        assert scripted_driver(stop).error(type(stop), name) is stop
+    steps = scripted_driver().steps(described(name), SETTINGS)
+    next(steps)
+    steps.close()
+    assert list(steps) == [], "a call that is given up asks for nothing more"
 
 
 SEEN = good(booking("ticketed", "Issued"))
@@ -263,9 +257,6 @@ def test_the_attempt_of_a_success_is_recorded_where_somebody_looks(name, body):
         assert [attempt.request_id for attempt in result.raw().attempts] == ["r-1"]
 
 
-# What every request of a call carries
-
-
 @every_operation
 def test_every_request_carries_what_the_settings_say_and_is_over_by_the_deadline(name):
     driver = scripted_driver(then=reply(404))
@@ -311,9 +302,6 @@ def test_every_part_of_a_call_carries_the_same_and_a_failure_shows_no_headers_an
     context.state.sent_tokens.append("a-token-that-was-sent")
     assert "harbour" not in repr(context)
     assert "a-token-that-was-sent" not in repr(context)
-
-
-# When an attempt is followed by another: full jitter, Retry-After, and their bounds
 
 
 DATE = "Wed, 01 Mar 2028 08:00:00 GMT"
@@ -426,9 +414,6 @@ def test_whatever_is_asked_the_waits_are_within_bounds(asked, deadline, max_retr
         assert max(driver.waits, default=0.0) <= 60
     else:
         assert driver.now <= 1000 + deadline + 1e-6
-
-
-# A deadline is over everything that a call does: attempts, waits, turns, guards, read-backs
 
 
 READ_BACK = ("bookings.confirm", "mcp.confirm_booking")

@@ -54,9 +54,6 @@ def test_no_two_of_many_children_are_alike():
     assert len(set(ids)) == len(ids) == 8 * 100 + 50
 
 
-# A reply to something else counts as lost: of another booking, another ticket, another call
-
-
 READS = {
     "bookings.get": (booking(), "booking_id"),
     "tickets.get": (TICKET | {"id": "t-1"}, "id"),

@@ -199,9 +199,6 @@ def test_validators_are_built_before_a_write_is_sent(monkeypatch):
     assert driver.requests
 
 
-# Callers who ask for the same change at once share one request, and what becomes of it
-
-
 CONFIRM = described("bookings.confirm")
 CONFIRMED = BOOKING_CONFIRMATION | {"booking_id": "b-1"}
 with_seeds = given(seed=st.integers(0, 10**6))
@@ -242,7 +239,9 @@ def test_one_request_confirms_for_all(seed, callers, over_mcp):
 
 
 @with_seeds
-def test_all_are_told_each_by_an_error_of_their_own_and_after_a_guard_of_their_own(seed):
+def test_all_are_told_by_errors_and_after_guards_of_their_own_and_other_changes_have_own_requests(
+    seed,
+):
     api_error = {"error": True, "code": "BOOKING_CONFIRM_ERROR", "message": "No"}
     driver = scripted_driver(reply(409, api_error), good(booking()))
     for error in errors_of_all(sdk.BookingConfirmError, driver, seed):
@@ -267,10 +266,6 @@ def test_all_are_told_each_by_an_error_of_their_own_and_after_a_guard_of_their_o
     kinds = [type(outcome).__name__ for outcome in outcomes]
     assert kinds == ["RawResponse", "PriceChangedError", "RawResponse"]
     assert 1 <= [request.method for request in driver.requests].count("POST") <= 2
-
-
-@with_seeds
-def test_other_changes_and_who_comes_later_have_requests_of_their_own(seed):
     for first, second in (
         (CONFIRM, described("bookings.confirm", booking_id="b-2")),
         (CONFIRM, described("bookings.cancel")),

@@ -190,9 +190,6 @@ def test_a_wait_that_ends_in_failures_has_the_last_as_its_cause_and_waits_out_a_
         assert driver.waits == [asked]
 
 
-# When a booking is due to change
-
-
 def moment_of(driver, ahead):
     return datetime.fromtimestamp(driver.calendar() + ahead, timezone.utc)
 
@@ -286,9 +283,6 @@ def test_whole_seconds_make_no_look_follow_at_once_and_a_long_pause_is_cut_short
     driver = scripted_driver()
     poll_in_vain(driver, expire_at=moment_of(driver, 9.85).isoformat())
     assert driver.waits[:6] == [0.25, 0.5, 1, 2, 4, pytest.approx(0.6, abs=1e-3)]
-
-
-# A write whose reply was lost is read back until its effect is seen or time is up
 
 
 @dataclass(frozen=True)
@@ -497,9 +491,6 @@ def test_a_read_of_an_effect_has_the_clients_own_token_and_goes_first_and_is_one
     driver = scripted_driver(reply(409), good(ISSUED))
     driver.error(sdk.AlreadyDoneError, "bookings.confirm", limiter=Limiter())
     assert goes_first == [("bookings.confirm", False), ("bookings.get", True)]
-
-
-# A write that is read back once more, by its error or its journal entry
 
 
 every_copy = each(

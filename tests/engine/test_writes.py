@@ -230,9 +230,6 @@ def test_a_refund_is_compared_with_the_preview(caplog):
         assert all("less than was previewed" in words and "EUR" in words for words in warned)
 
 
-# What a flow puts on record: the intent before a byte leaves, the outcome after
-
-
 @every_write
 def test_the_intent_is_on_record_before_the_first_byte_and_the_outcome_or_doubt_after(name):
     notes = Notes()
@@ -335,9 +332,6 @@ def test_a_tool_may_have_arguments_of_any_key_that_json_takes(journal, arguments
     operation = described("mcp.call_tool", arguments=arguments)
     assert scripted_driver(good(1)).raw(operation, journal=journal).parse() == 1
     scripted_driver(reset()).error(OutcomeUnknownError, operation, journal=journal)
-
-
-# A journal that refuses, fails or is late, and a write whose twin is unresolved
 
 
 @every_write

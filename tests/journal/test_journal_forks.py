@@ -53,9 +53,6 @@ def test_a_fork_waits_for_a_write_which_both_sides_then_have_once_and_for_no_rea
     assert run_program(url, way) == [pace, have, str(WRITES), have, 0]
 
 
-# The lock that lets no fork happen during a use of the database
-
-
 def is_waiting(call):
     time.sleep(0.12)
     return not call.is_over

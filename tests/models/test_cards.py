@@ -120,7 +120,7 @@ def test_only_a_whole_image_becomes_one(text):
     card(qr_code=text)
 
 
-def test_a_text_can_still_be_read_and_none_reverses_or_hides_another():
+def test_a_text_can_be_read_and_a_booking_and_a_cancellation_tell_what_to_do_and_what_it_costs():
     port = Port(code="A", name='L\'Île <Rousse> & "Calvi"', country="FR")
     assert 'L\'Île <Rousse> & "Calvi"' in parse_html(port._repr_html_()).texts
     half_a_character = Port.model_construct(code="A", name="\ud800", country="X")
@@ -133,6 +133,24 @@ def test_a_text_can_still_be_read_and_none_reverses_or_hides_another():
         ticket = Ticket.model_validate({**samples.TICKET, "pdf_url": f"https://a.example/{one}"})
         html = port._repr_html_() + Records([port])._repr_html_() + ticket._repr_html_()
         assert html.count(one) == (5 if one in joiners else 0), ascii(one)
+    booking = Booking.model_validate(samples.BOOKING)
+    texts = parse_html(booking._repr_html_()).texts
+    assert str(booking.stage) in texts
+    names = [action.name for action in booking.next_actions()]
+    assert names
+    assert [text for text in texts if text in names] == names
+    fee = CancellationFee.model_validate({**samples.CANCELLATION_FEE, "penalty_amount": "48.1"})
+    done = BookingCancellation(
+        booking_id="b-1", status="cancelled", refund_amount=Decimal(100), previewed=fee
+    )
+    texts = parse_html(done._repr_html_()).texts
+    for name, amount in [
+        ("refund_amount", "100.00 EUR"),
+        ("previewed penalty_amount", "48.10 EUR"),
+        ("previewed refund_amount", "100.05 EUR"),
+    ]:
+        assert texts[texts.index(name) + 1] == amount
+    assert not [text for text in texts if "Decimal" in text]
 
 
 def card(sample=samples.TICKET, model=Ticket, **changes):
@@ -174,27 +192,6 @@ def test_no_card_says_more_than_the_repr():
     assert not [one for one in shown if PERSONAL in one]
 
 
-def test_a_booking_tells_what_to_do_next_and_a_cancellation_its_amounts():
-    booking = Booking.model_validate(samples.BOOKING)
-    texts = parse_html(booking._repr_html_()).texts
-    assert str(booking.stage) in texts
-    names = [action.name for action in booking.next_actions()]
-    assert names
-    assert [text for text in texts if text in names] == names
-    fee = CancellationFee.model_validate({**samples.CANCELLATION_FEE, "penalty_amount": "48.1"})
-    done = BookingCancellation(
-        booking_id="b-1", status="cancelled", refund_amount=Decimal(100), previewed=fee
-    )
-    texts = parse_html(done._repr_html_()).texts
-    for name, amount in [
-        ("refund_amount", "100.00 EUR"),
-        ("previewed penalty_amount", "48.10 EUR"),
-        ("previewed refund_amount", "100.05 EUR"),
-    ]:
-        assert texts[texts.index(name) + 1] == amount
-    assert not [text for text in texts if "Decimal" in text]
-
-
 def test_a_long_list_is_cut_in_its_table_and_its_repr_and_what_is_lost_is_said():
     ports = [Port(code=f"P{n}", name=f"Port {n}", country="X") for n in range(40)]
     texts = parse_html(Records(ports)._repr_html_()).texts
@@ -213,9 +210,6 @@ def test_a_long_list_is_cut_in_its_table_and_its_repr_and_what_is_lost_is_said()
     names = {*dir(Availability.model_validate(samples.AVAILABILITY))}
     assert {*Availability.model_fields, "select", "travel_time", "model_dump"} <= names
     assert not {"construct", "copy", "dict", "json", "parse_raw", "update_forward_refs"} & names
-
-
-# Reprs
 
 
 def test_a_sailing_is_shown_in_two_lines(ferry):

@@ -20,7 +20,7 @@ def sailing(**changes):
     return Availability.model_validate(wire)
 
 
-def test_a_row_a_sailing_with_exact_moments_and_money_or_a_row_a_tariff():
+def test_a_row_a_sailing_or_a_tariff_and_what_makes_no_frame_is_refused():
     records = [sailing(seen_never_before="x", places=[samples.PLACE]), sailing(id="av-2")]
     frame = Records(records).to_frame()
     assert len(frame) == 2
@@ -64,9 +64,6 @@ def test_a_row_a_sailing_with_exact_moments_and_money_or_a_row_a_tariff():
     assert [*frame["tariff_amount"]] == [Decimal("148.18"), Decimal("9.5")]
     assert str(frame["tariff_expiration_date"].dtype) == "datetime64[us, UTC]"
     assert str(frame["tariff_roundtrip_locked"].dtype) == "bool"
-
-
-def test_what_makes_no_frame_is_refused_and_a_field_may_be_absent():
     port = Port(code="A", name="A", country="X")
     for values, options, words in (
         (["text"], {}, "records: "),

@@ -191,7 +191,7 @@ def test_what_is_no_value_of_its_field_is_refused(name, field, values):
 SAILING = Availability.model_validate(samples.AVAILABILITY)
 
 
-def test_every_field_of_a_sailing_has_its_value():
+def test_every_field_of_a_sailing_has_its_value_and_its_travel_time_is_right_across_zones():
     one = SAILING
     plus_two, plus_one = timezone(timedelta(hours=2)), timezone(timedelta(hours=1))
     assert (one.id, one.group_id) == ("av-1", 1)
@@ -219,9 +219,6 @@ def test_every_field_of_a_sailing_has_its_value():
     assert (board.adults, board.childs, board.babies) == (2, 1, 1)
     assert (board.has_shower, board.has_toilet, board.has_window) == (True, True, False)
     assert board.passengers == ({"order": 1},)
-
-
-def test_travel_time_is_right_across_zones_and_another_sailings_tariffs_are_refused():
     for depart, arrive, hours in (
         ("2026-07-13T20:20:00+02:00", "2026-07-14T16:20:00+01:00", 21),
         ("2026-12-13T20:20:00+01:00", "2026-12-14T17:20:00+01:00", 21),

@@ -132,9 +132,6 @@ def test_records_are_an_immutable_sequence_that_hides_what_is_lost():
     assert repr(Records()) == "Records([])"
 
 
-# Records are created on first access, once for all threads
-
-
 @pytest.fixture
 def frequent_thread_switches():
     interval = sys.getswitchinterval()

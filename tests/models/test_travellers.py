@@ -45,7 +45,7 @@ def searched(passengers, day, group=AvailabilityGroup.search):
     return body["passengers"]
 
 
-def test_ages_on_a_day_and_bands_give_the_type_and_a_given_type_is_kept():
+def test_ages_on_a_day_give_the_types_and_a_list_is_immutable_and_hides_its_travellers():
     rows = [
         ("2016-02-29", date(2027, 2, 28), 10),  # a birthday on 29 February counts from 1 March
         ("2016-02-29", date(2027, 3, 1), 11),
@@ -65,6 +65,21 @@ def test_ages_on_a_day_and_bands_give_the_type_and_a_given_type_is_kept():
     assert [one["type"] for one in searched(given, DAY)] == ["Adult", "Adult"]
     for bands in [(-1, 12), (12, 2), (True, 12), (2, 2.5)]:
         caught(InvalidInputError, AgeBands, *bands)
+    party = Travellers([Traveller.model_validate(ADA), sdk.Passenger(type="Child", **LEO)])
+    for made in (pickle.loads(pickle.dumps(party)), copy.deepcopy(party)):
+        assert made == party
+        assert hash(made) == hash(party)
+    assert party != Travellers(party, bands=AgeBands(3))
+    assert "Ng" not in f"{party!r} {party[0]!r}"
+    for wrong, field in [
+        *(("Ada", "travellers"), (ADA, "travellers"), (None, "travellers")),
+        ([ADA, {"age": "old"}], "travellers[1].age"),
+        ([ADA, {"seat": "12"}], "travellers[1].seat"),
+    ]:
+        assert caught(InvalidInputError, Travellers, wrong).field == field
+    for field in ("on", "back"):
+        error = caught(InvalidInputError, party.problems, **{"on": DAY, field: "soon"})
+        assert error.field == field
 
 
 def test_both_protocols_take_travellers_with_the_age_of_the_day_of_the_first_sailing():
@@ -170,24 +185,6 @@ def test_what_is_missing_is_refused_where_it_is_needed_and_without_a_day_today_i
         assert error.field == f"passengers[0].{name}"
     (sent,) = booked(Travellers([ADA]), None)
     assert "age" not in sent  # the age on the day of travel is not known
-
-
-def test_a_list_is_immutable_copied_and_hides_its_travellers():
-    party = Travellers([Traveller.model_validate(ADA), sdk.Passenger(type="Child", **LEO)])
-    for made in (pickle.loads(pickle.dumps(party)), copy.deepcopy(party)):
-        assert made == party
-        assert hash(made) == hash(party)
-    assert party != Travellers(party, bands=AgeBands(3))
-    assert "Ng" not in f"{party!r} {party[0]!r}"
-    for wrong, field in [
-        *(("Ada", "travellers"), (ADA, "travellers"), (None, "travellers")),
-        ([ADA, {"age": "old"}], "travellers[1].age"),
-        ([ADA, {"seat": "12"}], "travellers[1].seat"),
-    ]:
-        assert caught(InvalidInputError, Travellers, wrong).field == field
-    for field in ("on", "back"):
-        error = caught(InvalidInputError, party.problems, **{"on": DAY, field: "soon"})
-        assert error.field == field
 
 
 def test_one_list_is_searched_and_booked(ferry):

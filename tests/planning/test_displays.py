@@ -86,7 +86,7 @@ def test_prices_have_the_decimals_of_their_currency_and_a_calendar_marks_the_che
     assert repr(days).startswith("<PriceCalendar Genoa → Palermo: 7 days, ")
 
 
-def test_what_was_found_is_a_table_and_cards_name_the_ports_of_call(reader):
+def test_what_was_found_is_a_table_and_cards_name_ports_and_hide_travellers(reader):
     found = {
         "ITGOA": reader.places.find("Genua"),
         "VOLKSWAGEN__GOLF": reader.vehicles.find("golf"),
@@ -131,9 +131,6 @@ def test_what_was_found_is_a_table_and_cards_name_the_ports_of_call(reader):
     assert {one.code: one.name for one in reader.mcp.ports() if one.code in names} == names
     for route in reader.routes.find("ITGOA"):
         assert (route.depart_name, route.arrive_name) == ("Genoa", names[route.arrive_code])
-
-
-def test_a_card_of_travellers_shows_how_many_they_are_and_nothing_else_of_them():
     party = Travellers([{**ADA, "type": None, "last_name": "Zq7"}, {**ADA, "type": "Child"}])
     shown = parse_html(party._repr_html_())
     assert shown.texts[0] == "Travellers: 2"

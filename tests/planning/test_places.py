@@ -30,7 +30,7 @@ FOUND = {
 }
 
 
-def test_names_are_found_in_six_languages_with_a_country_and_refused_where_they_may_be_another(
+def test_names_are_found_in_six_languages_the_best_first_or_refused_where_they_may_be_another(
     reader,
 ):
     assert {name: reader.places.get(name).code for name in FOUND} == FOUND
@@ -59,9 +59,6 @@ def test_names_are_found_in_six_languages_with_a_country_and_refused_where_they_
     assert "no port is called 'Xyzzyqq'" in str(refused)
     for no_text in ("", "  ", None, 7):
         assert caught(InvalidInputError, reader.places.get, no_text).field == "text"
-
-
-def test_find_gives_the_best_first_and_a_whole_name_outranks_its_parts(reader):
     (match,) = reader.places.find("Tanger", limit=1)
     assert match.reason == "part of a name"
     scores = [one.score for one in reader.places.find("Marsilia", limit=9)]

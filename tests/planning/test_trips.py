@@ -193,9 +193,7 @@ def test_a_flexible_return_trip_is_found_where_the_ways_sail_on_other_weekdays(r
         assert abs(trip.back.depart_at.date() - back) <= timedelta(3)
 
 
-def test_neighbouring_days_are_asked_only_where_the_day_has_nothing_and_no_route_reads_different(
-    reader,
-):
+def test_neighbouring_days_are_asked_where_a_day_has_nothing_and_refusals_name_the_argument(reader):
     found = reader.trips.search(**TUNIS, on=GNV_SAILS, flexible=2)
     assert {one.day for one in found.report.asked} == {GNV_SAILS}
     found = reader.trips.search(**TUNIS, on=NONE_SAILS, flexible=1)
@@ -218,6 +216,33 @@ def test_neighbouring_days_are_asked_only_where_the_day_has_nothing_and_no_route
             assert empty.report.has_route == has_route
             for text in (repr(empty), empty._repr_html_()):
                 assert ("no company sails" not in text.lower()) == has_route, text
+    arguments = search_arguments(company="GNV", depart="ITGOA", arrive="TNLGN")
+    with pytest.raises(errors.NoSailingsError):
+        reader.availability.search(**(arguments | {"out_at": NONE_SAILS}))
+    past, vehicle = date(2020, 1, 1), {"code": "NO__SUCH"}
+    for search in (reader.availability.search, reader.mcp.search_availability):
+        for wrong, field in (
+            ({"company": "NOBODY"}, "company"),
+            ({"out_at": past}, "out_at"),
+            ({"vehicle": vehicle}, "vehicle.code"),
+        ):
+            refused = caught(errors.AvailabilityError, search, **(search_arguments() | wrong))
+            assert refused.field == pickle.loads(pickle.dumps(refused)).field == field
+    with pytest.raises(errors.APIError) as unknown:
+        reader.catalogue.departures("GNV", journey_ids=["no-journey"])
+    assert unknown.value.field in {"provider_id", "journey_ids[0]"}
+    search, calendar = reader.trips.search, reader.trips.calendar
+    report = search(**TUNIS, on=GNV_SAILS, companies=["gnv", "NOBODY"]).report
+    assert [one.error.field for one in report.failed] == ["companies[1]"]
+    past = date(2040, 5, 6)  # for the service
+    for call, wrong, field in (
+        (search, {"on": GNV_SAILS, "vehicle": {"code": "A__B"}}, "vehicle.code"),
+        (search, {"on": past}, "on"),
+        (search, {"on": past, "back": GNV_SAILS}, "on"),
+        (calendar, {"start": past, "end": past}, "start"),
+    ):
+        refused = caught(errors.AvailabilityError, call, **TUNIS, companies=["GNV"], **wrong)
+        assert refused.field == field, wrong
 
 
 WRONG = {
@@ -333,36 +358,6 @@ def test_without_mcp_the_companies_have_to_be_named(new_ferry, ferry_sandbox):
     assert (found[0].outward_company, found[0].back_company) == ("GNV", None)
 
 
-def test_a_refused_search_names_the_argument_that_is_wrong_and_one_of_trips_its_own(reader):
-    arguments = search_arguments(company="GNV", depart="ITGOA", arrive="TNLGN")
-    with pytest.raises(errors.NoSailingsError):
-        reader.availability.search(**(arguments | {"out_at": NONE_SAILS}))
-    past, vehicle = date(2020, 1, 1), {"code": "NO__SUCH"}
-    for search in (reader.availability.search, reader.mcp.search_availability):
-        for wrong, field in (
-            ({"company": "NOBODY"}, "company"),
-            ({"out_at": past}, "out_at"),
-            ({"vehicle": vehicle}, "vehicle.code"),
-        ):
-            refused = caught(errors.AvailabilityError, search, **(search_arguments() | wrong))
-            assert refused.field == pickle.loads(pickle.dumps(refused)).field == field
-    with pytest.raises(errors.APIError) as unknown:
-        reader.catalogue.departures("GNV", journey_ids=["no-journey"])
-    assert unknown.value.field in {"provider_id", "journey_ids[0]"}
-    search, calendar = reader.trips.search, reader.trips.calendar
-    report = search(**TUNIS, on=GNV_SAILS, companies=["gnv", "NOBODY"]).report
-    assert [one.error.field for one in report.failed] == ["companies[1]"]
-    past = date(2040, 5, 6)  # for the service
-    for call, wrong, field in (
-        (search, {"on": GNV_SAILS, "vehicle": {"code": "A__B"}}, "vehicle.code"),
-        (search, {"on": past}, "on"),
-        (search, {"on": past, "back": GNV_SAILS}, "on"),
-        (calendar, {"start": past, "end": past}, "start"),
-    ):
-        refused = caught(errors.AvailabilityError, call, **TUNIS, companies=["GNV"], **wrong)
-        assert refused.field == field, wrong
-
-
 def test_a_refused_place_is_named_as_the_caller_wrote_it(clients, ferry_sandbox):
     for field, argument in (("depart_code", "origin"), ("arrive_code", "destination")):
         service = refusing_field(field, unless=b"nothing")
@@ -386,9 +381,6 @@ def test_hooks_see_every_search_with_the_correlation_id_of_the_caller(clients, f
         ferry.trips.search(**STRAIT, concurrency=1)
         [*ferry.trips.stream(**STRAIT)]
     assert seen == [("availability.search", "of-the-block")] * 8
-
-
-# Who looks for a ticket finds tickets only; what is left out is counted
 
 
 def test_trips_without_such_a_fare_are_left_out_and_counted_in_searches_calendars_and_connections(

@@ -61,9 +61,6 @@ OTHER_BLOCKS = (
 )
 
 
-# What the result of a tool holds
-
-
 LISTS = {
     "": [*map(structured, ({"result": []}, [], None)), content(text([])), content(), []],
     "a1": [
@@ -156,9 +153,6 @@ def test_a_result_without_the_record_is_unexpected_and_for_a_write_unknown(
 def test_any_tool_gives_its_value(clients, carrier, result, value):
     server = Scripted(carried(carrier, result=result))
     assert server.client(clients).mcp.call_tool("anything", {}) == value
-
-
-# A tool that failed
 
 
 def error_in_every_place(error):
@@ -263,9 +257,6 @@ def test_errors_bear_any_id_and_unexpected_results_and_failures_without_a_code_a
     assert error.message == "TICKET_VIEW_ERROR", "without a message the code is told"
 
 
-# The reply that carries it
-
-
 @each("status", [200, 201, 400, 404, 406, 418, 500, 503])
 def test_a_result_counts_at_any_status_and_in_a_batch(clients, carrier, status):
     server = Scripted(carried(carrier, status, result=structured(BOOKING)))
@@ -368,9 +359,6 @@ def test_a_break_after_sending_repeats_reads_alone(clients, error, is_sent):
     else:
         assert book(created.client(clients)).booking_id == "b1"
     assert created.methods == ["initialize", *["tools/call"] * (1 if is_sent else 2)]
-
-
-# Resources
 
 
 def contents(*items):

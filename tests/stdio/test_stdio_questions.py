@@ -33,7 +33,7 @@ def request(**changes):
     return ApprovalRequest(**{**facts, **changes})
 
 
-def test_a_question_is_taken_once_for_one_call_until_it_expires_or_is_forgotten():
+def test_a_question_is_taken_once_and_an_approval_is_one_ticked_box_for_one_server():
     questions, asked = Questions(State()), request()
     state = questions.keep(*CALL, asked)
     assert questions.take(state, *CALL)
@@ -56,9 +56,6 @@ def test_a_question_is_taken_once_for_one_call_until_it_expires_or_is_forgotten(
     first, second, *_ = [questions.keep(*CALL, asked) for _ in range(101)]
     assert not questions.take(first, *CALL)
     assert questions.take(second, *CALL)
-
-
-def test_an_approval_is_one_ticked_box_for_one_server_on_a_host_that_shows_forms():
     questions, asked = Questions(State()), request()
     later = request(expires_at=asked.expires_at + timedelta(minutes=1))
     first = questions.box(asked)

@@ -161,9 +161,6 @@ def test_every_result_conforms_to_its_schema_and_the_text_of_an_exception_is_hid
     assert "canary" not in host.stderr
 
 
-# ---- if the host can ask a person, no write is sent without that person's approval ------------
-
-
 def test_no_write_accepts_a_code_a_guess_or_a_declined_question_if_a_person_can_be_asked(
     hosts, ferry_sandbox
 ):
@@ -275,8 +272,6 @@ def test_a_recorded_approval_does_not_answer_another_question(hosts, ferry_sandb
     person.answer = YES
     result_of(host.call("bookings_confirm", booking))
 
-
-# ---- a host that repeats the call with the answer, which counts once, for that call only --------
 
 modern = pytest.mark.parametrize("hosts", ["modern"], indirect=True)
 CREATE, CONFIRM, CANCEL = "bookings_create", "bookings_confirm", "bookings_cancel"

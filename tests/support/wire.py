@@ -46,5 +46,4 @@ def recorded(clients, sandbox, **settings):
         return [note if clients.is_async else notes.append]
 
     hooks = {"request": noted(wire.requests), "response": noted(wire.responses)}
-    http_client = clients.http_client(event_hooks=hooks, verify=TLS)
-    yield clients(http_client=http_client, **given), wire
+    yield clients(http_client=clients.http_client(event_hooks=hooks, verify=TLS), **given), wire
