@@ -184,6 +184,15 @@ def joined(monkeypatch):
     return keys
 
 
+@pytest.fixture
+def quick_switches():
+    """Threads switch as often as possible."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
 @pytest.fixture(scope="session")
 def asyncio_portal():
     with start_blocking_portal("asyncio") as portal:
@@ -198,7 +207,6 @@ def trio_portal():
 
 @pytest.fixture
 def ferry_sandbox():
-    """A service of the test's own, which ends with whatever the test leaves unfinished."""
     with Sandbox(now=NOW) as sandbox:
         yield sandbox
 
@@ -212,7 +220,6 @@ def clients_of(request):
 
 @pytest.fixture(params=["sync", "asyncio", pytest.param("trio", marks=LONG)])
 def any_clients(request):
-    """Makes clients: sync ones, and async ones on either kind of event loop."""
     yield from clients_of(request)
 
 

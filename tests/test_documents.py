@@ -5,19 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.blocks import (
-    BLOCKS,
-    MODULES,
-    NOT_INSTALLED,
-    PAGES,
-    RECIPES,
-    ROOT,
-    SAYS,
-    TO_SAVE,
-    VARIES,
-    python,
-    run_block,
-)
+from tests.support import blocks
+from tests.support.blocks import BLOCKS, MODULES, NOT_INSTALLED, PAGES, ROOT, SAYS, TO_SAVE, python
 from tests.support.tables import each
 from tests.support.tiers import LONG, mostly_long
 
@@ -35,7 +24,7 @@ CASES = [
 
 @pytest.mark.parametrize("block", CASES)
 def test_a_block_runs_and_says_what_it_shows(block, tmp_path, record_property):
-    assert block.now(run_block(block, tmp_path)) == block.source
+    assert block.now(blocks.run_block(block, tmp_path)) == block.source
     record_property(block.what, 1)
 
 
@@ -43,7 +32,7 @@ def test_every_example_is_on_a_page_no_block_is_overlooked_and_first_commands_ha
     meanings = {block.title: block.source for block in TO_SAVE}
     for block in TO_SAVE:
         assert block.source == meanings[block.title], block.place
-        if block.title not in RECIPES:
+        if block.title not in blocks.RECIPES:
             uses = (f'"{block.title}"', f"from {Path(block.title).stem} import")
             page = [one.source for one in BLOCKS if one.path == block.path]
             assert any(use in source for use in uses for source in page), block.place
@@ -52,7 +41,7 @@ def test_every_example_is_on_a_page_no_block_is_overlooked_and_first_commands_ha
         assert len(found) == len([block for block in BLOCKS if block.path == path]), path
     shown = [line for block in BLOCKS for line in block.source.splitlines() if SAYS in line]
     assert len(shown) > 60
-    assert sorted({line.strip() for line in shown if VARIES in line}) == [
+    assert sorted({line.strip() for line in shown if blocks.VARIES in line}) == [
         *("# > BAL… read back: True", "# > ['BAL…']", "# > ask the service about …"),
         *("# > ticket GNV…", "# > ticketed 106.91 ticket GNV…"),
     ]

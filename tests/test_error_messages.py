@@ -66,8 +66,6 @@ MESSAGES = (
 
 
 def terminal(error, capsys):
-    """What a command prints that ends with the error."""
-
     def fail():
         raise error
 
@@ -81,7 +79,6 @@ def copies(error):
 
 
 def shown(error):
-    """All that a program can show of an error without looking into `body` or `last_seen`."""
     pickled = pickle.dumps(error, 0).decode("latin-1")
     return (
         f"{error} {error!r} {error.attempts} {''.join(traceback.format_exception(error))} {pickled}"
@@ -211,7 +208,6 @@ BOOKING = {
 
 
 def client(answer, **settings):
-    """A client that gets a reply, or what a function of the request returns."""
     service = answer if inspect.isfunction(answer) else Exchanges(answer)
     http_client = httpx.Client(transport=httpx.MockTransport(service))
     settings = {"http_client": http_client, "max_retries": 0} | settings

@@ -51,7 +51,6 @@ def documented(page):
 
 
 def boxed():
-    """What the box at the top of the reference says of every call, and of every write."""
     page = (REFERENCE / "index.md").read_text("utf-8")
     return [
         {*re.findall(r"`(\w+Error)`", re.search(rf"^\| {calls} \|.*", page, re.MULTILINE)[0])}
@@ -118,7 +117,6 @@ class World:
 
 @contextmanager
 def changed(name, value):
-    """Change an attribute or, by its bare name, take a module away."""
     with pytest.MonkeyPatch.context() as patch:
         if value is None:
             for loaded in {name, *(one for one in sys.modules if one.startswith(f"{name}."))}:
@@ -297,7 +295,6 @@ def several(world):
     )
 
     def every_step(ferry, **more):
-        """Give each step, of an order of its own."""
         yield row(orders.hold, ferry, **sale | more)
         yield row(orders.confirm, ferry, orders.hold(world.ferry, **sale), **agreed | more)
         yield row(orders.cancel, ferry, orders.hold(world.ferry, **sale), **fee | more)

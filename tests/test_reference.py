@@ -51,7 +51,6 @@ class Loaded(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The documentation, built without a warning."""
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
@@ -71,7 +70,6 @@ def pages(site):
 
 @pytest.fixture(scope="module")
 def sections(site):
-    """Heading and text of each of the reference's sections, by its anchor; as the search has it."""
     index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))
     return {
         anchor: (plain(section["title"]), plain(section["text"]))

@@ -24,19 +24,8 @@ from ferry_sdk.models import (
     Unreadable,
     Vehicle,
 )
-from tests.backend.canaries import (
-    BOOKING,
-    CANARIES,
-    CONTACT,
-    ORGANISATION,
-    PASSENGER,
-    PERSONAL,
-    TOKEN,
-    VEHICLE,
-    frames_of,
-    leaks,
-    shown,
-)
+from tests.backend import canaries
+from tests.backend.canaries import BOOKING, CONTACT, ORGANISATION, PASSENGER, PERSONAL, TOKEN, leaks
 from tests.support import samples
 from tests.support.exchanges import URL, Exchanges, caught, client_of
 from tests.support.tables import each
@@ -86,12 +75,10 @@ every_service = each("service", SERVICES)
 
 
 def secretive(clients, service, token=TOKEN, **settings):
-    """A client of a service that repeats all that it was told."""
-
     def answer(request):
         said = request.content.decode()
         authorization = request.headers["authorization"]
-        told = f"I cannot do this with {authorization}: {said} {' '.join(CANARIES)}"
+        told = f"I cannot do this with {authorization}: {said} {' '.join(canaries.CANARIES)}"
         return SERVICES[service](told)
 
     settings = {"organisation_token": ORGANISATION, "max_retries": 1} | settings
@@ -104,8 +91,8 @@ def test_what_the_service_repeats_shows_nowhere(clients, caplog, service, call):
     caplog.set_level(logging.DEBUG)
     with pytest.raises(FerryError) as info:
         CALLS[call](secretive(clients, service))
-    assert frames_of(info.value)
-    assert not leaks(shown(info.value))
+    assert canaries.frames_of(info.value)
+    assert not leaks(canaries.shown(info.value))
     assert not leaks(caplog.text)
 
 
@@ -122,7 +109,7 @@ def test_neither_token_shows_anywhere(clients, caplog, service, organisation_tok
     ):
         with pytest.raises(FerryError) as info:
             call("t-1", **arguments)
-        assert secret not in shown(info.value)
+        assert secret not in canaries.shown(info.value)
     assert not leaks(caplog.text)
 
 
@@ -169,7 +156,7 @@ def test_an_argument_that_is_refused_is_not_shown_and_the_token_is_in_one_header
 def test_models_settings_requests_and_clients_do_not_show_what_they_carry():
     traveller = samples.TICKET_PASSENGER | PASSENGER | {"phone": CONTACT["phone"]}
     ticket = samples.TICKET | {
-        "vehicle": samples.TICKET_VEHICLE | VEHICLE,
+        "vehicle": samples.TICKET_VEHICLE | canaries.VEHICLE,
         "passengers": [traveller],
         "qr_code": PASSENGER["doc_number"],
         "holder": CONTACT["name"],
@@ -186,7 +173,7 @@ def test_models_settings_requests_and_clients_do_not_show_what_they_carry():
     models = [
         Passenger.model_validate(PASSENGER),
         Contact.model_validate(CONTACT),
-        Vehicle.model_validate(VEHICLE),
+        Vehicle.model_validate(canaries.VEHICLE),
         TicketPassenger.model_validate(traveller),
         Ticket.model_validate(ticket),
         Booking.model_validate(booking),

@@ -63,7 +63,6 @@ def message(use):
 
 @contextmanager
 def untrusted_server():
-    """Serve TLS once with a certificate of an unknown authority; yield the address."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
 

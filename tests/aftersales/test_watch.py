@@ -42,8 +42,6 @@ def sandbox(ferry_sandbox, monkeypatch):
 
 @pytest.fixture
 def events_of(any_clients, sandbox):
-    """Watch with a client of each kind."""
-
     def collect(bookings, *, ended=lambda _: None, **known):
         client = any_clients(sandbox.token, base_url=sandbox.base_url)
         known = {"deadline": DAY, **known}

@@ -10,16 +10,8 @@ from ferry_sdk import errors
 from ferry_sdk.aftersales import watch
 from ferry_sdk.aftersales.events import LAPSING, BookingSnapshot, parse_snapshot
 from ferry_sdk.aftersales.schedule import Schedule
-from tests.aftersales.virtual import (
-    DAY,
-    DEPARTURE,
-    HOUR,
-    Killed,
-    Service,
-    Snapshots,
-    after,
-    booking,
-)
+from tests.aftersales import virtual
+from tests.aftersales.virtual import DAY, DEPARTURE, HOUR, Service, Snapshots, after, booking
 from tests.support.tables import each
 from tests.support.tiers import LONG
 
@@ -37,7 +29,6 @@ def kinds(events):
 
 
 def until(moment, before, then, **more):
-    """Answer with a booking of one stage until a moment, and of another from then on."""
     return lambda at: booking(stage=before if at < moment else then, **more)
 
 
@@ -179,13 +170,12 @@ TOLD = {
 
 
 def lives(*steps):
-    """Watch the story; each process but the last is killed after so many steps."""
     service, journal, told = Service(), Snapshots(), []
     for name in "abc":
         service.answers[name] = lambda at, name=name: story(at)[name]
     for life in (*steps, 10**9):
         service.step, service.last_step = 0, life
-        with suppress(Killed):
+        with suppress(virtual.Killed):
             told.extend(service.watch(deadline=6 * HOUR - service.time, journal=journal))
         service.time += 1  # as long as a new process takes to start
     return service, told

@@ -49,8 +49,6 @@ class Killed(BaseException):
 
 
 class Service:
-    """What a client sees; `answers` says for each id what is answered at a time."""
-
     def __init__(self, answer=None, *, seconds=0.0, skew=0.0):
         self.time = 0.0
         self.answers = {} if answer is None else {"b1": answer}

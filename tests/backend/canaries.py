@@ -56,7 +56,6 @@ def chain(error):
 
 
 def frames_of(error):
-    """Every frame of the library's in the tracebacks, with its variables."""
     lines = []
     for link in chain(error):
         told = traceback.TracebackException.from_exception(link, capture_locals=True)

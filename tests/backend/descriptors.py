@@ -16,7 +16,6 @@ def descriptors():
 
 
 def connections_to(url):
-    """This process's ends of connections to a service, by the system's names for them."""
     port = urlsplit(url).port
     found = set()
     for number, name in descriptors().items():

@@ -29,7 +29,6 @@ def watch(shared):
 
 @contextmanager
 def telling():
-    """Answer the parent: what the call of the block loads and raises."""
     error = None
     try:
         yield

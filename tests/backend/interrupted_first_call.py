@@ -24,8 +24,6 @@ url, kind, *values = sys.argv[1:]
 
 
 class Interruption:
-    """Raises at a line of the main thread, before the flow of a call begins."""
-
     def __init__(self, number):
         self.left = number
         self.where = None
@@ -64,7 +62,6 @@ def interrupt(*_):
 
 
 def run(place):
-    """Interrupt the first call of this process, and make it again, and again by other clients."""
     ferry = Ferry("t", base_url=url, deadline=60 if len(place) % 2 else None)
     interruption = Interruption(int(place) if kind == "lines" else -1)
     first = "interrupted"

@@ -73,7 +73,6 @@ class Accounts:
 
 @pytest.fixture(scope="module")
 def accounts():
-    """Two accounts at one address, with different catalogues, bookings and sessions."""
     with Sandbox(now=NOW) as north, Sandbox(now=NOW) as south:
         made = Accounts(north, south)
         yield made
@@ -105,7 +104,6 @@ def texts(value):
 
 
 def walk(ferry, name, folder):
-    """Make every call there is, and return what each says."""
     search = search_arguments()
     sailing = ferry.availability.search(**search)[0]
     selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])

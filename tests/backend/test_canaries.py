@@ -15,16 +15,8 @@ import pytest
 
 import ferry_sdk as sdk
 from ferry_sdk import AlreadyDoneError, Ferry, FerryError, OutcomeUnknownError, PenaltyExceededError
-from tests.backend.canaries import (
-    BOOKING,
-    CONTACT,
-    ORGANISATION,
-    PASSENGER,
-    TOKEN,
-    frames_of,
-    leaks,
-    shown,
-)
+from tests.backend import canaries
+from tests.backend.canaries import BOOKING, CONTACT, ORGANISATION, PASSENGER, TOKEN, leaks, shown
 from tests.support import samples
 from tests.support.exchanges import URL, caught, client_of
 from tests.support.injected import LIBRARIES
@@ -106,7 +98,7 @@ def test_what_was_seen_last_stays_in_memory_and_a_function_that_fails_shows_no_t
         raise LookupError("the vault is closed")
 
     ferry = client_of(clients, record_of, token, organisation_token=ORGANISATION)
-    assert not leaks(frames_of(caught(LookupError, ferry.bookings.create, **BOOKING)))
+    assert not leaks(canaries.frames_of(caught(LookupError, ferry.bookings.create, **BOOKING)))
 
 
 @pytest.mark.parametrize("given", ["text", "function"])
@@ -191,7 +183,7 @@ def test_an_interruption_shows_no_traveller(group):
     with httpx.Client(transport=transport) as http_client, pytest.raises(Interruption) as in_thread:
         create(Ferry(TOKEN, base_url=URL, http_client=http_client))
     for raised in (in_task, in_thread):
-        assert not leaks(frames_of(raised.value))
+        assert not leaks(canaries.frames_of(raised.value))
 
 
 NAMES = ("Marguerite", "Okonkwo", "XD998877", "1980-03-02")

@@ -96,8 +96,6 @@ WAYS = {
 
 
 class Stopper:
-    """Stops calls of one kind of client in one way; `ferry` is such a client, with a journal."""
-
     def __init__(self, way, portal, options):
         self._way, self._portal, self._options = way, portal, options
         self._clients = Clients(portal)
@@ -319,7 +317,6 @@ class Counting:
 
 @contextmanager
 def caller():
-    """What makes a write with a deadline, the recorder, and the service; a first call is made."""
     recorder = Counting()
     with (
         Service(serve) as service,

@@ -74,8 +74,6 @@ def ends_in_time(ferry, call, outcome):
 
 @pytest.fixture
 def client_at(any_clients):
-    """Makes clients of a service elsewhere, on their own HTTP client or on one with options."""
-
     def client(url, *, token="t", options=None, **settings):  # noqa: S107 -- no secret
         if options is not None:
             settings["http_client"] = any_clients.http_client(**options)

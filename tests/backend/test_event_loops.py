@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import sys
 import weakref
 
 import pytest
@@ -67,6 +66,7 @@ def test_a_connection_serves_its_own_loop_again(ferry, ferry_sandbox, asyncio_po
     asyncio_portal.call(ferry.aclose)
 
 
+@pytest.mark.usefixtures("quick_switches")
 def test_loops_in_threads_at_the_same_time(ferry):
     async def crowd():
         return await asyncio.gather(*[journey(ferry) for _ in range(5)])
@@ -86,14 +86,9 @@ def test_loops_in_threads_at_the_same_time(ferry):
         return {asyncio.run(journey(ferry)) for _ in range(10)}
 
     crowds = [lambda: on_asyncio(crowd)] * 3, [lambda: on_trio(trio_crowd)] * 3
-    before = sys.getswitchinterval()
-    try:
-        for work in (crowds[0] + crowds[1], [short_loops] * 8):
-            counts = [call.value() for call in at_once(*work)]
-            assert len(set().union(*counts)) == 1
-            sys.setswitchinterval(1e-6)
-    finally:
-        sys.setswitchinterval(before)
+    for work in (crowds[0] + crowds[1], [short_loops] * 8):
+        counts = [call.value() for call in at_once(*work)]
+        assert len(set().union(*counts)) == 1
 
 
 def test_a_handshake_that_another_loop_makes_is_not_waited_for_in_vain(

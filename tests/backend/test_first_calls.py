@@ -99,7 +99,6 @@ def interrupted_first_calls(kind, *values):
 
 
 def judge(results):
-    """See that each process works on; return how many were interrupted."""
     for result in results:
         assert result["first"] in {"done", "interrupted", "KeyboardInterrupt()"}, result
         assert result["later"] == ["done", "done"], result

@@ -46,7 +46,6 @@ def has_not_grown(before, spare=SPARE):
 
 
 def measure(use, warm_up, count):
-    """Use something so often; it uses no more than it did after it was warm."""
     use(warm_up)
     before = used()
     use(count)
@@ -72,7 +71,6 @@ async def forget_timers():
 
 
 def service(request):
-    """Ports for those who ask, and trouble of every kind for everyone else."""
     match request.url.path:
         case "/api/port":
             return httpx.Response(200, json=[{"code": "A", "name": "n", "country": "c"}])

@@ -108,8 +108,6 @@ class Interruption:
 
 @dataclass(frozen=True)
 class Course:
-    """One write, made again and again, and interrupted one line later each time."""
-
     call: str
     client: str
     ending: str
@@ -118,7 +116,6 @@ class Course:
     kind: type[BaseException]
 
     def run(self, step, patch, log):
-        """Interrupt at every so many lines, and return at which."""
         lines = set()
         gateway = Gateway(self.ending)
         not_sent = 0
@@ -145,7 +142,6 @@ class Course:
 
     @contextmanager
     def _caller(self, url, noting):
-        """Give what makes the call: by one client, whatever an earlier interruption left of it."""
         options = {"base_url": url, "journal": noting, "deadline": self.deadline}
         if self.client == "sync":
             with Ferry("t", max_retries=0, **options) as ferry:
@@ -212,7 +208,6 @@ class Course:
 
 
 def without_frames(error):
-    """The error and those it came of, without the frames that hold what they worked with."""
     error.__traceback__ = None
     for other in (error.__context__, error.__cause__):
         if other is not None and other.__traceback__ is not None:

@@ -1,6 +1,5 @@
 """Threads share one client: reads and writes of both protocols, views, one handshake."""
 
-import sys
 from functools import partial
 
 import pytest
@@ -12,12 +11,7 @@ from tests.support.exchanges import caught
 THREADS = 8
 
 
-@pytest.fixture(autouse=True)
-def _quick_switches():
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    yield
-    sys.setswitchinterval(before)
+pytestmark = pytest.mark.usefixtures("quick_switches")
 
 
 def test_reads_writes_views_and_correlations_of_threads_keep_to_themselves(

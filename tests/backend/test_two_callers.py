@@ -14,8 +14,6 @@ from tests.support.tiers import mostly_long
 
 @pytest.fixture
 def together(ferry_sandbox, joined):
-    """Makes calls of which the first is answered only when all others have joined it."""
-
     def made(operation, first, *others):
         hold = Hold(ferry_sandbox, operation)
         leader = UnderWay(first)

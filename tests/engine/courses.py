@@ -197,8 +197,6 @@ class Record(Notes):
 
 @dataclass
 class Course:
-    """What happens to one call, as it is chosen."""
-
     kind: Kind
     choices: Choices
     stops: int
@@ -269,13 +267,11 @@ class Course:
         return came
 
     def clock(self):
-        """Either clock; whoever reads it may be interrupted there."""
         if self.stops_at_clock:
             self._end_if(self.choose("go on", "stop"), None)
         return self.now
 
     def perform(self, effect):
-        """Perform what is no matter of other calls, as it is chosen."""
         of_effects = {Send: self._send, Sleep: self._sleep, CallUser: self._ask}
         return (of_effects | {RunBlocking: self._consult})[type(effect)](effect)
 
@@ -305,7 +301,6 @@ class Course:
         return (flight.result.outcome(),)
 
     def _end_if(self, came, until, outcome="not_sent"):
-        """Interrupt the call, or have its deadline pass, where that was chosen."""
         if came.startswith("stop"):
             self.stops -= 1
             self.is_stopped = True
@@ -399,7 +394,6 @@ class Course:
         return lambda _: reply(int(came))
 
     def _choose_reply(self, effect, *options, is_write=False):
-        """What comes of an exchange, as far as it is a reply."""
         ends, lates = ["stop sent"], ["late sent"]
         if is_write:
             ends += ["stop", "stop sent, done"]

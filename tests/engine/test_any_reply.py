@@ -158,7 +158,6 @@ class Service:
 
 
 def check(clients, service, folder, names=OPERATIONS):
-    """Make the calls, and look at what comes out."""
     ferry = client_of(clients, service, organisation_token="org")
     for name in names:
         service.asked = 0
@@ -271,7 +270,6 @@ def test_a_spoilt_good_reply_gives_a_typed_result_or_a_ferry_error(clients, tmp_
 
 
 def _spoil(value, data):
-    """The value with one member somewhere in it missing, null or another."""
     if isinstance(value, str) and value[:1] in ("[", "{"):
         inner = _json_or_text(value.encode("utf-8", "replace"))
         return inner if isinstance(inner, str) else json.dumps(_spoil(inner, data))

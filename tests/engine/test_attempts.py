@@ -41,8 +41,6 @@ every_operation = each("name", OPERATIONS)
 
 @dataclass(frozen=True)
 class Row:
-    """A failure, what is sent again after it, the errors of reads and writes, the exact wait."""
-
     failure: Any
     again: str
     kind: type[FerryError]

@@ -144,8 +144,6 @@ def test_what_the_function_raises_goes_to_the_caller(name, replies):
 
 
 def together(seed, secret, *names):
-    """What calls at the same time give or fail with; the service takes one token, `fresh`."""
-
     def answer(request):
         is_fresh = request.headers["Authorization"] == "Bearer fresh"
         return good([])(request) if is_fresh else REFUSED

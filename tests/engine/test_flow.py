@@ -205,7 +205,6 @@ with_seeds = given(seed=st.integers(0, 10**6))
 
 
 def at_once(driver, seed, *operations, ahead=2, **changes):
-    """What calls give or fail with that are all so many effects ahead before any ends."""
     together = Interleaved(driver, seed)
     settings = replace(SETTINGS, **changes)
     courses = [together.course(driver.steps(operation, settings)) for operation in operations]
@@ -215,7 +214,6 @@ def at_once(driver, seed, *operations, ahead=2, **changes):
 
 
 def errors_of_all(kind, driver, seed, **changes):
-    """The errors of three calls, which are of this kind and each its own."""
     outcomes = at_once(driver, seed, *[CONFIRM] * 3, **changes)
     assert {type(error) for error in outcomes} == {kind}
     assert len({id(error) for error in outcomes}) == 3

@@ -33,8 +33,6 @@ NOWHERE = httpx.MockTransport(lambda _: httpx.Response(500))
 
 
 class CourseTransport(Transport):
-    """The sync transport, with the effects of a course: it sends nothing and waits for nothing."""
-
     def __init__(self):
         super().__init__(SETTINGS, httpx.Client(transport=NOWHERE))
 
@@ -80,7 +78,6 @@ class AsyncCourseTransport(AsyncTransport):
 
 
 def courses(name, most, stop, *, stops=2, stops_at_clock=False):
-    """The courses of a write with so many troubles, as many of them stops as may be."""
     for kind in kinds(name):
         choices = Choices(most)
         for _ in choices:
@@ -88,7 +85,6 @@ def courses(name, most, stop, *, stops=2, stops_at_clock=False):
 
 
 def judge(course, outcome):
-    """A course that has ended, and what was said of it was true."""
     for work in course.later:
         with suppress(FerryError):
             work()
@@ -137,7 +133,6 @@ def judge_details(course, state, details):
 
 
 def judge_outcome(course, outcome):
-    """Check that the result or error is true, and that its attempts and the journal agree."""
     if isinstance(outcome, course.interruption):
         assert course.is_stopped
         if course.may_have_happened and not course.is_known:

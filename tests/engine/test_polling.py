@@ -195,7 +195,6 @@ def moment_of(driver, ahead):
 
 
 def poll_in_vain(driver, deadline=60, **changes):
-    """Poll for a stage that the booking never reaches."""
     driver.answer = good(booking("payment_due", **changes))
     driver.error(RequestTimeoutError, described("bookings.wait", deadline=deadline))
 
@@ -287,8 +286,6 @@ def test_whole_seconds_make_no_look_follow_at_once_and_a_long_pause_is_cut_short
 
 @dataclass(frozen=True)
 class Case:
-    """A write that is read back: where, what is read before and after the effect, and its ids."""
-
     name: str
     read: str
     before: Any

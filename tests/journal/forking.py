@@ -58,7 +58,6 @@ def main(url, way):
 
 
 def fork_during(url, call):
-    """Fork while another thread is in a statement; what both sides recorded."""
     engine = engine_for(url)
     journal = Journal(engine)
     journal.begin(confirmation("first"))
@@ -94,7 +93,6 @@ def bookings_of(journal):
 
 
 def fork(work, journal, way):
-    """A child that works, and then ends in this way."""
     reader, writer = os.pipe()
     child = os.fork()
     if child:
@@ -117,7 +115,6 @@ def ended(child, reader):
 
 
 def begin_writes(journal, name):
-    """What became of many writes, and of the twin of the first."""
     outcomes = []
     for booking in [f"{name}-{number}" for number in range(WRITES)] + ["first"]:
         try:

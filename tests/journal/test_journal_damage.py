@@ -48,7 +48,6 @@ def damage(url, field, value, entry_id):
 
 
 def check_damaged_entry(url, field, value):
-    """What becomes of the journal when this value of one of its two entries is damaged."""
     with Journal(url) as journal:
         damaged = journal.begin(confirmation("b1"))
         whole = journal.begin(confirmation("b2"))

@@ -23,7 +23,6 @@ NO_AGES = [
 
 
 def ended(journal, *states, write=None):
-    """A write that ends in each of these states, one after the other."""
     entry_id = journal.begin(write or intent())
     for state in states:
         if state != "open":

@@ -358,7 +358,6 @@ def test_a_record_does_not_change_and_is_the_same_without_the_slots_of_pydantic(
 
 @cache
 def default_in_board():
-    """Return the default as a record has it: pydantic may copy that of the class."""
     place = {name: one for name, one in samples.PLACE.items() if name != "in_board"}
     return models.Place.model_validate(place).in_board
 

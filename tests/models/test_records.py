@@ -132,14 +132,6 @@ def test_records_are_an_immutable_sequence_that_hides_what_is_lost():
     assert repr(Records()) == "Records([])"
 
 
-@pytest.fixture
-def frequent_thread_switches():
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(interval)
-
-
 def search_result(sailings=SAILINGS):
     return RecordList(Availability).read(decode_json(json.dumps(sailings).encode()))
 
@@ -232,7 +224,7 @@ def test_they_survive_pickle_before_anybody_looked(number):
     assert [one.model_extra for one in twin] == [{"never_seen": number} for number in range(3)]
 
 
-@pytest.mark.usefixtures("frequent_thread_switches")
+@pytest.mark.usefixtures("quick_switches")
 def test_many_threads_get_the_same_and_what_is_made_may_look_at_other_records():
     for _ in range(40):
         made = []
@@ -265,7 +257,6 @@ def test_an_interruption_at_any_line_spoils_nothing(sailings):
 
 
 def fork_while_creating():
-    """Fork while a thread of the parent creates the records; the child creates its own."""
     begun, end = threading.Event(), threading.Event()
     parent = os.getpid()
 

@@ -7,7 +7,10 @@ import anyio.lowlevel
 import pytest
 
 from ferry_sdk import FerryError, OutcomeEvent, RequestEvent, ResponseEvent, RetryEvent
-from tests.support.trip import PASSENGERS, booked
+from tests.backend.conftest import booking_id, new_booking
+from tests.support.trip import PASSENGERS
+
+__all__ = ["booking_id", "new_booking"]
 
 NAMES = ("request", "response", "retry", "outcome")
 
@@ -75,8 +78,3 @@ def make_client(any_clients, ferry_sandbox, event_log):
         )
 
     return make
-
-
-@pytest.fixture
-def booking_id(ferry):
-    return booked(ferry).booking_id

@@ -37,7 +37,6 @@ class Spans:
         return [span for span in self.all if span.parent and span.parent.span_id == id_]
 
     def one_call(self):
-        """The only call, and its attempts; nothing else was exported."""
         (call,) = self.calls
         attempts = self.below(call)
         assert len(self.all) == 1 + len(attempts)
@@ -148,7 +147,6 @@ def settings(spans, ferry_sandbox):
 
 @contextmanager
 def request_span(spans, number):
-    """The span of the program's request, in which it makes one call."""
     name = f"request {number}"
     with spans.tracer.start_as_current_span(name), correlation(name):
         yield

@@ -39,8 +39,6 @@ class Stopped(BaseException):
 
 @dataclass
 class Sold:
-    """A booking at the service."""
-
     id: str
     total: Decimal = Decimal(100)
     stage: str = "payment_due"
@@ -152,7 +150,6 @@ class World:
         self.late.clear()
 
     def run(self, flow):
-        """Drive a flow to its end; return the order, the error, or how it was stopped."""
         self.is_in_doubt = False
         result = failure = None
         try:
@@ -289,7 +286,6 @@ class World:
         return self._result(name, sold)
 
     def _ends(self, sold):
-        """How a write for this booking may end."""
         left_out = set() if sold is not None else {"guard", *OPEN}
         if sold is None or sold.stage != "payment_due":
             left_out.add("lapsed")
@@ -298,7 +294,6 @@ class World:
         return tuple(one for one in ENDS if one not in left_out)
 
     def _change(self, end, sold):
-        """Change what the write finds."""
         for one in self.sold.values():
             one.refund -= end == "less"
         if sold is not None and end == "guard":

@@ -21,8 +21,6 @@ ALLOWED = Decimal(20)
 
 
 class Journey(NamedTuple):
-    """A call of an order in a world that has what the call needs."""
-
     name: str
     start: Callable
     parts: int
@@ -134,14 +132,12 @@ def check(world, journey, outcome, where):
 
 
 def resume(world):
-    """Resume what is on record; the order's id is that of the only one."""
     (record,) = world.journal.load_orders()
     progress, loaded = load(world.journal, record.id)
     return world.run(steps.resume(progress, loaded))
 
 
 def resumed(world, journey, where):
-    """Resume twice in a calm world, and check; late effects come before or between."""
     if not world.journal.load_orders():
         return
     world.calm()
@@ -164,7 +160,6 @@ def resumed(world, journey, where):
 
 
 def settled(world, journey, where):
-    """Settle with the truth what is still unresolved, look at the part, and resume; return 1."""
     if not (unresolved := world.journal.unresolved):
         return 0
     world.calm()
@@ -218,7 +213,6 @@ def test_every_course(journey, most, record_property):
 
 
 def single_failures(journey, kinds):
-    """The course without a failure, and each course with one of these kinds."""
     asked = enumerate(play(journey, ())[0].asked)
     failures = [(number, one) for number, options in asked for one in options if one in kinds]
     return [(), *(("done",) * number + (one,) for number, one in failures)]

@@ -58,7 +58,6 @@ def prepared(kind, ferry, journal):
 
 
 def check(sandbox, kind, old):
-    """Check what the service counted: nothing twice, and the old one not before the new one."""
     effects = [(one.operation, one.subject) for one in sandbox.counters.effects]
     assert max(Counter(effects).values(), default=1) == 1
     assert len(sandbox.counters.effects_of("bookings.create")) <= 2

@@ -42,7 +42,6 @@ def reader(request, sandbox):
 
 @pytest.fixture
 def new_ferry(clients, ferry_sandbox):
-    """A client of the test's own service, sync and async, which retries nothing."""
     return clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
 
 

@@ -41,7 +41,6 @@ SOME = [
 
 
 def offer(tariffs, hours, company="GNV"):
-    """A sailing of ten hours that leaves so many hours after noon."""
     depart = NOON + timedelta(hours=hours)
     sailing = Availability.model_construct(
         tariffs=tuple(tariffs),

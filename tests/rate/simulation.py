@@ -94,8 +94,6 @@ class World:
 
 
 class Waiting:
-    """A request that waits; `error` is what ended it but for its turn, `then` is called at that."""
-
     def __init__(self, world, rate, name, loop, request):
         self.error, self.then = None, lambda: None
         self._world, self._name, self._loop = world, name, loop

@@ -58,8 +58,6 @@ def used_up():
 
 
 class Counting:
-    """Lets everything go; knows what it was asked for, and what of it goes before all others."""
-
     def __init__(self):
         self.asked, self.first = [], []
 
@@ -75,7 +73,6 @@ class AsyncCounting(Counting):
 
 
 def lost(ferry, sandbox):
-    """Lose the reply to a confirmation that cannot be read back either."""
     booking = booked(ferry)
     sandbox.faults.add("lose_reply", "bookings.confirm")
     return caught(errors.OutcomeUnknownError, ferry.bookings.confirm, booking.booking_id)

@@ -69,7 +69,6 @@ class _Task:
         threading.Thread(target=self._run, daemon=True).start()
 
     def go_on(self, answer):
-        """Return what it waits for; None if it has ended."""
         self._request, self._answer = None, answer
         self._runs.release()
         self._stands.acquire()

@@ -23,7 +23,6 @@ def folder(tmp_path):
 
 @pytest.fixture
 def scan(folder):
-    """Sixty searches in two parts: two companies, fifteen days, two parties."""
     made = new_scan(folder)
     assert (made._request.part_size, SIZE, len(LONE.passengers)) == (30, 60, 1)
     return made

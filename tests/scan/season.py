@@ -25,7 +25,6 @@ def rows_of(folder):
 
 
 def check_rows(folder, *, size=SIZE):
-    """The rows; every search is there, and no fare is there twice."""
     rows = rows_of(folder)
     assert len({row["search"] for row in rows}) == size
     names = ("search", "status", "sailing_id", "tariff_type", "price", "expires_at")

@@ -96,8 +96,6 @@ def answer_of(result):
 
 
 class Hosts:
-    """Start hosts of one protocol version, and end them."""
-
     def __init__(self, portal, sandbox, era, folder, stack):
         self.era = era
         self._portal, self._sandbox, self._folder, self._stack = portal, sandbox, folder, stack
@@ -118,6 +116,5 @@ class Hosts:
 
 @pytest.fixture(params=mostly_long(MODES))
 def hosts(request, asyncio_portal, ferry_sandbox, tmp_path):
-    """Start hosts; the test runs with each protocol version."""
     with ExitStack() as stack:
         yield Hosts(asyncio_portal, ferry_sandbox, request.param, tmp_path, stack)

@@ -47,8 +47,6 @@ PIPES = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE) | {"text":
 
 
 class Pipes:
-    """The server, which is sent plain JSON-RPC through pipes."""
-
     def __init__(self, process):
         self.process = process
         self.output = ""
@@ -215,7 +213,6 @@ logging.getLogger("ferry_sdk").info("the last line")
 
 
 def begin_write(server, sandbox, seconds):
-    """Call for a booking, and return when it was made and its reply is delayed."""
     asked = order(sailings(server)[0])
     code = server.call("bookings_create", asked)["approval"]["confirmation_code"]
     sandbox.faults.add("delay_after", "bookings.create", seconds=seconds)

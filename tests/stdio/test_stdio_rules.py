@@ -213,7 +213,6 @@ def test_the_result_of_a_fee_read_does_not_replace_a_person(hosts, ferry_sandbox
 
 
 def half_a_day_before(host, ticket_id):
-    """Return a moment at which the fee has risen, and the ship has not left."""
     ticket = result_of(host.call("tickets_get", {"ticket_id": ticket_id}))
     leaving = ticket["availability"]["outward"]["journey"]["depart_at"]
     return datetime.fromisoformat(leaving) - timedelta(hours=12)
@@ -278,7 +277,6 @@ CREATE, CONFIRM, CANCEL = "bookings_create", "bookings_confirm", "bookings_cance
 
 
 def send(host, name, arguments, state=None, answer=None):
-    """Call a tool, with a state and an answer, and return what comes back."""
     responses = {} if answer is None else {"input_responses": {"approval": answer}}
     more = {"request_state": state, "allow_input_required": True, **responses}
 
@@ -289,7 +287,6 @@ def send(host, name, arguments, state=None, answer=None):
 
 
 def ask(*call):
-    """Call a tool that asks, and return the state of the question, and an approval of it."""
     result = send(*call)
     assert isinstance(result, types.InputRequiredResult)
     (box,) = result.input_requests["approval"].params.requested_schema["properties"]

@@ -108,12 +108,10 @@ def python(*arguments, cwd, new=False):
 
 
 def beside(block):
-    """The files that a reader of the block has: those of its own page, for a docstring any."""
     return [one for one in TO_SAVE if block.path.suffix == ".py" or one.path == block.path]
 
 
 def run_block(block, folder):
-    """Run a block beside the files of its page; it comes back with what it said."""
     save([*beside(block), block], folder)
     file = folder / block.file
     if file.name.startswith("test_"):
@@ -139,7 +137,6 @@ def notebook_source(path):
 
 
 def renew(block):
-    """The block in its right form, with what it says now."""
     with TemporaryDirectory() as folder:
         save([*beside(block), block], Path(folder))
         file = Path(folder, block.file)

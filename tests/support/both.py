@@ -43,8 +43,6 @@ async def _awaited(function, args, kwargs):
 
 
 class Clients:
-    """Makes clients of one kind, all with the face of a `Ferry`, and closes them."""
-
     def __init__(self, portal):
         self._portal = portal
         self._made = []
@@ -76,7 +74,6 @@ class Clients:
         return made
 
     def run(self, call, ferry, *args, **kwargs):
-        """Call a function of the library that takes a client."""
         if self._portal is None:
             return call(ferry, *args, **kwargs)
         return self._portal.call(partial(call, ferry._target, *args, **kwargs))

@@ -10,8 +10,6 @@ TOKEN = "tkn-5d1f"
 
 
 class Exchanges:
-    """A service that gives its replies one after the other, the last for ever."""
-
     def __init__(self, *replies):
         self._replies = list(replies)
         self.requests = []
@@ -48,7 +46,6 @@ def refusing_field(field, *, unless):
 
 
 def caught(kind, call, *args, **kwargs):
-    """The error that the call raises, exactly of the class."""
     with pytest.raises(kind) as info:
         call(*args, **kwargs)
     assert type(info.value) is kind

@@ -8,8 +8,6 @@ BASE_URL = "https://ferry.test"
 
 
 class Scripted:
-    """Answers the handshake, and requests with the replies it was given, the last for ever."""
-
     def __init__(self, *replies, opening=None):
         self._replies = list(replies)
         self._opening = opening or _initialize_reply
@@ -26,7 +24,6 @@ class Scripted:
 
     @property
     def methods(self):
-        """What was asked, in order, notifications left out."""
         asked = [json.loads(request.content) for request in self.requests]
         return [message["method"] for message in asked if "id" in message]
 

@@ -16,7 +16,6 @@ TRAVELLER = {"type": "Adult", "first_name": "Marguerite", "last_name": "Okonkwo"
 
 
 def stopped(sandbox):
-    """The service, at a moment of May at which it stays."""
     sandbox.clock.freeze()
     sandbox.clock.travel_to(NOW)
     return sandbox

@@ -51,8 +51,6 @@ CONFIRM = Call(
 
 
 class Caller:
-    """Makes clients on top of an HTTP client of one library, sync or on one event loop."""
-
     def __init__(self, library, portal, trusted):
         self.library = LIBRARIES[library]
         self.is_async = portal is not None
@@ -86,7 +84,6 @@ class Caller:
         return self._clients("token", http_client=http_client, **settings)
 
     def hurry(self, request, limits):
-        """Change the seconds that parts of a request may take."""
         request.extensions["timeout"].update(limits)
 
     def transport(self, **options):

@@ -46,7 +46,6 @@ def untrusted():
 
 
 def caller_of(request, make):
-    """Make a caller on the event loop of the request's parameter, or a sync one."""
     loop = request.param
     made = make(portal=None if loop == "sync" else request.getfixturevalue(f"{loop}_portal"))
     yield made

@@ -51,7 +51,6 @@ class Service:
         self._start(self._accepting)
 
     def refuse(self):
-        """Let no more connections come."""
         with suppress(OSError):
             self.listener.shutdown(socket.SHUT_RDWR)
 
@@ -92,21 +91,17 @@ class Service:
 
 
 class Connection:
-    """One accepted connection of a service; its socket is of TLS once it was secured."""
-
     def __init__(self, service, accepted):
         accepted.settimeout(_LONG)
         self.service, self.socket = service, accepted
         self._unread = b""
 
     def receive(self, most=65536):
-        """Some bytes of the client's; none when it has closed."""
         received = self.socket.recv(most)
         self.service.heard += len(received)
         return received
 
     def request(self):
-        """Read a request whole; None where the client closes instead."""
         while b"\r\n\r\n" not in self._unread:
             if not self._receive_more():
                 return None
@@ -125,7 +120,6 @@ class Connection:
         return line
 
     def send(self, status, body=b"", *, length=None):
-        """Send a reply; a length that is not the body's can be said."""
         size = len(body) if length is None else length
         head = b"HTTP/1.1 %b\r\ncontent-length: %d\r\n" % (status.encode(), size)
         # In one piece, as a second one waits until the first is acknowledged.
@@ -175,8 +169,6 @@ def half_a_body(connection):
 
 
 def in_turn(*scripts):
-    """One script after the other on the same connection."""
-
     def followed(connection):
         for script in scripts:
             script(connection)
@@ -189,7 +181,6 @@ def over_tls(context, script=serve):
 
 
 def read_bytes(count):
-    """Read the first bytes of a request and no more."""
     return in_turn(*[lambda connection: connection.receive(1)] * count)
 
 

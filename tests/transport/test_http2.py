@@ -21,8 +21,6 @@ pytestmark = pytest.mark.filterwarnings(ABANDONED_BODY)
 
 
 class Peer:
-    """The service's end of a connection of many streams."""
-
     def __init__(self, connection):
         self._connection = connection
         self._lines: dict[int, str] = {}
@@ -32,7 +30,6 @@ class Peer:
         self._flush()
 
     def begun(self):
-        """Wait until a request begins or the client closes."""
         while not self._lines and self._read():
             pass
 
@@ -80,7 +77,6 @@ class Peer:
 
 
 def over_http2(context, follow=Peer.serve):
-    """What is done on a connection of HTTP/2."""
     return over_tls(context, lambda connection: follow(Peer(connection)))
 
 

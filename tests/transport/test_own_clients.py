@@ -134,7 +134,6 @@ def assert_not_trusted(ferry):
 
 @pytest.fixture
 def file(tmp_path, monkeypatch):
-    """The file of an authority that does not vouch for the service, named by the environment."""
     file = tmp_path / "other.pem"
     trustme.CA().cert_pem.write_to_path(str(file))
     monkeypatch.setenv("SSL_CERT_FILE", str(file))

@@ -285,7 +285,6 @@ def status_of(passage):
 
 
 def is_refused(passage):
-    """Whether the client could read that the service refused it."""
     head, _, body = passage.reply.partition(b"\r\n\r\n")
     if b"text/event-stream" in head:  # its end may come late, or never
         return b'"error"' in body or b'"isError":true' in body.replace(b" ", b"")
@@ -296,7 +295,6 @@ def is_refused(passage):
 
 
 def _is_failure(body):
-    """Whether it is one of the ways in which a refusal is put in a reply of success."""
     try:
         value = json.loads(body)
     except ValueError:
@@ -307,12 +305,10 @@ def _is_failure(body):
 
 
 def is_turned_away(passage):
-    """Whether the client could read that nothing was done and it may send it again."""
     is_so = passage.was_answered and status_of(passage) in _TURNED_AWAY
     return is_so or lacks_session(passage)
 
 
 def lacks_session(passage):
-    """Whether the client could read that its MCP session was gone."""
     is_mcp = operation_of(passage).startswith("mcp.")
     return is_mcp and passage.was_answered and status_of(passage) in _NO_SESSION

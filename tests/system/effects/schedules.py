@@ -83,8 +83,6 @@ class Schedule:
         return self.operation.startswith("mcp.")
 
     def stretch(self, factor):
-        """Return the same schedule on a slower clock: every time in it is longer."""
-
         def slower(trouble):
             times = {name: n * factor for name, n in trouble.details.items() if name == "seconds"}
             return replace(trouble, details=trouble.details | times)
@@ -173,7 +171,6 @@ def _troubles(draw, operation):
 
 @st.composite
 def schedules(draw, operations, *, is_async):
-    """Schedules of these operations; what goes wrong is one thing or two."""
     operation = draw(st.sampled_from(operations))
     counts = ((1, 0), (0, 1), (1, 0), (0, 1), (1, 1), (2, 0), (0, 2))
     harms, troubles = draw(st.sampled_from(counts))

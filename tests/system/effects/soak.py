@@ -42,7 +42,6 @@ def main():
 
 
 def _soak(place, run, dealt, what):
-    """Run every portion and print what broke a promise; 1 if something did."""
     began, ran, broken = time.monotonic(), 0, 0
     processes = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(_PROCESSES, processes, _open, (place is _world,)) as pool:
@@ -66,7 +65,6 @@ def _say(words):
 
 
 def portions(schedules, seed):
-    """The schedules, dealt out evenly to every group of calls and either client."""
     kinds = [*product(GROUPS, (False, True))]
     dealt = []
     for index, (group, is_async) in enumerate(kinds):

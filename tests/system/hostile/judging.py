@@ -144,7 +144,6 @@ def _of_error(it, error):
 
 
 def _arrived(it):
-    """Whether a request of its own was read; what is cut may be of a handshake."""
     left = [one for one in it.exchanges if not one.is_turned_away]
     had_handshake = any(one.request.operation == "mcp.initialize" for one in it.exchanges)
     names = {it.call.operation} if had_handshake else {it.call.operation, "mcp.?"}

@@ -54,8 +54,6 @@ _numbers = count(1)
 
 
 class Preparation:
-    """Prepares the calls of a run, and counts what came of them."""
-
     def __init__(self, server, evidence):
         self._server = server
         self._evidence = evidence
@@ -227,8 +225,6 @@ def _is_in_library(frame):
 
 
 class Stage:
-    """The server and the interrupter, for any number of runs one after the other."""
-
     def __enter__(self):
         with ExitStack() as stack:
             self._server = stack.enter_context(HostileServer())
@@ -285,7 +281,6 @@ class Stage:
             portal.call(http.aclose)
 
     def _run(self, evidence, preparation, ferry, interrupted_ferry, make):
-        """Make the calls of a run by one client, and look what it can do after them."""
         run = evidence.run
         well = ferry.with_options(**WELL)
         if run.is_warm:

@@ -18,7 +18,6 @@ MODES = {
 
 
 def plain_server(**settings):
-    """A server without tools; the log of this process stays as it was."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     try:
@@ -96,8 +95,6 @@ class Hosted:
 
 
 class Official:
-    """A server of the official SDK in one of its modes, whose tools can be exchanged."""
-
     def __init__(self, mode, server=None, **settings):
         self.server = server or plain_server()
         self._settings = {**MODES[mode], **settings}

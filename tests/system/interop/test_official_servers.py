@@ -60,7 +60,6 @@ def official(running):
 
 
 def offer_tools(official, give, returns=None):
-    """Have the tools give something; the list of the bookings made."""
     done: list[int] = []
 
     def search_availability(request: OBJECT, passengers: LIST):
@@ -268,8 +267,6 @@ def test_an_expired_session_is_renewed(clients, mode):
 
 
 class Tokens:
-    """Verify two tokens, one of which has no permissions."""
-
     async def verify_token(self, token):
         known = {"good": ["ferry"], "narrow": []}
         if token in known:

@@ -26,7 +26,6 @@ def options_of(limit, content, trace):
 
 
 def of_threads(url, limit=20, content=None, *, calls=1, is_read=True):
-    """The last reply of some calls, and its body as far as it is read."""
     options = options_of(limit, content, lambda *_: None)
     client = Connections(ssl.create_default_context)
     try:
