@@ -21,7 +21,31 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PROJECT = requirements.tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 
-def test_the_lock_names_all_that_is_asked_for_and_licences_and_flaws_are_judged():
+def test_pythons_contents_locks_licences_and_flaws_are_those_that_are_known():
+    pythons = [
+        one.rpartition(" ")[2]
+        for one in PROJECT["project"]["classifiers"]
+        if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", one)
+    ]
+    assert pythons[0] == "3.10"
+    assert f"Python {pythons[0]} to {pythons[-1]}" in (ROOT / "README.md").read_text("utf-8")
+    for workflow in WORKFLOWS[:1]:
+        quoted = ", ".join(f'"{one}"' for one in pythons)
+        assert f"python: [{quoted}]" in workflow.read_text("utf-8")
+    wheel = package_contents.expected("ferry_sdk") | {"f-1.dist-info/licenses/LICENSE"}
+    sdist = {
+        f"f-1/{file}" for one in package_contents.SHIPPED for file in package_contents.expected(one)
+    }
+    assert package_contents.wheel_faults(wheel) == package_contents.sdist_faults(sdist) == []
+
+    faults = package_contents.wheel_faults(wheel - {"ferry_sdk/py.typed"} | {"tests/test_a.py"})
+    assert faults == [
+        "the wheel lacks ferry_sdk/py.typed",
+        "the wheel should not bring tests/test_a.py",
+        "the wheel does not say that it is typed",
+    ]
+    faults = package_contents.sdist_faults(sdist - {"f-1/tests/conftest.py"} | {"f-1/.nox/a"})
+    assert faults == ["the sdist lacks tests/conftest.py", "the sdist should not bring .nox/"]
     locked = dict(re.findall(LOCKED, LOCK, re.MULTILINE))
     assert len(locked) == len(re.findall(r"^[\w.-]+[ =@]", LOCK, re.MULTILINE)) > 100
     for asked in [*requirements.used(PROJECT), *requirements.grouped(PROJECT)]:
@@ -58,33 +82,6 @@ def test_the_lock_names_all_that_is_asked_for_and_licences_and_flaws_are_judged(
     assert audit.faults(packages) == ["a 1: X-1, mended in ['2']", "b was not found"]
     assert audit.audited(f'{{"dependencies": [{unknown}]}}') is None
     assert audit.audited("no JSON") is None
-
-
-def test_every_python_of_the_classifiers_is_in_the_workflow_and_the_contents_are_known():
-    pythons = [
-        one.rpartition(" ")[2]
-        for one in PROJECT["project"]["classifiers"]
-        if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", one)
-    ]
-    assert pythons[0] == "3.10"
-    assert f"Python {pythons[0]} to {pythons[-1]}" in (ROOT / "README.md").read_text("utf-8")
-    for workflow in WORKFLOWS[:1]:
-        quoted = ", ".join(f'"{one}"' for one in pythons)
-        assert f"python: [{quoted}]" in workflow.read_text("utf-8")
-    wheel = package_contents.expected("ferry_sdk") | {"f-1.dist-info/licenses/LICENSE"}
-    sdist = {
-        f"f-1/{file}" for one in package_contents.SHIPPED for file in package_contents.expected(one)
-    }
-    assert package_contents.wheel_faults(wheel) == package_contents.sdist_faults(sdist) == []
-
-    faults = package_contents.wheel_faults(wheel - {"ferry_sdk/py.typed"} | {"tests/test_a.py"})
-    assert faults == [
-        "the wheel lacks ferry_sdk/py.typed",
-        "the wheel should not bring tests/test_a.py",
-        "the wheel does not say that it is typed",
-    ]
-    faults = package_contents.sdist_faults(sdist - {"f-1/tests/conftest.py"} | {"f-1/.nox/a"})
-    assert faults == ["the sdist lacks tests/conftest.py", "the sdist should not bring .nox/"]
 
 
 @pytest.mark.skipif(not WORKFLOWS, reason="an sdist brings no workflows")

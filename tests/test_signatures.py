@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ferry_sdk._engine.operation import Operation
 
 
-def test_the_stubs_are_what_the_methods_are_and_a_deprecated_one_is_deprecated_there(
+def test_the_stubs_show_the_methods_and_their_deprecation_and_a_model_its_fields(
     tmp_path, monkeypatch
 ):
     signatures.main("--check")
@@ -47,6 +47,10 @@ def test_the_stubs_are_what_the_methods_are_and_a_deprecated_one_is_deprecated_t
         '    @deprecated("ask for the tariffs")',
         "    async def fares(self, *, limit: int = 5) -> Records[Port]: ...",
     ]
+    shown = subprocess.run(
+        [sys.executable, "-c", SIGNATURES], check=True, capture_output=True, text=True
+    )
+    assert {"Passenger", "Availability", "Booking"} <= {*shown.stdout.split()}
 
 
 SIGNATURES = """
@@ -65,13 +69,6 @@ for name in ferry_sdk.__all__:
         assert sum(one.default is one.empty for one in named) == required, name
         print(name)
 """
-
-
-def test_a_model_shows_its_fields_before_its_first_use():
-    shown = subprocess.run(
-        [sys.executable, "-c", SIGNATURES], check=True, capture_output=True, text=True
-    )
-    assert {"Passenger", "Availability", "Booking"} <= {*shown.stdout.split()}
 
 
 @each("file", signatures.STUBS)
@@ -135,9 +132,7 @@ def on_the_wire(endpoint):
     return made
 
 
-def test_the_pages_are_what_the_methods_are_and_the_check_fails_where_one_is_old(
-    tmp_path, monkeypatch
-):
+def test_the_pages_are_what_the_methods_are_with_every_endpoint_and_link(tmp_path, monkeypatch):
     for path, text in api_map.files().items():
         assert path.read_text("utf-8") == text, "run scripts/api-map"
     monkeypatch.setattr(api_map, "PAGE", tmp_path / "api.md")
@@ -146,9 +141,6 @@ def test_the_pages_are_what_the_methods_are_and_the_check_fails_where_one_is_old
     api_map.PAGE.write_text(api_map.page().replace("booking_id: str", "id: str"), "utf-8")
     with pytest.raises(SystemExit, match="scripts/api-map"):
         api_map.main("--check")
-
-
-def test_every_operation_is_on_the_page_with_its_endpoint_and_every_link_leads_to_its_class():
     assert [*NAMED] == [*OPERATIONS]
     for name, (endpoint, kind) in NAMED.items():
         assert kind == SAFETY[name].kind, name

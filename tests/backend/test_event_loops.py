@@ -55,7 +55,9 @@ def test_one_loop_after_the_other(ferry, ferry_sandbox, loops):
     gc.collect()
 
 
-def test_a_connection_serves_its_own_loop_again(ferry, ferry_sandbox, asyncio_portal):
+def test_a_connection_serves_its_own_loop_again_and_closed_on_one_it_is_closed_on_all(
+    ferry, ferry_sandbox, asyncio_portal
+):
     asyncio_portal.call(journey, ferry)
     first = ferry_sandbox.counters.connections
     asyncio.run(journey(ferry))
@@ -63,7 +65,11 @@ def test_a_connection_serves_its_own_loop_again(ferry, ferry_sandbox, asyncio_po
     assert second > first
     asyncio_portal.call(journey, ferry)
     assert ferry_sandbox.counters.connections == second
-    asyncio_portal.call(ferry.aclose)
+    assert connections_to(ferry_sandbox.base_url)
+    trio.run(ferry.aclose)
+    with pytest.raises(ConfigurationError, match="the client is closed"):
+        asyncio_portal.call(journey, ferry)
+    eventually(lambda: not connections_to(ferry_sandbox.base_url))
 
 
 @pytest.mark.usefixtures("quick_switches")
@@ -124,15 +130,6 @@ def test_ended_loops_and_their_connections_are_forgotten(ferry, ferry_sandbox, r
     asyncio.run(ferry.aclose())
     gc.collect()
     assert not connections_to(ferry_sandbox.base_url)
-
-
-def test_closed_on_one_loop_it_is_closed_on_all(ferry, ferry_sandbox, asyncio_portal):
-    asyncio_portal.call(journey, ferry)
-    assert connections_to(ferry_sandbox.base_url)
-    trio.run(ferry.aclose)
-    with pytest.raises(ConfigurationError, match="the client is closed"):
-        asyncio_portal.call(journey, ferry)
-    eventually(lambda: not connections_to(ferry_sandbox.base_url))
 
 
 @each_loop

@@ -49,7 +49,7 @@ def assert_pauses(driver, *pauses):
 
 
 @every_wait
-def test_pauses_grow_and_what_does_not_come_ends_at_the_deadline_with_what_was_seen_last(
+def test_pauses_grow_and_end_at_the_deadline_with_what_was_seen_last_and_the_last_failure(
     name, early, enough
 ):
     driver = scripted_driver(*[early] * 12, enough)
@@ -72,9 +72,29 @@ def test_pauses_grow_and_what_does_not_come_ends_at_the_deadline_with_what_was_s
         assert deadline < 0.5 or driver.waits == []
         assert error.last_seen is not None, deadline
         assert driver.now <= 1000 + deadline
+    for seen in ([early], []):
+        driver = scripted_driver(*seen, then=reply(503))
+        error = driver.error(RequestTimeoutError, described(name, deadline=20))
+        assert isinstance(error.__cause__, sdk.FerryError)
+        assert (error.last_seen is not None) == bool(seen)
+        assert driver.now <= 1020
+    for status in (302, 400, 401, 403, 404, 410, 422):  # a failure that stays ends the wait
+        error = scripted_driver(early, reply(status)).error(sdk.FerryError, name)
+        assert not isinstance(error, RequestTimeoutError)
+        assert error.attempts[-1].status_code == status
+    for asked in ("60", "3600", "9" * 400):
+        driver = scripted_driver(early, reply(429, retry_after=asked))
+        error = driver.error(RequestTimeoutError, described(name, deadline=45))
+        assert driver.now < 1002
+        assert isinstance(error.__cause__, sdk.RateLimitError)
+        assert error.__cause__.retry_after == float(asked)
+    for deadline, asked in ((100, 70.0), (1.5, 1.0)):
+        driver = scripted_driver(reply(429, retry_after=f"{asked}"), enough)
+        driver.raw(described(name, deadline=deadline), max_retries=0)
+        assert driver.waits == [asked]
 
 
-def test_no_time_and_no_stage_are_refused_and_a_predicate_decides_by_itself():
+def test_no_time_and_no_stage_are_refused_and_a_stage_or_a_predicate_decides():
     no_time = product(WAITS, ["deadline"], [0, -1, float("nan")])
     for name, field, value in (*no_time, *product(WAITS[:1], ["until"], [[], (), set()])):
         with in_case(name, field, value), pytest.raises(InvalidInputError) as info:
@@ -93,9 +113,6 @@ def test_no_time_and_no_stage_are_refused_and_a_predicate_decides_by_itself():
     assert len(scripted_driver(*map(good, looks)).raw(operation).parse().tickets) == 2
     assert seen == ["voided", "lapsed", "x"]
     scripted_driver(then=good(booking("ticketed"))).error(ZeroDivisionError, operation)
-
-
-def test_a_booking_is_waited_for_until_it_is_of_a_stage():
     several = ({"ticketed"}, ["ticketed", "in_progress"], (Stage.REJECTED, "moored"), ["lapsed"])
     untils = (*several, "ticketed", Stage.ISSUANCE_DUE, "voided")
     for until, stage in product(untils, (*Stage, "moored")):
@@ -164,32 +181,6 @@ def test_failures_that_pass_are_outlived(name, early, enough, trouble, max_retri
     assert len(driver.requests) == 11
 
 
-@every_wait
-def test_a_wait_that_ends_in_failures_has_the_last_as_its_cause_and_waits_out_a_retry_after(
-    name, early, enough
-):
-    for seen in ([early], []):
-        driver = scripted_driver(*seen, then=reply(503))
-        error = driver.error(RequestTimeoutError, described(name, deadline=20))
-        assert isinstance(error.__cause__, sdk.FerryError)
-        assert (error.last_seen is not None) == bool(seen)
-        assert driver.now <= 1020
-    for status in (302, 400, 401, 403, 404, 410, 422):  # a failure that stays ends the wait
-        error = scripted_driver(early, reply(status)).error(sdk.FerryError, name)
-        assert not isinstance(error, RequestTimeoutError)
-        assert error.attempts[-1].status_code == status
-    for asked in ("60", "3600", "9" * 400):
-        driver = scripted_driver(early, reply(429, retry_after=asked))
-        error = driver.error(RequestTimeoutError, described(name, deadline=45))
-        assert driver.now < 1002
-        assert isinstance(error.__cause__, sdk.RateLimitError)
-        assert error.__cause__.retry_after == float(asked)
-    for deadline, asked in ((100, 70.0), (1.5, 1.0)):
-        driver = scripted_driver(reply(429, retry_after=f"{asked}"), enough)
-        driver.raw(described(name, deadline=deadline), max_retries=0)
-        assert driver.waits == [asked]
-
-
 def moment_of(driver, ahead):
     return datetime.fromtimestamp(driver.calendar() + ahead, timezone.utc)
 
@@ -224,7 +215,7 @@ def test_a_booking_is_looked_at_when_it_is_due_to_change(due, by):
     assert is_read_at(driver, 1000 + due)
 
 
-def test_a_moment_is_due_by_the_services_clock_and_one_that_cannot_be_read_changes_no_pause():
+def test_a_moment_is_due_by_the_services_clock_in_whole_seconds_and_cuts_a_long_pause(monkeypatch):
     driver = scripted_driver()
     there = datetime.fromtimestamp(int(driver.calendar()) + 500, timezone.utc)
     driver.answer = lambda _: reply(404, date=format_datetime(there, usegmt=True))
@@ -242,6 +233,22 @@ def test_a_moment_is_due_by_the_services_clock_and_one_that_cannot_be_read_chang
             driver.effects = [one for one in driver.effects if isinstance(one, Sleep)][:7]
             assert_pauses(driver, 0.25, 0.5, 1, 2, 4, 8, 10)
             assert driver.now <= 1060
+
+    def answer(_):
+        there = datetime.fromtimestamp(int(driver.calendar()), timezone.utc)
+        return reply(200, seen, date=format_datetime(there, usegmt=True))
+
+    for fraction in (0.0, 0.001, 0.02, 0.5, 0.999):
+        driver = scripted_driver(then=answer)
+        driver.latency = 0.002
+        due = datetime.fromtimestamp(int(driver.calendar()) + 20 + fraction, timezone.utc)
+        seen = booking("payment_due", expire_at=due.isoformat())
+        driver.error(RequestTimeoutError, described("bookings.wait", deadline=60))
+        assert len(driver.requests) <= 16, fraction
+    monkeypatch.setattr("tenacity.wait.random.random", lambda: 0.0)
+    driver = scripted_driver()
+    poll_in_vain(driver, expire_at=moment_of(driver, 9.85).isoformat())
+    assert driver.waits[:6] == [0.25, 0.5, 1, 2, 4, pytest.approx(0.6, abs=1e-3)]
 
 
 @given(
@@ -264,24 +271,6 @@ def test_whatever_is_due_a_wait_is_gentle_and_never_past_its_deadline(
     driver.error(RequestTimeoutError, described("bookings.wait", deadline=deadline))
     assert driver.now <= 1000 + deadline + 1e-6
     assert len(driver.requests) <= 12 + deadline / 8 + len(dues) + 3 * len(failing)
-
-
-def test_whole_seconds_make_no_look_follow_at_once_and_a_long_pause_is_cut_short(monkeypatch):
-    def answer(_):
-        there = datetime.fromtimestamp(int(driver.calendar()), timezone.utc)
-        return reply(200, seen, date=format_datetime(there, usegmt=True))
-
-    for fraction in (0.0, 0.001, 0.02, 0.5, 0.999):
-        driver = scripted_driver(then=answer)
-        driver.latency = 0.002
-        due = datetime.fromtimestamp(int(driver.calendar()) + 20 + fraction, timezone.utc)
-        seen = booking("payment_due", expire_at=due.isoformat())
-        driver.error(RequestTimeoutError, described("bookings.wait", deadline=60))
-        assert len(driver.requests) <= 16, fraction
-    monkeypatch.setattr("tenacity.wait.random.random", lambda: 0.0)
-    driver = scripted_driver()
-    poll_in_vain(driver, expire_at=moment_of(driver, 9.85).isoformat())
-    assert driver.waits[:6] == [0.25, 0.5, 1, 2, 4, pytest.approx(0.6, abs=1e-3)]
 
 
 @dataclass(frozen=True)
@@ -469,7 +458,7 @@ def test_what_no_read_shows_is_unknown_at_once(name):
     assert len(driver.requests) == 1
 
 
-def test_a_read_of_an_effect_has_the_clients_own_token_and_goes_first_and_is_one_request():
+def test_a_read_of_an_effect_goes_first_by_the_own_token_and_is_repeated_until_the_deadline():
     driver = scripted_driver(reset(), good(booking("ticketed", "Issued")))
     driver.raw(described("tickets.mark_paid", booking_id="b-1"))
     sent = [request.headers["Authorization"] for request in driver.requests]
@@ -488,6 +477,23 @@ def test_a_read_of_an_effect_has_the_clients_own_token_and_goes_first_and_is_one
     driver = scripted_driver(reply(409), good(ISSUED))
     driver.error(sdk.AlreadyDoneError, "bookings.confirm", limiter=Limiter())
     assert goes_first == [("bookings.confirm", False), ("bookings.get", True)]
+    error, notes = CONFIRM.lost(), Notes()
+    error.entry_id = None
+    driver = scripted_driver(reset(), reply(503), good(CONFIRM.after))
+    assert recover_again(driver, error, max_retries=2, journal=notes).read_back
+    assert len(driver.waits) == 2
+    assert notes.states == {}, "the write has no entry"
+    driver = scripted_driver(then=reset())
+    still_unknown(driver, CONFIRM.lost(), max_retries=10**6, deadline=3.0)
+    assert driver.now <= 1003
+    told = []
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    settings = {"token": Secret(interrupted), "hooks": Hooks({OutcomeEvent: [told.append]})}
+    caught(KeyboardInterrupt, recover_again, scripted_driver(), CONFIRM.lost(), **settings)
+    assert [event.outcome for event in told] == ["unknown"]
 
 
 every_copy = each(
@@ -533,26 +539,6 @@ def test_an_effect_that_is_seen_gives_the_result_and_another_the_same_error_with
     assert (of_entry.correlation_id, of_entry.entry_id) == ("c-7", "entry-7")
     assert (of_entry.request.method, of_entry.request.path) == ("POST", "/api/somewhere")
     assert of_entry.last_seen is not None
-
-
-def test_a_reading_is_repeated_until_the_deadline_and_one_that_is_interrupted_leaves_it_unknown():
-    error, notes = CONFIRM.lost(), Notes()
-    error.entry_id = None
-    driver = scripted_driver(reset(), reply(503), good(CONFIRM.after))
-    assert recover_again(driver, error, max_retries=2, journal=notes).read_back
-    assert len(driver.waits) == 2
-    assert notes.states == {}, "the write has no entry"
-    driver = scripted_driver(then=reset())
-    still_unknown(driver, CONFIRM.lost(), max_retries=10**6, deadline=3.0)
-    assert driver.now <= 1003
-    told = []
-
-    def interrupted():
-        raise KeyboardInterrupt
-
-    settings = {"token": Secret(interrupted), "hooks": Hooks({OutcomeEvent: [told.append]})}
-    caught(KeyboardInterrupt, recover_again, scripted_driver(), CONFIRM.lost(), **settings)
-    assert [event.outcome for event in told] == ["unknown"]
 
 
 def test_what_no_read_shows_is_no_write_or_lacks_the_id_cannot_be_recovered():

@@ -272,32 +272,6 @@ def test_money_is_exact_to_the_cent_and_epoch_seconds_are_moments_in_utc(amount,
     assert tariff.date.utcoffset() == timedelta(0)
 
 
-def test_currencies_places_fees_dates_and_boarding_times_are_read_as_far_as_they_can_be():
-    for said in ("Eur", "EUR", "eUr"):
-        assert Tariff.model_validate({**samples.TARIFF, "currency": said}).currency == "EUR"
-    for text in ("21:30", "", "2026-07-13", "2026-07-13T21:30:00", "boarding at 9", "1234"):
-        ticket = Ticket.model_validate({**samples.TICKET, "boarding_time": text})
-        assert type(ticket.boarding_time) is str
-        assert ticket.boarding_time == text
-        assert Ticket.model_validate_json(ticket.model_dump_json()) == ticket
-    for said in ("1992-02-29", "1993-02-29", "29/02/1992", "19920229", None):
-        read = date(1992, 2, 29) if said == "1992-02-29" else said
-        passenger = models.TicketPassenger.model_validate(
-            {**samples.TICKET_PASSENGER, "birth_date": said}
-        )
-        assert passenger.birth_date == read
-        assert type(passenger.birth_date) is type(read)
-    for penalty, is_free in ((samples.CANCELLATION_FEE["penalty_amount"], False), (0.0, True)):
-        wire = {**samples.CANCELLATION_FEE, "penalty_amount": penalty}
-        assert models.CancellationFee.model_validate(wire).is_free is is_free
-    for wire in ({"latitude": 43.3, "longitude": 5.4}, {"lat": 43.3, "lng": 5.4}):
-        port = McpPort.model_validate(wire)
-        assert (port.latitude, port.longitude) == (43.3, 5.4), wire
-    port = McpPort.model_validate({"lat": "43.3", "lon": "5.4"})
-    assert (port.latitude, port.longitude) == (43.3, 5.4)
-    assert (McpPort().latitude, McpPort().longitude) == (None, None)
-
-
 @MANY
 @given(st.text(max_size=40))
 def test_no_text_in_a_loose_field_takes_the_record_with_it(text):
@@ -456,7 +430,7 @@ def test_a_mapping_of_a_record_cannot_be_changed(mapping):
     assert mapping == before
 
 
-def test_a_mapping_is_otherwise_a_dict_and_survives_pickle_and_copies():
+def test_a_mapping_is_otherwise_a_dict_and_loose_values_are_read_as_far_as_they_can_be():
     plain, mapping = {"out": {"ship": "Ada"}}, BOOKING.journey_details
     assert mapping == plain
     assert repr(mapping) == repr(plain)
@@ -471,6 +445,29 @@ def test_a_mapping_is_otherwise_a_dict_and_survives_pickle_and_copies():
         assert hash(twin) == hash(BOOKING)
         with pytest.raises(TypeError, match="is immutable"):
             twin.possible_actions["x"] = None
+    for said in ("Eur", "EUR", "eUr"):
+        assert Tariff.model_validate({**samples.TARIFF, "currency": said}).currency == "EUR"
+    for text in ("21:30", "", "2026-07-13", "2026-07-13T21:30:00", "boarding at 9", "1234"):
+        ticket = Ticket.model_validate({**samples.TICKET, "boarding_time": text})
+        assert type(ticket.boarding_time) is str
+        assert ticket.boarding_time == text
+        assert Ticket.model_validate_json(ticket.model_dump_json()) == ticket
+    for said in ("1992-02-29", "1993-02-29", "29/02/1992", "19920229", None):
+        read = date(1992, 2, 29) if said == "1992-02-29" else said
+        passenger = models.TicketPassenger.model_validate(
+            {**samples.TICKET_PASSENGER, "birth_date": said}
+        )
+        assert passenger.birth_date == read
+        assert type(passenger.birth_date) is type(read)
+    for penalty, is_free in ((samples.CANCELLATION_FEE["penalty_amount"], False), (0.0, True)):
+        wire = {**samples.CANCELLATION_FEE, "penalty_amount": penalty}
+        assert models.CancellationFee.model_validate(wire).is_free is is_free
+    for wire in ({"latitude": 43.3, "longitude": 5.4}, {"lat": 43.3, "lng": 5.4}):
+        port = McpPort.model_validate(wire)
+        assert (port.latitude, port.longitude) == (43.3, 5.4), wire
+    port = McpPort.model_validate({"lat": "43.3", "lon": "5.4"})
+    assert (port.latitude, port.longitude) == (43.3, 5.4)
+    assert (McpPort().latitude, McpPort().longitude) == (None, None)
 
 
 def field_names(thing):

@@ -35,7 +35,7 @@ MADE = tuple(Port(code=code, name=code, country="X") for code in "ABC")
 SAILINGS = [{**GOOD, "id": f"av-{n}", "never_seen": n, "stops": ["A"] * n} for n in range(3)]
 
 
-def test_one_bad_record_is_kept_apart(caplog):
+def test_one_bad_record_is_kept_apart_and_where_none_can_be_read_it_is_an_error(caplog):
     for place in range(3):
         caplog.clear()
         items = [GOOD, GOOD]
@@ -50,9 +50,6 @@ def test_one_bad_record_is_kept_apart(caplog):
         assert record.levelno == logging.WARNING
         assert "tariffs[0].amount" in record.getMessage()
         assert CANARY not in f"{record.getMessage()} {lost.problem} {lost!r} {found!r}"
-
-
-def test_a_list_is_found_where_it_is_and_where_none_can_be_read_it_is_an_error():
     read, port = RecordList(Port, member="ports").read, samples.PORT
     for value in (
         [port],

@@ -67,7 +67,7 @@ def test_two_bookings_are_held_confirmed_and_cancelled_as_one(desk):
     assert stages(desk, order) == ["voided", "voided"]
 
 
-def test_a_refused_booking_cancels_those_before_it(desk):
+def test_a_refused_booking_cancels_those_before_it_and_an_unknown_one_stops_what_would_follow(desk):
     desk.sandbox.faults.add("refused", "bookings.create", after=2)
     refused = hold(desk, 3)
     order = refused.order
@@ -77,9 +77,6 @@ def test_a_refused_booking_cancels_those_before_it(desk):
     assert desk.booking(order).stage == desk.booking(order, 1).stage == "voided"
     assert "Okonkwo" not in str(refused)
     resume(desk, order)  # as the first call
-
-
-def test_an_unknown_booking_stops_what_would_follow(desk):
     desk.sandbox.faults.add("lose_reply", "bookings.create", after=1)
     lost = hold(desk, 3)
     order = lost.order

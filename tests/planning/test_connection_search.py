@@ -79,7 +79,7 @@ def test_each_leg_is_a_booking_of_its_own(ferry):
     assert sum(totals) == found.price == found.prices[str(found.currency)]
 
 
-def test_ports_and_companies_can_be_named_and_the_nearest_ports_are_asked_first(reader):
+def test_ports_and_companies_can_be_named_and_what_has_no_route_or_price_is_told(reader):
     found = connect(reader, via=["Gênes"])
     assert {one.via.code for one in found} == {"ITGOA"}
     asked = {code for one in found.report.asked for code in (one.depart_code, one.arrive_code)}
@@ -106,18 +106,6 @@ def test_ports_and_companies_can_be_named_and_the_nearest_ports_are_asked_first(
         if (onward := reader.routes.find(route.arrive_code, TO))
     }
     assert first.arrive_code == min(durations, key=lambda code: durations[code])
-
-
-def test_a_company_that_fails_takes_no_other_with_it(ferry, ferry_sandbox):
-    ferry_sandbox.faults.add("server_error", "availability.search", times=1)
-    found = connect(ferry, concurrency=1)
-    assert len(found.report.failed) == 1
-    assert len(found) > 0
-    ferry_sandbox.faults.add("server_error", "availability.search", times=None)
-    caught(ServerError, connect, ferry)
-
-
-def test_no_route_a_refusal_two_currencies_and_the_last_days_are_told(reader):
     found = reader.trips.connections("Heraklion", "Cairnryan", on=DAY, passengers=ADULT)
     assert (len(found), found.report.calls, found.report.has_route) == (0, 0, False)
     direct = reader.trips.connections("Tarifa", "MATNG", on=DAY, passengers=ADULT)
@@ -145,6 +133,15 @@ def test_no_route_a_refusal_two_currencies_and_the_last_days_are_told(reader):
     assert "bound to wait" in again._repr_html_()
     for day in ("9999-12-31", "9999-12-30"):
         assert connect(reader, on=day).report.calls > 0
+
+
+def test_a_company_that_fails_takes_no_other_with_it(ferry, ferry_sandbox):
+    ferry_sandbox.faults.add("server_error", "availability.search", times=1)
+    found = connect(ferry, concurrency=1)
+    assert len(found.report.failed) == 1
+    assert len(found) > 0
+    ferry_sandbox.faults.add("server_error", "availability.search", times=None)
+    caught(ServerError, connect, ferry)
 
 
 @each(

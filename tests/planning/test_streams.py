@@ -52,7 +52,7 @@ def test_a_stream_ends_where_a_company_is_slower_than_the_patience(ferry, ferry_
     assert len(found_without("BALEARIA", search).report.answered) == 3
 
 
-def test_a_stream_that_is_closed_leaves_nothing_running_and_is_not_complete(ferry, ferry_sandbox):
+def test_a_stream_that_is_closed_or_no_longer_used_leaves_nothing_running(ferry, ferry_sandbox):
     hold = Hold(ferry_sandbox, "availability.search")
     with ferry.trips.stream(**STRAIT, concurrency=2) as stream:
         next(stream)
@@ -64,9 +64,6 @@ def test_a_stream_that_is_closed_leaves_nothing_running_and_is_not_complete(ferr
     every = ferry.trips.search(**STRAIT).report.asked
     assert report.calls + len(report.not_asked) == len(every)
     assert not report.is_complete
-
-
-def test_a_stream_that_is_no_longer_used_leaves_nothing_running(ferry, ferry_sandbox):
     hold = Hold(ferry_sandbox, "availability.search")
     for trip in ferry.trips.stream(**STRAIT):
         assert trip.price

@@ -66,7 +66,7 @@ def versions(driven):
     return [headers.get("mcp-protocol-version") for _, headers in driven.sent]
 
 
-def test_the_first_call_opens_a_session_of_any_version_and_all_but_initialize_name_it():
+def test_the_first_call_opens_a_session_of_any_version_which_is_renewed_and_not_for_ever():
     driven = Driven(opening("session-7", "2025-06-18"), SEEN)
     assert driven.session.stage == "unknown"
     assert driven.call(VIEW).id == driven.call(VIEW).id == "t1"
@@ -87,6 +87,25 @@ def test_the_first_call_opens_a_session_of_any_version_and_all_but_initialize_na
         assert driven.session.stage == "unknown"
     with pytest.raises(UnexpectedResponseError, match="Mcp-Session-Id"):
         Driven(opening(session="one\x00"), SEEN).call(VIEW)
+    driven = Driven(two_openings(), SEEN)
+    driven.call(VIEW)
+    driven.now += RENEW_AFTER
+    driven.call(VIEW)
+    assert driven.methods.count("initialize") == 1
+    driven.now += 1
+    driven.call(VIEW)
+    assert (driven.methods[-3:], sessions(driven)[-3:]) == (ONCE, [None, "two", "two"])
+    assert versions(driven)[-3] is None
+    assert RENEW_AFTER < 60 * 60
+    driven = Driven(opening(), NOT_FOUND)
+    error = caught(NotFoundError, driven.call, BOOK)
+    assert (driven.methods, error.outcome) == ([*ONCE, *ONCE], "rejected")
+    driven = Driven(in_turn(opening(), slow), NOT_FOUND)
+    assert caught(RequestTimeoutError, driven.call, BOOK).outcome == "not_sent"
+    for handshake in (opening(session=None), plain(405)):  # where none was named none is lost
+        driven = Driven(handshake, plain(404))
+        caught(NotFoundError, driven.call, VIEW)
+        assert driven.methods.count("initialize") == driven.methods.count("tools/call") == 1
 
 
 @each(
@@ -114,28 +133,6 @@ def test_a_view_of_a_client_shares_its_session(both, ferry_sandbox):
     both.mcp.ports()
     both.with_options(language="fr").mcp.ports()
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 1
-
-
-def test_a_session_is_renewed_before_its_hour_is_over_and_not_for_ever():
-    driven = Driven(two_openings(), SEEN)
-    driven.call(VIEW)
-    driven.now += RENEW_AFTER
-    driven.call(VIEW)
-    assert driven.methods.count("initialize") == 1
-    driven.now += 1
-    driven.call(VIEW)
-    assert (driven.methods[-3:], sessions(driven)[-3:]) == (ONCE, [None, "two", "two"])
-    assert versions(driven)[-3] is None
-    assert RENEW_AFTER < 60 * 60
-    driven = Driven(opening(), NOT_FOUND)
-    error = caught(NotFoundError, driven.call, BOOK)
-    assert (driven.methods, error.outcome) == ([*ONCE, *ONCE], "rejected")
-    driven = Driven(in_turn(opening(), slow), NOT_FOUND)
-    assert caught(RequestTimeoutError, driven.call, BOOK).outcome == "not_sent"
-    for handshake in (opening(session=None), plain(405)):  # where none was named none is lost
-        driven = Driven(handshake, plain(404))
-        caught(NotFoundError, driven.call, VIEW)
-        assert driven.methods.count("initialize") == driven.methods.count("tools/call") == 1
 
 
 @each(

@@ -110,14 +110,6 @@ def error_of_save(clients, web, folder):
     return error
 
 
-def test_the_token_goes_to_the_services_own_address(clients, tmp_path):
-    web = Web(HOME)
-    assert web.save(clients, tmp_path).read_bytes() == PDF
-    sent = web.requests[1].headers
-    assert (sent["authorization"], sent["accept"]) == (f"Bearer {TOKEN}", "application/pdf")
-    assert sent["x-client-correlation-id"]
-
-
 @each(
     "url",
     [
@@ -172,7 +164,9 @@ def test_a_redirect_to_nowhere_or_without_https_is_unexpected(clients, tmp_path,
     assert (error_of_save(clients, web, tmp_path).status_code, web.places) == (status, [first])
 
 
-def test_redirects_without_end_and_foreign_refusals_are_given_up(clients, tmp_path):
+def test_redirects_without_end_are_given_up_and_the_token_goes_to_the_services_own_address(
+    clients, tmp_path
+):
     web = Web(CDN, {CDN: redirect(CDN)})
     assert error_of_save(clients, web, tmp_path).status_code == 302
     assert len(web.places) == 6
@@ -181,6 +175,11 @@ def test_redirects_without_end_and_foreign_refusals_are_given_up(clients, tmp_pa
         with pytest.raises(FerryError, match=f"the voucher cannot be fetched .HTTP {status}."):
             web.save(clients, tmp_path)
         assert not list(tmp_path.iterdir())
+    web = Web(HOME)
+    assert web.save(clients, tmp_path).read_bytes() == PDF
+    sent = web.requests[1].headers
+    assert (sent["authorization"], sent["accept"]) == (f"Bearer {TOKEN}", "application/pdf")
+    assert sent["x-client-correlation-id"]
 
 
 STARTS = ("https://", "HTTPS://", "http://", "https:/", "//", "https:///", " https://")

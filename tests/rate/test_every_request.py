@@ -131,11 +131,25 @@ def test_a_limiter_is_asked_as_often_as_the_service(
         ferry.trips.search("Marseille", "Tunis", on=DAY, passengers=TRAVELLERS)
 
 
-def test_what_a_limiter_raises_reaches_the_caller_and_nothing_leaves(limited, ferry_sandbox):
+def test_what_a_limiter_raises_reaches_the_caller_and_one_of_ones_own_can_ask_a_rate(
+    limited, ferry_sandbox
+):
     ferry = limited(limiter_of(Mock(side_effect=LookupError)))
     for call in (ferry.catalogue.ports, ferry.mcp.ports, partial(ferry.bookings.cancel, "b-1")):
         caught(LookupError, call)
     assert not ferry_sandbox.counters.connections
+
+    class Two(Rate):
+        def acquire(self, operation):
+            asked.append(operation)
+            super().acquire(operation)
+
+    asked = []
+    ferry = limited(Two("1/minute"))
+    ferry.catalogue.ports()
+    caught(errors.RequestTimeoutError, ferry.with_options(deadline=0.3).catalogue.ports)
+    assert asked == ["catalogue.ports"] * 2
+    assert ferry_sandbox.counters.requests["catalogue.ports"] == 1
 
 
 def test_a_limiter_that_raises_leaves_the_outcome_of_a_lost_write_unknown(
@@ -177,21 +191,9 @@ def test_a_write_that_is_interrupted_in_the_line_is_not_sent(ferry_sandbox, jour
     assert not ferry_sandbox.counters.connections
 
 
-def test_a_limiter_of_ones_own_can_ask_a_rate(limited, ferry_sandbox):
-    class Two(Rate):
-        def acquire(self, operation):
-            asked.append(operation)
-            super().acquire(operation)
-
-    asked = []
-    ferry = limited(Two("1/minute"))
-    ferry.catalogue.ports()
-    caught(errors.RequestTimeoutError, ferry.with_options(deadline=0.3).catalogue.ports)
-    assert asked == ["catalogue.ports"] * 2
-    assert ferry_sandbox.counters.requests["catalogue.ports"] == 1
-
-
-def test_a_client_takes_no_limiter_that_it_cannot_ask(ferry_sandbox):
+def test_a_client_takes_a_limiter_that_it_can_ask_and_a_hundred_tasks_wait_for_one_that_blocks(
+    ferry_sandbox,
+):
     settings = {"base_url": ferry_sandbox.base_url}
     for limiter in (object(), Counting, "50/second", AsyncCounting()):
         with pytest.raises(errors.ConfigurationError, match="limiter: "):
@@ -202,9 +204,6 @@ def test_a_client_takes_no_limiter_that_it_cannot_ask(ferry_sandbox):
         pytest.raises(errors.ConfigurationError, match="AsyncFerry"),
     ):
         ferry.catalogue.ports()
-
-
-def test_a_hundred_tasks_can_wait_for_a_limiter_that_blocks(ferry_sandbox):
     barrier = threading.Barrier(100)
     settings = {"base_url": ferry_sandbox.base_url}
     settings["limiter"] = limiter_of(lambda _: barrier.wait() and None)

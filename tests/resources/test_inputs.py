@@ -138,26 +138,6 @@ NO_DATES = (
 NO_TIMES = ("", "8:30", "08:60", "24:00", "0830", "08:30:00", "08:30\n")
 
 
-def test_a_date_is_its_day_a_payment_a_moment_with_a_zone_and_what_is_no_money_is_refused():
-    for said in ("2026-07-14", LATE.date(), LATE.replace(hour=23)):
-        assert search_body(out_at=said)["request"]["out_at"] == "2026-07-14", said
-    for said in ("08:30", time(8, 30), time(8, 30, 59), LATE):
-        assert search_body(out_time=said)["request"]["out_time"] == "08:30", said
-    for name, values in (("out_at", NO_DATES), ("out_time", NO_TIMES)):
-        for said in values:
-            assert rejected(search_body, **{name: said}) == name, said
-    for name, value in (("ret_at", "tomorrow"), ("ret_time", "noon"), ("ret_journey_id", "")):
-        assert rejected(search_body, **{name: value}) == name
-    at = datetime(2026, 7, 14, 8, 30, tzinfo=timezone.utc)
-    pay = partial(TicketsGroup.mark_paid, None, "t1", external_payment_ref="p")
-    assert pay(paid_at=at).call.body["paid_at"] == "2026-07-14T08:30:00+00:00"
-    assert pay(paid_at="2026-07-14T08:30:00Z").call.body["paid_at"] == "2026-07-14T08:30:00Z"
-    for bad in (at.replace(tzinfo=None), "", 1777636800, date(2026, 7, 14)):
-        assert rejected(pay, paid_at=bad) == "paid_at"
-    for bad in (True, False, None, "", "ten", "NaN", Decimal("Infinity")):
-        caught(ValidationError, MONEY, bad)
-
-
 @MANY
 @given(st.dates(), st.times(), st.text(max_size=16))
 def test_every_date_and_time_says_itself_and_no_other_text_passes(on, at, text):
@@ -231,7 +211,7 @@ def test_no_value_shows_in_an_error(value):
         assert rejected(booking, passengers=party) == f"passengers[0].{name}"
 
 
-def test_none_is_left_out_and_false_and_zero_are_values():
+def test_none_is_left_out_false_is_a_value_and_dates_times_and_money_are_what_they_say():
     nothing = dict.fromkeys(("reservation_type", "vehicle", "contact"))
     passenger = TRAVELLER | dict.fromkeys(("age", "doc_type", "birth_date"))
     assert booking(passengers=[passenger], **nothing) == booking()
@@ -253,6 +233,23 @@ def test_none_is_left_out_and_false_and_zero_are_values():
     assert found["passengers"][0]["age"] == 0
     party = [ADULT, {**ADULT, "order": 7}, ADULT]
     assert [one["order"] for one in search_body(passengers=party)["passengers"]] == [1, 7, 3]
+    for said in ("2026-07-14", LATE.date(), LATE.replace(hour=23)):
+        assert search_body(out_at=said)["request"]["out_at"] == "2026-07-14", said
+    for said in ("08:30", time(8, 30), time(8, 30, 59), LATE):
+        assert search_body(out_time=said)["request"]["out_time"] == "08:30", said
+    for name, values in (("out_at", NO_DATES), ("out_time", NO_TIMES)):
+        for said in values:
+            assert rejected(search_body, **{name: said}) == name, said
+    for name, value in (("ret_at", "tomorrow"), ("ret_time", "noon"), ("ret_journey_id", "")):
+        assert rejected(search_body, **{name: value}) == name
+    at = datetime(2026, 7, 14, 8, 30, tzinfo=timezone.utc)
+    pay = partial(TicketsGroup.mark_paid, None, "t1", external_payment_ref="p")
+    assert pay(paid_at=at).call.body["paid_at"] == "2026-07-14T08:30:00+00:00"
+    assert pay(paid_at="2026-07-14T08:30:00Z").call.body["paid_at"] == "2026-07-14T08:30:00Z"
+    for bad in (at.replace(tzinfo=None), "", 1777636800, date(2026, 7, 14)):
+        assert rejected(pay, paid_at=bad) == "paid_at"
+    for bad in (True, False, None, "", "ten", "NaN", Decimal("Infinity")):
+        caught(ValidationError, MONEY, bad)
 
 
 TEXTS = st.text(st.characters(exclude_categories=["C"]), min_size=1, max_size=12).filter(str.strip)

@@ -89,19 +89,8 @@ def test_a_path_cannot_leave_the_origin_and_travellers_and_tokens_are_hidden(cli
     for path in (
         *("", "/", "//evil.example/x", "///x", "https://evil.example/x", "HTTP:x", "javascript:x"),
         *("\\\\evil.example", "/\\evil.example", "api\\..\\x", "../x", "api/../../x"),
-        *(
-            "api/%2e%2E/x",
-            "api/./x",
-            ".",
-            "api/x?y=1",
-            "api/x#y",
-            "api/\r\nx",
-            "api/\x00",
-            "api/\ud800",
-            5,
-            None,
-        ),
-        *("@evil.example:80/../..", ".%2e"),
+        *("api/%2e%2E/x", "api/./x", ".", "api/x?y=1", "api/x#y", "api/\r\nx", "api/\x00", 5, None),
+        *("api/\ud800", "@evil.example:80/../..", ".%2e"),
     ):
         assert caught(InvalidInputError, ferry.request, "GET", path).field == "path", path
     for name, values in (

@@ -63,17 +63,6 @@ def assert_refused(problem, use):
     assert caught.value.field == "folder"
 
 
-def test_a_flipped_bit_anywhere_in_a_part_is_noticed(complete, folder):
-    content = (folder / FIRST).read_bytes()
-    for position in range(0, len(content), 29):
-        damaged = bytearray(content)
-        damaged[position] ^= 1 << position % 8
-        (folder / FIRST).write_bytes(damaged)
-        assert read_report(folder / FIRST, complete._searches()[0]) is None, position
-    assert complete.report.not_asked == SIZE / 2
-    assert complete.to_frame()["search"].nunique() == SIZE / 2
-
-
 def test_a_part_with_damaged_pages_and_failed_searches_is_asked_again(
     scan, make_client, service, folder
 ):
@@ -87,7 +76,9 @@ def test_a_part_with_damaged_pages_and_failed_searches_is_asked_again(
     check_rows(folder)
 
 
-def test_a_worker_that_outlives_its_run_replaces_nothing(complete, folder):
+def test_a_worker_that_outlives_its_run_replaces_nothing_and_a_flipped_bit_is_noticed(
+    complete, folder
+):
     scan, searches = complete._searches()
     part = Part(folder / FIRST, scan, searches.part(0), "earlier")
     before = part.path.read_bytes()
@@ -96,6 +87,14 @@ def test_a_worker_that_outlives_its_run_replaces_nothing(complete, folder):
         rows.add(Answer(search, NOW))
     write_part(part, Rows().table(), rows, rows.table())
     assert part.path.read_bytes() == before
+    content = (folder / FIRST).read_bytes()
+    for position in range(0, len(content), 29):
+        damaged = bytearray(content)
+        damaged[position] ^= 1 << position % 8
+        (folder / FIRST).write_bytes(damaged)
+        assert read_report(folder / FIRST, complete._searches()[0]) is None, position
+    assert complete.report.not_asked == SIZE / 2
+    assert complete.to_frame()["search"].nunique() == SIZE / 2
 
 
 CHANGES = {"routes": [("Tunis", "Genoa")], "dates": (DAYS[0], DAYS[3]), "parties": [LONE]}

@@ -175,7 +175,9 @@ def test_a_host_that_never_answers_a_question_gets_an_answer(ferry_sandbox, repl
 
 
 @LONG
-def test_a_host_that_never_reads_stderr_is_served(ferry_sandbox):
+def test_a_host_that_never_reads_stderr_is_served_and_a_second_signal_ends_the_server(
+    ferry_sandbox,
+):
     """A pipe holds 64 KiB, about 650 lines; a write to a full pipe blocks."""
     with start_server(ferry_sandbox, new=True) as server:
         for _ in range(1_600):
@@ -185,6 +187,13 @@ def test_a_host_that_never_reads_stderr_is_served(ferry_sandbox):
         assert server.process.wait(timeout=10) == 0
         errors = server.process.stderr.read()
     assert errors.count("INFO ferry_sdk: tool ?: unknown_tool") > 300
+    run = [sys.executable, "-c", CHANGED.format("run._GRACE", 3600)]
+    with start_server(ferry_sandbox, run) as server:
+        begin_write(server, ferry_sandbox, seconds=60)
+        while server.process.poll() is None:
+            server.process.send_signal(signal.SIGINT)
+            time.sleep(0.2)
+        assert "tool bookings_create: interrupted" in server.process.stderr.read()
 
 
 @LONG
@@ -282,17 +291,6 @@ except ValueError:
     done = run([sys.executable, "-c", code])
     record = r"B1 \x1b[2J\x9b\u202e ERROR ferry_sdk: forged (ValueError)"
     assert done.stderr == f"ERROR ferry_sdk: {record}\n"
-
-
-@LONG
-def test_a_second_signal_ends_the_server_at_once(ferry_sandbox):
-    run = [sys.executable, "-c", CHANGED.format("run._GRACE", 3600)]
-    with start_server(ferry_sandbox, run) as server:
-        begin_write(server, ferry_sandbox, seconds=60)
-        while server.process.poll() is None:
-            server.process.send_signal(signal.SIGINT)
-            time.sleep(0.2)
-        assert "tool bookings_create: interrupted" in server.process.stderr.read()
 
 
 def test_a_slow_call_does_not_delay_another(hosts, ferry_sandbox):
