@@ -190,9 +190,7 @@ def test_a_failure_says_what_became_of_it(visit, ferry_sandbox):
     visit(steps)
 
 
-def test_a_confirmation_is_recovered_and_paid_after_the_backend_was_killed(
-    visit, ferry_sandbox, url
-):
+def test_a_confirmation_is_recovered_and_paid_after_a_kill(visit, ferry_sandbox, url):
     ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=60)
     with socket.create_server(("127.0.0.1", 0)) as door:
         command = [sys.executable, "-c", SERVE, str(EXAMPLES), url, ferry_sandbox.token]

@@ -42,9 +42,7 @@ def test_the_public_names_are_those_of_the_stub_and_a_star_import_gives_every_on
         _ = ferry_sdk.Ship
 
 
-def test_a_missing_name_is_told_with_its_file_and_written_to_the_page_of_its_module(
-    monkeypatch, tmp_path
-):
+def test_a_missing_name_is_told_with_its_file_and_written_to_its_page(monkeypatch, tmp_path):
     assert [*missing_names(), *missing_operations(OPERATIONS)] == []
     pages = shutil.copytree(public_names.REFERENCE, tmp_path / "reference")
     monkeypatch.setattr(ferry_sdk.models, "__all__", [*ferry_sdk.models.__all__, "Galleon"])

@@ -94,9 +94,7 @@ def is_shown(name, sections):
 
 
 @LONG
-def test_every_public_name_and_call_is_shown_with_its_docstring_fields_endpoint_and_answer(
-    sections,
-):
+def test_every_public_name_and_call_is_shown_with_all_it_has(sections):
     shown_by_the_root = set(import_module("ferry_sdk").__all__)
     for space in SPACES:
         for name in import_module(space).__all__:

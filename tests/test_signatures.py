@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from ferry_sdk._engine.operation import Operation
 
 
-def test_the_stubs_show_the_methods_and_their_deprecation_and_a_model_its_fields(
-    tmp_path, monkeypatch
-):
+def test_the_stubs_show_methods_deprecation_and_fields(tmp_path, monkeypatch):
     signatures.main("--check")
     monkeypatch.setattr(signatures, "FOLDER", tmp_path)
     signatures.main()

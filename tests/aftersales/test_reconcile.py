@@ -41,9 +41,7 @@ def sandbox(history):
     history.sandbox.faults.clear()
 
 
-def test_every_planted_discrepancy_is_reported_and_none_besides(
-    any_clients, sandbox, history, monkeypatch
-):
+def test_every_planted_discrepancy_alone_is_reported(any_clients, sandbox, history, monkeypatch):
     async def sleep(*_):
         pass
 
@@ -69,9 +67,7 @@ def test_a_booking_that_can_never_be_read_is_not_known(sandbox, history, monkeyp
     assert (row.found, row.currency) == (None, "EUR")
 
 
-def test_a_report_of_which_nothing_could_be_read_is_an_error_after_pauses_that_double(
-    sandbox, history, monkeypatch
-):
+def test_a_report_that_could_read_nothing_is_an_error_after_pauses(sandbox, history, monkeypatch):
     pauses = []
     monkeypatch.setattr(Shared, "sleep", lambda _, seconds, *__: pauses.append(seconds))
     sandbox.faults.add("server_error", "bookings.get", times=None)

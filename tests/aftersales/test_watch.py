@@ -91,9 +91,7 @@ def test_bookings_are_watched_until_all_have_come_to_rest(sandbox, ferry, events
     assert sandbox.clock.now() - by_kind["lapsed"].at < timedelta(seconds=5)
 
 
-def test_a_watch_with_a_journal_continues_where_the_last_one_stopped(
-    sandbox, ferry, events_of, tmp_path
-):
+def test_a_watch_with_a_journal_continues_where_the_last_ended(sandbox, ferry, events_of, tmp_path):
     made = [booked(ferry).booking_id for _ in range(2)]
     sandbox.clock.advance(2400)
     with Journal(f"sqlite:///{tmp_path / 'ferry.db'}") as journal:

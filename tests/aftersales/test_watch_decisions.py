@@ -42,30 +42,6 @@ def test_a_booking_that_comes_to_rest_gives_one_event_and_ends_the_watch(stage):
     assert event.at == after(int(service.time))
 
 
-def test_a_partially_ticketed_booking_is_watched_on_and_one_that_cannot_be_read_delays_no_other():
-    service = Service(until(HOUR, "partially_ticketed", "ticketed"))
-    assert kinds(service.watch()) == [("b1", "partially_ticketed"), ("b1", "ticketed")]
-    # A stage that no watch has given is an event even from the start.
-    assert kinds(service.watch([booking(stage="ticketed")])) == [("b1", "ticketed")]
-    service = Service()  # what has come to rest is read once, or until a read succeeds
-    service.answers["b1"] = lambda at: (
-        failure(errors.ServerError, 503) if 1 < at < 5 else booking(stage="ticketed")
-    )
-    assert kinds(service.watch()) == [("b1", "ticketed")]
-    assert len(service.reads) == 1
-    service.time = 2
-    assert kinds(service.watch(deadline=15)) == [("b1", "ticketed")]
-    service = Service(lambda _: failure(errors.ServerError, 500))
-    issued = until(300, "in_progress", "ticketed")
-    for name in map(str, range(20)):
-        service.answers[name] = lambda at, name=name: issued(at).model_copy(
-            update={"booking_id": name}
-        )
-    events = [event for event in service.watch(deadline=2 * HOUR) if event.kind == "ticketed"]
-    assert len(events) == 20
-    assert max(event.at for event in events) < after(600)
-
-
 @each("skew", [0, 7 * HOUR])
 def test_an_option_is_reminded_of_once_half_an_hour_before_and_lapses_on_time(skew):
     """The clock is that of the service."""
@@ -94,7 +70,7 @@ def test_a_new_total_or_departure_is_a_change(change):
     assert len(service.reads) > 4
 
 
-def test_gaps_grow_and_shrink_near_a_deadline_which_may_move():
+def test_gaps_grow_and_shrink_and_a_partial_or_unreadable_booking_delays_no_other():
     service = Service(lambda _: booking(lapses=20 * HOUR))
     [*service.watch(deadline=20 * HOUR)]
     reads = service.reads_of("b1")
@@ -116,6 +92,27 @@ def test_gaps_grow_and_shrink_near_a_deadline_which_may_move():
     schedule = Schedule()  # a clock that leaves the calendar is read
     schedule.set_time(datetime(9999, 12, 31, tzinfo=timezone.utc).timestamp() + 2 * DAY)
     assert schedule.now().year == 9999
+    service = Service(until(HOUR, "partially_ticketed", "ticketed"))
+    assert kinds(service.watch()) == [("b1", "partially_ticketed"), ("b1", "ticketed")]
+    # A stage that no watch has given is an event even from the start.
+    assert kinds(service.watch([booking(stage="ticketed")])) == [("b1", "ticketed")]
+    service = Service()  # what has come to rest is read once, or until a read succeeds
+    service.answers["b1"] = lambda at: (
+        failure(errors.ServerError, 503) if 1 < at < 5 else booking(stage="ticketed")
+    )
+    assert kinds(service.watch()) == [("b1", "ticketed")]
+    assert len(service.reads) == 1
+    service.time = 2
+    assert kinds(service.watch(deadline=15)) == [("b1", "ticketed")]
+    service = Service(lambda _: failure(errors.ServerError, 500))
+    issued = until(300, "in_progress", "ticketed")
+    for name in map(str, range(20)):
+        service.answers[name] = lambda at, name=name: issued(at).model_copy(
+            update={"booking_id": name}
+        )
+    events = [event for event in service.watch(deadline=2 * HOUR) if event.kind == "ticketed"]
+    assert len(events) == 20
+    assert max(event.at for event in events) < after(600)
 
 
 FAILURES = [

@@ -157,9 +157,7 @@ def walk(ferry, name, folder):
 
 
 @LONG
-def test_two_accounts_share_nothing_in_any_call_sync_and_async_at_once(
-    accounts, asyncio_portal, tmp_path
-):
+def test_two_accounts_share_nothing_sync_and_async_at_once(accounts, asyncio_portal, tmp_path):
     made = Clients(None), Clients(asyncio_portal)
     views = [view for clients in made for view in pair(clients, accounts)]
     names = [NORTH, SOUTH, NORTH, SOUTH]
@@ -181,9 +179,7 @@ def test_two_accounts_share_nothing_in_any_call_sync_and_async_at_once(
     assert {key[0] for key in catalogues._graphs} == {accounts.north, accounts.south}
 
 
-def test_both_accounts_use_one_connection_and_every_token_in_use_is_hidden(
-    clients, accounts, ferry_sandbox
-):
+def test_both_accounts_use_one_connection_and_hide_their_tokens(clients, accounts, ferry_sandbox):
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     view = ferry.with_options(token=ferry_sandbox.read_only_token)
     for one in (ferry, view, ferry, view):

@@ -214,7 +214,7 @@ def test_while_it_connects_it_is_on_record_as_not_sent(stop, noting, warnings):
 
 
 @pytest.mark.parametrize("moment", ["token", "record"])
-def test_while_it_waits_for_its_token_or_is_put_on_record_it_is_not_sent(
+def test_waiting_for_token_or_record_it_is_not_sent(
     portal, ferry_sandbox, journal, booking_id, moment
 ):
     reached = []
@@ -283,9 +283,7 @@ def test_one_who_joined_is_stopped_alone(stop, ferry_sandbox, noting, booking_id
 
 
 @pytest.mark.parametrize("done", [True, False], ids=["done", "not done yet"])
-def test_those_who_joined_one_that_is_stopped_read_back(
-    stop, ferry_sandbox, booking_id, joined, done
-):
+def test_who_joined_one_that_is_stopped_reads_back(stop, ferry_sandbox, booking_id, joined, done):
     hold = Hold(ferry_sandbox, "bookings.confirm", replies=done)
     followers = []
 
@@ -327,9 +325,7 @@ def caller():
     threads_end()
 
 
-def test_an_interruption_at_any_line_of_a_threads_start_leaves_no_thread_and_repeats_nothing(
-    record_property,
-):
+def test_an_interruption_at_any_line_of_a_threads_start_leaves_no_thread(record_property):
     files = (threading.__file__, concurrent.futures.__path__[0], runtime_threads.__file__)
     with caller() as (call, recorder, _):
 

@@ -189,9 +189,7 @@ def test_a_wait_for_a_connection_of_the_pool(client_at, ferry_sandbox, booking_i
     assert not ferry_sandbox.counters.requests["bookings.confirm"]
 
 
-def test_a_handshake_of_mcp_that_another_call_makes_or_that_takes_too_long(
-    new_client, ferry_sandbox, booking_id
-):
+def test_a_handshake_of_mcp_of_another_call_or_of_too_long(new_client, ferry_sandbox, booking_id):
     ferry = new_client()
     hold = Hold(ferry_sandbox, "mcp.initialize")
     slow = UnderWay(ferry.mcp.countries)
@@ -205,11 +203,29 @@ def test_a_handshake_of_mcp_that_another_call_makes_or_that_takes_too_long(
     assert not ferry_sandbox.counters.requests["mcp.confirm_booking"]
 
 
-def test_a_token_that_does_not_come(ferry_sandbox, portal):
+def test_a_token_that_does_not_come_and_an_async_write_without_a_thread_are_on_record(
+    ferry_sandbox, portal, booking_id, journal, monkeypatch
+):
     ferry = AsyncFerry(lambda: anyio.sleep(30), base_url=ferry_sandbox.base_url)
     for call in (read, confirm):
         ends_in_time(ferry, lambda view, call=call: portal.call(call, view), "not_sent")
     portal.call(ferry.aclose)
+    start = threading.Thread.start
+
+    def refuse(thread):
+        if thread.name == "ferry_sdk call":
+            raise RuntimeError("can't create new thread at interpreter shutdown")
+        start(thread)
+
+    async def confirm_it():
+        async with AsyncFerry(
+            ferry_sandbox.token, base_url=ferry_sandbox.base_url, deadline=20, journal=journal
+        ) as ferry:
+            return (await ferry.bookings.confirm(booking_id)).booking_id
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert portal.call(confirm_it) == booking_id
+    assert not journal.unresolved()
 
 
 def test_what_is_in_time_is_not_disturbed_and_what_is_read_back_is_unknown_in_time(
@@ -258,27 +274,6 @@ def test_where_no_thread_can_be_started_a_call_with_a_deadline_is_not_sent(
         assert not ferry_sandbox.counters.requests["bookings.confirm"]
         assert not journal.unresolved()
         assert ferry.bookings.confirm(booking_id).booking_id == booking_id
-
-
-def test_where_no_thread_can_be_started_an_async_write_is_on_record_all_the_same(
-    ferry_sandbox, booking_id, journal, portal, monkeypatch
-):
-    start = threading.Thread.start
-
-    def refuse(thread):
-        if thread.name == "ferry_sdk call":
-            raise RuntimeError("can't create new thread at interpreter shutdown")
-        start(thread)
-
-    async def confirm_it():
-        async with AsyncFerry(
-            ferry_sandbox.token, base_url=ferry_sandbox.base_url, deadline=20, journal=journal
-        ) as ferry:
-            return (await ferry.bookings.confirm(booking_id)).booking_id
-
-    monkeypatch.setattr(threading.Thread, "start", refuse)
-    assert portal.call(confirm_it) == booking_id
-    assert not journal.unresolved()
 
 
 AT_THE_END = """

@@ -55,9 +55,7 @@ def test_one_loop_after_the_other(ferry, ferry_sandbox, loops):
     gc.collect()
 
 
-def test_a_connection_serves_its_own_loop_again_and_closed_on_one_it_is_closed_on_all(
-    ferry, ferry_sandbox, asyncio_portal
-):
+def test_a_connection_serves_its_loop_and_closes_on_all(ferry, ferry_sandbox, asyncio_portal):
     asyncio_portal.call(journey, ferry)
     first = ferry_sandbox.counters.connections
     asyncio.run(journey(ferry))
@@ -97,7 +95,7 @@ def test_loops_in_threads_at_the_same_time(ferry):
         assert len(set().union(*counts)) == 1
 
 
-def test_a_handshake_that_another_loop_makes_is_not_waited_for_in_vain(
+def test_a_handshake_of_another_loop_is_not_waited_for_in_vain(
     ferry, ferry_sandbox, asyncio_portal
 ):
     hold = Hold(ferry_sandbox, "mcp.initialize")

@@ -45,9 +45,7 @@ def test_more_values_than_are_read_never_become_objects(content):
         tracemalloc.stop()
 
 
-def test_a_reading_of_such_a_reply_says_what_it_was_and_memory_that_runs_out_is_a_reply_lost(
-    clients, monkeypatch
-):
+def test_such_a_reply_is_named_and_memory_that_runs_out_loses_one(clients, monkeypatch):
     text = json.dumps({"content": [{"type": "text", "text": LISTS.decode()}]}).encode()
     assert "JSON values" in str(caught(UnexpectedResponseError, json_body.decode_json, text))
     with Service(packed(LISTS)) as service:

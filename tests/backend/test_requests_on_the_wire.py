@@ -60,9 +60,7 @@ def test_a_path_of_the_address_comes_first(any_clients, service, notes, prefix):
     assert notes.values("host") == [f"127.0.0.1:{service.port}"]
 
 
-def test_an_id_is_one_segment_headers_come_once_without_cookies_and_any_host_is_reached(
-    any_clients, service, notes, monkeypatch
-):
+def test_ids_headers_and_hosts_of_any_letters_arrive(any_clients, service, notes, monkeypatch):
     with pytest.raises(UnexpectedResponseError):
         any_clients("t", base_url=service.url).tickets.get("a/b?c=%2F#é d")
     (target,) = set(notes.targets)

@@ -14,9 +14,7 @@ THREADS = 8
 pytestmark = pytest.mark.usefixtures("quick_switches")
 
 
-def test_reads_writes_views_and_correlations_of_threads_keep_to_themselves(
-    new_client, ferry_sandbox, new_booking
-):
+def test_calls_views_and_ids_of_threads_keep_apart(new_client, ferry_sandbox, new_booking):
     ferry = new_client()
     bookings = [new_booking() for _ in range(THREADS)]
 

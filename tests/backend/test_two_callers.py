@@ -115,9 +115,7 @@ def test_both_get_the_error(new_client, ferry_sandbox, booking_id, fault, detail
     assert not ferry_sandbox.counters.effects
 
 
-def test_different_bookings_and_tokens_do_not_wait_for_each_other(
-    new_client, ferry_sandbox, new_booking
-):
+def test_other_bookings_and_tokens_wait_for_nobody(new_client, ferry_sandbox, new_booking):
     slow, quick = new_booking(), new_booking()
     ferry, stranger = new_client(), new_client(ferry_sandbox.read_only_token)
     hold = Hold(ferry_sandbox, "bookings.confirm")

@@ -163,9 +163,7 @@ def test_different_failures_count_together_and_a_success_has_all_attempts():
 
 
 @every_operation
-def test_a_client_that_only_reads_sends_no_write_and_what_is_no_failure_passes_through(
-    name,
-):
+def test_a_read_only_client_sends_no_write_and_what_is_no_failure_passes(name):
     driver = scripted_driver(NOT_FOUND)
     kind = NotFoundError if name in READS else sdk.ReadOnlyError
     error = driver.error(kind, name, read_only=True)
@@ -306,9 +304,7 @@ DATE = "Wed, 01 Mar 2028 08:00:00 GMT"
 PORTS = described("catalogue.ports")
 
 
-def test_waits_are_full_jitter_and_a_backoff_is_waited_for_where_it_ends_before_the_deadline(
-    monkeypatch,
-):
+def test_waits_are_full_jitter_and_a_backoff_ends_before_the_deadline(monkeypatch):
     bounds = []
 
     def uniform(low, high):

@@ -15,7 +15,7 @@ def batch_of(*keys):
     return batch
 
 
-def test_answers_come_in_the_order_of_the_calls_and_an_error_without_frames_stops_them():
+def test_answers_come_in_order_errors_stop_a_batch_and_steps_go_on_until_an_item():
     batch = batch_of("t1", "t2", "t3")
     begun = []
 
@@ -48,9 +48,6 @@ def test_answers_come_in_the_order_of_the_calls_and_an_error_without_frames_stop
         raise ConnectionFailedError("no")
     assert caught.value.__traceback__ is not None
     assert batch.answer(number, None, caught.value).error.__traceback__ is None
-
-
-def test_steps_go_on_until_an_item_and_are_told_of_errors():
     seen = []
 
     def steps():

@@ -25,7 +25,7 @@ def new_ids(count):
     return [next_correlation_id() for _ in range(count)]
 
 
-def test_no_two_of_many_threads_are_alike_and_a_seed_does_not_repeat_them():
+def test_no_two_ids_are_alike_a_tool_is_held_to_its_argument_and_a_strange_id_logged_once(caplog):
     ids = [one.value() for one in at_once(*[lambda: new_ids(MANY // 20)] * 20)]
     assert len({text for some in ids for text in some}) == MANY
     for text in ids[0][:100]:
@@ -39,6 +39,17 @@ def test_no_two_of_many_threads_are_alike_and_a_seed_does_not_repeat_them():
         assert random.getstate() == seeded, "the program's own dice were thrown"
     finally:
         random.setstate(state)
+    operation = described("mcp.call_tool", name="confirm_booking", arguments={"id": "b-1"})
+    driver = scripted_driver(good(ANSWERS["bookings.confirm"] | {"booking_id": "b-2"}))
+    driver.error(OutcomeUnknownError, operation)
+    for answer in (ANSWERS["bookings.confirm"], {"status": "confirmed"}):
+        assert scripted_driver(good(answer)).raw(operation).parse()
+    driver = scripted_driver(then=good([], **{HEADER: "a gateway's own"}))
+    for _ in range(3):
+        driver.raw("catalogue.ports")
+    (record,) = [one for one in caplog.records if one.levelno >= logging.WARNING]
+    assert "another correlation id" in record.getMessage()
+    assert "gateway's own" not in record.getMessage()
 
 
 # The children use nothing that a thread of the parent may hold.
@@ -103,20 +114,6 @@ def test_a_read_that_gives_another_one_is_made_again(name):
     assert (error.field, error.body) == (member, None)
     assert len(driver.requests) == 3
     assert "another_" not in str(error)
-
-
-def test_a_tool_by_its_name_is_held_to_its_argument_and_an_id_of_no_call_is_logged_once(caplog):
-    operation = described("mcp.call_tool", name="confirm_booking", arguments={"id": "b-1"})
-    driver = scripted_driver(good(ANSWERS["bookings.confirm"] | {"booking_id": "b-2"}))
-    driver.error(OutcomeUnknownError, operation)
-    for answer in (ANSWERS["bookings.confirm"], {"status": "confirmed"}):
-        assert scripted_driver(good(answer)).raw(operation).parse()
-    driver = scripted_driver(then=good([], **{HEADER: "a gateway's own"}))
-    for _ in range(3):
-        driver.raw("catalogue.ports")
-    (record,) = [one for one in caplog.records if one.levelno >= logging.WARNING]
-    assert "another correlation id" in record.getMessage()
-    assert "gateway's own" not in record.getMessage()
 
 
 @every_write

@@ -120,6 +120,7 @@ def test_an_interruption_before_or_after_the_write_says_what_is_known(caplog):
     report_interruption(operation, context)  # as a transport does until the caller has the result
     (told,) = caplog.messages
     assert told == "bookings.create was done when it was interrupted (correlation id c-1)"
+    caplog.clear()
     for call in (described("bookings.confirm", expect_total=1), described("catalogue.ports")):
         notes = Notes()
         with caplog.at_level(logging.WARNING, "ferry_sdk"):
@@ -237,9 +238,7 @@ def test_one_request_confirms_for_all(seed, callers, over_mcp):
 
 
 @with_seeds
-def test_all_are_told_by_errors_and_after_guards_of_their_own_and_other_changes_have_own_requests(
-    seed,
-):
+def test_each_has_errors_and_guards_of_its_own_and_other_changes_own_requests(seed):
     api_error = {"error": True, "code": "BOOKING_CONFIRM_ERROR", "message": "No"}
     driver = scripted_driver(reply(409, api_error), good(booking()))
     for error in errors_of_all(sdk.BookingConfirmError, driver, seed):

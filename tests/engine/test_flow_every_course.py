@@ -206,9 +206,7 @@ def test_what_is_said_of_a_write_is_true_wherever_it_is_interrupted(name, stop, 
 
 @every_loop
 @every_write
-def test_what_is_said_of_a_write_is_true_wherever_its_task_is_interrupted(
-    name, loop, stop, record_property
-):
+def test_what_is_said_of_a_write_is_true_of_interrupted_tasks(name, loop, stop, record_property):
     found = courses(name, 1, stop, stops_at_clock=stop is not Cancelled)
     walk_async(found, record_property, loop)
 

@@ -49,9 +49,7 @@ def assert_pauses(driver, *pauses):
 
 
 @every_wait
-def test_pauses_grow_and_end_at_the_deadline_with_what_was_seen_last_and_the_last_failure(
-    name, early, enough
-):
+def test_pauses_grow_to_the_deadline_with_what_was_seen_last(name, early, enough):
     driver = scripted_driver(*[early] * 12, enough)
     driver.raw(described(name, deadline=600))
     pauses = (0.25, 0.5, 1, 2, 4, 8, 10, 10, 10, 10, 10, 10)
@@ -257,9 +255,7 @@ def test_a_moment_is_due_by_the_services_clock_in_whole_seconds_and_cuts_a_long_
     latency=st.floats(0.001, 2),
     failing=st.lists(st.integers(0, 20), max_size=8),
 )
-def test_whatever_is_due_a_wait_is_gentle_and_never_past_its_deadline(
-    dues, deadline, latency, failing
-):
+def test_whatever_is_due_a_wait_is_gentle_and_ends_in_time(dues, deadline, latency, failing):
     driver = scripted_driver()
     driver.latency = latency
     actions = {
@@ -328,9 +324,7 @@ def test_an_effect_seen_at_once_gives_the_result(case, lost):
 
 
 @every_case
-def test_an_effect_seen_later_gives_the_result_and_one_never_seen_is_unknown_after_half_a_minute(
-    case,
-):
+def test_an_effect_seen_later_gives_the_result_and_one_never_seen_is_unknown(case):
     driver = scripted_driver(reset(), *[good(case.before)] * 4, good(case.after))
     assert driver.raw(case.call).parse().read_back
     assert driver.paths[1:] == [case.read] * 5
@@ -374,9 +368,7 @@ def test_a_pause_that_the_client_is_closed_in_leaves_the_write_in_doubt(case, nu
 
 
 @every_case
-def test_a_look_that_fails_is_followed_by_others_and_a_refusal_stands_unless_one_read_shows_more(
-    case,
-):
+def test_a_look_that_fails_is_followed_by_others_and_a_refusal_stands(case):
     again = (reply(503), reply(429, retry_after="2"), reply(408), reply(200), reply(200, {"id": 7}))
     for trouble in (reset, refused, *again):
         driver = scripted_driver(reset(), *[trouble] * 4, good(case.after))
@@ -405,9 +397,7 @@ def test_a_look_that_fails_is_followed_by_others_and_a_refusal_stands_unless_one
 
 
 @every_case
-def test_a_refused_write_whose_effect_is_there_is_done_and_a_failed_reading_keeps_what_was_seen(
-    case,
-):
+def test_a_refused_write_may_be_done_and_a_failed_reading_keeps_what_was_seen(case):
     notes, driver = Notes(), scripted_driver(reply(409), good(case.after))
     error = driver.error(sdk.AlreadyDoneError, case.call, journal=notes)
     assert not isinstance(error, sdk.APIError)
@@ -511,9 +501,7 @@ def still_unknown(driver, error, **changes):
 
 @every_copy
 @every_case
-def test_an_effect_that_is_seen_gives_the_result_and_another_the_same_error_with_fresher_facts(
-    case, made
-):
+def test_an_effect_that_is_seen_gives_the_result_and_else_fresher_facts(case, made):
     for error in (made(case.lost()), entry(case.name, **case.subject)):
         driver, notes = scripted_driver(good(case.after)), Notes()
         result = recover_again(driver, error, correlation_id="another", journal=notes)

@@ -32,9 +32,7 @@ def payment_of(clients, **settings):
     return service.requests[-1]
 
 
-def test_the_environment_fills_in_what_is_left_out_and_what_is_missing_or_bad_is_said_by_name(
-    clients, monkeypatch
-):
+def test_the_environment_fills_gaps_and_what_is_missing_or_bad_is_named(clients, monkeypatch):
     known = {"TOKEN": "env-token", "BASE_URL": "https://env.example", "LANGUAGE": "it"}
     for name, value in (known | {"ORGANISATION_TOKEN": "env-org"}).items():
         monkeypatch.setenv(f"FERRY_{name}", value)

@@ -96,9 +96,7 @@ def test_less_paid_back_holds_it_back_and_a_guard_is_not_checked_again_against_w
 
 
 @each("name", CANCELLATIONS)
-def test_only_a_penalty_within_the_limit_lets_it_leave_and_read_back_it_keeps_its_preview(
-    name, caplog
-):
+def test_only_a_penalty_within_the_limit_lets_a_cancellation_leave(name, caplog):
     for limit in (Decimal("48.13"), "48.14", 49, "1e9"):
         driver = scripted_driver(good(CANCELLATION_FEE), good(ANSWERS[name]))
         result = driver.raw(describe_guarded(name, limit)).parse()
@@ -353,9 +351,7 @@ def test_a_write_that_the_journal_takes_too_late_is_not_sent_and_its_intent_take
 
 @every_write
 @each("trouble", [sdk.JournalError("the disk is full"), sdk.RequestTimeoutError("too late")])
-def test_an_outcome_that_the_journal_does_not_take_is_logged_and_the_result_given(
-    name, caplog, trouble
-):
+def test_an_outcome_that_the_journal_refuses_is_logged_and_the_result_given(name, caplog, trouble):
     caplog.clear()
     notes = Notes(failure=trouble)
     assert scripted_driver(good(ANSWERS[name])).raw(name, journal=notes).parse()

@@ -74,9 +74,7 @@ def check_damaged_entry(url, field, value):
 
 class TestOneEntry:
     @each(("field", "value"), mostly_long([*EVERYWHERE, *IN_SQLITE], short=14))
-    def test_in_sqlite_is_shown_beside_the_others_and_holds_its_write_back(
-        self, tmp_path_factory, field, value
-    ):
+    def test_in_sqlite_is_shown_and_holds_its_write_back(self, tmp_path_factory, field, value):
         url = f"sqlite:///{tmp_path_factory.mktemp('damage') / 'journal.db'}"
         check_damaged_entry(url, field, value)
 
@@ -115,9 +113,7 @@ class TestOneEntry:
         is_text=st.booleans(),
     )
     @examples(60)
-    def test_whatever_is_in_its_place_every_answer_is_typed(
-        self, tmp_path_factory, field, value, is_text
-    ):
+    def test_of_whatever_value_has_typed_answers(self, tmp_path_factory, field, value, is_text):
         path = tmp_path_factory.mktemp("damage") / "journal.db"
         with Journal(f"sqlite:///{path}") as journal:
             entry_id, other = journal.begin(intent(b"one")), journal.begin(intent(b"two"))

@@ -122,9 +122,7 @@ class TestTables:
         for state in ("done", "rejected", "not_sent"):
             run_sql(url, copied.format(state, state))
 
-    def test_who_may_not_make_tables_uses_those_that_are_there_at_the_same_moments_elsewhere(
-        self, postgres
-    ):
+    def test_who_may_not_make_tables_uses_them_at_the_same_moments_anywhere(self, postgres):
         url = postgres.new_url()
         with Journal(url) as journal:
             journal.unresolved()

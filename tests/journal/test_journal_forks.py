@@ -47,9 +47,7 @@ def test_a_journal_in_memory_stays_with_the_parent():
 @pytest.mark.parametrize(
     ("way", "pace", "have"), [("read", "at once", "first"), ("write", "waited", "first second")]
 )
-def test_a_fork_waits_for_a_write_which_both_sides_then_have_once_and_for_no_read(
-    url, way, pace, have
-):
+def test_a_fork_waits_for_a_write_which_both_sides_have_and_for_no_read(url, way, pace, have):
     assert run_program(url, way) == [pace, have, str(WRITES), have, 0]
 
 
@@ -58,9 +56,7 @@ def is_waiting(call):
     return not call.is_over
 
 
-def test_a_fork_waits_for_uses_to_end_and_neither_for_those_of_a_parent_nor_for_one_that_failed(
-    monkeypatch,
-):
+def test_a_fork_waits_for_uses_that_go_on_and_are_its_process_s(monkeypatch):
     lock = ForkLock()
     with lock.use(writes=True):
         with lock.use(writes=True):

@@ -29,9 +29,7 @@ def test_the_journals_own_key_is_made_once_and_kept(url):
         other.begin(intent())
 
 
-def test_the_same_key_makes_the_same_fingerprints_given_or_in_the_environment_and_shows_nowhere(
-    monkeypatch,
-):
+def test_the_same_key_makes_the_same_fingerprints_and_shows_nowhere(monkeypatch):
     given, other = (fingerprint("sqlite://", key=key) for key in (KEY, OTHER))
     assert fingerprint("sqlite://") != fingerprint("sqlite://")
     assert fingerprint("sqlite://", key=KEY.encode()) == given != other

@@ -192,7 +192,17 @@ class TestPages:
 
 
 class TestDetails:
-    def test_an_entry_ends_when_its_outcome_is_known(self, any_journal):
+    def test_an_outcome_is_kept_whatever_its_ids_and_corrected_later(self, any_journal):
+        for wrong in ("b" * 201, "b\n"):
+            error = caught(InvalidInputError, any_journal.begin, confirmation(wrong))
+            assert (error.field, error.outcome) == ("booking_id", "not_sent")
+        assert any_journal.entries() == ()
+        for wrong in ("", "b\0", "b\ud800", "b" * 201, "b\n"):
+            entry_id = any_journal.begin(intent())
+            any_journal.end(entry_id, "done", OutcomeDetails(wrong, (wrong, "t2"), 200, wrong))
+            entry = any_journal.entry(entry_id)
+            assert (entry.state, entry.booking_id, entry.code) == ("done", None, None)
+            assert entry.ticket_ids == ("t2",)
         with time_machine.travel(START, tick=False):
             entry_id = any_journal.begin(intent())
         assert any_journal.entry(entry_id).began_at == START
@@ -201,8 +211,6 @@ class TestDetails:
         with time_machine.travel(at(3), tick=False):
             any_journal.end(entry_id, "done")
         assert any_journal.entry(entry_id).ended_at == at(3)
-
-    def test_a_late_reply_corrects_what_was_recorded_before(self, any_journal):
         entry_id = any_journal.begin(intent())
         any_journal.end(entry_id, "rejected", OutcomeDetails(status_code=409, code="NO_ROOM"))
         rejected = any_journal.entry(entry_id)
@@ -216,18 +224,6 @@ class TestDetails:
         any_journal.end(entry_id, "done", OutcomeDetails("b3"))
         late = any_journal.entry(entry_id)
         assert (late.booking_id, late.ended_at) == ("b3", settled.ended_at)
-
-    def test_an_id_that_a_database_could_refuse_does_not_cost_the_outcome(self, any_journal):
-        for wrong in ("b" * 201, "b\n"):
-            error = caught(InvalidInputError, any_journal.begin, confirmation(wrong))
-            assert (error.field, error.outcome) == ("booking_id", "not_sent")
-        assert any_journal.entries() == ()
-        for wrong in ("", "b\0", "b\ud800", "b" * 201, "b\n"):
-            entry_id = any_journal.begin(intent())
-            any_journal.end(entry_id, "done", OutcomeDetails(wrong, (wrong, "t2"), 200, wrong))
-            entry = any_journal.entry(entry_id)
-            assert (entry.state, entry.booking_id, entry.code) == ("done", None, None)
-            assert entry.ticket_ids == ("t2",)
 
     def test_another_booking_than_that_of_the_write_is_refused(self):
         with Journal("sqlite://") as journal:

@@ -30,9 +30,7 @@ def at_rest(url):
         return repr([connection.execute(query).fetchall() for query in queries]).encode()
 
 
-def test_a_booking_leaves_no_traveller_and_no_key_in_the_database(
-    url, ferry, ferry_sandbox, caplog
-):
+def test_a_booking_leaves_no_traveller_or_key_in_the_database(url, ferry, ferry_sandbox, caplog):
     create = {"availabilities": chosen([found(ferry)]), "passengers": PASSENGERS}
 
     async def create_async(settings):

@@ -36,9 +36,7 @@ def test_the_errors_of_an_input_are_json(model, value):
     assert not any(row["msg"].startswith("Value error, ") for row in errors)
 
 
-def test_a_trip_in_place_of_its_selection_is_told_what_to_call_and_trips_take_the_name_of_a_vehicle(
-    ferry, ferry_sandbox
-):
+def test_a_trip_in_place_of_its_selection_is_told_what_to_call(ferry, ferry_sandbox):
     trips = ferry.trips.search("Tarifa", "MATNG", on=DAY, passengers=SEARCHED)
     for wrong, field in (
         (trips[0], "availabilities"),

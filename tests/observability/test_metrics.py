@@ -131,9 +131,7 @@ def count_connections(meters, server, first, second):
     assert meters.points(name) == [(server, 1)]
 
 
-def test_open_connections_are_those_of_all_clients_of_a_provider(
-    make_client, make_metered_client, meters, server
-):
+def test_open_connections_are_those_of_a_provider(make_client, make_metered_client, meters, server):
     make_client(event_hooks=None).catalogue.ports()
     count_connections(meters, server, make_metered_client(), make_metered_client())
 

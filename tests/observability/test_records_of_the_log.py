@@ -123,9 +123,7 @@ def test_the_environment_prints_the_records_once():
         assert ended.stdout == refused
 
 
-def test_a_trip_with_faults_logs_what_is_documented_and_its_id(
-    make_client, ferry_sandbox, ferry, caplog
-):
+def test_a_trip_with_faults_logs_what_is_documented(make_client, ferry_sandbox, ferry, caplog):
     booking_id = booked(ferry).booking_id
     caplog.set_level(logging.DEBUG, "ferry_sdk")
     caplog.clear()

@@ -82,9 +82,7 @@ def test_a_call_and_its_attempt(make_traced_client, spans, ferry_sandbox):
     assert times == sorted(times)
 
 
-def test_a_lost_reply_is_a_call_with_every_attempt_below_it(
-    make_traced_client, spans, ferry_sandbox, booking_id
-):
+def test_a_lost_reply_is_a_call_above_it_all(make_traced_client, spans, ferry_sandbox, booking_id):
     ferry_sandbox.faults.add("rate_limited", "bookings.confirm", retry_after=0)
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     ferry_sandbox.faults.add("server_error", "bookings.get")
@@ -108,9 +106,7 @@ def test_a_lost_reply_is_a_call_with_every_attempt_below_it(
     ]
 
 
-def test_the_handshake_of_mcp_is_below_the_call_and_nothing_if_it_never_left(
-    make_traced_client, spans
-):
+def test_the_handshake_of_mcp_is_below_the_call_if_it_has_left(make_traced_client, spans):
     with pytest.raises(FerryError):
         make_traced_client(read_only=True).mcp.confirm_booking("b-1")
     make_traced_client().mcp.countries()
@@ -202,9 +198,7 @@ import ferry_sdk.otel
     assert 'pip install "ferry-sdk[otel]"' in done.stderr
 
 
-def test_own_hooks_receive_the_events_too_and_no_span_of_a_call_that_has_ended_is_kept(
-    make_client, spans, event_log
-):
+def test_own_hooks_receive_the_events_too_and_no_old_span_is_kept(make_client, spans, event_log):
     hooks = otel.event_hooks(event_log.hooks, tracer_provider=spans.provider)
     make_client(event_hooks=hooks).catalogue.ports()
     assert event_log.kinds == ["request", "response", "outcome"]

@@ -30,9 +30,7 @@ FOUND = {
 }
 
 
-def test_names_are_found_in_six_languages_the_best_first_or_refused_where_they_may_be_another(
-    reader,
-):
+def test_names_are_found_in_six_languages_or_refused_where_they_may_be_another(reader):
     assert {name: reader.places.get(name).code for name in FOUND} == FOUND
     scores = {"ITGOA": 1, "Genoa": 1, "Lübeck": 0.95, "Genua": 0.95}  # code, name, city, alias
     assert {text: reader.places.find(text, limit=1)[0].score for text in scores} == scores

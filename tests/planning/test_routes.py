@@ -97,9 +97,7 @@ def test_the_catalogues_are_read_once_for_all_threads_and_event_loops(ferry_sand
     assert seen.count("catalogue.journeys") == 2
 
 
-def test_a_caller_with_a_short_deadline_does_not_spoil_the_reading_for_others(
-    clients, ferry_sandbox
-):
+def test_a_caller_with_a_short_deadline_spoils_the_reading_for_nobody(clients, ferry_sandbox):
     hold = Hold(ferry_sandbox, "catalogue.journeys")
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
 
@@ -191,9 +189,7 @@ def test_an_old_graph_is_used_while_another_one_is_made(ferry_sandbox, with_rout
         assert "NEW" in ferry.routes.find()[0].companies, "what searches have shown is kept"
 
 
-def test_a_graph_in_a_folder_is_used_by_another_process_and_replaced_if_it_cannot_be(
-    clients, ferry_sandbox, tmp_path
-):
+def test_a_graph_in_a_folder_is_used_by_others_or_replaced(clients, ferry_sandbox, tmp_path):
     folder = tmp_path / "routes"
     settings = {"base_url": ferry_sandbox.base_url, "route_cache": folder}
     routes = clients(ferry_sandbox.token, **settings).routes.find()
@@ -245,9 +241,7 @@ def test_a_file_that_was_changed_is_not_used(tmp_path):
     assert read_graph(file) == graph
 
 
-def test_a_folder_that_cannot_be_written_does_not_stop_a_search(
-    clients, ferry_sandbox, tmp_path, caplog
-):
+def test_a_folder_that_cannot_be_written_stops_no_search(clients, ferry_sandbox, tmp_path, caplog):
     blocked = tmp_path / "file"
     settings = {"base_url": ferry_sandbox.base_url, "route_cache": blocked / "routes"}
     ferry = clients(ferry_sandbox.token, **settings)

@@ -322,9 +322,7 @@ def test_searches_that_a_deadline_left_no_time_for_are_named(ferry, ferry_sandbo
     assert companies(found.report.not_asked) == {"BALEARIA"}
 
 
-def test_no_more_searches_than_allowed_are_under_way_and_a_company_that_fails_is_named(
-    ferry, ferry_sandbox
-):
+def test_no_more_searches_than_allowed_go_on_and_failures_are_named(ferry, ferry_sandbox):
     hold = Hold(ferry_sandbox, "availability.search", times=4)
     search = UnderWay(partial(ferry.trips.search, **STRAIT, concurrency=2))
     eventually(lambda: hold.held >= 2)
@@ -383,9 +381,7 @@ def test_hooks_see_every_search_with_the_correlation_id_of_the_caller(clients, f
     assert seen == [("availability.search", "of-the-block")] * 8
 
 
-def test_trips_without_such_a_fare_are_left_out_and_counted_in_searches_calendars_and_connections(
-    reader,
-):
+def test_trips_without_such_a_fare_are_left_out_and_counted(reader):
     every = reader.trips.search(**TARIFA, on=SOON, reservation_type=None)
     for back, count in ((None, len(every)), (LATER, None)):
         found = reader.trips.search(**TARIFA, on=SOON, back=back, reservation_type="PRESALE")

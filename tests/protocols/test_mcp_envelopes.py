@@ -127,9 +127,7 @@ def test_a_record_is_read_out_of_every_envelope(clients, carrier, envelope, call
         *(content(*OTHER_BLOCKS), content(text(TICKET["passengers"])), None, "Done.", 7, {}),
     ],
 )
-def test_a_result_without_the_record_is_unexpected_and_for_a_write_unknown(
-    clients, carrier, result
-):
+def test_a_result_without_the_record_is_unexpected_or_unknown(clients, carrier, result):
     server = Scripted(carried(carrier, result=result))
     caught(UnexpectedResponseError, view, server.client(clients))
     assert server.methods == ["initialize", *["tools/call"] * 3]
@@ -218,9 +216,7 @@ def test_a_json_rpc_error_is_a_refusal_only_where_its_code_says_so(
 NOT_SO = {"code": -32602, "message": "Not so"}
 
 
-def test_errors_bear_any_id_and_unexpected_results_and_failures_without_a_code_are_told(
-    clients, carrier
-):
+def test_errors_of_any_id_unexpected_results_and_failures_are_told(clients, carrier):
     for error_id in (None, "server-error", 7):
         client = Scripted(carried(carrier, id=error_id, error=NOT_SO)).client(clients)
         assert caught(sdk.BadRequestError, view, client).message == "Not so", error_id

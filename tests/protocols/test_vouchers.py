@@ -164,9 +164,7 @@ def test_a_redirect_to_nowhere_or_without_https_is_unexpected(clients, tmp_path,
     assert (error_of_save(clients, web, tmp_path).status_code, web.places) == (status, [first])
 
 
-def test_redirects_without_end_are_given_up_and_the_token_goes_to_the_services_own_address(
-    clients, tmp_path
-):
+def test_redirects_end_and_the_token_goes_to_the_services_own_address(clients, tmp_path):
     web = Web(CDN, {CDN: redirect(CDN)})
     assert error_of_save(clients, web, tmp_path).status_code == 302
     assert len(web.places) == 6
@@ -220,7 +218,7 @@ def save(clients, path, content=PDF):
 
 @each("existing", [[], [b"old"]])
 @each("content", [b"", b"<html>", b"%PDF", b"x" * 2000 + PDF, b"pdf"])
-def test_neither_another_content_nor_a_disk_that_fails_changes_what_was_there(
+def test_no_other_content_or_full_disk_changes_it(
     clients, tmp_path, monkeypatch, content, existing
 ):
     def fail(*_, **__):
@@ -285,9 +283,7 @@ def test_a_voucher_is_for_its_owner_only(clients, tmp_path, length, before, pref
     path.unlink()
 
 
-def test_a_name_that_no_file_can_have_and_a_folder_that_is_none_are_refused(
-    clients, tmp_path, monkeypatch
-):
+def test_what_can_be_no_file_and_no_folder_is_refused(clients, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_bytes(b"old")
     names = ("n" * 256, "n" * 5000, "a\0b", "\ud800.pdf", "", ".", "..", "a/..", "/")

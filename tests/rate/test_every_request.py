@@ -79,7 +79,7 @@ def lost(ferry, sandbox):
 
 
 @pytest.mark.usefixtures("look_once")
-def test_a_limiter_is_asked_as_often_as_the_service(
+def test_a_limiter_is_asked_before_each_request(
     clients, limited, ferry_sandbox, requests, tmp_path
 ):
     limiter = AsyncCounting() if clients.is_async else Counting()
@@ -131,9 +131,7 @@ def test_a_limiter_is_asked_as_often_as_the_service(
         ferry.trips.search("Marseille", "Tunis", on=DAY, passengers=TRAVELLERS)
 
 
-def test_what_a_limiter_raises_reaches_the_caller_and_one_of_ones_own_can_ask_a_rate(
-    limited, ferry_sandbox
-):
+def test_what_a_limiter_raises_is_raised_and_it_may_ask_a_rate(limited, ferry_sandbox):
     ferry = limited(limiter_of(Mock(side_effect=LookupError)))
     for call in (ferry.catalogue.ports, ferry.mcp.ports, partial(ferry.bookings.cancel, "b-1")):
         caught(LookupError, call)
@@ -152,9 +150,7 @@ def test_what_a_limiter_raises_reaches_the_caller_and_one_of_ones_own_can_ask_a_
     assert ferry_sandbox.counters.requests["catalogue.ports"] == 1
 
 
-def test_a_limiter_that_raises_leaves_the_outcome_of_a_lost_write_unknown(
-    limited, ferry_sandbox, journal
-):
+def test_a_limiter_that_raises_leaves_a_lost_write_unknown(limited, ferry_sandbox, journal):
     def acquire(operation):
         if operation == "bookings.get":
             raise LookupError(operation)
@@ -191,9 +187,7 @@ def test_a_write_that_is_interrupted_in_the_line_is_not_sent(ferry_sandbox, jour
     assert not ferry_sandbox.counters.connections
 
 
-def test_a_client_takes_a_limiter_that_it_can_ask_and_a_hundred_tasks_wait_for_one_that_blocks(
-    ferry_sandbox,
-):
+def test_a_client_takes_a_limiter_that_it_can_ask_for_a_hundred_tasks(ferry_sandbox):
     settings = {"base_url": ferry_sandbox.base_url}
     for limiter in (object(), Counting, "50/second", AsyncCounting()):
         with pytest.raises(errors.ConfigurationError, match="limiter: "):

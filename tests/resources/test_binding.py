@@ -93,9 +93,7 @@ def test_groups_are_made_once_with_the_types_themselves_and_tell_a_wrong_argumen
         tickets.get()
 
 
-def test_calls_are_gathered_and_one_that_is_not_awaited_makes_no_request(
-    async_ferry, ferry_sandbox
-):
+def test_calls_are_gathered_and_what_is_not_awaited_is_not_made(async_ferry, ferry_sandbox):
     async def main():
         async with async_ferry as ferry:
             ferry.catalogue.ports().close()
@@ -115,9 +113,7 @@ class Fares(Resource):
         raise InvalidInputError("nothing is sent", field="all")
 
 
-def test_a_deprecated_method_warns_where_it_is_called_and_keeps_its_types(
-    sync_client, async_client
-):
+def test_a_deprecated_method_warns_its_caller_and_keeps_its_types(sync_client, async_client):
     def fares(client):
         return bind(__name__, "Fares", transport_of(client))
 

@@ -50,9 +50,7 @@ def test_every_message_keeps_the_conventions(clients, ferry_sandbox):
     assert len({one.headers["x-client-correlation-id"] for one in wire.requests}) == 1
 
 
-def test_a_search_has_the_body_and_answer_of_rest_and_a_booking_speaks_the_words_of_mcp(
-    wired_client,
-):
+def test_a_search_is_that_of_rest_and_a_booking_speaks_the_words_of_mcp(wired_client):
     ferry, wire = wired_client
     trip = search(back=True, passengers=AGES, vehicle={"code": CAR})
     found = ferry.mcp.search_availability(**trip)
@@ -79,9 +77,7 @@ def test_a_search_has_the_body_and_answer_of_rest_and_a_booking_speaks_the_words
     assert len(booking.tickets[0].passengers) == 3
 
 
-def test_an_id_stands_instead_of_availabilities_and_the_other_tools_give_what_rest_gives(
-    wired_client,
-):
+def test_an_id_stands_for_availabilities_and_tools_give_what_rest_gives(wired_client):
     ferry, wire = wired_client
     one = ferry.mcp.search_availability(**search())[0]
     made = ferry.mcp.create_booking(id=one.id, passengers=[TRAVELLER])

@@ -30,9 +30,7 @@ def test_a_path_of_the_service_gives_its_json(both, ferry_sandbox):
     caught(NotFoundError, both.request, "GET", "api/nothing")
 
 
-def test_a_write_is_sent_once_on_record_and_its_outcome_may_be_unknown(
-    clients, ferry_sandbox, tmp_path
-):
+def test_a_write_is_sent_once_on_record_and_may_be_unknown(clients, ferry_sandbox, tmp_path):
     with Journal(f"sqlite:///{tmp_path}/j.db") as journal:
         ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=journal)
         booking_id = booked(ferry).booking_id

@@ -59,9 +59,7 @@ def every_endpoint(ferry):
     ferry.bookings.cancel(booked(ferry).booking_id)
 
 
-def test_every_endpoint_is_asked_by_its_method_and_path_and_keeps_the_conventions(
-    clients, ferry_sandbox
-):
+def test_every_endpoint_is_asked_as_it_is_and_keeps_the_conventions(clients, ferry_sandbox):
     settings = {"language": "fr", "client_version": 3, "default_headers": {"X-Shop": "9"}}
     with recorded(clients, ferry_sandbox, **settings) as (ferry, wire):
         every_endpoint(ferry)
@@ -212,9 +210,7 @@ def test_the_least_and_everything_of_a_booking_and_its_confirmation(wired_client
 
 
 @each("with_reference", [True, False])
-def test_a_booking_or_a_ticket_is_cancelled_with_or_without_its_reference(
-    wired_client, with_reference
-):
+def test_bookings_and_tickets_are_cancelled_without_a_reference_too(wired_client, with_reference):
     ferry, wire = wired_client
     made = booked(ferry)
     ferry.bookings.confirm(made.booking_id)

@@ -63,9 +63,7 @@ def assert_refused(problem, use):
     assert caught.value.field == "folder"
 
 
-def test_a_part_with_damaged_pages_and_failed_searches_is_asked_again(
-    scan, make_client, service, folder
-):
+def test_a_part_with_damaged_pages_and_failures_is_asked_again(scan, make_client, service, folder):
     service.faults.add("server_error", "availability.search", times=7)
     assert scan.run(partial(make_client, max_retries=0)).failed == 7
     content = (folder / FIRST).read_bytes()
@@ -76,9 +74,7 @@ def test_a_part_with_damaged_pages_and_failed_searches_is_asked_again(
     check_rows(folder)
 
 
-def test_a_worker_that_outlives_its_run_replaces_nothing_and_a_flipped_bit_is_noticed(
-    complete, folder
-):
+def test_a_worker_after_its_run_replaces_nothing_and_a_flipped_bit_is_noticed(complete, folder):
     scan, searches = complete._searches()
     part = Part(folder / FIRST, scan, searches.part(0), "earlier")
     before = part.path.read_bytes()

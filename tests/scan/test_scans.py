@@ -123,7 +123,7 @@ def test_a_failed_search_is_noted_and_repeated(scan, make_client, ferry_sandbox,
     assert report.answered == len({row["search"] for row in rows_of(folder)}) - len(empty)
 
 
-def test_one_journey_between_two_pairs_of_ports_is_two_searches(
+def test_one_journey_of_two_pairs_of_ports_is_asked_twice(
     make_client, ferry, ferry_sandbox, folder
 ):
     (there,) = ferry.routes.find("Genoa", "Tunis")
@@ -189,7 +189,7 @@ def test_ctrl_c_keeps_the_answers_and_says_how_to_go_on(scan, ferry_sandbox, fol
 
 @pytest.mark.skipif(os.name != "posix", reason="a process cannot send itself Ctrl-C")
 @pytest.mark.parametrize("are_routes_known", [True, False], ids=["searches", "catalogues"])
-def test_threads_that_wait_for_a_turn_send_nothing_after_ctrl_c(
+def test_waiting_threads_send_nothing_after_ctrl_c(
     ferry, ferry_sandbox, folder, *, are_routes_known
 ):
     ends = ("ITGOA", "TNLGN") if are_routes_known else ("Genoa", "Tunis")

@@ -175,9 +175,7 @@ def test_a_host_that_never_answers_a_question_gets_an_answer(ferry_sandbox, repl
 
 
 @LONG
-def test_a_host_that_never_reads_stderr_is_served_and_a_second_signal_ends_the_server(
-    ferry_sandbox,
-):
+def test_a_host_that_never_reads_stderr_is_served_and_two_signals_end_it(ferry_sandbox):
     """A pipe holds 64 KiB, about 650 lines; a write to a full pipe blocks."""
     with start_server(ferry_sandbox, new=True) as server:
         for _ in range(1_600):
@@ -232,9 +230,7 @@ def begin_write(server, sandbox, seconds):
 
 @pytest.mark.parametrize("number", mostly_long([None, signal.SIGINT, signal.SIGTERM]))
 @pytest.mark.parametrize("seconds", mostly_long([0.3, 60]))
-def test_a_write_in_progress_may_finish_or_is_unknown_and_is_in_the_audit(
-    ferry_sandbox, number, seconds, tmp_path
-):
+def test_a_write_in_progress_is_in_the_audit_as_it_ends(ferry_sandbox, number, seconds, tmp_path):
     """Hosts close the input, wait, send SIGTERM and wait again before they kill."""
     audit = tmp_path / "audit.jsonl"
     run = command("--writes", "--audit", str(audit))
@@ -263,9 +259,7 @@ def test_a_write_in_progress_may_finish_or_is_unknown_and_is_in_the_audit(
     assert last["at"]
 
 
-def test_an_audit_file_that_others_can_read_is_refused_and_a_record_is_one_line(
-    ferry_sandbox, tmp_path
-):
+def test_an_audit_file_for_others_is_refused_and_a_record_is_one_line(ferry_sandbox, tmp_path):
     audit = tmp_path / "audit.jsonl"
     audit.touch()
     audit.chmod(0o644)

@@ -26,9 +26,7 @@ READS = {
 }
 
 
-def test_writes_are_not_registered_unless_wanted_and_a_client_is_read_only_too(
-    hosts, ferry_sandbox
-):
+def test_writes_are_registered_if_wanted_else_the_client_is_read_only(hosts, ferry_sandbox):
     host = hosts(Person())
     assert set(host.tools()) == READS
     error(host.call("bookings_create", order(sailings(host)[0])), "writes_disabled")
@@ -98,9 +96,7 @@ def test_tokens_are_removed_from_the_environment(monkeypatch, tmp_path):
         take_token(None)
 
 
-def test_a_missing_setting_an_invalid_token_file_or_limit_ends_with_code_2_and_one_line(
-    ferry_sandbox, tmp_path, monkeypatch, capsys
-):
+def test_what_is_missing_or_invalid_ends_with_code_2(ferry_sandbox, tmp_path, monkeypatch, capsys):
     file, known = tmp_path / "token", environment(ferry_sandbox)
     without = {name: known[name] for name in known if name != "FERRY_TOKEN"}
     cases = [("FERRY_TOKEN", None, without), ("FERRY_BASE_URL", None, {"FERRY_TOKEN": "t"})]
@@ -161,9 +157,7 @@ def test_every_result_conforms_to_its_schema_and_the_text_of_an_exception_is_hid
     assert "canary" not in host.stderr
 
 
-def test_no_write_accepts_a_code_a_guess_or_a_declined_question_if_a_person_can_be_asked(
-    hosts, ferry_sandbox
-):
+def test_no_write_accepts_a_code_or_a_guess_if_a_person_can_be_asked(hosts, ferry_sandbox):
     tools, by_code = hosts(Person(), "--writes").tools(), hosts(None, "--writes").tools()
     for name in (one.replace(".", "_") for one in WRITES):
         assert "confirmation_code" not in tools[name].input_schema["properties"]

@@ -27,7 +27,3 @@ def view(ferry):
 
 def book(ferry):
     return ferry.mcp.create_booking(availabilities=SELECTION, passengers=PASSENGERS)
-
-
-READS = [search, view]
-EVERY_CALL = [*READS, book]

@@ -65,9 +65,7 @@ PASSED = [
 
 
 @each(("environment", "host"), PASSED)
-def test_plain_http_to_this_machine_passes_through_no_proxy(
-    clients, monkeypatch, environment, host
-):
+def test_plain_http_to_this_machine_passes_no_proxy(clients, monkeypatch, environment, host):
     with Service(serve) as service, Service(serve) as proxy, monkeypatch.context() as patch:
         for name, value in environment.items():
             patch.setenv(name, value or proxy.url)
@@ -80,9 +78,7 @@ def test_plain_http_to_this_machine_passes_through_no_proxy(
 
 @each("host", ["127.0.0.1", "localhost"])
 @pytest.mark.parametrize("name", ["NOTHING", "HTTP_PROXY"])
-def test_plain_http_is_not_sent_where_localhost_is_another_machine(
-    clients, monkeypatch, host, name
-):
+def test_plain_http_is_not_sent_where_localhost_is_elsewhere(clients, monkeypatch, host, name):
     monkeypatch.setenv(name, "http://127.0.0.1:9")
     elsewhere = lambda _: ("203.0.113.9", 80)  # noqa: E731
     with Service(serve) as service, monkeypatch.context() as later:
@@ -108,9 +104,7 @@ def test_a_proxy_that_is_none_is_refused_and_not_shown(clients, monkeypatch, res
 
 
 @pytest.mark.usefixtures("trusted")
-def test_the_environments_authority_is_read_when_a_client_is_made(
-    clients, good, monkeypatch, tmp_path
-):
+def test_the_authority_is_read_when_a_client_is_made(clients, good, monkeypatch, tmp_path):
     other = tmp_path / "other"  # a folder of an authority that does not vouch for the service
     other.mkdir()
     trustme.CA().cert_pem.write_to_path(str(other / "authority.pem"))
@@ -218,9 +212,7 @@ WAYS = {
 
 @pytest.mark.parametrize("wrapper", [as_a_function, Wrapper])
 @pytest.mark.parametrize("way", WAYS)
-def test_calls_go_through_what_was_put_into_httpx(
-    clients, ferry_sandbox, monkeypatch, way, wrapper
-):
+def test_calls_use_what_was_put_into_httpx(clients, ferry_sandbox, monkeypatch, way, wrapper):
     if way == "pool" and httpx.__name__ != "httpx":
         return  # another library's
     seen = []
@@ -232,9 +224,7 @@ def test_calls_go_through_what_was_put_into_httpx(
     assert seen == ["call"] * 2
 
 
-def test_what_was_put_in_httpx_is_used_and_what_is_as_it_was_is_not(
-    clients, ferry_sandbox, monkeypatch
-):
+def test_a_class_in_the_place_of_httpxs_is_used(clients, ferry_sandbox, monkeypatch):
     made = []
     name = "AsyncClient" if clients.is_async else "Client"
 

@@ -19,9 +19,7 @@ pytestmark = pytest.mark.usefixtures("no_leftovers")
 @pytest.mark.parametrize(
     "index", range(len(GROUPS)), ids=[group[0] if len(group) == 1 else "reads" for group in GROUPS]
 )
-def test_nothing_happens_twice_and_nobody_is_told_what_is_not_so(
-    world, record_property, index, is_async, part
-):
+def test_nothing_happens_twice_and_nobody_is_misled(world, record_property, index, is_async, part):
     numbers = [(2 * index + is_async) * EACH + number for number in part]
     ran, findings = explore(world, GROUPS[index], numbers, is_async=is_async)
     record_property("schedules of the effect test run", ran)

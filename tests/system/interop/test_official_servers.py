@@ -187,9 +187,7 @@ def test_a_failure_without_a_code_leaves_a_write_unknown(clients, official, erro
     assert official.hosted.methods == ["initialize", "tools/call", "tools/call"]
 
 
-def test_there_is_one_handshake_and_what_is_unknown_or_without_a_result_is_an_error(
-    clients, official
-):
+def test_there_is_one_handshake_and_what_has_no_result_is_an_error(clients, official):
     done = offer_tools(official, lambda: None)
     with pytest.raises(OutcomeUnknownError) as caught:
         book(official.hosted.client(clients))

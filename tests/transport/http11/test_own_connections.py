@@ -129,9 +129,7 @@ def look_up_as(*hosts):
     return look_up
 
 
-def test_the_next_address_is_tried_early_and_a_call_cancelled_when_connected_leaves_nothing(
-    monkeypatch,
-):
+def test_the_next_address_is_tried_early_and_a_cancelled_call_leaves_nothing(monkeypatch):
     monkeypatch.setattr(asyncio_stream, "_NEXT_ADDRESS", 0.02)
     unreachable = "127.0.0.9"
 
