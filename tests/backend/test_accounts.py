@@ -190,7 +190,6 @@ def test_both_accounts_use_one_connection_and_hide_their_tokens(clients, account
     for one in (ferry, view, ferry, view):
         one.catalogue.ports()
     assert accounts.tokens[before:] == [accounts.north, accounts.south] * 2
-    ferry, view = pair(clients, accounts)
     for one in (ferry, view, ferry.with_options(token="a-third-account")):
         error = caught(BadRequestError, one.bookings.get, "echo")
         assert str(error).count("[hidden]") >= 1

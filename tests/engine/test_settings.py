@@ -47,6 +47,8 @@ def test_the_environment_fills_gaps_and_what_is_missing_or_bad_is_named(clients,
     assert request.headers["accept-language"] == "el"
     paid = payment_of(clients, organisation_token="org-argument")
     assert paid.headers["authorization"] == "Bearer org-argument"
+    for name in ("TOKEN", "BASE_URL", "LANGUAGE", "ORGANISATION_TOKEN"):
+        monkeypatch.delenv(f"FERRY_{name}")
     for name, settings in (
         *(("token", {"base_url": URL}), ("token", {"token": "", "base_url": URL})),
         *(("base_url", {"token": "t"}), ("base_url", {"token": "t", "base_url": ""})),

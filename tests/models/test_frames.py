@@ -76,8 +76,6 @@ def test_a_row_a_sailing_or_a_tariff_and_what_makes_no_frame_is_refused():
             Records(values).to_frame(**options)
     assert Records().to_frame().empty
     assert Records().to_frame(by="tariff").empty
-    import pandas as pd
-
     late = datetime(2026, 7, 1, 8, tzinfo=timezone(timedelta(hours=2)))
     frame = Records([ScheduledDeparture(depart_at=late), ScheduledDeparture()]).to_frame()
     assert [*frame["depart_at"]] == [pd.Timestamp("2026-07-01T06:00Z"), pd.NaT]
