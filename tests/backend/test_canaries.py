@@ -99,6 +99,8 @@ def test_what_was_seen_last_stays_in_memory_and_a_function_that_fails_shows_no_t
 
     ferry = client_of(clients, record_of, token, organisation_token=ORGANISATION)
     assert not leaks(canaries.frames_of(caught(LookupError, ferry.bookings.create, **BOOKING)))
+    ferry = client_of(clients, record_of, lambda: "a\r\nx-admin: 1")
+    assert "admin" not in shown(caught(sdk.ConfigurationError, ferry.bookings.get, "b-1"))
 
 
 @pytest.mark.parametrize("given", ["text", "function"])
