@@ -10,7 +10,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.support.tables import each
 from tests.support.tiers import mostly_long
-from tests.support.trip import search_arguments
+from tests.support.trip import found, search_arguments
 
 URI = "resource://service/ports"
 
@@ -62,17 +62,17 @@ def test_the_client_lists_searches_books_confirms_and_views(service, mode, a_sea
         listed = [str(one.uri) for one in (await client.list_resources()).resources]
         assert (len(listed), URI in listed) == (6, True)
         assert (await client.list_resource_templates()).resource_templates == []
-        found = await client.call_tool("search_availability", a_search)
+        listing = await client.call_tool("search_availability", a_search)
         failed = await client.call_tool("view_ticket", {"id": "none"})
         with pytest.raises(MCPError, match="tides") as caught:
             await client.read_resource("resource://service/tides")
-        return found, failed, caught.value, await client.read_resource(URI)
+        return listing, failed, caught.value, await client.read_resource(URI)
 
-    found, failed, error, resource = run_with_client(service, mode, work)
-    assert not found.is_error
-    sailings = found.structured_content["result"]
+    listing, failed, error, resource = run_with_client(service, mode, work)
+    assert not listing.is_error
+    sailings = listing.structured_content["result"]
     assert {sailing["depart_code"] for sailing in sailings} == {"FRMRS"}
-    assert json.loads(found.content[0].text) == sailings
+    assert json.loads(listing.content[0].text) == sailings
     assert failed.is_error
     assert (failed.structured_content["code"], error.code) == ("TICKET_NOT_FOUND", -32602)
     (content,) = resource.contents
