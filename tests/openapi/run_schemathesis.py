@@ -25,7 +25,6 @@ WRITES |= {"tickets.cancel", "tickets.mark_paid"}
 
 
 def example(path: str) -> object:
-    """Return the example of the body of a POST request."""
     body = DOCUMENT["paths"][path]["post"]["requestBody"]
     return body["content"]["application/json"]["example"]
 
