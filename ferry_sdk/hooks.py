@@ -195,15 +195,17 @@ class Hooks:
         """Log the exception of a hook: as a warning the first time, then at DEBUG."""
         is_known = id(hook) in self._known_failures
         self._known_failures.add(id(hook))
-        text = "hook %s failed in %s: %s (correlation id %s)"
         name = getattr(hook, "__qualname__", type(hook).__name__)
         facts = name, call.operation, type(error).__name__, call.correlation_id
         fields = {"operation": call.operation, "correlation_id": call.correlation_id}
-        if is_known:
-            logger.debug(text, *facts, extra=fields)
-        else:
-            shown = error.with_traceback(_without_library_frames(error.__traceback__))
-            logger.warning(text, *facts, extra=fields, exc_info=shown)
+        shown = error.with_traceback(_without_library_frames(error.__traceback__))
+        logger.log(
+            logging.DEBUG if is_known else logging.WARNING,
+            "hook %s failed in %s: %s (correlation id %s)",
+            *facts,
+            extra=fields,
+            exc_info=None if is_known else shown,
+        )
 
 
 def build_hooks(event_hooks: EventHooks | None, *, may_be_async: bool) -> Hooks | None:

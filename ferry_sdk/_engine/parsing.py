@@ -133,10 +133,9 @@ class RecordList(Generic[ModelT]):
             first = lost[0]
             where = f"[{first.index}].{first.field}".rstrip(".")
             raise unreadable_error(f"a list of {self.model.__name__}", where, first.problem, items)
-        text = "%s %d of %d is unreadable and left out: %s: %s"
         for record in lost:
-            place = self.model.__name__, record.index, len(items)
-            logger.warning(text, *place, record.field, record.problem)
+            facts = self.model.__name__, record.index, len(items), record.field, record.problem
+            logger.warning("%s %d of %d is unreadable and left out: %s: %s", *facts)
 
     def __repr__(self) -> str:
         return f"RecordList({self.model.__name__})"

@@ -83,6 +83,6 @@ def _with_preview(
 ) -> BookingCancellation | TicketCancellation:
     with_preview = cancellation.model_copy(update={"previewed": fee})
     if isinstance(with_preview, BookingCancellation) and (with_preview.refund_shortfall or 0) > 0:
-        text = "a cancellation refunded %s %s less than was previewed"
-        logger.warning(text, with_preview.refund_shortfall, fee.currency)
+        facts = with_preview.refund_shortfall, fee.currency
+        logger.warning("a cancellation refunded %s %s less than was previewed", *facts)
     return with_preview
