@@ -139,7 +139,7 @@ class Choice:
 
 
 def choose(
-    findings: Findings, searches: Iterable[Mapping[str, object]], limit: Decimal, currency: str
+    findings: Findings, searches: Iterable[Mapping[str, Any]], limit: Decimal, currency: str
 ) -> Flow[Choice | None]:
     """Search, and return the cheapest choice within the limit, one with a better place first."""
     choices: list[Choice] = []

@@ -55,7 +55,7 @@ class Line(NamedTuple):
     arrive_code: str
     journey_id: str
 
-    def search(self, day: date, at: str = "00:00", **more: object) -> dict[str, object]:
+    def search(self, day: date, at: str = "00:00", **more: object) -> dict[str, Any]:
         """Return the arguments of a search for one adult."""
         return {
             "company": self.company,
@@ -179,7 +179,7 @@ class Probes:
                 seconds[line] = _DAY / len(times) if times else inf
         self.lines = sorted(seconds, key=lambda line: abs(seconds[line] - _SECONDS_BETWEEN))
 
-    def sample(self) -> Iterator[dict[str, object]]:
+    def sample(self) -> Iterator[dict[str, Any]]:
         """Yield a few searches of lines of all kinds, from many departures a day to few."""
         step = max(1, len(self.lines) // _MOST_SEARCHES)
         for line in self.lines[::step][:_MOST_SEARCHES]:

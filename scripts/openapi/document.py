@@ -33,10 +33,7 @@ if TYPE_CHECKING:
     from pydantic_core import core_schema
 
 ROOT = Path(__file__).parents[2]
-FILES = (
-    ROOT / "ferry_sdk" / "sandbox" / "api" / "openapi" / "document.json",
-    ROOT / "docs" / "openapi.json",
-)
+FILE = ROOT / "ferry_sdk" / "sandbox" / "api" / "openapi" / "document.json"
 Json = dict[str, Any]
 
 _JSON = "application/json"
@@ -72,9 +69,8 @@ class _Schemas(GenerateJsonSchema):
 
 
 def main() -> None:
-    """Write the document for the service, and for readers of the documentation."""
-    for path in FILES:
-        path.write_text(document_text(), encoding="utf-8")
+    """Write the document that the service sends."""
+    FILE.write_text(document_text(), encoding="utf-8")
 
 
 @cache
