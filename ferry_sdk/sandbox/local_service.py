@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from datetime import datetime
-from typing import Final
 
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -86,27 +85,20 @@ class LocalService:
             ValueError: `now` has no time zone, or is not in the years 1970 to 2199; or the control
                 token is another token too.
         """
-        self.clock: Final[Clock] = Clock(now, frozen=frozen)
-        """The time of the service, which tests can move."""
-        self.faults: Final[Faults] = Faults(trial_faults())
-        """The faults to inject."""
-        self.counters: Final[Counters] = Counters(self.clock)
-        """The requests, effects and connections so far."""
-        self.request_log: Final[RequestLog] = RequestLog(self.clock, prints=log)
-        """The latest requests."""
+        self._clock = Clock(now, frozen=frozen)
+        self._faults = Faults(trial_faults())
+        self._counters = Counters(self.clock)
+        self._request_log = RequestLog(self.clock, prints=log)
         if profile is not None and not isinstance(profile, Profile):
             profile = Profile.load(profile)
-        self.profile: Final[Profile] = profile or Profile()
-        """What the service does where the interface leaves it open."""
+        self._profile = profile or Profile()
         shapes = {
             name.removeprefix("mcp_"): value
             for name, value in self.profile.model_dump(exclude_defaults=True).items()
             if name.startswith("mcp_")
         }
-        self.mcp: Final[McpSwitches] = McpSwitches((mcp or McpOptions()).changed(**shapes))
-        """The options of `/mcp`."""
-        self.network: Final[Network] = Network.load()
-        """The ports, companies and journeys."""
+        self._mcp = McpSwitches((mcp or McpOptions()).changed(**shapes))
+        self._network = Network.load()
         tokens = {
             "read_write": token,
             "read_only": read_only_token,
@@ -124,6 +116,41 @@ class LocalService:
         self._server: HttpServer | None = None
         self._starting = threading.Lock()
         self._service, self._app = self._build()
+
+    @property
+    def clock(self) -> Clock:
+        """The time of the service, which tests can move."""
+        return self._clock
+
+    @property
+    def faults(self) -> Faults:
+        """The faults to inject."""
+        return self._faults
+
+    @property
+    def counters(self) -> Counters:
+        """The requests, effects and connections so far."""
+        return self._counters
+
+    @property
+    def request_log(self) -> RequestLog:
+        """The latest requests."""
+        return self._request_log
+
+    @property
+    def mcp(self) -> McpSwitches:
+        """The options of `/mcp`."""
+        return self._mcp
+
+    @property
+    def profile(self) -> Profile:
+        """What the service does where the interface leaves it open."""
+        return self._profile
+
+    @property
+    def network(self) -> Network:
+        """The ports, companies and journeys."""
+        return self._network
 
     @property
     def service(self) -> Service:
