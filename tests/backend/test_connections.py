@@ -186,7 +186,7 @@ def test_wherever_a_call_is_cancelled_its_place_is_free_again(loop, expired, mon
                 if len(connections_to(service.url)) > 2:
                     gc.collect()  # old versions of anyio lose what they were connecting
                 assert len(connections_to(service.url)) <= 2
-            assert not keeping._pool._taken
+            assert not keeping._slots._taken
             async with anyio.create_task_group() as group:
                 for _ in range(4):
                     group.start_soon(ferry.catalogue.ports)

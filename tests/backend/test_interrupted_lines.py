@@ -254,8 +254,8 @@ def leaving(tell):
 
 def no_slot_is_taken(ferry):
     """Whether all places of the pool are free, once what was interrupted is collected."""
-    pool = next(iter(ferry._transport.shared._resources.values())).client._pool
-    return not pool._taken or not (gc.collect(), pool._taken)[1]
+    slots = next(iter(ferry._transport.shared._resources.values())).client._slots
+    return not slots._taken or not (gc.collect(), slots._taken)[1]
 
 
 INTERRUPTIONS = [

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import math
+import ssl
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
 from typing import cast
@@ -37,16 +38,26 @@ class AsyncConnections(AnyConnections[httpcore.AsyncNetworkStream]):
         new_context: Returns the TLS context of a new connection.
     """
 
-    _timer: asyncio.TimerHandle | None = None
+    def __init__(self, new_context: Callable[[], ssl.SSLContext]) -> None:
+        super().__init__(new_context)
+        self._timer: asyncio.TimerHandle | None = None
 
-    async def send(self, request: PreparedRequest, **_: object) -> replies.AsyncResponse:
-        """Send a request and return its reply with the body unread; httpx's options are fixed."""
-        slot = self._pool.take() or await self._wait(request.pool)
+    async def send(
+        self,
+        request: PreparedRequest,
+        *,
+        stream: bool = True,  # noqa: ARG002 -- here and below: the interface of httpx
+        auth: None = None,  # noqa: ARG002 -- the same
+        follow_redirects: bool = False,  # noqa: ARG002 -- the same
+    ) -> replies.AsyncResponse:
+        """Send a request and return its reply with the body unread; other arguments are fixed."""
+        slot = self._slots.take() or await self._wait(request.pool)
         if slot is None:
             raise httpcore.PoolTimeout("all connections are in use")
         try:
-            for unwanted in self._pool.use_idle(slot, request.origin):
-                await _close_shielded(unwanted)
+            slot.stream, unwanted = self._idle_connections.take(request.origin)
+            for idle in (*unwanted, *self._slots.lost()):
+                await _close_shielded(idle)
             connection = slot.stream or await self._connect(request, slot)
             data = request.encode()
             await request.trace(SEND_STEP, {"network_stream": connection})
@@ -62,17 +73,19 @@ class AsyncConnections(AnyConnections[httpcore.AsyncNetworkStream]):
         except GeneratorExit:  # the event loop has ended, so nothing can be awaited
             raise
         except BaseException:
-            for failed in self._pool.end_use(slot, request.origin):
+            failed = slot.stream
+            self._slots.release(slot)
+            if failed is not None:
                 await _close_shielded(failed)
             raise
         read = partial(connection.read, PIECE, request.read)
         return replies.AsyncResponse(reader, read, partial(self._end, reader, request, slot))
 
     async def _wait(self, seconds: float | None) -> Slot[httpcore.AsyncNetworkStream] | None:
-        """Wait for a slot as `ConnectionPool.wait` does, without blocking."""
+        """Wait for a slot as `ConnectionSlots.wait` does, without blocking."""
         until = math.inf if seconds is None else time.monotonic() + seconds
-        with self._pool.waiting() as waiter:
-            while not self._pool.serve(waiter) and (step := step_until(until)) > 0:
+        with Waiter(self._slots) as waiter:
+            while not self._slots.serve(waiter) and (step := step_until(until)) > 0:
                 await self._pause(waiter, step)
         return waiter.slot
 
@@ -97,7 +110,7 @@ class AsyncConnections(AnyConnections[httpcore.AsyncNetworkStream]):
 
     def _wake_all(self) -> None:
         self._timer = None
-        for waiter in [*self._pool.waiters]:
+        for waiter in [*self._slots.waiters]:
             waiter.wake()
 
     async def _connect(
@@ -119,13 +132,22 @@ class AsyncConnections(AnyConnections[httpcore.AsyncNetworkStream]):
         request: PreparedRequest,
         slot: Slot[httpcore.AsyncNetworkStream],
     ) -> None:
-        is_reusable = reader.is_reusable and reader.is_read
-        for unwanted in self._pool.end_use(slot, request.origin, is_reusable=is_reusable):
-            await _close_shielded(unwanted)
+        stream = slot.stream
+        if stream is None:
+            return
+        unwanted = [stream]
+        try:
+            slot.stream = None  # otherwise it would be closed as lost
+            if reader.is_reusable and reader.is_read:
+                unwanted = self._idle_connections.give_back(request.origin, stream)
+        finally:
+            self._slots.release(slot)
+            for ended in unwanted:
+                await _close_shielded(ended)
 
     async def aclose(self) -> None:
         """Close the idle connections; those in use are closed when they are given back."""
-        for stream in self._pool.close():
+        for stream in (*self._idle_connections.end(), *self._slots.lost()):
             await stream.aclose()
 
 

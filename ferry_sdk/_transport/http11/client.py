@@ -19,7 +19,7 @@ import idna
 
 from ferry_sdk._engine.limits import MOST_CONNECTIONS
 from ferry_sdk._transport.http11 import replies
-from ferry_sdk._transport.http11.pool import ConnectionPool, Slot, StreamT
+from ferry_sdk._transport.http11.pool import ConnectionSlots, IdleConnections, Slot, StreamT
 from ferry_sdk.errors import ConfigurationError
 
 PIECE: Final = 64 * 1024
@@ -144,12 +144,13 @@ class AnyConnections(Generic[StreamT]):
 
     def __init__(self, new_context: Callable[[], ssl.SSLContext]) -> None:
         self._new_context = new_context
-        self._pool: ConnectionPool[StreamT] = ConnectionPool(MOST_CONNECTIONS)
+        self._slots: ConnectionSlots[StreamT] = ConnectionSlots(MOST_CONNECTIONS)
+        self._idle_connections: IdleConnections[StreamT] = IdleConnections()
 
     @property
     def is_closed(self) -> bool:
         """Whether the client is closed."""
-        return self._pool.is_closed
+        return self._idle_connections.is_closed
 
 
 class Connections(AnyConnections[httpcore.NetworkStream]):
@@ -159,14 +160,22 @@ class Connections(AnyConnections[httpcore.NetworkStream]):
         new_context: Returns the TLS context of a new connection.
     """
 
-    def send(self, request: PreparedRequest, **_: object) -> replies.Response:
-        """Send a request and return its reply with the body unread; httpx's options are fixed."""
-        slot = self._pool.take() or self._pool.wait(request.pool)
+    def send(
+        self,
+        request: PreparedRequest,
+        *,
+        stream: bool = True,  # noqa: ARG002 -- here and below: the interface of httpx
+        auth: None = None,  # noqa: ARG002 -- the same
+        follow_redirects: bool = False,  # noqa: ARG002 -- the same
+    ) -> replies.Response:
+        """Send a request and return its reply with the body unread; other arguments are fixed."""
+        slot = self._slots.take() or self._slots.wait(request.pool)
         if slot is None:
             raise httpcore.PoolTimeout("all connections are in use")
         try:
-            for unwanted in self._pool.use_idle(slot, request.origin):
-                unwanted.close()
+            slot.stream, unwanted = self._idle_connections.take(request.origin)
+            for idle in (*unwanted, *self._slots.lost()):
+                idle.close()
             connection = slot.stream or self._connect(request, slot)
             data = request.encode()
             request.trace(SEND_STEP, {"network_stream": connection})
@@ -180,7 +189,9 @@ class Connections(AnyConnections[httpcore.NetworkStream]):
                 reader.feed(connection.read(PIECE, request.read))
             reader.is_complete |= request.is_head
         except BaseException:
-            for failed in self._pool.end_use(slot, request.origin):
+            failed = slot.stream
+            self._slots.release(slot)
+            if failed is not None:
                 failed.close()
             raise
         read = partial(connection.read, LARGE_PIECE, request.read)
@@ -202,11 +213,20 @@ class Connections(AnyConnections[httpcore.NetworkStream]):
     def _end(
         self, reader: replies.Reader, request: PreparedRequest, slot: Slot[httpcore.NetworkStream]
     ) -> None:
-        is_reusable = reader.is_reusable and reader.is_read
-        for unwanted in self._pool.end_use(slot, request.origin, is_reusable=is_reusable):
-            unwanted.close()
+        stream = slot.stream
+        if stream is None:
+            return
+        unwanted = [stream]
+        try:
+            slot.stream = None  # otherwise it would be closed as lost
+            if reader.is_reusable and reader.is_read:
+                unwanted = self._idle_connections.give_back(request.origin, stream)
+        finally:
+            self._slots.release(slot)
+            for ended in unwanted:
+                ended.close()
 
     def close(self) -> None:
         """Close the idle connections; those in use are closed when they are given back."""
-        for stream in self._pool.close():
+        for stream in (*self._idle_connections.end(), *self._slots.lost()):
             stream.close()

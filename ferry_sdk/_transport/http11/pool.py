@@ -11,14 +11,14 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Hashable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import suppress
 from threading import RLock
 from typing import Final, Generic, TypeVar
 from weakref import WeakSet
 
 import httpcore
+from typing_extensions import Self
 
 from ferry_sdk._engine.limits import KEPT_FOR
 from ferry_sdk._runtime.threads import Latch
@@ -48,40 +48,46 @@ class Slot(Generic[StreamT]):
             self._lost.append(stream)
 
 
-@dataclass(slots=True, eq=False)
 class Waiter(Generic[StreamT]):
-    """A caller that waits for a slot.
+    """A caller that waits for a slot while it is entered.
 
     Attributes:
         slot: Its slot, once it has one.
         wake: Wakes the caller; called when it gets one.
     """
 
-    slot: Slot[StreamT] | None = None
-    wake: Callable[[], object] = bool  # there is nobody to wake yet
+    __slots__ = ("_slots", "slot", "wake")
+
+    def __init__(self, slots: ConnectionSlots[StreamT]) -> None:
+        self._slots: ConnectionSlots[StreamT] = slots
+        self.slot: Slot[StreamT] | None = None
+        self.wake: Callable[[], object] = bool  # there is nobody to wake yet
+
+    def __enter__(self) -> Self:
+        self._slots.start_wait(self)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is not None and self.slot is not None:
+                self._slots.release(self.slot)
+        finally:
+            self._slots.end_wait(self)
 
 
-class ConnectionPool(Generic[StreamT]):
-    """The slots and the idle connections of one client; safe between threads.
-
-    Slots are first come, first served. Idle connections are kept by origin.
+class ConnectionSlots(Generic[StreamT]):
+    """The slots of one client; safe between threads, and first come, first served.
 
     Args:
         most: The number of slots.
-
-    Attributes:
-        is_closed: Whether connections are no longer kept.
-        waiters: The callers that wait for a slot, in their order.
     """
 
     def __init__(self, most: int) -> None:
-        self.is_closed = False
-        self.waiters: dict[Waiter[StreamT], None] = {}
         self._most = most
         self._lock = RLock()
         self._taken: WeakSet[Slot[StreamT]] = WeakSet()
         self._lost: deque[StreamT] = deque()
-        self._idle: dict[Hashable, deque[tuple[float, StreamT]]] = {}
+        self.waiters: dict[Waiter[StreamT], None] = {}
 
     def take(self) -> Slot[StreamT] | None:
         """Return a free slot; None if there is none, or others are waiting."""
@@ -92,81 +98,34 @@ class ConnectionPool(Generic[StreamT]):
         """Block until a slot is free; return None if none is free in time."""
         until = math.inf if seconds is None else time.monotonic() + seconds
         freed = Latch()
-        with self.waiting() as waiter:
+        with Waiter(self) as waiter:
             waiter.wake = freed.set
             while not self.serve(waiter) and (step := step_until(until)) > 0:
                 freed.wait(step)
         return waiter.slot
 
-    @contextmanager
-    def waiting(self) -> Generator[Waiter[StreamT]]:
-        """Have a caller wait in the queue, within the block."""
-        waiter: Waiter[StreamT] = Waiter()
-        try:
-            with self._lock:
-                self.waiters[waiter] = None
-            yield waiter
-        except BaseException:
-            if waiter.slot is not None:
-                self._release(waiter.slot)
-            raise
-        finally:
-            with self._lock:
-                self.waiters.pop(waiter, None)
-
-    def serve(self, waiter: Waiter[StreamT]) -> bool:
-        """Return whether the waiter has a slot."""
+    def start_wait(self, waiter: Waiter[StreamT]) -> None:
+        """Add a waiter to the queue."""
         with self._lock:
-            self._hand_over()
-        return waiter.slot is not None
+            self.waiters[waiter] = None
 
-    def use_idle(self, slot: Slot[StreamT], origin: Hashable) -> list[StreamT]:
-        """Give a slot the usable connection that was kept last; return those to close."""
-        unwanted: list[StreamT] = list(self._pop_lost())
-        idle = self._idle.setdefault(origin, deque())
-        while idle:
-            try:
-                since, stream = idle.pop()
-            except IndexError:  # another thread was faster
-                break
-            # What arrives on an idle connection is its end, or is nobody's reply.
-            if since >= time.monotonic() - KEPT_FOR and not stream.get_extra_info("is_readable"):
-                slot.stream = stream
-                break
-            unwanted.append(stream)
-        return unwanted
+    def end_wait(self, waiter: Waiter[StreamT]) -> None:
+        """Remove a waiter from the queue."""
+        with self._lock:
+            self.waiters.pop(waiter, None)
 
-    def end_use(
-        self, slot: Slot[StreamT], origin: Hashable, *, is_reusable: bool = False
-    ) -> list[StreamT]:
-        """Release a slot, and keep its connection if it is reusable; return those to close."""
-        stream = slot.stream
-        unwanted = [] if stream is None else [stream]
-        try:
-            if stream is not None and is_reusable:
-                slot.stream = None  # otherwise it would be closed as lost
-                self._idle[origin].append((time.monotonic(), stream))
-                unwanted = self._pop_before(
-                    math.inf if self.is_closed else time.monotonic() - KEPT_FOR
-                )
-        except BaseException:
-            self._lost += unwanted
-            raise
-        finally:
-            self._release(slot)
-        return unwanted
-
-    def close(self) -> list[StreamT]:
-        """Stop keeping connections; return those to close."""
-        self.is_closed = True
-        return self._pop_before(math.inf) + list(self._pop_lost())
-
-    def _release(self, slot: Slot[StreamT]) -> None:
+    def release(self, slot: Slot[StreamT]) -> None:
         """Release a slot to the caller that has waited longest."""
         slot.stream = None
         with self._lock:
             self._taken.discard(slot)
             self._hand_over()
+
+    def lost(self) -> Iterator[StreamT]:
+        """Yield the unclosed connections of interrupted calls."""
+        with suppress(IndexError):  # empty
+            while True:
+                yield self._lost.popleft()
 
     def _new(self) -> Slot[StreamT] | None:
         if len(self._taken) >= self._most:
@@ -175,6 +134,12 @@ class ConnectionPool(Generic[StreamT]):
         self._taken.add(slot)
         return slot
 
+    def serve(self, waiter: Waiter[StreamT]) -> bool:
+        """Return whether the waiter has a slot."""
+        with self._lock:
+            self._hand_over()
+        return waiter.slot is not None
+
     def _hand_over(self) -> None:
         while self.waiters and (slot := self._new()) is not None:
             waiter = next(iter(self.waiters))
@@ -182,14 +147,50 @@ class ConnectionPool(Generic[StreamT]):
             del self.waiters[waiter]
             waiter.wake()
 
-    def _pop_lost(self) -> Iterator[StreamT]:
-        """Yield the unclosed connections of interrupted calls."""
-        with suppress(IndexError):  # empty
-            while True:
-                yield self._lost.popleft()
+
+def step_until(until: float) -> float:
+    """Return the seconds until the next check; none are left at the end."""
+    return min(_LOOK, until - time.monotonic())
+
+
+class IdleConnections(Generic[StreamT]):
+    """Idle connections by origin; safe between threads.
+
+    Attributes:
+        is_closed: Whether connections are no longer kept.
+    """
+
+    def __init__(self) -> None:
+        self.is_closed = False
+        self._idle: dict[Hashable, deque[tuple[float, StreamT]]] = {}
+
+    def take(self, origin: Hashable) -> tuple[StreamT | None, list[StreamT]]:
+        """Return the usable connection given back last, and the unusable ones to close."""
+        unusable: list[StreamT] = []
+        idle = self._idle.setdefault(origin, deque())
+        while idle:
+            try:
+                since, stream = idle.pop()
+            except IndexError:  # another thread was faster
+                break
+            # What arrives on an idle connection is its end, or is nobody's reply.
+            if since >= time.monotonic() - KEPT_FOR and not stream.get_extra_info("is_readable"):
+                return stream, unusable
+            unusable.append(stream)
+        return None, unusable
+
+    def give_back(self, origin: Hashable, stream: StreamT) -> list[StreamT]:
+        """Keep a connection; return those to close."""
+        self._idle[origin].append((time.monotonic(), stream))
+        return self.end() if self.is_closed else self._pop_before(time.monotonic() - KEPT_FOR)
+
+    def end(self) -> list[StreamT]:
+        """Stop keeping connections; return those to close."""
+        self.is_closed = True
+        return self._pop_before(math.inf)
 
     def _pop_before(self, moment: float) -> list[StreamT]:
-        """Return the connections that were kept before a moment, and keep them no longer."""
+        """Return the connections that were given back before a moment, and keep them no longer."""
         popped: list[StreamT] = []
         for idle in tuple(self._idle.values()):
             with suppress(IndexError):  # empty
@@ -200,8 +201,3 @@ class ConnectionPool(Generic[StreamT]):
                     else:  # another thread was faster
                         idle.appendleft((since, stream))
         return popped
-
-
-def step_until(until: float) -> float:
-    """Return the seconds until the next check; none are left at the end."""
-    return min(_LOOK, until - time.monotonic())
