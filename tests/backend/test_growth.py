@@ -18,7 +18,7 @@ from ferry_sdk._engine.correlation import recent_ids
 from ferry_sdk._transport import single_flight
 from tests.backend.descriptors import descriptors
 from tests.backend.gathering import eventually
-from tests.support.exchanges import URL, caught
+from tests.support.exchanges import URL
 from tests.support.tiers import LONG
 
 pytestmark = LONG
@@ -109,7 +109,8 @@ def test_ten_thousand_calls_and_two_thousand_that_fail():
 
     def failures(count):
         for index in range(count):
-            caught(FerryError, failing, ferry, index)
+            with pytest.raises(FerryError):
+                failing(ferry, index)
 
     with httpx.Client(transport=OFFLINE) as http_client:
         ferry = Ferry("t", base_url=URL, http_client=http_client, max_retries=0)
@@ -175,7 +176,8 @@ def test_calls_over_sockets(ferry, ferry_sandbox, deadline):
 
     def cut(count):
         for _ in range(count):
-            caught(FerryError, view.with_options(max_retries=0).catalogue.vehicle_types)
+            with pytest.raises(FerryError):
+                view.with_options(max_retries=0).catalogue.vehicle_types()
 
     calls(1)
     connections = ferry_sandbox.counters.connections
