@@ -16,6 +16,7 @@ from ferry_sdk.sandbox.http.conventions import problem
 
 _SWAGGER_UI = "fastapi_offline"
 """A package that brings the files of Swagger UI; only its files are used."""
+_BUNDLE = "swagger-ui-bundle.js"
 _HTML, _CSS, _SCRIPT = "text/html", "text/css", "text/javascript"
 _HEADERS = {
     "cache-control": "no-cache",
@@ -43,10 +44,7 @@ def routes() -> list[BaseRoute]:
         Route("/docs/page.css", _endpoint((here / "page.css").read_bytes, _CSS)),
         Route("/docs/page.js", _endpoint((here / "page.js").read_bytes, _SCRIPT)),
         Route("/docs/swagger-ui.css", _endpoint(lambda: _vendored("swagger-ui.css"), _CSS)),
-        Route(
-            "/docs/swagger-ui-bundle.js",
-            _endpoint(lambda: _vendored("swagger-ui-bundle.js"), _SCRIPT),
-        ),
+        Route(f"/docs/{_BUNDLE}", _endpoint(lambda: _vendored(_BUNDLE), _SCRIPT)),
     ]
 
 
