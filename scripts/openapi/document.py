@@ -1,12 +1,12 @@
 """Write the OpenAPI 3.1 document of the local service, from the models that the service uses.
 
-Usage: python -m scripts.openapi.document
+Usage: python -m scripts.openapi.document [--check]
 """
 
 from __future__ import annotations
 
 import json
-from functools import cache
+import sys
 from http import HTTPStatus
 from pathlib import Path
 from pkgutil import resolve_name
@@ -68,15 +68,13 @@ class _Schemas(GenerateJsonSchema):
         return {"type": "number"}  # the service sends numbers, whatever else the client reads
 
 
-def main() -> None:
-    """Write the document that the service sends."""
-    FILE.write_text(document_text(), encoding="utf-8")
-
-
-@cache
-def document_text() -> str:
-    """Return the document as JSON."""
-    return json.dumps(document(), indent=2) + "\n"
+def main(*arguments: str) -> None:
+    """Write the document that the service sends, or check the one that is there."""
+    text = json.dumps(document(), indent=2) + "\n"
+    if "--check" not in arguments:
+        FILE.write_text(text, encoding="utf-8")
+    elif FILE.read_text("utf-8") != text:
+        sys.exit(f"{FILE.relative_to(ROOT)} is old: run scripts/api-map")
 
 
 def document() -> Json:
@@ -275,4 +273,4 @@ def _mcp(schemas: Json) -> Json:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])
