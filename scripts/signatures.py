@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ferry_sdk.planning import PlannedResources
-from ferry_sdk.resources import arguments
 from ferry_sdk.resources.groups import Resources
 
 if TYPE_CHECKING:
@@ -58,16 +57,16 @@ def methods(group: type) -> dict[str, Callable[..., Any]]:
 
 
 def imports(group: type) -> dict[str, str]:
-    """Return how each name in a group's module, and in that of its arguments, is imported."""
+    """Return how each name in a group's module is imported."""
+    module = sys.modules[group.__module__]
     found: dict[str, str] = {}
-    for module in (arguments, sys.modules[group.__module__]):
-        for node in ast.parse(inspect.getsource(module)).body:
-            if isinstance(node, ast.ImportFrom):
-                found |= {one.name: f"from {node.module} import {one.name}" for one in node.names}
-            elif isinstance(node, ast.Import):
-                found |= {one.name: f"import {one.name}" for one in node.names}
-            elif isinstance(node, ast.ClassDef):
-                found[node.name] = f"from {module.__name__} import {node.name}"
+    for node in ast.parse(inspect.getsource(module)).body:
+        if isinstance(node, ast.ImportFrom):
+            found |= {one.name: f"from {node.module} import {one.name}" for one in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {one.name: f"import {one.name}" for one in node.names}
+        elif isinstance(node, ast.ClassDef):
+            found[node.name] = f"from {module.__name__} import {node.name}"
     return found
 
 
@@ -87,18 +86,18 @@ def definition(name: str, function: Callable[..., Any], keyword: str, answer: st
     else:  # TripStream | AsyncTripStream, neither of which is awaited
         result = signature.return_annotation.split(" | ")[keyword == "async def"]
         keyword = "def"
-    parameters: list[str] = ["self"]
+    arguments: list[str] = ["self"]
     for one in list(signature.parameters.values())[1:]:
-        if one.kind is one.KEYWORD_ONLY and "*" not in parameters:
-            parameters.append("*")
+        if one.kind is one.KEYWORD_ONLY and "*" not in arguments:
+            arguments.append("*")
         default = "" if one.default is one.empty else f" = {_literal(one.default)}"
-        parameters.append(f"{one.name}: {one.annotation}{default}")
+        arguments.append(f"{one.name}: {one.annotation}{default}")
     message = getattr(function, "__deprecated__", None)
     mark = "" if message is None else f'    @deprecated("{message}")\n'
     start, end = f"    {keyword} {name}(", f") -> {result}: ..."
-    line = start + ", ".join(parameters) + end
+    line = start + ", ".join(arguments) + end
     if len(line) > WIDTH:
-        line = "\n".join([start, *(f"        {one}," for one in parameters), f"    {end}"])
+        line = "\n".join([start, *(f"        {one}," for one in arguments), f"    {end}"])
     return mark + line
 
 

@@ -17,10 +17,26 @@ from itertools import chain
 
 import pytest
 
-import ferry_sdk as sdk
-from ferry_sdk import aftersales, agents, conformance, correlation, notebook, orders, sandbox, scan
+from ferry_sdk import (
+    AgeBands,
+    Ferry,
+    OutcomeUnknownError,
+    Rate,
+    Records,
+    RequestDigest,
+    Travellers,
+    aftersales,
+    agents,
+    conformance,
+    correlation,
+    notebook,
+    orders,
+    sandbox,
+    scan,
+)
 from ferry_sdk._engine.limiter import RateRequest, current_request
 from ferry_sdk.journal import Journal
+from ferry_sdk.models import display
 from tests.support.operations import OPERATIONS, arguments
 from tests.support.reference import PAGES, REFERENCE, shown_on
 from tests.support.routes import know_routes
@@ -31,6 +47,7 @@ NOWHERE = "http://127.0.0.1:9"
 
 
 def classes(text):
+    """The errors that a docstring names."""
     section = (text or "").partition("Raises:\n")[2].partition("\n\n")[0]
     return {*re.findall(r"^ {4}(?:\w+\.)*(\w+): ", section, re.MULTILINE)}
 
@@ -51,6 +68,7 @@ def documented(page):
 
 
 def boxed():
+    """What the box at the top of the reference says of every call, and of every write."""
     page = (REFERENCE / "index.md").read_text("utf-8")
     return [
         {*re.findall(r"`(\w+Error)`", re.search(rf"^\| {calls} \|.*", page, re.MULTILINE)[0])}
@@ -62,6 +80,7 @@ ALL, WRITES = boxed()
 
 
 def name_of(call):
+    """The name of a call, or of an attribute that is read, as the reference has it."""
     if call.func is getattr:
         owner, name = call.args
         return name if inspect.ismodule(owner) else f"{type(owner).__name__}.{name}"
@@ -73,6 +92,7 @@ def name_of(call):
 
 
 def finish(result):
+    """Use what a call returns: an iterator, or the block of a `with`."""
     if isinstance(result, Iterator):
         for _ in result:
             pass
@@ -82,6 +102,8 @@ def finish(result):
 
 
 class World:
+    """A service, and clients and journals that work or do not."""
+
     def __init__(self, service, folder, stack):
         self.service, self.folder, self.stack = service, folder, stack
         self.ferry = self.client()
@@ -93,11 +115,13 @@ class World:
         self.ruined = stack.enter_context(Journal(f"sqlite:///{folder / 'nowhere' / 'ferry.db'}"))
 
     def client(self, token=None, **options):
+        """Make a client that retries nothing."""
         options = {"organisation_token": self.service.organisation_token} | options
         options = {"base_url": self.service.base_url, "max_retries": 0} | options
-        return self.stack.enter_context(sdk.Ferry(token or self.service.token, **options))
+        return self.stack.enter_context(Ferry(token or self.service.token, **options))
 
     def failing(self):
+        """Give clients of which every call fails, each for another reason."""
         yield from (self.lost, self.late, self.unset)
         for kind, status, journal in (
             ("server_error", 503, None),
@@ -117,13 +141,14 @@ class World:
 
 @contextmanager
 def changed(name, value):
+    """Change an attribute or, by its bare name, take a module away."""
     with pytest.MonkeyPatch.context() as patch:
         if value is None:
             for loaded in {name, *(one for one in sys.modules if one.startswith(f"{name}."))}:
                 patch.setitem(sys.modules, loaded, None)
-            for user in ("frames", "charts"):
-                patch.delitem(sys.modules, f"{notebook.__name__}.{user}", raising=False)
-                patch.delattr(notebook, user, raising=False)
+            for package, user in ((display, "frames"), (notebook, "charts")):
+                patch.delitem(sys.modules, f"{package.__name__}.{user}", raising=False)
+                patch.delattr(package, user, raising=False)
         else:
             patch.setattr(name, value)
         yield
@@ -134,6 +159,7 @@ def full(*_, **__):
 
 
 def every_call(ferry, folder, **waits):
+    """Give each call of a client that crosses the network."""
     for name in OPERATIONS:
         group, _, call = name.partition(".")
         changes = waits if "wait" in call else {}
@@ -146,6 +172,7 @@ def every_call(ferry, folder, **waits):
 
 
 def every_plan(ferry, origin):
+    """Give each call of a client that takes a place."""
     trip = {"origin": origin, "destination": "Tunis", "passengers": TRAVELLERS}
     for find in (ferry.places.find, ferry.places.get, ferry.routes.find):
         yield row(find, origin)
@@ -171,10 +198,10 @@ def clients(world):
         elif call.keywords:
             yield row(call.func, **call.keywords | {next(iter(call.keywords)): 7})
 
-    yield row(sdk.Ferry, base_url="ftp://ferry.example")
+    yield row(Ferry, base_url="ftp://ferry.example")
     yield row(ferry.with_options, token=None)
     yield row(ferry.recover, 7)
-    unknown = sdk.OutcomeUnknownError("", request=sdk.RequestDigest("POST", "api/booking", "0"))
+    unknown = OutcomeUnknownError("", request=RequestDigest("POST", "api/booking", "0"))
     yield row(ferry.recover, unknown)
     yield row(correlation, "\n")
 
@@ -225,7 +252,7 @@ def sales(world):
 
 def values(world):
     ferry = world.ferry
-    sailings = sdk.Records([found(ferry)])
+    sailings = Records([found(ferry)])
     *_, search, _, _, calendar = every_plan(ferry, "Marseille")
     trips, calendar = search(), calendar()
     yield row(sailings[0].select, tariff="t", place="p")
@@ -236,18 +263,18 @@ def values(world):
         yield row(table.to_frame, money="coins")
         with changed("pandas", None):
             yield row(table.to_frame)
-    yield row(sdk.AgeBands, infant=-1)
-    yield row(sdk.Travellers, [7])
-    yield row(sdk.Travellers([]).problems, on="some day")
+    yield row(AgeBands, infant=-1)
+    yield row(Travellers, [7])
+    yield row(Travellers([]).problems, on="some day")
     yield row(notebook.fares_by_day, [7])
     with changed("matplotlib", None):
         for chart in notebook.__all__:
             yield row(getattr, notebook, chart)
-    yield row(sdk.Rate, "fast")
+    yield row(Rate, "fast")
     with changed("pyrate_limiter", None):
-        yield row(sdk.Rate, "50/second")
-    yield row(sdk.Rate("50/second", storage="redis://127.0.0.1:9").acquire, "bookings.get")
-    rate = sdk.Rate("1/minute")
+        yield row(Rate, "50/second")
+    yield row(Rate("50/second", storage="redis://127.0.0.1:9").acquire, "bookings.get")
+    rate = Rate("1/minute")
     rate.acquire("bookings.get")
     token = current_request.set(RateRequest(until=0.0))
     yield row(rate.acquire, "bookings.get")
@@ -273,6 +300,7 @@ def journals(world):
 
 
 def selling(world):
+    """Return the arguments of a new order."""
     sailing = found(world.ferry)
     tariff = next(one for one in sailing.tariffs if one.type == "Ticket")
     selection = sailing.select(tariff=tariff, place=sailing.places[0])
@@ -295,6 +323,7 @@ def several(world):
     )
 
     def every_step(ferry, **more):
+        """Give each step, of an order of its own."""
         yield row(orders.hold, ferry, **sale | more)
         yield row(orders.confirm, ferry, orders.hold(world.ferry, **sale), **agreed | more)
         yield row(orders.cancel, ferry, orders.hold(world.ferry, **sale), **fee | more)
@@ -350,6 +379,8 @@ def afterwards(world):
 
 
 class Killed(ThreadPoolExecutor):
+    """An executor that loses its workers."""
+
     def submit(self, *_, **__):
         raise BrokenExecutor("a worker was killed")
 
@@ -383,7 +414,8 @@ def scans(world):
     yield row(fares.to_frame, money="coins")
     with changed("pandas", None):
         yield row(fares.to_frame)
-    yield row(getattr, season(dates=(DAY, DAY + timedelta(1))), "report")
+    other = season(dates=(DAY, DAY + timedelta(1)))
+    yield row(getattr, other, "report")
 
 
 def services(world):

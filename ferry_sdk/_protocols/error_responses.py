@@ -96,7 +96,9 @@ def unexpected_response(problem: str, head: Head, body: object = None) -> Unexpe
 
 def service_error(value: object) -> ServiceError | None:
     """Return what the interface's error object says; None if the value is none."""
-    members = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    if not isinstance(value, dict):
+        return None
+    members = cast("dict[str, object]", value)
     code = members.get("code")
     if members.get("error") is not True or not isinstance(code, str):
         return None

@@ -6,17 +6,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar, cast
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, Save
-from ferry_sdk._engine.http import Reply, Request, origin_of
+from ferry_sdk._engine.http import Reply, Request
 from ferry_sdk._engine.requests import send
+from ferry_sdk._engine.settings import Authority
 from ferry_sdk._protocols.error_responses import api_error, unexpected_response
 from ferry_sdk._protocols.json_body import text_of
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.errors import ConfigurationError, UnexpectedResponseError, VoucherNotReadyError
+from ferry_sdk.types import RequestDigest
 
 T = TypeVar("T")
 
@@ -27,20 +29,22 @@ _PDF: Final = b"%PDF-"
 _PDF_WITHIN: Final = 1024
 
 
-@dataclass(slots=True)
-class VoucherFile(Rest):
-    """The read of a voucher's URL, after which the voucher is downloaded.
+@dataclass(frozen=True, slots=True)
+class VoucherFile:
+    """The voucher of a ticket, downloaded.
 
     Attributes:
-        file: The file in which it is saved; None: its content is the result.
+        ticket_id: The ticket.
+        path: The file in which it is saved; None: its content is the result.
     """
 
-    file: Path | None = field(default=None, repr=False)
+    ticket_id: str
+    path: Path | None = field(default=None, repr=False)
+    authority: Authority = "token"
 
     def send(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
         """Read the voucher's URL, download the voucher, save it if there is a path."""
-        # With slots, `super()` fails before Python 3.14.
-        address, reply = yield from Rest.send(self, context, lambda value: value)
+        address, reply = yield from self._address().send(context, lambda value: value)
         reply = yield from _fetch(_url_of(address, reply), context)
         if reply.is_redirect:
             raise unexpected_response("the voucher's URL redirects too often or to no URL", reply)
@@ -48,10 +52,21 @@ class VoucherFile(Rest):
             raise api_error(reply, text_of(reply.content), message="the voucher cannot be fetched")
         if _PDF not in reply.content[:_PDF_WITHIN]:
             raise unexpected_response("the file at the voucher's URL is not a PDF", reply)
-        if self.file is None:
+        if self.path is None:
             return parse(reply.content), reply
-        yield from Save(self.file, reply.content)
-        return parse(self.file), reply
+        yield from Save(self.path, reply.content)
+        return parse(self.path), reply
+
+    def digest(self) -> RequestDigest:
+        """Return what identifies the request, without its content."""
+        return self._address().digest()
+
+    def secrets(self) -> frozenset[str]:
+        """Return the texts of the request that no message may contain."""
+        return frozenset()
+
+    def _address(self) -> Rest:
+        return Rest.get("ticket", self.ticket_id, "pdf")
 
 
 def _url_of(value: object, reply: Reply) -> str:
@@ -70,7 +85,7 @@ def _url_of(value: object, reply: Reply) -> str:
 def _fetch(url: str, context: Context) -> Flow[Reply]:
     """Download the file. Only the service's own origin gets the token; redirects must be https."""
     headers = _PLAIN_HEADERS
-    if origin_of(url) == origin_of(context.settings.base_url):
+    if _origin(url) == _origin(context.settings.base_url):
         token = authorisation(context, "token")
         headers = {**context.headers(), **_PLAIN_HEADERS, "Authorization": token}
     elif not _is_https(url):
@@ -102,6 +117,18 @@ def _redirect_target(url: str, reply: Reply) -> str:
         return ""
 
 
+def _origin(url: str) -> tuple[str, str | None, int | None] | None:
+    """Return scheme, host and port of a URL; None if it has none."""
+    if not url[:1].isalpha():
+        return None  # leading spaces: parsers disagree on them
+    try:
+        parts = urlsplit(url)
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return None
+    return parts.scheme, parts.hostname, port
+
+
 def _is_https(url: str) -> bool:
-    scheme, host, _ = origin_of(url)
-    return scheme == "https" and bool(host)
+    origin = _origin(url)
+    return origin is not None and origin[0] == "https" and bool(origin[1])

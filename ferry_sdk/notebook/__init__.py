@@ -1,7 +1,6 @@
 """Charts of records. They require matplotlib, which the extra ``notebook`` installs.
 
-Cards, tables and data frames are methods of the records (`_repr_html_`, `to_frame`), which load
-`cards` and `frames` of this package on first use.
+Cards, tables and data frames are methods of the records (`_repr_html_`, `to_frame`).
 """
 
 from __future__ import annotations

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 from ferry_sdk._runtime.money import money
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.notebook.records import cheapest_ticket, models_of, require_packages, sailings_of
+from ferry_sdk.models.availability import Availability, Tariff
+from ferry_sdk.models.catalogue import McpPort
+from ferry_sdk.models.display import cheapest_ticket, require_packages
 
 with require_packages("matplotlib", "numpy"):
     import numpy as np
@@ -24,9 +26,6 @@ with require_packages("matplotlib", "numpy"):
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from ferry_sdk.models.availability import Availability, Tariff
-    from ferry_sdk.models.catalogue import McpPort
 
 __all__ = ["fares_by_day", "network_map"]
 
@@ -63,7 +62,7 @@ def _label_days(axes: Axes) -> None:
     axes.xaxis.set_major_formatter(formatter)
 
 
-_Fare = tuple[date, "Tariff"]
+_Fare = tuple[date, Tariff]
 _EDGE: Final = 0.2
 """How far from the edge a label is in the middle, as a share of the other side."""
 
@@ -104,7 +103,7 @@ def fares_by_day(sailings: Iterable[Availability]) -> Figure:
     """
     routes: dict[str, list[_Fare]] = {}
     for index, sailing in enumerate(sailings):
-        if not sailings_of(models_of([sailing])):
+        if not isinstance(sailing, Availability):  # pyright: ignore[reportUnnecessaryIsInstance]  # a caller without a type checker
             problem = "expected a sailing, such as trip.outward"
             raise InvalidInputError(problem, field=f"sailings[{index}]")
         if ticket := cheapest_ticket(sailing):

@@ -29,6 +29,7 @@ def watch(shared):
 
 @contextmanager
 def telling():
+    """Answer the parent: what the call of the block loads and raises."""
     error = None
     try:
         yield
@@ -41,6 +42,7 @@ def telling():
 
 
 def asked(client):
+    """The calls that the parent asks for."""
     watch(client._transport.shared)
     for line in sys.stdin:
         name, arguments, options = json.loads(line)

@@ -7,10 +7,7 @@ import anyio.lowlevel
 import pytest
 
 from ferry_sdk import FerryError, OutcomeEvent, RequestEvent, ResponseEvent, RetryEvent
-from tests.backend.conftest import booking_id, new_booking
-from tests.support.trip import PASSENGERS
-
-__all__ = ["booking_id", "new_booking"]
+from tests.support.trip import PASSENGERS, booked
 
 NAMES = ("request", "response", "retry", "outcome")
 
@@ -55,6 +52,7 @@ class EventLog:
 
     @property
     def outcome(self):
+        """The only outcome there is."""
         (outcome,) = self.of(OutcomeEvent)
         return outcome
 
@@ -78,3 +76,9 @@ def make_client(any_clients, ferry_sandbox, event_log):
         )
 
     return make
+
+
+@pytest.fixture
+def booking_id(ferry):
+    """A booking that is not yet confirmed."""
+    return booked(ferry).booking_id

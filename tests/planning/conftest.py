@@ -27,6 +27,7 @@ def _without_routes(request):
 
 @pytest.fixture(scope="session")
 def sandbox():
+    """A service for tests that only read, and change nothing of it."""
     with Sandbox(now=NOW) as sandbox:
         yield sandbox
 
@@ -42,6 +43,7 @@ def reader(request, sandbox):
 
 @pytest.fixture
 def new_ferry(clients, ferry_sandbox):
+    """A client of the test's own service, sync and async, which retries nothing."""
     return clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
 
 

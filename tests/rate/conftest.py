@@ -19,6 +19,7 @@ def redis():
 
 @pytest.fixture
 def url(redis):
+    """The address of an empty storage."""
     redis.restart()
     return redis.url
 

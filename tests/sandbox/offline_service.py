@@ -1,5 +1,7 @@
 """Helpers: a service without HTTP at a frozen time."""
 
+from __future__ import annotations
+
 from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 
@@ -48,6 +50,7 @@ class OfflineService:
         return caught.value
 
     def refusal(self, operation, arguments=None, **how):
+        """Return the status and the code of the error."""
         error = self.error_of(operation, arguments, **how)
         return error.status, error.code
 
@@ -88,6 +91,7 @@ class OfflineService:
         return [selection(one, name, place) for one in firsts.values()]
 
     def create(self, line=ONE_TICKET, *, passengers=(GUEST,), more=None, **how):
+        """Return the answer to the creation of a booking."""
         chosen = self.select(line, **how)
         body = {"availabilities": chosen, "passengers": list(passengers), **(more or {})}
         return self.perform("bookings.create", body)
@@ -99,6 +103,7 @@ class OfflineService:
         return self.perform("bookings.confirm", id=created["booking_id"])
 
     def issue(self, line=ONE_TICKET, **how):
+        """Create a booking and confirm it; return the answer to its creation."""
         created = self.create(line, **how)
         self.confirm(created)
         return created
@@ -117,6 +122,7 @@ class OfflineService:
         return self.perform("tickets.mark_paid", body, access=Access.ORGANISATION)
 
     def fee(self, name):
+        """Return the preview of the fee of a booking or a ticket."""
         return self.perform("bookings.cancel_fee", id=name)
 
     def today(self):
@@ -144,10 +150,6 @@ def selection(availability, name="STANDARD", place=0):
     }
 
 
-def rpc(method, **params):
-    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-
-
 def departure(booking, ticket=0, way="outward"):
     moment = booking["tickets"][ticket]["availability"][way]["journey"]["depart_at"]
     return datetime.fromisoformat(moment)
@@ -168,7 +170,8 @@ class ServiceOverHttp(OfflineService):
         token = tokens.get(access, self.sandbox.organisation_token)
         headers = {"authorization": f"Bearer {token}", "accept-language": language}
         if operation.startswith("mcp."):
-            message = rpc("tools/call", name=operation.removeprefix("mcp."), arguments=body)
+            params = {"name": operation.removeprefix("mcp."), "arguments": body}
+            message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
             result = self.http.post("/mcp", json=message, headers=headers).json()["result"]
             answer, failed = result["structuredContent"], result.get("isError")
             status = None
@@ -188,6 +191,7 @@ class ServiceOverHttp(OfflineService):
 
 @contextmanager
 def run(kind=ServiceOverHttp, **options):
+    """Run a service at a fixed time, with an HTTP client of it."""
     with Sandbox(now=NOW, frozen=True, **options) as sandbox:
         url, token = sandbox.base_url, sandbox.token
         headers = {"authorization": f"Bearer {token}", "accept": "application/json"}

@@ -18,6 +18,7 @@ class Hold:
         sandbox.faults.around = self._around
 
     def release(self):
+        """Let those that are held go on, and hold no more."""
         self._left = 0
         self._released.set()
 

@@ -26,9 +26,6 @@ def _check_moment(moment: datetime | None) -> datetime | None:
     return moment
 
 
-_Now = Annotated[datetime | None, option("MOMENT", formats=_MOMENT, callback=_check_moment)]
-
-
 @dataclass(frozen=True)
 class ServiceOptions:
     """The options of `ferry sandbox`, which are those of `sandbox.serve`.
@@ -57,7 +54,9 @@ class ServiceOptions:
     organisation_token: Annotated[str | None, option("TEXT")] = None
     control_token: Annotated[str | None, option("TEXT")] = None
     profile: Annotated[Path | None, option("FILE")] = None
-    now: _Now = None
+    now: Annotated[datetime | None, option("MOMENT", formats=_MOMENT, callback=_check_moment)] = (
+        None
+    )
     frozen: Annotated[bool, typer.Option("--frozen")] = False
     state: Annotated[Path | None, option("FILE")] = None
     inventory: Annotated[bool, typer.Option("--inventory")] = False
@@ -77,8 +76,8 @@ def sandbox(*, options: ServiceOptions) -> None:
 def openapi() -> None:
     """Print the OpenAPI 3.1 document of the service. Other languages make clients of it."""
     sandbox = import_module("ferry_sdk.sandbox")
-    pages = sandbox.load("ferry_sdk.sandbox.api.openapi.pages")
-    sys.stdout.write(pages.document().decode())
+    document = sandbox.load("ferry_sdk.sandbox.api.openapi.document")
+    sys.stdout.write(document.document_text())
 
 
 def demo(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from pkgutil import resolve_name
+from importlib import import_module
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -26,7 +26,8 @@ class FaultKind(str, Enum):
     @property
     def details(self) -> type[BaseModel]:
         """The model of its details."""
-        model: type[BaseModel] = resolve_name(f"{__package__}.{self._details.replace('.', ':')}")
+        module, name = self._details.split(".")
+        model: type[BaseModel] = getattr(import_module(f"{__package__}.{module}"), name)
         return model
 
     CUT_BEFORE = "cut_before", "socket_faults.CutBefore"

@@ -18,12 +18,13 @@ from ferry_sdk.sandbox.network.geography import (
     Port,
     Route,
     Ship,
+    VehicleBrand,
     VehicleModel,
     VehicleType,
 )
 from ferry_sdk.sandbox.requests.errors import invalid
 
-ElementT = TypeVar("ElementT", Country, Port, Company, VehicleType, VehicleModel)
+ElementT = TypeVar("ElementT", Country, Port, Company, VehicleType, VehicleBrand, VehicleModel)
 
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "ferry-sdk.example")
 
@@ -38,7 +39,7 @@ class Network:
     routes: tuple[Route, ...]
     journeys: Mapping[str, Journey]
     vehicle_types: Mapping[str, VehicleType]
-    vehicle_brands: Mapping[str, str]
+    vehicle_brands: Mapping[str, VehicleBrand]
     vehicle_models: Mapping[str, VehicleModel]
 
     @staticmethod
@@ -56,10 +57,10 @@ class Network:
         routes = tuple(_route(row, ports) for row in load_records("routes.json")["routes"])
         vehicles = load_records("vehicles.json")
         types = by_code(VehicleType(**row) for row in vehicles["types"])
-        brands: dict[str, str] = {row["code"]: row["name"] for row in vehicles["brands"]}
+        brands = by_code(VehicleBrand(**row) for row in vehicles["brands"])
         models = by_code(
             VehicleModel(
-                brand=brands[row["code"].partition("__")[0]],
+                brand=brands[row["code"].partition("__")[0]].name,
                 type=types[row.pop("type")],
                 **row,
             )

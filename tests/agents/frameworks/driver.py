@@ -5,6 +5,8 @@ or the Node of an environment in which its packages are installed. This process 
 agents and sandbox.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import re
@@ -26,7 +28,7 @@ JOURNEY = {"given": ["bookings.create", "bookings.confirm"], "refused": []}
 VERSION = "import sys; from importlib.metadata import version; print(version(sys.argv[1]))"
 
 
-def run(command, way, answer):
+def run(command: list[str], way: str, answer: str) -> str:
     """Make the journey; return "ok", or how it failed."""
     with Sandbox() as sandbox, tempfile.TemporaryDirectory() as folder:
         server = [sys.executable, "-m", "ferry_sdk", "mcp", "--writes"]
@@ -53,7 +55,7 @@ def run(command, way, answer):
     return "ok" if way == "http" or made == JOURNEY[answer] else f"failed: {made}"
 
 
-def main(name, interpreter):
+def main(name: str, interpreter: str) -> bool:
     """Print a row for each way; return True if all journeys were made."""
     row = tomllib.loads((HERE / "table.toml").read_text("utf-8"))[name]
     program, function = row["program"].split()

@@ -3,21 +3,28 @@
 The provider is a function that follows a script. Imports are inside, as in `loops.py`.
 """
 
+from __future__ import annotations
+
+import asyncio
 import json
 import sys
+from typing import Any
 
-from journey import TASK, run_loop
+from journey import TASK, Script, Setting
 
 
-async def google_genai(setting, script):
+async def google_genai(setting: Setting, script: Script) -> None:
     import httpx
     from google import genai
     from google.genai import types
 
-    def respond(request):
+    def respond(request: httpx.Request) -> httpx.Response:
         part = json.loads(request.content)["contents"][-1]["parts"][0]
-        call = script.next(part.get("functionResponse", {}).get("response"))
-        made = {"functionCall": {"name": call[0], "args": call[1]}} if call else {"text": "Done."}
+        answered = part.get("functionResponse", {}).get("response")
+        call = script.next(answered)
+        made: Any = (
+            {"functionCall": {"name": call[0], "args": call[1]}} if call else {"text": "Done."}
+        )
         content = {"role": "model", "parts": [made]}
         return httpx.Response(200, json={"candidates": [{"content": content}]})
 
@@ -44,34 +51,48 @@ async def google_genai(setting, script):
             contents += [reply.candidates[0].content, types.Content(role="user", parts=[part])]
 
 
-async def anthropic(setting, script):
+async def anthropic(setting: Setting, script: Script) -> None:
     import httpx2
     from anthropic import Anthropic, beta_tool
 
-    def respond(request):
+    def respond(request: httpx2.Request) -> httpx2.Response:
         content = json.loads(request.content)["messages"][-1]["content"]
         call = script.next(content[0]["content"] if script.calls else None)
-        made = {"type": "text", "text": "Done."}
+        made: Any = {"type": "text", "text": "Done."}
         if call:
             made = {"type": "tool_use", "id": "1", "name": call[0], "input": call[1]}
         message = {"id": "1", "type": "message", "role": "assistant", "model": "none"}
-        message |= {"usage": {"input_tokens": 1, "output_tokens": 1}, "content": [made]}
+        usage = {"input_tokens": 1, "output_tokens": 1}
+        stop = "tool_use" if call else "end_turn"
         return httpx2.Response(
-            200, json={**message, "stop_reason": "tool_use" if call else "end_turn"}
+            200, json={**message, "content": [made], "usage": usage, "stop_reason": stop}
         )
 
-    def tool(one):
-        words = {"name": one.name, "description": one.description}
-        words |= {"input_schema": one.input_schema}
-        return beta_tool(lambda **given: json.dumps(one.call(given)), **words)
+    client = Anthropic(
+        api_key="none", http_client=httpx2.Client(transport=httpx2.MockTransport(respond))
+    )
 
-    http_client = httpx2.Client(transport=httpx2.MockTransport(respond))
-    tools = Anthropic(api_key="none", http_client=http_client).beta.messages.tool_runner
+    def tool(one: Any) -> Any:
+        return beta_tool(
+            lambda **given: json.dumps(one.call(given)),
+            name=one.name,
+            description=one.description,
+            input_schema=one.input_schema,
+        )
+
     with setting.toolkit() as toolkit:
-        asked = {"model": "none", "max_tokens": 1_000}
-        asked |= {"messages": [{"role": "user", "content": TASK}]}
-        tools(tools=[tool(one) for one in toolkit.definitions()], **asked).until_done()
+        tools = [tool(one) for one in toolkit.definitions()]
+        client.beta.messages.tool_runner(
+            model="none",
+            max_tokens=1_000,
+            tools=tools,
+            messages=[{"role": "user", "content": TASK}],
+        ).until_done()
 
 
 if __name__ == "__main__":
-    run_loop(globals(), *sys.argv[1:])
+    chosen, way, answer = sys.argv[1:]
+    setting = Setting.read(way, answer)
+    script = Script(agreed=setting.agreed)
+    asyncio.run(globals()[chosen](setting, script))
+    assert script.is_over, script.calls
