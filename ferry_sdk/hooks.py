@@ -195,17 +195,16 @@ class Hooks:
         """Log the exception of a hook: as a warning the first time, then at DEBUG."""
         is_known = id(hook) in self._known_failures
         self._known_failures.add(id(hook))
+        name = getattr(hook, "__qualname__", type(hook).__name__)
+        facts = name, call.operation, type(error).__name__, call.correlation_id
+        fields = {"operation": call.operation, "correlation_id": call.correlation_id}
+        shown = error.with_traceback(_without_library_frames(error.__traceback__))
         logger.log(
             logging.DEBUG if is_known else logging.WARNING,
             "hook %s failed in %s: %s (correlation id %s)",
-            getattr(hook, "__qualname__", type(hook).__name__),
-            call.operation,
-            type(error).__name__,
-            call.correlation_id,
-            extra={"operation": call.operation, "correlation_id": call.correlation_id},
-            exc_info=None
-            if is_known
-            else (type(error), error, _without_library_frames(error.__traceback__)),
+            *facts,
+            extra=fields,
+            exc_info=None if is_known else shown,
         )
 
 
@@ -227,16 +226,15 @@ def build_hooks(event_hooks: EventHooks | None, *, may_be_async: bool) -> Hooks 
             raise ConfigurationError(
                 f"event_hooks: unknown event {name!r}, expected {', '.join(kinds)}"
             )
+        where = f"event_hooks[{name!r}]"
         if not isinstance(hooks, Iterable):
-            raise ConfigurationError(f"event_hooks[{name!r}]: expected a list of functions")
+            raise ConfigurationError(f"{where}: expected a list of functions")
         by_event[kinds[name]] = [*hooks]
         for hook in by_event[kinds[name]]:
             if not callable(hook):
-                raise ConfigurationError(f"event_hooks[{name!r}]: not a function: {hook!r}")
+                raise ConfigurationError(f"{where}: not a function: {hook!r}")
             if not may_be_async and is_async_function(hook):
-                raise ConfigurationError(
-                    f"event_hooks[{name!r}]: an async function needs AsyncFerry"
-                )
+                raise ConfigurationError(f"{where}: an async function needs AsyncFerry")
     return Hooks(by_event) if any(by_event.values()) else None
 
 

@@ -16,6 +16,9 @@ from griffe import (
     Function,
     Module,
     Object,
+    Parameter,
+    ParameterKind,
+    Parameters,
 )
 
 if TYPE_CHECKING:
@@ -74,6 +77,9 @@ class PublicView(Extension):
         """Look at the classes once all their bases are known; a page presents its group itself."""
         for group in classes(pkg["resources"]):
             group.docstring = None
+            for function in group.functions.values():
+                if any("with_arguments" in str(one.value) for one in function.decorators):
+                    show_arguments(function, pkg["resources.arguments.SearchArguments"])
         for record in classes(pkg["models"]):
             if record.docstring:
                 record.docstring.value = ENDPOINT.sub("", record.docstring.value)
@@ -88,6 +94,16 @@ def classes(package: Module) -> Iterator[Class]:
     """The classes of a package's modules, without those that they import."""
     for module in package.modules.values():
         yield from (one for one in module.classes.values() if not one.is_alias)
+
+
+def show_arguments(function: Function, described: Class) -> None:
+    """Give a function the arguments of a class, which are keywords."""
+    keyword = ParameterKind.keyword_only
+    fields = [
+        Parameter(name, annotation=field.annotation, kind=keyword, default=field.value)
+        for name, field in described.attributes.items()
+    ]
+    function.parameters = Parameters(function.parameters[0], *fields)
 
 
 def list_fields(record: Class) -> None:

@@ -38,7 +38,7 @@ OPTIONAL = (
     "ferry_sdk.cli",
     "ferry_sdk.cli.demo",
     "ferry_sdk.journal",
-    "ferry_sdk.models.display.frames",
+    "ferry_sdk.notebook.frames",
     "ferry_sdk.notebook",
     "ferry_sdk.otel",
     "ferry_sdk.pytest_plugin",

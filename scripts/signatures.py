@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ferry_sdk.planning import PlannedResources
+from ferry_sdk.resources import arguments
 from ferry_sdk.resources.groups import Resources
 
 if TYPE_CHECKING:
@@ -57,16 +58,16 @@ def methods(group: type) -> dict[str, Callable[..., Any]]:
 
 
 def imports(group: type) -> dict[str, str]:
-    """Return how each name in a group's module is imported."""
-    module = sys.modules[group.__module__]
+    """Return how each name in a group's module, and in that of its arguments, is imported."""
     found: dict[str, str] = {}
-    for node in ast.parse(inspect.getsource(module)).body:
-        if isinstance(node, ast.ImportFrom):
-            found |= {one.name: f"from {node.module} import {one.name}" for one in node.names}
-        elif isinstance(node, ast.Import):
-            found |= {one.name: f"import {one.name}" for one in node.names}
-        elif isinstance(node, ast.ClassDef):
-            found[node.name] = f"from {module.__name__} import {node.name}"
+    for module in (arguments, sys.modules[group.__module__]):
+        for node in ast.parse(inspect.getsource(module)).body:
+            if isinstance(node, ast.ImportFrom):
+                found |= {one.name: f"from {node.module} import {one.name}" for one in node.names}
+            elif isinstance(node, ast.Import):
+                found |= {one.name: f"import {one.name}" for one in node.names}
+            elif isinstance(node, ast.ClassDef):
+                found[node.name] = f"from {module.__name__} import {node.name}"
     return found
 
 
@@ -86,18 +87,18 @@ def definition(name: str, function: Callable[..., Any], keyword: str, answer: st
     else:  # TripStream | AsyncTripStream, neither of which is awaited
         result = signature.return_annotation.split(" | ")[keyword == "async def"]
         keyword = "def"
-    arguments: list[str] = ["self"]
+    parameters: list[str] = ["self"]
     for one in list(signature.parameters.values())[1:]:
-        if one.kind is one.KEYWORD_ONLY and "*" not in arguments:
-            arguments.append("*")
+        if one.kind is one.KEYWORD_ONLY and "*" not in parameters:
+            parameters.append("*")
         default = "" if one.default is one.empty else f" = {_literal(one.default)}"
-        arguments.append(f"{one.name}: {one.annotation}{default}")
+        parameters.append(f"{one.name}: {one.annotation}{default}")
     message = getattr(function, "__deprecated__", None)
     mark = "" if message is None else f'    @deprecated("{message}")\n'
     start, end = f"    {keyword} {name}(", f") -> {result}: ..."
-    line = start + ", ".join(arguments) + end
+    line = start + ", ".join(parameters) + end
     if len(line) > WIDTH:
-        line = "\n".join([start, *(f"        {one}," for one in arguments), f"    {end}"])
+        line = "\n".join([start, *(f"        {one}," for one in parameters), f"    {end}"])
     return mark + line
 
 

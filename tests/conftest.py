@@ -117,8 +117,7 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(LONG)
             begun.add((item.path, kind))
         if not item.get_closest_marker("long"):
-            function = item.nodeid.partition("[")[0]
-            products.setdefault((item.path, function), []).append(item)
+            products.setdefault((item.path, item.nodeid.partition("[")[0]), []).append(item)
     for cases in products.values():
         for item in surplus(cases):
             item.add_marker(LONG)
@@ -185,6 +184,15 @@ def joined(monkeypatch):
     return keys
 
 
+@pytest.fixture
+def quick_switches():
+    """Threads switch as often as possible."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
 @pytest.fixture(scope="session")
 def asyncio_portal():
     with start_blocking_portal("asyncio") as portal:
@@ -199,7 +207,6 @@ def trio_portal():
 
 @pytest.fixture
 def ferry_sandbox():
-    """A service of the test's own, which ends with whatever the test leaves unfinished."""
     with Sandbox(now=NOW) as sandbox:
         yield sandbox
 
@@ -213,13 +220,11 @@ def clients_of(request):
 
 @pytest.fixture(params=["sync", "asyncio", pytest.param("trio", marks=LONG)])
 def any_clients(request):
-    """Makes clients: sync ones, and async ones on either kind of event loop."""
     yield from clients_of(request)
 
 
 @pytest.fixture(params=["sync", "asyncio"])
 def clients(request):
-    """Makes clients: the test runs once with sync ones and once with async ones."""
     yield from clients_of(request)
 
 

@@ -67,7 +67,7 @@ def test_the_canned_service_answers_by_both_protocols_has_routes_and_ends_with_i
     assert process.returncode == 0
 
 
-def test_both_ways_of_reading_miss_nothing():
+def test_both_ways_of_reading_miss_nothing_and_the_table_shows_on_which_side_of_its_bar():
     content = search_answer(3)
     records = json.loads(content)
     read_dicts(records)
@@ -77,16 +77,18 @@ def test_both_ways_of_reading_miss_nothing():
         del broken[2][part][0]["id"]
         with pytest.raises(KeyError, match="id"):
             read_dicts(broken)
-
-
-@given(PAIRS)
-def test_a_ratio_is_the_middle_of_the_ratios_of_pairs(pairs):
-    figures = Figures({"a": [one for one, _ in pairs], "b": [other for _, other in pairs]})
-    assert figures.ratio("a", "b") == median([one / other for one, other in pairs])
-    assert figures.median("a") == median([one for one, _ in pairs])
-
-
-def test_contenders_take_turns_at_being_first_and_warm_ups_do_not_count():
+    assert Bar(1.3).holds(1.3)
+    assert not Bar(1.3).holds(1.31)
+    assert Bar(3, is_least=True).holds(3.0)
+    assert not Bar(3, is_least=True).holds(2.99)
+    rows = [("good", line(Bar(2))), ("bad", line(Bar(1)))]
+    head, rule, good, bad = table(rows, is_judged=True).splitlines()
+    assert [cell.strip() for cell in good.split("|")[1:-1]] == [
+        *("good", "a call", "3 ms", "floor 0.5 ms", "httpx 1.5 ms", "2.00 of httpx", "<= 2", "yes")
+    ]
+    assert bad.split("|")[-2].strip() == "NO"
+    assert len(head) == len(rule) == len(good)
+    assert "NO" not in table(rows, is_judged=False)
     order = []
 
     def contender(name):
@@ -101,12 +103,16 @@ def test_contenders_take_turns_at_being_first_and_warm_ups_do_not_count():
     assert len(rounds) == 4
     assert all(len(figures.rounds[name]) == 3 for name in names)
     assert min(min(each) for each in figures.rounds.values()) > 3
-
-
-def test_a_time_is_the_mean_of_its_calls():
     calls = []
     assert 0 < timed(lambda: calls.append(1), 5)() < 1
     assert len(calls) == 5
+
+
+@given(PAIRS)
+def test_a_ratio_is_the_middle_of_the_ratios_of_pairs(pairs):
+    figures = Figures({"a": [one for one, _ in pairs], "b": [other for _, other in pairs]})
+    assert figures.ratio("a", "b") == median([one / other for one, other in pairs])
+    assert figures.median("a") == median([one for one, _ in pairs])
 
 
 @pytest.fixture
@@ -118,21 +124,6 @@ def in_this_process(monkeypatch):
 def line(bar):
     figures = Figures({"ferry": [0.002, 0.004], "httpx": [0.001, 0.002], "floor": [0.0005, 0.0005]})
     return compared(figures, "a call", "ms", bar, ours="ferry", to="httpx", floor="floor")
-
-
-def test_the_table_shows_who_was_measured_and_on_which_side_of_its_bar():
-    assert Bar(1.3).holds(1.3)
-    assert not Bar(1.3).holds(1.31)
-    assert Bar(3, is_least=True).holds(3.0)
-    assert not Bar(3, is_least=True).holds(2.99)
-    rows = [("good", line(Bar(2))), ("bad", line(Bar(1)))]
-    head, rule, good, bad = table(rows, is_judged=True).splitlines()
-    assert [cell.strip() for cell in good.split("|")[1:-1]] == [
-        *("good", "a call", "3 ms", "floor 0.5 ms", "httpx 1.5 ms", "2.00 of httpx", "<= 2", "yes")
-    ]
-    assert bad.split("|")[-2].strip() == "NO"
-    assert len(head) == len(rule) == len(good)
-    assert "NO" not in table(rows, is_judged=False)
 
 
 @pytest.mark.parametrize(("bar", "status"), [(Bar(2), 0), (Bar(1), 1)])

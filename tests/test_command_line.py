@@ -14,7 +14,6 @@ from tests.support.processes import run, start
 
 
 def exported(lines):
-    """Return the settings of the first three lines, each of which a shell runs."""
     words = [shlex.split(lines.readline()) for _ in range(3)]
     assert [line[0] for line in words] == ["export"] * 3
     return dict(word.split("=", 1) for _, word in words)

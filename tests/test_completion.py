@@ -62,13 +62,11 @@ def names(script):
 
 
 def fields(kind):
-    """What can be read of a value of a type."""
     kind = typing.get_origin(kind) or kind
     return {*getattr(kind, "model_fields", ()), *(name for name in dir(kind) if name[0] != "_")}
 
 
 def calls(client):
-    """Every call of a client: its result as an expression, and the names to complete."""
     found = {}
     for group, kind in groups(STUBS[CLIENTS[client]][0]).items():
         for name in methods(kind):

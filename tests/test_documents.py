@@ -5,19 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.blocks import (
-    BLOCKS,
-    MODULES,
-    NOT_INSTALLED,
-    PAGES,
-    RECIPES,
-    ROOT,
-    SAYS,
-    TO_SAVE,
-    VARIES,
-    python,
-    run_block,
-)
+from tests.support import blocks
+from tests.support.blocks import BLOCKS, MODULES, NOT_INSTALLED, PAGES, ROOT, SAYS, TO_SAVE, python
 from tests.support.tables import each
 from tests.support.tiers import LONG, mostly_long
 
@@ -35,18 +24,39 @@ CASES = [
 
 @pytest.mark.parametrize("block", CASES)
 def test_a_block_runs_and_says_what_it_shows(block, tmp_path, record_property):
-    assert block.now(run_block(block, tmp_path)) == block.source
+    assert block.now(blocks.run_block(block, tmp_path)) == block.source
     record_property(block.what, 1)
 
 
-def test_a_block_to_save_has_one_meaning_and_a_use():
+def test_every_example_is_on_a_page_no_block_is_overlooked_and_first_commands_have_all_forms():
     meanings = {block.title: block.source for block in TO_SAVE}
     for block in TO_SAVE:
         assert block.source == meanings[block.title], block.place
-        if block.title not in RECIPES:
+        if block.title not in blocks.RECIPES:
             uses = (f'"{block.title}"', f"from {Path(block.title).stem} import")
             page = [one.source for one in BLOCKS if one.path == block.path]
             assert any(use in source for use in uses for source in page), block.place
+    for path in (*PAGES, *MODULES):
+        found = IN_ALL_DOCUMENTS.findall(path.read_text("utf-8"))
+        assert len(found) == len([block for block in BLOCKS if block.path == path]), path
+    shown = [line for block in BLOCKS for line in block.source.splitlines() if SAYS in line]
+    assert len(shown) > 60
+    assert sorted({line.strip() for line in shown if blocks.VARIES in line}) == [
+        *("# > BAL… read back: True", "# > ['BAL…']", "# > ask the service about …"),
+        *("# > ticket GNV…", "# > ticketed 106.91 ticket GNV…"),
+    ]
+    shown = "".join(page.read_text("utf-8") for page in PAGES)
+    names = [path.name for path in (ROOT / "examples").glob("*.py")]
+    assert [name for name in names if f"examples/{name})\n" not in shown] == []
+    for page in ("README.md", "docs/start.md", "docs/mcp-server.md"):
+        text = (ROOT / page).read_text("utf-8")
+        command, extra = re.findall(r'(pip install|uvx --from) "ferry-sdk\[(\w+)\]"', text)[0]
+        assert re.search(rf'[Ii]n a clone.*{command} "\.\[{extra}\]"', text), page
+    for page in ("README.md", "docs/index.md", "docs/start.md"):
+        sources = [block.source for block in BLOCKS if block.path == ROOT / page]
+        first = next(source for source in sources if "bookings.create" in source)
+        assert any("ticket" in line for line in first.splitlines() if SAYS in line), page
+        assert "PRESALE" not in first
 
 
 @each("page", PAGES)
@@ -60,40 +70,10 @@ def test_a_page_shows_no_directive_and_its_links_and_blocks_lead_somewhere(page)
         assert (page.parent / link).exists(), link
 
 
-def test_no_block_is_overlooked_and_what_no_test_can_know_is_little():
-    for path in (*PAGES, *MODULES):
-        found = IN_ALL_DOCUMENTS.findall(path.read_text("utf-8"))
-        assert len(found) == len([block for block in BLOCKS if block.path == path]), path
-    shown = [line for block in BLOCKS for line in block.source.splitlines() if SAYS in line]
-    assert len(shown) > 60
-    assert sorted({line.strip() for line in shown if VARIES in line}) == [
-        *("# > BAL… read back: True", "# > ['BAL…']", "# > ask the service about …"),
-        *("# > ticket GNV…", "# > ticketed 106.91 ticket GNV…"),
-    ]
-
-
-def test_the_first_command_of_a_page_has_a_form_for_a_clone_and_its_first_booking_a_ticket():
-    for page in ("README.md", "docs/start.md", "docs/mcp-server.md"):
-        text = (ROOT / page).read_text("utf-8")
-        command, extra = re.findall(r'(pip install|uvx --from) "ferry-sdk\[(\w+)\]"', text)[0]
-        assert re.search(rf'[Ii]n a clone.*{command} "\.\[{extra}\]"', text), page
-    for page in ("README.md", "docs/index.md", "docs/start.md"):
-        sources = [block.source for block in BLOCKS if block.path == ROOT / page]
-        first = next(source for source in sources if "bookings.create" in source)
-        assert any("ticket" in line for line in first.splitlines() if SAYS in line), page
-        assert "PRESALE" not in first
-
-
 @pytest.mark.parametrize("script", mostly_long(SCRIPTS, ids=lambda path: path.stem))
 def test_an_example_runs_and_says_something(script, tmp_path, record_property):
     assert python(script, cwd=tmp_path).strip()
     record_property("examples executed", 1)
-
-
-def test_every_example_is_on_a_page():
-    shown = "".join(page.read_text("utf-8") for page in PAGES)
-    names = [path.name for path in (ROOT / "examples").glob("*.py")]
-    assert [name for name in names if f"examples/{name})\n" not in shown] == []
 
 
 @LONG

@@ -13,14 +13,8 @@ import httpx
 import pytest
 import typer
 
-from ferry_sdk import (
-    APIError,
-    ConnectionFailedError,
-    Ferry,
-    FerryError,
-    OutcomeUnknownError,
-    UnexpectedResponseError,
-)
+import ferry_sdk as sdk
+from ferry_sdk import APIError, ConnectionFailedError, Ferry, FerryError, OutcomeUnknownError
 from ferry_sdk.cli.terminal.errors import report_errors
 from tests.support.exchanges import Exchanges, caught
 from tests.support.samples import BOOKING_CREATED
@@ -72,8 +66,6 @@ MESSAGES = (
 
 
 def terminal(error, capsys):
-    """What a command prints that ends with the error."""
-
     def fail():
         raise error
 
@@ -87,7 +79,6 @@ def copies(error):
 
 
 def shown(error):
-    """All that a program can show of an error without looking into `body` or `last_seen`."""
     pickled = pickle.dumps(error, 0).decode("latin-1")
     return (
         f"{error} {error!r} {error.attempts} {''.join(traceback.format_exception(error))} {pickled}"
@@ -217,7 +208,6 @@ BOOKING = {
 
 
 def client(answer, **settings):
-    """A client that gets a reply, or what a function of the request returns."""
     service = answer if inspect.isfunction(answer) else Exchanges(answer)
     http_client = httpx.Client(transport=httpx.MockTransport(service))
     settings = {"http_client": http_client, "max_retries": 0} | settings
@@ -230,7 +220,7 @@ SECRETS = (
 )
 
 
-def test_tokens_and_all_other_data_are_hidden_and_nothing_else():
+def test_tokens_and_all_other_data_are_hidden_and_a_long_message_is_cut():
     message = "\r\n".join(f"line {secret} end" for secret in SECRETS)
     body = {"error": True, "code": "DOC_EXPIRED for XD998877", "message": message}
     rest = httpx.Response(409, json=body, headers={"x-request-id": "req-OKONKWO"})
@@ -242,16 +232,17 @@ def test_tokens_and_all_other_data_are_hidden_and_nothing_else():
         assert not [secret for secret in (*SECRETS, "OKONKWO") if secret in shown(error)]
         assert error.body, "in memory"
         assert pickle.loads(pickle.dumps(error)).body is None
-
-
-def test_a_field_of_a_reply_does_not_name_a_traveller():
     for name, field in (("Okonkwo", None), ("Pay", "possible_actions.Pay.time_limit.datetime")):
         actions = {name: {"type": "Pay", "time_limit": {}}}
         reply = httpx.Response(200, json=BOOKING_CREATED | {"possible_actions": actions})
         error = caught(OutcomeUnknownError, client(reply).bookings.create, **BOOKING).__cause__
-        assert isinstance(error, UnexpectedResponseError)
+        assert isinstance(error, sdk.UnexpectedResponseError)
         assert error.field == field
         assert b"Okonkwo" not in pickle.dumps(error)
+    cut = {"é" * 501: "é" * 500, "\x07\u202e": "Conflict", "a\u2028b\tc": "a b c"}
+    for message, shown_message in cut.items():
+        reply = httpx.Response(409, json={"code": "X", "message": message})
+        assert refusal(client(reply).bookings.get, "b-1").message == shown_message
 
 
 UNREADABLE = "the reply cannot be read as BookingCreated: possible_actions.[hidden].type: "
@@ -299,16 +290,8 @@ def test_a_name_that_is_a_word_of_the_library_hides_only_words_of_the_service(na
         assert b"Okonkwo" not in pickle.dumps(one)
 
 
-def test_a_long_message_is_cut_after_500_characters():
-    cut = {"é" * 501: "é" * 500, "\x07\u202e": "Conflict", "a\u2028b\tc": "a b c"}
-    for message, shown_message in cut.items():
-        reply = httpx.Response(409, json={"code": "X", "message": message})
-        assert refusal(client(reply).bookings.get, "b-1").message == shown_message
-
-
-def test_an_id_is_redacted_where_somebody_sees_it(caplog):
-    headers = {"x-request-id": "req-OKONKWO"}
-    reply = httpx.Response(200, json=BOOKING_CREATED, headers=headers)
+def test_an_id_is_redacted_and_a_failed_download_names_the_server_of_the_file(caplog, tmp_path):
+    reply = httpx.Response(200, json=BOOKING_CREATED, headers={"x-request-id": "req-OKONKWO"})
     (attempt,) = client(reply).with_raw_response.bookings.create(**BOOKING).attempts
     assert attempt.request_id == "req-[hidden]"
     caplog.set_level(logging.DEBUG, "ferry_sdk")
@@ -319,8 +302,6 @@ def test_an_id_is_redacted_where_somebody_sees_it(caplog):
     client(reply, event_hooks={"response": [events.append]}).bookings.create(**BOOKING)
     assert [event.request_id for event in events] == ["req-[hidden]"]
 
-
-def test_a_failed_download_names_the_server_of_the_file(tmp_path):
     def answer(request):
         if request.url.host == "files.example":
             raise httpx.ConnectError("[Errno 111] Connection refused")

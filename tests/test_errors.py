@@ -127,7 +127,6 @@ ARGUMENTS = {
 
 
 def filled(kind):
-    """An error of the class with a value of its own in every attribute."""
     error = kind(**next(given for base, given in ARGUMENTS.items() if issubclass(kind, base)))
     error.operation = "bookings.create"
     error.correlation_id = "c-1"
@@ -136,51 +135,17 @@ def filled(kind):
 
 
 def shown(error):
-    """The attributes of an error; an error among them equals no other, but its text does."""
     return {
         name: (type(value), value.args) if isinstance(value, FerryError) else value
         for name, value in vars(error).items()
     }
 
 
-def test_the_family_is_the_one_of_the_contract():
+def test_the_family_is_that_of_the_contract_and_all_reach_another_process_and_come_back():
     tree = {kind.__name__: " ".join(base.__name__ for base in kind.__bases__) for kind in FAMILY}
     assert tree == {name: bases for bases, names in TREE.items() for name in names.split()}
-
-
-@each("kind", FAMILY)
-def test_a_class_is_a_public_name_and_shows_what_an_error_has(kind):
-    assert getattr(ferry_sdk, kind.__name__) is kind
-    assert kind.__name__ in ferry_sdk.__all__
-    assert kind.__doc__
-    error = filled(kind)
-    attributes = vars(error)
-    assert attributes.keys() >= {"outcome", "operation", "attempts", "correlation_id"}
-    assert None not in attributes.values(), "these tests leave none at its default"
-    assert {name for name in attributes if not name.startswith("_")} <= set(dir(kind))
-    assert "Okonkwo" not in f"{error} {error!r}"
-    assert "ticketed" not in f"{error} {error!r}"
-    assert repr(error).startswith(kind.__name__)
-    assert str(error)
-
-
-@each("kind", FAMILY)
-def test_a_copy_keeps_every_attribute_and_a_pickle_all_but_what_stays_in_memory(kind):
-    error = filled(kind)
-    given = shown(error)
-    deep = copy.deepcopy(error)
-    for one in (copy.copy(error), deep):
-        assert (type(one), one.args, shown(one)) == (kind, error.args, given)
-    for name in MEMORY_ONLY & vars(error).keys():
-        assert getattr(deep, name) is not getattr(error, name)
-    expected = {name: None if name in MEMORY_ONLY else value for name, value in given.items()}
-    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
-        again = pickle.loads(pickle.dumps(error, protocol))
-        assert (type(again), again.args, shown(again)) == (kind, error.args, expected), protocol
-        assert (str(again), repr(again)) == (str(error), repr(error)), protocol
-
-
-def test_all_of_them_reach_another_process_and_come_back():
+    assert str(filled(errors.ConflictError)) == "Complet (HTTP 409, CODE)"
+    assert str(errors.ServerError("down", status_code=502)) == "down (HTTP 502)"
     given = [filled(kind) for kind in FAMILY]
     there = (
         "import pickle, sys\n"
@@ -200,9 +165,32 @@ def test_all_of_them_reach_another_process_and_come_back():
             assert getattr(error, name) == getattr(sent, name)
 
 
-def test_the_words_of_a_refusal_name_status_and_code():
-    assert str(filled(errors.ConflictError)) == "Complet (HTTP 409, CODE)"
-    assert str(errors.ServerError("down", status_code=502)) == "down (HTTP 502)"
+@each("kind", FAMILY)
+def test_a_class_is_a_public_name_and_its_copies_keep_all_but_a_pickle_what_stays_in_memory(kind):
+    assert getattr(ferry_sdk, kind.__name__) is kind
+    assert kind.__name__ in ferry_sdk.__all__
+    assert kind.__doc__
+    error = filled(kind)
+    attributes = vars(error)
+    assert attributes.keys() >= {"outcome", "operation", "attempts", "correlation_id"}
+    assert None not in attributes.values(), "these tests leave none at its default"
+    assert {name for name in attributes if not name.startswith("_")} <= set(dir(kind))
+    assert "Okonkwo" not in f"{error} {error!r}"
+    assert "ticketed" not in f"{error} {error!r}"
+    assert repr(error).startswith(kind.__name__)
+    assert str(error)
+    error = filled(kind)
+    given = shown(error)
+    deep = copy.deepcopy(error)
+    for one in (copy.copy(error), deep):
+        assert (type(one), one.args, shown(one)) == (kind, error.args, given)
+    for name in MEMORY_ONLY & vars(error).keys():
+        assert getattr(deep, name) is not getattr(error, name)
+    expected = {name: None if name in MEMORY_ONLY else value for name, value in given.items()}
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        again = pickle.loads(pickle.dumps(error, protocol))
+        assert (type(again), again.args, shown(again)) == (kind, error.args, expected), protocol
+        assert (str(again), repr(again)) == (str(error), repr(error)), protocol
 
 
 def failure(call, *args):
@@ -247,12 +235,16 @@ def test_a_traceback_has_three_frames_of_the_library_and_no_context(clients, ser
         link = link.__cause__
 
 
-def test_an_error_raised_by_describing_a_call_has_no_context(clients):
-    ferry = client_of(clients, Exchanges(httpx.Response(200)))
-    error = failure(ferry.tickets.get, "..")
+def test_an_error_of_a_description_has_no_context_and_an_unreadable_record_names_its_field(clients):
+    error = failure(client_of(clients, Exchanges(httpx.Response(200))).tickets.get, "..")
     assert isinstance(error, errors.InvalidInputError)
     assert (error.field, error.outcome, error.attempts) == ("ticket_id", "not_sent", ())
     assert error.__context__ is None
+    reply = httpx.Response(200, json={"url": 5}, headers={"x-request-id": "r-9"})
+    ferry = client_of(clients, Exchanges(reply))
+    error = caught(errors.UnexpectedResponseError, ferry.tickets.pdf, "t-1")
+    assert (error.field, error.status_code, error.request_id) == ("url", 200, "r-9")
+    assert (error.body, error.outcome) == ({"url": 5}, "unknown")
 
 
 def test_an_unknown_outcome_names_its_request_and_not_its_content(both, ferry_sandbox):
@@ -274,12 +266,3 @@ def test_an_unknown_outcome_names_its_request_and_not_its_content(both, ferry_sa
     assert isinstance(lost, errors.OutcomeUnknownError)
     assert lost.request.path == "/mcp tools/call confirm_booking"
     assert lost.operation == "mcp.confirm_booking"
-
-
-def test_an_unreadable_record_names_its_field(clients):
-    reply = httpx.Response(200, json={"url": 5}, headers={"x-request-id": "r-9"})
-    ferry = client_of(clients, Exchanges(reply))
-    error = caught(errors.UnexpectedResponseError, ferry.tickets.pdf, "t-1")
-    assert (error.field, error.status_code, error.request_id) == ("url", 200, "r-9")
-    assert error.body == {"url": 5}
-    assert error.outcome == "unknown"

@@ -36,7 +36,6 @@ def url(tmp_path):
 
 @pytest.fixture
 def visit(monkeypatch, ferry_sandbox, url):
-    """Let a browser visit the backend, which starts for it and stops after it."""
     monkeypatch.syspath_prepend(EXAMPLES)
     know_routes(ferry_sandbox)
     backend = importlib.import_module("backend")
@@ -73,7 +72,6 @@ FAMILY = {
 
 
 async def wait_for(payments, booking_id, state):
-    """Wait until the shop has set the state of a payment."""
     with anyio.fail_after(PATIENCE):
         while payments.states.get(booking_id) != state:  # noqa: ASYNC110 -- it has no event
             await anyio.sleep(0.01)
@@ -98,8 +96,7 @@ def test_a_family_finds_a_return_trip_by_the_names_of_two_towns(visit, ferry_san
 
     async def steps(browser):
         found = (await browser.post("/trips", json=FAMILY)).json()
-        assert {*found["missing"]} == {"CTN"}
-        assert found["vehicle"]["code"] == "CAR"
+        assert ({*found["missing"]}, found["vehicle"]["code"]) == ({"CTN"}, "CAR")
         offer = found["offers"][0]
         assert offer["companies"] == ["GNV"]
         assert len(offer["availabilities"]) == 2
@@ -193,9 +190,7 @@ def test_a_failure_says_what_became_of_it(visit, ferry_sandbox):
     visit(steps)
 
 
-def test_a_confirmation_is_recovered_and_paid_after_the_backend_was_killed(
-    visit, ferry_sandbox, url
-):
+def test_a_confirmation_is_recovered_and_paid_after_a_kill(visit, ferry_sandbox, url):
     ferry_sandbox.faults.add("delay_after", "bookings.confirm", seconds=60)
     with socket.create_server(("127.0.0.1", 0)) as door:
         command = [sys.executable, "-c", SERVE, str(EXAMPLES), url, ferry_sandbox.token]

@@ -25,8 +25,6 @@ pytestmark = [LONG, pytest.mark.timeout(180)]
 
 
 class Batch:
-    """Some trips, and a script that books them."""
-
     def __init__(self, folder, sandbox):
         self.sandbox = sandbox
         self._files = (folder / "trips.csv", folder / "bookings.csv")
@@ -40,7 +38,6 @@ class Batch:
         return start(command, env=environment, stderr=subprocess.PIPE, text=True)
 
     def finished(self):
-        """What a run that nobody kills writes."""
         process = self.started()
         _, said = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0, said
@@ -67,7 +64,6 @@ def killed(process):
 
 
 def check(batch, rows):
-    """Each trip has at most one booking, and each booking of the service's is accounted for."""
     assert [row["trip"] for row in rows] == [f"t{n}" for n in range(TRIPS)]
     created, confirmed = batch.done("bookings.create"), batch.done("bookings.confirm")
     assert max(Counter(confirmed).values()) == 1

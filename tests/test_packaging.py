@@ -21,18 +21,7 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 PROJECT = requirements.tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 
-def test_the_lock_names_a_version_and_hashes_of_everything_that_is_asked_for():
-    locked = dict(re.findall(LOCKED, LOCK, re.MULTILINE))
-    assert len(locked) == len(re.findall(r"^[\w.-]+[ =@]", LOCK, re.MULTILINE)) > 100
-    for asked in [*requirements.used(PROJECT), *requirements.grouped(PROJECT)]:
-        one = Requirement(asked)
-        if one.marker is None or one.marker.evaluate():
-            assert one.specifier.contains(locked[one.name.lower()]), asked
-    # It names no place.
-    assert not re.search(r"://|^-|/\w+/", LOCK, re.MULTILINE)
-
-
-def test_every_python_of_the_classifiers_is_in_the_workflow_and_in_the_words():
+def test_pythons_contents_locks_licences_and_flaws_are_those_that_are_known():
     pythons = [
         one.rpartition(" ")[2]
         for one in PROJECT["project"]["classifiers"]
@@ -43,6 +32,56 @@ def test_every_python_of_the_classifiers_is_in_the_workflow_and_in_the_words():
     for workflow in WORKFLOWS[:1]:
         quoted = ", ".join(f'"{one}"' for one in pythons)
         assert f"python: [{quoted}]" in workflow.read_text("utf-8")
+    wheel = package_contents.expected("ferry_sdk") | {"f-1.dist-info/licenses/LICENSE"}
+    sdist = {
+        f"f-1/{file}" for one in package_contents.SHIPPED for file in package_contents.expected(one)
+    }
+    assert package_contents.wheel_faults(wheel) == package_contents.sdist_faults(sdist) == []
+
+    faults = package_contents.wheel_faults(wheel - {"ferry_sdk/py.typed"} | {"tests/test_a.py"})
+    assert faults == [
+        "the wheel lacks ferry_sdk/py.typed",
+        "the wheel should not bring tests/test_a.py",
+        "the wheel does not say that it is typed",
+    ]
+    faults = package_contents.sdist_faults(sdist - {"f-1/tests/conftest.py"} | {"f-1/.nox/a"})
+    assert faults == ["the sdist lacks tests/conftest.py", "the sdist should not bring .nox/"]
+    locked = dict(re.findall(LOCKED, LOCK, re.MULTILINE))
+    assert len(locked) == len(re.findall(r"^[\w.-]+[ =@]", LOCK, re.MULTILINE)) > 100
+    for asked in [*requirements.used(PROJECT), *requirements.grouped(PROJECT)]:
+        one = Requirement(asked)
+        if one.marker is None or one.marker.evaluate():
+            assert one.specifier.contains(locked[one.name.lower()]), asked
+    # It names no place.
+    assert not re.search(r"://|^-|/\w+/", LOCK, re.MULTILINE)
+    command = [sys.executable, ROOT / "scripts" / "requirements.py", "--lowest"]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    assert "httpcore==1.0.9" in lines
+    assert 'matplotlib==3.11; python_version >= "3.12"' in lines
+    pins = [Requirement(line) for line in lines]
+    assert all(str(one.specifier).startswith("==") for one in pins)
+    assert all(one.name != "ferry-sdk" for one in pins)
+    for licence in (
+        *("MIT", "BSD-3-Clause", "Apache-2.0 AND MIT", "Apache Software License; BSD License"),
+        *("Apache-2.0 OR BSD-2-Clause", "MIT AND (GPL-2.0-only OR ISC)"),
+    ):
+        assert licence_policy.forbidden([{"Name": "one", "License": licence}]) == []
+    for name, licence in (
+        *(("one", "LGPL-3.0-only"), ("one", "MIT; GNU General Public License (GPL)")),
+        *(("one", "MIT AND GPL-2.0-only"), ("one", "LGPL-3.0-only OR GPL-2.0-only")),
+        *(("one", "GPL-2.0-only AND (MIT OR ISC)"), ("one", "UNKNOWN")),
+        ("one", "Mozilla Public License 2.0 (MPL 2.0)"),
+        ("certifi", "AGPL-3.0-only"),
+    ):
+        found = licence_policy.forbidden([{"Name": name, "License": licence}])
+        assert found == [f"{name}: {licence}"]
+    known = '{"name": "a", "version": "1", "vulns": [{"id": "X-1", "fix_versions": ["2"]}]}'
+    unknown = '{"name": "b", "skip_reason": "b was not found"}'
+    packages = audit.audited(f'{{"dependencies": [{known}, {unknown}]}}')
+    assert packages is not None
+    assert audit.faults(packages) == ["a 1: X-1, mended in ['2']", "b was not found"]
+    assert audit.audited(f'{{"dependencies": [{unknown}]}}') is None
+    assert audit.audited("no JSON") is None
 
 
 @pytest.mark.skipif(not WORKFLOWS, reason="an sdist brings no workflows")
@@ -72,53 +111,8 @@ def test_the_workflows_use_actions_by_commit_call_scripts_and_hold_no_token():
         )
 
 
-def test_the_contents_of_a_wheel_and_an_sdist_are_known():
-    wheel = package_contents.expected("ferry_sdk") | {"f-1.dist-info/licenses/LICENSE"}
-    sdist = {
-        f"f-1/{file}" for one in package_contents.SHIPPED for file in package_contents.expected(one)
-    }
-    assert package_contents.wheel_faults(wheel) == package_contents.sdist_faults(sdist) == []
-
-    faults = package_contents.wheel_faults(wheel - {"ferry_sdk/py.typed"} | {"tests/test_a.py"})
-    assert faults == [
-        "the wheel lacks ferry_sdk/py.typed",
-        "the wheel should not bring tests/test_a.py",
-        "the wheel does not say that it is typed",
-    ]
-    faults = package_contents.sdist_faults(sdist - {"f-1/tests/conftest.py"} | {"f-1/.nox/a"})
-    assert faults == ["the sdist lacks tests/conftest.py", "the sdist should not bring .nox/"]
-
-
-def test_a_permissive_licence_is_accepted_and_any_other_is_not():
-    for licence in (
-        *("MIT", "BSD-3-Clause", "Apache-2.0 AND MIT", "Apache Software License; BSD License"),
-        *("Apache-2.0 OR BSD-2-Clause", "MIT AND (GPL-2.0-only OR ISC)"),
-    ):
-        assert licence_policy.forbidden([{"Name": "one", "License": licence}]) == []
-    for name, licence in (
-        *(("one", "LGPL-3.0-only"), ("one", "MIT; GNU General Public License (GPL)")),
-        *(("one", "MIT AND GPL-2.0-only"), ("one", "LGPL-3.0-only OR GPL-2.0-only")),
-        *(("one", "GPL-2.0-only AND (MIT OR ISC)"), ("one", "UNKNOWN")),
-        ("one", "Mozilla Public License 2.0 (MPL 2.0)"),
-        ("certifi", "AGPL-3.0-only"),
-    ):
-        found = licence_policy.forbidden([{"Name": name, "License": licence}])
-        assert found == [f"{name}: {licence}"]
-
-
-def test_a_flaw_and_a_package_nobody_knows_are_faults_and_no_answer_is_none():
-    known = '{"name": "a", "version": "1", "vulns": [{"id": "X-1", "fix_versions": ["2"]}]}'
-    unknown = '{"name": "b", "skip_reason": "b was not found"}'
-    packages = audit.audited(f'{{"dependencies": [{known}, {unknown}]}}')
-    assert packages is not None
-    assert audit.faults(packages) == ["a 1: X-1, mended in ['2']", "b was not found"]
-    assert audit.audited(f'{{"dependencies": [{unknown}]}}') is None
-    assert audit.audited("no JSON") is None
-
-
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory):
-    """A repository of the library as it is, with a release."""
     folder = tmp_path_factory.mktemp("repository")
     unread = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "ferry_sdk", folder / "ferry_sdk", ignore=unread)
@@ -152,16 +146,6 @@ def test_what_breaks_users_is_named_and_nothing_else(repository, file, before, a
         path.write_text(old, "utf-8")
     assert bool(found) == bool(told), found
     assert not told or any(told in one for one in found), found
-
-
-def test_the_lowest_versions_are_those_of_the_ranges():
-    command = [sys.executable, ROOT / "scripts" / "requirements.py", "--lowest"]
-    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-    assert "httpcore==1.0.9" in lines
-    assert 'matplotlib==3.11; python_version >= "3.12"' in lines
-    pins = [Requirement(line) for line in lines]
-    assert all(str(one.specifier).startswith("==") for one in pins)
-    assert all(one.name != "ferry-sdk" for one in pins)
 
 
 @pytest.mark.long

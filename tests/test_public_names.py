@@ -21,7 +21,7 @@ from tests.support.operations import OPERATIONS
 LAZY = (ferry_sdk, ferry_sdk.models, ferry_sdk.sandbox)
 
 
-def test_the_public_names_are_those_of_the_stub_which_is_written_from_the_table():
+def test_the_public_names_are_those_of_the_stub_and_a_star_import_gives_every_one(monkeypatch):
     assert [package.__name__ for package in LAZY] == [*lazy_stubs.PACKAGES]
     for package in LAZY:
         stub = Path(package.__file__).with_suffix(".pyi").read_text("utf-8")
@@ -31,18 +31,18 @@ def test_the_public_names_are_those_of_the_stub_which_is_written_from_the_table(
         for module, names in lazy_stubs.modules(package.__name__).items():
             for name in names:
                 assert getattr(package, name) is getattr(import_module(module), name), name
-
-
-def test_the_check_fails_where_a_stub_is_old(monkeypatch):
     lazy_stubs.main("--check")
     monkeypatch.setattr(lazy_stubs, "HEAD", "# another head")
     with pytest.raises(SystemExit, match=r"__init__\.pyi differs from its table"):
         lazy_stubs.main("--check")
+    space = {}
+    exec("from ferry_sdk import *", space)  # noqa: S102 -- nothing else imports *
+    assert set(space) - {"__builtins__"} == {*ferry_sdk.__all__}
+    with pytest.raises(AttributeError, match="module 'ferry_sdk' has no attribute 'Ship'"):
+        _ = ferry_sdk.Ship
 
 
-def test_a_missing_name_is_told_with_its_file_and_written_to_the_page_of_its_module(
-    monkeypatch, tmp_path
-):
+def test_a_missing_name_is_told_with_its_file_and_written_to_its_page(monkeypatch, tmp_path):
     assert [*missing_names(), *missing_operations(OPERATIONS)] == []
     pages = shutil.copytree(public_names.REFERENCE, tmp_path / "reference")
     monkeypatch.setattr(ferry_sdk.models, "__all__", [*ferry_sdk.models.__all__, "Galleon"])
@@ -62,16 +62,7 @@ def test_a_missing_name_is_told_with_its_file_and_written_to_the_page_of_its_mod
     assert text.endswith("\n\n::: ferry_sdk.models.Galleon\n")
 
 
-def test_a_star_import_gives_every_name_and_a_name_that_is_not_there_is_told():
-    space = {}
-    exec("from ferry_sdk import *", space)  # noqa: S102 -- nothing else imports *
-    assert set(space) - {"__builtins__"} == {*ferry_sdk.__all__}
-    with pytest.raises(AttributeError, match="module 'ferry_sdk' has no attribute 'Ship'"):
-        _ = ferry_sdk.Ship
-
-
 def loaded_after_each(*statements):
-    """The modules a new process has loaded after each statement."""
     look = "print(json.dumps(sorted(sys.modules)))\n"
     program = "import json, sys\n" + "".join(f"{one}\n{look}" for one in statements)
     done = subprocess.run(
@@ -81,7 +72,6 @@ def loaded_after_each(*statements):
 
 
 def loaded_after(statement):
-    """The modules a new process has loaded after a statement."""
     (loaded,) = loaded_after_each(statement)
     return loaded
 
@@ -90,7 +80,7 @@ HEAVY = {"httpx", "pydantic", "tenacity", "anyio", "asyncio", "ssl", "starlette"
 OF_THE_SERVICE = {"starlette", "uvicorn", "fpdf", "segno", "pytest", "sqlalchemy"}
 
 
-def test_an_import_loads_nothing_that_it_does_not_need():
+def test_an_import_and_a_read_load_only_what_they_need():
     names, errors, clients = loaded_after_each(
         "import ferry_sdk; ferry_sdk.__version__; dir(ferry_sdk)",
         "from ferry_sdk import FerryError",
@@ -102,9 +92,6 @@ def test_an_import_loads_nothing_that_it_does_not_need():
     own = {name for name in names if name.startswith("ferry_sdk")}
     of_names = {"ferry_sdk._runtime", "ferry_sdk._runtime.lazy", "ferry_sdk._runtime.version"}
     assert own == {"ferry_sdk", *of_names}
-
-
-def test_an_import_of_the_models_builds_none_and_starts_no_thread():
     loaded_after(
         "import _thread\n"
         "_thread.start_new_thread = None\n"
@@ -115,10 +102,6 @@ def test_an_import_of_the_models_builds_none_and_starts_no_thread():
         "assert len(models) > 30\n"
         "assert not [model for model in models if model.__pydantic_complete__]"
     )
-
-
-def test_a_read_loads_only_what_it_needs():
-    """httpcore, which loads trio where it is installed, is kept from it."""
     with Sandbox() as sandbox:
         loaded = loaded_after(
             "sys.modules.update(trio=None)\n"

@@ -17,26 +17,10 @@ from itertools import chain
 
 import pytest
 
-from ferry_sdk import (
-    AgeBands,
-    Ferry,
-    OutcomeUnknownError,
-    Rate,
-    Records,
-    RequestDigest,
-    Travellers,
-    aftersales,
-    agents,
-    conformance,
-    correlation,
-    notebook,
-    orders,
-    sandbox,
-    scan,
-)
+import ferry_sdk as sdk
+from ferry_sdk import aftersales, agents, conformance, correlation, notebook, orders, sandbox, scan
 from ferry_sdk._engine.limiter import RateRequest, current_request
 from ferry_sdk.journal import Journal
-from ferry_sdk.models import display
 from tests.support.operations import OPERATIONS, arguments
 from tests.support.reference import PAGES, REFERENCE, shown_on
 from tests.support.routes import know_routes
@@ -47,7 +31,6 @@ NOWHERE = "http://127.0.0.1:9"
 
 
 def classes(text):
-    """The errors that a docstring names."""
     section = (text or "").partition("Raises:\n")[2].partition("\n\n")[0]
     return {*re.findall(r"^ {4}(?:\w+\.)*(\w+): ", section, re.MULTILINE)}
 
@@ -68,7 +51,6 @@ def documented(page):
 
 
 def boxed():
-    """What the box at the top of the reference says of every call, and of every write."""
     page = (REFERENCE / "index.md").read_text("utf-8")
     return [
         {*re.findall(r"`(\w+Error)`", re.search(rf"^\| {calls} \|.*", page, re.MULTILINE)[0])}
@@ -80,7 +62,6 @@ ALL, WRITES = boxed()
 
 
 def name_of(call):
-    """The name of a call, or of an attribute that is read, as the reference has it."""
     if call.func is getattr:
         owner, name = call.args
         return name if inspect.ismodule(owner) else f"{type(owner).__name__}.{name}"
@@ -92,7 +73,6 @@ def name_of(call):
 
 
 def finish(result):
-    """Use what a call returns: an iterator, or the block of a `with`."""
     if isinstance(result, Iterator):
         for _ in result:
             pass
@@ -102,8 +82,6 @@ def finish(result):
 
 
 class World:
-    """A service, and clients and journals that work or do not."""
-
     def __init__(self, service, folder, stack):
         self.service, self.folder, self.stack = service, folder, stack
         self.ferry = self.client()
@@ -115,13 +93,11 @@ class World:
         self.ruined = stack.enter_context(Journal(f"sqlite:///{folder / 'nowhere' / 'ferry.db'}"))
 
     def client(self, token=None, **options):
-        """Make a client that retries nothing."""
         options = {"organisation_token": self.service.organisation_token} | options
         options = {"base_url": self.service.base_url, "max_retries": 0} | options
-        return self.stack.enter_context(Ferry(token or self.service.token, **options))
+        return self.stack.enter_context(sdk.Ferry(token or self.service.token, **options))
 
     def failing(self):
-        """Give clients of which every call fails, each for another reason."""
         yield from (self.lost, self.late, self.unset)
         for kind, status, journal in (
             ("server_error", 503, None),
@@ -141,14 +117,13 @@ class World:
 
 @contextmanager
 def changed(name, value):
-    """Change an attribute or, by its bare name, take a module away."""
     with pytest.MonkeyPatch.context() as patch:
         if value is None:
             for loaded in {name, *(one for one in sys.modules if one.startswith(f"{name}."))}:
                 patch.setitem(sys.modules, loaded, None)
-            for package, user in ((display, "frames"), (notebook, "charts")):
-                patch.delitem(sys.modules, f"{package.__name__}.{user}", raising=False)
-                patch.delattr(package, user, raising=False)
+            for user in ("frames", "charts"):
+                patch.delitem(sys.modules, f"{notebook.__name__}.{user}", raising=False)
+                patch.delattr(notebook, user, raising=False)
         else:
             patch.setattr(name, value)
         yield
@@ -159,7 +134,6 @@ def full(*_, **__):
 
 
 def every_call(ferry, folder, **waits):
-    """Give each call of a client that crosses the network."""
     for name in OPERATIONS:
         group, _, call = name.partition(".")
         changes = waits if "wait" in call else {}
@@ -172,7 +146,6 @@ def every_call(ferry, folder, **waits):
 
 
 def every_plan(ferry, origin):
-    """Give each call of a client that takes a place."""
     trip = {"origin": origin, "destination": "Tunis", "passengers": TRAVELLERS}
     for find in (ferry.places.find, ferry.places.get, ferry.routes.find):
         yield row(find, origin)
@@ -198,10 +171,10 @@ def clients(world):
         elif call.keywords:
             yield row(call.func, **call.keywords | {next(iter(call.keywords)): 7})
 
-    yield row(Ferry, base_url="ftp://ferry.example")
+    yield row(sdk.Ferry, base_url="ftp://ferry.example")
     yield row(ferry.with_options, token=None)
     yield row(ferry.recover, 7)
-    unknown = OutcomeUnknownError("", request=RequestDigest("POST", "api/booking", "0"))
+    unknown = sdk.OutcomeUnknownError("", request=sdk.RequestDigest("POST", "api/booking", "0"))
     yield row(ferry.recover, unknown)
     yield row(correlation, "\n")
 
@@ -252,7 +225,7 @@ def sales(world):
 
 def values(world):
     ferry = world.ferry
-    sailings = Records([found(ferry)])
+    sailings = sdk.Records([found(ferry)])
     *_, search, _, _, calendar = every_plan(ferry, "Marseille")
     trips, calendar = search(), calendar()
     yield row(sailings[0].select, tariff="t", place="p")
@@ -263,18 +236,18 @@ def values(world):
         yield row(table.to_frame, money="coins")
         with changed("pandas", None):
             yield row(table.to_frame)
-    yield row(AgeBands, infant=-1)
-    yield row(Travellers, [7])
-    yield row(Travellers([]).problems, on="some day")
+    yield row(sdk.AgeBands, infant=-1)
+    yield row(sdk.Travellers, [7])
+    yield row(sdk.Travellers([]).problems, on="some day")
     yield row(notebook.fares_by_day, [7])
     with changed("matplotlib", None):
         for chart in notebook.__all__:
             yield row(getattr, notebook, chart)
-    yield row(Rate, "fast")
+    yield row(sdk.Rate, "fast")
     with changed("pyrate_limiter", None):
-        yield row(Rate, "50/second")
-    yield row(Rate("50/second", storage="redis://127.0.0.1:9").acquire, "bookings.get")
-    rate = Rate("1/minute")
+        yield row(sdk.Rate, "50/second")
+    yield row(sdk.Rate("50/second", storage="redis://127.0.0.1:9").acquire, "bookings.get")
+    rate = sdk.Rate("1/minute")
     rate.acquire("bookings.get")
     token = current_request.set(RateRequest(until=0.0))
     yield row(rate.acquire, "bookings.get")
@@ -300,7 +273,6 @@ def journals(world):
 
 
 def selling(world):
-    """Return the arguments of a new order."""
     sailing = found(world.ferry)
     tariff = next(one for one in sailing.tariffs if one.type == "Ticket")
     selection = sailing.select(tariff=tariff, place=sailing.places[0])
@@ -323,7 +295,6 @@ def several(world):
     )
 
     def every_step(ferry, **more):
-        """Give each step, of an order of its own."""
         yield row(orders.hold, ferry, **sale | more)
         yield row(orders.confirm, ferry, orders.hold(world.ferry, **sale), **agreed | more)
         yield row(orders.cancel, ferry, orders.hold(world.ferry, **sale), **fee | more)
@@ -379,8 +350,6 @@ def afterwards(world):
 
 
 class Killed(ThreadPoolExecutor):
-    """An executor that loses its workers."""
-
     def submit(self, *_, **__):
         raise BrokenExecutor("a worker was killed")
 
@@ -414,8 +383,7 @@ def scans(world):
     yield row(fares.to_frame, money="coins")
     with changed("pandas", None):
         yield row(fares.to_frame)
-    other = season(dates=(DAY, DAY + timedelta(1)))
-    yield row(getattr, other, "report")
+    yield row(getattr, season(dates=(DAY, DAY + timedelta(1))), "report")
 
 
 def services(world):

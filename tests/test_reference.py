@@ -32,13 +32,10 @@ CALLS = {
 
 
 def plain(text):
-    """A text without its marks, in single blanks."""
     return " ".join(html.unescape(re.sub(r"<[^>]+>", "", text)).replace("`", "").split())
 
 
 class Loaded(HTMLParser):
-    """What a page loads."""
-
     def __init__(self, page):
         super().__init__()
         self.addresses = []
@@ -54,7 +51,6 @@ class Loaded(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The documentation, built without a warning."""
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
@@ -67,7 +63,6 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pages(site):
-    """The texts of all pages, by their files, but those that redirect and the one for errors."""
     texts = {path: path.read_text("utf-8") for path in site.rglob("*.html")}
     redirect = 'http-equiv="refresh"'
     return {at: one for at, one in texts.items() if at.name != "404.html" and redirect not in one}
@@ -75,7 +70,6 @@ def pages(site):
 
 @pytest.fixture(scope="module")
 def sections(site):
-    """Heading and text of each of the reference's sections, by its anchor; as the search has it."""
     index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))
     return {
         anchor: (plain(section["title"]), plain(section["text"]))
@@ -86,13 +80,11 @@ def sections(site):
 
 
 def first_line(thing):
-    """What a class or function says of itself first, without the endpoint it may name."""
     summary = inspect.cleandoc(thing.__doc__ or "").split("\n\n")[0]
     return plain(re.sub(r"\s*\bInterface: .*", "", summary, flags=re.DOTALL))
 
 
 def is_shown(name, sections):
-    """Whether a public name has a section in which its docstring stands."""
     space, _, short = name.rpartition(".")
     thing = getattr(import_module(space), short)
     _, text = sections.get(name, ("", ""))
@@ -102,7 +94,7 @@ def is_shown(name, sections):
 
 
 @LONG
-def test_every_public_name_is_shown_with_its_docstring_and_fields(sections):
+def test_every_public_name_and_call_is_shown_with_all_it_has(sections):
     shown_by_the_root = set(import_module("ferry_sdk").__all__)
     for space in SPACES:
         for name in import_module(space).__all__:
@@ -112,10 +104,6 @@ def test_every_public_name_is_shown_with_its_docstring_and_fields(sections):
             fields = getattr(getattr(import_module(space), name), "model_fields", {})
             _, text = sections[f"{space}.{name}"]
             assert [field for field in fields if not re.search(rf"\b{field}\b", text)] == [], name
-
-
-@LONG
-def test_every_call_is_shown_with_its_endpoint_and_its_answer(sections):
     for operation, path in CALLS.items():
         title, text = sections[path]
         assert re.search(r" (GET|POST) /api/| tools/| resources/| resource://", title), operation
@@ -161,7 +149,7 @@ def test_a_page_loads_nothing_from_elsewhere_describes_itself_and_is_offered_as_
 
 
 @LONG
-def test_a_page_shows_the_lists_and_programs_that_its_text_links_to(site):
+def test_a_search_for_a_readers_words_finds_their_page_which_shows_what_it_links_to(site):
     for page, shown in (
         ("assumptions", "no_sailings"),
         ("cli", "Find ports by code"),
@@ -172,6 +160,17 @@ def test_a_page_shows_the_lists_and_programs_that_its_text_links_to(site):
         ("reference/enumerations", "All tickets are issued."),
     ):
         assert shown in (site / page / "index.html").read_text("utf-8"), shown
+    lunr = pytest.importorskip("lunr")  # what the site searches with, in Python
+    index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))
+    search = lunr.lunr(
+        ref="location",
+        fields=[{"field_name": name, **one} for name, one in index["config"]["fields"].items()],
+        documents=[{**one, "tags": " ".join(one.get("tags", ()))} for one in index["docs"]],
+    )
+    for page, searches in FOUND.items():
+        for words in searches.split(", "):
+            pages = dict.fromkeys(one["ref"].partition("#")[0] for one in search.search(words))
+            assert f"{page}/" in [*pages][:3], words
 
 
 FOUND = {
@@ -196,21 +195,6 @@ FOUND = {
     "troubleshooting": "unable to open database file, certificate verify failed",
 }
 """The pages, and what readers search for that they tell."""
-
-
-@LONG
-def test_a_search_for_a_readers_words_finds_their_page(site):
-    lunr = pytest.importorskip("lunr")  # what the site searches with, in Python
-    index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))
-    search = lunr.lunr(
-        ref="location",
-        fields=[{"field_name": name, **one} for name, one in index["config"]["fields"].items()],
-        documents=[{**one, "tags": " ".join(one.get("tags", ()))} for one in index["docs"]],
-    )
-    for page, searches in FOUND.items():
-        for words in searches.split(", "):
-            pages = dict.fromkeys(one["ref"].partition("#")[0] for one in search.search(words))
-            assert f"{page}/" in [*pages][:3], words
 
 
 @LONG

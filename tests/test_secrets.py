@@ -7,14 +7,8 @@ import pickle
 import httpx
 import pytest
 
-from ferry_sdk import (
-    AsyncFerry,
-    Ferry,
-    FerryError,
-    InvalidInputError,
-    UnexpectedResponseError,
-    UnprocessableEntityError,
-)
+import ferry_sdk as sdk
+from ferry_sdk import AsyncFerry, Ferry, FerryError, InvalidInputError, UnexpectedResponseError
 from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.http import Headers, Reply, Request
 from ferry_sdk._engine.settings import Secret, Settings
@@ -30,19 +24,8 @@ from ferry_sdk.models import (
     Unreadable,
     Vehicle,
 )
-from tests.backend.canaries import (
-    BOOKING,
-    CANARIES,
-    CONTACT,
-    ORGANISATION,
-    PASSENGER,
-    PERSONAL,
-    TOKEN,
-    VEHICLE,
-    frames_of,
-    leaks,
-    shown,
-)
+from tests.backend import canaries
+from tests.backend.canaries import BOOKING, CONTACT, ORGANISATION, PASSENGER, PERSONAL, TOKEN, leaks
 from tests.support import samples
 from tests.support.exchanges import URL, Exchanges, caught, client_of
 from tests.support.tables import each
@@ -92,12 +75,10 @@ every_service = each("service", SERVICES)
 
 
 def secretive(clients, service, token=TOKEN, **settings):
-    """A client of a service that repeats all that it was told."""
-
     def answer(request):
         said = request.content.decode()
         authorization = request.headers["authorization"]
-        told = f"I cannot do this with {authorization}: {said} {' '.join(CANARIES)}"
+        told = f"I cannot do this with {authorization}: {said} {' '.join(canaries.CANARIES)}"
         return SERVICES[service](told)
 
     settings = {"organisation_token": ORGANISATION, "max_retries": 1} | settings
@@ -110,8 +91,8 @@ def test_what_the_service_repeats_shows_nowhere(clients, caplog, service, call):
     caplog.set_level(logging.DEBUG)
     with pytest.raises(FerryError) as info:
         CALLS[call](secretive(clients, service))
-    assert frames_of(info.value)
-    assert not leaks(shown(info.value))
+    assert canaries.frames_of(info.value)
+    assert not leaks(canaries.shown(info.value))
     assert not leaks(caplog.text)
 
 
@@ -128,29 +109,22 @@ def test_neither_token_shows_anywhere(clients, caplog, service, organisation_tok
     ):
         with pytest.raises(FerryError) as info:
             call("t-1", **arguments)
-        assert secret not in shown(info.value)
+        assert secret not in canaries.shown(info.value)
     assert not leaks(caplog.text)
 
 
-def test_the_words_left_say_what_was_hidden_and_the_body_in_memory_is_whole(clients):
+def test_the_words_left_say_what_was_hidden_and_a_refused_argument_is_not_shown(clients, caplog):
     error = caught(
-        UnprocessableEntityError, secretive(clients, "message 422").bookings.create, **BOOKING
+        sdk.UnprocessableEntityError, secretive(clients, "message 422").bookings.create, **BOOKING
     )
     assert "I cannot do this with Bearer [hidden]" in str(error)
     assert TOKEN in error.body["message"]
-
-
-def test_a_record_left_out_is_logged_without_its_content(clients, caplog):
     caplog.set_level(logging.INFO, "ferry_sdk")
     ports = [{"code": "A", "name": "n", "country": "c"}, {"code": 7, "name": PERSONAL[0]}]
-    ferry = client_of(clients, lambda _: httpx.Response(200, json=ports))
-    records = ferry.catalogue.ports()
+    records = client_of(clients, lambda _: httpx.Response(200, json=ports)).catalogue.ports()
     assert len(caplog.records) == 1
     assert "code" in caplog.text
     assert not leaks(f"{caplog.text} {records!r} {records.unreadable!r}")
-
-
-def test_an_argument_that_is_refused_is_named_and_not_shown(clients):
     ferry = secretive(clients, "message 503")
     for name, value in [("first_name", ""), ("age", "CANARYDOC771"), ("birth_date", TOKEN)]:
         passenger = {**PASSENGER, name: value}
@@ -159,12 +133,25 @@ def test_an_argument_that_is_refused_is_named_and_not_shown(clients):
         assert error.field == f"passengers[0].{name}"
         text = f"{error} {error!r} {error.args} {pickle.dumps(error, 0).decode('latin-1')}"
         assert not leaks(text)
+    service = Exchanges(httpx.Response(404))
+    ferry = client_of(clients, service, TOKEN, organisation_token=ORGANISATION)
+    for call in CALLS.values():
+        with pytest.raises(FerryError):
+            call(ferry)
+    encoded = base64.b64encode(TOKEN.encode()).decode()
+    for request in service.requests:
+        names = [name for name, value in request.headers.items() if TOKEN in value]
+        assert names == ["authorization"]
+        text = f"{request.url} {request.content.decode()}"
+        assert TOKEN not in text
+        assert encoded not in text
+        assert ORGANISATION not in f"{text} {request.headers.raw}"
 
 
-def test_models_do_not_show_travellers():
+def test_models_settings_requests_and_clients_do_not_show_what_they_carry():
     traveller = samples.TICKET_PASSENGER | PASSENGER | {"phone": CONTACT["phone"]}
     ticket = samples.TICKET | {
-        "vehicle": samples.TICKET_VEHICLE | VEHICLE,
+        "vehicle": samples.TICKET_VEHICLE | canaries.VEHICLE,
         "passengers": [traveller],
         "qr_code": PASSENGER["doc_number"],
         "holder": CONTACT["name"],
@@ -181,7 +168,7 @@ def test_models_do_not_show_travellers():
     models = [
         Passenger.model_validate(PASSENGER),
         Contact.model_validate(CONTACT),
-        Vehicle.model_validate(VEHICLE),
+        Vehicle.model_validate(canaries.VEHICLE),
         TicketPassenger.model_validate(traveller),
         Ticket.model_validate(ticket),
         Booking.model_validate(booking),
@@ -192,9 +179,6 @@ def test_models_do_not_show_travellers():
     for model in models:
         assert not leaks(f"{model!r} {model}"), type(model)
     assert Booking.model_validate(booking).tickets[0].passengers[0].first_name == "Canarywoman"
-
-
-def test_settings_requests_and_clients_do_not_show_what_they_carry():
     secret = Secret(ORGANISATION, "organisation_token")
     settings = Settings(URL, Secret(TOKEN), secret, headers={"x-agent": PASSENGER["email"]})
     email = PASSENGER["email"]
@@ -214,26 +198,18 @@ def test_settings_requests_and_clients_do_not_show_what_they_carry():
         pickle.dumps(Settings(URL, Secret(TOKEN)))
 
 
-def test_a_raw_response_shows_neither_content_nor_headers(clients):
+def test_a_raw_response_shows_nothing_and_no_token_of_a_session_or_client_takes_its_place(clients):
     url = f"https://cdn.example/{CONTACT['phone']}"
     reply = httpx.Response(200, headers={"x-echo": TOKEN}, json={"url": url})
-    ferry = client_of(clients, lambda _: reply)
-    raw = ferry.with_raw_response.tickets.pdf("t-1")
+    raw = client_of(clients, lambda _: reply).with_raw_response.tickets.pdf("t-1")
     assert not leaks(f"{raw!r} {raw.headers!r}")
     assert raw.headers["x-echo"] == TOKEN
-
-
-def test_the_token_of_a_session_cannot_bring_a_header(clients):
     result = {"result": {"protocolVersion": "2025-11-25"}}
     reply = httpx.Response(200, headers={"mcp-session-id": "s\tx"}, json=result)
     error = caught(UnexpectedResponseError, client_of(clients, lambda _: reply).mcp.ports)
     assert "Mcp-Session-Id" in str(error)
-
-
-def test_a_client_of_the_callers_own_cannot_put_another_token_in_its_place(clients):
     service = Exchanges(httpx.Response(200, json=[]))
-    kind = httpx.AsyncClient if clients.is_async else httpx.Client
-    http_client = kind(
+    http_client = clients.http_client(
         transport=httpx.MockTransport(service),
         auth=("user", "password"),
         headers={"authorization": "Bearer other"},
@@ -246,21 +222,4 @@ def test_a_netrc_of_the_machine_is_not_asked(clients, ferry_sandbox, tmp_path, m
     netrc = tmp_path / "netrc"
     netrc.write_text("machine 127.0.0.1 login somebody password else\n")
     monkeypatch.setenv("NETRC", str(netrc))
-    ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
-    assert ferry.catalogue.ports()
-
-
-def test_the_token_is_in_one_header_and_nowhere_else(clients):
-    service = Exchanges(httpx.Response(404))
-    ferry = client_of(clients, service, TOKEN, organisation_token=ORGANISATION)
-    for call in CALLS.values():
-        with pytest.raises(FerryError):
-            call(ferry)
-    encoded = base64.b64encode(TOKEN.encode()).decode()
-    for request in service.requests:
-        names = [name for name, value in request.headers.items() if TOKEN in value]
-        assert names == ["authorization"]
-        text = f"{request.url} {request.content.decode()}"
-        assert TOKEN not in text
-        assert encoded not in text
-        assert ORGANISATION not in f"{text} {request.headers.raw}"
+    assert clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url).catalogue.ports()

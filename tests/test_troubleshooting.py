@@ -56,7 +56,6 @@ SEEKER = {"type": "Adult", "gender": "Female", "age": 34}
 
 
 def message(use):
-    """Return the first line of the error that a mistake raises."""
     with pytest.raises(Exception) as caught:  # noqa: PT011 -- any error; its words are compared
         use()
     return str(caught.value).partition("\n")[0]
@@ -64,7 +63,6 @@ def message(use):
 
 @contextmanager
 def untrusted_server():
-    """Serve TLS once with a certificate of an unknown authority; yield the address."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     trustme.CA().issue_cert("127.0.0.1").configure_cert(context)
 
@@ -102,7 +100,6 @@ def in_a_with_block(ferry):
 def mistakes(  # noqa: PLR0915 -- a list, one mistake after the other
     ferry, sandbox, folder, monkeypatch, stack
 ):
-    """Make each mistake once."""
     for name in ("FERRY_TOKEN", "FERRY_TOKEN_FILE", "FERRY_BASE_URL", "FERRY_JOURNAL_KEY"):
         monkeypatch.delenv(name, raising=False)
     url = sandbox.base_url

@@ -10,18 +10,8 @@ import sys
 
 import pytest
 
-from tests.support.blocks import (
-    BLOCKS,
-    MODULES,
-    NOTEBOOKS,
-    PAGES,
-    RECIPES,
-    ROOT,
-    RUFF,
-    in_a_function,
-    notebook_source,
-    save,
-)
+from tests.support import blocks
+from tests.support.blocks import BLOCKS, MODULES, NOTEBOOKS, PAGES, RECIPES, ROOT, in_a_function
 from tests.support.tiers import LONG
 
 pytestmark = pytest.mark.timeout(180)
@@ -39,7 +29,6 @@ CELL_ENDS = "# pyright: reportUnusedExpression=false\n"
 
 
 def run_checker(*arguments, cwd):
-    """What a checker says, whatever it thinks of the files."""
     command = [sys.executable, "-m", *map(str, arguments)]
     done = subprocess.run(
         command, capture_output=True, check=False, cwd=cwd, text=True, timeout=150
@@ -49,7 +38,6 @@ def run_checker(*arguments, cwd):
 
 
 def place_errors(errors, places):
-    """Each error, by the document's own line."""
     found = []
     for file, line, words in errors:
         path, _, first = places[file].rpartition(":")
@@ -59,7 +47,6 @@ def place_errors(errors, places):
 
 @pytest.fixture
 def typed(tmp_path):
-    """Everything in a folder that is nobody's project: its file, and where it stands."""
     places = {}
     for block in BLOCKS:
         if block.title in RECIPES:
@@ -72,7 +59,7 @@ def typed(tmp_path):
         (tmp_path / block.file).write_text(source, encoding="utf-8")
         places[block.file] = f"{block.path.relative_to(ROOT)}:{line}"
     for path in NOTEBOOKS:
-        source = in_a_function(notebook_source(path)) + OTHERS + CELL_ENDS
+        source = in_a_function(blocks.notebook_source(path)) + OTHERS + CELL_ENDS
         (tmp_path / f"notebook_{path.stem}.py").write_text(source, encoding="utf-8")
         places[f"notebook_{path.stem}.py"] = f"{path.relative_to(ROOT)}:0"
     for path in (*GOOD, MISTAKES):
@@ -84,7 +71,6 @@ def typed(tmp_path):
 
 
 def check(errors, places):
-    """Every mistake is reported, and nothing else."""
     lines = MISTAKES.read_text(encoding="utf-8").splitlines()
     marked = {number for number, line in enumerate(lines, 1) if "# MISTAKE" in line}
     assert len(marked) > 30
@@ -121,8 +107,8 @@ def test_blocks_have_the_form_that_ruff_gives_and_are_clean_as_a_readers_own_cod
     files = [*PAGES, *MODULES, *NOTEBOOKS]
     said = run_checker("ruff", "format", "--check", "--no-cache", *files, cwd=ROOT)
     assert said.strip() == f"{len(files)} files already formatted"
-    save(BLOCKS, tmp_path)
-    said = run_checker("ruff", "check", *RUFF, "--output-format", "json", ".", cwd=tmp_path)
+    blocks.save(BLOCKS, tmp_path)
+    said = run_checker("ruff", "check", *blocks.RUFF, "--output-format", "json", ".", cwd=tmp_path)
     errors = [
         (one["filename"].rpartition("/")[2], one["location"]["row"], one["message"])
         for one in json.loads(said)

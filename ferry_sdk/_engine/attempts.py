@@ -18,7 +18,7 @@ from ferry_sdk._engine.log import log, logger
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.outcomes import code_of
 from ferry_sdk._engine.redaction import Redactor, phrase_of
-from ferry_sdk._engine.retry import RetryPolicy
+from ferry_sdk._engine.retry import delay_before
 from ferry_sdk._engine.safety import may_be_done
 from ferry_sdk.errors import (
     SERVICE_CODES,
@@ -39,9 +39,8 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[Result[
     Raises:
         FerryError: The failure of the last attempt.
     """
-    policy: RetryPolicy | None = None
     name, may_refresh = operation.safety.operation, "unauthorised" in operation.safety.retry_on
-    number = 0
+    number = retries = 0
     while True:
         number += 1
         context.state.operation, context.state.attempt = name, number
@@ -67,9 +66,8 @@ def send_with_retries(operation: Operation[T], context: Context) -> Flow[Result[
             yield from _announce_retry(failure, 0.0, context)
             yield from refresh(context, operation.call.authority, context.state.sent_tokens[-1])
             continue
-        if policy is None:
-            policy = RetryPolicy(operation.safety, context.settings.max_retries)
-        wait = policy.delay_after(failure, context.remaining())
+        retries += 1
+        wait = delay_before(retries, failure, operation.safety, context)
         yield from _announce_retry(failure, wait, context)
         try:
             yield from Sleep(wait)

@@ -22,6 +22,7 @@ from ferry_sdk._engine.correlation import next_correlation_id, recent_ids
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.hook_runner import HookRunner
 from ferry_sdk._engine.http import RawResponse, Reply, parse_date
+from ferry_sdk._engine.log import logger
 from ferry_sdk._engine.redaction import Redactor
 from ferry_sdk._engine.sending import Sending
 from ferry_sdk._engine.settings import Secret, Settings
@@ -34,8 +35,6 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 Stage = Literal["unknown", "open", "bare"]
-
-logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 _SHORTEST_TOKEN = 4
 _USER_AGENT = f"ferry_sdk/{__version__}"
@@ -71,12 +70,9 @@ class Session:
 
     def of_view(self, old: Settings, new: Settings) -> Session:
         """Return the session of a view with new settings: another one if it is another account."""
-        if new.organisation_token is not old.organisation_token:
-            self.remember(new.organisation_token)
-        if new.token is old.token:
-            return self
         self.remember(new.token)
-        return Session(self.secrets)
+        self.remember(new.organisation_token)
+        return self if new.token is old.token else Session(self.secrets)
 
     def remember(self, secret: Secret | None) -> None:
         """Remember a token, so that no text shows it."""
@@ -197,17 +193,10 @@ class Context:
         runner: HookRunner | None = None
         if settings.hooks:
             runner = HookRunner(settings.hooks, CallInfo(operation, call_id, now()), clock)
+        deadline = None if settings.deadline is None else began + settings.deadline
+        is_watched = is_raw or runner is not None or logger.isEnabledFor(logging.DEBUG)
         return cls(
-            settings,
-            session,
-            call_id,
-            clock,
-            now,
-            began,
-            None if settings.deadline is None else began + settings.deadline,
-            runner,
-            CallState(),
-            is_raw or runner is not None or logger.isEnabledFor(logging.DEBUG),
+            settings, session, call_id, clock, now, began, deadline, runner, CallState(), is_watched
         )
 
     def for_reads(self, until: float | None = None) -> Context:
@@ -244,9 +233,8 @@ class Context:
         in_use = [reference() for reference in self.session.secrets.keyrefs()]
         tokens = (*in_use, self.settings.token, self.settings.organisation_token)
         shown = {token.current for token in tokens if token is not None and token.current}
-        tokens_to_hide = {
-            token for token in {*shown, *self.state.sent_tokens} if len(token) >= _SHORTEST_TOKEN
-        }
+        every_token = shown.union(self.state.sent_tokens)
+        tokens_to_hide = {token for token in every_token if len(token) >= _SHORTEST_TOKEN}
         return Redactor(tokens_to_hide, self.state.secrets())
 
     def request_id_of(self, reply: Reply) -> str | None:

@@ -60,12 +60,19 @@ class Request:
     @property
     def server(self) -> tuple[str, int | None]:
         """The host and the port, as far as the URL can be parsed."""
-        try:
-            parts = urlsplit(self.url)
-            port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-        except ValueError:
-            return "", None
-        return parts.hostname or "", port
+        return origin_of(self.url)[1:]
+
+
+def origin_of(url: str) -> tuple[str, str, int | None]:
+    """Return scheme, host and port of a URL; empty texts if it has none."""
+    if not url[:1].isalpha():
+        return "", "", None  # leading spaces: parsers disagree on them
+    try:
+        parts = urlsplit(url)
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    except ValueError:
+        return "", "", None
+    return parts.scheme, parts.hostname or "", port
 
 
 class Headers(Mapping[str, str]):

@@ -7,18 +7,16 @@ those one by one. A record that fails is left out of the list and reported in ``
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
 
+from ferry_sdk._engine.log import logger
 from ferry_sdk.errors import UnexpectedResponseError, mark_quoted
 from ferry_sdk.models.base import path_of
 from ferry_sdk.models.bulk import NotUniformError, validate_columns
 from ferry_sdk.models.records import Records, Unreadable
-
-logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 CHUNK_SIZE = 1000
 """Records of one part, which fit a processor's cache."""
@@ -89,11 +87,11 @@ class RecordList(Generic[ModelT]):
         ]
         if lost:
             self._report_lost(lost, items)
-        return Records[ModelT].from_factory(
-            lambda: [record for make in makers for record in make()],
-            len(items) - len(lost),
-            lost,
-        )
+
+        def make_records() -> list[ModelT]:
+            return [record for make in makers for record in make()]
+
+        return Records[ModelT].from_factory(make_records, len(items) - len(lost), lost)
 
     def _items(self, value: object) -> list[object]:
         if isinstance(value, dict):
@@ -136,14 +134,8 @@ class RecordList(Generic[ModelT]):
             where = f"[{first.index}].{first.field}".rstrip(".")
             raise unreadable_error(f"a list of {self.model.__name__}", where, first.problem, items)
         for record in lost:
-            logger.warning(
-                "%s %d of %d is unreadable and left out: %s: %s",
-                self.model.__name__,
-                record.index,
-                len(items),
-                record.field,
-                record.problem,
-            )
+            facts = self.model.__name__, record.index, len(items), record.field, record.problem
+            logger.warning("%s %d of %d is unreadable and left out: %s: %s", *facts)
 
     def __repr__(self) -> str:
         return f"RecordList({self.model.__name__})"

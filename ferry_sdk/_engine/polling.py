@@ -10,7 +10,7 @@ from ferry_sdk._engine.attempts import send_with_retries
 from ferry_sdk._engine.context import Context, Result
 from ferry_sdk._engine.effects import CallUser, Flow, Sleep
 from ferry_sdk._engine.operation import Operation, Wait
-from ferry_sdk._engine.retry import PollBackoff
+from ferry_sdk._engine.retry import poll_delays
 from ferry_sdk._engine.safety import failure_kind
 from ferry_sdk.errors import APIError, FerryError, RequestTimeoutError
 
@@ -40,10 +40,10 @@ class PollResult(Generic[T]):
 def poll(reading: Operation[T], context: Context, wait: Wait) -> Flow[PollResult[T]]:
     """Poll until the condition is met or ruled out, or time is up; retry transient errors."""
     context = context.for_reads(context.clock() + wait.seconds)
-    backoff = PollBackoff()
+    delays = poll_delays()
     last: Result[T] | None = None
     while True:
-        delay, retry_after = backoff.next(), 0.0
+        delay, retry_after = next(delays), 0.0
         failure: FerryError | None = None
         try:
             last = yield from send_with_retries(reading, context)

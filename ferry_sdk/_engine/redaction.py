@@ -28,18 +28,8 @@ HIDDEN: Final = "[hidden]"
 LONGEST: Final = 500
 """Characters of a text that is shown."""
 
-_LETTERS: Final = str.maketrans(
-    {
-        "ø": "o",
-        "ł": "l",
-        "đ": "d",
-        "ð": "d",
-        "\u0131": "i",
-        "ħ": "h",
-        "æ": "ae",
-        "œ": "oe",
-        "þ": "th",
-    }
+_LETTERS: Final = str.maketrans("øłđð\u0131ħ", "olddih") | str.maketrans(
+    {"æ": "ae", "œ": "oe", "þ": "th"}
 )
 """Letters that NFKD does not decompose."""
 _UMLAUTS: Final = {"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe"}
@@ -48,9 +38,8 @@ _TRANSLITERATED: Final = (
     str.maketrans(_UMLAUTS | {"å": "aa", "ñ": "nn"}),
 )
 """How systems and travel documents write letters as more than the base letter."""
-_GREEK: Final = str.maketrans(
-    dict(zip("αβγδεζηικλμνξοπρσςτυφω", "avgdeziiklmnxoprsstyfo", strict=True))
-    | {"θ": "th", "χ": "ch", "ψ": "ps"}
+_GREEK: Final = str.maketrans("αβγδεζηικλμνξοπρσςτυφω", "avgdeziiklmnxoprsstyfo") | str.maketrans(
+    {"θ": "th", "χ": "ch", "ψ": "ps"}
 )
 """How travel documents transliterate Greek."""
 _PARTICLES: Final = frozenset(

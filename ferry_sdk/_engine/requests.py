@@ -77,13 +77,8 @@ def read(context: Context, reply: Reply, parse: Callable[[], T]) -> Flow[T]:
     try:
         if len(reply.content) < LONG_REPLY:
             return parse()
-        return (
-            yield from RunBlocking(
-                partial(read_in_thread, parse, get_ident()),
-                _send_deadline(context),
-                may_be_interrupted=True,
-            )
-        )
+        work, until = partial(read_in_thread, parse, get_ident()), _send_deadline(context)
+        return (yield from RunBlocking(work, until, may_be_interrupted=True))
     except MemoryError:
         failure: FerryError = UnexpectedResponseError("the reply does not fit into memory")
     except (RequestTimeoutError, UnexpectedResponseError) as error:

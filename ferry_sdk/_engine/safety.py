@@ -8,7 +8,7 @@ the outcome of a write is unknown, its row says which read shows its effect.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
@@ -152,9 +152,7 @@ _CANCELLED = Proof(
 )
 _NOT_CANCELLED = frozenset({TicketStatus.BLOCKED, TicketStatus.ISSUED})
 _TICKET_CANCELLED = Proof("tickets.get", tickets=TicketStatus.CANCELED, refuted_by=_NOT_CANCELLED)
-_TICKET_CANCELLED_BY_TOOL = Proof(
-    "mcp.view_ticket", tickets=TicketStatus.CANCELED, refuted_by=_NOT_CANCELLED
-)
+_TICKET_CANCELLED_BY_TOOL = replace(_TICKET_CANCELLED, read="mcp.view_ticket")
 _BOOKING_PAID = Proof(
     "bookings.get",
     tickets=TicketStatus.ISSUED,
@@ -191,28 +189,16 @@ _ROWS = (
 SAFETY: Mapping[str, Safety] = MappingProxyType({row.operation: row for row in _ROWS})
 """All operations of the library, by public name."""
 
-_NOT_OF_THE_STATE = frozenset(
-    {
-        HTTPStatus.UNAUTHORIZED,
-        HTTPStatus.FORBIDDEN,
-        HTTPStatus.NOT_FOUND,
-        HTTPStatus.TOO_MANY_REQUESTS,
-    }
-)
+_NOT_OF_THE_STATE = (401, 403, 404, 429)
 """Statuses of refusals that say nothing about the state of a booking or ticket."""
 
-_TOOLS = (
-    "search_availability",
-    "create_booking",
-    "confirm_booking",
-    "view_ticket",
-    "cancel_ticket",
-)
+_TOOLS = "search_availability create_booking confirm_booking view_ticket cancel_ticket"
+_ROWS_OF_TOOLS = {name: SAFETY[f"mcp.{name}"] for name in _TOOLS.split()}
 
 
 def safety_of_tool(name: str) -> Safety:
     """Return the row of an MCP tool; an unknown tool counts as a write."""
-    return SAFETY[f"mcp.{name}" if name in _TOOLS else "mcp.call_tool"]
+    return _ROWS_OF_TOOLS.get(name, SAFETY["mcp.call_tool"])
 
 
 _REQUESTS = {True: _read("request"), False: _write("request", "request")}

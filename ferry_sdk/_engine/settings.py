@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeVar
+from typing import Any, Final, Literal, NamedTuple, NoReturn
 
 from ferry_sdk._engine.http import Timeout
 from ferry_sdk._engine.log import print_records
@@ -20,7 +20,7 @@ from ferry_sdk._engine.validation import (
     header_value,
     is_local,
     is_local_http,
-    optional_limiter,
+    limiter,
     recorder,
     retries,
     seconds,
@@ -33,7 +33,6 @@ from ferry_sdk.types import RateLimiter, Recorder
 
 Authority = Literal["token", "organisation_token"]
 TokenSource = str | Callable[[], str | Awaitable[str]]
-T = TypeVar("T")
 DEFAULT_TIMEOUT = Timeout()
 _OFF: Final = ("", "0")
 
@@ -50,11 +49,7 @@ class Secret:
 
     __slots__ = ("__weakref__", "current", "source")
 
-    def __init__(
-        self, source: TokenSource, argument: str = "token", *, may_be_async: bool = True
-    ) -> None:
-        if callable(source) and not may_be_async and is_async_function(source):
-            raise InvalidInputError("an async function needs AsyncFerry", field=argument)
+    def __init__(self, source: TokenSource, argument: str = "token") -> None:
         if source is None:
             raise InvalidInputError("expected a token", field=argument)
         self.source: TokenSource = source
@@ -72,13 +67,6 @@ class Secret:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a token cannot be pickled")
-
-
-def optional_secret(organisation_token: TokenSource | None, *, is_async: bool) -> Secret | None:
-    """Return the organisation token; None without one."""
-    if organisation_token is None:
-        return None
-    return Secret(organisation_token, "organisation_token", may_be_async=is_async)
 
 
 class CertificatePaths(NamedTuple):
@@ -166,14 +154,10 @@ _NAMES: Final = tuple(each.name for each in fields(Settings))
 
 def read_settings(
     *,
-    token: TokenSource | None,
-    base_url: str | None,
     allow_http: bool,
-    organisation_token: TokenSource | None,
     default_headers: Mapping[str, str] | None,
     hooks: Hooks | None,
     http_client: object,
-    limiter: object,
     is_async: bool,
     **options: object,
 ) -> Settings:
@@ -183,56 +167,48 @@ def read_settings(
         ConfigurationError: A setting is missing or invalid; the message names it.
     """
     print_records()
-    token = _or_environment(token, "FERRY_TOKEN")
-    base_url = _or_environment(base_url, "FERRY_BASE_URL")
-    organisation_token = _or_environment(organisation_token, "FERRY_ORGANISATION_TOKEN")
-    options["language"] = _or_environment(options["language"], "FERRY_LANGUAGE")
-    if token is None:
-        raise ConfigurationError("missing: token=… or FERRY_TOKEN")
-    if base_url is None:
-        raise ConfigurationError("missing: base_url=… or FERRY_BASE_URL")
+    for variable in _VARIABLES:
+        name = variable.removeprefix("FERRY_").lower()
+        if options[name] in (None, ""):
+            options[name] = os.environ.get(variable) or None
+            if options[name] is None and name in _REQUIRED:
+                raise ConfigurationError(f"missing: {name}=… or {variable}")
     try:
         allow_http = flag(allow_http, "allow_http")
-        url = address(base_url, allow_http=allow_http)
+        url = address(options.pop("base_url"), allow_http=allow_http)
         if http_client is not None:
             check_http_client(http_client, is_async=is_async)
-        checked = check_options(options)
+        checked = check_options(options, is_async=is_async)
         if os.environ.get("FERRY_READ_ONLY", "") not in _OFF and not is_local(url):
             checked["read_only"] = True
+        headers: Mapping[str, str] = {} if default_headers is None else default_headers
         return Settings(
             base_url=url,
-            token=Secret(token, may_be_async=is_async),
             is_local_only=is_local_http(url) and not allow_http,
             certificates=CertificatePaths.from_environment(),
-            organisation_token=optional_secret(organisation_token, is_async=is_async),
-            headers=extra_headers(
-                {} if default_headers is None else default_headers, "default_headers"
-            ),
+            headers=extra_headers(headers, "default_headers"),
             hooks=hooks,
-            limiter=optional_limiter(limiter, is_async=is_async),
             **checked,
         )
     except InvalidInputError as error:
         raise ConfigurationError(str(error)) from None
 
 
-def _or_environment(value: T, variable: str) -> T | str | None:
-    """Return the argument, or the environment variable if it is None or empty."""
-    if value is None or (isinstance(value, str) and not value):
-        return os.environ.get(variable) or None
-    return value
-
-
-def check_options(options: Mapping[str, object]) -> dict[str, Any]:
+def check_options(options: Mapping[str, object], *, is_async: bool) -> dict[str, Any]:
     """Return the validated values of settings.
 
     Raises:
         InvalidInputError: A value is invalid; `field` names it.
     """
-    return {
+    checked = {
         name: None if value is None and name in _OPTIONAL else _CHECKS[name](value, name)
         for name, value in options.items()
     }
+    for name, member in _MAY_BE_ASYNC.items():
+        function = getattr(checked.get(name), member, None)
+        if not is_async and callable(function) and is_async_function(function):
+            raise InvalidInputError("an async function needs AsyncFerry", field=name)
+    return checked
 
 
 def _version_text(value: object, argument: str) -> str:
@@ -241,7 +217,14 @@ def _version_text(value: object, argument: str) -> str:
     return header_value(value, argument)
 
 
-_CHECKS: Final[Mapping[str, Callable[[object, str], object]]] = {
+_VARIABLES: Final = ("FERRY_TOKEN", "FERRY_BASE_URL", "FERRY_ORGANISATION_TOKEN", "FERRY_LANGUAGE")
+"""The variables that stand in for arguments."""
+_REQUIRED: Final = ("token", "base_url")
+_MAY_BE_ASYNC: Final = {"token": "source", "organisation_token": "source", "limiter": "acquire"}
+"""The options with a function that may be async for `AsyncFerry` only, and its attribute."""
+_CHECKS: Final[Mapping[str, Callable[[Any, str], object]]] = {
+    "token": Secret,
+    "organisation_token": Secret,
     "language": header_value,
     "client_version": _version_text,
     "timeout": timeouts,
@@ -251,6 +234,7 @@ _CHECKS: Final[Mapping[str, Callable[[object, str], object]]] = {
     "correlation_id": header_value,
     "route_cache": folder,
     "journal": recorder,
+    "limiter": limiter,
 }
 _OPTIONAL: Final = {each.name for each in fields(Settings) if each.default is None}
 """The options that may be None."""

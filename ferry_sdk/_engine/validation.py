@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 
 from ferry_sdk._engine.http import Timeout
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.hooks import is_async_function
 from ferry_sdk.types import RateLimiter, Recorder
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -78,11 +77,16 @@ def folder(value: object, argument: str) -> Path:
     raise InvalidInputError("expected a folder", field=argument)
 
 
+def _offers(value: object, *methods: str) -> bool:
+    """Return whether a value is an object, not a class, with these methods."""
+    members = [getattr(value, method, None) for method in methods]
+    return not isinstance(value, type) and all(map(callable, members))
+
+
 def recorder(journal: object, argument: str) -> Recorder:
     """Return a journal: an object with sync `begin` and `end`, not a class or a URL."""
-    steps = [getattr(journal, name, None) for name in ("begin", "end")]
-    is_sync = all(callable(step) and not iscoroutinefunction(step) for step in steps)
-    if isinstance(journal, type) or not is_sync:
+    is_async = any(iscoroutinefunction(getattr(journal, name, None)) for name in ("begin", "end"))
+    if is_async or not _offers(journal, "begin", "end"):
         raise InvalidInputError(
             'expected a ferry_sdk.journal.Journal, such as Journal("sqlite:///ferry.db")',
             field=argument,
@@ -90,19 +94,14 @@ def recorder(journal: object, argument: str) -> Recorder:
     return cast("Recorder", journal)
 
 
-def optional_limiter(limiter: object, *, is_async: bool) -> RateLimiter | None:
-    """Return a rate limiter: an object with the method `acquire`, which may be async; or None."""
-    if limiter is None:
-        return None
-    acquire = getattr(limiter, "acquire", None)
-    if isinstance(limiter, type) or not callable(acquire):
+def limiter(value: object, argument: str) -> RateLimiter:
+    """Return a rate limiter: an object with the method `acquire`, which may be async."""
+    if not _offers(value, "acquire"):
         raise InvalidInputError(
             'expected an object with a method acquire, such as ferry_sdk.Rate("50/second")',
-            field="limiter",
+            field=argument,
         )
-    if not is_async and is_async_function(acquire):
-        raise InvalidInputError("an async function needs AsyncFerry", field="limiter")
-    return cast("RateLimiter", limiter)
+    return cast("RateLimiter", value)
 
 
 def timeouts(timeout: object, argument: str) -> Timeout:
@@ -143,10 +142,7 @@ def flag(value: object, argument: str) -> bool:
 
 def http_client(client: object, *, is_async: bool) -> None:
     """Raise unless the object is an HTTP client of the required kind."""
-    methods = ("build_request", "send", "aclose" if is_async else "close")
-    if isinstance(client, type) or not all(
-        callable(getattr(client, method, None)) for method in methods
-    ):
+    if not _offers(client, "build_request", "send", "aclose" if is_async else "close"):
         wanted = "httpx.AsyncClient" if is_async else "httpx.Client"
         raise InvalidInputError(f"expected an {wanted}", field="http_client")
 

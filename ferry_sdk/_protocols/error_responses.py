@@ -96,9 +96,7 @@ def unexpected_response(problem: str, head: Head, body: object = None) -> Unexpe
 
 def service_error(value: object) -> ServiceError | None:
     """Return what the interface's error object says; None if the value is none."""
-    if not isinstance(value, dict):
-        return None
-    members = cast("dict[str, object]", value)
+    members = cast("dict[str, object]", value) if isinstance(value, dict) else {}
     code = members.get("code")
     if members.get("error") is not True or not isinstance(code, str):
         return None

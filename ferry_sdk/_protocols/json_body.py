@@ -20,19 +20,11 @@ from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.base import LongNumber
 from ferry_sdk.types import RequestDigest
 
-_PERSONAL: Final = frozenset(
-    {
-        "first_name",
-        "last_name",
-        "birth_date",
-        "doc_number",
-        "doc_expiration",
-        "email",
-        "phone",
-        "identification",
-        "name",
-    }
-)
+_MEMBERS: Final = """
+    first_name last_name birth_date doc_number doc_expiration email phone identification name
+"""
+_PERSONAL: Final = frozenset(_MEMBERS.split())
+"""The members of a request that are travellers' data."""
 _STRETCH: Final = 1024 * 1024
 _DEEPEST: Final = 200
 _DIGITS: Final = 16

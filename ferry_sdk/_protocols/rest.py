@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from http import HTTPStatus
 from typing import TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from pydantic_core import from_json
+from typing_extensions import Self
 
 from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context
@@ -27,22 +28,24 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Rest:
-    """A call of the REST API.
+    """A call of the REST API, or a request to a path that the library does not know.
 
     Attributes:
         method: HTTP method.
-        path: Encoded path below ``/api``.
+        path: Encoded path below ``/api``; an unknown one below the address.
         content: The JSON body in bytes, which take less memory than its objects; None: no body.
         authority: Which token it carries.
+        params: The query of an unknown path; None: a path of the interface, which has no query.
     """
 
     method: str
     path: str
     content: bytes | None = field(default=None, repr=False)
     authority: Authority = "token"
+    params: Mapping[str, object] | None = field(default=None, repr=False)
 
     @classmethod
-    def get(cls, *segments: str) -> Rest:
+    def get(cls, *segments: str) -> Self:
         """Describe a GET request."""
         return cls("GET", _path(*segments))
 
@@ -64,7 +67,12 @@ class Rest:
 
     @property
     def route(self) -> str:
-        """The path with ``{id}`` for an id: after the name in a GET, or between two names."""
+        """The path with ``{id}`` for an id: after the name in a GET, or between two names.
+
+        It is the same for all unknown paths, which may contain ids.
+        """
+        if self.params is not None:
+            return "/{path}"
         name, _, rest = self.path.partition("/")
         _, _, last = rest.partition("/")
         if last:
@@ -73,8 +81,8 @@ class Rest:
 
     @property
     def target(self) -> str:
-        """The path and the query below the address."""
-        return f"/api/{self.path}"
+        """The path below the address."""
+        return f"/api/{self.path}" if self.params is None else f"/{self.path}"
 
     def send(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
         """Send the request once. Return the parsed value and its reply."""
@@ -85,17 +93,19 @@ class Rest:
         if self.content is not None:
             headers["Content-Type"] = "application/json"
         url = f"{settings.base_url}{self.target}"
+        if self.params:
+            url += f"?{urlencode(self.params, doseq=True)}"
         route = self.route if context.hook_runner is not None else ""
         reply = yield from send(context, Request(self.method, url, headers, self.content, route))
         return (yield from read(context, reply, lambda: parse(self._value(reply)))), reply
 
     def digest(self) -> RequestDigest:
-        """Return what identifies the request, without its content."""
-        return digest(self.method, f"/api/{self.path}", self.body)
+        """Return what identifies the request; its path has no query, which may name a traveller."""
+        return digest(self.method, self.target, [self.body, self.params])
 
     def secrets(self) -> frozenset[str]:
         """Return the texts of the request that no message may contain."""
-        return frozenset(personal_data(self.body))
+        return frozenset(personal_data(self.body) + personal_data(self.params))
 
     def _value(self, reply: Reply) -> object:
         """Decode the JSON value of a reply.
@@ -105,6 +115,9 @@ class Rest:
             UnexpectedResponseError: The reply is a redirect, or not JSON.
         """
         status, is_success = reply.status_code, reply.is_success
+        may_be_empty = self.params is not None and is_success
+        if may_be_empty and (status == HTTPStatus.NO_CONTENT or self.method == "HEAD"):
+            return None
         if not is_success and reply.is_redirect:
             raise unexpected_response(f"redirects are not followed (HTTP {status})", reply)
         try:
@@ -120,45 +133,6 @@ class Rest:
         if not is_success:
             raise api_error(reply, value)
         return value
-
-
-@dataclass(slots=True)
-class AnyPath(Rest):
-    """A request to a path that the library does not know.
-
-    Attributes:
-        path: Encoded path below the address.
-        query: The encoded query; empty without one.
-        params: The same, as given.
-    """
-
-    query: str = field(default="", repr=False)
-    params: Mapping[str, object] = field(default_factory=dict[str, object], repr=False)
-
-    @property
-    def route(self) -> str:
-        """One for all paths, which may contain ids."""
-        return "/{path}"
-
-    @property
-    def target(self) -> str:
-        """The path and the query below the address."""
-        return f"/{self.path}?{self.query}" if self.query else f"/{self.path}"
-
-    def digest(self) -> RequestDigest:
-        """Return what identifies the request; its path has no query, which may name a traveller."""
-        content = {"json": self.body, "params": self.params}
-        return digest(self.method, f"/{self.path}", content)
-
-    def secrets(self) -> frozenset[str]:
-        """Return the texts of the request that no message may contain."""
-        return frozenset(personal_data([self.body, dict(self.params)]))
-
-    def _value(self, reply: Reply) -> object:
-        is_empty = reply.status_code == HTTPStatus.NO_CONTENT or self.method == "HEAD"
-        if is_empty and reply.is_success:
-            return None
-        return Rest._value(self, reply)  # noqa: SLF001 -- with slots, `super()` fails before 3.14
 
 
 @lru_cache(maxsize=256)

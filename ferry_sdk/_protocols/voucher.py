@@ -6,19 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar, cast
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, Save
-from ferry_sdk._engine.http import Reply, Request
+from ferry_sdk._engine.http import Reply, Request, origin_of
 from ferry_sdk._engine.requests import send
-from ferry_sdk._engine.settings import Authority
 from ferry_sdk._protocols.error_responses import api_error, unexpected_response
 from ferry_sdk._protocols.json_body import text_of
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.errors import ConfigurationError, UnexpectedResponseError, VoucherNotReadyError
-from ferry_sdk.types import RequestDigest
 
 T = TypeVar("T")
 
@@ -29,22 +27,20 @@ _PDF: Final = b"%PDF-"
 _PDF_WITHIN: Final = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class VoucherFile:
-    """The voucher of a ticket, downloaded.
+@dataclass(slots=True)
+class VoucherFile(Rest):
+    """The read of a voucher's URL, after which the voucher is downloaded.
 
     Attributes:
-        ticket_id: The ticket.
-        path: The file in which it is saved; None: its content is the result.
+        file: The file in which it is saved; None: its content is the result.
     """
 
-    ticket_id: str
-    path: Path | None = field(default=None, repr=False)
-    authority: Authority = "token"
+    file: Path | None = field(default=None, repr=False)
 
     def send(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
         """Read the voucher's URL, download the voucher, save it if there is a path."""
-        address, reply = yield from self._address().send(context, lambda value: value)
+        # With slots, `super()` fails before Python 3.14.
+        address, reply = yield from Rest.send(self, context, lambda value: value)
         reply = yield from _fetch(_url_of(address, reply), context)
         if reply.is_redirect:
             raise unexpected_response("the voucher's URL redirects too often or to no URL", reply)
@@ -52,21 +48,10 @@ class VoucherFile:
             raise api_error(reply, text_of(reply.content), message="the voucher cannot be fetched")
         if _PDF not in reply.content[:_PDF_WITHIN]:
             raise unexpected_response("the file at the voucher's URL is not a PDF", reply)
-        if self.path is None:
+        if self.file is None:
             return parse(reply.content), reply
-        yield from Save(self.path, reply.content)
-        return parse(self.path), reply
-
-    def digest(self) -> RequestDigest:
-        """Return what identifies the request, without its content."""
-        return self._address().digest()
-
-    def secrets(self) -> frozenset[str]:
-        """Return the texts of the request that no message may contain."""
-        return frozenset()
-
-    def _address(self) -> Rest:
-        return Rest.get("ticket", self.ticket_id, "pdf")
+        yield from Save(self.file, reply.content)
+        return parse(self.file), reply
 
 
 def _url_of(value: object, reply: Reply) -> str:
@@ -85,7 +70,7 @@ def _url_of(value: object, reply: Reply) -> str:
 def _fetch(url: str, context: Context) -> Flow[Reply]:
     """Download the file. Only the service's own origin gets the token; redirects must be https."""
     headers = _PLAIN_HEADERS
-    if _origin(url) == _origin(context.settings.base_url):
+    if origin_of(url) == origin_of(context.settings.base_url):
         token = authorisation(context, "token")
         headers = {**context.headers(), **_PLAIN_HEADERS, "Authorization": token}
     elif not _is_https(url):
@@ -117,18 +102,6 @@ def _redirect_target(url: str, reply: Reply) -> str:
         return ""
 
 
-def _origin(url: str) -> tuple[str, str | None, int | None] | None:
-    """Return scheme, host and port of a URL; None if it has none."""
-    if not url[:1].isalpha():
-        return None  # leading spaces: parsers disagree on them
-    try:
-        parts = urlsplit(url)
-        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-    except ValueError:
-        return None
-    return parts.scheme, parts.hostname, port
-
-
 def _is_https(url: str) -> bool:
-    origin = _origin(url)
-    return origin is not None and origin[0] == "https" and bool(origin[1])
+    scheme, host, _ = origin_of(url)
+    return scheme == "https" and bool(host)

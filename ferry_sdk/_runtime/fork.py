@@ -1,9 +1,10 @@
-"""The id of this process, and callbacks that run in a forked child."""
+"""The id of this process, and what a forked child makes anew."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from threading import RLock
 
 _process = os.getpid()
 
@@ -25,3 +26,18 @@ def _update_process_id() -> None:
 
 
 after_fork_in_child(_update_process_id)
+
+
+class ProcessLock:
+    """A reentrant lock that every forked child has anew: a thread of the parent may hold it.
+
+    Attributes:
+        current: The lock of this process.
+    """
+
+    def __init__(self) -> None:
+        self.current = RLock()
+        after_fork_in_child(self._renew)
+
+    def _renew(self) -> None:
+        self.current = RLock()

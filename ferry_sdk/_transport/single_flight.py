@@ -7,13 +7,12 @@ wakes the others.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Hashable
 from copy import copy
 from typing import Any, Final, TypeVar
 from weakref import WeakValueDictionary
 
-from ferry_sdk._runtime.fork import after_fork_in_child
+from ferry_sdk._runtime.fork import ProcessLock, after_fork_in_child
 from ferry_sdk._runtime.threads import Latch
 from ferry_sdk.errors import ConnectionFailedError, FerryError
 
@@ -81,7 +80,8 @@ class SharedCall:
 
 
 _shared_calls: WeakValueDictionary[Hashable, SharedCall] = WeakValueDictionary()
-_lock = threading.RLock()
+_lock: Final = ProcessLock()
+after_fork_in_child(_shared_calls.clear)
 
 
 def join_or_start(key: Hashable, own_call: SharedCall) -> SharedResult | None:
@@ -91,15 +91,6 @@ def join_or_start(key: Hashable, own_call: SharedCall) -> SharedResult | None:
         key: Identifies the call.
         own_call: The caller's own call, which others join from now on if there is no other.
     """
-    with _lock:
+    with _lock.current:
         under_way = _shared_calls.setdefault(key, own_call)
     return None if under_way is own_call else under_way.result
-
-
-def _forget_calls() -> None:
-    global _lock  # noqa: PLW0603 -- another thread of the parent may have held it
-    _lock = threading.RLock()
-    _shared_calls.clear()
-
-
-after_fork_in_child(_forget_calls)

@@ -17,7 +17,7 @@ from ferry_sdk.models.inputs import Input
 from ferry_sdk.types import JournalEntry
 
 if TYPE_CHECKING:
-    from ferry_sdk.models.display.frames import DataFrame, MoneyAs
+    from ferry_sdk.notebook.frames import DataFrame, MoneyAs
 
 _NonNegative = Annotated[Money, Field(ge=0)]
 
@@ -161,7 +161,7 @@ class Reconciliation:
                 # > ['issued_not_paid']
             ```
         """
-        from ferry_sdk.models.display.frames import (  # noqa: PLC0415 -- loads pandas
+        from ferry_sdk.notebook.frames import (  # noqa: PLC0415 -- loads pandas
             check_options,
             frame_of_columns,
         )

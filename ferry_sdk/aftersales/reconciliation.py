@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Coroutine, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from ferry_sdk._engine.batch import CONCURRENCY, Batch, Plan, all_answers
@@ -208,11 +207,16 @@ class Reconciler:
         if error := next((answer.error for answer in answers if answer.error is not None), None):
             return error
         fees = [answer.value for answer in answers if answer.value is not None]
-        for currency, other in foreign.items():
-            add = partial(self._add, booking_id, currency, booking.stage, other)
-            add("total_differs", expected=other.amount, found=None)
         stage, total = booking.stage, booking.total_price
-        add = partial(self._add, booking_id, booking.currency, stage, paid)
+        self._found["total_differs"] += [
+            Discrepancy(booking_id, other.amount, None, currency, stage, other.references)
+            for currency, other in foreign.items()
+        ]
+
+        def add(kind: str, *, expected: Decimal, found: Decimal | None) -> None:
+            amounts = expected, found, booking.currency
+            self._found[kind].append(Discrepancy(booking_id, *amounts, stage, paid.references))
+
         refund = min(exact_sum(fee.refund_amount for fee in fees), paid.amount)
         was_charged = any(fee.refund_amount or fee.penalty_amount for fee in fees)
         if paid.refunded < refund:
@@ -232,25 +236,7 @@ class Reconciler:
 
     def _add_not_known(self, ids: Iterable[str]) -> None:
         for booking_id in ids:
-            sums = self._paid.get(booking_id)
-            if sums is None:
-                self._add(booking_id, None, None, None, "not_known", expected=None, found=None)
-            for currency, paid in (sums or {}).items():
-                add = partial(self._add, booking_id, currency, None, paid)
-                add("not_known", expected=paid.amount, found=None)
-
-    def _add(
-        self,
-        booking_id: str,
-        currency: str | None,
-        stage: Stage | None,
-        paid: _Paid | None,
-        kind: str,
-        *,
-        expected: Decimal | None,
-        found: Decimal | None,
-    ) -> None:
-        references = () if paid is None else paid.references
-        self._found[kind].append(
-            Discrepancy(booking_id, expected, found, currency, stage, references)
-        )
+            self._found["not_known"] += [
+                Discrepancy(booking_id, paid.amount, None, currency, None, paid.references)
+                for currency, paid in self._paid.get(booking_id, {}).items()
+            ] or [Discrepancy(booking_id, None, None, None)]

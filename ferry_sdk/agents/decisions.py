@@ -127,7 +127,7 @@ class ToolRunner:
         prepared = yield from self.writes.prepare(call, tool, read)
         if not isinstance(prepared, Prepared):
             return prepared
-        self.writes.drop(prepared)
+        self.writes.duplicates.abandon(prepared.identity.key)
         self.writes.refusals.check(prepared.request, self.writes.clock())
         return prepared.request
 
@@ -156,7 +156,7 @@ class ToolRunner:
         try:
             return (yield from flow)
         except RefusedError as refusal:
-            return refusal.answer()
+            return refusal.answer
         except Exception as error:  # the agent gets every failure as data
             if error is call.approver_error:
                 raise
@@ -194,11 +194,11 @@ class ToolRunner:
             if needed is None:
                 self.writes.mark_sent(prepared)
         except BaseException:
-            self.writes.drop(prepared)
+            self.writes.duplicates.abandon(prepared.identity.key)
             raise
         if needed is None:
             return (yield from self.writes.send(prepared))
-        self.writes.drop(prepared)
+        self.writes.duplicates.abandon(prepared.identity.key)
         return needed
 
     def _handles(self) -> Mapping[str, Traveller]:

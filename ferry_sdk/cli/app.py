@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Annotated, Any, Final, NamedTuple, cast
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 from typer.core import TyperGroup
@@ -20,57 +19,39 @@ class Command(NamedTuple):
     """A command, described without importing it.
 
     Attributes:
-        function: The function, or the functions of a family by name, as ``module:name``.
         panel: The section of the help that lists it.
         summary: The first sentence of its help.
+        module: The module of its function; None: that of its own name. A module with a family of
+            commands has their functions by name in `COMMANDS`.
     """
 
-    function: str
     panel: str
     summary: str
+    module: str | None = None
 
 
 _TRIPS, _SETUP = "Trips and bookings", "Setup"
-_SUMMARIES: Final = {
-    _TRIPS: {
-        "search": "Search trips of every company between two places, cheapest first.",
-        "calendar": "Show the cheapest fare of every day, one way.",
-        "scan": "Save the fares of every day as Parquet files.",
-        "book": "Book a crossing.",
-        "show": "Show a booking or a ticket with its travellers.",
-        "confirm": "Confirm and pay a booking, which issues its tickets.",
-        "cancel": "Cancel a booking or a ticket.",
-        "change": "Replace a booking by another one.",
-        "voucher": "Save a ticket's boarding voucher as PDF.",
-        "reconcile": "Compare payments with the bookings on record.",
-        "journal": "Look up the writes on record, recover and settle them.",
-        "orders": "Look up orders of several bookings, and resume them after a crash.",
-        "ports": "Find ports by code, name, city or country.",
-        "companies": "Find companies by code or a part of the name.",
-        "vehicles": "Find vehicles by make and model.",
-    },
-    _SETUP: {
-        "conform": "Compare the service with what the client assumes of it.",
-        "sandbox": "Run the local service until Ctrl-C.",
-        "openapi": "Print the OpenAPI 3.1 document of the service.",
-        "demo": "Run a complete booking against a local service.",
-        "mcp": "Run an MCP server for agents on standard input and output.",
-    },
-}
-_FUNCTIONS: Final = {
-    "journal": "journal:COMMANDS",
-    "orders": "orders:COMMANDS",
-    "ports": "catalogue:ports",
-    "companies": "catalogue:companies",
-    "vehicles": "catalogue:vehicles",
-    "openapi": "sandbox:openapi",
-    "demo": "sandbox:demo",
-}
-"""The functions of commands that are not in a module of their own."""
 COMMANDS: dict[str, Command] = {
-    name: Command(_FUNCTIONS.get(name, f"{name}:{name}"), panel, summary)
-    for panel, summaries in _SUMMARIES.items()
-    for name, summary in summaries.items()
+    "search": Command(_TRIPS, "Search trips of every company between two places, cheapest first."),
+    "calendar": Command(_TRIPS, "Show the cheapest fare of every day, one way."),
+    "scan": Command(_TRIPS, "Save the fares of every day as Parquet files."),
+    "book": Command(_TRIPS, "Book a crossing."),
+    "show": Command(_TRIPS, "Show a booking or a ticket with its travellers."),
+    "confirm": Command(_TRIPS, "Confirm and pay a booking, which issues its tickets."),
+    "cancel": Command(_TRIPS, "Cancel a booking or a ticket."),
+    "change": Command(_TRIPS, "Replace a booking by another one."),
+    "voucher": Command(_TRIPS, "Save a ticket's boarding voucher as PDF."),
+    "reconcile": Command(_TRIPS, "Compare payments with the bookings on record."),
+    "journal": Command(_TRIPS, "Look up the writes on record, recover and settle them."),
+    "orders": Command(_TRIPS, "Look up orders of several bookings, and resume them after a crash."),
+    "ports": Command(_TRIPS, "Find ports by code, name, city or country.", "catalogue"),
+    "companies": Command(_TRIPS, "Find companies by code or a part of the name.", "catalogue"),
+    "vehicles": Command(_TRIPS, "Find vehicles by make and model.", "catalogue"),
+    "conform": Command(_SETUP, "Compare the service with what the client assumes of it."),
+    "sandbox": Command(_SETUP, "Run the local service until Ctrl-C."),
+    "openapi": Command(_SETUP, "Print the OpenAPI 3.1 document of the service.", "sandbox"),
+    "demo": Command(_SETUP, "Run a complete booking against a local service.", "sandbox"),
+    "mcp": Command(_SETUP, "Run an MCP server for agents on standard input and output."),
 }
 
 
@@ -80,21 +61,21 @@ def load_command(name: str) -> Any:  # noqa: ANN401 -- a command of typer's own 
     from ferry_sdk.cli.terminal.options import expand_options  # noqa: PLC0415 -- the same
 
     entry = COMMANDS[name]
-    module, _, attribute = entry.function.partition(":")
-    function = getattr(import_module(f"ferry_sdk.cli.commands.{module}"), attribute)
-    if isinstance(function, dict):
-        family = typer.Typer(
-            no_args_is_help=True, pretty_exceptions_enable=False, help=entry.summary
-        )
-        for its_name, its_function in cast("dict[str, Callable[..., None]]", function).items():
-            family.command(its_name)(report_errors(expand_options(its_function)))
-        return typer.main.get_command(family)
-    single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    module = import_module(f"ferry_sdk.cli.commands.{entry.module or name}")
+    is_family = hasattr(module, "COMMANDS")
+    functions = module.COMMANDS if is_family else {name: getattr(module, name)}
+    family = typer.Typer(
+        no_args_is_help=is_family,
+        add_completion=is_family,
+        pretty_exceptions_enable=False,
+        help=entry.summary,
+    )
     # Containers set the options of the local service by variables: FERRY_SANDBOX_PORT, ….
     prefix = {"auto_envvar_prefix": "FERRY_SANDBOX"} if name == "sandbox" else {}
-    settings = {**_SETTINGS, **prefix}
-    single.command(name, context_settings=settings)(report_errors(expand_options(function)))
-    return typer.main.get_command(single)
+    for its_name, its_function in functions.items():
+        register = family.command(its_name, context_settings={**_SETTINGS, **prefix})
+        register(report_errors(expand_options(its_function)))
+    return typer.main.get_command(family)
 
 
 class LazyGroup(TyperGroup):
@@ -116,9 +97,9 @@ class LazyGroup(TyperGroup):
 def _overview() -> str:
     lines = ["Usage: ferry COMMAND [OPTIONS]; ferry COMMAND --help explains a command."]
     for panel in (_TRIPS, _SETUP):
-        commands = [(name, row.summary) for name, row in COMMANDS.items() if row.panel == panel]
         # A terminal of 24 lines cannot show a title of the first section.
         lines += [panel] if panel == _SETUP else []
+        commands = [(name, row.summary) for name, row in COMMANDS.items() if row.panel == panel]
         lines += [f"  {name:10} {summary}" for name, summary in commands]
     return "".join(f"{line}\n" for line in lines)
 

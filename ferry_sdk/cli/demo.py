@@ -9,23 +9,20 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ferry_sdk import Ferry
+from ferry_sdk import Ferry, Travellers
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.orders.trips import print_trips
 from ferry_sdk.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from ferry_sdk import Booking, BookingCreated, Fare, Ticket, Trip
-    from ferry_sdk.models import PassengerDict, SearchPassengerDict
+    from ferry_sdk.models import TravellerDict
 
-_TRAVELLERS: list[SearchPassengerDict] = [
-    {"type": "Adult", "gender": "Female", "age": 41},
-    {"type": "Child", "gender": "Male", "age": 9},
-]
-_PASSENGERS: list[PassengerDict] = [
+_PARTY: list[TravellerDict] = [
     {"type": "Adult", "first_name": "Leïla", "last_name": "Haddad", "gender": "Female", "age": 41},
     {"type": "Child", "first_name": "Noé", "last_name": "Haddad", "gender": "Male", "age": 9},
 ]
+_TRAVELLERS = Travellers(_PARTY)
 
 
 def run(folder: Path) -> None:
@@ -73,7 +70,7 @@ def _find(ferry: Ferry) -> tuple[Trip, Fare]:
 
 
 def _book(create: Callable[..., BookingCreated], trip: Trip, fare: Fare) -> BookingCreated:
-    created = create(availabilities=trip.select(fare), passengers=_PASSENGERS)
+    created = create(availabilities=trip.select(fare), passengers=_TRAVELLERS)
     price = money(created.total_price, created.currency)
     print(f"Booked {created.booking_reference}: {price}, stage {created.stage}.")
     print(f"  Next: {_actions(created)}.")

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from typing_extensions import Self
 
 from ferry_sdk._engine.operation import ReadBack
-from ferry_sdk._engine.safety import SAFETY, Safety
-from ferry_sdk._engine.settings import (
-    DEFAULT_TIMEOUT,
-    Secret,
-    check_options,
-    optional_secret,
-    read_settings,
-)
+from ferry_sdk._engine.safety import SAFETY
+from ferry_sdk._engine.settings import DEFAULT_TIMEOUT, check_options, read_settings
 from ferry_sdk._engine.validation import extra_headers as check_headers
-from ferry_sdk._engine.validation import optional_limiter
 from ferry_sdk._runtime.threads import uninterrupted
 from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
 from ferry_sdk._transport.sync import RawTransport, Transport
@@ -65,9 +58,6 @@ class Client(Generic[ClientTransportT_co]):
 
     def __init__(self, transport: ClientTransportT_co) -> None:
         self._transport = transport
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(base_url={self._transport.settings.base_url!r})"
 
     def with_options(  # noqa: PYI019 -- Jedi reads `Self` as `Client`
         self: ClientT,
@@ -118,26 +108,24 @@ class Client(Generic[ClientTransportT_co]):
             ```
         """
         settings = self._transport.settings
-        options = {
+        every_option = {
             "timeout": timeout,
             "deadline": deadline,
             "max_retries": max_retries,
             "language": language,
             "correlation_id": correlation_id,
             "read_only": read_only,
+            "token": token,
+            "organisation_token": organisation_token,
             "journal": journal,
+            "limiter": limiter,
         }
-        changes = check_options(
-            {name: value for name, value in options.items() if value is not UNSET}
-        )
-        is_async = isinstance(self._transport, AsyncTransport)
-        if not isinstance(token, Unset) and token != settings.token.source:
-            changes["token"] = Secret(token, may_be_async=is_async)
-            changes["organisation_token"] = None
-        if not isinstance(organisation_token, Unset):
-            changes["organisation_token"] = optional_secret(organisation_token, is_async=is_async)
-        if not isinstance(limiter, Unset):
-            changes["limiter"] = optional_limiter(limiter, is_async=is_async)
+        options = {name: value for name, value in every_option.items() if value is not UNSET}
+        if token == settings.token.source:
+            del options["token"]
+        elif "token" in options:
+            options.setdefault("organisation_token", None)
+        changes = check_options(options, is_async=isinstance(self._transport, AsyncTransport))
         if settings.read_only and not changes.get("read_only", True):
             raise InvalidInputError("a read-only client cannot be made writable", field="read_only")
         if not isinstance(extra_headers, Unset):
@@ -608,15 +596,8 @@ def _unknown_outcome(error: object) -> tuple[OutcomeUnknownError, ReadBack[Recov
     else:
         raise InvalidInputError("expected an OutcomeUnknownError or a journal entry", field="error")
     row = SAFETY.get(unknown.operation)
-    back = None if row is None else _read_back()(row, unknown.subject)
+    module = uninterrupted(import_module)("ferry_sdk.resources.read_back")  # loads all models
+    back = None if row is None else module.read_back(row, unknown.subject)
     if back is None:
         raise unknown
     return unknown, back
-
-
-@cache
-@uninterrupted
-def _read_back() -> Callable[[Safety, Mapping[str, str]], ReadBack[Any] | None]:
-    from ferry_sdk.resources.read_back import read_back  # noqa: PLC0415 -- loads all models
-
-    return read_back

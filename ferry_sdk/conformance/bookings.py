@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from ferry_sdk._engine.effects import Flow
 from ferry_sdk.conformance.findings import Findings, describe
-from ferry_sdk.conformance.steps import Observation, Step, Steps
 from ferry_sdk.errors import AlreadyDoneError, FerryError, NotFoundError, OutcomeUnknownError
 from ferry_sdk.models.availability import Availability, Place, Tariff
 from ferry_sdk.models.bookings import Booking, BookingCreated
@@ -34,7 +34,7 @@ _TRAVELLER: Final = {
 _OF_TICKETS: Final = ("times", "qr_code", "boarding_time", "traveller_details")
 
 
-def read_records(findings: Findings, booking_id: str | None, ticket_id: str | None) -> Steps[None]:
+def read_records(findings: Findings, booking_id: str | None, ticket_id: str | None) -> Flow[None]:
     """Read a booking, a ticket, or both; without a ticket's id the booking's first ticket."""
     if booking_id is not None:
         names = ("times", "preview") if ticket_id else (*_OF_TICKETS, "preview", "voucher")
@@ -44,8 +44,8 @@ def read_records(findings: Findings, booking_id: str | None, ticket_id: str | No
         yield from findings.try_steps((*_OF_TICKETS, "voucher"), _read_ticket(findings, ticket_id))
 
 
-def _read_booking(findings: Findings, booking_id: str, *, with_ticket: bool) -> Steps[None]:
-    reply = yield Step("bookings.get", booking_id)
+def _read_booking(findings: Findings, booking_id: str, *, with_ticket: bool) -> Flow[None]:
+    reply = yield from findings.call("bookings.get", booking_id)
     booking, body = reply.require(), reply.body
     _see_times(findings, body)
     yield from findings.try_steps(["preview"], _preview(findings, booking))
@@ -56,8 +56,8 @@ def _read_booking(findings: Findings, booking_id: str, *, with_ticket: bool) -> 
         )
 
 
-def _read_ticket(findings: Findings, ticket_id: str) -> Steps[None]:
-    reply = yield Step("tickets.get", ticket_id)
+def _read_ticket(findings: Findings, ticket_id: str) -> Flow[None]:
+    reply = yield from findings.call("tickets.get", ticket_id)
     reply.require()
     _see_times(findings, reply.body)
     yield from _see_ticket(findings, reply.body, ticket_id)
@@ -83,19 +83,20 @@ def _times(record: Any) -> Iterator[str]:  # noqa: ANN401 -- decoded JSON
                 yield leg["journey"]["depart_at"]
 
 
-def _preview(findings: Findings, booking: Booking) -> Steps[None]:
+def _preview(findings: Findings, booking: Booking) -> Flow[None]:
     statuses = {ticket.status for ticket in booking.tickets}
     if booking.payment_status != PaymentStatus.PAID or statuses != {TicketStatus.ISSUED}:
         findings.miss(["preview"], "the booking is not paid and issued")
         return
-    fee: CancellationFee = (yield Step("bookings.cancel_fee", booking.booking_id)).require()
+    reply = yield from findings.call("bookings.cancel_fee", booking.booking_id)
+    fee: CancellationFee = reply.require()
     if exact_sum((fee.penalty_amount, fee.refund_amount)) == booking.total_price:
         findings.seen["preview"] = "sum"
     else:
         findings.seen["preview"] = "another sum" if fee.penalty_amount else "refund_only"
 
 
-def _see_ticket(findings: Findings, ticket: Any, ticket_id: str) -> Steps[None]:  # noqa: ANN401 -- decoded JSON
+def _see_ticket(findings: Findings, ticket: Any, ticket_id: str) -> Flow[None]:  # noqa: ANN401 -- decoded JSON
     qr_code, time = ticket.get("qr_code") or "", ticket.get("boarding_time") or ""
     findings.seen["qr_code"] = "base64" if qr_code else "absent"
     if qr_code.startswith("data:"):
@@ -111,7 +112,7 @@ def _see_ticket(findings: Findings, ticket: Any, ticket_id: str) -> Steps[None]:
         findings.seen["traveller_details"] = "null"
     else:
         findings.miss(["traveller_details"], "the ticket has all details")
-    voucher = yield Step("tickets.pdf", ticket_id)
+    voucher = yield from findings.call("tickets.pdf", ticket_id)
     if isinstance(voucher.error, NotFoundError):
         findings.seen["voucher"] = "not_found"
     elif voucher.require().url is None:
@@ -138,12 +139,12 @@ class Choice:
 
 
 def choose(
-    findings: Findings, searches: Iterable[Mapping[str, object]], limit: Decimal, currency: str
-) -> Generator[Step, Observation, Choice | None]:
+    findings: Findings, searches: Iterable[Mapping[str, Any]], limit: Decimal, currency: str
+) -> Flow[Choice | None]:
     """Search, and return the cheapest choice within the limit, one with a better place first."""
     choices: list[Choice] = []
     for search in searches:
-        reply = yield Step("availability.search", **search)
+        reply = yield from findings.call("availability.search", **search)
         for sailing in reply.value or ():
             choices += _choices(sailing, limit, currency)
     if not choices:
@@ -168,22 +169,22 @@ def _choices(sailing: Availability, limit: Decimal, currency: str) -> Iterator[C
         yield Choice(sailing, min(tariffs, key=lambda tariff: tariff.amount), best, is_better)
 
 
-def book(findings: Findings, choice: Choice, correlation_id: str) -> Steps[None]:
+def book(findings: Findings, choice: Choice, correlation_id: str) -> Flow[None]:
     """Create the booking, read it, and cancel it, whatever happens in between."""
     chosen = choice.sailing.select(tariff=choice.tariff, place=choice.place)
-    create = Step("bookings.create", availabilities=[chosen], passengers=[_TRAVELLER])
-    create.correlation_id = correlation_id
+    new = {"availabilities": [chosen], "passengers": [_TRAVELLER]}
+    create = findings.call("bookings.create", correlation_id=correlation_id, **new)
     findings.left = f"a booking may have been made (correlation id {correlation_id})"
     try:
-        booking: BookingCreated = (yield create).require()
+        booking: BookingCreated = (yield from create).require()
         _see_created(findings, booking, choice)
         yield from read_records(findings, booking.booking_id, None)
     except GeneratorExit:
         raise  # nobody makes calls any more
     except BaseException:
-        yield from _cancel(findings, create.reply)
+        yield from _cancel(findings)
         raise
-    yield from _cancel(findings, create.reply)
+    yield from _cancel(findings)
 
 
 def _see_created(findings: Findings, booking: BookingCreated, choice: Choice) -> None:
@@ -199,8 +200,9 @@ def _see_created(findings: Findings, booking: BookingCreated, choice: Choice) ->
         findings.seen["place_price"] = "included" if is_same else "another price"
 
 
-def _cancel(findings: Findings, created: Observation | None) -> Steps[None]:
+def _cancel(findings: Findings) -> Flow[None]:
     """Cancel what was created, but never for a fee; note what is left if that fails."""
+    created = findings.replies.get("bookings.create")
     if created is None:  # the create was interrupted
         return
     if created.error is not None:
@@ -211,9 +213,9 @@ def _cancel(findings: Findings, created: Observation | None) -> Steps[None]:
         return
     booking_id = created.value.booking_id
     findings.left = f"booking {booking_id} may not be cancelled"
-    reply = yield Step("bookings.cancel", booking_id, max_penalty=0)
+    reply = yield from findings.call("bookings.cancel", booking_id, max_penalty=0)
     if isinstance(reply.error, OutcomeUnknownError):
-        reply = yield Step("recover", reply.error)
+        reply = yield from findings.call("recover", reply.error)
     was_cancelled = isinstance(reply.error, AlreadyDoneError)
     if reply.error is not None and not was_cancelled:
         findings.miss(["cancelled_status"], describe(reply.error))

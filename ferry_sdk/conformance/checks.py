@@ -8,7 +8,9 @@ from contextlib import nullcontext
 from decimal import Decimal
 from typing import Any
 
+from ferry_sdk._engine.batch import Plan
 from ferry_sdk._engine.correlation import next_correlation_id
+from ferry_sdk._engine.effects import Flow
 from ferry_sdk.client import AsyncFerry, Ferry, transport_of
 from ferry_sdk.client.functions import client_function
 from ferry_sdk.conformance.bookings import BY_WRITES, book, choose, read_records
@@ -16,7 +18,6 @@ from ferry_sdk.conformance.findings import Findings
 from ferry_sdk.conformance.probes import Probes
 from ferry_sdk.conformance.recordings import Recording
 from ferry_sdk.conformance.report import ConformanceReport, build_report
-from ferry_sdk.conformance.steps import Observation, Step, Steps, perform, perform_async
 from ferry_sdk.models.availability import Availability, Tariff
 from ferry_sdk.resources.arguments import money
 
@@ -121,58 +122,46 @@ def check_with_booking(
 
 
 class _Check:
-    """One check: the steps, how many requests they sent, and the recording."""
+    """One check: its client, its findings, and the recording."""
 
     def __init__(self, ferry: Ferry | AsyncFerry, record: Path | None) -> None:
         self._ferry = ferry
-        self._findings = Findings()
-        self._requests = 0
         self._recording = None if record is None else Recording(record, self._read_tokens)
+        self._findings = Findings(ferry, self._recording)
 
-    def read(self, booking_id: str | None, ticket_id: str | None) -> Steps[None]:
+    def read(self, booking_id: str | None, ticket_id: str | None) -> Flow[None]:
         yield from Probes(self._findings).steps()
         yield from read_records(self._findings, booking_id, ticket_id)
 
-    def book(self, limit: Decimal, currency: str, approve: Approve | None) -> Steps[None]:
+    def book(self, limit: Decimal, currency: str, approve: Approve | None) -> Flow[None]:
         probes = Probes(self._findings)
         yield from probes.steps()
         choice = yield from choose(self._findings, probes.sample(), limit, currency)
         if choice is not None:
             if approve is not None:
                 approve(choice.sailing, choice.tariff)
-            correlation_id = (
-                transport_of(self._ferry).settings.correlation_id or next_correlation_id()
-            )
+            settings = transport_of(self._ferry).settings
+            correlation_id = settings.correlation_id or next_correlation_id()
             steps = book(self._findings, choice, correlation_id)
             yield from self._findings.try_steps(BY_WRITES, steps)
 
     def perform(
-        self, steps: Steps[None]
+        self, steps: Flow[None]
     ) -> ConformanceReport | Coroutine[Any, Any, ConformanceReport]:
+        plan = Plan(lambda _: steps)
         if isinstance(self._ferry, AsyncFerry):
-            return self._perform_async(self._ferry, steps)
+            return self._perform_async(self._ferry, plan)
         naming = self._findings.naming_left
         # Two, for a second interruption within the inner one.
         with naming(), naming(), self._recording or nullcontext():
-            perform(self._ferry, steps, self._observe)
-        return self._report()
+            transport_of(self._ferry).run(plan)
+        return build_report(self._findings)
 
-    async def _perform_async(self, ferry: AsyncFerry, steps: Steps[None]) -> ConformanceReport:
+    async def _perform_async(self, ferry: AsyncFerry, plan: Plan[None]) -> ConformanceReport:
         naming = self._findings.naming_left
         with naming(), naming(), self._recording or nullcontext():
-            await perform_async(ferry, steps, self._observe)
-        return self._report()
-
-    def _report(self) -> ConformanceReport:
-        findings = self._findings
-        return build_report(findings.seen, findings.reasons, self._requests, findings.left)
-
-    def _observe(self, step: Step, reply: Observation) -> None:
-        self._requests += reply.requests
-        recording, self._recording = self._recording, None  # after a failure, nothing is recorded
-        if recording is not None:
-            recording.add(step, reply)
-        self._recording = recording
+            await transport_of(ferry).run(plan)
+        return build_report(self._findings)
 
     def _read_tokens(self) -> list[str]:
         settings = transport_of(self._ferry).settings

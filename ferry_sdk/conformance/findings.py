@@ -1,12 +1,22 @@
-"""The findings of a check."""
+"""The calls of a check, and its findings.
+
+The probes are flows without I/O of their own. An interruption of a call is thrown into the flow,
+which can still make other calls, such as to cancel a booking.
+"""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
+from functools import partial
+from operator import attrgetter
+from typing import Any, Final
 
-from ferry_sdk.conformance.steps import Steps
+from ferry_sdk._engine.effects import CallUser, Flow
+from ferry_sdk.client import AsyncFerry, Ferry
+from ferry_sdk.conformance.observations import Observation, observe, observe_failure
+from ferry_sdk.conformance.recordings import Recording
 from ferry_sdk.errors import (
     APIError,
     AuthenticationError,
@@ -18,6 +28,8 @@ from ferry_sdk.errors import (
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
+_WITHOUT_REPLY: Final = {"recover", "routes.find"}
+"""The calls that consist of others, so that they have no reply of their own."""
 _UNEXPECTED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 """The errors of a probe that reads a reply of another form."""
 
@@ -25,18 +37,54 @@ _UNEXPECTED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticErr
 class Findings:
     """The findings of a check, from its replies.
 
+    Args:
+        ferry: Makes the calls.
+        recording: Records the replies.
+
     Attributes:
         seen: The values by assumption.
         reasons: Why an assumption was not seen.
+        requests: How many requests were sent.
+        replies: The last reply to each operation by its name, as soon as there is one, even if an
+            interruption keeps it from the probe.
         left: The booking that may not be cancelled, in words. It is set before the booking is sent,
             and only the reply to its cancellation clears it, so it is true at any interruption.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, ferry: Ferry | AsyncFerry, recording: Recording | None = None) -> None:
         self.seen: dict[str, str] = {}
         self.reasons: dict[str, str] = {}
+        self.requests: int = 0
+        self.replies: dict[str, Observation] = {}
         self.left: str | None = None
+        self._ferry = ferry
+        self._recording = recording
         self._logged: str | None = None
+
+    def call(
+        self,
+        operation: str,
+        *arguments: object,
+        correlation_id: str | None = None,
+        **options: object,
+    ) -> Flow[Observation]:
+        """Make a call of the client by its name, such as ``bookings.get``, and note its reply."""
+        ferry = self._ferry
+        if correlation_id is not None:
+            ferry = ferry.with_options(correlation_id=correlation_id)
+        group = ferry if operation in _WITHOUT_REPLY else ferry.with_raw_response
+        make: partial[Any] = partial(attrgetter(operation)(group), *arguments, **options)
+        try:
+            self.replies[operation] = observe((yield from CallUser(make)))
+        except FerryError as error:
+            self.replies[operation] = observe_failure(error)
+        reply = self.replies[operation]
+        self.requests += reply.requests
+        recording, self._recording = self._recording, None  # after a failure, nothing is recorded
+        if recording is not None:
+            recording.add(operation, reply)
+        self._recording = recording
+        return reply
 
     def miss(self, names: Iterable[str], reason: str) -> None:
         """Note why assumptions were not seen."""
@@ -66,7 +114,7 @@ class Findings:
             logger.warning("the check leaves a booking: %s", self.left)
             self._logged = self.left
 
-    def try_steps(self, names: Iterable[str], steps: Steps[None]) -> Steps[None]:
+    def try_steps(self, names: Iterable[str], steps: Flow[None]) -> Flow[None]:
         """Make the steps that show some assumptions; note the error if they fail."""
         try:
             yield from steps

@@ -11,8 +11,10 @@ from math import inf
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
+from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.http import parse_date
 from ferry_sdk.conformance.findings import Findings, describe
+from ferry_sdk.conformance.observations import Observation
 from ferry_sdk.conformance.shapes import (
     error_shape,
     is_list,
@@ -21,7 +23,6 @@ from ferry_sdk.conformance.shapes import (
     resource_shape,
     result_shape,
 )
-from ferry_sdk.conformance.steps import Step, Steps
 from ferry_sdk.errors import APIError, FerryError, NoSailingsError, NotFoundError
 from ferry_sdk.models.catalogue import Port, ScheduledDeparture
 from ferry_sdk.planning.routes import Route
@@ -54,7 +55,7 @@ class Line(NamedTuple):
     arrive_code: str
     journey_id: str
 
-    def search(self, day: date, at: str = "00:00", **more: object) -> dict[str, object]:
+    def search(self, day: date, at: str = "00:00", **more: object) -> dict[str, Any]:
         """Return the arguments of a search for one adult."""
         return {
             "company": self.company,
@@ -80,13 +81,14 @@ class Probes:
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
         self.seen: dict[str, str] = findings.seen
+        self._call = findings.call
         self.lines: list[Line] = []
         self.today: date = date.today()  # noqa: DTZ011 -- the user's, if the service has none
         self._days: dict[Line, set[date]] = {}
 
-    def steps(self) -> Steps[None]:
+    def steps(self) -> Flow[None]:
         """Make all reads that need no id."""
-        probes: tuple[tuple[Callable[[], Steps[None]], str], ...] = (
+        probes: tuple[tuple[Callable[[], Flow[None]], str], ...] = (
             (self._ports, "port_country date_header journey_route"),
             (self._mcp_ports, "port_position mcp_resource"),
             (self._unknown_ids, "unknown_id mcp_error"),
@@ -98,8 +100,8 @@ class Probes:
         for probe, names in probes:
             yield from self.findings.try_steps(names.split(), probe())
 
-    def _ports(self) -> Steps[None]:
-        reply = yield Step("catalogue.ports")
+    def _ports(self) -> Flow[None]:
+        reply = yield from self._call("catalogue.ports")
         ports: Sequence[Port] = reply.require()
         self.seen["date_header"] = "present" if "date" in reply.headers else "absent"
         now = parse_date(reply.headers.get("date", ""))
@@ -109,8 +111,8 @@ class Probes:
         self.seen["port_country"] = "code" if codes / len(ports) > 1 / 2 else "name"
         yield from self.findings.try_steps(["journey_route"], self._journeys(ports))
 
-    def _mcp_ports(self) -> Steps[None]:
-        reply = yield Step("mcp.read_resource", "resource://service/ports")
+    def _mcp_ports(self) -> Flow[None]:
+        reply = yield from self._call("mcp.read_resource", "resource://service/ports")
         ports: Any = reply.require()
         self.seen["mcp_resource"] = resource_shape(reply.body)
         names: set[str] = set(raw_list(ports)[0])
@@ -119,8 +121,8 @@ class Probes:
         else:
             self.seen["port_position"] = "lat_lng" if {"lat", "lng"} <= names else "other names"
 
-    def _journeys(self, ports: Sequence[Port]) -> Steps[None]:
-        journeys = (yield Step("catalogue.journeys")).require()
+    def _journeys(self, ports: Sequence[Port]) -> Flow[None]:
+        journeys = (yield from self._call("catalogue.journeys")).require()
         names, codes = {port.name for port in ports}, {port.code for port in ports}
         kinds: Counter[str] = Counter()
         for route in (journey.route for journey in journeys):
@@ -129,10 +131,10 @@ class Probes:
             kinds["names" if pair <= names else "codes" if pair <= codes else "another text"] += 1
         self.seen["journey_route"] = kinds.most_common(1)[0][0]
 
-    def _unknown_ids(self) -> Steps[None]:
-        reply = yield Step("bookings.get", str(uuid4()))
+    def _unknown_ids(self) -> Flow[None]:
+        reply = yield from self._call("bookings.get", str(uuid4()))
         self._see_status("unknown_id", reply.error)
-        reply = yield Step("mcp.view_ticket", str(uuid4()))
+        reply = yield from self._call("mcp.view_ticket", str(uuid4()))
         if reply.status in _OTHER_CAUSES or type(reply.error) is NotFoundError:  # no MCP
             reply.require()
         self.seen["mcp_error"] = error_shape(reply.body)
@@ -144,9 +146,9 @@ class Probes:
         else:
             self.findings.miss([name], describe(error) if error else "the service accepted it")
 
-    def _timetable(self) -> Steps[None]:
+    def _timetable(self) -> Flow[None]:
         """Read which lines there are and on which days they sail."""
-        reply = yield Step("mcp.departures")
+        reply = yield from self._call("mcp.departures")
         departures: Sequence[ScheduledDeparture] = reply.value or ()
         times: dict[Line, list[datetime | None]] = {}
         for line, at in filter(None, map(_line_of, departures)):
@@ -163,12 +165,12 @@ class Probes:
             self.findings.miss(["invalid_request", "no_sailings"], "no route was found")
             return
         wrong = self.lines[0]._replace(company="NO-SUCH-COMPANY")
-        reply = yield Step("availability.search", **wrong.search(self._day))
+        reply = yield from self._search(wrong, self._day)
         self._see_status("invalid_request", reply.error)
 
-    def _routes(self) -> Steps[None]:
+    def _routes(self) -> Flow[None]:
         """Take the lines of the route graph, because MCP has no timetable, or an empty one."""
-        routes: Sequence[Route] = (yield Step("routes.find")).value or ()
+        routes: Sequence[Route] = (yield from self._call("routes.find")).value or ()
         seconds: dict[Line, float] = {}
         for route in routes:
             for company in route.companies:
@@ -177,7 +179,7 @@ class Probes:
                 seconds[line] = _DAY / len(times) if times else inf
         self.lines = sorted(seconds, key=lambda line: abs(seconds[line] - _SECONDS_BETWEEN))
 
-    def sample(self) -> Iterator[dict[str, object]]:
+    def sample(self) -> Iterator[dict[str, Any]]:
         """Yield a few searches of lines of all kinds, from many departures a day to few."""
         step = max(1, len(self.lines) // _MOST_SEARCHES)
         for line in self.lines[::step][:_MOST_SEARCHES]:
@@ -190,9 +192,9 @@ class Probes:
     def _ahead(self, days: int) -> date:
         return date.fromordinal(min(self.today.toordinal() + days, date.max.toordinal()))
 
-    def _searches(self) -> Steps[None]:
+    def _searches(self) -> Flow[None]:
         for line in self.lines[:_MOST_ROUTES]:
-            reply = yield Step("availability.search", **line.search(self._day))
+            reply = yield from self._search(line, self._day)
             if reply.value:
                 break
         else:
@@ -212,58 +214,58 @@ class Probes:
         yield from try_steps(["return_search"], self._return(line))
         yield from try_steps(["no_journeys"], self._departures(sailings[0].provider.id))
 
-    def _two_adults(self, line: Line, alone: Sequence[Any]) -> Steps[None]:
-        search = line.search(self._day, passengers=[_ADULT, _ADULT])
-        both = (yield Step("availability.search", **search)).require()
+    def _search(self, line: Line, day: date, **more: Any) -> Flow[Observation]:  # noqa: ANN401 -- arguments of a search
+        return self._call("availability.search", **line.search(day, **more))
+
+    def _two_adults(self, line: Line, alone: Sequence[Any]) -> Flow[None]:
+        reply = yield from self._search(line, self._day, passengers=[_ADULT, _ADULT])
         prices = {sailing.depart_at: _cheapest(sailing) for sailing in alone}
         ratios = [
             _cheapest(sailing) / prices[sailing.depart_at]
-            for sailing in both
+            for sailing in reply.require()
             if sailing.depart_at in prices
         ]
         ratio = sorted(ratios)[len(ratios) // 2]
         self.seen["amount"] = "whole_party" if ratio > _MORE_THAN_ONE else "per_person"
 
-    def _later(self, line: Line, sailings: Sequence[Any]) -> Steps[None]:
+    def _later(self, line: Line, sailings: Sequence[Any]) -> Flow[None]:
         times = sorted({sailing.depart_at for sailing in sailings})
         if len(times) == 1:
             self.findings.miss(["out_time"], "no day with several sailings was found")
             return
-        search = line.search(self._day, f"{times[1]:%H:%M}")
-        later = (yield Step("availability.search", **search)).require()
-        is_first = min(sailing.depart_at for sailing in later) < times[1]
+        later = yield from self._search(line, self._day, at=f"{times[1]:%H:%M}")
+        is_first = min(sailing.depart_at for sailing in later.require()) < times[1]
         self.seen["out_time"] = "ignored" if is_first else "earliest"
 
-    def _return(self, line: Line) -> Steps[None]:
+    def _return(self, line: Line) -> Flow[None]:
         ends = line.arrive_code, line.depart_code
         back, *_ = [line for line in self.lines if (line.depart_code, line.arrive_code) == ends]
         day = self._ahead(_DAYS_AHEAD + 2)
-        search = line.search(
-            self._day, ret_journey_id=back.journey_id, ret_at=day, ret_time="00:00"
-        )
-        sailings = (yield Step("availability.search", **search)).require()
+        both_ways = {"ret_journey_id": back.journey_id, "ret_at": day, "ret_time": "00:00"}
+        sailings = (yield from self._search(line, self._day, **both_ways)).require()
         if {str(sailing.direction) for sailing in sailings} >= {"Outward", "Return"}:
             self.seen["return_search"] = "both_directions"
             return
-        (yield Step("availability.search", **back.search(day))).require()  # something sails back
+        (yield from self._search(back, day)).require()  # something sails back
         self.seen["return_search"] = "outward_only"
 
-    def _departures(self, provider: str) -> Steps[None]:
-        every = (yield Step("catalogue.departures", provider)).require()
-        none = (yield Step("catalogue.departures", provider, journey_ids=[])).require()
+    def _departures(self, provider: str) -> Flow[None]:
+        every = (yield from self._call("catalogue.departures", provider)).require()
+        none = (yield from self._call("catalogue.departures", provider, journey_ids=[])).require()
         if every:
             self.seen["no_journeys"] = "all" if none else "none"
         else:
             self.findings.miss(["no_journeys"], "the provider has no departures")
 
-    def _tool(self) -> Steps[None]:
+    def _tool(self) -> Flow[None]:
         if self.lines:
-            reply = yield Step("mcp.search_availability", **self.lines[0].search(self._day))
+            search = self.lines[0].search(self._day)
+            reply = yield from self._call("mcp.search_availability", **search)
             if reply.body is None:
                 reply.require()
             self.seen["mcp_result"] = result_shape(reply.body)
 
-    def _gaps(self) -> Steps[None]:
+    def _gaps(self) -> Flow[None]:
         # The last lines sail least, so that even a service that sells such days has gaps.
         beyond = ((line, self._ahead(_DAYS_BEYOND)) for line in reversed(self.lines))
         days = chain(
@@ -271,7 +273,7 @@ class Probes:
             zip(islice(beyond, _MOST_ROUTES), repeat(False)),
         )
         for (line, day), is_in_season in days:
-            reply = yield Step("availability.search", **line.search(day))
+            reply = yield from self._search(line, day)
             if isinstance(reply.error, NoSailingsError):
                 self.seen["no_sailings"] = "not_found"
             elif isinstance(reply.error, APIError):
@@ -298,12 +300,8 @@ def _line_of(departure: ScheduledDeparture) -> tuple[Line, datetime | None] | No
     company: Any = departure.company
     if is_object(company):
         company = company.get("code") or company.get("id")
-    parts: tuple[Any, ...] = (
-        company,
-        departure.depart_code,
-        departure.arrive_code,
-        departure.journey_id,
-    )
+    ports = departure.depart_code, departure.arrive_code
+    parts: tuple[Any, ...] = (company, *ports, departure.journey_id)
     if not all(isinstance(part, str) and part for part in parts):
         return None
     at = departure.depart_at

@@ -18,7 +18,7 @@ from typing import Final, cast
 from pydantic import BaseModel
 
 from ferry_sdk._runtime.data import data_beside
-from ferry_sdk.conformance.steps import Observation, Step
+from ferry_sdk.conformance.observations import Observation
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models import availability, bookings, catalogue, enums, tickets
 from ferry_sdk.resources.arguments import file_path
@@ -81,15 +81,15 @@ class Recording(AbstractContextManager["Recording"]):
         self._read_tokens = read_tokens
         self._file = os.fdopen(descriptor, "w", encoding="ascii", newline="\n")
 
-    def add(self, step: Step, reply: Observation) -> None:
+    def add(self, operation: str, reply: Observation) -> None:
         """Write a masked reply.
 
         Raises:
             OSError: Writing failed.
         """
-        is_public = reply.error is None and step.operation in _NAMES["public_operations"]
+        is_public = reply.error is None and operation in _NAMES["public_operations"]
         line = {
-            "operation": step.operation,
+            "operation": operation,
             "status": reply.status,
             "error": type(reply.error).__name__ if reply.error else None,
             "body": Mask(self._read_tokens(), is_public=is_public).apply(reply.body),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES
+from ferry_sdk.conformance.findings import Findings
 
 Verdict = Literal["holds", "differs", "not seen"]
 
@@ -73,19 +74,17 @@ class ConformanceReport:
         return {**same, "not_reproduced": others} if others else dict(same)
 
 
-def build_report(
-    seen: dict[str, str], reasons: dict[str, str], requests: int, left: str | None = None
-) -> ConformanceReport:
+def build_report(findings: Findings) -> ConformanceReport:
     """Compare what was seen with what is assumed."""
     rows: list[ConformanceRow] = []
     for assumption in ASSUMPTIONS:
         verdict: Verdict = "not seen"
-        words = seen.get(assumption.id)
+        words = findings.seen.get(assumption.id)
         if words is not None:
             verdict = "holds" if words == assumption.values[0] else "differs"
         elif assumption.probe in PROBES:
-            words = reasons.get(assumption.id, f"requires {assumption.probe}")
+            words = findings.reasons.get(assumption.id, f"requires {assumption.probe}")
         rows.append(
             ConformanceRow(assumption.id, assumption.text, verdict, words or assumption.probe)
         )
-    return ConformanceReport(tuple(rows), requests, left)
+    return ConformanceReport(tuple(rows), findings.requests, findings.left)

@@ -113,17 +113,14 @@ class Journal:
         """
         fingerprint = self._open().fingerprint(intent.effect, intent.identity)
 
-        def add(connection: Connection) -> str | None:
+        def add(connection: Connection) -> str:
             if order is None:
                 return statements.add(connection, intent, fingerprint)
             return orders.begin(connection, intent, fingerprint, order)
 
         for _ in range(_ATTEMPTS):
-            entry_id: str | None = None
-            with suppress(orders.DuplicateWriteError):
-                entry_id = self._write(add)
-            if entry_id is not None:
-                return entry_id
+            with suppress(statements.DuplicateWriteError):
+                return self._write(add)
             duplicate = self._read(lambda connection: statements.duplicate(connection, fingerprint))
             if duplicate is not None:
                 raise UnresolvedWriteError(duplicate)
@@ -533,7 +530,7 @@ def _guard(work: Callable[[], T]) -> T:
     handled = sys.exc_info()[1]
     try:
         return work()
-    except (FerryError, MemoryError, orders.DuplicateWriteError):
+    except (FerryError, MemoryError, statements.DuplicateWriteError):
         raise
     except Exception as error:  # noqa: BLE001 -- damaged data can fail in any way
         problem = describe(error)

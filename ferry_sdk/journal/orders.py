@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from ferry_sdk.types import Intent
 
 
-class DuplicateWriteError(Exception):
-    """An unresolved entry has the same fingerprint; the transaction is rolled back."""
-
-
 def begin(connection: Connection, intent: Intent, fingerprint: str, order: OrderRecord) -> str:
     """Insert an entry for a write, and save the order that it belongs to, in one transaction.
 
@@ -33,8 +29,6 @@ def begin(connection: Connection, intent: Intent, fingerprint: str, order: Order
     """
     with exclusive_transaction(connection):
         entry_id = add(connection, intent, fingerprint)
-        if entry_id is None:
-            raise DuplicateWriteError
         _update(connection, order, entry_id)
     return entry_id
 

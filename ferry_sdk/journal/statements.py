@@ -81,6 +81,10 @@ _FINGERPRINT: Final = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _VALUE_ERRORS: Final = (ValueError, TypeError, AttributeError, ArithmeticError, DataError)
 
 
+class DuplicateWriteError(Exception):
+    """An unresolved entry has the same fingerprint; the transaction is rolled back."""
+
+
 class Filters(NamedTuple):
     """What `entries` selects by; None selects everything."""
 
@@ -94,13 +98,11 @@ class Filters(NamedTuple):
     limit: int | None
 
 
-def add(connection: Connection, intent: Intent, fingerprint: str) -> str | None:
+def add(connection: Connection, intent: Intent, fingerprint: str) -> str:
     """Insert an entry for a write as ``open``, and return its id.
 
-    Returns:
-        The id; None if an unresolved entry has the same fingerprint.
-
     Raises:
+        DuplicateWriteError: An unresolved entry has the same fingerprint.
         InvalidInputError: The id of the booking cannot be stored.
         JournalError: An unresolved entry has a damaged fingerprint, and may be the same write.
     """
@@ -129,7 +131,7 @@ def add(connection: Connection, intent: Intent, fingerprint: str) -> str | None:
     try:
         connection.execute(statement)
     except IntegrityError:
-        return None
+        raise DuplicateWriteError from None
     return entry_id
 
 

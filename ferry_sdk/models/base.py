@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, timezone
 from decimal import Decimal
@@ -25,7 +24,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 from typing_extensions import LiteralString, Self
 
-from ferry_sdk._runtime.fork import after_fork_in_child
+from ferry_sdk._runtime.fork import ProcessLock
 from ferry_sdk._runtime.money import exact_amount
 from ferry_sdk._runtime.threads import uninterrupted
 from ferry_sdk.models.docstrings import describe_properties
@@ -60,18 +59,7 @@ _DEPRECATED: Final = frozenset(
     if hasattr(getattr(method, "__func__", method), "__deprecated__")
 )
 """Methods of pydantic 1, such as ``parse_raw``."""
-
-
-_build_lock = threading.RLock()
-
-
-def _reset_lock() -> None:
-    """Replace the lock in a forked child: a thread of the parent may hold the old one."""
-    global _build_lock  # noqa: PLW0603 -- one lock for all models
-    _build_lock = threading.RLock()
-
-
-after_fork_in_child(_reset_lock)
+_build_lock: Final = ProcessLock()
 
 
 class _DeferredSignature:
@@ -113,7 +101,7 @@ class DeferredModel(BaseModel):
 
 @uninterrupted
 def _build(rebuild: Callable[[], bool | None]) -> bool | None:
-    with _build_lock:
+    with _build_lock.current:
         return rebuild()
 
 
@@ -155,7 +143,7 @@ class Model(DeferredModel):
 
     def _repr_html_(self) -> str:
         """Return the record as a card, for notebooks; it shows no more than the repr."""
-        from ferry_sdk.models.display.cards import card_of  # noqa: PLC0415 -- for notebooks only
+        from ferry_sdk.notebook.cards import card_of  # noqa: PLC0415 -- for notebooks only
 
         return card_of(self)
 

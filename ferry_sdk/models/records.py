@@ -7,16 +7,15 @@ that runs once, under a lock, when the records are first accessed. The length is
 from __future__ import annotations
 
 import dataclasses
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast, overload
 
 from typing_extensions import Self
 
-from ferry_sdk._runtime.fork import after_fork_in_child
+from ferry_sdk._runtime.fork import ProcessLock
 
 if TYPE_CHECKING:
-    from ferry_sdk.models.display.frames import By, DataFrame, MoneyAs
+    from ferry_sdk.notebook.frames import By, DataFrame, MoneyAs
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -41,16 +40,7 @@ class Unreadable:
     raw: object = dataclasses.field(repr=False)
 
 
-_lock = threading.RLock()
-
-
-def _reset_lock() -> None:
-    """Replace the lock in a forked child: a thread of the parent may hold the old one."""
-    global _lock  # noqa: PLW0603 -- one lock for all lists
-    _lock = threading.RLock()
-
-
-after_fork_in_child(_reset_lock)
+_lock: Final = ProcessLock()
 
 
 class Match:
@@ -59,7 +49,7 @@ class Match:
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        from ferry_sdk.models.display.cards import match_card  # noqa: PLC0415 -- for notebooks only
+        from ferry_sdk.notebook.cards import match_card  # noqa: PLC0415 -- for notebooks only
 
         return match_card(self)
 
@@ -70,7 +60,7 @@ class Matches(tuple[T_co, ...]):
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        from ferry_sdk.models.display.cards import matches_table  # noqa: PLC0415 -- for notebooks
+        from ferry_sdk.notebook.cards import matches_table  # noqa: PLC0415 -- for notebooks
 
         return matches_table(self)
 
@@ -107,7 +97,7 @@ class Records(Sequence[T_co], Generic[T_co]):
     @property
     def _records(self) -> tuple[T_co, ...]:
         if self._factory is not None:
-            with _lock:
+            with _lock.current:
                 if self._factory is not None:
                     self._values = tuple(self._factory())
                     self._factory = None
@@ -147,7 +137,7 @@ class Records(Sequence[T_co], Generic[T_co]):
 
     def _repr_html_(self) -> str | None:
         """Return the records as a table, for notebooks; it shows no more than the repr."""
-        from ferry_sdk.models.display.cards import table_of  # noqa: PLC0415 -- for notebooks only
+        from ferry_sdk.notebook.cards import table_of  # noqa: PLC0415 -- for notebooks only
 
         return table_of(self)
 
@@ -179,6 +169,6 @@ class Records(Sequence[T_co], Generic[T_co]):
                 # > ['code', 'name', 'country', 'country_code']
             ```
         """
-        from ferry_sdk.models.display.frames import frame_of  # noqa: PLC0415 -- pandas is an extra's
+        from ferry_sdk.notebook.frames import frame_of  # noqa: PLC0415 -- pandas is an extra's
 
         return frame_of(self, by=by, money=money)

@@ -200,7 +200,7 @@ class Travellers(Sequence[Traveller]):
         return f"<Travellers: {len(self)}>"
 
     def _repr_html_(self) -> str:
-        from ferry_sdk.models.display.cards import travellers_card  # noqa: PLC0415 -- for notebooks
+        from ferry_sdk.notebook.cards import travellers_card  # noqa: PLC0415 -- for notebooks
 
         return travellers_card(self)
 

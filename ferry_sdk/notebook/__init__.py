@@ -1,6 +1,7 @@
 """Charts of records. They require matplotlib, which the extra ``notebook`` installs.
 
-Cards, tables and data frames are methods of the records (`_repr_html_`, `to_frame`).
+Cards, tables and data frames are methods of the records (`_repr_html_`, `to_frame`), which load
+`cards` and `frames` of this package on first use.
 """
 
 from __future__ import annotations

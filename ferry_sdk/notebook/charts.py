@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from ferry_sdk._runtime.money import money
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.models.availability import Availability, Tariff
-from ferry_sdk.models.catalogue import McpPort
-from ferry_sdk.models.display import cheapest_ticket, require_packages
+from ferry_sdk.notebook.records import cheapest_ticket, models_of, require_packages, sailings_of
 
 with require_packages("matplotlib", "numpy"):
     import numpy as np
@@ -26,6 +24,9 @@ with require_packages("matplotlib", "numpy"):
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from ferry_sdk.models.availability import Availability, Tariff
+    from ferry_sdk.models.catalogue import McpPort
 
 __all__ = ["fares_by_day", "network_map"]
 
@@ -62,7 +63,7 @@ def _label_days(axes: Axes) -> None:
     axes.xaxis.set_major_formatter(formatter)
 
 
-_Fare = tuple[date, Tariff]
+_Fare = tuple[date, "Tariff"]
 _EDGE: Final = 0.2
 """How far from the edge a label is in the middle, as a share of the other side."""
 
@@ -103,7 +104,7 @@ def fares_by_day(sailings: Iterable[Availability]) -> Figure:
     """
     routes: dict[str, list[_Fare]] = {}
     for index, sailing in enumerate(sailings):
-        if not isinstance(sailing, Availability):  # pyright: ignore[reportUnnecessaryIsInstance]  # a caller without a type checker
+        if not sailings_of(models_of([sailing])):
             problem = "expected a sailing, such as trip.outward"
             raise InvalidInputError(problem, field=f"sailings[{index}]")
         if ticket := cheapest_ticket(sailing):

@@ -15,13 +15,7 @@ class PlannedResources(Resources):
         vehicles: Find vehicles by make and model.
     """
 
-    places: Group = Group(
-        "planning.groups", "PlacesGroup", "Find ports by the names that people write."
-    )
-    routes: Group = Group("planning.groups", "RoutesGroup", "Find out who sails where.")
-    trips: Group = Group(
-        "planning.groups", "TripsGroup", "Search trips from two places and a date."
-    )
-    vehicles: Group = Group(
-        "planning.vehicles", "VehiclesGroup", "Find vehicles by make and model."
-    )
+    places: Group = Group("Find ports by the names that people write.", "planning.groups")
+    routes: Group = Group("Find out who sails where.", "planning.groups")
+    trips: Group = Group("Search trips from two places and a date.", "planning.groups")
+    vehicles: Group = Group("Find vehicles by make and model.", "planning.vehicles")

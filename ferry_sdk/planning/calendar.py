@@ -13,7 +13,7 @@ from ferry_sdk.planning.routes import NO_ROUTE
 from ferry_sdk.planning.trips import SearchReport, Trip, left_out_note
 
 if TYPE_CHECKING:
-    from ferry_sdk.models.display.frames import By, DataFrame, MoneyAs
+    from ferry_sdk.notebook.frames import By, DataFrame, MoneyAs
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class PriceCalendar(Mapping[date, CalendarDay]):
             InvalidInputError: An option has another value, or rows of tariffs were requested.
             ModuleNotFoundError: pandas is not installed.
         """
-        from ferry_sdk.models.display.frames import (  # noqa: PLC0415 -- loads pandas
+        from ferry_sdk.notebook.frames import (  # noqa: PLC0415 -- loads pandas
             check_options,
             frame_of_columns,
         )

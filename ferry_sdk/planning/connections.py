@@ -246,17 +246,17 @@ class ConnectionPlan(TripPlan):
     def _join(self, query: Query, sailings: Sequence[Availability]) -> list[Trip]:
         """Keep the legs of an answer, and ask for the second legs that follow a first."""
         for sailing in sailings:
-            self._graph.confirm(sailing.journey_id, query.company)
-        is_first = query.depart_code == self._ends[0].code
-        ends = query.depart_code, query.arrive_code
+            self._graph.confirm(sailing.journey_id, query.search.company)
+        is_first = query.search.depart_code == self._ends[0].code
+        ends = query.search.depart_code, query.search.arrive_code
         legs = self._wanted(
-            one_way(Offer(sailing, query.company), self._request.reservation_type)
+            one_way(Offer(sailing, query.search.company), self._request.reservation_type)
             for sailing in sailings
             if (sailing.depart_code, sailing.arrive_code) == ends
         )
         self._legs[not is_first].extend(legs)
         if is_first:
-            onward = self._sailings(self._changes[query.arrive_code].onward)
+            onward = self._sailings(self._changes[query.search.arrive_code].onward)
             for day in sorted({day for leg in legs for day in self._days_after(leg.arrive_at)}):
                 for route, company in onward:
                     self._ask(route, company, day)
@@ -271,7 +271,7 @@ class ConnectionPlan(TripPlan):
             yield first + timedelta(days)
 
     def _place_or_day(self, path: str, query: Query) -> str | None:
-        if query.depart_code == self._ends[0].code:
+        if query.search.depart_code == self._ends[0].code:
             return {"depart_code": "origin", "out_at": "on"}.get(path)
         return "destination" if path == "arrive_code" else None
 

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from ferry_sdk._runtime.money import money
-from ferry_sdk.models.display import calls_at
-from ferry_sdk.models.display.html import EMPTY, Markup, bar, card, facts, note, plain, table
+from ferry_sdk.notebook.html import EMPTY, Markup, bar, card, facts, note, plain, table
+from ferry_sdk.notebook.records import calls_at
 from ferry_sdk.planning.routes import NO_CHANGE, NO_ROUTE
 
 if TYPE_CHECKING:

@@ -36,13 +36,13 @@ from ferry_sdk.planning.streams import AsyncTripStream, TripStream
 from ferry_sdk.planning.trips import TripSearch
 from ferry_sdk.resources import arguments
 from ferry_sdk.resources.arguments import ReservationTypeName
-from ferry_sdk.resources.base import Resource, planned
+from ferry_sdk.resources.base import Resource, method
 
 
 class PlacesGroup(Resource):
     """Find ports by the names that people write."""
 
-    @planned
+    @method
     def find(self, text: str, *, limit: int = 5) -> Plan[tuple[PlaceMatch, ...]]:
         """Return the ports that a text may mean, best first.
 
@@ -77,7 +77,7 @@ class PlacesGroup(Resource):
 
         return Plan(steps)
 
-    @planned
+    @method
     def get(self, text: str) -> Plan[Port]:
         """Return the port that a text means: by code, name, city or alias, never by a guess.
 
@@ -119,7 +119,7 @@ class PlacesGroup(Resource):
 class RoutesGroup(Resource):
     """Find out who sails where."""
 
-    @planned
+    @method
     def find(
         self, origin: Port | str | None = None, destination: Port | str | None = None
     ) -> Plan[tuple[Route, ...]]:
@@ -165,7 +165,7 @@ class RoutesGroup(Resource):
 
         return Plan(steps)
 
-    @planned
+    @method
     def refresh(self) -> Plan[None]:
         """Read the catalogues again, whatever their age.
 
@@ -189,7 +189,7 @@ class RoutesGroup(Resource):
 class TripsGroup(Resource):
     """Search trips from two places and a date, with every company that sails."""
 
-    @planned
+    @method
     def search(
         self,
         origin: Port | str,
@@ -322,7 +322,7 @@ class TripsGroup(Resource):
             return AsyncTripStream(self._transport, plan)
         return TripStream(self._transport, plan)
 
-    @planned
+    @method
     def calendar(
         self,
         origin: Port | str,
@@ -401,7 +401,7 @@ class TripsGroup(Resource):
 
         return Plan(steps)
 
-    @planned
+    @method
     def connections(
         self,
         origin: Port | str,

@@ -94,21 +94,21 @@ class TripRequest:
         if isinstance(self.vehicle, str):
             arguments.text(self.vehicle, "vehicle")
         first = min(days, default=first_day_possible())
-        self.operation(Query("-", "-", "-", "-", first))  # validates the others
+        self.operation(Query(AskedSearch("-", "-", "-", first), "-"))  # validates the others
 
     def operation(self, query: Query) -> Operation[Records[Availability]]:
         """Return the search of a query."""
-        has_return = query.return_journey_id is not None
+        search, has_return = query.search, query.return_journey_id is not None
         passengers = self.passengers
         if query.first_day is not None:
             passengers = arguments.passengers_on(query.first_day, passengers)
         return AvailabilityGroup.search(
             None,
-            company=query.company,
-            depart_code=query.depart_code,
-            arrive_code=query.arrive_code,
+            company=search.company,
+            depart_code=search.depart_code,
+            arrive_code=search.arrive_code,
             out_journey_id=query.journey_id,
-            out_at=query.day,
+            out_at=search.day,
             out_time=_ANY_TIME,
             passengers=passengers,
             ret_journey_id=query.return_journey_id,
@@ -123,15 +123,16 @@ class Query:
     """One search of one company, on one journey and day, with its way back if there is one.
 
     Attributes:
+        search: The search, for a report.
+        journey_id: The journey.
+        return_journey_id: The journey of the way back; None: one way.
+        return_day: The day of the way back; None: one way.
         first_day: The day of the way out, if this is the search of a way back alone: travellers
             have their age of that day.
     """
 
-    company: str
-    depart_code: str
-    arrive_code: str
+    search: AskedSearch
     journey_id: str
-    day: date
     return_journey_id: str | None = None
     return_day: date | None = None
     first_day: date | None = None
@@ -139,22 +140,17 @@ class Query:
     @classmethod
     def of(cls, route: Route, company: str, day: date, first_day: date | None = None) -> Query:
         """Return the search of a company on a route."""
-        ports = route.depart_code, route.arrive_code
-        return cls(company, *ports, route.journey_id, day, first_day=first_day)
-
-    @property
-    def asked(self) -> AskedSearch:
-        """The search, for a report."""
-        return AskedSearch(self.company, self.depart_code, self.arrive_code, self.day)
+        search = AskedSearch(company, route.depart_code, route.arrive_code, day)
+        return cls(search, route.journey_id, first_day=first_day)
 
     @property
     def way_back(self) -> Query | None:
         """The search of the way back alone; None if there is none."""
-        back, day = self.return_journey_id, self.return_day
+        out, back, day = self.search, self.return_journey_id, self.return_day
         if back is None or day is None:
             return None
-        ports = self.arrive_code, self.depart_code
-        return Query(self.company, *ports, back, day, first_day=self.day)
+        search = AskedSearch(out.company, out.arrive_code, out.depart_code, day)
+        return Query(search, back, first_day=out.day)
 
 
 def flexible_rounds(

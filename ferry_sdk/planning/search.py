@@ -76,9 +76,10 @@ class TripPlan:
     @property
     def report(self) -> SearchReport:
         """Which companies were asked, as of now."""
-        under_way = [call.key.asked for call in self._batch.under_way.copy().values()]
-        ended = [*self._answered, *self._nothing, *(query.asked for query, _ in self._failed)]
-        failed = (FailedSearch(**asdict(query.asked), error=error) for query, error in self._failed)
+        under_way = [call.key.search for call in self._batch.under_way.copy().values()]
+        failures = self._failed
+        ended = [*self._answered, *self._nothing, *(query.search for query, _ in failures)]
+        failed = (FailedSearch(**asdict(query.search), error=error) for query, error in failures)
         return SearchReport(
             (*ended, *under_way),
             tuple(self._answered),
@@ -128,7 +129,7 @@ class TripPlan:
         yield from StopBatch(self._batch)
         self._batch.waiting.clear()
         begun = [call.key for call in self._batch.under_way.values()]
-        self._not_asked += [query.asked for query in waiting if query not in begun]
+        self._not_asked += [query.search for query in waiting if query not in begun]
 
     def _steps(self, settings: Settings) -> Steps[Trip]:
         self._batch.until = deadline_of(settings)
@@ -194,7 +195,7 @@ class TripPlan:
     def _add(self, query: Query) -> None:
         """Add a search to the batch, if one more may be made."""
         if self._calls >= self._request.max_calls:
-            self._not_asked.append(query.asked)
+            self._not_asked.append(query.search)
         else:
             self._calls += 1
             patience = self._request.patience
@@ -250,10 +251,10 @@ class TripPlan:
         if isinstance(answer.error, POINTLESS):
             raise answer.error
         if answer.value:
-            self._answered.append(query.asked)
+            self._answered.append(query.search)
             return self._join(query, [*map(self._graph.name_stops, answer.value)])
         if answer.error is None or isinstance(answer.error, NoSailingsError):
-            self._nothing.append(query.asked)
+            self._nothing.append(query.search)
             self._without_out.append(query)
         else:
             self._failed.append((query, answer.error))
@@ -265,15 +266,15 @@ class TripPlan:
             return path
         request = self._request
         companies = [self._name_of(company) for company in request.companies or ()]
-        if path == "company" and query.company in companies:
-            return f"companies[{companies.index(query.company)}]"
+        if path == "company" and query.search.company in companies:
+            return f"companies[{companies.index(query.search.company)}]"
         return self._place_or_day(path, query)
 
     def _place_or_day(self, path: str, query: Query) -> str | None:
         request = self._request
         ends = ["origin", "destination"]
-        day = request.day_arguments[query.day != request.rounds[0][0][0]]
-        if query.depart_code != self._ends[0].code:  # a search of the way back alone
+        day = request.day_arguments[query.search.day != request.rounds[0][0][0]]
+        if query.search.depart_code != self._ends[0].code:  # a search of the way back alone
             ends.reverse()
             day = "back"
         arguments = {"depart_code": ends[0], "arrive_code": ends[1], "out_at": day}
@@ -283,9 +284,9 @@ class TripPlan:
         out: list[tuple[Query, Offer]] = []
         back: list[tuple[Query, Offer]] = []
         for sailing in sailings:
-            self._graph.confirm(sailing.journey_id, query.company)
+            self._graph.confirm(sailing.journey_id, query.search.company)
             is_out = sailing.depart_code == self._ends[0].code
-            (out if is_out else back).append((query, Offer(sailing, query.company)))
+            (out if is_out else back).append((query, Offer(sailing, query.search.company)))
         kind = self._request.reservation_type
         if self._request.rounds[0][0][1] is None:  # one way
             return self._wanted(one_way(offer, kind) for _, offer in out)

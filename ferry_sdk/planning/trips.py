@@ -18,7 +18,7 @@ from ferry_sdk.planning.routes import NO_ROUTE
 from ferry_sdk.resources.arguments import ReservationTypeName
 
 if TYPE_CHECKING:
-    from ferry_sdk.models.display.frames import By, DataFrame, MoneyAs
+    from ferry_sdk.notebook.frames import By, DataFrame, MoneyAs
 
 T = TypeVar("T")
 FareKind = Literal["single", "round_trip", "two_singles"]
@@ -463,7 +463,7 @@ class TripSearch(SearchResult[Trip]):
             InvalidInputError: An option has another value.
             ModuleNotFoundError: pandas is not installed.
         """
-        from ferry_sdk.models.display.frames import (  # noqa: PLC0415 -- loads pandas
+        from ferry_sdk.notebook.frames import (  # noqa: PLC0415 -- loads pandas
             check_options,
             frame_of_columns,
         )

@@ -18,7 +18,7 @@ from ferry_sdk.planning import catalogues
 from ferry_sdk.planning.names import fold
 from ferry_sdk.planning.request import number
 from ferry_sdk.resources import arguments
-from ferry_sdk.resources.base import Resource, planned
+from ferry_sdk.resources.base import Resource, method
 
 _LEAST_SIMILARITY: Final = 0.7
 _SUGGESTIONS: Final = 5
@@ -70,7 +70,7 @@ class VehicleMatch(Match):
 class VehiclesGroup(Resource):
     """Find vehicles by make and model."""
 
-    @planned
+    @method
     def find(self, text: str, *, limit: int = 5) -> Plan[tuple[VehicleMatch, ...]]:
         """Return the vehicles that a text may mean, best first. Small mistakes are forgiven.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cache
@@ -71,26 +72,51 @@ def drop_none(**members: Any) -> dict[str, Any]:  # noqa: ANN401 -- any values
     return {name: value for name, value in members.items() if value is not None}
 
 
-def search(
+@dataclass(kw_only=True, slots=True, repr=False)
+class SearchArguments:
+    """The arguments of a search, in both protocols."""
+
+    company: str
+    depart_code: str
+    arrive_code: str
+    out_journey_id: str
+    out_at: date | str
+    out_time: time | datetime | str
+    passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller]
+    out_is_open: bool | None = None
+    ret_journey_id: str | None = None
+    ret_at: date | str | None = None
+    ret_time: time | datetime | str | None = None
+    ret_is_open: bool | None = None
+    vehicle: VehicleQuery | VehicleQueryDict | None = None
+
+    def body(self) -> dict[str, object]:
+        """Return the body of the search. Interface: POST /api/availability.
+
+        Raises:
+            InvalidInputError: An argument is invalid; `field` names it.
+        """
+        request = {
+            name: check(value, name)
+            for name, check in _SEARCH.items()
+            if (value := getattr(self, name)) is not None or name in _REQUIRED
+        }
+        day = date.fromisoformat(str(request["out_at"]))
+        return {"request": request, **party_on(self.passengers, self.vehicle, day)}
+
+
+def party_on(
     passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
     vehicle: VehicleQuery | VehicleQueryDict | None,
-    on: date | None = None,
-    **request: object,
+    day: date,
 ) -> dict[str, object]:
-    """Return the body of a search. Interface: POST /api/availability.
+    """Return the passengers and the vehicle in the body of a search.
 
     Args:
         passengers: The travellers.
-        vehicle: The vehicle.
-        on: The day of the travellers' ages; None: the day out.
-        request: The other arguments of a search.
+        vehicle: The vehicle; None: none.
+        day: The day of the travellers' ages.
     """
-    checked = {
-        name: _SEARCH[name](value, name)
-        for name, value in request.items()
-        if value is not None or name in _REQUIRED
-    }
-    party = passengers_on(on or date.fromisoformat(str(checked["out_at"])), passengers)
     travellers = [
         {
             "order": traveller.order or number,
@@ -99,10 +125,9 @@ def search(
             "gender": traveller.gender.value,
             "age": traveller.age,
         }
-        for number, traveller in enumerate(party, 1)
+        for number, traveller in enumerate(passengers_on(day, passengers), 1)
     ]
     return drop_none(
-        request=checked,
         passengers=travellers,
         vehicle=None if vehicle is None else values_of(VehicleQuery, vehicle, "vehicle"),
     )
@@ -118,19 +143,16 @@ def passengers_on(
         if not isinstance(value, Traveller):
             return parse_input(SearchPassenger, value, "passengers", index)
         age = age_of(vars(value), day)
+        where = f"passengers[{index}]"
         for field, value_of_field in (("gender", value.gender), ("birth_date", age)):
             if value_of_field is None:
-                raise InvalidInputError(
-                    "required for a search", field=f"passengers[{index}].{field}"
-                )
+                raise InvalidInputError("required for a search", field=f"{where}.{field}")
         if cast("int", age) < 0:
-            problem = "after the day of travel"
-            raise InvalidInputError(problem, field=f"passengers[{index}].birth_date")
+            raise InvalidInputError("after the day of travel", field=f"{where}.birth_date")
         kind = value.type or bands.type_at(cast("int", age))
         order = {} if value.order is None else {"order": value.order}
-        return SearchPassenger.model_validate(
-            {"type": kind, "gender": value.gender, "age": age, **order}
-        )
+        values = {"type": kind, "gender": value.gender, "age": age, **order}
+        return SearchPassenger.model_validate(values)
 
     return [parse(value, index) for index, value in enumerate(_listed(passengers, "passengers"))]
 
@@ -161,7 +183,6 @@ def expiries(chosen: Iterable[Values]) -> dict[str, datetime]:
 
 
 def booking(
-    *,
     availabilities: Sequence[Values] | None,
     passengers: Sequence[Passenger | PassengerDict | Traveller],
     reservation_type: ReservationTypeName | str | None,
@@ -172,9 +193,8 @@ def booking(
     chosen = availabilities or ()
     body: dict[str, object] = {"passengers": _party(chosen, passengers)}
     if chosen:
-        body["availabilities"] = [
-            dict(zip(_SENT, _sent_of(selection), strict=True)) for selection in chosen
-        ]
+        sent = map(_sent_of, chosen)
+        body["availabilities"] = [dict(zip(_SENT, values, strict=True)) for values in sent]
     kind = optional(reservation_type, "reservation_type")
     if kind or (chosen and (kind := chosen[0].get("reservation_type"))):
         body["reservation_type"] = kind
@@ -212,9 +232,8 @@ def _party(
     first = min(days) if days and len(days) == len(chosen) else None
     last = max(days) if days else None
     for problem in contradictions(party, first, last, bands):
-        raise InvalidInputError(
-            problem.problem, field=f"passengers[{problem.traveller}].{problem.field}"
-        )
+        where = f"passengers[{problem.traveller}].{problem.field}"
+        raise InvalidInputError(problem.problem, field=where)
     for index, passenger in enumerate(party):
         value = listed[index]
         is_traveller = not isinstance(value, dict) and isinstance(value, Traveller)
@@ -224,9 +243,8 @@ def _party(
                 passenger["type"] = bands.type_at(max(age, 0))
             for name in ("first_name", "last_name", "type"):
                 if name not in passenger:
-                    raise InvalidInputError(
-                        "required for a booking", field=f"passengers[{index}].{name}"
-                    )
+                    where = f"passengers[{index}].{name}"
+                    raise InvalidInputError("required for a booking", field=where)
             if age is not None and first is not None:
                 passenger["age"] = age
         passenger["type"] = _TYPES[passenger["type"]]
@@ -244,7 +262,7 @@ def identifier(value: object, argument: str) -> str:
     """
     if not isinstance(value, str) or not value.strip() or value in {".", ".."}:
         raise InvalidInputError("expected an identifier", field=argument)
-    return encodable_text(value, argument)
+    return value if value.isascii() else encodable_text(value, argument)
 
 
 def identifiers(values: object, argument: str) -> list[str]:

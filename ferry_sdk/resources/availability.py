@@ -2,45 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import date, datetime, time
-
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.models.availability import Availability
-from ferry_sdk.models.inputs import (
-    SearchPassenger,
-    SearchPassengerDict,
-    Traveller,
-    VehicleQuery,
-    VehicleQueryDict,
-)
 from ferry_sdk.models.records import Records
-from ferry_sdk.resources import arguments
-from ferry_sdk.resources.base import Resource, method, read_list
+from ferry_sdk.resources.arguments import SearchArguments
+from ferry_sdk.resources.base import Resource, method, read_list, with_arguments
 
 
 class AvailabilityGroup(Resource):
     """Sailings that can be booked."""
 
     @method
-    def search(
-        self,
-        *,
-        company: str,
-        depart_code: str,
-        arrive_code: str,
-        out_journey_id: str,
-        out_at: date | str,
-        out_time: time | datetime | str,
-        passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
-        out_is_open: bool | None = None,
-        ret_journey_id: str | None = None,
-        ret_at: date | str | None = None,
-        ret_time: time | datetime | str | None = None,
-        ret_is_open: bool | None = None,
-        vehicle: VehicleQuery | VehicleQueryDict | None = None,
-    ) -> Operation[Records[Availability]]:
+    @with_arguments(SearchArguments)
+    def search(self, request: SearchArguments) -> Operation[Records[Availability]]:  # noqa: D417 -- it has those of a search
         """Search sailings of one company on one route and date.
 
         Interface: POST /api/availability.
@@ -91,21 +66,6 @@ class AvailabilityGroup(Resource):
                 # > Eleanor Roosevelt 1:00:00
             ```
         """
-        body = arguments.search(
-            company=company,
-            depart_code=depart_code,
-            arrive_code=arrive_code,
-            out_journey_id=out_journey_id,
-            out_at=out_at,
-            out_time=out_time,
-            passengers=passengers,
-            out_is_open=out_is_open,
-            ret_journey_id=ret_journey_id,
-            ret_at=ret_at,
-            ret_time=ret_time,
-            ret_is_open=ret_is_open,
-            vehicle=vehicle,
-        )
-        call = Rest.post("availability", body=body)
+        call = Rest.post("availability", body=request.body())
         names = {"request.": ""}
         return read_list("availability.search", call, Availability, argument_names=names)

@@ -1,10 +1,11 @@
 """Bind a call that is described once to the sync and the async client.
 
-A resource method returns an `Operation`, which describes a call and performs nothing. `method`
-wraps it, once for each kind of transport: over `Transport` the method performs the call and returns
-its result, over `AsyncTransport` it returns a coroutine, and over the raw transports the result is
-a `RawResponse`. `bind` makes a class of the wrappers for one kind of transport. Editors and type
-checkers read their signatures in the stubs of `client.groups`.
+A resource method returns an `Operation`, which describes a call and performs nothing, or a `Plan`,
+which describes a call that consists of others. `method` wraps it, once for each kind of transport:
+over `Transport` the method performs the call and returns its result, over `AsyncTransport` it
+returns a coroutine, and over the raw transports the result is a `RawResponse`. `bind` makes a class
+of the wrappers for one kind of transport. Editors and type checkers read their signatures in the
+stubs of `client.groups`.
 """
 
 from __future__ import annotations
@@ -14,11 +15,10 @@ from collections.abc import Callable, Mapping
 from functools import cache, update_wrapper
 from importlib import import_module
 from types import FunctionType
-from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar
+from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar, cast, get_type_hints
 
 from pydantic import BaseModel
 
-from ferry_sdk._engine.batch import Plan
 from ferry_sdk._engine.http import RawResponse
 from ferry_sdk._engine.operation import Call, Operation
 from ferry_sdk._engine.parsing import RecordList
@@ -31,6 +31,8 @@ from ferry_sdk.models.records import Records
 
 P = ParamSpec("P")
 T = TypeVar("T")
+ArgumentsT = TypeVar("ArgumentsT")
+DescriptionT = TypeVar("DescriptionT")
 ModelT = TypeVar("ModelT", bound=BaseModel)
 AnyTransport = Transport | AsyncTransport | RawTransport | AsyncRawTransport
 _MODULES: Final[Mapping[type[AnyTransport], str]] = {
@@ -42,7 +44,7 @@ _MODULES: Final[Mapping[type[AnyTransport], str]] = {
 
 
 class Resource:
-    """A group of calls over one transport."""
+    """Calls over one transport."""
 
     def __init__(self, transport: AnyTransport) -> None:
         self._transport: Any = transport
@@ -78,14 +80,14 @@ def _class_over(transport: type[Any], module: str, name: str) -> type[Any]:
     return type(name, (group,), names | calls)
 
 
-class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
+class method(Generic[P, DescriptionT]):  # noqa: N801 -- used as a decorator, like property
     """Turn the description of a call into a method of both clients, in a class that `bind` makes.
 
     In the class where it is written, it is the description itself: ``TicketsGroup.get(None, "t1")``
     returns an `Operation` and makes no call.
     """
 
-    def __init__(self, describe: Callable[Concatenate[Any, P], Operation[T]]) -> None:
+    def __init__(self, describe: Callable[Concatenate[Any, P], DescriptionT]) -> None:
         self.describe = describe
         self.__doc__ = describe.__doc__
 
@@ -123,14 +125,27 @@ class method(Generic[P, T]):  # noqa: N801 -- used as a decorator, like property
 
     def __get__(
         self, instance: object, owner: type[object] | None = None
-    ) -> Callable[Concatenate[Any, P], Operation[T]]:
+    ) -> Callable[Concatenate[Any, P], DescriptionT]:
         return self.describe
 
 
-def planned(describe: Callable[Concatenate[Any, P], Plan[T]]) -> method[P, T]:
-    """Turn the description of a call that consists of other calls into a method."""
-    described: Callable[Concatenate[Any, P], Any] = describe
-    return method(described)
+def with_arguments(
+    kind: Callable[P, ArgumentsT],
+) -> Callable[[Callable[[Any, ArgumentsT], T]], Callable[Concatenate[Any, P], T]]:
+    """Have a description take the arguments of a class, and get an object of the class."""
+
+    def decorate(describe: Callable[[Any, ArgumentsT], T]) -> Callable[Concatenate[Any, P], T]:
+        def described(self: object, *args: P.args, **kwargs: P.kwargs) -> T:
+            return describe(self, kind(*args, **kwargs))
+
+        wrapper: Any = update_wrapper(described, describe)
+        signature = inspect.signature(describe)
+        (this, _), own = signature.parameters.values(), inspect.signature(kind).parameters.values()
+        wrapper.__signature__ = signature.replace(parameters=[this, *own])
+        wrapper.__annotations__ = {**get_type_hints(kind), "return": signature.return_annotation}
+        return cast("Callable[Concatenate[Any, P], T]", wrapper)
+
+    return decorate
 
 
 def read_list(

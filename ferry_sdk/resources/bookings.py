@@ -99,20 +99,11 @@ class BookingsGroup(Resource):
             ```
         """
         chosen = arguments.selections(availabilities)
-        body = arguments.booking(
-            availabilities=chosen,
-            passengers=passengers,
-            reservation_type=reservation_type,
-            vehicle=vehicle,
-            contact=contact,
-        )
+        body = arguments.booking(chosen, passengers, reservation_type, vehicle, contact)
         content = encode_json(body)
-        return Operation(
-            Rest("POST", "booking", content),
-            _CREATED,
-            SAFETY["bookings.create"],
-            Write(content, {}, expiries=arguments.expiries(chosen)),
-        )
+        write: Write[BookingCreated] = Write(content, {}, expiries=arguments.expiries(chosen))
+        call = Rest("POST", "booking", content)
+        return Operation(call, _CREATED, SAFETY["bookings.create"], write)
 
     @method
     def confirm(
@@ -309,9 +300,8 @@ class BookingsGroup(Resource):
             ```
         """
         subject = {"booking_id": identifier(booking_id, "booking_id")}
-        body = arguments.drop_none(
-            **subject, booking_reference=arguments.optional(booking_reference, "booking_reference")
-        )
+        reference = arguments.optional(booking_reference, "booking_reference")
+        body = arguments.drop_none(**subject, booking_reference=reference)
         guard = penalty_guard(max_penalty, min_refund, currency, subject, "bookings.cancel")
         call = Rest.post("booking", "cancel", body=body)
         return change("bookings.cancel", call, BookingCancellation, subject, guard)

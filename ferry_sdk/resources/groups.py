@@ -5,24 +5,27 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from ferry_sdk.resources.base import AnyTransport, bind
+from ferry_sdk.resources.base import Resource, bind
 
 
 class Group(cached_property[Any]):
     """A group of calls over the transport of its owner, loaded on first use.
 
-    Its type is in the stubs of `client.groups`.
+    Its class is named after the attribute, and so is its module in `resources`, unless another
+    module is given. Its type is in the stubs of `client.groups`.
     """
 
-    def __init__(self, module: str, name: str, description: str) -> None:
+    def __init__(self, description: str, module: str | None = None) -> None:
         def load(resources: Resources) -> object:
-            return bind(f"ferry_sdk.{module}", name, resources._transport)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- its owner
+            name = str(self.attrname)
+            path = module or f"resources.{name}"
+            return bind(f"ferry_sdk.{path}", f"{name.capitalize()}Group", resources._transport)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage] -- its owner
 
         super().__init__(load)
         self.__doc__ = description
 
 
-class Resources:
+class Resources(Resource):
     """All calls of the service over one transport.
 
     Attributes:
@@ -33,23 +36,8 @@ class Resources:
         mcp: The same service over MCP.
     """
 
-    availability: Group = Group(
-        "resources.availability", "AvailabilityGroup", "Search for sailings."
-    )
-    bookings: Group = Group(
-        "resources.bookings", "BookingsGroup", "Create, confirm, read and cancel bookings."
-    )
-    tickets: Group = Group(
-        "resources.tickets",
-        "TicketsGroup",
-        "Read and cancel tickets, record payments, fetch vouchers.",
-    )
-    catalogue: Group = Group(
-        "resources.catalogue",
-        "CatalogueGroup",
-        "List ports, journeys, departures and vehicles.",
-    )
-    mcp: Group = Group("resources.mcp", "McpGroup", "The same service over MCP.")
-
-    def __init__(self, transport: AnyTransport) -> None:
-        self._transport: Any = transport
+    availability: Group = Group("Search for sailings.")
+    bookings: Group = Group("Create, confirm, read and cancel bookings.")
+    tickets: Group = Group("Read and cancel tickets, record payments, fetch vouchers.")
+    catalogue: Group = Group("List ports, journeys, departures and vehicles.")
+    mcp: Group = Group("The same service over MCP.")

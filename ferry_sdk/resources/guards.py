@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from typing import Any
 
+from ferry_sdk._engine.log import logger
 from ferry_sdk._engine.operation import Guard, Operation
 from ferry_sdk._engine.parsing import Record
 from ferry_sdk._engine.safety import SAFETY
@@ -15,8 +15,6 @@ from ferry_sdk.models.bookings import Booking, BookingCancellation, BookingConfi
 from ferry_sdk.models.tickets import CancellationFee, TicketCancellation
 from ferry_sdk.resources.arguments import currency_of, optional_money
 from ferry_sdk.resources.read_back import read_booking
-
-logger: logging.Logger = logging.getLogger("ferry_sdk")
 
 
 def total_guard(
@@ -70,22 +68,14 @@ def penalty_guard(
                 expected_currency=agreed_currency,
             )
 
-    return Guard(
-        read_fee("bookings.cancel_fee", some_id, argument),
-        judge,
-        _with_preview,
-        suggests=SAFETY[operation].is_suggested_by,
-    )
+    reading = read_fee("bookings.cancel_fee", some_id, argument)
+    return Guard(reading, judge, _with_preview, suggests=SAFETY[operation].is_suggested_by)
 
 
 def read_fee(operation: str, some_id: str, argument: str) -> Operation[CancellationFee]:
     """Return the read of what cancelling a booking or a ticket now would cost."""
-    return Operation(
-        Rest.post("booking", "cancel-fee", body={"id": some_id}),
-        Record(CancellationFee),
-        SAFETY[operation],
-        argument_names={"id": argument},
-    )
+    call, names = Rest.post("booking", "cancel-fee", body={"id": some_id}), {"id": argument}
+    return Operation(call, Record(CancellationFee), SAFETY[operation], argument_names=names)
 
 
 def _with_preview(
@@ -93,9 +83,6 @@ def _with_preview(
 ) -> BookingCancellation | TicketCancellation:
     with_preview = cancellation.model_copy(update={"previewed": fee})
     if isinstance(with_preview, BookingCancellation) and (with_preview.refund_shortfall or 0) > 0:
-        logger.warning(
-            "a cancellation refunded %s %s less than was previewed",
-            with_preview.refund_shortfall,
-            fee.currency,
-        )
+        facts = with_preview.refund_shortfall, fee.currency
+        logger.warning("a cancellation refunded %s %s less than was previewed", *facts)
     return with_preview

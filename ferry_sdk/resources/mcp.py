@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, time
 from typing import Final
 
 from pydantic import JsonValue
@@ -31,21 +30,17 @@ from ferry_sdk.models.inputs import (
     ContactDict,
     Passenger,
     PassengerDict,
-    SearchPassenger,
-    SearchPassengerDict,
     Selection,
     SelectionDict,
     Traveller,
     Vehicle,
     VehicleDict,
-    VehicleQuery,
-    VehicleQueryDict,
 )
 from ferry_sdk.models.records import Records
 from ferry_sdk.models.tickets import Ticket, TicketCancellation
 from ferry_sdk.resources import arguments
-from ferry_sdk.resources.arguments import identifier
-from ferry_sdk.resources.base import Resource, method, read_list
+from ferry_sdk.resources.arguments import SearchArguments, identifier
+from ferry_sdk.resources.base import Resource, method, read_list, with_arguments
 from ferry_sdk.resources.read_back import change, read_ticket
 
 _IDS: Final[Mapping[str, tuple[str, str]]] = {
@@ -60,23 +55,8 @@ class McpGroup(Resource):
     """Call the service over MCP: five tools, six catalogues, and any other tool or resource."""
 
     @method
-    def search_availability(
-        self,
-        *,
-        company: str,
-        depart_code: str,
-        arrive_code: str,
-        out_journey_id: str,
-        out_at: date | str,
-        out_time: time | datetime | str,
-        passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
-        out_is_open: bool | None = None,
-        ret_journey_id: str | None = None,
-        ret_at: date | str | None = None,
-        ret_time: time | datetime | str | None = None,
-        ret_is_open: bool | None = None,
-        vehicle: VehicleQuery | VehicleQueryDict | None = None,
-    ) -> Operation[Records[Availability]]:
+    @with_arguments(SearchArguments)
+    def search_availability(self, request: SearchArguments) -> Operation[Records[Availability]]:
         """Search sailings, as `availability.search` does.
 
         Interface: tools/call search_availability.
@@ -109,22 +89,7 @@ class McpGroup(Resource):
                 # > Eleanor Roosevelt 1:00:00
             ```
         """
-        body = arguments.search(
-            company=company,
-            depart_code=depart_code,
-            arrive_code=arrive_code,
-            out_journey_id=out_journey_id,
-            out_at=out_at,
-            out_time=out_time,
-            passengers=passengers,
-            out_is_open=out_is_open,
-            ret_journey_id=ret_journey_id,
-            ret_at=ret_at,
-            ret_time=ret_time,
-            ret_is_open=ret_is_open,
-            vehicle=vehicle,
-        )
-        call = Mcp.tool("search_availability", body, gives_list=True)
+        call = Mcp.tool("search_availability", request.body(), gives_list=True)
         names = {"request.": ""}
         return read_list("mcp.search_availability", call, Availability, argument_names=names)
 
@@ -177,20 +142,13 @@ class McpGroup(Resource):
             raise InvalidInputError("expected either id or availabilities", field="id")
         chosen = None if availabilities is None else arguments.selections(availabilities)
         by_id = {} if id is None else {"id": identifier(id, "id")}
-        identity = by_id | arguments.booking(
-            availabilities=chosen,
-            passengers=passengers,
-            reservation_type=reservation_type,
-            vehicle=vehicle,
-            contact=contact,
-        )
+        identity = by_id | arguments.booking(chosen, passengers, reservation_type, vehicle, contact)
         body = identity | {"passengers": arguments.mcp_passengers(identity["passengers"])}
-        return Operation(
-            Mcp.tool("create_booking", body),
-            Record(BookingCreated),
-            SAFETY["mcp.create_booking"],
-            Write(identity, {}, expiries=arguments.expiries(chosen or ())),
+        call, answer = Mcp.tool("create_booking", body), Record(BookingCreated)
+        write: Write[BookingCreated] = Write(
+            identity, {}, expiries=arguments.expiries(chosen or ())
         )
+        return Operation(call, answer, SAFETY["mcp.create_booking"], write)
 
     @method
     def confirm_booking(self, booking_id: str) -> Operation[BookingConfirmation]:
@@ -289,10 +247,8 @@ class McpGroup(Resource):
             ```
         """
         subject = {"ticket_id": identifier(ticket_id, "ticket_id")}
-        body = arguments.drop_none(
-            **subject, ticket_number=arguments.optional(ticket_number, "ticket_number")
-        )
-        call = Mcp.tool("cancel_ticket", body)
+        number = arguments.optional(ticket_number, "ticket_number")
+        call = Mcp.tool("cancel_ticket", arguments.drop_none(**subject, ticket_number=number))
         return change("mcp.cancel_ticket", call, TicketCancellation, subject)
 
     @method
@@ -468,12 +424,9 @@ class McpGroup(Resource):
         """
         called = {"name": identifier(name, "name"), "arguments": normalize_json(arguments)}
         row = safety_of_tool(name)
-        return Operation(
-            Mcp("tools/call", called),
-            Passthrough[JsonValue](**_expected_id(name, arguments)),
-            row,
-            None if row.is_read else Write(called, {}),
-        )
+        answer = Passthrough[JsonValue](**_expected_id(name, arguments))
+        write: Write[JsonValue] | None = None if row.is_read else Write(called, {})
+        return Operation(Mcp("tools/call", called), answer, row, write)
 
     @method
     def read_resource(self, uri: str) -> Operation[JsonValue]:

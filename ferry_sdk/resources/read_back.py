@@ -44,28 +44,18 @@ def change(
     guard: Guard[Any] | None = None,
 ) -> Operation[ModelT]:
     """Return a write that changes what has these ids, with how its effect is read back."""
-    row = SAFETY[operation]
+    row, answer = SAFETY[operation], Record(model, **subject)
+    write = Write(subject, subject, read_back(row, subject), guard)
     (argument,) = subject
-    return Operation(
-        call,
-        Record(model, **subject),
-        row,
-        Write(subject, subject, read_back(row, subject), guard),
-        argument_names={"id": argument},
-    )
+    return Operation(call, answer, row, write, argument_names={"id": argument})
 
 
 def read_booking(
     booking_id: str, row: Safety = SAFETY["bookings.get"], wait: Wait | None = None
 ) -> Operation[Booking]:
     """Return the read of a booking, or a poll of it."""
-    return Operation(
-        Rest.get("booking", booking_id),
-        Record(Booking, booking_id=booking_id),
-        row,
-        wait=wait,
-        argument_names={"id": "booking_id"},
-    )
+    call, answer = Rest.get("booking", booking_id), Record(Booking, booking_id=booking_id)
+    return Operation(call, answer, row, wait=wait, argument_names={"id": "booking_id"})
 
 
 def read_ticket(ticket_id: str, row: Safety) -> Operation[Ticket]:

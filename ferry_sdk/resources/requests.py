@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Final, cast
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from pydantic import JsonValue
 
@@ -15,7 +15,7 @@ from ferry_sdk._engine.parsing import Passthrough
 from ferry_sdk._engine.safety import safety_of_request
 from ferry_sdk._engine.validation import encodable_text
 from ferry_sdk._protocols.json_body import encode_json, normalize_value
-from ferry_sdk._protocols.rest import AnyPath
+from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.resources.base import Resource, method
 
@@ -43,11 +43,10 @@ class RequestsGroup(Resource):
         body = None if json is None else normalize_value(json, "json")
         query = _params_of(params)
         content = None if json is None else encode_json(body)
-        call = AnyPath(verb, _path_of(path), content, "token", urlencode(query, doseq=True), query)
+        call = Rest(verb, _path_of(path), content, params=query)
         identity = {"method": verb, "path": call.path, "json": body, "params": query}
-        return Operation(
-            call, Passthrough[JsonValue](), row, None if row.is_read else Write(identity, {})
-        )
+        write: Write[JsonValue] | None = None if row.is_read else Write(identity, {})
+        return Operation(call, Passthrough[JsonValue](), row, write)
 
 
 def _method_of(value: object) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
-from ferry_sdk._engine.operation import Operation, Wait, Write
-from ferry_sdk._engine.parsing import Passthrough, Record
+from ferry_sdk._engine.operation import Call, Operation, Wait, Write
+from ferry_sdk._engine.parsing import Answer, Passthrough, Record
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._engine.validation import seconds
 from ferry_sdk._protocols.rest import Rest
@@ -28,6 +29,8 @@ from ferry_sdk.resources.base import Resource, method
 from ferry_sdk.resources.conditions import voucher_available
 from ferry_sdk.resources.guards import penalty_guard, read_fee
 from ferry_sdk.resources.read_back import change, read_back, read_ticket
+
+T = TypeVar("T")
 
 _NAMES: Final = {"id": "ticket_id"}
 """The argument of a call that names its ticket in the path."""
@@ -124,9 +127,8 @@ class TicketsGroup(Resource):
             ```
         """
         subject = {"ticket_id": identifier(ticket_id, "ticket_id")}
-        body = arguments.drop_none(
-            **subject, ticket_number=arguments.optional(ticket_number, "ticket_number")
-        )
+        number = arguments.optional(ticket_number, "ticket_number")
+        body = arguments.drop_none(**subject, ticket_number=number)
         guard = penalty_guard(max_penalty, min_refund, currency, subject, "tickets.cancel")
         call = Rest.post("ticket", "cancel", body=body)
         return change("tickets.cancel", call, TicketCancellation, subject, guard)
@@ -198,7 +200,8 @@ class TicketsGroup(Resource):
                 # > available
             ```
         """
-        return _read_voucher("tickets.pdf", identifier(ticket_id, "ticket_id"))
+        call = Rest.get("ticket", identifier(ticket_id, "ticket_id"), "pdf")
+        return _read("tickets.pdf", call, Record(Voucher, ticket_id=ticket_id))
 
     @method
     def wait_pdf(
@@ -242,9 +245,9 @@ class TicketsGroup(Resource):
                 # > available
             ```
         """
-        identifier(ticket_id, "ticket_id")
+        call = Rest.get("ticket", identifier(ticket_id, "ticket_id"), "pdf")
         wait = voucher_available(seconds(deadline, "deadline"), on_progress)
-        return _read_voucher("tickets.wait_pdf", ticket_id, wait)
+        return _read("tickets.wait_pdf", call, Record(Voucher, ticket_id=ticket_id), wait)
 
     @method
     def save_pdf(self, ticket_id: str, path: str | os.PathLike[str]) -> Operation[Path]:
@@ -284,12 +287,9 @@ class TicketsGroup(Resource):
                 # > voucher.pdf
             ```
         """
-        return Operation(
-            VoucherFile(identifier(ticket_id, "ticket_id"), file_path(path, "path")),
-            Passthrough[Path](),
-            SAFETY["tickets.save_pdf"],
-            argument_names=_NAMES,
-        )
+        call = VoucherFile.get("ticket", identifier(ticket_id, "ticket_id"), "pdf")
+        call = replace(call, file=file_path(path, "path"))
+        return _read("tickets.save_pdf", call, Passthrough[Path]())
 
     @method
     def read_pdf(self, ticket_id: str) -> Operation[bytes]:
@@ -325,12 +325,8 @@ class TicketsGroup(Resource):
                 # > b'%PDF-'
             ```
         """
-        return Operation(
-            VoucherFile(identifier(ticket_id, "ticket_id")),
-            Passthrough[bytes](),
-            SAFETY["tickets.read_pdf"],
-            argument_names=_NAMES,
-        )
+        call = VoucherFile.get("ticket", identifier(ticket_id, "ticket_id"), "pdf")
+        return _read("tickets.read_pdf", call, Passthrough[bytes]())
 
     @method
     def mark_paid(
@@ -413,20 +409,14 @@ class TicketsGroup(Resource):
             psp=arguments.optional(psp, "psp"),
             paid_at=None if paid_at is None else arguments.moment(paid_at, "paid_at"),
         )
-        return Operation(
-            Rest.post("ticket", ticket_id, "mark-paid", body=body, authority="organisation_token"),
-            Record(PaymentRecorded, ticket_id=ticket_id),
-            row,
-            Write({**body, "ticket_id": ticket_id}, subject, read_back(row, subject)),
-            argument_names=_NAMES,
+        call = Rest.post(
+            "ticket", ticket_id, "mark-paid", body=body, authority="organisation_token"
         )
+        answer = Record(PaymentRecorded, ticket_id=ticket_id)
+        write = Write({**body, "ticket_id": ticket_id}, subject, read_back(row, subject))
+        return Operation(call, answer, row, write, argument_names=_NAMES)
 
 
-def _read_voucher(operation: str, ticket_id: str, wait: Wait | None = None) -> Operation[Voucher]:
-    return Operation(
-        Rest.get("ticket", ticket_id, "pdf"),
-        Record(Voucher, ticket_id=ticket_id),
-        SAFETY[operation],
-        wait=wait,
-        argument_names=_NAMES,
-    )
+def _read(operation: str, call: Call, answer: Answer[T], wait: Wait | None = None) -> Operation[T]:
+    """Return a read of the ticket in the path of the request, or a poll of it."""
+    return Operation(call, answer, SAFETY[operation], wait=wait, argument_names=_NAMES)

@@ -51,8 +51,6 @@ class Clock:
             ValueError: The time has no time zone, or is not in the years 1970 to 2199.
         """
         self._lock = threading.Lock()
-        self._offset = timedelta()
-        self._frozen_at: datetime | None = None
         self._first = None if now is None else to_utc(now)
         self._first_frozen = frozen
         self._save: Callable[[ClockState], None] | None = None
@@ -60,14 +58,13 @@ class Clock:
 
     def now(self) -> datetime:
         """Return the current time in UTC."""
-        with self._lock:
-            return self._now()
+        state = self._state
+        return state.frozen_at or _real_time() + state.offset
 
     @property
     def frozen(self) -> bool:
         """Whether the clock is frozen."""
-        with self._lock:
-            return self._frozen_at is not None
+        return self._state.frozen_at is not None
 
     def advance(self, by: timedelta | float) -> datetime:
         """Move the clock forward and return the new time.
@@ -83,7 +80,7 @@ class Clock:
             if step < timedelta():
                 raise ValueError("the clock advances forwards only; travel_to(moment) goes back")
             with self._lock:
-                return self._set(to_utc(self._now() + step))
+                return self._set(to_utc(self.now() + step))
         except OverflowError as error:
             raise ValueError(f"the clock cannot advance by {by!r}") from error
 
@@ -99,46 +96,36 @@ class Clock:
     def freeze(self) -> None:
         """Stop the clock until `resume`; `advance` and `travel_to` still move it."""
         with self._lock:
-            self._frozen_at = self._now()
-            self._changed()
+            self._change(self._state._replace(frozen_at=self.now()))
 
     def resume(self) -> None:
         """Let the clock run again."""
         with self._lock:
-            now = self._now()
-            self._frozen_at = None
-            self._set(now)
+            self._change(ClockState(self.now() - _real_time(), None))
 
     def reset(self) -> None:
         """Restore the initial time and state: by default real, running time."""
         with self._lock:
             now = _real_time()
             first = self._first or now
-            self._offset = first - now
-            self._frozen_at = first if self._first_frozen else None
-            self._changed()
+            self._change(ClockState(first - now, first if self._first_frozen else None))
 
     def persist(self, saved: ClockState | None, save: Callable[[ClockState], None] | None) -> None:
         """Continue from a saved state, if any, and call `save` now and after each change."""
         with self._lock:
-            if saved is not None:
-                self._offset, self._frozen_at = saved
             self._save = save
-            self._changed()
+            self._change(saved or self._state)
 
-    def _changed(self) -> None:
+    def _change(self, state: ClockState) -> None:
+        self._state = state
         if self._save is not None:
-            self._save(ClockState(self._offset, self._frozen_at))
-
-    def _now(self) -> datetime:
-        return self._frozen_at or _real_time() + self._offset
+            self._save(state)
 
     def _set(self, moment: datetime) -> datetime:
-        if self._frozen_at is None:
-            self._offset = moment - _real_time()
+        if self._state.frozen_at is None:
+            self._change(ClockState(moment - _real_time(), None))
         else:
-            self._frozen_at = moment
-        self._changed()
+            self._change(self._state._replace(frozen_at=moment))
         return moment
 
 

@@ -48,7 +48,7 @@ class Counters:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # what changes or reads something in one step needs none
         self._requests: Counter[str] = Counter()
         self._effects: list[Effect] = []
         self._connections = 0
@@ -60,9 +60,7 @@ class Counters:
 
     def effect(self, operation: str, subject: str) -> None:
         """Record that `operation` changed `subject`."""
-        effect = Effect(operation, subject, self._clock.now())
-        with self._lock:
-            self._effects.append(effect)
+        self._effects.append(Effect(operation, subject, self._clock.now()))
 
     def connection(self) -> None:
         """Count an accepted connection."""
@@ -78,14 +76,12 @@ class Counters:
     @property
     def effects(self) -> tuple[Effect, ...]:
         """The changes made, in order."""
-        with self._lock:
-            return tuple(self._effects)
+        return tuple(self._effects)
 
     @property
     def connections(self) -> int:
         """The number of accepted connections."""
-        with self._lock:
-            return self._connections
+        return self._connections
 
     def effects_of(self, operation: str) -> tuple[Effect, ...]:
         """Return the changes that `operation` made, in order."""

@@ -6,7 +6,7 @@ come from these rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ class Operation(NamedTuple):
         name: The public name, by which faults and counters know it.
         handler: The method that performs it, such as `sales.create`.
         arguments: The model of its arguments.
-        answer: The place of the record that it answers; see `answer_type`.
+        answer: The place of the record that it answers.
         is_list: Whether it answers a list of records.
         member: The member that holds the list, if the answer is an object.
         access: The least access that a token needs.
@@ -36,6 +36,7 @@ class Operation(NamedTuple):
         links: What its answer is used for: arguments by operation.
         tool: The name, if it is a tool of MCP.
         uri: The address, if it is a resource of MCP.
+        rpc: The methods of JSON-RPC, if it is another request of MCP.
         description: What the tool does, or what the resource holds.
         destroys: Whether the tool changes what exists.
     """
@@ -57,13 +58,9 @@ class Operation(NamedTuple):
     links: Mapping[str, Mapping[str, Any]] = {}
     tool: str | None = None
     uri: str | None = None
+    rpc: Sequence[str] = ()
     description: str = ""
     destroys: bool = False
-
-    def answer_type(self) -> Any:  # noqa: ANN401 -- a model, or a list of one
-        """Return the record that it answers, or the list of records."""
-        record: Any = resolve_name(self.answer or "")
-        return list[record] if self.is_list else record
 
 
 def _read(name: str, row: dict[str, Any]) -> Operation:
@@ -77,3 +74,4 @@ OPERATIONS: Mapping[str, Operation] = {name: _read(name, row) for name, row in _
 ENDPOINTS = tuple(each for each in OPERATIONS.values() if each.path)
 TOOLS: Mapping[str, Operation] = {each.tool: each for each in OPERATIONS.values() if each.tool}
 RESOURCES: Mapping[str, Operation] = {each.uri: each for each in OPERATIONS.values() if each.uri}
+RPC: Mapping[str, Operation] = {name: each for each in OPERATIONS.values() for name in each.rpc}

@@ -120,6 +120,10 @@ def _existing(voucher: _Object) -> _Object:
     return voucher
 
 
+_due_for_issue = _members(("possible_actions",), _renamed(Pay="Issue"))
+_without_offset = _members(_TIMES, lambda time: time and time[:_SECONDS])
+_as_clock_time = _members(("boarding_time",), lambda time: time[_CLOCK])
+
 _ALTERNATIVES: tuple[tuple[str, str, Collection[str], _Change], ...] = (
     ("amount", "per_person", _SEARCHES, _each(_per_person)),
     ("balance", "zero", _SEARCHES, _set("balance_amount", 0.0)),
@@ -131,24 +135,9 @@ _ALTERNATIVES: tuple[tuple[str, str, Collection[str], _Change], ...] = (
     ("journey_route", "codes", ("catalogue.journeys", "mcp.departures"), _each(_with_codes)),
     ("created_status", "pending", _CREATIONS, _set("status", "pending")),
     ("created_stage", "issuance_due", (*_CREATIONS, *_TICKETS), _members(("stage",), _as_paid)),
-    (
-        "created_stage",
-        "issuance_due",
-        (*_CREATIONS, "bookings.get"),
-        _members(("possible_actions",), _renamed(Pay="Issue")),
-    ),
-    (
-        "times",
-        "without_offset",
-        (*_CREATIONS, *_TICKETS),
-        _members(_TIMES, lambda time: time and time[:_SECONDS]),
-    ),
-    (
-        "boarding_time",
-        "clock_time",
-        _TICKETS,
-        _members(("boarding_time",), lambda time: time[_CLOCK]),
-    ),
+    ("created_stage", "issuance_due", (*_CREATIONS, "bookings.get"), _due_for_issue),
+    ("times", "without_offset", (*_CREATIONS, *_TICKETS), _without_offset),
+    ("boarding_time", "clock_time", _TICKETS, _as_clock_time),
     ("boarding_time", "absent", _TICKETS, _set("boarding_time", _ABSENT)),
     ("qr_code", "base64", _TICKETS, _members(("qr_code",), lambda uri: uri.partition(",")[2])),
     ("qr_code", "absent", _TICKETS, _set("qr_code", _ABSENT)),

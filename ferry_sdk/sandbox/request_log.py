@@ -99,9 +99,7 @@ class RequestLog:
         """Return the requests, oldest first; only those with a correlation id, if one is given."""
         with self._lock:
             entries = tuple(self._entries)
-        if correlation_id is None:
-            return entries
-        return tuple(each for each in entries if each.correlation_id == correlation_id)
+        return tuple(each for each in entries if correlation_id in {None, each.correlation_id})
 
     def add(self, scope: Scope, status: int | None, seconds: float, ids: tuple[str, str]) -> None:
         """Add a request.

@@ -37,7 +37,7 @@ from ferry_sdk.scan.searches import CompanyRoute, Party, SearchList
 from ferry_sdk.scan.storage import FORMAT, Manifest, lock, part_path, read_manifest, write_manifest
 
 if TYPE_CHECKING:
-    from ferry_sdk.models.display.frames import By, DataFrame, MoneyAs
+    from ferry_sdk.notebook.frames import By, DataFrame, MoneyAs
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")
 
@@ -239,7 +239,7 @@ class FareScan:
             InvalidInputError: The folder holds another scan, or an option has another value.
             ModuleNotFoundError: pandas is not installed.
         """
-        from ferry_sdk.models.display.frames import check_options  # noqa: PLC0415 -- loads pandas
+        from ferry_sdk.notebook.frames import check_options  # noqa: PLC0415 -- loads pandas
 
         check_options(by, money)
         scan, searches = self._searches()

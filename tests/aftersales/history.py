@@ -17,8 +17,6 @@ READ_FAULTS = ["server_error", "cut_before", "lose_reply", "not_json", "rate_lim
 
 
 class Fate(NamedTuple):
-    """What becomes of a booking."""
-
     first: str  # what is done with it while it is watched
     events: frozenset[str]  # what the watch has to report of that
     later: str = ""  # what is done once it has come to rest
@@ -57,7 +55,6 @@ FATES = [
 
 
 def _refundable(found, kind):
-    """The dearest tariff of a kind, with the first place of one sailing each way."""
     ways = {one.direction: one for one in reversed(found)}
     selections = []
     for one in sorted(ways.values(), key=lambda way: way.depart_at):
@@ -69,8 +66,6 @@ def _refundable(found, kind):
 
 @dataclass
 class Sale:
-    """A booking, its fate and its money."""
-
     booking_id: str
     fate: Fate
     old_total: Decimal
@@ -88,7 +83,6 @@ class History:
         self.random = random.Random(seed)  # noqa: S311 -- no secret
 
     def create(self, number):
-        """Make bookings, at least one of each fate; some replies are lost."""
         fates = [FATES[index % len(FATES)] for index in range(number)]
         self.random.shuffle(fates)
         searched = {
@@ -111,13 +105,11 @@ class History:
             self.sales.append(Sale(booking_id, fate, total, total))
 
     def act(self):
-        """Do with each booking what its fate says, in any order."""
         for sale in self.random.sample(self.sales, len(self.sales)):
             self._act(sale, sale.fate.first)
             yield sale
 
     def act_later(self):
-        """Do what follows once the bookings have come to rest."""
         for sale in self.sales:
             self._act(sale, sale.fate.later)
 
@@ -154,7 +146,6 @@ class History:
             self.sandbox.faults.add(kind, "bookings.get", **more)
 
     def _read(self, sale):
-        """Read a booking; the faults that were planted for the watch may meet this read."""
         while True:
             pending = self.sandbox.faults.pending
             try:
@@ -164,7 +155,6 @@ class History:
                     raise
 
     def payments(self):
-        """What the caller collected, in any order; one of a booking that nobody has."""
         found = [{"booking_id": self.unknown, "amount": "9.90", "currency": EUR}]
         for sale in self.sales:
             total, refund = sale.total, sale.refund
@@ -183,7 +173,6 @@ class History:
         return self.random.sample(found, len(found))
 
     def discrepancies(self):
-        """The rows that a report has to have."""
         zero, unknown = Decimal(0), ("not_known", self.unknown, Decimal("9.90"), None, EUR)
         found = {unknown}
         for sale in self.sales:
@@ -206,7 +195,6 @@ class History:
 
 
 def rows_of(report):
-    """The rows of a report, each of which it has once."""
     rows = [
         (kind, one.booking_id, one.expected, one.found, one.currency) for kind, one in report.rows()
     ]

@@ -5,13 +5,8 @@ from decimal import Decimal
 import httpx
 import pytest
 
-from ferry_sdk import (
-    AuthenticationError,
-    Ferry,
-    InvalidInputError,
-    OutcomeUnknownError,
-    ServerError,
-)
+import ferry_sdk as sdk
+from ferry_sdk import AuthenticationError, Ferry, InvalidInputError, OutcomeUnknownError
 from ferry_sdk._transport.pools import AsyncShared, Shared
 from ferry_sdk.aftersales import Discrepancy, Payment, Reconciliation, reconcile
 from ferry_sdk.journal import Journal
@@ -46,9 +41,7 @@ def sandbox(history):
     history.sandbox.faults.clear()
 
 
-def test_every_planted_discrepancy_is_reported_and_none_besides(
-    any_clients, sandbox, history, monkeypatch
-):
+def test_every_planted_discrepancy_alone_is_reported(any_clients, sandbox, history, monkeypatch):
     async def sleep(*_):
         pass
 
@@ -74,14 +67,12 @@ def test_a_booking_that_can_never_be_read_is_not_known(sandbox, history, monkeyp
     assert (row.found, row.currency) == (None, "EUR")
 
 
-def test_a_report_of_which_nothing_could_be_read_is_an_error_after_pauses_that_double(
-    sandbox, history, monkeypatch
-):
+def test_a_report_that_could_read_nothing_is_an_error_after_pauses(sandbox, history, monkeypatch):
     pauses = []
     monkeypatch.setattr(Shared, "sleep", lambda _, seconds, *__: pauses.append(seconds))
     sandbox.faults.add("server_error", "bookings.get", times=None)
     with Ferry(sandbox.token, base_url=sandbox.base_url, max_retries=0) as client:
-        with pytest.raises(ServerError):
+        with pytest.raises(sdk.ServerError):
             reconcile(client, history.journal, [])
         sandbox.faults.clear()
         sandbox.faults.add("unauthorized", "bookings.get", times=None)
@@ -90,7 +81,7 @@ def test_a_report_of_which_nothing_could_be_read_is_an_error_after_pauses_that_d
     assert pauses == [1.0, 2.0, 4.0]
 
 
-def test_what_costs_a_cent_must_be_paid_and_what_costs_nothing_need_not():
+def test_what_costs_a_cent_must_be_paid_and_a_report_is_a_frame():
     payment = {"booking_id": "b-1", "amount": 0, "currency": "EUR"}
     for price, kinds in (("0.00", []), ("0.01", ["issued_not_paid"])):
         booking = BOOKING | {"stage": "ticketed", "total_price": price}
@@ -102,6 +93,20 @@ def test_what_costs_a_cent_must_be_paid_and_what_costs_nothing_need_not():
         ):
             report = reconcile(client, journal, [payment])
         assert [kind for kind, _ in report.rows()] == kinds
+    row = Discrepancy("b1", Decimal("9.90"), None, "EUR")
+    frame = Reconciliation(not_known=(row,)).to_frame()
+    assert frame.to_dict("records") == [
+        {"kind": "not_known", "booking_id": "b1", "expected": Decimal("9.90"), "found": None}
+        | {"currency": "EUR", "stage": None, "references": ()}
+    ]
+    assert len(Reconciliation().to_frame()) == 0
+    floats = Reconciliation(not_known=(row,)).to_frame(money="float")
+    assert floats["expected"].tolist() == [9.9]
+    assert floats["found"].isna().all()
+    assert {str(floats[name].dtype) for name in ("expected", "found")} == {"float64"}
+    with pytest.raises(InvalidInputError) as caught:
+        Reconciliation().to_frame(money="cents")
+    assert caught.value.field == "money"
 
 
 GOOD = {"booking_id": "b1", "amount": 1, "currency": "EUR"}
@@ -139,20 +144,3 @@ def test_an_unresolved_write_is_not_clean(sandbox):
         report = reconcile(ferry, journal, [])
         assert report.unresolved == journal.unresolved()
         assert (len(report.unresolved), report.is_clean) == (1, False)
-
-
-def test_a_report_is_a_frame():
-    row = Discrepancy("b1", Decimal("9.90"), None, "EUR")
-    frame = Reconciliation(not_known=(row,)).to_frame()
-    assert frame.to_dict("records") == [
-        {"kind": "not_known", "booking_id": "b1", "expected": Decimal("9.90"), "found": None}
-        | {"currency": "EUR", "stage": None, "references": ()}
-    ]
-    assert len(Reconciliation().to_frame()) == 0
-    floats = Reconciliation(not_known=(row,)).to_frame(money="float")
-    assert floats["expected"].tolist() == [9.9]
-    assert floats["found"].isna().all()
-    assert {str(floats[name].dtype) for name in ("expected", "found")} == {"float64"}
-    with pytest.raises(InvalidInputError) as caught:
-        Reconciliation().to_frame(money="cents")
-    assert caught.value.field == "money"

@@ -13,6 +13,7 @@ from ferry_sdk.aftersales import watch, watcher
 from ferry_sdk.aftersales.schedule import Schedule
 from ferry_sdk.journal import Journal
 from tests.backend.gathering import UnderWay, eventually
+from tests.support.exchanges import caught
 from tests.support.hold import Hold
 from tests.support.trip import booked
 
@@ -41,8 +42,6 @@ def sandbox(ferry_sandbox, monkeypatch):
 
 @pytest.fixture
 def events_of(any_clients, sandbox):
-    """Watch with a client of each kind."""
-
     def collect(bookings, *, ended=lambda _: None, **known):
         client = any_clients(sandbox.token, base_url=sandbox.base_url)
         known = {"deadline": DAY, **known}
@@ -92,9 +91,7 @@ def test_bookings_are_watched_until_all_have_come_to_rest(sandbox, ferry, events
     assert sandbox.clock.now() - by_kind["lapsed"].at < timedelta(seconds=5)
 
 
-def test_a_watch_with_a_journal_continues_where_the_last_one_stopped(
-    sandbox, ferry, events_of, tmp_path
-):
+def test_a_watch_with_a_journal_continues_where_the_last_ended(sandbox, ferry, events_of, tmp_path):
     made = [booked(ferry).booking_id for _ in range(2)]
     sandbox.clock.advance(2400)
     with Journal(f"sqlite:///{tmp_path / 'ferry.db'}") as journal:
@@ -106,11 +103,9 @@ def test_a_watch_with_a_journal_continues_where_the_last_one_stopped(
             if event.kind == "ticketed":
                 raise InterruptedError
 
-        with pytest.raises(InterruptedError):
-            events_of(made, deadline=60, journal=journal, ended=stop)
+        caught(InterruptedError, events_of, made, deadline=60, journal=journal, ended=stop)
         again = events_of(made, deadline=60, journal=journal)
-        assert kinds(again) == [(made[0], "ticketed")]
-        assert again[0].before.stage == "payment_due"
+        assert (kinds(again), again[0].before.stage) == ([(made[0], "ticketed")], "payment_due")
         assert events_of(made, deadline=60, journal=journal) == []
 
 
@@ -125,11 +120,9 @@ def test_a_client_that_is_closed_ends_a_pause_of_the_watch(ferry_sandbox):
         client.close()
 
     closing = UnderWay(close)
-    with pytest.raises(ConfigurationError):
-        next(events)
+    caught(ConfigurationError, next, events)
     closing.value()
-    with pytest.raises(ConfigurationError):
-        next(watch(client, ["b1", "b2"], deadline=5))
+    caught(ConfigurationError, next, watch(client, ["b1", "b2"], deadline=5))
 
 
 def test_an_interrupted_watch_leaves_no_read_running(sandbox, ferry):
@@ -142,7 +135,6 @@ def test_an_interrupted_watch_leaves_no_read_running(sandbox, ferry):
 
     address = {"base_url": sandbox.base_url}
     with Ferry(sandbox.token, **address, event_hooks={"response": [interrupt]}) as client:
-        with pytest.raises(KeyboardInterrupt):
-            next(watch(client, made, deadline=DAY))
+        caught(KeyboardInterrupt, next, watch(client, made, deadline=DAY))
         assert not [one for one in threading.enumerate() if one.name == "ferry_sdk call"]
     hold.release()

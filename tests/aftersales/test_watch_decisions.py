@@ -10,16 +10,8 @@ from ferry_sdk import errors
 from ferry_sdk.aftersales import watch
 from ferry_sdk.aftersales.events import LAPSING, BookingSnapshot, parse_snapshot
 from ferry_sdk.aftersales.schedule import Schedule
-from tests.aftersales.virtual import (
-    DAY,
-    DEPARTURE,
-    HOUR,
-    Killed,
-    Service,
-    Snapshots,
-    after,
-    booking,
-)
+from tests.aftersales import virtual
+from tests.aftersales.virtual import DAY, DEPARTURE, HOUR, Service, Snapshots, after, booking
 from tests.support.tables import each
 from tests.support.tiers import LONG
 
@@ -37,7 +29,6 @@ def kinds(events):
 
 
 def until(moment, before, then, **more):
-    """Answer with a booking of one stage until a moment, and of another from then on."""
     return lambda at: booking(stage=before if at < moment else then, **more)
 
 
@@ -51,21 +42,6 @@ def test_a_booking_that_comes_to_rest_gives_one_event_and_ends_the_watch(stage):
     assert event.at == after(int(service.time))
 
 
-def test_a_partially_ticketed_booking_gives_an_event_and_is_watched_on():
-    service = Service(until(HOUR, "partially_ticketed", "ticketed"))
-    assert kinds(service.watch()) == [("b1", "partially_ticketed"), ("b1", "ticketed")]
-    # A stage that no watch has given is an event even from the start.
-    assert kinds(service.watch([booking(stage="ticketed")])) == [("b1", "ticketed")]
-    service = Service()  # what has come to rest is read once, or until a read succeeds
-    service.answers["b1"] = lambda at: (
-        failure(errors.ServerError, 503) if 1 < at < 5 else booking(stage="ticketed")
-    )
-    assert kinds(service.watch()) == [("b1", "ticketed")]
-    assert len(service.reads) == 1
-    service.time = 2
-    assert kinds(service.watch(deadline=15)) == [("b1", "ticketed")]
-
-
 @each("skew", [0, 7 * HOUR])
 def test_an_option_is_reminded_of_once_half_an_hour_before_and_lapses_on_time(skew):
     """The clock is that of the service."""
@@ -77,21 +53,6 @@ def test_an_option_is_reminded_of_once_half_an_hour_before_and_lapses_on_time(sk
     assert (lapsing.kind, lapsed.kind) == ("lapsing", "lapsed")
     assert timedelta() <= lapsing.at - after(9.5 * HOUR) < timedelta(seconds=2)
     assert timedelta() <= lapsed.at - after(10 * HOUR) < timedelta(seconds=2)
-
-
-def test_a_deadline_that_moves_is_reminded_of_again_and_a_late_service_asked_again_soon():
-    service = Service(lambda at: booking(lapses=(2 if at < 1.8 * HOUR else 5) * HOUR))
-    events = [*service.watch(deadline=4.8 * HOUR)]
-    assert [event.kind for event in events] == ["lapsing", "lapsing"]
-    assert [event.booking.expire_at for event in events] == [after(2 * HOUR), after(5 * HOUR)]
-    late = Service(until(10 * HOUR + 20, "payment_due", "lapsed", lapses=10 * HOUR))
-    *_, lapsed = late.watch()
-    assert lapsed.at - after(10 * HOUR + 20) < timedelta(seconds=30)
-    (event,) = Service(until(10, "in_progress", "ticketed")).watch()
-    assert event.at < after(30)
-    schedule = Schedule()  # a clock that leaves the calendar is read
-    schedule.set_time(datetime(9999, 12, 31, tzinfo=timezone.utc).timestamp() + 2 * DAY)
-    assert schedule.now().year == 9999
 
 
 @each("change", [{"total": "61.00"}, {"currency": "TND"}, {"departures": (LATER,)}])
@@ -109,7 +70,7 @@ def test_a_new_total_or_departure_is_a_change(change):
     assert len(service.reads) > 4
 
 
-def test_gaps_grow_to_a_quarter_of_an_hour_and_shrink_near_a_deadline():
+def test_gaps_grow_and_shrink_and_a_partial_or_unreadable_booking_delays_no_other():
     service = Service(lambda _: booking(lapses=20 * HOUR))
     [*service.watch(deadline=20 * HOUR)]
     reads = service.reads_of("b1")
@@ -119,6 +80,39 @@ def test_gaps_grow_to_a_quarter_of_an_hour_and_shrink_near_a_deadline():
     assert min(gaps) >= 1
     assert len(reads) < 200
     assert max(gap for gap, at in zip(gaps, reads, strict=False) if at > 19.9 * HOUR) < 60
+    service = Service(lambda at: booking(lapses=(2 if at < 1.8 * HOUR else 5) * HOUR))
+    events = [*service.watch(deadline=4.8 * HOUR)]
+    assert [event.kind for event in events] == ["lapsing", "lapsing"]
+    assert [event.booking.expire_at for event in events] == [after(2 * HOUR), after(5 * HOUR)]
+    late = Service(until(10 * HOUR + 20, "payment_due", "lapsed", lapses=10 * HOUR))
+    *_, lapsed = late.watch()
+    assert lapsed.at - after(10 * HOUR + 20) < timedelta(seconds=30)
+    (event,) = Service(until(10, "in_progress", "ticketed")).watch()
+    assert event.at < after(30)
+    schedule = Schedule()  # a clock that leaves the calendar is read
+    schedule.set_time(datetime(9999, 12, 31, tzinfo=timezone.utc).timestamp() + 2 * DAY)
+    assert schedule.now().year == 9999
+    service = Service(until(HOUR, "partially_ticketed", "ticketed"))
+    assert kinds(service.watch()) == [("b1", "partially_ticketed"), ("b1", "ticketed")]
+    # A stage that no watch has given is an event even from the start.
+    assert kinds(service.watch([booking(stage="ticketed")])) == [("b1", "ticketed")]
+    service = Service()  # what has come to rest is read once, or until a read succeeds
+    service.answers["b1"] = lambda at: (
+        failure(errors.ServerError, 503) if 1 < at < 5 else booking(stage="ticketed")
+    )
+    assert kinds(service.watch()) == [("b1", "ticketed")]
+    assert len(service.reads) == 1
+    service.time = 2
+    assert kinds(service.watch(deadline=15)) == [("b1", "ticketed")]
+    service = Service(lambda _: failure(errors.ServerError, 500))
+    issued = until(300, "in_progress", "ticketed")
+    for name in map(str, range(20)):
+        service.answers[name] = lambda at, name=name: issued(at).model_copy(
+            update={"booking_id": name}
+        )
+    events = [event for event in service.watch(deadline=2 * HOUR) if event.kind == "ticketed"]
+    assert len(events) == 20
+    assert max(event.at for event in events) < after(600)
 
 
 FAILURES = [
@@ -142,18 +136,6 @@ def test_a_read_that_fails_for_hours_does_not_end_the_watch(error):
     assert not [at for at, _ in service.reads if 1 < at < 500]
 
 
-def test_a_booking_that_cannot_be_read_does_not_delay_the_others():
-    service = Service(lambda _: failure(errors.ServerError, 500))
-    issued = until(300, "in_progress", "ticketed")
-    for name in map(str, range(20)):
-        service.answers[name] = lambda at, name=name: issued(at).model_copy(
-            update={"booking_id": name}
-        )
-    events = [event for event in service.watch(deadline=2 * HOUR) if event.kind == "ticketed"]
-    assert len(events) == 20
-    assert max(event.at for event in events) < after(600)
-
-
 @each("error", [failure(errors.NotFoundError, 404), failure(errors.PermissionDeniedError, 403)])
 def test_a_booking_that_is_refused_three_times_is_not_known_and_left_out(error):
     service, issued = Service(), until(HOUR, "payment_due", "ticketed")
@@ -164,23 +146,6 @@ def test_a_booking_that_is_refused_three_times_is_not_known_and_left_out(error):
     assert (first.stage, first.booking) == (None, None)
     assert (second.booking_id, second.kind) == ("b1", "ticketed")
     assert len(service.reads_of("wrong")) == 3
-
-
-def test_a_watch_ends_at_its_deadline_and_at_once_without_bookings_token_or_sense():
-    service = Service()
-    assert [*service.watch([])] == []
-    assert service.time == 0
-    service.answers["b1"] = lambda _: booking()
-    assert [*service.watch(deadline=1000)] == []
-    assert service.time == pytest.approx(1000)
-    service.answers["b1"] = lambda _: failure(errors.AuthenticationError, 401)
-    with pytest.raises(errors.AuthenticationError):
-        next(service.watch())
-    wrong = [("b1", 5, "bookings"), (5, 5, "bookings"), ([""], 5, "bookings[0]")]
-    for bookings, deadline, field in [*wrong, (["b1"], 0, "deadline")]:
-        with pytest.raises(errors.InvalidInputError) as caught:
-            watch(service, bookings, deadline=deadline)
-        assert caught.value.field == field
 
 
 def story(at):
@@ -202,19 +167,18 @@ TOLD = {
 
 
 def lives(*steps):
-    """Watch the story; each process but the last is killed after so many steps."""
     service, journal, told = Service(), Snapshots(), []
     for name in "abc":
         service.answers[name] = lambda at, name=name: story(at)[name]
     for life in (*steps, 10**9):
         service.step, service.last_step = 0, life
-        with suppress(Killed):
+        with suppress(virtual.Killed):
             told.extend(service.watch(deadline=6 * HOUR - service.time, journal=journal))
         service.time += 1  # as long as a new process takes to start
     return service, told
 
 
-def test_no_event_is_lost_wherever_a_process_is_killed():
+def test_a_restart_knows_what_was_given_wherever_the_process_was_killed():
     service, told = lives()
     assert sorted(kinds(told)) == sorted(TOLD)
     assert len(service.records) > 2 * len(TOLD)
@@ -225,9 +189,6 @@ def test_no_event_is_lost_wherever_a_process_is_killed():
             assert len(found) <= len(TOLD) + 2
     for life in (6, 9, 13):  # of each of many processes
         assert set(kinds(lives(*[life] * 100)[1])) == TOLD, life
-
-
-def test_a_restart_knows_what_was_given_and_what_was_before():
     journal = Snapshots()
     service = Service(lambda _: booking(stage="partially_ticketed", lapses=HOUR / 4))
     first = kinds(service.watch(deadline=60, journal=journal))
@@ -246,7 +207,7 @@ def test_a_restart_knows_what_was_given_and_what_was_before():
     assert [event.kind for event in service.watch(journal=other)] == ["changed", "ticketed"]
 
 
-def test_the_first_read_is_compared_with_what_is_recorded_else_with_the_given_booking():
+def test_the_first_read_is_compared_with_what_is_known_and_a_watch_ends_at_its_deadline():
     journal = Snapshots()
     service = Service(lambda _: booking())
     [*service.watch(deadline=60, journal=journal)]
@@ -266,6 +227,19 @@ def test_the_first_read_is_compared_with_what_is_recorded_else_with_the_given_bo
     journal = Snapshots(b1="{}")
     service.answers["b1"] = lambda _: booking(stage="ticketed")
     assert kinds(service.watch(journal=journal)) == [("b1", "ticketed")]
+    service = Service()
+    assert ([*service.watch([])], service.time) == ([], 0)
+    service.answers["b1"] = lambda _: booking()
+    assert [*service.watch(deadline=1000)] == []
+    assert service.time == pytest.approx(1000)
+    service.answers["b1"] = lambda _: failure(errors.AuthenticationError, 401)
+    with pytest.raises(errors.AuthenticationError):
+        next(service.watch())
+    wrong = [("b1", 5, "bookings"), (5, 5, "bookings"), ([""], 5, "bookings[0]")]
+    for bookings, deadline, field in [*wrong, (["b1"], 0, "deadline")]:
+        with pytest.raises(errors.InvalidInputError) as caught:
+            watch(service, bookings, deadline=deadline)
+        assert caught.value.field == field
 
 
 @each("many", [500, pytest.param(10_000, marks=LONG)])

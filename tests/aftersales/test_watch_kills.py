@@ -147,6 +147,5 @@ def test_a_killed_worker_loses_no_event_and_the_report_names_what_was_planted(
                 assert worker.given()[sale.booking_id] <= possible
 
         ferry_sandbox.faults.clear()
-        found = rows_of(reconcile(ferry, journal, history.payments()))
-        assert found == history.discrepancies()
+        assert rows_of(reconcile(ferry, journal, history.payments())) == history.discrepancies()
     record_property("workers killed while they watched", worker.kills)

@@ -20,12 +20,10 @@ HOUR = 3_600.0
 
 
 def after(seconds):
-    """The service's time so many seconds after the start."""
     return START + timedelta(seconds=seconds)
 
 
 def booking(booking_id="b1", stage="payment_due", **what):
-    """A booking of which some things matter; see `_booking`."""
     return _booking(stage, **what).model_copy(update={"booking_id": booking_id})
 
 
@@ -33,7 +31,6 @@ def booking(booking_id="b1", stage="payment_due", **what):
 def _booking(
     stage, *, lapses=None, total="50.00", currency="EUR", departures=(DEPARTURE,), status="Blocked"
 ):
-    """A booking of which some things matter; it lapses so many seconds after the start."""
     limit = None if lapses is None else after(lapses).isoformat()
     journeys = [{**samples.JOURNEY_ON_TICKET, "depart_at": departure} for departure in departures]
     tickets = [
@@ -52,8 +49,6 @@ class Killed(BaseException):
 
 
 class Service:
-    """What a client sees; `answers` says for each id what is answered at a time."""
-
     def __init__(self, answer=None, *, seconds=0.0, skew=0.0):
         self.time = 0.0
         self.answers = {} if answer is None else {"b1": answer}
@@ -76,7 +71,6 @@ class Service:
         return [at for at, one in self.reads if one == booking_id]
 
     def watch(self, bookings=None, *, deadline=DAY, journal=None):
-        """Watch in virtual time."""
         watcher = Watcher(
             [*self.answers] if bookings is None else bookings,
             deadline=deadline,
@@ -118,8 +112,6 @@ class Service:
 
 
 class Snapshots(dict):
-    """What a watch needs of a journal."""
-
     def load_snapshots(self, booking_ids):
         return {one: self[one] for one in booking_ids if one in self}
 

@@ -1,11 +1,8 @@
 """Fixtures: toolkits of both kinds, over clients of the local service."""
 
-from __future__ import annotations
-
 import json
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
@@ -15,17 +12,9 @@ from ferry_sdk.agents import AsyncToolkit, Toolkit
 from ferry_sdk.agents.tools.tools import TOOLS
 from ferry_sdk.journal import Journal
 from ferry_sdk.planning.catalogues import clear_cache
-from tests.agents.agent import WRITES, runner_of
+from tests.agents import agent
 from tests.support.both import Waiting
 from tests.support.routes import know_routes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
-    from pathlib import Path
-
-    from ferry_sdk.agents import ApprovalRequest
-    from ferry_sdk.sandbox import Sandbox
-
 
 MEMBERS = {
     "error": {"code", "message", "outcome", "next_step"},
@@ -35,8 +24,7 @@ MEMBERS = {
 
 
 @cache
-def validator_of(name: str, *, by_code: bool) -> jsonschema.Draft202012Validator:
-    """Return a validator for the answers of a tool."""
+def validator_of(name, *, by_code):
     schema = TOOLS[name].definition(approval=by_code, call=repr).output_schema
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
@@ -45,27 +33,38 @@ def validator_of(name: str, *, by_code: bool) -> jsonschema.Draft202012Validator
 class Checked:
     """A toolkit whose answers are validated by the definitions of its tools."""
 
-    def __init__(self, toolkit: Any) -> None:
+    def __init__(self, toolkit):
         self.toolkit = toolkit
 
-    def call(self, name: Any, *arguments: Any) -> Any:
+    def call(self, name, *arguments):
         answer = self.toolkit.call(name, *arguments)
         json.dumps(answer, allow_nan=False)
         for part, names in MEMBERS.items():
             assert names <= answer.get(part, dict.fromkeys(names)).keys()
         if isinstance(name, str) and name in TOOLS:
-            validator_of(name, by_code=runner_of(self).approve is None).validate(answer)
+            validator_of(name, by_code=agent.runner_of(self).approve is None).validate(answer)
         return answer
 
-    def __getattr__(self, name: str) -> Any:
+    def do(self, name, /, **arguments):
+        """Return the result of a call that succeeds."""
+        return agent.result_of(self.call(name, arguments))
+
+    def fail(self, name, code, status="refused", /, **arguments):
+        """Return the error of a call that ends with the code."""
+        return agent.error(self.call(name, arguments), code, status)
+
+    sailings, round_trip = agent.sailings, agent.round_trip
+    book, pay, book_and_pay = agent.book, agent.pay, agent.book_and_pay
+
+    def __getattr__(self, name):
         return getattr(self.toolkit, name)
 
-    def __repr__(self) -> str:
+    def __repr__(self):
         return repr(self.toolkit)
 
 
 @pytest.fixture
-def known_routes(ferry_sandbox: Sandbox) -> Iterator[None]:
+def known_routes(ferry_sandbox):
     """The clients of the test know the routes of its service already."""
     know_routes(ferry_sandbox)
     yield
@@ -73,32 +72,29 @@ def known_routes(ferry_sandbox: Sandbox) -> Iterator[None]:
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
+def journal(tmp_path):
     with Journal(f"sqlite:///{tmp_path / 'journal.db'}") as journal:
         yield journal
 
 
 @pytest.fixture
-def asked() -> list[ApprovalRequest]:
-    """Return the requests that a person was asked about."""
+def asked():
     return []
 
 
 @pytest.fixture
-def agree(asked: list[ApprovalRequest]) -> Callable[[ApprovalRequest], bool]:
+def agree(asked):
     """Return an approver that approves every write, and keeps what it is asked."""
     return lambda request: asked.append(request) is None
 
 
 @pytest.fixture(params=["sync", "asyncio"])
-def toolkit_of(
-    request: pytest.FixtureRequest, ferry_sandbox: Sandbox
-) -> Iterator[Callable[..., Any]]:
+def toolkit_of(request, ferry_sandbox):
     """Create toolkits with the interface of `Toolkit`; the test runs with each kind."""
-    made: list[Any] = []
+    made = []
     portal = request.getfixturevalue("asyncio_portal") if request.param == "asyncio" else None
 
-    def make(client: dict[str, Any] | None = None, **settings: Any) -> Any:
+    def make(client=None, **settings):
         options = {"base_url": ferry_sandbox.base_url, "deadline": 2, **(client or {})}
         token = options.pop("token", ferry_sandbox.token)
         settings = {"tools": "all", **settings}
@@ -116,20 +112,19 @@ def toolkit_of(
 
 
 @pytest.fixture
-def toolkit(toolkit_of: Callable[..., Any], agree: Callable[[ApprovalRequest], bool]) -> Any:
-    """Return a toolkit that may write, and whose approver agrees and is recorded."""
+def toolkit(toolkit_of, agree):
     return toolkit_of(writes=True, approve=agree)
 
 
 @pytest.fixture
-def sending_nothing(ferry_sandbox: Sandbox) -> Callable[[], Any]:
+def sending_nothing(ferry_sandbox):
     """Assert that no write reaches the service in a block."""
 
     @contextmanager
-    def block() -> Generator[None, None, None]:
+    def block():
         counters = ferry_sandbox.counters
-        before = [counters.requests[name] for name in WRITES], counters.effects
+        before = [counters.requests[name] for name in agent.WRITES], counters.effects
         yield
-        assert ([counters.requests[name] for name in WRITES], counters.effects) == before
+        assert ([counters.requests[name] for name in agent.WRITES], counters.effects) == before
 
     return block

@@ -26,7 +26,6 @@ class Framework:
         return tool.call(arguments)
 
     def raised(self, name, arguments):
-        """Return what a call raises."""
         tool = self._tools[name]
         if iscoroutinefunction(tool.call):
             return self._portal.call(_raised, tool.call, arguments)  # it would end with the portal

@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 
-import pytest
 from jsonschema import Draft202012Validator
 
 from ferry_sdk import Ferry
@@ -17,8 +16,8 @@ from ferry_sdk.agents.tools.tools import _GROUPS, EXCLUDED, TOOLS
 from tests.support.tables import each
 
 BOTH = [
-    pytest.param(tool.definition(approval=approval, call=repr), id=f"{name}-{approval}")
-    for name, tool in TOOLS.items()
+    tool.definition(approval=approval, call=repr)
+    for tool in TOOLS.values()
     for approval in (False, True)
 ]
 NO_DOCSTRINGS = """
@@ -40,26 +39,26 @@ def schemas_in(schema):
     yield schema
     for name, part in schema.items():
         if name == "properties":
-            for one in part.values():
-                yield from schemas_in(one)
+            inner = part.values()
         elif name in {"items", "additionalProperties"} and isinstance(part, dict):
-            yield from schemas_in(part)
-        elif name in {"anyOf", "oneOf"}:
-            for one in part:
-                yield from schemas_in(one)
+            inner = [part]
+        else:
+            inner = part if name in {"anyOf", "oneOf"} else ()
+        for one in inner:
+            yield from schemas_in(one)
 
 
 def properties_in(schema):
-    return {
-        name: one for part in schemas_in(schema) for name, one in part.get("properties", {}).items()
-    }
+    return {name for part in schemas_in(schema) for name in part.get("properties", {})}
 
 
 @each("definition", BOTH)
-def test_argument_schemas_are_plain_described_and_closed(definition):
+def test_schemas_are_plain_described_closed_and_have_one_type_each(definition):
     """Google's genai, AutoGen and DSPy crash on a list of types among the arguments.
 
-    Gemini's service refuses formats other than date-time.
+    Gemini's service refuses formats other than date-time. smolagents ask for what is not nullable;
+    LlamaIndex does not show schemas of objects. The MCP inspector warns about lists of types and
+    empty schemas.
     """
     assert definition.input_schema["type"] == definition.output_schema["type"] == "object"
     Draft202012Validator.check_schema(definition.input_schema)
@@ -68,16 +67,10 @@ def test_argument_schemas_are_plain_described_and_closed(definition):
         assert schema.get("additionalProperties") is False or schema["type"] != "object"
         for name, one in schema.get("properties", {}).items():
             assert one.get("description", "").endswith("."), name
-        assert schema.keys().isdisjoint(
-            {"title", "anyOf", "$ref", "$defs", "allOf", "default", "format"}
-        )
+        unknown = {"title", "anyOf", "$ref", "$defs", "allOf", "default", "format"}
+        assert schema.keys().isdisjoint(unknown)
         assert isinstance(schema["type"], str)
         assert schema["type"] != "null"
-
-
-@each("definition", BOTH)
-def test_optional_arguments_are_nullable_and_descriptions_name_fields(definition):
-    """smolagents ask for what is not nullable; LlamaIndex does not show schemas of objects."""
     required = definition.input_schema.get("required", [])
     for name, one in definition.input_schema["properties"].items():
         assert one.get("nullable", False) is (name not in required)
@@ -86,11 +79,6 @@ def test_optional_arguments_are_nullable_and_descriptions_name_fields(definition
         if name in {"passengers", "vehicle", "contact"} and not definition.name.startswith("avail"):
             assert fields or one["type"] == "string"
             assert all(field in one["description"] for field in fields)
-
-
-@each("definition", BOTH)
-def test_answer_schemas_have_one_type_each_and_are_never_empty(definition):
-    """The MCP inspector warns about lists of types and empty schemas."""
     for schema in schemas_in(definition.output_schema):
         assert schema
         assert isinstance(schema.get("type", ""), str)
@@ -116,25 +104,24 @@ def test_names_and_descriptions_are_for_a_model(definition):
         assert "`bookings_get` lists all" in text
 
 
-def test_hints_match_the_safety_table():
+def test_hints_match_the_safety_table_and_only_writes_have_a_confirmation_code_argument():
     definitions = {name: tool.definition(approval=True, call=repr) for name, tool in TOOLS.items()}
     of_bookings = ("create", "confirm", "cancel", "change")
     writes = {"tickets_cancel", *(f"bookings_{one}" for one in of_bookings)}
-    assert {name for name, one in definitions.items() if not one.read_only} == writes
-    assert {name for name, one in definitions.items() if one.destructive} == writes - {
-        "bookings_create"
-    }
-    assert {name for name, one in definitions.items() if not one.idempotent} == writes
-
-
-def test_only_writes_have_a_confirmation_code_argument():
-    for tool in TOOLS.values():
+    for hint, names in {
+        "read_only": definitions.keys() - writes,
+        "destructive": writes - {"bookings_create"},
+        "idempotent": definitions.keys() - writes,
+    }.items():
+        assert {name for name, one in definitions.items() if getattr(one, hint)} == names, hint
+    for name, tool in TOOLS.items():
         for approval in (False, True):
             definition = tool.definition(approval=approval, call=repr)
             asked = "confirmation_code" in definition.input_schema["properties"]
             described = "confirmation_code" in definition.description
             answered = "approval" in definition.output_schema["properties"]
-            assert asked == described == answered == (approval and not tool.is_read)
+            assert asked == described == answered == (approval and name in writes), name
+            assert tool.is_read == (name not in writes)
             assert "confirmation_code" not in definition.input_schema.get("required", [])
 
 
@@ -188,14 +175,17 @@ def test_docstrings_are_parsed_by_section():
     }
 
 
-def test_strict_schemas_require_every_argument_and_allow_null():
+def test_each_format_has_the_same_schema_and_strict_ones_require_all_and_allow_null():
     with Ferry("token", base_url="https://ferry.test") as ferry:
         toolkit = Toolkit(ferry, tools="all", writes=True)
         plain, strict = toolkit.openai(), toolkit.openai(strict=True)
         chat = toolkit.openai("chat", strict=True)
-    assert [one["function"] for one in chat] == [
-        {name: part for name, part in one.items() if name != "type"} for one in strict
-    ]
+        formats = plain, toolkit.openai("chat"), toolkit.anthropic()
+    for definition, *tool in zip(toolkit.definitions(), *formats, strict=True):
+        responses, chatted, messages = tool
+        assert responses == {"type": "function", **chatted["function"]}
+        assert responses["parameters"] == messages["input_schema"] == definition.input_schema
+    assert [{"type": "function", **one["function"]} for one in chat] == strict
     for loose, tool in zip(plain, strict, strict=True):
         assert (loose["strict"], tool["strict"]) == (False, True)
         Draft202012Validator.check_schema(tool["parameters"])
@@ -207,23 +197,12 @@ def test_strict_schemas_require_every_argument_and_allow_null():
                 assert schema["additionalProperties"] is False
                 assert schema["required"] == [*schema["properties"]]
                 names |= schema["properties"].keys()
-        assert names == properties_in(loose["parameters"]).keys()
-        optional = loose["parameters"]["properties"].keys() - loose["parameters"].get(
-            "required", []
-        )
+        parameters = loose["parameters"]
+        assert names == properties_in(parameters)
+        optional = parameters["properties"].keys() - parameters.get("required", [])
         for name, one in tool["parameters"]["properties"].items():
             assert ({"type": "null"} in one.get("anyOf", [])) is (name in optional)
             assert one["description"]
-
-
-def test_each_format_has_the_same_schema():
-    with Ferry("token", base_url="https://ferry.test") as ferry:
-        toolkit = Toolkit(ferry, tools="all")
-        formats = toolkit.openai(), toolkit.openai("chat"), toolkit.anthropic()
-    for definition, *tool in zip(toolkit.definitions(), *formats, strict=True):
-        responses, chat, messages = tool
-        assert responses == {"type": "function", **chat["function"]}
-        assert responses["parameters"] == messages["input_schema"] == definition.input_schema
 
 
 @each("code", ["-OO", "-I"])

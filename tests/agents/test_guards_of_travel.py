@@ -9,16 +9,7 @@ from ferry_sdk.agents.policy.creation import _searched_vehicle
 from ferry_sdk.models.catalogue import VehicleModel
 from ferry_sdk.models.inputs import Vehicle
 from ferry_sdk.planning.vehicles import VehicleMatch
-from tests.agents.agent import (
-    PASSENGERS,
-    TRAVELLERS,
-    approve_all,
-    error,
-    order,
-    result_of,
-    round_trip,
-)
-from tests.agents.agent import sailings as search
+from tests.agents.agent import PASSENGERS, TRAVELLERS, approve_all, error, order, result_of
 
 pytestmark = pytest.mark.usefixtures("known_routes")
 TRIP = {"origin": "Genoa", "destination": "Tunis", "on": "2050-06-06", "passengers": TRAVELLERS}
@@ -26,13 +17,11 @@ TRIP = {"origin": "Genoa", "destination": "Tunis", "on": "2050-06-06", "passenge
 
 @pytest.fixture
 def toolkit(toolkit_of, agree):
-    """Return a toolkit whose approver agrees and is recorded, and that may search for long."""
     return toolkit_of({"deadline": 30}, writes=True, approve=agree)
 
 
 def offer_of(toolkit, **changes):
-    """Return the result of a search, and the order for its first offer."""
-    found = result_of(toolkit.call("trips_find", {**TRIP, **changes}))
+    found = toolkit.do("trips_find", **TRIP, **changes)
     return found, {"offer": found["offers"][0]["offer"], "passengers": PASSENGERS}
 
 
@@ -49,9 +38,9 @@ def test_the_searched_vehicle_is_booked_with_make_and_model_and_no_other(
         assert '"SUV"' in refused["message"], code
         assert asked == [], code
     vehicle = {"code": "SUV", "identification": "GE 123 AB"}
-    booking = result_of(toolkit.call("bookings_create", {**wanted, "vehicle": vehicle}))
+    booking = toolkit.do("bookings_create", **wanted, vehicle=vehicle)
     named = {"booking_id": booking["booking_id"], "detail": "full"}
-    (ticket,) = result_of(toolkit.call("bookings_get", named))["tickets"]
+    (ticket,) = toolkit.do("bookings_get", **named)["tickets"]
     names = ("code", "vehicule_code", "brand_name", "model")
     booked = [ticket["vehicle"][name] for name in names]
     assert booked == ["SUV", "FIAT__500X", "Fiat", "500X"]
@@ -59,12 +48,12 @@ def test_the_searched_vehicle_is_booked_with_make_and_model_and_no_other(
 
 def test_searches_with_different_vehicles_make_no_booking(toolkit, sending_nothing):
     first, second = (
-        search(toolkit, vehicle={"code": code})[which]
+        toolkit.sailings(vehicle={"code": code})[which]
         for which, code in enumerate(("FIAT__500", "FIAT__PANDA"))
     )
     with sending_nothing():
         wanted = order(first, second, vehicle={"code": "CAR"})
-        assert error(toolkit.call("bookings_create", wanted), "party_changed")["field"] == "vehicle"
+        assert toolkit.fail("bookings_create", "party_changed", **wanted)["field"] == "vehicle"
 
 
 def test_a_vehicle_is_booked_by_its_type_although_the_catalogue_cannot_be_read(
@@ -73,9 +62,10 @@ def test_a_vehicle_is_booked_by_its_type_although_the_catalogue_cannot_be_read(
     ferry_sandbox.mcp.set(is_absent=True)
     _, wanted = offer_of(toolkit, vehicle="FIAT__500X")
     with sending_nothing():
-        answer = toolkit.call("bookings_create", {**wanted, "vehicle": {"code": "FIAT__500X"}})
-        assert "trips_find" in error(answer, "invalid_arguments")["message"]
-    result_of(toolkit.call("bookings_create", {**wanted, "vehicle": {"code": "SUV"}}))
+        other = {**wanted, "vehicle": {"code": "FIAT__500X"}}
+        refused = toolkit.fail("bookings_create", "invalid_arguments", **other)
+        assert "trips_find" in refused["message"]
+    toolkit.do("bookings_create", **wanted, vehicle={"code": "SUV"})
 
 
 @pytest.mark.parametrize("code", ["FIAT__500X", "FIAT__500"])
@@ -98,14 +88,14 @@ def cabin_of(found):
 def test_a_summary_says_that_a_place_may_cost_more(toolkit, asked):
     _, wanted = offer_of(toolkit)
     request = toolkit.preview("bookings_create", wanted)
-    with_two_places = next(one for one in search(toolkit) if len(one["places"]) == 2)
+    with_two_places = next(one for one in toolkit.sailings() if len(one["places"]) == 2)
     two = toolkit.preview("bookings_create", order(with_two_places))
     for one in (request, two):
         assert "may cost more than that" in one.summary
-    booking = result_of(toolkit.call("bookings_create", wanted))
+    booking = toolkit.do("bookings_create", **wanted)
     assert [one.summary for one in asked] == [request.summary]
     assert Decimal(booking["total_price"]) == asked[0].amount
-    result_of(toolkit.call("bookings_confirm", {"booking_id": booking["booking_id"]}))
+    toolkit.do("bookings_confirm", booking_id=booking["booking_id"])
     assert "was approved" not in asked[-1].summary
 
 
@@ -113,16 +103,15 @@ def test_a_repeated_booking_with_another_choice_is_not_called_done(toolkit, send
     found, wanted = offer_of(toolkit)
     seat = next(key for key, name in found["places"].items() if name == "Seat")
     cabin = cabin_of(found)
-    made = result_of(toolkit.call("bookings_create", {**wanted, "places": [seat]}))
+    made = toolkit.do("bookings_create", **wanted, places=[seat])
     with sending_nothing():
-        answer = toolkit.call("bookings_create", {**wanted, "places": [cabin]})
-        refused = error(answer, "booked_otherwise")
+        refused = toolkit.fail("bookings_create", "booked_otherwise", **wanted, places=[cabin])
         assert refused["result"]["booking_id"] == made["booking_id"]
         assert '"Seat"' in refused["message"]
         assert found["places"][cabin] in refused["message"]
-        error(toolkit.call("bookings_create", {**wanted, "places": [seat]}), "already_done")
-    result_of(toolkit.call("bookings_cancel", {"booking_id": made["booking_id"]}))
-    result_of(toolkit.call("bookings_create", {**wanted, "places": [cabin]}))
+        toolkit.fail("bookings_create", "already_done", **wanted, places=[seat])
+    toolkit.do("bookings_cancel", booking_id=made["booking_id"])
+    toolkit.do("bookings_create", **wanted, places=[cabin])
 
 
 def test_a_confirmation_above_the_approved_price_is_refused(toolkit, asked, sending_nothing):
@@ -135,69 +124,68 @@ def test_a_confirmation_above_the_approved_price_is_refused(toolkit, asked, send
     assert f"expect_total {total}" in answer["notes"][0]
     named = {"booking_id": booking["booking_id"]}
     with sending_nothing():
-        refused = error(toolkit.call("bookings_confirm", named), "price_changed")
+        refused = toolkit.fail("bookings_confirm", "price_changed", **named)
         assert error(toolkit.preview("bookings_confirm", named), "price_changed") == refused
     assert (refused["field"], refused["found"]) == ("expect_total", total)
     assert str(request.amount) in refused["message"]
     assert "expect_total" in refused["next_step"]
     assert asked == [request]
-    result_of(toolkit.call("bookings_confirm", {**named, "expect_total": total}))
+    toolkit.do("bookings_confirm", **named, expect_total=total)
     assert asked[-1].amount == Decimal(total)
     assert f"{request.amount} EUR was approved" in asked[-1].summary
 
 
 def limited(toolkit_of):
     """Return a toolkit that may spend the price of one booking, not of two, and that booking."""
-    price = Decimal(search(toolkit_of())[0]["tariffs"][0]["amount"]) * 3 / 2
+    price = Decimal(toolkit_of().sailings()[0]["tariffs"][0]["amount"]) * 3 / 2
     toolkit = toolkit_of(writes=True, approve=approve_all, spend_limit={"EUR": price})
-    return toolkit, order(search(toolkit)[0])
-
-
-def test_a_booking_that_is_cancelled_counts_only_if_it_was_paid(toolkit_of):
-    toolkit, wanted = limited(toolkit_of)
-    for is_paid in (False, False, True):
-        named = {"booking_id": result_of(toolkit.call("bookings_create", wanted))["booking_id"]}
-        if is_paid:
-            result_of(toolkit.call("bookings_confirm", named))
-        result_of(toolkit.call("bookings_cancel", named))
-    error(toolkit.call("bookings_create", wanted), "spend_limit")
+    return toolkit, order(toolkit.sailings()[0])
 
 
 def test_an_unpaid_booking_that_is_cancelled_ticket_by_ticket_no_longer_counts(toolkit_of):
-    price = sum(Decimal(one["tariffs"][0]["amount"]) for one in round_trip(toolkit_of()))
+    price = sum(Decimal(one["tariffs"][0]["amount"]) for one in toolkit_of().round_trip())
     toolkit = toolkit_of(writes=True, approve=approve_all, spend_limit={"EUR": price})
-    wanted = order(*round_trip(toolkit))
+    wanted = order(*toolkit.round_trip())
     for is_paid in (False, True):
-        made = result_of(toolkit.call("bookings_create", wanted))["booking_id"]
+        made = toolkit.do("bookings_create", **wanted)["booking_id"]
         if is_paid:
-            result_of(toolkit.call("bookings_confirm", {"booking_id": made}))
-        read = result_of(toolkit.call("bookings_get", {"booking_id": made}))
+            toolkit.do("bookings_confirm", booking_id=made)
+        read = toolkit.do("bookings_get", booking_id=made)
         first, last = ({"ticket_id": one["id"]} for one in read["tickets"])
-        result_of(toolkit.call("tickets_cancel", first))
-        error(toolkit.call("bookings_create", wanted), "already_done")
-        result_of(toolkit.call("tickets_cancel", last))
-    result_of(toolkit.call("bookings_get", {"booking_id": made}))
-    error(toolkit.call("bookings_create", wanted), "spend_limit")
+        toolkit.do("tickets_cancel", **first)
+        toolkit.fail("bookings_create", "already_done", **wanted)
+        toolkit.do("tickets_cancel", **last)
+    toolkit.do("bookings_get", booking_id=made)
+    toolkit.fail("bookings_create", "spend_limit", **wanted)
 
 
-def test_a_booking_that_lapsed_unpaid_no_longer_counts(toolkit_of, ferry_sandbox):
+def test_a_booking_that_is_cancelled_or_lapsed_counts_only_if_it_was_paid(
+    toolkit_of, ferry_sandbox
+):
     toolkit, wanted = limited(toolkit_of)
-    named = {"booking_id": result_of(toolkit.call("bookings_create", wanted))["booking_id"]}
+    for is_paid in (False, False, True):
+        named = {"booking_id": toolkit.do("bookings_create", **wanted)["booking_id"]}
+        if is_paid:
+            toolkit.do("bookings_confirm", **named)
+        toolkit.do("bookings_cancel", **named)
+    toolkit.fail("bookings_create", "spend_limit", **wanted)
+    toolkit, wanted = limited(toolkit_of)
+    named = {"booking_id": toolkit.do("bookings_create", **wanted)["booking_id"]}
     ferry_sandbox.clock.advance(timedelta(hours=3))
-    assert result_of(toolkit.call("bookings_get", named))["stage"] == "lapsed"
-    result_of(toolkit.call("bookings_create", order(search(toolkit)[0])))
+    assert toolkit.do("bookings_get", **named)["stage"] == "lapsed"
+    toolkit.do("bookings_create", **order(toolkit.sailings()[0]))
 
 
 @pytest.mark.usefixtures("read_back_once")
 def test_a_confirmation_settled_after_the_cancellation_counts_nothing(toolkit_of, ferry_sandbox):
-    price = search(toolkit_of())[0]["tariffs"][0]["amount"]
+    price = toolkit_of().sailings()[0]["tariffs"][0]["amount"]
     toolkit = toolkit_of(
         {"deadline": None}, writes=True, approve=approve_all, spend_limit={"EUR": price}
     )
-    wanted = order(search(toolkit)[0])
-    named = {"booking_id": result_of(toolkit.call("bookings_create", wanted))["booking_id"]}
+    wanted = order(toolkit.sailings()[0])
+    named = {"booking_id": toolkit.do("bookings_create", **wanted)["booking_id"]}
     ferry_sandbox.faults.add("cut_before", "bookings.confirm")
-    lost = error(toolkit.call("bookings_confirm", named), "outcome_unknown", status="unknown")
-    result_of(toolkit.call("bookings_cancel", named))
+    lost = toolkit.fail("bookings_confirm", "outcome_unknown", "unknown", **named)
+    toolkit.do("bookings_cancel", **named)
     toolkit.settle(lost["correlation_id"], happened=False)
-    result_of(toolkit.call("bookings_create", wanted))
+    toolkit.do("bookings_create", **wanted)

@@ -46,7 +46,7 @@ def test_travellers_are_booked_by_their_handles(toolkit_of, agree, asked):
         assert [one for one in PRIVATE if one in shown] == []
 
 
-def test_only_one_way_of_naming_travellers_is_offered(toolkit_of):
+def test_one_way_of_naming_travellers_is_offered_and_a_wrong_handle_refused(toolkit_of):
     for tools in ("journey", "all"):
         for travellers in (None, PARTY):
             toolkit = toolkit_of(tools=tools, writes=True, travellers=travellers)
@@ -57,9 +57,6 @@ def test_only_one_way_of_naming_travellers_is_offered(toolkit_of):
                 assert fields == {"travellers" if travellers else "passengers"}
             text = json.dumps(offered)
             assert ("last_name" in text) is (travellers is None)
-
-
-def test_a_handle_or_a_traveller_that_is_wrong_is_refused(toolkit_of):
     toolkit = toolkit_of(tools="journey", travellers=PARTY)
     for handles in (["t1", "t9"], ["t1", "t1"]):
         error = toolkit.call("trips_find", {**SEARCH, "travellers": handles})["error"]

@@ -5,16 +5,13 @@ from datetime import date, timedelta
 
 import pytest
 
-from ferry_sdk import ConfigurationError, Ferry
+from ferry_sdk import ConfigurationError
 from ferry_sdk.agents import Toolkit
 from ferry_sdk.agents.tools.tools import JOURNEY, TOOLS
-from tests.agents.agent import ShortWay, approve_all, result_of
+from tests.agents.agent import TWO, ShortWay, approve_all, result_of
 
+pytestmark = pytest.mark.usefixtures("known_routes")
 DAY = date(2050, 7, 12)
-PARTY = [
-    {"type": "Adult", "gender": "Female", "age": 34},
-    {"type": "Adult", "gender": "Male", "age": 36},
-]
 MOST_CALLS = 6
 MOST_TOKENS_OF_TOOLS = 2_600
 MOST_TOKENS_WITH_OUTPUT_SCHEMAS = 6_000
@@ -24,12 +21,6 @@ MOST_TOKENS_OF_20_OFFERS = 1_000
 def tokens(value):
     """Return the tokens of a value as JSON, at four characters each."""
     return -(-len(json.dumps(value, ensure_ascii=False)) // 4)
-
-
-@pytest.fixture
-def ferry(known_routes, ferry_sandbox):
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-        yield ferry
 
 
 def test_a_sentence_becomes_a_paid_booking_in_few_calls(ferry, record_property):
@@ -43,7 +34,6 @@ def test_a_sentence_becomes_a_paid_booking_in_few_calls(ferry, record_property):
     assert len(agent.calls) <= MOST_CALLS
 
 
-@pytest.mark.usefixtures("known_routes")
 def test_with_an_approver_the_short_way_is_three_calls(toolkit_of):
     agent = ShortWay(toolkit_of({"deadline": 30}, writes=True, approve=approve_all))
     assert agent.pay(agent.book())["status"] == "confirmed"
@@ -64,13 +54,10 @@ def test_the_tool_list_is_short(ferry, journal, record_property):
     assert with_results <= MOST_TOKENS_WITH_OUTPUT_SCHEMAS
 
 
-def test_no_text_of_the_journey_names_a_tool_that_is_not_offered(ferry):
+def test_the_offered_tools_are_chosen_and_no_text_or_argument_is_of_another(ferry):
     offered = Toolkit(ferry, writes=True).definitions()
     text = json.dumps([(one.description, one.input_schema, one.output_schema) for one in offered])
     assert [name for name in TOOLS.keys() - {one.name for one in offered} if name in text] == []
-
-
-def test_the_offered_tools_are_chosen(ferry):
     for chosen in (["bookings_get", "catalogue_ports"], {"catalogue_ports", "bookings_get"}):
         toolkit = Toolkit(ferry, tools=chosen)
         assert [one.name for one in toolkit.definitions()] == ["bookings_get", "catalogue_ports"]
@@ -83,9 +70,6 @@ def test_the_offered_tools_are_chosen(ferry):
     for wrong in ("jurney", ["trips_find", "trips_fnd"]):
         with pytest.raises(ConfigurationError, match=r"jurney|trips_fnd"):
             Toolkit(ferry, tools=wrong)
-
-
-def test_selections_are_an_argument_where_a_tool_shows_them(ferry):
     for tools, has_selections in (("journey", False), ("all", True)):
         toolkit = Toolkit(ferry, tools=tools, writes=True)
         create = next(one for one in toolkit.definitions() if one.name == "bookings_create")
@@ -99,7 +83,7 @@ def test_a_result_of_twenty_offers_is_short(ferry, record_property):
     for origin, destination in (("Dover", "Calais"), ("Piraeus", "Heraklion")):
         for back in (None, str(DAY + timedelta(7))):
             trip = {"origin": origin, "destination": destination, "on": str(DAY), "back": back}
-            answer = toolkit.call("trips_find", {**trip, "passengers": PARTY, "limit": 20})
+            answer = toolkit.call("trips_find", {**trip, "passengers": TWO, "limit": 20})
             shown = len(result_of(answer)["offers"])
             way = f"{origin} to {destination}{' and back' if back else ''}"
             record_property(f"tokens of {shown} offers from {way}", tokens(answer))

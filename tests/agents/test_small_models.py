@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from ferry_sdk import Ferry
 from ferry_sdk.agents import Toolkit
 from tests.agents.agent import PASSENGERS, TRAVELLERS, approve_all, result_of
 
@@ -29,11 +28,7 @@ BASES = {
 
 
 class Conversation:
-    """What a model has seen before its mistake.
-
-    Attributes:
-        seen: The values that results have shown, by name.
-    """
+    """What a model has seen before its mistake: the values that results have shown, by name."""
 
     def __init__(self, toolkit, sandbox):
         self._toolkit = toolkit
@@ -42,6 +37,9 @@ class Conversation:
 
     def call(self, tool, arguments):
         return self._toolkit.call(tool, self.filled(arguments))
+
+    def do(self, tool, arguments):
+        return result_of(self.call(tool, arguments))
 
     def filled(self, value):
         """Return a value with what was seen in place of the names after ``$``."""
@@ -53,8 +51,7 @@ class Conversation:
     def prepare(self, base):
         """Go as far as the correct call of the row needs."""
         # The other company takes seconds to issue a ticket.
-        search = {**SEARCH, "companies": ["BALEARIA"]}
-        offers = result_of(self.call("trips_find", search))["offers"]
+        offers = self.do("trips_find", {**SEARCH, "companies": ["BALEARIA"]})["offers"]
         self.seen["offer"] = offers[0]["offer"]
         if base != "book":
             self.book()
@@ -63,33 +60,18 @@ class Conversation:
             self.seen["offer"] = offers[1]["offer"]
 
     def book(self):
-        booking = result_of(self.call("bookings_create", BASES["book"]))
-        self.seen |= {
-            "held": booking["booking_id"],
-            "reference": booking["booking_reference"],
-            "total": booking["total_price"],
-        }
+        booking = self.do("bookings_create", BASES["book"])
+        names = {"held": "booking_id", "reference": "booking_reference", "total": "total_price"}
+        self.seen |= {name: booking[field] for name, field in names.items()}
 
     def pay(self):
-        paid = result_of(self.call("bookings_confirm", BASES["held"]))
+        paid = self.do("bookings_confirm", BASES["held"])
         self.seen |= {"paid": self.seen["held"], "ticket": paid["ticket_id"]}
         self._sandbox.clock.advance(timedelta(minutes=1))  # its tickets are issued
-        fee = result_of(self.call("bookings_cancel_fee", BASES["fee"]))
-        self.seen["fee"] = fee["penalty_amount"]
+        self.seen["fee"] = self.do("bookings_cancel_fee", BASES["fee"])["penalty_amount"]
 
     def cancel(self):
-        result_of(self.call("bookings_cancel", BASES["paid"]))
-
-
-@pytest.fixture
-def ferry(known_routes, ferry_sandbox, journal):
-    settings = {"base_url": ferry_sandbox.base_url, "deadline": 30.0, "journal": journal}
-    with Ferry(ferry_sandbox.token, **settings) as ferry:
-        yield ferry
-
-
-def test_there_are_many_mistakes():
-    assert len({row["what"] for row in ROWS}) == len(ROWS) >= LEAST
+        self.do("bookings_cancel", BASES["paid"])
 
 
 def check(row, model):
@@ -118,12 +100,14 @@ def check(row, model):
     assert repaired.get("offers", repaired) != [], what
 
 
-def conversation(ferry, sandbox):
-    return Conversation(Toolkit(ferry, writes=True, approve=approve_all), sandbox)
+@pytest.fixture
+def model(known_routes, ferry, ferry_sandbox, journal):
+    ferry = ferry.with_options(journal=journal, deadline=30.0)
+    return Conversation(Toolkit(ferry, writes=True, approve=approve_all), ferry_sandbox)
 
 
-def test_a_mistake_in_a_search_is_repaired_by_one_more_call(ferry, ferry_sandbox):
-    model = conversation(ferry, ferry_sandbox)
+def test_a_mistake_in_a_search_is_repaired_by_one_more_call(model):
+    assert len({row["what"] for row in ROWS}) == len(ROWS) >= LEAST
     for row in ROWS:
         if row["base"] == "search":
             check(row, model)
@@ -132,7 +116,6 @@ def test_a_mistake_in_a_search_is_repaired_by_one_more_call(ferry, ferry_sandbox
 @pytest.mark.parametrize(
     "row", [pytest.param(row, id=row["what"]) for row in ROWS if row["base"] != "search"]
 )
-def test_a_mistake_in_a_booking_is_repaired_by_one_more_call(row, ferry, ferry_sandbox):
-    model = conversation(ferry, ferry_sandbox)
+def test_a_mistake_in_a_booking_is_repaired_by_one_more_call(row, model):
     model.prepare(row["base"])
     check(row, model)

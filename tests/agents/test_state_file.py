@@ -14,24 +14,14 @@ from decimal import Decimal
 
 import pytest
 
-from ferry_sdk import ConfigurationError, Ferry
+from ferry_sdk import ConfigurationError
 from ferry_sdk.agents import Toolkit
 from ferry_sdk.agents.policy import duplicates
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.budget import Budget
 from ferry_sdk.agents.policy.state import AgentState
-from tests.agents.agent import (
-    PASSENGERS,
-    TRAVELLERS,
-    ShortWay,
-    approve_all,
-    book,
-    error,
-    order,
-    pay,
-    result_of,
-)
-from tests.agents.agent import sailings as sailings_of
+from tests.agents.agent import PASSENGERS, TRAVELLERS, ShortWay, approve_all, order, result_of
+from tests.agents.conftest import Checked
 from tests.support.hold import Hold
 from tests.support.processes import start
 
@@ -66,24 +56,35 @@ def path(tmp_path):
 @pytest.fixture
 def again(toolkit_of, path):
     """Return a function that makes another toolkit with the same state file."""
-    return lambda **settings: toolkit_of(
-        **{"writes": True, "approve": approve_all, "state": path, **settings}
-    )
+    usual = {"writes": True, "approve": approve_all, "state": path}
+    return lambda **settings: toolkit_of(**{**usual, **settings})
+
+
+@pytest.fixture
+def sync(ferry, path):
+    """The same, of sync toolkits that share a client."""
+    usual = {"tools": "all", "writes": True, "approve": approve_all, "state": path}
+    return lambda **settings: Checked(Toolkit(ferry, **{**usual, **settings}))
+
+
+@pytest.fixture
+def toolkit(sync):
+    return sync()
 
 
 def test_another_toolkit_does_not_ask_what_a_person_has_refused(again):
     first, second = again(approve=lambda _: False), again()
-    wanted = order(sailings_of(first)[0])
+    wanted = order(first.sailings()[0])
     for toolkit in (first, first, second):
-        error(toolkit.call("bookings_create", wanted), "declined")
+        toolkit.fail("bookings_create", "declined", **wanted)
     second.forget_refusals()
-    result_of(second.call("bookings_create", wanted))
+    second.do("bookings_create", **wanted)
 
 
 def test_toolkits_know_what_others_have_shown_and_give_offers_other_ids(again):
-    made = result_of(again().call("bookings_create", order(sailings_of(again())[0])))
-    confirmed = pay(again(), made["booking_id"])
-    result_of(again().call("tickets_cancel", {"ticket_id": confirmed["ticket_id"]}))
+    made = again().do("bookings_create", **order(again().sailings()[0]))
+    confirmed = again().pay(made["booking_id"])
+    again().do("tickets_cancel", ticket_id=confirmed["ticket_id"])
     trip = {"origin": "Tarifa", "destination": "Tangier (city)", "on": "2050-07-12"}
     calls = [again().call("trips_find", {**trip, "passengers": TRAVELLERS}) for _ in range(3)]
     ids = [one["offer"] for found in calls for one in result_of(found)["offers"]]
@@ -91,12 +92,12 @@ def test_toolkits_know_what_others_have_shown_and_give_offers_other_ids(again):
 
 
 def test_a_second_toolkit_refuses_what_the_first_has_done_and_spent(again, ferry_sandbox):
-    made = book(again())
-    same, other = map(order, sailings_of(again())[:2])
-    refused = error(again().call("bookings_create", same), "already_done")
+    made = again().book()
+    same, other = map(order, again().sailings()[:2])
+    refused = again().fail("bookings_create", "already_done", **same)
     assert refused["result"]["booking_id"] == made["booking_id"]
     limited = again(spend_limit={"EUR": made["total_price"]})
-    refused = error(limited.call("bookings_create", other), "spend_limit")
+    refused = limited.fail("bookings_create", "spend_limit", **other)
     assert refused["spent"] == made["total_price"]
     assert len(ferry_sandbox.counters.effects) == 1
 
@@ -126,33 +127,32 @@ def test_a_limit_is_checked_with_equally_many_queries_for_few_and_many_amounts(p
 
 def test_an_unknown_outcome_is_settled_by_another_toolkit(again, ferry_sandbox):
     first = again()
-    asked = order(sailings_of(first)[0])
+    asked = order(first.sailings()[0])
     ferry_sandbox.faults.add("lose_reply", "bookings.create")
     assert first.call("bookings_create", asked)["status"] == "unknown"
-    error(again().call("bookings_create", asked), "outcome_unknown")
+    again().fail("bookings_create", "outcome_unknown", **asked)
     (write,) = again().unresolved
     again().settle(write.correlation_id, happened=False)
     assert first.unresolved == ()
-    result_of(first.call("bookings_create", asked))
+    first.do("bookings_create", **asked)
 
 
 @pytest.mark.usefixtures("look_once")
 def test_a_confirmation_of_unknown_outcome_is_read_back_by_another_toolkit(again, ferry_sandbox):
-    made = {"booking_id": book(again())["booking_id"]}
+    made = {"booking_id": again().book()["booking_id"]}
     first = again()
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     ferry_sandbox.faults.add("server_error", "bookings.get", times=None, after=2)
     assert first.call("bookings_confirm", made)["status"] == "unknown"
     ferry_sandbox.faults.clear()
-    answer = again().call("bookings_confirm", made)
-    assert result_of(answer)["booking_id"] == made["booking_id"]
+    assert again().do("bookings_confirm", **made)["booking_id"] == made["booking_id"]
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
 
 
 def test_an_unknown_id_is_not_blamed_on_a_restart_if_a_file_outlives_it(again):
     for settings, is_blamed in (({}, False), ({"state": None}, True)):
-        answer = again(**settings).call("bookings_cancel", {"booking_id": "b-4711"})
-        assert ("restarted" in json.dumps(error(answer, "unseen_id"))) is is_blamed
+        refused = again(**settings).fail("bookings_cancel", "unseen_id", booking_id="b-4711")
+        assert ("restarted" in json.dumps(refused)) is is_blamed
 
 
 @pytest.mark.parametrize("machine", ["elsewhere", None])
@@ -172,37 +172,28 @@ def test_a_write_on_another_machine_is_not_over_because_its_pid_is_unknown_here(
         own.begin("there", "b-2")
 
 
-def test_a_late_approval_leaves_the_booking_of_another_toolkit_alone(
-    ferry_sandbox, path, monkeypatch
-):
+def test_a_late_approval_leaves_the_booking_of_another_toolkit_alone(sync, monkeypatch):
     is_asked, may_go_on = threading.Event(), threading.Event()
-    with (
-        Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry,
-        ThreadPoolExecutor(1) as threads,
-    ):
 
-        def toolkit(approve, **limits):
-            return Toolkit(ferry, tools="all", writes=True, approve=approve, state=path, **limits)
+    def in_another(_):
+        is_asked.set()
+        return may_go_on.wait(30)
 
-        def in_another(_):
-            is_asked.set()
-            return may_go_on.wait(30)
+    def too_late(_):
+        monkeypatch.undo()
+        later.append(threads.submit(sync(approve=in_another).call, "bookings_create", first))
+        return is_asked.wait(30)
 
-        def too_late(_):
-            monkeypatch.undo()
-            later.append(threads.submit(toolkit(in_another).call, "bookings_create", first))
-            return is_asked.wait(30)
-
-        later = []
-        found = sailings_of(toolkit(approve_all))
-        first, second = (order(sailing) for sailing in found[:2])
-        limit = {"EUR": found[0]["tariffs"][0]["amount"]}
-        monkeypatch.setattr(duplicates, "_PREPARED_FOR", 0)
+    later = []
+    found = sync().sailings()
+    first, second = map(order, found[:2])
+    monkeypatch.setattr(duplicates, "_PREPARED_FOR", 0)
+    with ThreadPoolExecutor(1) as threads:
         try:
-            error(toolkit(too_late).call("bookings_create", first), "approval_expired")
-            error(toolkit(approve_all).call("bookings_create", first), "under_way")
-            poor = toolkit(approve_all, spend_limit=limit)
-            error(poor.call("bookings_create", second), "spend_limit")
+            sync(approve=too_late).fail("bookings_create", "approval_expired", **first)
+            sync().fail("bookings_create", "under_way", **first)
+            poor = sync(spend_limit={"EUR": found[0]["tariffs"][0]["amount"]})
+            poor.fail("bookings_create", "spend_limit", **second)
         finally:
             may_go_on.set()
         result_of(later[0].result())
@@ -268,26 +259,22 @@ def test_another_file_is_refused(make, problem, again, path):
 
 def test_an_empty_private_file_and_one_of_an_earlier_release_are_used(again, path):
     path.touch(0o600)
-    book(again())
+    again().book()
     assert path.stat().st_size > 0
     sql(path, "PRAGMA application_id = 0x46657272")
     again()
 
 
-def test_a_file_that_is_lost_allows_no_write(again, ferry_sandbox, path):
-    toolkit = again()
-    asked = order(sailings_of(toolkit)[0])
-    path.unlink()
-    error(toolkit.call("bookings_create", asked), "configuration_error", "failed")
-    assert not path.exists()
-    assert not ferry_sandbox.counters.effects
-
-
-def test_a_state_that_cannot_be_written_after_the_write_leaves_it_unknown(
+def test_a_file_that_is_lost_allows_no_write_and_a_closed_one_leaves_a_write_unknown(
     again, ferry_sandbox, path
 ):
     toolkit = again()
-    asked = order(sailings_of(toolkit)[0])
+    asked = order(toolkit.sailings()[0])
+    kept = path.rename(path.with_name("kept"))
+    toolkit.fail("bookings_create", "configuration_error", "failed", **asked)
+    assert not path.exists()
+    assert not ferry_sandbox.counters.effects
+    kept.rename(path)
     hold = Hold(ferry_sandbox, "bookings.create", replies=True)
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(toolkit.call, "bookings_create", asked)
@@ -297,7 +284,7 @@ def test_a_state_that_cannot_be_written_after_the_write_leaves_it_unknown(
         hold.release()
         assert answer.result()["status"] == "unknown"
     path.chmod(0o600)
-    assert error(toolkit.call("bookings_create", asked), "under_way")
+    assert toolkit.fail("bookings_create", "under_way", **asked)
 
 
 def start_writer(sandbox, path, limit, orders, *more):
@@ -306,13 +293,8 @@ def start_writer(sandbox, path, limit, orders, *more):
     return start([sys.executable, "-c", WRITER, *options], stdin=pipe, stdout=pipe, text=True)
 
 
-@pytest.fixture
-def toolkit(ferry, path):
-    return Toolkit(ferry, tools="all", writes=True, approve=approve_all, state=path)
-
-
 def test_processes_share_one_limit(toolkit, ferry_sandbox, path):
-    found = sailings_of(toolkit)
+    found = toolkit.sailings()
     price = min(float(one["tariffs"][0]["amount"]) for one in found)
     ferry_sandbox.faults.add("delay_before", "bookings.create", seconds=0.2, times=None)
     limit = f"{price * 1.9:.2f}"
@@ -331,9 +313,9 @@ def test_processes_share_one_limit(toolkit, ferry_sandbox, path):
 
 
 def test_a_killed_process_leaves_its_write_and_its_price_on_record(
-    toolkit, ferry, ferry_sandbox, path
+    toolkit, sync, ferry_sandbox, path
 ):
-    found = sailings_of(toolkit)
+    found = toolkit.sailings()
     first, second = map(order, found[:2])
     ferry_sandbox.faults.add("delay_after", "bookings.create", seconds=60)
     with start_writer(ferry_sandbox, path, "1000", json.dumps([first])) as writer:
@@ -345,19 +327,18 @@ def test_a_killed_process_leaves_its_write_and_its_price_on_record(
         writer.kill()
         writer.wait()
     ferry_sandbox.faults.clear()
-    error(toolkit.call("bookings_create", first), "outcome_unknown")
+    toolkit.fail("bookings_create", "outcome_unknown", **first)
     (write,) = toolkit.unresolved
     assert write.tool == "bookings_create"
     spent = str(write.amount)
-    settings = {"tools": "all", "writes": True, "approve": approve_all, "state": path}
-    limited = Toolkit(ferry, spend_limit={"EUR": spent}, **settings)
-    assert error(limited.call("bookings_create", second), "spend_limit")["spent"] == spent
+    limited = sync(spend_limit={"EUR": spent})
+    assert limited.fail("bookings_create", "spend_limit", **second)["spent"] == spent
     limited.settle(write.correlation_id, happened=False)
     assert toolkit.unresolved == ()
 
 
 def test_a_process_killed_before_its_write_leaves_no_amount_counted(toolkit, ferry_sandbox, path):
-    asked = json.dumps([order(sailings_of(toolkit)[0])])
+    asked = json.dumps([order(toolkit.sailings()[0])])
     writer = start_writer(ferry_sandbox, path, "1000", asked, "--killed")
     writer.communicate("\n", timeout=60)
     assert writer.returncode == 9

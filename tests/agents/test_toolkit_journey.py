@@ -7,7 +7,7 @@ import pytest
 
 from ferry_sdk import AsyncFerry, ConfigurationError, Ferry
 from ferry_sdk.agents import AsyncToolkit, Toolkit
-from tests.agents.agent import WRITES, book, error, order, pay, query, result_of, sailings
+from tests.agents.agent import WRITES, error, order, query, result_of
 from tests.support.effects import effects
 
 DONE = ["bookings.create", "bookings.confirm", "bookings.cancel"]
@@ -24,15 +24,15 @@ def test_an_agent_books_and_cancels_with_approval_by_a_person(
         penalty_limit={"EUR": "500.00"},
         audit=records.append,
     )
-    journeys = result_of(toolkit.call("catalogue_journeys"))["items"]
+    journeys = toolkit.do("catalogue_journeys")["items"]
     (journey,) = (one for one in journeys if one["route"] == "Tarifa → Tangier (city)")
     assert journey["journey_id"] == query()["out_journey_id"]
-    booking = book(toolkit)
-    confirmed = result_of(toolkit.call("bookings_confirm", {"booking_id": booking["booking_id"]}))
-    read = result_of(toolkit.call("bookings_get", {"booking_id": booking["booking_id"]}))
-    fee = result_of(toolkit.call("bookings_cancel_fee", {"id": booking["booking_id"]}))
-    result_of(toolkit.call("tickets_get", {"ticket_id": confirmed["ticket_id"]}))
-    cancelled = result_of(toolkit.call("bookings_cancel", {"booking_id": booking["booking_id"]}))
+    booking = toolkit.book()
+    confirmed = toolkit.do("bookings_confirm", booking_id=booking["booking_id"])
+    read = toolkit.do("bookings_get", booking_id=booking["booking_id"])
+    fee = toolkit.do("bookings_cancel_fee", id=booking["booking_id"])
+    toolkit.do("tickets_get", ticket_id=confirmed["ticket_id"])
+    cancelled = toolkit.do("bookings_cancel", booking_id=booking["booking_id"])
     assert read["stage"] == "ticketed"
     assert cancelled["refund_amount"] == fee["refund_amount"]
     assert effects(ferry_sandbox) == DONE
@@ -66,7 +66,7 @@ def test_an_agent_books_and_cancels_with_codes(toolkit_of, ferry_sandbox):
         code = needed["approval"]["confirmation_code"]
         return result_of(toolkit.call(name, json.dumps({**arguments, "confirmation_code": code})))
 
-    booking = call_with_code("bookings_create", order(sailings(toolkit)[0]))
+    booking = call_with_code("bookings_create", order(toolkit.sailings()[0]))
     named = {"booking_id": booking["booking_id"]}
     confirmed = call_with_code(
         "bookings_confirm", {**named, "expect_total": booking["total_price"]}
@@ -81,12 +81,12 @@ def test_an_agent_books_and_cancels_with_codes(toolkit_of, ferry_sandbox):
 
 
 def test_a_booking_made_elsewhere_is_read_before_it_is_changed(toolkit_of, agree):
-    booking_id = book(toolkit_of(writes=True, approve=agree))["booking_id"]
+    booking_id = toolkit_of(writes=True, approve=agree).book()["booking_id"]
     other = toolkit_of(writes=True, approve=agree)
-    refused = error(other.call("bookings_confirm", {"booking_id": booking_id}), "unseen_id")
+    refused = other.fail("bookings_confirm", "unseen_id", booking_id=booking_id)
     assert "bookings_get" in refused["next_step"]
-    result_of(other.call("bookings_get", {"booking_id": booking_id}))
-    pay(other, booking_id)
+    other.do("bookings_get", booking_id=booking_id)
+    other.pay(booking_id)
 
 
 def test_a_toolkit_only_reads_by_default_and_takes_codes_where_nobody_is_asked(toolkit_of):
@@ -106,7 +106,7 @@ def test_a_toolkit_only_reads_by_default_and_takes_codes_where_nobody_is_asked(t
 def test_a_preview_returns_the_approval_request_and_changes_nothing(toolkit_of, ferry_sandbox):
     records = []
     toolkit = toolkit_of(writes=True, audit=records.append)
-    wanted = order(sailings(toolkit)[0])
+    wanted = order(toolkit.sailings()[0])
     viewed = len(records)
     request = toolkit.preview("bookings_create", wanted)
     assert request.tool == "bookings_create"

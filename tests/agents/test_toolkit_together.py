@@ -7,7 +7,7 @@ from time import sleep
 from ferry_sdk import BookingConfirmation
 from ferry_sdk.agents.policy.known_ids import KnownIds
 from ferry_sdk.agents.policy.state import State
-from tests.agents.agent import book, error, order, result_of, sailings
+from tests.agents.agent import order, result_of
 from tests.support.hold import Hold
 
 MANY = 6
@@ -28,7 +28,7 @@ def book_concurrently(toolkit, sandbox, orders):
 
 
 def test_the_same_booking_called_concurrently_is_made_once(toolkit, asked, ferry_sandbox):
-    wanted = order(sailings(toolkit)[0])
+    wanted = order(toolkit.sailings()[0])
     codes = book_concurrently(toolkit, ferry_sandbox, [wanted] * MANY)
     assert codes == {"done": 1, "under_way": MANY - 1}
     assert len(asked) == 1
@@ -36,11 +36,11 @@ def test_the_same_booking_called_concurrently_is_made_once(toolkit, asked, ferry
 
 
 def test_concurrent_bookings_share_one_limit(toolkit_of, ferry_sandbox):
-    found = sailings(toolkit_of())
+    found = toolkit_of().sailings()
     price = min(float(one["tariffs"][0]["amount"]) for one in found)
     limit = f"{price * 1.9:.2f}"
     toolkit = toolkit_of(writes=True, approve=lambda _: True, spend_limit={"EUR": limit})
-    orders = [order(one) for one in sailings(toolkit)]
+    orders = [order(one) for one in toolkit.sailings()]
     assert len(orders) > 1
     codes = book_concurrently(toolkit, ferry_sandbox, orders)
     assert codes == {"done": 1, "spend_limit": len(orders) - 1}
@@ -54,14 +54,14 @@ def test_writes_of_one_booking_or_its_ticket_exclude_each_other(toolkit, ferry_s
             written = pool.submit(toolkit.call, writing, wanted)
             while not hold.held:
                 sleep(0.01)
-            error(toolkit.call(other, subject), "under_way")
+            toolkit.fail(other, "under_way", **subject)
             hold.release()
             return result_of(written.result())
 
-    named = {"booking_id": book(toolkit)["booking_id"]}
+    named = {"booking_id": toolkit.book()["booking_id"]}
     confirmed = meanwhile("bookings_confirm", named, "bookings_cancel", named)
     ticket = {"ticket_id": confirmed["ticket_id"]}
-    result_of(toolkit.call("tickets_get", ticket))
+    toolkit.do("tickets_get", **ticket)
     meanwhile("bookings_cancel", named, "tickets_cancel", ticket)
 
 

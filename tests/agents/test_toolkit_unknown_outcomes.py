@@ -13,17 +13,8 @@ from ferry_sdk.agents.policy.answers import TEXTS, RefusedError
 from ferry_sdk.agents.policy.budget import Budget
 from ferry_sdk.agents.policy.duplicates import CompletedWrite
 from ferry_sdk.journal import Journal
-from tests.agents.agent import (
-    answer_to,
-    approve_all,
-    book,
-    book_and_pay,
-    error,
-    order,
-    query,
-    result_of,
-    sailings,
-)
+from tests.agents.agent import answer_to, approve_all, error, order, query, result_of
+from tests.agents.conftest import Checked
 from tests.support.hold import Hold
 
 pytestmark = pytest.mark.usefixtures("read_back_once")
@@ -36,72 +27,72 @@ def toolkit(toolkit_of):
 
 
 @pytest.mark.parametrize("name", ["bookings_confirm", "bookings_cancel", "tickets_cancel"])
-def test_an_unresolved_write_is_not_sent_again(toolkit, ferry_sandbox, name):
+def test_an_unresolved_write_is_not_sent_again_but_an_unconfirmed_booking_can_be_cancelled(
+    toolkit, ferry_sandbox, name
+):
     if name == "tickets_cancel":
-        named = {"ticket_id": book_and_pay(toolkit)["ticket_id"]}
+        named = {"ticket_id": toolkit.book_and_pay()["ticket_id"]}
     else:
-        named = {"booking_id": book(toolkit)["booking_id"]}
+        named = {"booking_id": toolkit.book()["booking_id"]}
     operation = name.replace("_", ".", 1)
     ferry_sandbox.faults.add("cut_before", operation)
-    lost = error(toolkit.call(name, named), "outcome_unknown", status="unknown")
+    lost = toolkit.fail(name, "outcome_unknown", "unknown", **named)
     (write,) = toolkit.unresolved
     assert (write.tool, write.subject) == (name, named)
     assert write.correlation_id == lost["correlation_id"]
-    again = error(toolkit.call(name, named), "outcome_unknown")
+    again = toolkit.fail(name, "outcome_unknown", **named)
     assert again["correlation_id"] == lost["correlation_id"]
     assert ferry_sandbox.counters.requests[operation] == 1
+    if name == "bookings_confirm":
+        toolkit.do("bookings_cancel", **named)
+        return
     toolkit.settle(lost["correlation_id"], happened=False)
     assert toolkit.unresolved == ()
-    result_of(toolkit.call(name, named))
+    toolkit.do(name, **named)
 
 
 def test_an_effect_seen_at_once_or_later_completes_the_write(toolkit, ferry_sandbox):
-    at_once = {"booking_id": book(toolkit, 1)["booking_id"]}
+    at_once = {"booking_id": toolkit.book(1)["booking_id"]}
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     assert toolkit.call("bookings_confirm", at_once)["notes"] == [TEXTS["read_back"]]
-    named = {"booking_id": book(toolkit)["booking_id"]}
+    named = {"booking_id": toolkit.book()["booking_id"]}
     ferry_sandbox.faults.add("lose_reply", "bookings.confirm")
     ferry_sandbox.faults.add("server_error", "bookings.get", times=None, after=2)
-    error(toolkit.call("bookings_confirm", named), "outcome_unknown", status="unknown")
+    toolkit.fail("bookings_confirm", "outcome_unknown", "unknown", **named)
     ferry_sandbox.faults.clear()
     answer = toolkit.call("bookings_confirm", named)
     assert result_of(answer)["read_back"] is True
     assert answer["notes"] == [TEXTS["read_back"]]
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 2
     assert toolkit.unresolved == ()
-    error(toolkit.call("bookings_confirm", named), "already_done")
-
-
-def test_a_booking_with_an_unresolved_confirmation_can_be_cancelled(toolkit, ferry_sandbox):
-    named = {"booking_id": book(toolkit)["booking_id"]}
-    ferry_sandbox.faults.add("cut_before", "bookings.confirm")
-    error(toolkit.call("bookings_confirm", named), "outcome_unknown", status="unknown")
-    result_of(toolkit.call("bookings_cancel", named))
+    toolkit.fail("bookings_confirm", "already_done", **named)
 
 
 def test_a_person_settles_an_unresolved_booking(toolkit_of, ferry_sandbox):
-    price = Decimal(sailings(toolkit_of())[0]["tariffs"][0]["amount"])
+    price = Decimal(toolkit_of().sailings()[0]["tariffs"][0]["amount"])
     toolkit = toolkit_of(writes=True, approve=approve_all, spend_limit={"EUR": str(price * 3 / 2)})
-    first, second = (order(one) for one in sailings(toolkit)[:2])
+    first, second = (order(one) for one in toolkit.sailings()[:2])
     ferry_sandbox.faults.add("cut_before", "bookings.create")
-    lost = error(toolkit.call("bookings_create", first), "outcome_unknown", status="unknown")
-    error(toolkit.call("bookings_create", second), "spend_limit")  # it may have been spent
+    lost = toolkit.fail("bookings_create", "outcome_unknown", "unknown", **first)
+    toolkit.fail("bookings_create", "spend_limit", **second)  # it may have been spent
     toolkit.settle(lost["correlation_id"], happened=False)
-    result_of(toolkit.call("bookings_create", first))
+    toolkit.do("bookings_create", **first)
     ferry_sandbox.faults.add("lose_reply", "bookings.create")
     rich = toolkit_of(writes=True, approve=approve_all, spend_limit={"EUR": str(price)})
-    third = order(sailings(rich)[0])
-    lost = error(rich.call("bookings_create", third), "outcome_unknown", status="unknown")
+    third = order(rich.sailings()[0])
+    lost = rich.fail("bookings_create", "outcome_unknown", "unknown", **third)
     rich.settle(lost["correlation_id"], happened=True)
-    assert error(rich.call("bookings_create", third), "already_done")["result"] is None
+    assert rich.fail("bookings_create", "already_done", **third)["result"] is None
     made = {"booking_id": ferry_sandbox.counters.effects[-1].subject}  # as the person was told
-    result_of(rich.call("bookings_get", made))
-    result_of(rich.call("bookings_confirm", made))
+    rich.do("bookings_get", **made)
+    rich.do("bookings_confirm", **made)
     with pytest.raises(InvalidInputError, match="correlation_id"):
         rich.settle(lost["correlation_id"], happened=True)
 
 
-def test_a_failed_read_changes_nothing(toolkit_of, ferry_sandbox):
+def test_a_failed_read_changes_nothing_and_a_closed_client_is_answered_with_an_error(
+    toolkit_of, ferry, ferry_sandbox
+):
     records = []
     toolkit = toolkit_of({"max_retries": 0}, audit=records.append)
     for kind, code, outcome, *wait in (
@@ -113,11 +104,15 @@ def test_a_failed_read_changes_nothing(toolkit_of, ferry_sandbox):
     ):
         more = {"retry_after": wait[0]} if wait else {}
         ferry_sandbox.faults.add(kind, "catalogue.ports", **more)
-        failed = error(toolkit.call("catalogue_ports"), code, status="failed")
+        failed = toolkit.fail("catalogue_ports", code, "failed")
         assert failed["outcome"] == records[-1].outcome == outcome, kind
         assert failed["correlation_id"]
         assert failed.get("retry_after") == more.get("retry_after"), kind
     assert toolkit.unresolved == ()
+    closed = Checked(Toolkit(ferry, tools="all"))
+    closed.do("catalogue_ports")
+    ferry.close()
+    closed.fail("catalogue_ports", "configuration_error", "failed")
 
 
 def test_only_known_codes_and_finite_numbers_of_the_service_are_passed_on():
@@ -132,20 +127,12 @@ def test_only_known_codes_and_finite_numbers_of_the_service_are_passed_on():
     assert "retry_after" not in error(answer, "rate_limited", status="failed")
 
 
-def test_a_closed_client_is_answered_with_an_error(ferry_sandbox):
-    ferry = Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
-    toolkit = Toolkit(ferry, tools="all")
-    result_of(toolkit.call("catalogue_ports"))
-    ferry.close()
-    error(toolkit.call("catalogue_ports"), "configuration_error", status="failed")
-
-
 def test_a_rejected_write_costs_nothing_and_a_different_price_counts(toolkit_of, ferry_sandbox):
-    price = sailings(toolkit_of())[0]["tariffs"][0]["amount"]
+    price = toolkit_of().sailings()[0]["tariffs"][0]["amount"]
     toolkit = toolkit_of(writes=True, approve=approve_all, spend_limit={"EUR": price})
-    wanted = order(sailings(toolkit)[0])
+    wanted = order(toolkit.sailings()[0])
     ferry_sandbox.faults.add("unauthorized", "bookings.create", status=403)
-    failed = error(toolkit.call("bookings_create", wanted), "forbidden", status="failed")
+    failed = toolkit.fail("bookings_create", "forbidden", "failed", **wanted)
     assert failed["outcome"] == "rejected"
     ferry_sandbox.faults.add("price_change", "bookings.create", factor=1.5)
     answer = toolkit.call("bookings_create", wanted)
@@ -153,18 +140,18 @@ def test_a_rejected_write_costs_nothing_and_a_different_price_counts(toolkit_of,
     (note,) = answer["notes"]
     assert price in note
     assert booking["total_price"] in note
-    refused = toolkit.call("bookings_confirm", {"booking_id": booking["booking_id"]})
-    assert error(refused, "spend_limit")["limit"] == price
+    named = {"booking_id": booking["booking_id"]}
+    assert toolkit.fail("bookings_confirm", "spend_limit", **named)["limit"] == price
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 0
 
 
 def test_own_bookings_count_once_and_others_in_full(toolkit_of):
-    other = book(toolkit_of(writes=True, approve=approve_all), which=1)
-    price = sailings(toolkit_of())[0]["tariffs"][0]["amount"]
+    other = toolkit_of(writes=True, approve=approve_all).book(which=1)
+    price = toolkit_of().sailings()[0]["tariffs"][0]["amount"]
     toolkit = toolkit_of(writes=True, approve=approve_all, spend_limit={"EUR": price})
-    book_and_pay(toolkit)
-    result_of(toolkit.call("bookings_get", {"booking_id": other["booking_id"]}))
-    error(toolkit.call("bookings_confirm", {"booking_id": other["booking_id"]}), "spend_limit")
+    toolkit.book_and_pay()
+    toolkit.do("bookings_get", booking_id=other["booking_id"])
+    toolkit.fail("bookings_confirm", "spend_limit", booking_id=other["booking_id"])
 
 
 def test_an_unexpected_exception_in_a_write_leaves_it_unresolved(toolkit_of, ferry_sandbox):
@@ -178,9 +165,9 @@ def test_an_unexpected_exception_in_a_write_leaves_it_unresolved(toolkit_of, fer
     toolkit = toolkit_of(
         {"token": token}, writes=True, approve=lambda _: broken.append(True) is None
     )
-    wanted = order(sailings(toolkit)[0])
+    wanted = order(toolkit.sailings()[0])
     ferry_sandbox.faults.add("unauthorized", times=2)  # then the token is asked for again
-    error(toolkit.call("bookings_create", wanted), "outcome_unknown", status="unknown")
+    toolkit.fail("bookings_create", "outcome_unknown", "unknown", **wanted)
     assert len(toolkit.unresolved) == 1
     answer = toolkit.call("catalogue_ports")
     error(answer, "internal_error", status="failed")
@@ -193,14 +180,14 @@ def test_a_write_that_is_unresolved_in_the_journal_is_not_sent(ferry_sandbox, tm
         Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=journal) as ferry,
     ):
         before, after = (
-            Toolkit(ferry, tools="all", writes=True, approve=approve_all) for _ in range(2)
+            Checked(Toolkit(ferry, tools="all", writes=True, approve=approve_all)) for _ in "ab"
         )
-        booking_id = book(before)["booking_id"]
-        result_of(after.call("bookings_get", {"booking_id": booking_id}))
+        booking_id = before.book()["booking_id"]
+        after.do("bookings_get", booking_id=booking_id)
         ferry_sandbox.faults.add("cut_before", "bookings.confirm")
         named = {"booking_id": booking_id}
-        lost = error(before.call("bookings_confirm", named), "outcome_unknown", status="unknown")
-        duplicate = error(after.call("bookings_confirm", named), "outcome_unknown", status="failed")
+        lost = before.fail("bookings_confirm", "outcome_unknown", "unknown", **named)
+        duplicate = after.fail("bookings_confirm", "outcome_unknown", "failed", **named)
     assert duplicate["outcome"] == "not_sent"
     assert duplicate["correlation_id"] == lost["correlation_id"]
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
@@ -212,14 +199,12 @@ def test_an_interrupted_write_is_unresolved(ferry_sandbox):
         if event.request.call.operation == "bookings.create":
             raise KeyboardInterrupt
 
-    is_sending = []
-    records = []
+    is_sending, records = [], []
     hooks = {"response": [interrupt]}
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=hooks) as ferry:
-        toolkit = Toolkit(
-            ferry, tools="all", writes=True, approve=approve_all, audit=records.append
-        )
-        wanted = order(sailings(toolkit)[0])
+        settings = {"tools": "all", "writes": True, "approve": approve_all}
+        toolkit = Checked(Toolkit(ferry, **settings, audit=records.append))
+        wanted = order(toolkit.sailings()[0])
         with pytest.raises(KeyboardInterrupt):
             toolkit.call("bookings_create", wanted)
         assert is_sending[-1]
@@ -228,7 +213,7 @@ def test_an_interrupted_write_is_unresolved(ferry_sandbox):
         record = records[-1]
         assert (record.status, record.code, record.outcome) == ("unknown", "interrupted", "unknown")
         assert [one.correlation_id for one in toolkit.unresolved] == [record.correlation_id]
-        error(toolkit.call("bookings_create", wanted), "outcome_unknown")
+        toolkit.fail("bookings_create", "outcome_unknown", **wanted)
     assert ferry_sandbox.counters.requests["bookings.create"] == 1
 
 
@@ -239,8 +224,8 @@ def test_repeating_an_interrupted_write_finds_its_effect(ferry_sandbox):
 
     hooks = {"response": [interrupt]}
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, event_hooks=hooks) as ferry:
-        toolkit = Toolkit(ferry, tools="all", writes=True, approve=approve_all)
-        named = {"booking_id": book(toolkit)["booking_id"]}
+        toolkit = Checked(Toolkit(ferry, tools="all", writes=True, approve=approve_all))
+        named = {"booking_id": toolkit.book()["booking_id"]}
         with pytest.raises(KeyboardInterrupt):
             toolkit.call("bookings_confirm", named)
         answer = toolkit.call("bookings_confirm", named)
@@ -307,7 +292,7 @@ def test_a_call_cancelled_during_its_audit_still_has_a_record(
     trio_portal.call(ports)
 
 
-def test_amounts_count_exactly_and_negative_ones_as_zero():
+def test_amounts_count_exactly_and_negative_ones_as_zero_and_a_repr_hides_its_result():
     budget = Budget({"EUR": 1}, None)
     budget.settle(budget.hold("a", Decimal("0.25"), "EUR"), "b", Decimal("0.25"), "EUR")
     budget.hold("c", Decimal("0.5"), "EUR")
@@ -326,7 +311,4 @@ def test_amounts_count_exactly_and_negative_ones_as_zero():
         budget.hold("another", Decimal("0.001"), "KWD")
     with pytest.raises(RefusedError):
         budget.hold("another", Decimal(10), "EUR")
-
-
-def test_the_repr_of_a_completed_write_hides_its_result():
     assert "Okonkwo" not in repr(CompletedWrite({"name": "Okonkwo"}))

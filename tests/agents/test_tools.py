@@ -57,7 +57,7 @@ def read_or_error(tool, arguments):
         return error
 
 
-def test_search_arguments_become_the_types_of_the_method():
+def test_arguments_become_the_types_of_the_method_with_only_the_given_fields():
     read = TOOLS["availability_search"].read({**SEARCH, "detail": "full", "contains": "Moby"})
     assert read.values == {
         **SEARCH,
@@ -68,9 +68,6 @@ def test_search_arguments_become_the_types_of_the_method():
     assert (read.detail, read.contains, read.confirmation_code) == ("full", "Moby", None)
     as_text = TOOLS["availability_search"].read(json.dumps(SEARCH))
     assert as_text == TOOLS["availability_search"].read(SEARCH)
-
-
-def test_booking_arguments_become_inputs_with_only_the_given_fields():
     more = {"birth_date": "1990-02-28", "gender": "Female", "doc_type": "Passport"}
     vehicle = {"code": "ABARTH__595", "identification": "GÖ AB 123"}
     wanted = {**BOOKING, "passengers": [{**TRAVELLER, **more}], "vehicle": vehicle}
@@ -96,7 +93,7 @@ def test_an_amount_is_a_string_or_a_whole_number():
         assert (money, refused.field) == (money, "expect_total")
 
 
-def test_an_argument_of_the_wrong_type_is_named():
+def test_an_argument_of_the_wrong_type_is_named_with_its_path_and_not_its_value():
     wide = "\N{FULLWIDTH DIGIT TWO}026-07-14"
     days = ("14.07.2026", "2026-02-30", "2026-07-14T08:00", wide)
     for field, values in {
@@ -112,9 +109,6 @@ def test_an_argument_of_the_wrong_type_is_named():
         for value in values:
             refused = refusal_of("availability_search", {**SEARCH, field: value})
             assert (value, refused.field) == (value, field)
-
-
-def test_an_error_names_the_path_and_not_the_value():
     for where, values in {
         "age": ("34", 34.0, True, -1, 131, None),
         "type": ("ADT",),
@@ -135,8 +129,8 @@ def test_an_error_names_the_path_and_not_the_value():
     assert refused.field == "availabilities.0.expiration_date"
 
 
-def test_null_or_an_empty_text_counts_as_omitted_and_a_missing_argument_is_named():
-    """In strict modes a model fills in every argument."""
+def test_null_or_empty_values_count_as_omitted_and_a_missing_argument_is_named():
+    # In strict modes a model fills in every argument.
     assert TOOLS["bookings_get"].read({"booking_id": "b1", "detail": None}).detail == "short"
     for nothing in ({"booking_id": None}, {}, {"booking_id": ""}):
         assert refusal_of("bookings_get", nothing).field == "booking_id"
@@ -153,10 +147,7 @@ def test_null_or_an_empty_text_counts_as_omitted_and_a_missing_argument_is_named
     assert TOOLS["bookings_confirm"].read(named).values == {"booking_id": "b1"}
     refused = refusal_of("catalogue_departures", {"provider_id": "p", "journey_ids": [""]})
     assert refused.field == "journey_ids.0"
-
-
-def test_an_empty_list_or_object_counts_as_omitted_if_it_is_optional():
-    """In strict modes without null a model sends these."""
+    # In strict modes without null a model sends these.
     empty = {"offer": "", "places": [], "contact": {}, "confirmation_code": ""}
     empty |= {"vehicle": {"code": "", "identification": ""}}
     read = TOOLS["bookings_create"].read({**BOOKING, **empty})
@@ -187,9 +178,6 @@ def test_only_an_object_of_json_without_duplicate_keys_is_accepted():
     endless["vehicle"] = endless
     for wrong in (endless, {1: 2}):
         assert refusal_of("bookings_create", wrong).field == "arguments"
-
-
-def test_values_that_json_lacks_are_refused():
     numbers = (float("nan"), float("inf"), 1e999)
     for value in (*numbers, {1, 2}, object(), b"x", date(2026, 7, 14), "\ud800"):
         with case(ascii(value)):

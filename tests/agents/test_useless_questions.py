@@ -1,7 +1,7 @@
 """What would be refused after a person has agreed is refused before they are asked."""
 
 from ferry_sdk import Traveller
-from tests.agents.agent import PASSENGERS, TRAVELLERS, error, order, query, round_trip, sailings
+from tests.agents.agent import PASSENGERS, TRAVELLERS, error, order, query
 from tests.support.tables import each
 from tests.support.trip import DAY
 
@@ -31,7 +31,7 @@ YEAR = DAY.year
 def test_a_party_that_cannot_be_booked_is_refused_unasked(
     toolkit, sending_nothing, asked, searched, booked, field, problem
 ):
-    sailing = sailings(toolkit, passengers=searched)[0]
+    sailing = toolkit.sailings(passengers=searched)[0]
     with sending_nothing():
         answer = toolkit.call("bookings_create", order(sailing, passengers=booked))
     code = "party_changed" if field is None else "invalid_arguments"
@@ -58,13 +58,13 @@ def test_a_handle_is_named_in_place_of_its_traveller(toolkit_of, agree, sending_
 
 
 def test_sailings_that_do_not_fit_are_refused_unasked(toolkit, sending_nothing, asked):
-    first, second = sailings(toolkit)[:2]
-    out, _ = round_trip(toolkit)
+    first, second = toolkit.sailings()[:2]
+    out, _ = toolkit.round_trip()
     locked = next(n for n, one in enumerate(out["tariffs"]) if one["roundtrip_locked"])
     alone = order(out)
     alone["availabilities"][0]["tariff_id"] = out["tariffs"][locked]["id"]
     with sending_nothing():
-        two = error(toolkit.call("bookings_create", order(first, second)), "invalid_arguments")
-        one = error(toolkit.call("bookings_create", alone), "invalid_arguments")
+        two = toolkit.fail("bookings_create", "invalid_arguments", **order(first, second))
+        one = toolkit.fail("bookings_create", "invalid_arguments", **alone)
     assert (two["field"], one["field"]) == ("availabilities", "availabilities.0.tariff_id")
     assert asked == []

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, FormatChecker
 
-from ferry_sdk import Booking, Ferry, InvalidInputError, Records, Ticket, Unreadable, models
+from ferry_sdk import Booking, InvalidInputError, Records, Ticket, Unreadable, models
 from ferry_sdk.agents.toolkit import Toolkit
 from ferry_sdk.agents.tools.tools import TOOLS
 from ferry_sdk.agents.tools.views import SHORT, format_amount, has_full_view, schema_of, view_of
@@ -30,11 +30,10 @@ PERSONAL = ("Marguerite", "Okonkwo", "1992-02-29", "AB1234567", "mo@example.org"
 
 
 @pytest.fixture
-def ferry(ferry_sandbox):
-    """Return a client of the local service, whose clock stands still in summer."""
+def ferry(ferry, ferry_sandbox):
+    """The clock of the local service stands still in summer."""
     summer.stopped(ferry_sandbox)
-    with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as client:
-        yield client
+    return ferry
 
 
 @pytest.fixture
@@ -71,13 +70,22 @@ def make_booking(view_tool):
     return view_tool("bookings_create", availabilities=choices, **more)
 
 
-def test_a_catalogue_matches_its_schema(view_tool):
+def test_a_catalogue_matches_its_schema_and_contains_filters_it(view_tool, ferry):
     names = ("ports", "journeys", "vehicle_brands", "vehicle_types")
     for name in (*(f"catalogue_{one}" for one in names), "mcp_companies"):
         short, full = view_tool(name)
         assert short["count"] == full["count"] == len(short["items"]) > 1, name
         assert short["unreadable"] == 0, name
         assert short["items"][0].items() <= full["items"][0].items(), name
+    tool = TOOLS["catalogue_ports"]
+    ports = attrgetter(tool.operation)(ferry)()
+    assert view_of(ports, "short", "MARSEILLE")["items"] == [
+        {"code": "FRMRS", "name": "Marseille", "country": "France"}
+    ]
+    assert view_of(ports, "short", "no such port") == {"items": [], "count": 0, "unreadable": 0}
+    assert view_of(ports, "full", "country")["count"] == 0
+    answer = Toolkit(ferry, tools="all").call("catalogue_ports", {"contains": "marseille"})
+    assert [one["code"] for one in answer["result"]["items"]] == ["FRMRS"]
 
 
 def test_short_views_are_enough_to_book_and_cancel(view_tool):
@@ -123,19 +131,7 @@ def test_short_views_are_enough_to_book_and_cancel(view_tool):
         assert "qr_code" not in one
 
 
-def test_contains_filters_a_list_and_a_toolkit_passes_it_on(ferry):
-    tool = TOOLS["catalogue_ports"]
-    ports = attrgetter(tool.operation)(ferry)()
-    assert view_of(ports, "short", "MARSEILLE")["items"] == [
-        {"code": "FRMRS", "name": "Marseille", "country": "France"}
-    ]
-    assert view_of(ports, "short", "no such port") == {"items": [], "count": 0, "unreadable": 0}
-    assert view_of(ports, "full", "country")["count"] == 0
-    answer = Toolkit(ferry, tools="all").call("catalogue_ports", {"contains": "marseille"})
-    assert [one["code"] for one in answer["result"]["items"]] == ["FRMRS"]
-
-
-def test_schemas_name_the_type_of_every_field():
+def test_every_result_is_an_object_with_typed_fields_and_every_record_has_a_short_view():
     sailing = schema_of(Availability)["properties"]
     assert (sailing["depart_at"]["type"], sailing["depart_at"]["format"]) == ("string", "date-time")
     assert sailing["company"]["required"] == ["id", "name"]
@@ -144,19 +140,6 @@ def test_schemas_name_the_type_of_every_field():
     assert booking["stage"]["type"] == "string"
     assert "enum" not in booking["stage"]
     assert booking["expire_at"]["anyOf"] == [{"type": "string"}, {"type": "null"}]
-
-
-def test_unreadable_records_such_as_infinite_numbers_are_counted_and_not_shown(clients):
-    port = {"code": "a", "name": "b", "country": "c"}
-    view = view_of(Records([Port(**port)], [Unreadable(1, "name", "x", {"s": 1})]), "full")
-    assert view == {"items": [{**port, "country_code": None}], "count": 1, "unreadable": 1}
-    car = '{"code": "c", "name": "Car", "max_length": %s, "max_height": 2}'
-    reply = httpx.Response(200, text=f"[{car % 4.5}, {car % '1e999'}]")
-    view = view_of(client_of(clients, Exchanges(reply)).catalogue.vehicle_types(), "short")
-    assert ([one["max_length"] for one in view["items"]], view["unreadable"]) == ([4.5], 1)
-
-
-def test_every_result_is_an_object_and_every_record_has_a_short_view():
     for tool in TOOLS.values():
         result = tool.definition(approval=False, call=repr).output_schema["properties"]["result"]
         assert result["type"] == "object"
@@ -167,14 +150,21 @@ def test_every_result_is_an_object_and_every_record_has_a_short_view():
             assert name in model.model_fields or hasattr(model, name)
             # A short view has no field that the repr hides.
             assert name not in model.model_fields or model.model_fields[name].repr
-
-
-def test_a_record_without_a_row_is_shown_whole_only_if_it_is_of_a_catalogue():
     brand = VehicleBrand(id="VW", name="Volkswagen")
     assert view_of(brand, "short") == view_of(brand, "full") == {"id": "VW", "name": "Volkswagen"}
     assert not has_full_view(VehicleBrand)
     with pytest.raises(LookupError, match=r"add Kept to views\.json"):
         view_of(models.Kept.model_construct(), "short")
+
+
+def test_unreadable_records_such_as_infinite_numbers_are_counted_and_not_shown(clients):
+    port = {"code": "a", "name": "b", "country": "c"}
+    view = view_of(Records([Port(**port)], [Unreadable(1, "name", "x", {"s": 1})]), "full")
+    assert view == {"items": [{**port, "country_code": None}], "count": 1, "unreadable": 1}
+    car = '{"code": "c", "name": "Car", "max_length": %s, "max_height": 2}'
+    reply = httpx.Response(200, text=f"[{car % 4.5}, {car % '1e999'}]")
+    view = view_of(client_of(clients, Exchanges(reply)).catalogue.vehicle_types(), "short")
+    assert ([one["max_length"] for one in view["items"]], view["unreadable"]) == ([4.5], 1)
 
 
 def test_texts_and_names_of_members_are_one_line_and_cut_and_unknown_fields_are_not_shown():
@@ -249,7 +239,7 @@ def test_an_action_without_a_tool_names_none():
         Draft202012Validator(schema_of(Booking)).validate(view)
 
 
-def test_money_is_exact_unless_it_has_thousands_of_digits():
+def test_money_is_exact_unless_it_has_thousands_of_digits_and_deep_nesting_is_cut():
     digits = "1234567890123456789012345678901.5"
     texts = {"49.9": "49.90", "25": "25.00", "1E+3": "1000.00", "-3.5": "-3.50"}
     same = dict.fromkeys(("49.90", "0.125", "1E+999999", "1E-999999"))
@@ -258,6 +248,11 @@ def test_money_is_exact_unless_it_has_thousands_of_digits():
         assert format_amount(Decimal(amount)) == text
         assert Decimal(text) == Decimal(amount)
     assert format_amount(Decimal("7" * 5_000)) == f"7.{'7' * 49}8E+4999"
+    deep = []
+    for _ in range(5_000):
+        deep = [deep]
+    fields = vars(Booking.model_validate(samples.BOOKING)) | {"journey_details": {"deep": deep}}
+    assert len(json.dumps(view_of(Booking.model_construct(**fields), "full"))) < 5_000
 
 
 json_values = st.recursive(
@@ -275,11 +270,3 @@ def test_open_fields_match_the_schema(anything, text):
     for detail in ("short", "full"):
         view = json.loads(json.dumps(view_of(booking, detail), allow_nan=False))
         Draft202012Validator(schema_of(Booking)).validate(view)
-
-
-def test_deep_nesting_is_cut():
-    deep = []
-    for _ in range(5_000):
-        deep = [deep]
-    fields = vars(Booking.model_validate(samples.BOOKING)) | {"journey_details": {"deep": deep}}
-    assert len(json.dumps(view_of(Booking.model_construct(**fields), "full"))) < 5_000

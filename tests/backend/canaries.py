@@ -39,6 +39,8 @@ BOOKING = {
     "vehicle": VEHICLE,
     "availabilities": [{"availability_id": "a", "tariff_id": "t", "place_id": "p"}],
 }
+FORBIDDEN = ("a\r\nx-admin: 1", "a\rb", "a\nb", "caf\xe9", "\u010d\u010a", "a\x00b", "a\x7f", " ")
+"""Values that would break out of a header, or cannot stand in one."""
 HOME = str(Path(ferry_sdk.__file__).parent)
 
 
@@ -54,7 +56,6 @@ def chain(error):
 
 
 def frames_of(error):
-    """Every frame of the library's in the tracebacks, with its variables."""
     lines = []
     for link in chain(error):
         told = traceback.TracebackException.from_exception(link, capture_locals=True)

@@ -25,7 +25,6 @@ class Child:
         telling.close()
 
     def result(self):
-        """Wait for its result, and for its end."""
         if not self._told.poll(LONG):
             self._process.kill()
             raise AssertionError("the child hangs")

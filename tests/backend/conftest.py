@@ -15,14 +15,11 @@ __all__ = ["authority", "good", "trusted"]
 
 @pytest.fixture(params=mostly_long(["asyncio", "trio"]))
 def portal(request):
-    """An event loop in a thread."""
     return request.getfixturevalue(f"{request.param}_portal")
 
 
 @pytest.fixture
 def new_client(any_clients, ferry_sandbox):
-    """Makes clients of the local service that may do everything."""
-
     settings = {"base_url": ferry_sandbox.base_url}
     settings["organisation_token"] = ferry_sandbox.organisation_token
     return lambda token=ferry_sandbox.token, **more: any_clients(token, **settings, **more)
@@ -42,7 +39,6 @@ def new_booking(ferry, ferry_sandbox):
 
 @pytest.fixture
 def booking_id(new_booking):
-    """A booking that is not yet confirmed."""
     return new_booking()
 
 
@@ -59,8 +55,6 @@ def noting(journal):
 
 @pytest.fixture
 def warnings(caplog):
-    """The warnings of the library so far."""
-
     def texts():
         return [
             record.getMessage()

@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 
 def descriptors():
-    """What each descriptor stands for."""
     found = {}
     with os.scandir("/proc/self/fd") as links:
         for link in links:
@@ -17,7 +16,6 @@ def descriptors():
 
 
 def connections_to(url):
-    """This process's ends of connections to a service, by the system's names for them."""
     port = urlsplit(url).port
     found = set()
     for number, name in descriptors().items():

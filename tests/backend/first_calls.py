@@ -29,7 +29,6 @@ def watch(shared):
 
 @contextmanager
 def telling():
-    """Answer the parent: what the call of the block loads and raises."""
     error = None
     try:
         yield
@@ -42,7 +41,6 @@ def telling():
 
 
 def asked(client):
-    """The calls that the parent asks for."""
     watch(client._transport.shared)
     for line in sys.stdin:
         name, arguments, options = json.loads(line)

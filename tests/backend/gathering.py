@@ -21,8 +21,6 @@ class Outcome:
 
 
 class UnderWay:
-    """A call that goes on in a thread."""
-
     def __init__(self, call, gate=None):
         self._call = call
         self._gate = gate
@@ -35,20 +33,17 @@ class UnderWay:
         return not self._thread.is_alive()
 
     def outcome(self):
-        """Wait for it."""
         self._thread.join(LONG)
         assert self._outcome is not None, "the call hangs"
         return self._outcome
 
     def value(self):
-        """Wait for what it gives."""
         outcome = self.outcome()
         if outcome.error is not None:
             raise outcome.error
         return outcome.value
 
     def error(self):
-        """Wait for what it raises."""
         outcome = self.outcome()
         assert outcome.error is not None, f"it gave {outcome.value!r}"
         return outcome.error
@@ -72,7 +67,6 @@ def at_once(*calls):
 
 
 def eventually(holds, seconds=LONG):
-    """Wait until something holds."""
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "it does not come to hold"
@@ -80,5 +74,4 @@ def eventually(holds, seconds=LONG):
 
 
 def threads_end():
-    """Wait until no call is left behind in a thread."""
     eventually(lambda: "ferry_sdk call" not in {one.name for one in threading.enumerate()})

@@ -24,8 +24,6 @@ url, kind, *values = sys.argv[1:]
 
 
 class Interruption:
-    """Raises at a line of the main thread, before the flow of a call begins."""
-
     def __init__(self, number):
         self.left = number
         self.where = None
@@ -49,7 +47,6 @@ class Interruption:
 
 
 def create(ferry):
-    """Make a write, and tell what it raised."""
     try:
         ferry.bookings.create(
             availabilities=[{"availability_id": "a", "tariff_id": "t", "place_id": "p"}],
@@ -65,7 +62,6 @@ def interrupt(*_):
 
 
 def run(place):
-    """Interrupt the first call of this process, and make it again, and again by other clients."""
     ferry = Ferry("t", base_url=url, deadline=60 if len(place) % 2 else None)
     interruption = Interruption(int(place) if kind == "lines" else -1)
     first = "interrupted"
@@ -87,7 +83,6 @@ def run(place):
 
 
 def fork(function):
-    """What a function returns in a process of its own."""
     reader, writer = os.pipe()
     pid = os.fork()
     if not pid:
@@ -102,7 +97,6 @@ def fork(function):
 
 
 def imported_by_a_first_call():
-    """The modules of other packages that a first call imports."""
     before = {*sys.modules}
     create(Ferry("t", base_url=url))
     return [name for name in {*sys.modules} - before if not name.startswith("ferry_sdk")]

@@ -21,10 +21,8 @@ class Noting:
 
     @property
     def entries(self):
-        """The entries, as they are now."""
         return [self._journal.entry(entry_id) for entry_id in self.ids]
 
     @property
     def states(self):
-        """What is known of them now."""
         return [entry.state for entry in self.entries]

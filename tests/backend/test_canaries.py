@@ -13,26 +13,10 @@ from operator import attrgetter
 import httpx
 import pytest
 
-from ferry_sdk import (
-    AlreadyDoneError,
-    AsyncFerry,
-    Ferry,
-    FerryError,
-    OutcomeUnknownError,
-    PenaltyExceededError,
-    PriceChangedError,
-    RequestTimeoutError,
-)
-from tests.backend.canaries import (
-    BOOKING,
-    CONTACT,
-    ORGANISATION,
-    PASSENGER,
-    TOKEN,
-    frames_of,
-    leaks,
-    shown,
-)
+import ferry_sdk as sdk
+from ferry_sdk import AlreadyDoneError, Ferry, FerryError, OutcomeUnknownError, PenaltyExceededError
+from tests.backend import canaries
+from tests.backend.canaries import BOOKING, CONTACT, ORGANISATION, PASSENGER, TOKEN, leaks, shown
 from tests.support import samples
 from tests.support.exchanges import URL, caught, client_of
 from tests.support.injected import LIBRARIES
@@ -47,7 +31,6 @@ ECHO = {"name": f"{TOKEN} {PASSENGER['last_name']} {CONTACT['email']}"}
 
 @pytest.fixture
 def logged(caplog):
-    """All that was logged by whomever."""
     caplog.set_level(logging.DEBUG)
     return lambda: "\n".join(
         f"{record.name} {record.getMessage()} {record.args!r} {record.exc_text}"
@@ -81,11 +64,14 @@ ERRORS = [
     (OutcomeUnknownError, lambda ferry: ferry.tickets.cancel("t-1")),
     (OutcomeUnknownError, lambda ferry: ferry.tickets.mark_paid("t-1", external_payment_ref=PAID)),
     (OutcomeUnknownError, lambda ferry: ferry.bookings.create(**BOOKING)),
-    (PriceChangedError, lambda ferry: ferry.bookings.confirm("b-1", expect_total=1)),
+    (sdk.PriceChangedError, lambda ferry: ferry.bookings.confirm("b-1", expect_total=1)),
     (PenaltyExceededError, lambda ferry: ferry.bookings.cancel("b-1", max_penalty=1)),
     (PenaltyExceededError, lambda ferry: ferry.tickets.cancel("t-1", max_penalty=1)),
-    (RequestTimeoutError, lambda ferry: ferry.bookings.wait("b-1", until="voided", deadline=0.1)),
-    (RequestTimeoutError, lambda ferry: ferry.tickets.wait_pdf("t-1", deadline=0.1)),
+    (
+        sdk.RequestTimeoutError,
+        lambda ferry: ferry.bookings.wait("b-1", until="voided", deadline=0.1),
+    ),
+    (sdk.RequestTimeoutError, lambda ferry: ferry.tickets.wait_pdf("t-1", deadline=0.1)),
 ]
 
 
@@ -101,14 +87,20 @@ def test_no_error_shows_what_was_read_on_the_way_to_it(clients, logged, kind, ca
     assert not leaks(pickle.dumps(error).decode("latin-1"))
 
 
-def test_what_was_seen_last_stays_in_memory_alone(clients):
+def test_what_was_seen_last_stays_in_memory_and_a_function_that_fails_shows_no_traveller(clients):
     ferry = client_of(clients, record_of, TOKEN)
     error = caught(OutcomeUnknownError, ferry.bookings.confirm, "b-1")
-    seen = error.last_seen
-    assert seen.tickets[0].passengers[0].last_name == PASSENGER["last_name"]
+    assert error.last_seen.tickets[0].passengers[0].last_name == PASSENGER["last_name"]
     assert pickle.loads(pickle.dumps(error)).last_seen is None
-    fresher = caught(OutcomeUnknownError, ferry.recover, error)
-    assert not leaks(shown(fresher))
+    assert not leaks(shown(caught(OutcomeUnknownError, ferry.recover, error)))
+
+    def token():
+        raise LookupError("the vault is closed")
+
+    ferry = client_of(clients, record_of, token, organisation_token=ORGANISATION)
+    assert not leaks(canaries.frames_of(caught(LookupError, ferry.bookings.create, **BOOKING)))
+    ferry = client_of(clients, record_of, lambda: "a\r\nx-admin: 1")
+    assert "admin" not in shown(caught(sdk.ConfigurationError, ferry.bookings.get, "b-1"))
 
 
 @pytest.mark.parametrize("given", ["text", "function"])
@@ -143,8 +135,7 @@ def test_a_whole_trip_leaves_nothing_in_any_log(clients, ferry_sandbox, logged, 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_no_address_with_an_id_is_logged_at_info(clients, ferry_sandbox, caplog, library):
-    kind = LIBRARIES[library]
-    http_client = (kind.AsyncClient if clients.is_async else kind.Client)()
+    http_client = clients.http_client(LIBRARIES[library])
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, http_client=http_client)
     for level in (logging.INFO, logging.DEBUG):
         caplog.clear()
@@ -159,10 +150,6 @@ def test_no_address_with_an_id_is_logged_at_info(clients, ferry_sandbox, caplog,
         assert not [line for line in loud if "id-4711" in line or "HTTP Request" in line]
         quiet = [one.getMessage() for one in caplog.records if one.levelno == logging.DEBUG]
         assert any("HTTP Request" in line for line in quiet) == (level == logging.DEBUG)
-    if clients.is_async:
-        clients.portal.call(http_client.aclose)
-    else:
-        http_client.close()
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -174,16 +161,6 @@ def test_the_requests_of_others_are_logged_as_ever(ferry_sandbox, caplog, librar
         assert not [record for record in caplog.records if record.name == library]
         http_client.get(f"{url}/their-own")
     assert "their-own" in caplog.text
-
-
-def test_a_function_of_the_callers_that_fails_shows_no_traveller(clients):
-    def token():
-        raise LookupError("the vault is closed")
-
-    ferry = client_of(clients, record_of, token, organisation_token=ORGANISATION)
-    with pytest.raises(LookupError) as raised:
-        ferry.bookings.create(**BOOKING)
-    assert not leaks(frames_of(raised.value))
 
 
 @each("group", ["bookings.create", "mcp.create_booking"])
@@ -201,14 +178,14 @@ def test_an_interruption_shows_no_traveller(group):
 
     async def main():
         async with httpx.AsyncClient(transport=transport) as http_client:
-            await create(AsyncFerry(TOKEN, base_url=URL, http_client=http_client))
+            await create(sdk.AsyncFerry(TOKEN, base_url=URL, http_client=http_client))
 
     with pytest.raises(Interruption) as in_task:
         asyncio.run(main())
     with httpx.Client(transport=transport) as http_client, pytest.raises(Interruption) as in_thread:
         create(Ferry(TOKEN, base_url=URL, http_client=http_client))
     for raised in (in_task, in_thread):
-        assert not leaks(frames_of(raised.value))
+        assert not leaks(canaries.frames_of(raised.value))
 
 
 NAMES = ("Marguerite", "Okonkwo", "XD998877", "1980-03-02")

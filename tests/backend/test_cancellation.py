@@ -59,7 +59,6 @@ async def by_scope(call, when):
 
 @contextmanager
 def interrupted(when):
-    """The block, which Ctrl-C ends at that moment."""
     assert threading.current_thread() is threading.main_thread()
     is_over, is_interrupted = threading.Event(), threading.Event()
 
@@ -97,8 +96,6 @@ WAYS = {
 
 
 class Stopper:
-    """Stops calls of one kind of client in one way; `ferry` is such a client, with a journal."""
-
     def __init__(self, way, portal, options):
         self._way, self._portal, self._options = way, portal, options
         self._clients = Clients(portal)
@@ -138,7 +135,6 @@ def stop(request, ferry_sandbox, noting):
 
 
 def in_doubt(stop, journal):
-    """The only entry, which is on record as unknown."""
     stop.shows(lambda: [one.state for one in journal.unresolved()] == ["unknown"])
     return journal.unresolved()[0]
 
@@ -162,8 +158,7 @@ def test_a_confirmation_is_on_record_and_settled_later(
     assert recovered.booking_id == booking_id
     assert recovered.read_back
     assert not journal.unresolved()
-    assert journal.entry(entry.id).state == "done"
-    assert ferry_sandbox.counters.requests[name] == 1
+    assert (journal.entry(entry.id).state, ferry_sandbox.counters.requests[name]) == ("done", 1)
 
 
 def test_a_creation_is_on_record_and_not_made_twice(stop, ferry, ferry_sandbox, journal):
@@ -219,7 +214,7 @@ def test_while_it_connects_it_is_on_record_as_not_sent(stop, noting, warnings):
 
 
 @pytest.mark.parametrize("moment", ["token", "record"])
-def test_while_it_waits_for_its_token_or_is_put_on_record_it_is_not_sent(
+def test_waiting_for_token_or_record_it_is_not_sent(
     portal, ferry_sandbox, journal, booking_id, moment
 ):
     reached = []
@@ -284,14 +279,11 @@ def test_one_who_joined_is_stopped_alone(stop, ferry_sandbox, noting, booking_id
     hold.release()
     assert leader.value().booking_id == booking_id
     assert not leader.value().read_back
-    assert noting.states == ["done"]
-    assert ferry_sandbox.counters.requests["bookings.confirm"] == 1
+    assert (noting.states, ferry_sandbox.counters.requests["bookings.confirm"]) == (["done"], 1)
 
 
 @pytest.mark.parametrize("done", [True, False], ids=["done", "not done yet"])
-def test_those_who_joined_one_that_is_stopped_read_back(
-    stop, ferry_sandbox, booking_id, joined, done
-):
+def test_who_joined_one_that_is_stopped_reads_back(stop, ferry_sandbox, booking_id, joined, done):
     hold = Hold(ferry_sandbox, "bookings.confirm", replies=done)
     followers = []
 
@@ -309,12 +301,7 @@ def test_those_who_joined_one_that_is_stopped_read_back(
     assert len(ferry_sandbox.counters.effects) == 1
 
 
-# Ctrl-C at any line of a thread's start, and at any moment of a call
-
-
 class Counting:
-    """A recorder that counts the writes that begin."""
-
     def __init__(self):
         self.begun = 0
 
@@ -328,7 +315,6 @@ class Counting:
 
 @contextmanager
 def caller():
-    """What makes a write with a deadline, the recorder, and the service; a first call is made."""
     recorder = Counting()
     with (
         Service(serve) as service,
@@ -339,9 +325,7 @@ def caller():
     threads_end()
 
 
-def test_an_interruption_at_any_line_of_a_threads_start_leaves_no_thread_and_repeats_nothing(
-    record_property,
-):
+def test_an_interruption_at_any_line_of_a_threads_start_leaves_no_thread(record_property):
     files = (threading.__file__, concurrent.futures.__path__[0], runtime_threads.__file__)
     with caller() as (call, recorder, _):
 

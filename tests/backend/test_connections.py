@@ -15,16 +15,9 @@ from ferry_sdk._transport.http11.client import Connections
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.support.tiers import mostly_long
+from tests.transport import scripted as do
 from tests.transport.calls import CREATE, READ
-from tests.transport.scripted import (
-    Service,
-    answer_to,
-    half_a_body,
-    in_turn,
-    read_request,
-    serve,
-    serve_once,
-)
+from tests.transport.scripted import Service, answer_to, serve
 
 pytestmark = pytest.mark.own_http_client(reason="they are the connections of the library's own")
 
@@ -54,14 +47,12 @@ class Held:
             line = connection.request()
 
     def let_go(self):
-        """Let all go, and hold none from now on."""
         self._is_open = True
         for gate in self.gates:
             gate.set()
 
 
 def until_closed(connection):
-    """Say nothing until the client closes."""
     while connection.receive():
         pass
 
@@ -146,7 +137,7 @@ def test_what_nobody_asked_for_is_nobodys_reply(any_clients, kind):
     read, parted = threading.Event(), threading.Event()
 
     def impatient(connection):
-        serve_once(connection)
+        do.serve_once(connection)
         read.wait(20)
         connection.send("408 Request Timeout")
         parted.set()
@@ -167,20 +158,6 @@ def test_what_nobody_asked_for_is_nobodys_reply(any_clients, kind):
         assert parted.wait(20)
         assert len(CREATE.make(ferry).attempts) == 1
         assert service.asked == [READ.line, CREATE.line]
-
-
-@pytest.mark.parametrize("begin", [[half_a_body], []])
-def test_a_call_that_is_cancelled_leaves_its_place_and_no_connection(portal, monkeypatch, begin):
-    monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", 1)
-    with Service(in_turn(read_request, *begin, until_closed), serve) as service:
-        ferry = AsyncFerry("t", base_url=service.url)
-        call = portal.start_task_soon(ferry.catalogue.ports)
-        eventually(lambda: service.asked)
-        waiting = portal.start_task_soon(ferry.catalogue.ports)
-        call.cancel()
-        assert not waiting.result(20)
-        assert len(connections_to(service.url)) == 1
-        portal.call(ferry.aclose)
 
 
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # anyio's, see below

@@ -12,14 +12,8 @@ import anyio.to_thread
 import httpx
 import pytest
 
-from ferry_sdk import (
-    AsyncFerry,
-    ConfigurationError,
-    Ferry,
-    FerryError,
-    OutcomeUnknownError,
-    RequestTimeoutError,
-)
+import ferry_sdk as sdk
+from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, FerryError, OutcomeUnknownError
 from tests.backend.descriptors import connections_to
 from tests.backend.gathering import UnderWay, eventually, threads_end
 from tests.support.both import Clients
@@ -69,7 +63,9 @@ def ends_in_time(ferry, call, outcome):
         assert isinstance(error, FerryError), ended
         if ended.seconds <= deadline + LATE and error.outcome == outcome:
             is_doubt = call is not read and outcome == "unknown"
-            assert type(error) is (OutcomeUnknownError if is_doubt else RequestTimeoutError), error
+            assert type(error) is (OutcomeUnknownError if is_doubt else sdk.RequestTimeoutError), (
+                error
+            )
             assert error.correlation_id
             threads_end()
             return error
@@ -78,29 +74,17 @@ def ends_in_time(ferry, call, outcome):
 
 @pytest.fixture
 def client_at(any_clients):
-    """Makes clients of a service elsewhere, on their own HTTP client or on one with options."""
-    made = []
-
     def client(url, *, token="t", options=None, **settings):  # noqa: S107 -- no secret
         if options is not None:
-            kind = httpx.AsyncClient if any_clients.is_async else httpx.Client
-            made.append(kind(**options))
-            settings["http_client"] = made[-1]
+            settings["http_client"] = any_clients.http_client(**options)
         return any_clients(
             token, base_url=url, **{"timeout": 30, "allow_http": True, "max_retries": 0} | settings
         )
 
-    yield client
-    for http_client in made:
-        if any_clients.is_async:
-            any_clients.portal.call(http_client.aclose)
-        else:
-            http_client.close()
+    return client
 
 
 def trickled(start, piece, every=0.05):
-    """A reply that never comes to its end."""
-
     def trickle(connection):
         connection.request()
         connection.socket.sendall(start)
@@ -205,9 +189,7 @@ def test_a_wait_for_a_connection_of_the_pool(client_at, ferry_sandbox, booking_i
     assert not ferry_sandbox.counters.requests["bookings.confirm"]
 
 
-def test_a_handshake_of_mcp_that_another_call_makes_or_that_takes_too_long(
-    new_client, ferry_sandbox, booking_id
-):
+def test_a_handshake_of_mcp_of_another_call_or_of_too_long(new_client, ferry_sandbox, booking_id):
     ferry = new_client()
     hold = Hold(ferry_sandbox, "mcp.initialize")
     slow = UnderWay(ferry.mcp.countries)
@@ -221,14 +203,43 @@ def test_a_handshake_of_mcp_that_another_call_makes_or_that_takes_too_long(
     assert not ferry_sandbox.counters.requests["mcp.confirm_booking"]
 
 
-def test_a_token_that_does_not_come(ferry_sandbox, portal):
+def test_a_token_that_does_not_come_and_an_async_write_without_a_thread_are_on_record(
+    ferry_sandbox, portal, booking_id, journal, monkeypatch
+):
     ferry = AsyncFerry(lambda: anyio.sleep(30), base_url=ferry_sandbox.base_url)
     for call in (read, confirm):
         ends_in_time(ferry, lambda view, call=call: portal.call(call, view), "not_sent")
     portal.call(ferry.aclose)
+    start = threading.Thread.start
+
+    def refuse(thread):
+        if thread.name == "ferry_sdk call":
+            raise RuntimeError("can't create new thread at interpreter shutdown")
+        start(thread)
+
+    async def confirm_it():
+        async with AsyncFerry(
+            ferry_sandbox.token, base_url=ferry_sandbox.base_url, deadline=20, journal=journal
+        ) as ferry:
+            return (await ferry.bookings.confirm(booking_id)).booking_id
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert portal.call(confirm_it) == booking_id
+    assert not journal.unresolved()
 
 
-def test_reading_back(new_client, ferry_sandbox, new_booking):
+def test_what_is_in_time_is_not_disturbed_and_what_is_read_back_is_unknown_in_time(
+    new_client, ferry_sandbox, booking_id, new_booking
+):
+    ferry = new_client(deadline=20)
+    assert read(ferry)
+    assert ferry.bookings.confirm(booking_id).booking_id == booking_id
+    connections = ferry_sandbox.counters.connections
+    for _ in range(5):
+        assert read(ferry)
+    assert ferry_sandbox.counters.connections == connections
+    threads_end()
+
     def once(ferry):
         ferry_sandbox.faults.clear()
         booking_id = new_booking()
@@ -238,17 +249,6 @@ def test_reading_back(new_client, ferry_sandbox, new_booking):
 
     ends_in_time(new_client(), once, "unknown")
     assert len(ferry_sandbox.counters.effects) == 1
-
-
-def test_what_is_in_time_is_not_disturbed(new_client, ferry_sandbox, booking_id):
-    ferry = new_client(deadline=20)
-    assert read(ferry)
-    assert ferry.bookings.confirm(booking_id).booking_id == booking_id
-    connections = ferry_sandbox.counters.connections
-    for _ in range(5):
-        assert read(ferry)
-    assert ferry_sandbox.counters.connections == connections
-    threads_end()
 
 
 @pytest.mark.parametrize("with_journal", [False, True])
@@ -274,27 +274,6 @@ def test_where_no_thread_can_be_started_a_call_with_a_deadline_is_not_sent(
         assert not ferry_sandbox.counters.requests["bookings.confirm"]
         assert not journal.unresolved()
         assert ferry.bookings.confirm(booking_id).booking_id == booking_id
-
-
-def test_where_no_thread_can_be_started_an_async_write_is_on_record_all_the_same(
-    ferry_sandbox, booking_id, journal, portal, monkeypatch
-):
-    start = threading.Thread.start
-
-    def refuse(thread):
-        if thread.name == "ferry_sdk call":
-            raise RuntimeError("can't create new thread at interpreter shutdown")
-        start(thread)
-
-    async def confirm_it():
-        async with AsyncFerry(
-            ferry_sandbox.token, base_url=ferry_sandbox.base_url, deadline=20, journal=journal
-        ) as ferry:
-            return (await ferry.bookings.confirm(booking_id)).booking_id
-
-    monkeypatch.setattr(threading.Thread, "start", refuse)
-    assert portal.call(confirm_it) == booking_id
-    assert not journal.unresolved()
 
 
 AT_THE_END = """

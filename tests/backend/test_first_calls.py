@@ -52,7 +52,6 @@ def program(kind, sandbox, folder):
 
 
 def calls(ferry, folder):
-    """Every operation, each with arguments that make a good call."""
     for name in OPERATIONS:
         given = arguments(name, folder)
         if name.endswith((".search", "search_availability")):
@@ -89,7 +88,6 @@ def test_no_call_of_a_new_process_loads_a_module(
 
 
 def interrupted_first_calls(kind, *values):
-    """What became of new processes whose first call was interrupted."""
     with Service(serve) as service:
         ended = subprocess.run(
             [sys.executable, str(INTERRUPTED), service.url, kind, *map(str, values)],
@@ -101,7 +99,6 @@ def interrupted_first_calls(kind, *values):
 
 
 def judge(results):
-    """See that each process works on; return how many were interrupted."""
     for result in results:
         assert result["first"] in {"done", "interrupted", "KeyboardInterrupt()"}, result
         assert result["later"] == ["done", "done"], result

@@ -33,7 +33,6 @@ def calls(ferry, *, closing=False):
 
 
 async def async_calls(ferry, *, closing=False):
-    """The same, awaited."""
     count = len(await ferry.catalogue.vehicle_types()) + len(await ferry.mcp.countries())
     if closing:
         await ferry.aclose()
@@ -41,8 +40,6 @@ async def async_calls(ferry, *, closing=False):
 
 
 def recover(settings, is_async, error):
-    """Read a write back, with a client of this process's own."""
-
     async def recover_async():
         async with AsyncFerry(**settings) as ferry:
             return await ferry.recover(error)
@@ -60,48 +57,56 @@ def aferry(ferry_sandbox):
     asyncio.run(made.aclose())
 
 
-def test_both_go_on_on_connections_of_their_own_and_close_them_for_themselves(ferry, ferry_sandbox):
+def test_both_go_on_on_connections_of_their_own_also_at_the_same_time(ferry, ferry_sandbox):
     before = calls(ferry)
     connections = ferry_sandbox.counters.connections
     mine = connections_to(ferry_sandbox.base_url)
     for number, closing in enumerate((False, True, True), 1):
         assert Child(lambda closing=closing: calls(ferry, closing=closing)).result() == before
         assert ferry_sandbox.counters.connections == connections + number
-        assert calls(ferry) == before
-        assert connections_to(ferry_sandbox.base_url) == mine
+        assert (calls(ferry), connections_to(ferry_sandbox.base_url)) == (before, mine)
         assert ferry_sandbox.counters.connections == connections + number
     caught(TypeError, pickle.dumps, ferry)  # to no other process it is sent
-
-
-def test_several_children_and_the_parent_call_at_the_same_time(ferry, ferry_sandbox):
     expected = 5 * calls(ferry)
 
     def five():
         return sum(calls(ferry) for _ in range(5))
 
     forked = [Child(five) for _ in range(4)]
-    assert five() == expected
-    assert [child.result() for child in forked] == [expected] * 4
+    assert (five(), [child.result() for child in forked]) == (expected, [expected] * 4)
     assert five() == expected
 
 
 def test_a_child_is_the_first_to_use_a_client_or_its_view_and_so_is_a_child_of_a_child(ferry):
     def child():
-        before = calls(ferry)
-        return before, Child(lambda: calls(ferry, closing=True)).result(), calls(ferry)
+        return calls(ferry), Child(lambda: calls(ferry, closing=True)).result(), calls(ferry)
 
     view = ferry.with_options(language="fr", deadline=20)
     assert Child(lambda: calls(view)).result() == calls(view)
     assert Child(child).result() == (calls(ferry),) * 3
 
 
-def test_a_fork_while_another_thread_has_the_lock_of_the_session(ferry, ferry_sandbox):
+def test_a_fork_while_a_thread_has_the_lock_or_makes_a_call(ferry, ferry_sandbox, booking_id):
     hold = Hold(ferry_sandbox, "mcp.initialize")
     slow = UnderWay(ferry.mcp.countries)
     eventually(lambda: hold.held)
     assert Child(lambda: calls(ferry)).result()
     hold.release()
     assert slow.value() == ferry.mcp.countries()
+    hold = Hold(ferry_sandbox, "bookings.confirm", replies=True)
+    slow = UnderWay(lambda: ferry.bookings.confirm(booking_id))
+    eventually(lambda: hold.held)
+
+    def again():
+        try:
+            ferry.bookings.confirm(booking_id)
+        except FerryError as error:
+            return type(error).__name__
+        return "done"
+
+    assert Child(again).result() == "AlreadyDoneError"
+    hold.release()
+    assert slow.value().booking_id == booking_id
 
 
 def test_a_fork_while_another_thread_asks_for_a_token(ferry_sandbox):
@@ -125,23 +130,6 @@ def test_a_fork_while_another_thread_asks_for_a_token(ferry_sandbox):
         assert slow.value() == calls(ferry)
 
 
-def test_a_child_does_not_join_a_call_that_ended_with_the_fork(ferry, ferry_sandbox, booking_id):
-    hold = Hold(ferry_sandbox, "bookings.confirm", replies=True)
-    slow = UnderWay(lambda: ferry.bookings.confirm(booking_id))
-    eventually(lambda: hold.held)
-
-    def again():
-        try:
-            ferry.bookings.confirm(booking_id)
-        except FerryError as error:
-            return type(error).__name__
-        return "done"
-
-    assert Child(again).result() == "AlreadyDoneError"
-    hold.release()
-    assert slow.value().booking_id == booking_id
-
-
 @pytest.mark.parametrize("loop", ["asyncio", "trio"])
 def test_an_async_client_goes_on_in_both(aferry, ferry_sandbox, loop, asyncio_portal):
     def child(*, closing):
@@ -160,9 +148,7 @@ def test_an_async_client_goes_on_in_both(aferry, ferry_sandbox, loop, asyncio_po
     asyncio_portal.call(aferry.aclose)
 
 
-def test_a_child_that_closes_does_not_cut_what_is_in_flight(
-    ferry, aferry, ferry_sandbox, asyncio_portal
-):
+def test_a_child_that_closes_cuts_nothing_in_flight(ferry, aferry, ferry_sandbox, asyncio_portal):
     hold = Hold(ferry_sandbox, "catalogue.vehicle_types", times=2)
     slow = [
         UnderWay(ferry.catalogue.vehicle_types),

@@ -31,7 +31,6 @@ IDLE = 4.0
 
 
 def used():
-    """The small pieces of memory, the files and sockets, and the threads of this process."""
     gc.collect()
     gc.collect()
     return sys.getallocatedblocks(), len(descriptors()), threading.active_count()
@@ -47,7 +46,6 @@ def has_not_grown(before, spare=SPARE):
 
 
 def measure(use, warm_up, count):
-    """Use something so often; it uses no more than it did after it was warm."""
     use(warm_up)
     before = used()
     use(count)
@@ -73,7 +71,6 @@ async def forget_timers():
 
 
 def service(request):
-    """Ports for those who ask, and trouble of every kind for everyone else."""
     match request.url.path:
         case "/api/port":
             return httpx.Response(200, json=[{"code": "A", "name": "n", "country": "c"}])
@@ -91,7 +88,6 @@ OFFLINE = httpx.MockTransport(service)
 
 
 def failing(ferry, index):
-    """A call that fails, in one of several ways."""
     if index % 5 == 0:
         return ferry.with_options(deadline=0.001).bookings.confirm("b-1")
     if index % 5 == 1:
@@ -222,7 +218,7 @@ def test_clients_that_come_and_go_and_loops_of_one_client_leave_nothing(ferry_sa
     gc.collect()
 
 
-def test_errors_that_are_dropped_leave_nothing(ferry_sandbox):
+def test_errors_that_are_dropped_and_large_replies_leave_nothing(ferry_sandbox):
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, deadline=0.3) as ferry:
         ferry_sandbox.faults.add("cut_before", "bookings.confirm", times=None)
         references = []
@@ -239,9 +235,6 @@ def test_errors_that_are_dropped_leave_nothing(ferry_sandbox):
             return all(reference() is None for reference in references)
 
         eventually(are_gone)
-
-
-def test_a_large_reply_is_let_go():
     large = httpx.Response(200, json=[{"code": "A", "name": "n" * 100_000, "country": "c"}])
     with httpx.Client(transport=httpx.MockTransport(lambda _: large)) as http_client:
         ferry = Ferry("t", base_url=URL, http_client=http_client)

@@ -26,14 +26,8 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 
 import ferry_sdk
-from ferry_sdk import (
-    AlreadyDoneError,
-    AsyncFerry,
-    Ferry,
-    FerryError,
-    InvalidInputError,
-    OutcomeUnknownError,
-)
+import ferry_sdk as sdk
+from ferry_sdk import AlreadyDoneError, AsyncFerry, Ferry, FerryError, OutcomeUnknownError
 from ferry_sdk._transport.send_guard import SendGuard
 from ferry_sdk.journal import Journal
 from tests.backend.gathering import eventually, threads_end
@@ -85,7 +79,6 @@ class Interruption:
         self.where = None
 
     def left(self):
-        """Count from now on: the first byte of a request leaves."""
         self._counts = True
 
     def __enter__(self):
@@ -115,8 +108,6 @@ class Interruption:
 
 @dataclass(frozen=True)
 class Course:
-    """One write, made again and again, and interrupted one line later each time."""
-
     call: str
     client: str
     ending: str
@@ -125,7 +116,6 @@ class Course:
     kind: type[BaseException]
 
     def run(self, step, patch, log):
-        """Interrupt at every so many lines, and return at which."""
         lines = set()
         gateway = Gateway(self.ending)
         not_sent = 0
@@ -152,7 +142,6 @@ class Course:
 
     @contextmanager
     def _caller(self, url, noting):
-        """Give what makes the call: by one client, whatever an earlier interruption left of it."""
         options = {"base_url": url, "journal": noting, "deadline": self.deadline}
         if self.client == "sync":
             with Ferry("t", max_retries=0, **options) as ferry:
@@ -212,14 +201,13 @@ class Course:
         assert states <= possible, interruption.where
         for entry in noting.entries:
             if entry.state in {"open", "unknown"}:
-                with suppress(InvalidInputError):  # it was put on record as done meanwhile
+                with suppress(sdk.InvalidInputError):  # it was put on record as done meanwhile
                     journal.settle(entry, happened=False)
         noting.ids.clear()
         return states
 
 
 def without_frames(error):
-    """The error and those it came of, without the frames that hold what they worked with."""
     error.__traceback__ = None
     for other in (error.__context__, error.__cause__):
         if other is not None and other.__traceback__ is not None:
@@ -239,7 +227,6 @@ class Gateway:
         self.is_done = False
 
     def __call__(self, connection):
-        """Answer the requests of a connection."""
         while (asked := connection.request()) is not None:
             if asked.startswith("POST"):
                 self.is_done = True
@@ -302,7 +289,6 @@ SAMPLED = (
 
 
 def named(course):
-    """What the test of a course is called."""
     journal = "journal" if course.has_journal else "no journal"
     deadline = "deadline" if course.deadline else "no deadline"
     return (

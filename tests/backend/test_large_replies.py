@@ -34,8 +34,6 @@ def bound(monkeypatch):
 
 
 def replied(body, *headers, status="200 OK"):
-    """A reply, whole."""
-
     def reply(connection):
         connection.request()
         named = [f"HTTP/1.1 {status}", JSON, f"content-length: {len(body)}", *headers, "", ""]
@@ -45,8 +43,6 @@ def replied(body, *headers, status="200 OK"):
 
 
 def chunked(pieces, *headers):
-    """A reply without an end known beforehand."""
-
     def reply(connection):
         connection.request()
         head = ["HTTP/1.1 200 OK", "transfer-encoding: chunked", *headers, "", ""]
@@ -88,8 +84,7 @@ def test_a_reading_of_it_is_refused_and_a_write_is_unknown(any_clients, monkeypa
         assert f"{BOUND}" in str(error)
         assert error.outcome == "unknown"
         assert error.status_code in {200, 422, 503}
-        lost = UnderWay(lambda: CREATE.make(ferry)).error()
-        assert type(lost) is OutcomeUnknownError
+        assert type(UnderWay(lambda: CREATE.make(ferry)).error()) is OutcomeUnknownError
         assert service.asked == ["GET /api/port", CREATE.line]
         assert list(ferry.catalogue.ports()) == []
         eventually(lambda: len(connections_to(service.url)) <= 1)
@@ -110,22 +105,31 @@ def test_a_reading_of_it_is_refused_and_a_write_is_unknown(any_clients, monkeypa
 )
 def test_a_reply_of_mcp_is_bounded_too(any_clients, script):
     with Service(script()) as service:
-        ferry = client_of(any_clients, service)
-        error = UnderWay(ferry.mcp.countries).error()
+        error = UnderWay(client_of(any_clients, service).mcp.countries).error()
         assert type(error) is UnexpectedResponseError
         assert f"{BOUND}" in str(error)
 
 
-def test_a_voucher_is_bounded_too(any_clients, tmp_path):
+def test_a_voucher_is_bounded_too_and_a_packed_reply_in_many_pieces_is_read(any_clients, tmp_path):
     with Service(serve) as service:
         url = json.dumps({"url": f"{service.url}/v.pdf"}).encode()
         service._scripts = [in_turn(replied(url), replied(bomb(), PACKED))]
-        ferry = client_of(any_clients, service)
-        call = ferry.tickets.save_pdf
+        call = client_of(any_clients, service).tickets.save_pdf
         error = UnderWay(lambda: call("t-1", tmp_path / "v.pdf")).error()
         assert isinstance(error, FerryError)
         assert f"{BOUND}" in str(error)
         assert not [*tmp_path.iterdir()]
+    halves = b'[{"code": "A", "name": "n",', b' "country": "c"}]'
+    body = gzip.compress(b"".join(halves))
+    pieces = [body[index : index + 1] for index in range(len(body))]
+    with Service(chunked([*pieces, b""], JSON, PACKED)) as service:
+        assert client_of(any_clients, service).catalogue.ports()[0].code == "A"
+    with Service(replied(b"".join(map(gzip.compress, halves)), PACKED)) as service:
+        outcome = UnderWay(client_of(any_clients, service).catalogue.ports).outcome()
+        if outcome.error is None:
+            assert outcome.value[0].country == "c"
+        else:
+            assert type(outcome.error) is UnexpectedResponseError
 
 
 @pytest.mark.parametrize("name", ["bomb", "packed without end", "plain without end"])
@@ -181,17 +185,3 @@ def test_a_packing_that_cannot_be_undone_is_typed(any_clients, name):
             assert type(outcome.error) is UnexpectedResponseError
             assert outcome.error.status_code == 200
         assert type(UnderWay(lambda: CREATE.make(ferry)).error()) is OutcomeUnknownError
-
-
-def test_a_packed_reply_in_many_pieces_or_members_is_read(any_clients):
-    halves = b'[{"code": "A", "name": "n",', b' "country": "c"}]'
-    body = gzip.compress(b"".join(halves))
-    pieces = [body[index : index + 1] for index in range(len(body))]
-    with Service(chunked([*pieces, b""], JSON, PACKED)) as service:
-        assert client_of(any_clients, service).catalogue.ports()[0].code == "A"
-    with Service(replied(b"".join(map(gzip.compress, halves)), PACKED)) as service:
-        outcome = UnderWay(client_of(any_clients, service).catalogue.ports).outcome()
-        if outcome.error is None:
-            assert outcome.value[0].country == "c"
-        else:
-            assert type(outcome.error) is UnexpectedResponseError

@@ -45,7 +45,7 @@ def test_more_values_than_are_read_never_become_objects(content):
         tracemalloc.stop()
 
 
-def test_a_reading_of_such_a_reply_says_what_it_was_and_a_text_of_mcp_is_bounded_too(clients):
+def test_such_a_reply_is_named_and_memory_that_runs_out_loses_one(clients, monkeypatch):
     text = json.dumps({"content": [{"type": "text", "text": LISTS.decode()}]}).encode()
     assert "JSON values" in str(caught(UnexpectedResponseError, json_body.decode_json, text))
     with Service(packed(LISTS)) as service:
@@ -53,6 +53,15 @@ def test_a_reading_of_such_a_reply_says_what_it_was_and_a_text_of_mcp_is_bounded
         error = caught(UnexpectedResponseError, ferry.bookings.get, "b-1")
         assert "JSON values" in str(error)
         assert error.status_code == 200
+
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("ferry_sdk._transport.exchange.Exchange._feed", full)
+    with Service(packed(b"{}"), serve) as service:
+        ferry = clients("t", base_url=service.url, max_retries=0, deadline=20)
+        assert "MemoryError" in str(caught(OutcomeUnknownError, CREATE.make, ferry))
+        assert len(service.asked) == 1
 
 
 @each("name", ["bookings.create", "bookings.get", "mcp.create_booking"])
@@ -67,23 +76,12 @@ def test_memory_that_runs_out_while_a_reply_is_read_is_a_reply_lost(monkeypatch,
     assert error.outcome == "unknown"
 
 
-def test_memory_that_runs_out_while_a_reply_comes_in_is_a_reply_lost(clients, monkeypatch):
-    def full(*_):
-        raise MemoryError
-
-    monkeypatch.setattr("ferry_sdk._transport.exchange.Exchange._feed", full)
-    with Service(packed(b"{}"), serve) as service:
-        ferry = clients("t", base_url=service.url, max_retries=0, deadline=20)
-        assert "MemoryError" in str(caught(OutcomeUnknownError, CREATE.make, ferry))
-        assert len(service.asked) == 1
-
-
 def long_list(number=NUMBER):
     ports = [{"code": f"P{each:05}", "name": "Port", "country": "IT"} for each in range(number)]
     return json.dumps(ports).encode()
 
 
-def test_a_long_reply_is_read_aside_and_a_short_one_is_not():
+def test_a_long_reply_is_read_aside_unless_a_thread_without_a_deadline_reads_it_itself(monkeypatch):
     for content, effects in ((long_list(), 1), (long_list(10), 0)):
         driver = scripted_driver(good(json.loads(content)))
         found = driver.raw("catalogue.ports", deadline=9.0).parse()
@@ -91,10 +89,6 @@ def test_a_long_reply_is_read_aside_and_a_short_one_is_not():
         assert len(asides) == effects
         assert {one.until for one in asides} <= {1009.0}
         assert len(found) > 9
-
-
-def test_a_thread_without_a_deadline_reads_a_long_reply_itself(monkeypatch):
-    """Nobody waits for its turn, so the reply is decoded in the quickest way."""
     threads = []
 
     def note(*args, **options):

@@ -1,60 +1,48 @@
 """Threads share one client: reads and writes of both protocols, views, one handshake."""
 
-import sys
 from functools import partial
 
 import pytest
 
-from ferry_sdk import NotFoundError, correlation
+from ferry_sdk import TicketNotFoundError, correlation
 from tests.backend.gathering import at_once
+from tests.support.exchanges import caught
 
 THREADS = 8
 
 
-@pytest.fixture(autouse=True)
-def _quick_switches():
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    yield
-    sys.setswitchinterval(before)
+pytestmark = pytest.mark.usefixtures("quick_switches")
 
 
-def test_reads_and_writes_of_both_protocols(new_client, ferry_sandbox, new_booking):
+def test_calls_views_and_ids_of_threads_keep_apart(new_client, ferry_sandbox, new_booking):
     ferry = new_client()
     bookings = [new_booking() for _ in range(THREADS)]
 
     def journey(index, booking_id):
         assert ferry.catalogue.vehicle_types()
         confirm = ferry.bookings.confirm if index % 2 else ferry.mcp.confirm_booking
-        confirmation = confirm(booking_id)
-        assert confirmation.booking_id == booking_id
+        assert confirm(booking_id).booking_id == booking_id
         booking = ferry.bookings.get(booking_id)
         assert booking.booking_id == booking_id
         ticket_id = booking.tickets[0].id
         assert ferry.mcp.view_ticket(ticket_id).id == ticket_id
         cancel = ferry.mcp.cancel_ticket if index % 2 else ferry.tickets.cancel
         assert cancel(ticket_id).ticket_id == ticket_id
-        with pytest.raises(NotFoundError):
-            ferry.tickets.get(f"none-{index}")
+        caught(TicketNotFoundError, ferry.tickets.get, f"none-{index}")
 
     for call in at_once(*[partial(journey, *one) for one in enumerate(bookings)]):
         call.value()
     assert len(ferry_sandbox.counters.effects_of("bookings.confirm")) == THREADS
     assert len(ferry_sandbox.counters.effects_of("tickets.cancel")) == THREADS
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 1
-
-
-def test_views_and_correlations_of_threads_keep_to_themselves(new_client):
     ferry = new_client(deadline=20)
 
     def named(index):
         view = ferry.with_options(correlation_id=f"view-{index}")
-        with pytest.raises(NotFoundError) as of_view:
-            view.tickets.get("none")
-        with correlation(f"thread-{index}"), pytest.raises(NotFoundError) as of_thread:
+        of_view = caught(TicketNotFoundError, view.tickets.get, "none")
+        with correlation(f"thread-{index}"), pytest.raises(TicketNotFoundError) as of_thread:
             ferry.tickets.get("none")
-        return of_view.value.correlation_id, of_thread.value.correlation_id
+        return of_view.correlation_id, of_thread.value.correlation_id
 
-    calls = at_once(*[partial(named, index) for index in range(THREADS)])
-    for index, call in enumerate(calls):
+    for index, call in enumerate(at_once(*[partial(named, index) for index in range(THREADS)])):
         assert call.value() == (f"view-{index}", f"thread-{index}")

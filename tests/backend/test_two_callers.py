@@ -4,17 +4,16 @@ from itertools import product
 
 import pytest
 
-from ferry_sdk import AsyncFerry, Ferry, FerryError, OutcomeUnknownError, RateLimitError
+from ferry_sdk import AsyncFerry, Ferry, OutcomeUnknownError, PermissionDeniedError, RateLimitError
 from tests.backend.gathering import UnderWay, at_once, eventually
 from tests.support.both import Waiting
+from tests.support.exchanges import caught
 from tests.support.hold import Hold
 from tests.support.tiers import mostly_long
 
 
 @pytest.fixture
 def together(ferry_sandbox, joined):
-    """Makes calls of which the first is answered only when all others have joined it."""
-
     def made(operation, first, *others):
         hold = Hold(ferry_sandbox, operation)
         leader = UnderWay(first)
@@ -116,18 +115,14 @@ def test_both_get_the_error(new_client, ferry_sandbox, booking_id, fault, detail
     assert not ferry_sandbox.counters.effects
 
 
-def test_different_bookings_and_tokens_do_not_wait_for_each_other(
-    new_client, ferry_sandbox, new_booking
-):
+def test_other_bookings_and_tokens_wait_for_nobody(new_client, ferry_sandbox, new_booking):
     slow, quick = new_booking(), new_booking()
     ferry, stranger = new_client(), new_client(ferry_sandbox.read_only_token)
     hold = Hold(ferry_sandbox, "bookings.confirm")
     leader = UnderWay(lambda: by_rest(ferry, slow))
     eventually(lambda: hold.held)
     assert by_rest(ferry, quick).booking_id == quick
-    with pytest.raises(FerryError) as refused:
-        by_rest(stranger, slow)
-    assert refused.value.outcome == "rejected"
+    assert caught(PermissionDeniedError, by_rest, stranger, slow).outcome == "rejected"
     assert not leader.is_over
     hold.release()
     assert leader.value().booking_id == slow
@@ -139,8 +134,7 @@ def test_after_it_is_over_a_call_is_a_new_request(new_client, ferry_sandbox, boo
     ferry = new_client()
     ferry_sandbox.faults.add("cut_before", "bookings.confirm")
     ferry_sandbox.faults.add("server_error", "bookings.get", times=None)
-    with pytest.raises(OutcomeUnknownError):
-        by_rest(ferry, booking_id)
+    caught(OutcomeUnknownError, by_rest, ferry, booking_id)
     ferry_sandbox.faults.clear()
     assert by_rest(ferry, booking_id).booking_id == booking_id
     assert ferry_sandbox.counters.requests["bookings.confirm"] == 2

@@ -22,8 +22,6 @@ ADA = {"type": "Adult", "first_name": "Ada", "last_name": "Reyes", "gender": "Fe
 
 
 class Ended(NamedTuple):
-    """The result of a command."""
-
     code: int
     out: str
     err: str
@@ -99,13 +97,11 @@ def cli(ferry_sandbox, tmp_path):
 
 @pytest.fixture
 def url(tmp_path):
-    """The address of a journal."""
     return f"sqlite:///{tmp_path / 'ferry.db'}"
 
 
 @pytest.fixture
 def order(tmp_path):
-    """An order file with a search."""
     # The other company takes seconds to issue a ticket.
     trip = {"origin": "Tarifa", "destination": "MATNG", "on": f"{DAY}", "companies": ["BALEARIA"]}
     file = tmp_path / "order.json"
@@ -125,5 +121,4 @@ def booked(ferry):
 
 @pytest.fixture
 def ticket(ferry, booked):
-    """The id of a ticket of a confirmed booking."""
     return ferry.bookings.confirm(booked).ticket_id

@@ -21,7 +21,9 @@ def test_the_codes_are_stable():
     assert {one.name: int(one) for one in Exit} == codes
 
 
-def test_a_booking_without_a_reply_is_unknown_and_has_a_correlation_id(cli, ferry_sandbox, order):
+def test_a_booking_without_a_reply_is_unknown_and_a_service_that_is_not_there_is_named(
+    cli, ferry_sandbox, order
+):
     ferry_sandbox.faults.add("lose_reply", "bookings.create", times=2)
     words = ["book", "--from", str(order), "--yes"]
     message = cli(*words, code=5).err
@@ -31,11 +33,6 @@ def test_a_booking_without_a_reply_is_unknown_and_has_a_correlation_id(cli, ferr
     error = cli(*words, "--json", code=5).document["error"]
     assert error["outcome"] == "unknown"
     assert error["correlation_id"] in error["hint"]
-
-
-def test_a_read_without_a_reply_changed_nothing_and_a_service_that_is_not_there_is_named(
-    cli, ferry_sandbox
-):
     ferry_sandbox.faults.add("lose_reply", "catalogue.ports", times=None)
     assert cli("ports", "--json", code=3).document["error"]["outcome"] == "unknown"
     ferry_sandbox.stop()
@@ -245,8 +242,8 @@ def test_a_missing_extra_is_named_in_one_line(tmp_path, module, extra, words):
     assert f'pip install "ferry-sdk[{extra}]"' in done.stderr
 
 
-def test_a_voucher_replaces_no_file_that_the_command_does_not_name(
-    cli, ferry_sandbox, ticket, tmp_path
+def test_a_voucher_replaces_no_file_that_is_not_named_and_is_of_a_ticket_that_counts(
+    cli, ferry, ferry_sandbox, booked, ticket, tmp_path
 ):
     number = {"field": "ticket_number", "value": "../\u202e.bashrc"}
     ferry_sandbox.faults.add("unknown_enum", "tickets.get", times=3, **number)
@@ -258,11 +255,6 @@ def test_a_voucher_replaces_no_file_that_the_command_does_not_name(
     assert file.read_text("utf-8") == "mine"
     cli("voucher", ticket, "--force")
     assert file.read_bytes().startswith(b"%PDF-")
-
-
-def test_a_voucher_needs_a_folder_and_the_ticket_of_a_booking_that_is_not_cancelled(
-    cli, ferry, booked, ticket
-):
     message = cli("voucher", ticket, "--to", "no/such/folder/v.pdf", code=3).err
     assert message.count("\n") == 1
     message = cli("voucher", booked, code=3).err

@@ -23,8 +23,8 @@ def test_every_option_has_a_help_and_the_summary_is_the_first_sentence_of_the_he
         assert [option.name for option in one.params if not option.help] == []
     if name in {"journal", "orders"}:
         return  # they consist of other commands; their help is the summary
-    module, _, attribute = COMMANDS[name].function.partition(":")
-    found = getattr(import_module(f"ferry_sdk.cli.commands.{module}"), attribute)
+    module = COMMANDS[name].module or name
+    found = getattr(import_module(f"ferry_sdk.cli.commands.{module}"), name)
     paragraph = " ".join(inspect.cleandoc(found.__doc__).split("\n\n")[0].split())
     assert paragraph.partition(". ")[0].removesuffix(".") + "." == COMMANDS[name].summary
 

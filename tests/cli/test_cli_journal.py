@@ -41,7 +41,6 @@ def run(cli, url):
 
 @pytest.fixture
 def recording(ferry_sandbox, journal):
-    """A client with the journal."""
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url, journal=journal) as client:
         yield client
 
@@ -373,10 +372,7 @@ def test_payments_that_agree_exit_with_0_and_others_with_1(
     (one,) = found.pop("unresolved")
     assert (one["id"], one["operation"]) == (lost.value.entry_id, "bookings.create")
     assert not any(found.values())
-
-
-@pytest.mark.usefixtures("journal")
-def test_sums_have_every_digit(report):
+    # Sums have every digit.
     lines = "b1,1e30,EUR,r0\nb1,0.01,EUR,r1\nb1,0.01,EUR,r2\n"
     (row,) = report(f"{HEAD},reference\n{lines}", code=1)["not_known"]
     assert row["expected"] == "1000000000000000000000000000000.02"

@@ -114,7 +114,7 @@ def test_a_company_that_fails_or_is_beyond_the_patience_is_named(cli, ferry_sand
     assert "warning: FRSIBERIA is missing for 2 days: " in ended.err
 
 
-def test_trips_leave_at_the_time_or_later_and_on_other_days_if_wanted(cli):
+def test_trips_leave_at_the_time_or_later_and_on_other_days_if_wanted_and_a_calendar_has_each(cli):
     words = ["search", "Genoa", "Palermo", "--on", "2050-06-01", "--adult", "34F"]
     ended = cli(*words, code=4)
     assert ended.out == ""
@@ -135,9 +135,6 @@ def test_trips_leave_at_the_time_or_later_and_on_other_days_if_wanted(cli):
     assert some
     assert min(one["depart_at"][11:16] for one in some) >= "12:00"
     assert "at 23:30 or later" in cli("search", *SEARCH, "--at", "23:30", code=4).err
-
-
-def test_calendar(cli):
     days = ["--from", "2050-05-31", "--to", "2050-06-03", "--adult", "34F", "--json"]
     found = cli("calendar", "Gênes", "Palermo", *days).document
     assert set(found) == {"days", "cheapest", "report"}
@@ -150,27 +147,6 @@ def test_calendar(cli):
     assert found["report"]["calls"] == 4
     nothing = ["--from", "2050-06-01", "--to", "2050-06-02", "--adult", "34F", "--json"]
     assert cli("calendar", "Genoa", "Palermo", *nothing, code=4).document["cheapest"] is None
-
-
-def test_tickets_are_found_unless_others_are_wanted(cli):
-    def kinds(*words):
-        found = cli("search", *SEARCH, *words, "--json").document
-        return {fare["reservation_type"] for trip in found["trips"] for fare in trip["fares"]}
-
-    assert kinds() == {"TICKET"}
-    assert kinds("--reservation-type", "All") == {"TICKET", "PRESALE", "OPTION"}
-    days = ["--from", f"{DAY}", "--to", f"{DAY}", "--adult", "34F", "--json"]
-    prices = [
-        Decimal(cli("calendar", *SEARCH[:2], *days, *words).document["days"][0]["price"])
-        for words in (["--reservation-type=presale"], [])
-    ]
-    assert prices[0] < prices[1]
-    soon = ["Tarifa", "MATNG", "--on", f"{NOW:%Y-%m-%d}", "--adult", "34F"]
-    nothing = cli("search", *soon, "--reservation-type", "presale", code=4)
-    assert re.search(r"[1-9]\d* trips have only fares of another reservation type", nothing.err)
-    assert "no such fare from Tarifa to MATNG" in nothing.err
-    wrong = cli("search", *SEARCH, "--reservation-type", "gift", code=2)
-    assert "option or all" in wrong.err
 
 
 def test_connections_are_shown_as_separate_tickets(cli, ferry):
@@ -227,7 +203,7 @@ def test_relative_days_start_today_and_a_round_trip_has_returns(cli, ferry_sandb
     assert {one["direction"] for one in found["sailings"]} == {"Outward", "Return"}
 
 
-def test_ports_companies_and_vehicles(cli):
+def test_ports_companies_and_vehicles_and_fares_of_tickets_are_found_unless_others_are_wanted(cli):
     first, *_ = cli("ports", "genuva", "--json").document["ports"]
     assert (first["code"], first["country_code"]) == ("ITGOA", "IT")
     assert (first["reason"], 0.5 < first["score"] < 0.85) == ("similar name", True)
@@ -238,6 +214,25 @@ def test_ports_companies_and_vehicles(cli):
     assert company["code"] == "GNV"
     golf = cli("vehicles", "golf", "--json").document["vehicles"][0]
     assert (golf["search_code"], golf["booking_code"]) == ("VOLKSWAGEN__GOLF", "CAR")
+
+    def kinds(*words):
+        found = cli("search", *SEARCH, *words, "--json").document
+        return {fare["reservation_type"] for trip in found["trips"] for fare in trip["fares"]}
+
+    assert kinds() == {"TICKET"}
+    assert kinds("--reservation-type", "All") == {"TICKET", "PRESALE", "OPTION"}
+    days = ["--from", f"{DAY}", "--to", f"{DAY}", "--adult", "34F", "--json"]
+    prices = [
+        Decimal(cli("calendar", *SEARCH[:2], *days, *words).document["days"][0]["price"])
+        for words in (["--reservation-type=presale"], [])
+    ]
+    assert prices[0] < prices[1]
+    soon = ["Tarifa", "MATNG", "--on", f"{NOW:%Y-%m-%d}", "--adult", "34F"]
+    nothing = cli("search", *soon, "--reservation-type", "presale", code=4)
+    assert re.search(r"[1-9]\d* trips have only fares of another reservation type", nothing.err)
+    assert "no such fare from Tarifa to MATNG" in nothing.err
+    wrong = cli("search", *SEARCH, "--reservation-type", "gift", code=2)
+    assert "option or all" in wrong.err
 
 
 def test_a_booking_is_made_shown_confirmed_and_cancelled(cli, order, tmp_path):

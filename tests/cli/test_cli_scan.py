@@ -59,15 +59,14 @@ def test_ctrl_c_says_how_to_go_on(cli, ferry_sandbox, tmp_path):
     assert len(searches(tmp_path / "fares")) == 20
 
 
-def test_a_service_that_conforms_exits_with_0_and_nothing_is_written(cli, ferry_sandbox):
+def test_a_service_that_conforms_exits_with_0_another_with_1_and_its_profile_makes_another_one(
+    cli, ferry_sandbox, tmp_path
+):
     rows = [line.split() for line in cli("conform").out.splitlines()]
     assert rows[0] == ["assumption", "verdict", "seen"]
     assert ["no_sailings", "holds", "not_found"] in rows
     assert rows[-1][:5] == ["17", "holds,", "0", "differs,", "10"]
     assert effects(ferry_sandbox) == []
-
-
-def test_a_service_that_differs_exits_with_1_and_its_profile_makes_another_one(cli, tmp_path):
     file = tmp_path / "profile.json"
     with Sandbox(profile=Profile(currency="upper_case", out_time="ignored")) as other:
         address = {"FERRY_BASE_URL": other.base_url, "FERRY_TOKEN": other.token}

@@ -23,8 +23,6 @@ HOSTILE = "Ferry [red]x[/red] :smile: \x1b[2J\x1b]0;t\x07\x9b31m\none more"
 
 @pytest.fixture
 def shell(ferry_sandbox, tmp_path):
-    """Run `ferry` with streams redirected by a shell."""
-
     def run(words, redirected="", *, new=False, **more):
         env = environment(ferry_sandbox, **more)
         whole = [*COMMAND, *words]

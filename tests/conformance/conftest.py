@@ -3,6 +3,8 @@
 import pytest
 
 from ferry_sdk import Ferry
+from ferry_sdk._engine.batch import Plan
+from ferry_sdk.client import transport_of
 from ferry_sdk.planning.catalogues import clear_cache
 from ferry_sdk.sandbox import Sandbox
 from tests.support.trip import NOW
@@ -26,6 +28,11 @@ def ferry(sandbox):
     """A client that retries nothing."""
     with Ferry(sandbox.token, base_url=sandbox.base_url, max_retries=0) as client:
         yield client
+
+
+def make(ferry, steps):
+    """Make the calls of steps, and return their result."""
+    return transport_of(ferry).run(Plan(lambda _: steps))
 
 
 def holding(report):

@@ -15,10 +15,11 @@ import pytest
 import ferry_sdk.conformance
 from ferry_sdk import AsyncFerry, Ferry
 from ferry_sdk.cli.terminal.errors import _left_by
-from ferry_sdk.conformance import bookings, check_with_booking, checks, findings, probes, steps
+from ferry_sdk.conformance import bookings, check_with_booking, checks, probes
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, WRITES
+from ferry_sdk.conformance.findings import Findings
 from ferry_sdk.conformance.recordings import Recording
-from tests.conformance.conftest import holding, seen
+from tests.conformance.conftest import holding, make, seen
 from tests.support.effects import effects
 from tests.support.tiers import LONG, mostly_long
 from tests.support.trip import NOW
@@ -124,10 +125,10 @@ def test_a_cancelled_task_cancels_the_booking(sandbox, backend):
 def test_a_reply_that_cannot_be_recorded_leaves_no_booking(ferry, sandbox, tmp_path, monkeypatch):
     add = Recording.add
 
-    def fail(self, call, reply):
-        if call.operation == "bookings.create":
+    def fail(self, operation, reply):
+        if operation == "bookings.create":
             raise OSError(28, "No space left on device")
-        add(self, call, reply)
+        add(self, operation, reply)
 
     monkeypatch.setattr(Recording, "add", fail)
     with pytest.raises(OSError, match="No space"):
@@ -252,10 +253,9 @@ def is_named_if_it_is_left(ferry, sandbox, choice, signals, caplog):
     "step", [pytest.param(29, id="sample"), pytest.param(1, id="every line", marks=LONG)]
 )
 def test_a_booking_that_signals_leave_is_named(ferry, sandbox, caplog, record_property, step):
-    probing = probes.Probes(findings.Findings())
-    steps.perform(ferry, probing.steps(), lambda call, reply: None)
-    choosing = bookings.choose(findings.Findings(), probing.sample(), Decimal(300), "EUR")
-    choice = steps.perform(ferry, choosing, lambda call, reply: None)
+    probing = probes.Probes(Findings(ferry))
+    make(ferry, probing.steps())
+    choice = make(ferry, bookings.choose(Findings(ferry), probing.sample(), Decimal(300), "EUR"))
     signals = partial(Signals, lambda: sum(sandbox.counters.requests.values()))
     line = doubles = 0
     assert is_named_if_it_is_left(ferry, sandbox, choice, signals(), caplog)

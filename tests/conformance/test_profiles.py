@@ -11,6 +11,7 @@ import pytest
 from ferry_sdk import Ferry
 from ferry_sdk.conformance import check, check_with_booking
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, PROBES, WRITES
+from ferry_sdk.conformance.findings import Findings
 from ferry_sdk.conformance.report import build_report
 from ferry_sdk.sandbox import Profile, Sandbox
 from tests.support.summer import TRAVELLER, chosen, search
@@ -48,13 +49,10 @@ def test_the_page_shows_the_whole_list():
     ]
 
 
-def test_what_a_check_can_see_has_an_assumed_value_and_others():
+def test_a_profile_and_the_list_have_the_same_values_and_defaults_and_others_to_see():
     for one in ASSUMPTIONS:
         if one.probe in PROBES:
             assert len({*one.values}) == len(one.values) > 1, one.id
-
-
-def test_a_profile_and_the_list_have_the_same_values_and_defaults():
     assert VALUES.keys() <= KNOWN.keys()
     defaults = {name: values[0] for name, values in VALUES.items()}
     assert defaults == {name: KNOWN[name].values[0] for name in VALUES}
@@ -78,20 +76,17 @@ def test_a_service_that_differs_in_one_assumption_differs_in_its_row_alone(name,
 
 
 def test_a_local_service_with_the_profile_of_another_gets_the_same_report(tmp_path):
-    other = Profile(
-        no_sailings="empty_list",
-        currency="upper_case",
-        search_list="in_object",
-        port_country="code",
-        qr_code="base64",
-    )
+    values = {"no_sailings": "empty_list", "currency": "upper_case", "qr_code": "base64"}
+    other = Profile(**values, search_list="in_object", port_country="code")
     report = report_of(other, books=False)
     file = tmp_path / "profile.json"
     file.write_text(json.dumps(report.profile()))
     assert report.profile() == other.model_dump(exclude_defaults=True)
     assert report_of(file, books=False) == report
     # What a local service cannot reproduce is apart.
-    report = build_report({"currency": "upper_case", "balance": "another amount"}, {}, requests=2)
+    findings = Findings(None)
+    findings.seen = {"currency": "upper_case", "balance": "another amount"}
+    report = build_report(findings)
     profile = {"currency": "upper_case", "not_reproduced": {"balance": "another amount"}}
     assert report.profile() == profile
     file.write_text(json.dumps(profile))

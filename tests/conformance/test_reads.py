@@ -11,9 +11,8 @@ from ferry_sdk.conformance import check
 from ferry_sdk.conformance.assumptions import ASSUMPTIONS, BOOKING, PROBES, READS, TICKET
 from ferry_sdk.conformance.findings import Findings
 from ferry_sdk.conformance.probes import Probes
-from ferry_sdk.conformance.steps import Observation, perform
 from ferry_sdk.sandbox import Sandbox
-from tests.conformance.conftest import holding, seen
+from tests.conformance.conftest import holding, make, seen
 from tests.support.effects import effects
 from tests.support.summer import search
 from tests.support.tiers import LONG, mostly_long
@@ -98,26 +97,23 @@ def test_a_day_with_one_sailing_does_not_show_the_earliest_time(ferry, sandbox):
     assert seen(check(ferry))["out_time"] == "no day with several sailings was found"
 
 
-def test_a_search_with_a_return_says_nothing_if_nothing_sails_back(ferry):
-    probes = Probes(Findings())
-    perform(ferry, probes.steps(), lambda call, reply: None)
+def test_a_refusal_is_named_by_its_status_and_a_return_that_does_not_sail_says_nothing(ferry):
+    probes = Probes(Findings(ferry))
+    names = {200: "error_with_200", 400: "bad_request", 404: "not_found", 422: "unprocessable"}
+    for status, name in (names | {418: "HTTP 418"}).items():
+        probes._see_status("invalid_request", APIError("no", status_code=status))
+        assert probes.seen["invalid_request"] == name
+    probes = Probes(Findings(ferry))
+    make(ferry, probes.steps())
     probes.seen.pop("return_search")
     ends = {(line.depart_code, line.arrive_code) for line in probes.lines}
     line = next(one for one in probes.lines if (one.arrive_code, one.depart_code) in ends)
     steps = probes._return(line)
     next(steps)
-    steps.send(Observation(value=[]))
+    steps.send([])
     with pytest.raises(APIError):
-        steps.send(Observation(error=APIError("nothing sails", status_code=404)))
+        steps.throw(APIError("nothing sails", status_code=404))
     assert "return_search" not in probes.seen
-
-
-def test_a_refusal_is_named_by_its_status():
-    probes = Probes(Findings())
-    names = {200: "error_with_200", 400: "bad_request", 404: "not_found", 422: "unprocessable"}
-    for status, name in (names | {418: "HTTP 418"}).items():
-        probes._see_status("invalid_request", APIError("no", status_code=status))
-        assert probes.seen["invalid_request"] == name
 
 
 def test_a_service_without_mcp_is_checked_over_rest(ferry, sandbox):

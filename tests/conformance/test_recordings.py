@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from ferry_sdk import APIError, Ferry, InvalidInputError
 from ferry_sdk.conformance import check
+from ferry_sdk.conformance.observations import Observation
 from ferry_sdk.conformance.recordings import Recording
-from ferry_sdk.conformance.steps import Observation, Step
 from tests.support.tiers import LONG, examples
 from tests.support.trip import PASSENGERS, booked
 
@@ -47,7 +47,7 @@ def trees(*texts):
 def record(folder, operation, body, *, error=None):
     file = folder / "replies.jsonl"
     with Recording(file, lambda: [TOKEN]) as recording:
-        recording.add(Step(operation), Observation(body=body, status=200, error=error))
+        recording.add(operation, Observation(body=body, status=200, error=error))
     (line,) = lines_of(file)
     return line
 

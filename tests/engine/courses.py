@@ -57,8 +57,6 @@ holds it back, and what says that it is done already (``there``)."""
 
 @dataclass(frozen=True)
 class Kind:
-    """How the call of a course is made."""
-
     name: str
     has_journal: bool = False
     is_guarded: bool = False
@@ -71,7 +69,6 @@ class Kind:
 
 
 def kinds(name):
-    """Yield the variants of a write."""
     for has_journal in (True, False):
         for deadline in (None, 1.0):
             yield Kind(name, has_journal, deadline=deadline)
@@ -88,13 +85,11 @@ def kinds(name):
 
 @cache
 def describe_call(name, *, is_guarded):
-    """Return the description of a call."""
     return described(name, **(GUARDS[name][0] if is_guarded else {}))
 
 
 @cache
 def answer(name):
-    """Return the reply of the service to a successful write."""
     subject = described(name).write.subject
     known = {key: value for key, value in subject.items() if key in ANSWERS[name]}
     return {**ANSWERS[name], **known}
@@ -102,7 +97,6 @@ def answer(name):
 
 @cache
 def path(name):
-    """Return the path of the write below the base URL."""
     return described(name).call.digest().path
 
 
@@ -176,7 +170,6 @@ class Record(Notes):
         self._course = course
 
     def begin(self, intent):
-        """Record an intent."""
         came = self._course.choose("kept", "not kept", "kept unsaid", "known", "known and done")
         if came.startswith("known"):
             self._course.is_known = True
@@ -204,8 +197,6 @@ class Record(Notes):
 
 @dataclass
 class Course:
-    """What happens to one call, as it is chosen."""
-
     kind: Kind
     choices: Choices
     stops: int
@@ -243,22 +234,18 @@ class Course:
 
     @property
     def has_left(self):
-        """Whether any request of the write reached the service."""
         return any(left for left, *_ in self.said)
 
     @property
     def may_have_happened(self):
-        """Whether it has happened, or the caller cannot know that it has not."""
         own = any(left and not is_refused for left, _, is_refused in self.said)
         return own or self.is_other_in_doubt or self.effects > 0
 
     @property
     def statuses(self):
-        """The status of each reply to the write."""
         return [status for left, status, _ in self.said if left]
 
     def steps(self):
-        """The call's flow."""
         kind = self.kind
         token = Secret((lambda: "token") if kind.has_function else "token")
         changes = {"journal": self.journal, "deadline": kind.deadline, "token": token}
@@ -280,13 +267,11 @@ class Course:
         return came
 
     def clock(self):
-        """Either clock; whoever reads it may be interrupted there."""
         if self.stops_at_clock:
             self._end_if(self.choose("go on", "stop"), None)
         return self.now
 
     def perform(self, effect):
-        """Perform what is no matter of other calls, as it is chosen."""
         of_effects = {Send: self._send, Sleep: self._sleep, CallUser: self._ask}
         return (of_effects | {RunBlocking: self._consult})[type(effect)](effect)
 
@@ -316,7 +301,6 @@ class Course:
         return (flight.result.outcome(),)
 
     def _end_if(self, came, until, outcome="not_sent"):
-        """Interrupt the call, or have its deadline pass, where that was chosen."""
         if came.startswith("stop"):
             self.stops -= 1
             self.is_stopped = True
@@ -410,7 +394,6 @@ class Course:
         return lambda _: reply(int(came))
 
     def _choose_reply(self, effect, *options, is_write=False):
-        """What comes of an exchange, as far as it is a reply."""
         ends, lates = ["stop sent"], ["late sent"]
         if is_write:
             ends += ["stop", "stop sent, done"]

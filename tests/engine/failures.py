@@ -3,26 +3,16 @@
 from ferry_sdk import ConnectionFailedError, RequestTimeoutError, UnexpectedResponseError
 
 
-def refused(_=None):
-    """Nothing was sent."""
-    return ConnectionFailedError("refused", outcome="not_sent")
+def _failure(name, kind, words, **known):
+    def fail(_=None):
+        return kind(words, **known)
+
+    fail.__name__ = name
+    return fail
 
 
-def pool_full(_=None):
-    """Nothing was sent."""
-    return RequestTimeoutError("no connection free", outcome="not_sent")
-
-
-def reset(_=None):
-    """It may have arrived."""
-    return ConnectionFailedError("reset", outcome="unknown")
-
-
-def timed_out(_=None):
-    """It may have arrived."""
-    return RequestTimeoutError("no reply", outcome="unknown")
-
-
-def undecodable(_=None):
-    """It arrived."""
-    return UnexpectedResponseError("not gzip")
+refused = _failure("refused", ConnectionFailedError, "refused", outcome="not_sent")
+pool_full = _failure("pool_full", RequestTimeoutError, "no connection free", outcome="not_sent")
+reset = _failure("reset", ConnectionFailedError, "reset", outcome="unknown")
+timed_out = _failure("timed_out", RequestTimeoutError, "no reply", outcome="unknown")
+undecodable = _failure("undecodable", UnexpectedResponseError, "not gzip")

@@ -17,7 +17,6 @@ class Notes:
         self.details = {}
 
     def begin(self, intent):
-        """Record an intent."""
         if self._refusal is not None:
             raise self._refusal
         entry_id = f"entry-{len(self.intents) + 1}"
@@ -26,7 +25,6 @@ class Notes:
         return entry_id
 
     def end(self, entry_id, state, details=None):
-        """Record an outcome."""
         if self._failure is not None:
             raise self._failure
         self.states[entry_id] = state
@@ -34,7 +32,6 @@ class Notes:
 
 
 def entry(operation, state="unknown", **subject):
-    """Return the journal entry of a write."""
     moment = datetime(2027, 3, 1, 8, tzinfo=timezone.utc)
     known = {"id": "entry-7", "correlation_id": "c-7", "fingerprint": "f-7"}
     known |= {"method": "POST", "path": "/api/somewhere"}
@@ -49,5 +46,4 @@ def entry(operation, state="unknown", **subject):
 
 
 def kinds(driver):
-    """Return requests and journal calls, in order."""
     return [type(effect) for effect in driver.effects if isinstance(effect, Send | RunBlocking)]

@@ -33,15 +33,12 @@ def scripted_driver(*replies, then=None):
 
 
 def reply(status, body=None, **headers):
-    """A reply in JSON."""
     named = [(name.replace("_", "-"), value) for name, value in headers.items()]
     content = b"" if body is None else json.dumps(body).encode()
     return Reply(status, Headers([("content-type", "application/json"), *named]), content)
 
 
 def good(value, **headers):
-    """A good answer, in the protocol that the request speaks."""
-
     def answer(request):
         if not request.url.endswith("/mcp"):
             return reply(200, value, **headers)
@@ -53,12 +50,10 @@ def good(value, **headers):
 
 
 def booking(stage="payment_due", *statuses, **changes):
-    """A booking of a stage, with a ticket of each status."""
     tickets = [ticket(status, f"t-{number}") for number, status in enumerate(statuses, 1)]
     known = {"booking_id": "b-1", "stage": stage, "tickets": tickets, "payment_status": "unpaid"}
     return BOOKING | {"expire_at": None, "possible_actions": {}} | known | changes
 
 
 def ticket(status, name="t-1"):
-    """A ticket of a status."""
     return TICKET | {"id": name, "status": status}

@@ -95,7 +95,6 @@ def _rpc(member, value, request_id):
 
 
 def _result(wrap, read):
-    """Return a wrap that puts what is read of a body in a result."""
     return lambda body, known: _rpc("result", wrap(read(body)), known)
 
 
@@ -159,7 +158,6 @@ class Service:
 
 
 def check(clients, service, folder, names=OPERATIONS):
-    """Make the calls, and look at what comes out."""
     ferry = client_of(clients, service, organisation_token="org")
     for name in names:
         service.asked = 0
@@ -224,16 +222,13 @@ def test_an_odd_body_gives_a_typed_result_or_a_ferry_error(clients, tmp_path, bo
 
 @given(retry_after=retry_afters, status=st.sampled_from([200, 429, 503]))
 @in_one_folder(60)
-def test_any_retry_after_gives_a_typed_result_or_a_ferry_error(
-    clients, tmp_path, retry_after, status
-):
+def test_any_retry_after_gives_a_result_or_a_ferry_error(clients, tmp_path, retry_after, status):
     headers = {"retry-after": retry_after.encode("utf-8", "replace")}
     names = ("catalogue.ports", "bookings.create", "mcp.view_ticket")
     check(clients, Service(status, headers, b'{"error":"slow down"}'), tmp_path, names)
 
 
 def good_reply(name):
-    """The decoded body of a good reply to an operation."""
     if name in {"tickets.save_pdf", "tickets.read_pdf"}:
         return {"url": f"{URL}/voucher.pdf"}
     operation = described(name)
@@ -254,8 +249,7 @@ def good_reply(name):
 
 
 def _serve(reply):
-    body = json.dumps(reply).encode()
-    return Service(body=body, bodies={"/voucher.pdf": PDF})
+    return Service(body=json.dumps(reply).encode(), bodies={"/voucher.pdf": PDF})
 
 
 @each("name", OPERATIONS)
@@ -274,7 +268,6 @@ def test_a_spoilt_good_reply_gives_a_typed_result_or_a_ferry_error(clients, tmp_
 
 
 def _spoil(value, data):
-    """The value with one member somewhere in it missing, null or another."""
     if isinstance(value, str) and value[:1] in ("[", "{"):
         inner = _json_or_text(value.encode("utf-8", "replace"))
         return inner if isinstance(inner, str) else json.dumps(_spoil(inner, data))

@@ -41,8 +41,6 @@ every_operation = each("name", OPERATIONS)
 
 @dataclass(frozen=True)
 class Row:
-    """A failure, what is sent again after it, the errors of reads and writes, the exact wait."""
-
     failure: Any
     again: str
     kind: type[FerryError]
@@ -92,7 +90,7 @@ def sends_of(driver):
 
 
 @every_row
-def test_a_failure_is_repeated_as_the_contract_says(row):
+def test_a_failure_is_repeated_as_the_contract_says_and_no_more_often_than_allowed(row):
     for name in OPERATIONS:
         if name in WAITS:
             continue
@@ -111,10 +109,6 @@ def test_a_failure_is_repeated_as_the_contract_says(row):
             if row.write_kind is UNKNOWN and name in WRITES:  # only what a read shows is read back
                 reads = [attempt.operation for attempt in error.attempts][1:]
                 assert reads == [proof.read for proof in SAFETY[name].confirmed_by][-1:]
-
-
-@every_row
-def test_no_more_attempts_than_allowed_follow_the_first(row):
     for name, max_retries in product(FOR_EXAMPLE, [0, 1, 3]):
         with case(name, max_retries):
             count = max_retries + 1 if row.is_again(name) else 1
@@ -134,39 +128,13 @@ def test_no_more_attempts_than_allowed_follow_the_first(row):
                 assert error.attempts[0].sent == (error.outcome != "not_sent")
 
 
-def test_different_failures_count_together():
+def test_different_failures_count_together_and_a_success_has_all_attempts():
     driver = scripted_driver(refused(), reply(429, retry_after="2"), timed_out())
     error = driver.error(UNKNOWN, "bookings.create")
     problems = [attempt.problem for attempt in error.attempts]
     assert problems == ["ConnectionFailedError", "RateLimitError", "RequestTimeoutError"]
     assert [attempt.sent for attempt in error.attempts] == [False, True, True]
     assert driver.waits[1] == 2.0
-
-
-@every_operation
-def test_a_client_that_only_reads_sends_reads_and_no_write(name):
-    driver = scripted_driver(NOT_FOUND)
-    kind = NotFoundError if name in READS else sdk.ReadOnlyError
-    error = driver.error(kind, name, read_only=True)
-    assert (error.operation, len(driver.requests)) == (name, name in READS)
-    if name in WRITES:
-        assert (error.outcome, error.attempts, driver.effects) == ("not_sent", (), [])
-
-
-@every_operation
-def test_what_is_no_failure_of_the_service_passes_through_unchanged(name):
-    for stop in (KeyboardInterrupt(), RuntimeError()):
-        assert scripted_driver(stop).error(type(stop), name) is stop
-    steps = scripted_driver().steps(described(name), SETTINGS)
-    next(steps)
-    steps.close()
-    assert list(steps) == [], "a call that is given up asks for nothing more"
-
-
-# What results and errors tell of the attempts that were made
-
-
-def test_a_success_after_failures_has_all_attempts_and_the_time_they_took():
     driver = scripted_driver(
         reply(429, retry_after="5"),
         reply(503, retry_after="1", x_request_id="r-1"),
@@ -183,6 +151,31 @@ def test_a_success_after_failures_has_all_attempts_and_the_time_they_took():
     driver = scripted_driver(then=reply(200, {"ports": 7}, x_request_id="r-1"))
     (attempt,) = driver.error(FerryError, "bookings.get", max_retries=0).attempts
     assert (attempt.status_code, attempt.request_id) == (200, "r-1")
+
+    class Unreadable:
+        def read(self, value):
+            raise sdk.InvalidInputError("out of range", field="value")
+
+    operation = replace(described("bookings.create"), answer=Unreadable())
+    error = scripted_driver(good({})).error(UNKNOWN, operation)
+    assert isinstance(error.__cause__, sdk.InvalidInputError)
+    assert [attempt.sent for attempt in error.attempts] == [True]
+
+
+@every_operation
+def test_a_read_only_client_sends_no_write_and_what_is_no_failure_passes(name):
+    driver = scripted_driver(NOT_FOUND)
+    kind = NotFoundError if name in READS else sdk.ReadOnlyError
+    error = driver.error(kind, name, read_only=True)
+    assert (error.operation, len(driver.requests)) == (name, name in READS)
+    if name in WRITES:
+        assert (error.outcome, error.attempts, driver.effects) == ("not_sent", (), [])
+    for stop in (KeyboardInterrupt(), RuntimeError()):
+        assert scripted_driver(stop).error(type(stop), name) is stop
+    steps = scripted_driver().steps(described(name), SETTINGS)
+    next(steps)
+    steps.close()
+    assert list(steps) == [], "a call that is given up asks for nothing more"
 
 
 SEEN = good(booking("ticketed", "Issued"))
@@ -245,20 +238,8 @@ def test_a_pause_that_the_client_is_closed_in_ends_the_call(monkeypatch):
         return perform(effect)
 
     monkeypatch.setattr(driver, "perform", close_in_a_pause)
-    error = driver.error(sdk.ConfigurationError, "bookings.create")
-    assert error.outcome == "rejected"
+    assert driver.error(sdk.ConfigurationError, "bookings.create").outcome == "rejected"
     assert len(driver.requests) == 1
-
-
-def test_an_error_raised_while_a_reply_is_read_does_not_say_that_nothing_was_sent():
-    class Unreadable:
-        def read(self, value):
-            raise sdk.InvalidInputError("out of range", field="value")
-
-    operation = replace(described("bookings.create"), answer=Unreadable())
-    error = scripted_driver(good({})).error(UNKNOWN, operation)
-    assert isinstance(error.__cause__, sdk.InvalidInputError)
-    assert [attempt.sent for attempt in error.attempts] == [True]
 
 
 @each(("name", "body"), [("catalogue.ports", {"ports": []}), ("bookings.create", BOOKING_CREATED)])
@@ -272,11 +253,8 @@ def test_the_attempt_of_a_success_is_recorded_where_somebody_looks(name, body):
         assert [attempt.request_id for attempt in result.raw().attempts] == ["r-1"]
 
 
-# What every request of a call carries
-
-
 @every_operation
-def test_every_request_carries_what_the_settings_say(name):
+def test_every_request_carries_what_the_settings_say_and_is_over_by_the_deadline(name):
     driver = scripted_driver(then=reply(404))
     told = {"language": "fr", "client_version": "7", "correlation_id": "c-1"}
     driver.error(FerryError, name, headers={"x-team": "harbour"}, **told)
@@ -290,9 +268,29 @@ def test_every_request_carries_what_the_settings_say(name):
     assert carried["user-agent"] == f"ferry_sdk/{sdk.__version__}"
     assert not {"accept-language", "x-client-version"} & bare.keys()
     assert bare["x-client-correlation-id"] == error.correlation_id != "c-1"
+    driver = scripted_driver(then=reply(404))
+    driver.error(FerryError, name, deadline=7.0)
+    driver.error(FerryError, name, timeout=Timeout(1, 2, 3, 4))
+    first, second = sends_of(driver)
+    assert first.until == ENDS.get(name, 1007.0)
+    if name in WAITS:
+        return
+    assert (second.until, second.timeout) == (None, Timeout(1, 2, 3, 4))
+    for failure in (refused, reset):  # for ever
+        driver = scripted_driver(*[failure] * 400)
+        driver.error(FerryError, name, deadline=5.0, max_retries=10_000)
+        assert driver.now <= 1005.0
+        assert driver.effects
 
 
-def test_a_failure_and_what_a_call_is_made_with_show_no_headers_and_no_tokens():
+def test_every_part_of_a_call_carries_the_same_and_a_failure_shows_no_headers_and_no_tokens():
+    look = good(booking())
+    driver = scripted_driver(reply(503), look, reply(429), reset, look, SEEN)
+    raw = driver.raw(GUARDED, language="fr")
+    assert len(driver.requests) == 6
+    assert {request.headers["Accept-Language"] for request in driver.requests} == {"fr"}
+    ids = {request.headers["x-client-correlation-id"] for request in driver.requests}
+    assert ids == {raw.correlation_id}
     driver = scripted_driver(CONNECTION("the proxy does not know test-token"))
     error = driver.error(CONNECTION, "catalogue.ports", max_retries=0)
     assert "does not know [hidden]" in str(error)
@@ -302,24 +300,11 @@ def test_a_failure_and_what_a_call_is_made_with_show_no_headers_and_no_tokens():
     assert "a-token-that-was-sent" not in repr(context)
 
 
-def test_guards_attempts_and_looks_carry_the_same():
-    look = good(booking())
-    driver = scripted_driver(reply(503), look, reply(429), reset, look, SEEN)
-    raw = driver.raw(GUARDED, language="fr")
-    assert len(driver.requests) == 6
-    assert {request.headers["Accept-Language"] for request in driver.requests} == {"fr"}
-    ids = {request.headers["x-client-correlation-id"] for request in driver.requests}
-    assert ids == {raw.correlation_id}
-
-
-# When an attempt is followed by another: full jitter, Retry-After, and their bounds
-
-
 DATE = "Wed, 01 Mar 2028 08:00:00 GMT"
 PORTS = described("catalogue.ports")
 
 
-def test_waits_are_full_jitter_that_doubles_up_to_eight_seconds(monkeypatch):
+def test_waits_are_full_jitter_and_a_backoff_ends_before_the_deadline(monkeypatch):
     bounds = []
 
     def uniform(low, high):
@@ -329,10 +314,20 @@ def test_waits_are_full_jitter_that_doubles_up_to_eight_seconds(monkeypatch):
     monkeypatch.setattr("tenacity.wait.random.uniform", uniform)
     driver = scripted_driver(then=reply(503))
     driver.error(sdk.ServerError, PORTS, max_retries=2000)
-    assert bounds[:5] == [(0, high) for high in (0.5, 1, 2, 4, 8)]
-    assert {*bounds[5:]} == {(0, 8)}
+    assert (bounds[:5], {*bounds[5:]}) == ([(0, high) for high in (0.5, 1, 2, 4, 8)], {(0, 8)})
     assert driver.waits == [0.25, 0.5, 1, 2, *[4] * 1996]
     assert len(driver.requests) == 2001
+    monkeypatch.setattr("tenacity.wait.random.uniform", lambda _, high: high)
+    driver = scripted_driver(then=reply(503))
+    driver.error(sdk.ServerError, PORTS, max_retries=9, deadline=3.0)
+    assert driver.waits == [0.5, 1]
+    assert driver.now < 1003
+    for failure in (refused(), reply(429, retry_after="100"), reset()):  # each is told, no deadline
+        driver = scripted_driver(then=failure)
+        driver.error((CONNECTION, RateLimitError), PORTS, deadline=0.26, max_retries=5)
+        assert driver.now <= 1000.26
+    monkeypatch.setattr("tenacity.wait.random.uniform", lambda _, high: high / 10)
+    scripted_driver(reply(429), NOT_FOUND).error(NotFoundError, PORTS, deadline=0.75)
 
 
 @each(
@@ -356,11 +351,17 @@ def test_retry_after_is_waited_for_exactly(name, asked, date, wait):
     assert driver.waits == [wait]
 
 
-def test_a_retry_after_in_a_reply_without_a_date_goes_by_the_clock_of_this_machine():
+def test_a_retry_after_without_a_date_goes_by_this_clock_and_no_more_than_a_minute_is_waited_for():
     with time_machine.travel(datetime(2028, 3, 1, 8, tzinfo=timezone.utc), tick=False):
         driver = scripted_driver(reply(429, retry_after="Wed, 01 Mar 2028 08:00:09 GMT"), NOT_FOUND)
         driver.error(NotFoundError, PORTS)
     assert driver.waits == [9.0]
+    late = ("Wed, 01 Mar 2028 08:01:01 GMT", 61.0)
+    bounds = [("60.1", 60.1), ("86400", 86400.0), late, ("9" * 400, float("inf"))]
+    for status, (asked, seconds) in product([429, 503], bounds):
+        driver = scripted_driver(reply(status, retry_after=asked, date=DATE))
+        error = driver.error((RateLimitError, sdk.ServerError), PORTS)
+        assert (status, error.retry_after, driver.waits) == (status, seconds, [])
 
 
 @each(
@@ -378,15 +379,6 @@ def test_a_retry_after_that_cannot_be_read_leaves_the_backoff(asked):
     assert error.attempts[0].waited == wait
 
 
-def test_without_a_deadline_no_more_than_a_minute_is_waited_for():
-    late = ("Wed, 01 Mar 2028 08:01:01 GMT", 61.0)
-    bounds = [("60.1", 60.1), ("86400", 86400.0), late, ("9" * 400, float("inf"))]
-    for status, (asked, seconds) in product([429, 503], bounds):
-        driver = scripted_driver(reply(status, retry_after=asked, date=DATE))
-        error = driver.error((RateLimitError, sdk.ServerError), PORTS)
-        assert (status, error.retry_after, driver.waits) == (status, seconds, [])
-
-
 @each(
     ("deadline", "asked", "is_waited_for"),
     [(10, "9", 1), (10, "9.75", 1), (10, "9.8", 0), (200, "180", 1), (0.5, "1", 0)],
@@ -400,20 +392,6 @@ def test_with_a_deadline_what_is_left_of_it_bounds_the_wait(name, deadline, aske
         assert isinstance(error, RateLimitError)
         assert error.retry_after == float(asked)
         assert driver.now == 1000.25
-
-
-def test_a_backoff_is_waited_for_where_it_ends_before_the_deadline(monkeypatch):
-    monkeypatch.setattr("tenacity.wait.random.uniform", lambda _, high: high)
-    driver = scripted_driver(then=reply(503))
-    driver.error(sdk.ServerError, PORTS, max_retries=9, deadline=3.0)
-    assert driver.waits == [0.5, 1]
-    assert driver.now < 1003
-    for failure in (refused(), reply(429, retry_after="100"), reset()):  # each is told, no deadline
-        driver = scripted_driver(then=failure)
-        driver.error((CONNECTION, RateLimitError), PORTS, deadline=0.26, max_retries=5)
-        assert driver.now <= 1000.26
-    monkeypatch.setattr("tenacity.wait.random.uniform", lambda _, high: high / 10)
-    scripted_driver(reply(429), NOT_FOUND).error(NotFoundError, PORTS, deadline=0.75)
 
 
 @given(
@@ -432,30 +410,10 @@ def test_whatever_is_asked_the_waits_are_within_bounds(asked, deadline, max_retr
         assert driver.now <= 1000 + deadline + 1e-6
 
 
-# A deadline is over everything that a call does: attempts, waits, turns, guards, read-backs
-
-
 READ_BACK = ("bookings.confirm", "mcp.confirm_booking")
 every_read_back = each("name", READ_BACK)
 ENDS = dict.fromkeys(SHOWN, 1007 - 7 / 4) | dict.fromkeys(WAITS, 1060.0)
 """When the first exchange of 7 seconds' deadline is over, where it is not those 7 seconds."""
-
-
-@every_operation
-def test_every_exchange_is_over_by_the_deadline(name):
-    driver = scripted_driver(then=reply(404))
-    driver.error(FerryError, name, deadline=7.0)
-    driver.error(FerryError, name, timeout=Timeout(1, 2, 3, 4))
-    first, second = sends_of(driver)
-    assert first.until == ENDS.get(name, 1007.0)
-    if name in WAITS:
-        return
-    assert (second.until, second.timeout) == (None, Timeout(1, 2, 3, 4))
-    for failure in (refused, reset):  # for ever
-        driver = scripted_driver(*[failure] * 400)
-        driver.error(FerryError, name, deadline=5.0, max_retries=10_000)
-        assert driver.now <= 1005.0
-        assert driver.effects
 
 
 @each(
@@ -483,20 +441,6 @@ def test_an_exchange_that_is_cut_by_the_deadline_may_have_happened(name):
     assert driver.now <= 1000.2
 
 
-def test_a_deadline_that_ends_before_the_write_leaves_it_not_sent():
-    driver = scripted_driver(reply(429, retry_after="0.75"))
-    with pytest.raises(RequestTimeoutError, match="deadline") as info:
-        driver.raw("bookings.create", deadline=1.0)
-    assert info.value.outcome == "not_sent"
-    assert [attempt.sent for attempt in info.value.attempts] == [True, False]
-    assert len(driver.requests) == 1
-    for latency, deadline in ((1.0, 1.0), (0.25, 0.2)):  # used up by a guard
-        driver = scripted_driver(good(booking()))
-        driver.latency = latency
-        assert driver.error(RequestTimeoutError, GUARDED, deadline=deadline).outcome == "not_sent"
-        assert driver.paths == ["/api/booking/b-1"]
-
-
 @each("name", ["bookings.create", "mcp.create_booking", "catalogue.ports"])
 def test_a_token_that_comes_too_late_ends_the_call_as_not_sent(name):
     def too_late():
@@ -509,7 +453,7 @@ def test_a_token_that_comes_too_late_ends_the_call_as_not_sent(name):
 
 
 @every_read_back
-def test_a_write_is_read_back_until_the_deadline(name):
+def test_a_write_is_read_back_until_the_deadline_for_which_a_part_of_what_is_left_is_kept(name):
     driver = scripted_driver(reset(), then=good(booking("payment_due", "Pending")))
     driver.error(UNKNOWN, name, deadline=100.0)
     assert 1099 < driver.now <= 1100
@@ -527,6 +471,10 @@ def test_a_write_is_read_back_until_the_deadline(name):
     driver = scripted_driver(too_late)
     error = driver.error(UNKNOWN, name, deadline=2.0)
     assert len(driver.requests) == len(error.attempts) == 1
+    driver = scripted_driver(reply(429, retry_after="5.75"), reply(404))
+    driver.error(NotFoundError, name, deadline=10.0)
+    first, second = sends_of(driver)
+    assert (first.until, second.until, second.timeout.read) == (1007.5, 1009.0, 3.0)
 
 
 @each(("deadline", "reserve"), [(100.0, 5.0), (20.0, 5.0), (8.0, 2.0), (1.0, 0.25)])
@@ -543,15 +491,7 @@ def test_a_reply_that_does_not_come_is_given_up_in_time_to_read_back(name, deadl
     assert first.until == 1000 + deadline - reserve
 
 
-@every_read_back
-def test_what_is_kept_for_reading_back_is_a_part_of_what_is_left(name):
-    driver = scripted_driver(reply(429, retry_after="5.75"), reply(404))
-    driver.error(NotFoundError, name, deadline=10.0)
-    first, second = sends_of(driver)
-    assert (first.until, second.until, second.timeout.read) == (1007.5, 1009.0, 3.0)
-
-
-def test_turns_questions_and_company_end_at_the_deadline():
+def test_a_deadline_ends_turns_and_questions_and_what_it_ends_before_the_write_is_not_sent():
     driver = Driven(
         replied(result={"protocolVersion": "2025-11-25"}),
         replied(result={"structuredContent": MCP_TICKET | {"id": "t-1"}}),
@@ -562,9 +502,17 @@ def test_turns_questions_and_company_end_at_the_deadline():
     effects = driver.effects + confirming.effects
     assert {type(effect) for effect in effects} == {CallUser, Exclusive, Send, SingleFlight}
     assert {effect.until for effect in effects} == {1009.0, 1009 - 9 / 4}
-
-
-def test_a_wait_has_its_own_deadline_before_the_clients():
     driver = scripted_driver(then=good(booking("payment_due")))
     driver.error(RequestTimeoutError, described("bookings.wait", deadline=60), deadline=1.0)
     assert 1059 < driver.now <= 1060
+    driver = scripted_driver(reply(429, retry_after="0.75"))
+    with pytest.raises(RequestTimeoutError, match="deadline") as info:
+        driver.raw("bookings.create", deadline=1.0)
+    assert info.value.outcome == "not_sent"
+    assert [attempt.sent for attempt in info.value.attempts] == [True, False]
+    assert len(driver.requests) == 1
+    for latency, deadline in ((1.0, 1.0), (0.25, 0.2)):  # used up by a guard
+        driver = scripted_driver(good(booking()))
+        driver.latency = latency
+        assert driver.error(RequestTimeoutError, GUARDED, deadline=deadline).outcome == "not_sent"
+        assert driver.paths == ["/api/booking/b-1"]

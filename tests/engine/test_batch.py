@@ -15,7 +15,7 @@ def batch_of(*keys):
     return batch
 
 
-def test_answers_come_in_the_order_of_the_calls():
+def test_answers_come_in_order_errors_stop_a_batch_and_steps_go_on_until_an_item():
     batch = batch_of("t1", "t2", "t3")
     begun = []
 
@@ -32,8 +32,6 @@ def test_answers_come_in_the_order_of_the_calls():
     assert [type(one.error) for one in answers] == [type(None), ConnectionFailedError, type(None)]
     assert len(batch) == 0
 
-
-def test_an_error_stops_the_calls_of_a_batch():
     def perform(effect):
         performed.append(type(effect))
         if isinstance(effect, NextAnswer):
@@ -44,18 +42,12 @@ def test_an_error_stops_the_calls_of_a_batch():
         with pytest.raises(error):
             drive(all_answers(batch_of("t1")), perform)
         assert performed == [NextAnswer, StopBatch]
-
-
-def test_the_error_of_a_call_has_no_frames():
     batch = batch_of("t1")
     number, _ = batch.start_next(0)
     with pytest.raises(ConnectionFailedError) as caught:
         raise ConnectionFailedError("no")
     assert caught.value.__traceback__ is not None
     assert batch.answer(number, None, caught.value).error.__traceback__ is None
-
-
-def test_steps_go_on_until_an_item_and_are_told_of_errors():
     seen = []
 
     def steps():

@@ -25,11 +25,31 @@ def new_ids(count):
     return [next_correlation_id() for _ in range(count)]
 
 
-def test_no_two_of_many_threads_are_alike():
+def test_no_two_ids_are_alike_a_tool_is_held_to_its_argument_and_a_strange_id_logged_once(caplog):
     ids = [one.value() for one in at_once(*[lambda: new_ids(MANY // 20)] * 20)]
     assert len({text for some in ids for text in some}) == MANY
     for text in ids[0][:100]:
         assert (str(UUID(text)), UUID(text).version) == (text, 4)
+    state = random.getstate()
+    try:
+        random.seed(7)
+        first, seeded = new_ids(10), random.getstate()
+        random.seed(7)
+        assert not set(first) & set(new_ids(10))
+        assert random.getstate() == seeded, "the program's own dice were thrown"
+    finally:
+        random.setstate(state)
+    operation = described("mcp.call_tool", name="confirm_booking", arguments={"id": "b-1"})
+    driver = scripted_driver(good(ANSWERS["bookings.confirm"] | {"booking_id": "b-2"}))
+    driver.error(OutcomeUnknownError, operation)
+    for answer in (ANSWERS["bookings.confirm"], {"status": "confirmed"}):
+        assert scripted_driver(good(answer)).raw(operation).parse()
+    driver = scripted_driver(then=good([], **{HEADER: "a gateway's own"}))
+    for _ in range(3):
+        driver.raw("catalogue.ports")
+    (record,) = [one for one in caplog.records if one.levelno >= logging.WARNING]
+    assert "another correlation id" in record.getMessage()
+    assert "gateway's own" not in record.getMessage()
 
 
 # The children use nothing that a thread of the parent may hold.
@@ -45,21 +65,6 @@ def test_no_two_of_many_children_are_alike():
     assert len(set(ids)) == len(ids) == 8 * 100 + 50
 
 
-def test_a_seed_does_not_repeat_them():
-    state = random.getstate()
-    try:
-        random.seed(7)
-        first, seeded = new_ids(10), random.getstate()
-        random.seed(7)
-        assert not set(first) & set(new_ids(10))
-        assert random.getstate() == seeded, "the program's own dice were thrown"
-    finally:
-        random.setstate(state)
-
-
-# A reply to something else counts as lost: of another booking, another ticket, another call
-
-
 READS = {
     "bookings.get": (booking(), "booking_id"),
     "tickets.get": (TICKET | {"id": "t-1"}, "id"),
@@ -70,7 +75,6 @@ HEADER = "x_client_correlation_id"
 
 
 def id_of(name):
-    """The id that the answer to a write names."""
     return "booking_id" if "booking" in name else "ticket_id"
 
 
@@ -112,14 +116,6 @@ def test_a_read_that_gives_another_one_is_made_again(name):
     assert "another_" not in str(error)
 
 
-def test_a_tool_that_is_called_by_its_name_is_held_to_its_argument():
-    operation = described("mcp.call_tool", name="confirm_booking", arguments={"id": "b-1"})
-    driver = scripted_driver(good(ANSWERS["bookings.confirm"] | {"booking_id": "b-2"}))
-    driver.error(OutcomeUnknownError, operation)
-    for answer in (ANSWERS["bookings.confirm"], {"status": "confirmed"}):
-        assert scripted_driver(good(answer)).raw(operation).parse()
-
-
 @every_write
 def test_a_reply_to_another_call_of_this_process_counts_as_lost(name):
     scripted_driver(good([])).raw("catalogue.ports", correlation_id="call-A")
@@ -140,15 +136,6 @@ def test_so_does_a_refusal_of_another_call(status):
     driver = scripted_driver(good([], **{HEADER: "call-A"}), good([], **{HEADER: ""}))
     assert driver.raw("catalogue.ports", correlation_id="call-B").parse().unreadable == ()
     assert len(driver.requests) == 2
-
-
-def test_an_id_of_no_call_here_is_logged_once_and_no_more(caplog):
-    driver = scripted_driver(then=good([], **{HEADER: "a gateway's own"}))
-    for _ in range(3):
-        driver.raw("catalogue.ports")
-    (record,) = [one for one in caplog.records if one.levelno >= logging.WARNING]
-    assert "another correlation id" in record.getMessage()
-    assert "gateway's own" not in record.getMessage()
 
 
 @given(st.lists(st.text(), max_size=60))

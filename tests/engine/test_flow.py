@@ -22,6 +22,7 @@ from tests.engine.recorder import Notes
 from tests.engine.replies import Script, booking, good, reply, scripted_driver
 from tests.engine.writes import SHOWN
 from tests.support.driven import SETTINGS, Driver
+from tests.support.exchanges import caught
 from tests.support.operations import OPERATIONS, described
 from tests.support.samples import BOOKING_CONFIRMATION, BOOKING_CREATED
 from tests.support.tables import each
@@ -111,7 +112,7 @@ def test_an_interruption_is_told_where_the_write_may_have_happened(name, number,
     assert told == ([f"{name} {what} (correlation id c-1)"] if what else [])
 
 
-def test_a_write_that_is_interrupted_after_its_reply_was_done(caplog):
+def test_an_interruption_before_or_after_the_write_says_what_is_known(caplog):
     driver = scripted_driver(good(BOOKING_CREATED))
     operation = described("bookings.create")
     context = Context.start(SETTINGS, driver.session, operation.name, correlation_id="c-1")
@@ -119,14 +120,12 @@ def test_a_write_that_is_interrupted_after_its_reply_was_done(caplog):
     report_interruption(operation, context)  # as a transport does until the caller has the result
     (told,) = caplog.messages
     assert told == "bookings.create was done when it was interrupted (correlation id c-1)"
-
-
-def test_a_refusal_whose_record_is_interrupted_names_its_call():
-    driver = Stopped(2, KeyboardInterrupt(), [reply(422)])
-    settings = {"journal": Notes(), "correlation_id": "c-1"}
-    refusal = driver.error(KeyboardInterrupt, "bookings.create", **settings).__context__
-    assert isinstance(refusal, sdk.FerryError)
-    assert (refusal.operation, refusal.correlation_id) == ("bookings.create", "c-1")
+    caplog.clear()
+    for call in (described("bookings.confirm", expect_total=1), described("catalogue.ports")):
+        notes = Notes()
+        with caplog.at_level(logging.WARNING, "ferry_sdk"):
+            Stopped(0, KeyboardInterrupt(), []).error(KeyboardInterrupt, call, journal=notes)
+        assert (notes.states, caplog.records) == ({}, [])
 
 
 @each("name", COURSES)
@@ -146,15 +145,6 @@ def test_a_second_refresh_that_is_interrupted_leaves_the_write_not_sent(name):
     driver, notes = stop_at(name, 3, KeyboardInterrupt(), [reply(401)])
     assert driver.seen == ["RunBlocking", "CallUser", "Send", "CallUser", "RunBlocking"]
     assert notes.states == {"entry-1": "not_sent"}
-
-
-def test_a_read_or_a_guard_that_is_interrupted_says_nothing_and_leaves_nothing_on_record(caplog):
-    for call in (described("bookings.confirm", expect_total=1), described("catalogue.ports")):
-        notes = Notes()
-        with caplog.at_level(logging.WARNING, "ferry_sdk"):
-            Stopped(0, KeyboardInterrupt(), []).error(KeyboardInterrupt, call, journal=notes)
-        assert notes.states == {}
-        assert caplog.records == []
 
 
 @each(
@@ -193,8 +183,7 @@ def test_a_refused_write_is_rejected_when_the_read_after_it_is_interrupted(statu
         driver.error(stop, "bookings.confirm", journal=notes, hooks=hooks)
     assert driver.seen[:3] == ["RunBlocking", "Send", "Send"]
     assert notes.states == {"entry-1": "rejected"}
-    assert [event.outcome for event in events] == ["rejected"]
-    assert caplog.records == []
+    assert ([event.outcome for event in events], caplog.records) == (["rejected"], [])
 
 
 def test_validators_are_built_before_a_write_is_sent(monkeypatch):
@@ -211,16 +200,12 @@ def test_validators_are_built_before_a_write_is_sent(monkeypatch):
     assert driver.requests
 
 
-# Callers who ask for the same change at once share one request, and what becomes of it
-
-
 CONFIRM = described("bookings.confirm")
 CONFIRMED = BOOKING_CONFIRMATION | {"booking_id": "b-1"}
 with_seeds = given(seed=st.integers(0, 10**6))
 
 
 def at_once(driver, seed, *operations, ahead=2, **changes):
-    """What calls give or fail with that are all so many effects ahead before any ends."""
     together = Interleaved(driver, seed)
     settings = replace(SETTINGS, **changes)
     courses = [together.course(driver.steps(operation, settings)) for operation in operations]
@@ -230,7 +215,6 @@ def at_once(driver, seed, *operations, ahead=2, **changes):
 
 
 def errors_of_all(kind, driver, seed, **changes):
-    """The errors of three calls, which are of this kind and each its own."""
     outcomes = at_once(driver, seed, *[CONFIRM] * 3, **changes)
     assert {type(error) for error in outcomes} == {kind}
     assert len({id(error) for error in outcomes}) == 3
@@ -254,7 +238,7 @@ def test_one_request_confirms_for_all(seed, callers, over_mcp):
 
 
 @with_seeds
-def test_all_are_told_of_a_failure_each_by_an_error_of_their_own(seed):
+def test_each_has_errors_and_guards_of_its_own_and_other_changes_own_requests(seed):
     api_error = {"error": True, "code": "BOOKING_CONFIRM_ERROR", "message": "No"}
     driver = scripted_driver(reply(409, api_error), good(booking()))
     for error in errors_of_all(sdk.BookingConfirmError, driver, seed):
@@ -270,9 +254,6 @@ def test_all_are_told_of_a_failure_each_by_an_error_of_their_own(seed):
     for error in errors_of_all(OutcomeUnknownError, driver, seed, journal=Notes()):
         assert error.entry_id == "entry-1"
 
-
-@with_seeds
-def test_each_has_a_guard_of_its_own_and_one_request_is_sent(seed):
     def answer(request):
         return good(booking() if request.method == "GET" else CONFIRMED)(request)
 
@@ -282,10 +263,6 @@ def test_each_has_a_guard_of_its_own_and_one_request_is_sent(seed):
     kinds = [type(outcome).__name__ for outcome in outcomes]
     assert kinds == ["RawResponse", "PriceChangedError", "RawResponse"]
     assert 1 <= [request.method for request in driver.requests].count("POST") <= 2
-
-
-@with_seeds
-def test_other_changes_and_who_comes_later_have_requests_of_their_own(seed):
     for first, second in (
         (CONFIRM, described("bookings.confirm", booking_id="b-2")),
         (CONFIRM, described("bookings.cancel")),
@@ -327,7 +304,7 @@ def test_only_changes_of_what_is_there_are_shared_by_address_token_and_content(n
     assert key(operation) != key(operation, token=other, organisation_token=other)
 
 
-def test_a_token_function_need_not_be_hashable():
+def test_a_token_function_need_not_be_hashable_and_an_interrupted_refusal_names_its_call():
     class Tokens:
         __hash__ = None
 
@@ -335,6 +312,11 @@ def test_a_token_function_need_not_be_hashable():
             return "token"
 
     hash(key(CONFIRM, token=Secret(Tokens())))
+    driver = Stopped(2, KeyboardInterrupt(), [reply(422)])
+    settings = {"journal": Notes(), "correlation_id": "c-1"}
+    refusal = driver.error(KeyboardInterrupt, "bookings.create", **settings).__context__
+    assert isinstance(refusal, sdk.FerryError)
+    assert (refusal.operation, refusal.correlation_id) == ("bookings.create", "c-1")
 
 
 @given(seed=st.integers(0, 10**6), is_seen=st.booleans(), after=st.integers(1, 3))
@@ -344,8 +326,7 @@ def test_who_joined_one_that_was_interrupted_reads_back(seed, is_seen, after):
     flier, joined = (together.course(driver.steps(CONFIRM, SETTINGS)) for _ in range(2))
     for course in (flier, flier, *[joined] * after):
         next(course)
-    with pytest.raises(KeyboardInterrupt):
-        flier.throw(KeyboardInterrupt())
+    caught(KeyboardInterrupt, flier.throw, KeyboardInterrupt())
     (outcome,) = together.outcomes(joined)
     if is_seen:
         assert outcome.parse().read_back
@@ -369,6 +350,4 @@ def test_who_joined_knows_only_what_the_other_call_knows(name):
     assert driver.requests == []
     steps = scripted_driver().steps(described(name), SETTINGS)
     next(steps)
-    with pytest.raises(sdk.ConnectionFailedError) as refusal:
-        steps.throw(refused())
-    assert refusal.value.outcome == "not_sent"
+    assert caught(sdk.ConnectionFailedError, steps.throw, refused()).outcome == "not_sent"

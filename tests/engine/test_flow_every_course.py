@@ -33,8 +33,6 @@ NOWHERE = httpx.MockTransport(lambda _: httpx.Response(500))
 
 
 class CourseTransport(Transport):
-    """The sync transport, with the effects of a course: it sends nothing and waits for nothing."""
-
     def __init__(self):
         super().__init__(SETTINGS, httpx.Client(transport=NOWHERE))
 
@@ -53,8 +51,6 @@ class CourseTransport(Transport):
 
 
 class AsyncCourseTransport(AsyncTransport):
-    """The async transport, with the effects of a course."""
-
     def __init__(self):
         super().__init__(SETTINGS, httpx.AsyncClient(transport=NOWHERE))
 
@@ -82,7 +78,6 @@ class AsyncCourseTransport(AsyncTransport):
 
 
 def courses(name, most, stop, *, stops=2, stops_at_clock=False):
-    """The courses of a write with so many troubles, as many of them stops as may be."""
     for kind in kinds(name):
         choices = Choices(most)
         for _ in choices:
@@ -90,7 +85,6 @@ def courses(name, most, stop, *, stops=2, stops_at_clock=False):
 
 
 def judge(course, outcome):
-    """A course that has ended, and what was said of it was true."""
     for work in course.later:
         with suppress(FerryError):
             work()
@@ -104,7 +98,6 @@ def judge(course, outcome):
 
 
 def judge_effect_and_record(course):
-    """Check that the write happens at most once and is never recorded as not sent by mistake."""
     assert course.effects <= 1
     if course.kind.deadline is not None:
         assert course.now <= BEGAN + course.kind.deadline
@@ -140,7 +133,6 @@ def judge_details(course, state, details):
 
 
 def judge_outcome(course, outcome):
-    """Check that the result or error is true, and that its attempts and the journal agree."""
     if isinstance(outcome, course.interruption):
         assert course.is_stopped
         if course.may_have_happened and not course.is_known:
@@ -178,15 +170,12 @@ def short_read_backs():
 
 
 def walk(found, note):
-    """Walk the courses as threads do, and say how many."""
     driver = CourseTransport()
     count = sum(1 for course in found if judge(course, driver.outcome(course)))
     note("courses of writes walked", count)
 
 
 def walk_async(found, note, loop):
-    """Walk the courses as tasks do, and say how many."""
-
     async def walk_all():
         driver = AsyncCourseTransport()
         return len([judge(course, await driver.outcome(course)) for course in found])
@@ -217,9 +206,7 @@ def test_what_is_said_of_a_write_is_true_wherever_it_is_interrupted(name, stop, 
 
 @every_loop
 @every_write
-def test_what_is_said_of_a_write_is_true_wherever_its_task_is_interrupted(
-    name, loop, stop, record_property
-):
+def test_what_is_said_of_a_write_is_true_of_interrupted_tasks(name, loop, stop, record_property):
     found = courses(name, 1, stop, stops_at_clock=stop is not Cancelled)
     walk_async(found, record_property, loop)
 

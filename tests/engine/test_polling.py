@@ -26,6 +26,7 @@ from tests.engine.failures import refused, reset, timed_out, undecodable
 from tests.engine.recorder import Notes, entry
 from tests.engine.replies import booking, good, reply, scripted_driver, ticket
 from tests.support.cases import case as in_case
+from tests.support.exchanges import caught
 from tests.support.operations import OPERATIONS, described
 from tests.support.samples import POSSIBLE_ACTION
 from tests.support.tables import each
@@ -48,16 +49,12 @@ def assert_pauses(driver, *pauses):
 
 
 @every_wait
-def test_pauses_grow_gently_up_to_ten_seconds(name, early, enough):
+def test_pauses_grow_to_the_deadline_with_what_was_seen_last(name, early, enough):
     driver = scripted_driver(*[early] * 12, enough)
     driver.raw(described(name, deadline=600))
     pauses = (0.25, 0.5, 1, 2, 4, 8, 10, 10, 10, 10, 10, 10)
     assert_pauses(driver, *pauses)
     assert len({wait - pause for wait, pause in zip(driver.waits, pauses, strict=True)}) > 6
-
-
-@every_wait
-def test_what_does_not_come_ends_at_the_deadline_with_what_was_seen_last(name, early, enough):
     driver = scripted_driver(then=early)
     with pytest.raises(RequestTimeoutError, match="the condition was not met") as info:
         driver.raw(described(name, deadline=45))
@@ -73,34 +70,34 @@ def test_what_does_not_come_ends_at_the_deadline_with_what_was_seen_last(name, e
         assert deadline < 0.5 or driver.waits == []
         assert error.last_seen is not None, deadline
         assert driver.now <= 1000 + deadline
+    for seen in ([early], []):
+        driver = scripted_driver(*seen, then=reply(503))
+        error = driver.error(RequestTimeoutError, described(name, deadline=20))
+        assert isinstance(error.__cause__, sdk.FerryError)
+        assert (error.last_seen is not None) == bool(seen)
+        assert driver.now <= 1020
+    for status in (302, 400, 401, 403, 404, 410, 422):  # a failure that stays ends the wait
+        error = scripted_driver(early, reply(status)).error(sdk.FerryError, name)
+        assert not isinstance(error, RequestTimeoutError)
+        assert error.attempts[-1].status_code == status
+    for asked in ("60", "3600", "9" * 400):
+        driver = scripted_driver(early, reply(429, retry_after=asked))
+        error = driver.error(RequestTimeoutError, described(name, deadline=45))
+        assert driver.now < 1002
+        assert isinstance(error.__cause__, sdk.RateLimitError)
+        assert error.__cause__.retry_after == float(asked)
+    for deadline, asked in ((100, 70.0), (1.5, 1.0)):
+        driver = scripted_driver(reply(429, retry_after=f"{asked}"), enough)
+        driver.raw(described(name, deadline=deadline), max_retries=0)
+        assert driver.waits == [asked]
 
 
-def test_a_wait_for_no_time_or_no_stage_is_refused():
+def test_no_time_and_no_stage_are_refused_and_a_stage_or_a_predicate_decides():
     no_time = product(WAITS, ["deadline"], [0, -1, float("nan")])
     for name, field, value in (*no_time, *product(WAITS[:1], ["until"], [[], (), set()])):
         with in_case(name, field, value), pytest.raises(InvalidInputError) as info:
             described(name, **{field: value})
         assert info.value.field == field
-
-
-def test_a_booking_is_waited_for_until_it_is_of_a_stage():
-    several = ({"ticketed"}, ["ticketed", "in_progress"], (Stage.REJECTED, "moored"), ["lapsed"])
-    untils = (*several, "ticketed", Stage.ISSUANCE_DUE, "voided")
-    for until, stage in product(untils, (*Stage, "moored")):
-        wanted = {until} if isinstance(until, str) else {*until}
-        driver = scripted_driver(good(booking(stage)), good(booking(min(wanted))))
-        operation = described("bookings.wait", until=until)
-        is_final = stage in ("voided", "lapsed") and stage not in wanted
-        if is_final:
-            error = driver.error(RequestTimeoutError, operation)
-            assert error.last_seen.stage == stage
-            assert driver.now < 1002
-        else:
-            assert driver.raw(operation).parse().stage in wanted, (until, stage)
-        assert len(driver.requests) == (1 if stage in wanted or is_final else 2)
-
-
-def test_a_predicate_decides_by_itself_and_what_it_raises_goes_to_the_caller():
     seen = []
 
     def has_two(known):
@@ -114,6 +111,19 @@ def test_a_predicate_decides_by_itself_and_what_it_raises_goes_to_the_caller():
     assert len(scripted_driver(*map(good, looks)).raw(operation).parse().tickets) == 2
     assert seen == ["voided", "lapsed", "x"]
     scripted_driver(then=good(booking("ticketed"))).error(ZeroDivisionError, operation)
+    several = ({"ticketed"}, ["ticketed", "in_progress"], (Stage.REJECTED, "moored"), ["lapsed"])
+    untils = (*several, "ticketed", Stage.ISSUANCE_DUE, "voided")
+    for until, stage in product(untils, (*Stage, "moored")):
+        wanted = {until} if isinstance(until, str) else {*until}
+        driver = scripted_driver(good(booking(stage)), good(booking(min(wanted))))
+        operation = described("bookings.wait", until=until)
+        is_final = stage in ("voided", "lapsed") and stage not in wanted
+        if is_final:
+            assert driver.error(RequestTimeoutError, operation).last_seen.stage == stage
+            assert driver.now < 1002
+        else:
+            assert driver.raw(operation).parse().stage in wanted, (until, stage)
+        assert len(driver.requests) == (1 if stage in wanted or is_final else 2)
 
 
 @every_wait
@@ -149,8 +159,7 @@ def test_what_progress_raises_goes_to_the_caller(name, early, enough, moment, tr
 
     for seen in (early, enough):
         driver = scripted_driver(seen)
-        error = driver.error(type(trouble), described(name, on_progress=told))
-        assert error is trouble
+        assert driver.error(type(trouble), described(name, on_progress=told)) is trouble
         assert len(driver.requests) == 1
 
 
@@ -170,43 +179,11 @@ def test_failures_that_pass_are_outlived(name, early, enough, trouble, max_retri
     assert len(driver.requests) == 11
 
 
-@every_wait
-def test_a_wait_that_ends_in_failures_has_the_last_as_its_cause(name, early, enough):
-    for seen in ([early], []):
-        driver = scripted_driver(*seen, then=reply(503))
-        error = driver.error(RequestTimeoutError, described(name, deadline=20))
-        assert isinstance(error.__cause__, sdk.FerryError)
-        assert (error.last_seen is not None) == bool(seen)
-        assert driver.now <= 1020
-    for status in (302, 400, 401, 403, 404, 410, 422):  # a failure that stays ends the wait
-        error = scripted_driver(early, reply(status)).error(sdk.FerryError, name)
-        assert not isinstance(error, RequestTimeoutError)
-        assert error.attempts[-1].status_code == status
-
-
-@every_wait
-def test_a_retry_after_is_waited_for_up_to_the_last_look(name, early, enough):
-    for asked in ("60", "3600", "9" * 400):
-        driver = scripted_driver(early, reply(429, retry_after=asked))
-        error = driver.error(RequestTimeoutError, described(name, deadline=45))
-        assert driver.now < 1002
-        assert isinstance(error.__cause__, sdk.RateLimitError)
-        assert error.__cause__.retry_after == float(asked)
-    for deadline, asked in ((100, 70.0), (1.5, 1.0)):
-        driver = scripted_driver(reply(429, retry_after=f"{asked}"), enough)
-        driver.raw(described(name, deadline=deadline), max_retries=0)
-        assert driver.waits == [asked]
-
-
-# When a booking is due to change
-
-
 def moment_of(driver, ahead):
     return datetime.fromtimestamp(driver.calendar() + ahead, timezone.utc)
 
 
 def poll_in_vain(driver, deadline=60, **changes):
-    """Poll for a stage that the booking never reaches."""
     driver.answer = good(booking("payment_due", **changes))
     driver.error(RequestTimeoutError, described("bookings.wait", deadline=deadline))
 
@@ -236,18 +213,7 @@ def test_a_booking_is_looked_at_when_it_is_due_to_change(due, by):
     assert is_read_at(driver, 1000 + due)
 
 
-def test_a_moment_that_has_passed_or_cannot_be_read_changes_no_pause():
-    for year, limit in (("2020", "at noon"), ("9999", None), ("0001", None)):
-        driver = scripted_driver()
-        pay = {"Pay": POSSIBLE_ACTION | {"timeLimit": limit}}
-        poll_in_vain(driver, expire_at=f"{year}-01-01T00:00:00Z", possible_actions=pay)
-        with in_case(year, limit):
-            driver.effects = [one for one in driver.effects if isinstance(one, Sleep)][:7]
-            assert_pauses(driver, 0.25, 0.5, 1, 2, 4, 8, 10)
-            assert driver.now <= 1060
-
-
-def test_a_moment_is_due_by_the_services_clock():
+def test_a_moment_is_due_by_the_services_clock_in_whole_seconds_and_cuts_a_long_pause(monkeypatch):
     driver = scripted_driver()
     there = datetime.fromtimestamp(int(driver.calendar()) + 500, timezone.utc)
     driver.answer = lambda _: reply(404, date=format_datetime(there, usegmt=True))
@@ -257,6 +223,30 @@ def test_a_moment_is_due_by_the_services_clock():
     assert 499 <= skew <= 500
     poll_in_vain(driver, expire_at=moment_of(driver, skew + 20).isoformat())
     assert is_read_at(driver, 1020)
+    for year, limit in (("2020", "at noon"), ("9999", None), ("0001", None)):
+        driver = scripted_driver()
+        pay = {"Pay": POSSIBLE_ACTION | {"timeLimit": limit}}
+        poll_in_vain(driver, expire_at=f"{year}-01-01T00:00:00Z", possible_actions=pay)
+        with in_case(year, limit):
+            driver.effects = [one for one in driver.effects if isinstance(one, Sleep)][:7]
+            assert_pauses(driver, 0.25, 0.5, 1, 2, 4, 8, 10)
+            assert driver.now <= 1060
+
+    def answer(_):
+        there = datetime.fromtimestamp(int(driver.calendar()), timezone.utc)
+        return reply(200, seen, date=format_datetime(there, usegmt=True))
+
+    for fraction in (0.0, 0.001, 0.02, 0.5, 0.999):
+        driver = scripted_driver(then=answer)
+        driver.latency = 0.002
+        due = datetime.fromtimestamp(int(driver.calendar()) + 20 + fraction, timezone.utc)
+        seen = booking("payment_due", expire_at=due.isoformat())
+        driver.error(RequestTimeoutError, described("bookings.wait", deadline=60))
+        assert len(driver.requests) <= 16, fraction
+    monkeypatch.setattr("tenacity.wait.random.random", lambda: 0.0)
+    driver = scripted_driver()
+    poll_in_vain(driver, expire_at=moment_of(driver, 9.85).isoformat())
+    assert driver.waits[:6] == [0.25, 0.5, 1, 2, 4, pytest.approx(0.6, abs=1e-3)]
 
 
 @given(
@@ -265,9 +255,7 @@ def test_a_moment_is_due_by_the_services_clock():
     latency=st.floats(0.001, 2),
     failing=st.lists(st.integers(0, 20), max_size=8),
 )
-def test_whatever_is_due_a_wait_is_gentle_and_never_past_its_deadline(
-    dues, deadline, latency, failing
-):
+def test_whatever_is_due_a_wait_is_gentle_and_ends_in_time(dues, deadline, latency, failing):
     driver = scripted_driver()
     driver.latency = latency
     actions = {
@@ -281,34 +269,8 @@ def test_whatever_is_due_a_wait_is_gentle_and_never_past_its_deadline(
     assert len(driver.requests) <= 12 + deadline / 8 + len(dues) + 3 * len(failing)
 
 
-def test_a_clock_that_tells_whole_seconds_makes_no_look_follow_at_once():
-    def answer(_):
-        there = datetime.fromtimestamp(int(driver.calendar()), timezone.utc)
-        return reply(200, seen, date=format_datetime(there, usegmt=True))
-
-    for fraction in (0.0, 0.001, 0.02, 0.5, 0.999):
-        driver = scripted_driver(then=answer)
-        driver.latency = 0.002
-        due = datetime.fromtimestamp(int(driver.calendar()) + 20 + fraction, timezone.utc)
-        seen = booking("payment_due", expire_at=due.isoformat())
-        driver.error(RequestTimeoutError, described("bookings.wait", deadline=60))
-        assert len(driver.requests) <= 16, fraction
-
-
-def test_a_long_pause_is_cut_short_even_for_what_is_due_within_the_second(monkeypatch):
-    monkeypatch.setattr("tenacity.wait.random.random", lambda: 0.0)
-    driver = scripted_driver()
-    poll_in_vain(driver, expire_at=moment_of(driver, 9.85).isoformat())
-    assert driver.waits[:6] == [0.25, 0.5, 1, 2, 4, pytest.approx(0.6, abs=1e-3)]
-
-
-# A write whose reply was lost is read back until its effect is seen or time is up
-
-
 @dataclass(frozen=True)
 class Case:
-    """A write that is read back: where, what is read before and after the effect, and its ids."""
-
     name: str
     read: str
     before: Any
@@ -320,7 +282,6 @@ class Case:
         return described(self.name, **self.subject)
 
     def lost(self):
-        """Return the error of a call whose reply and whose effect were not seen."""
         driver = scripted_driver(reset(), reply(404))
         return driver.error(OutcomeUnknownError, self.call, correlation_id="c-7", journal=Notes())
 
@@ -359,16 +320,34 @@ def test_an_effect_seen_at_once_gives_the_result(case, lost):
     assert result.read_back
     assert type(result) is case.call.answer.model
     assert {name: getattr(result, name, id_) for name, id_ in case.subject.items()} == case.subject
-    assert driver.paths[1:] == [case.read]
-    assert driver.waits == []
+    assert (driver.paths[1:], driver.waits) == ([case.read], [])
 
 
 @every_case
-def test_an_effect_seen_later_gives_the_result(case):
+def test_an_effect_seen_later_gives_the_result_and_one_never_seen_is_unknown(case):
     driver = scripted_driver(reset(), *[good(case.before)] * 4, good(case.after))
     assert driver.raw(case.call).parse().read_back
     assert driver.paths[1:] == [case.read] * 5
     assert_pauses(driver, 0.25, 0.5, 1, 2)
+    driver = scripted_driver(reset(), then=good(case.before))
+    error = driver.error(OutcomeUnknownError, case.call)
+    assert 1029 < driver.now <= 1030.25
+    assert max(driver.waits) <= 10.25
+    assert 6 <= len(driver.requests) <= 12
+    assert (error.operation, error.subject, error.outcome) == (case.name, case.subject, "unknown")
+    assert error.last_seen.status == case.before["status"]
+    assert "may have happened" in str(error)
+    driver = scripted_driver(reset(), then=good(case.before))
+    driver.latency = 0.01
+    driver.error(OutcomeUnknownError, case.call, deadline=20.0)
+    assert 1019.7 < driver.now < 1020, "the last look is just before time is up"
+    lost = reset()
+    driver = scripted_driver(lost, reply(404))
+    error = driver.error(OutcomeUnknownError, case.call)
+    assert error.__cause__ is lost
+    assert error.request.method == "POST"
+    assert error.request.path.startswith(driver.paths[0])
+    assert error.request.digest == case.lost().request.digest
 
 
 @every_case
@@ -384,29 +363,12 @@ def test_a_pause_that_the_client_is_closed_in_leaves_the_write_in_doubt(case, nu
         return perform(effect)
 
     monkeypatch.setattr(driver, "perform", close_in_a_pause)
-    error = driver.error(OutcomeUnknownError, case.call)
-    assert error.last_seen is not None
+    assert driver.error(OutcomeUnknownError, case.call).last_seen is not None
     assert len(driver.waits) == number
 
 
 @every_case
-def test_a_write_whose_effect_is_never_seen_is_unknown_after_half_a_minute(case):
-    driver = scripted_driver(reset(), then=good(case.before))
-    error = driver.error(OutcomeUnknownError, case.call)
-    assert 1029 < driver.now <= 1030.25
-    assert max(driver.waits) <= 10.25
-    assert 6 <= len(driver.requests) <= 12
-    assert (error.operation, error.subject, error.outcome) == (case.name, case.subject, "unknown")
-    assert error.last_seen.status == case.before["status"]
-    assert "may have happened" in str(error)
-    driver = scripted_driver(reset(), then=good(case.before))
-    driver.latency = 0.01
-    driver.error(OutcomeUnknownError, case.call, deadline=20.0)
-    assert 1019.7 < driver.now < 1020, "the last look is just before time is up"
-
-
-@every_case
-def test_a_look_that_fails_is_followed_by_others_unless_it_never_will_succeed(case):
+def test_a_look_that_fails_is_followed_by_others_and_a_refusal_stands(case):
     again = (reply(503), reply(429, retry_after="2"), reply(408), reply(200), reply(200, {"id": 7}))
     for trouble in (reset, refused, *again):
         driver = scripted_driver(reset(), *[trouble] * 4, good(case.after))
@@ -423,12 +385,7 @@ def test_a_look_that_fails_is_followed_by_others_unless_it_never_will_succeed(ca
     for status in (401, 404):
         driver = scripted_driver(reply(500, {"message": "oops"}), reply(status))
         error = driver.error(OutcomeUnknownError, case.call)
-        assert error.last_seen == {"message": "oops"}
-        assert driver.waits == []
-
-
-@every_case
-def test_a_refusal_stands_unless_one_read_shows_the_effect(case):
+        assert (error.last_seen, driver.waits) == ({"message": "oops"}, [])
     unseen = (good(case.before), reply(404), reply(503), reply(200), reset, timed_out)
     silent = product((401, 403, 404, 429), [()])  # these say nothing of the state
     for status, reads in (*silent, *product((400, 402, 409, 410, 422), zip(unseen, strict=True))):
@@ -440,7 +397,7 @@ def test_a_refusal_stands_unless_one_read_shows_the_effect(case):
 
 
 @every_case
-def test_a_refused_write_whose_effect_is_there_is_already_done(case):
+def test_a_refused_write_may_be_done_and_a_failed_reading_keeps_what_was_seen(case):
     notes, driver = Notes(), scripted_driver(reply(409), good(case.after))
     error = driver.error(sdk.AlreadyDoneError, case.call, journal=notes)
     assert not isinstance(error, sdk.APIError)
@@ -458,6 +415,13 @@ def test_a_refused_write_whose_effect_is_there_is_already_done(case):
         driver.error(sdk.ConflictError, case.call, deadline=deadline, max_retries=0)
         (_, read) = [effect for effect in driver.effects if isinstance(effect, Send)]
         assert read.until == end
+    error, notes = case.lost(), Notes()
+    error.last_seen = "what was seen"
+    again = still_unknown(scripted_driver(reply(404)), error, journal=notes)
+    assert again.last_seen == "what was seen"
+    assert [attempt.status_code for attempt in again.attempts[-2:]] == [404, 404]
+    assert again.__cause__ is not None
+    assert notes.states == {}
 
 
 def test_a_refusal_in_the_body_of_a_tool_is_looked_into_but_for_one_of_an_unknown_ticket():
@@ -484,34 +448,16 @@ def test_what_no_read_shows_is_unknown_at_once(name):
     assert len(driver.requests) == 1
 
 
-@every_case
-def test_an_unknown_outcome_names_its_cause_and_the_request_without_its_content(case):
-    lost = reset()
-    driver = scripted_driver(lost, reply(404))
-    error = driver.error(OutcomeUnknownError, case.call)
-    assert error.__cause__ is lost
-    assert error.request.method == "POST"
-    assert error.request.path.startswith(driver.paths[0])
-    assert error.request.digest == case.lost().request.digest
-
-
-def test_a_payment_is_read_with_the_clients_own_token():
+def test_a_read_of_an_effect_goes_first_by_the_own_token_and_is_repeated_until_the_deadline():
     driver = scripted_driver(reset(), good(booking("ticketed", "Issued")))
     driver.raw(described("tickets.mark_paid", booking_id="b-1"))
     sent = [request.headers["Authorization"] for request in driver.requests]
     assert sent == ["Bearer organisation-token", "Bearer test-token"]
     assert b"b-1" not in (driver.requests[0].content or b"")
-
-
-def test_without_retries_each_look_is_one_request():
-    """A confirmed booking without a ticket is not yet a result."""
     driver = scripted_driver(reset(), reply(503), good(booking("ticketed")), good(ISSUED))
     assert driver.raw("bookings.confirm", max_retries=0).parse().ticket_id == "t-1"
     assert len(driver.requests) == 4
     assert_pauses(driver, 0.25, 0.5)
-
-
-def test_a_read_of_the_effect_goes_before_requests_that_wait_for_the_limiter():
     goes_first = []
 
     class Limiter:
@@ -521,9 +467,23 @@ def test_a_read_of_the_effect_goes_before_requests_that_wait_for_the_limiter():
     driver = scripted_driver(reply(409), good(ISSUED))
     driver.error(sdk.AlreadyDoneError, "bookings.confirm", limiter=Limiter())
     assert goes_first == [("bookings.confirm", False), ("bookings.get", True)]
+    error, notes = CONFIRM.lost(), Notes()
+    error.entry_id = None
+    driver = scripted_driver(reset(), reply(503), good(CONFIRM.after))
+    assert recover_again(driver, error, max_retries=2, journal=notes).read_back
+    assert len(driver.waits) == 2
+    assert notes.states == {}, "the write has no entry"
+    driver = scripted_driver(then=reset())
+    still_unknown(driver, CONFIRM.lost(), max_retries=10**6, deadline=3.0)
+    assert driver.now <= 1003
+    told = []
 
+    def interrupted():
+        raise KeyboardInterrupt
 
-# A write that is read back once more, by its error or its journal entry
+    settings = {"token": Secret(interrupted), "hooks": Hooks({OutcomeEvent: [told.append]})}
+    caught(KeyboardInterrupt, recover_again, scripted_driver(), CONFIRM.lost(), **settings)
+    assert [event.outcome for event in told] == ["unknown"]
 
 
 every_copy = each(
@@ -536,14 +496,12 @@ def recover_again(driver, error, **changes):
 
 
 def still_unknown(driver, error, **changes):
-    with pytest.raises(OutcomeUnknownError) as info:
-        recover_again(driver, error, **changes)
-    return info.value
+    return caught(OutcomeUnknownError, recover_again, driver, error, **changes)
 
 
 @every_copy
 @every_case
-def test_an_effect_that_is_seen_gives_the_writes_result(case, made):
+def test_an_effect_that_is_seen_gives_the_result_and_else_fresher_facts(case, made):
     for error in (made(case.lost()), entry(case.name, **case.subject)):
         driver, notes = scripted_driver(good(case.after)), Notes()
         result = recover_again(driver, error, correlation_id="another", journal=notes)
@@ -554,11 +512,6 @@ def test_an_effect_that_is_seen_gives_the_writes_result(case, made):
         assert driver.requests[0].headers["x-client-correlation-id"] == "c-7"
         known = "entry-1" if isinstance(error, OutcomeUnknownError) else "entry-7"
         assert notes.states == {known: "done"}
-
-
-@every_copy
-@every_case
-def test_an_effect_that_is_not_seen_gives_the_same_error_with_fresher_facts(case, made):
     error, notes = made(case.lost()), Notes()
     before = len(error.attempts)
     fresher = still_unknown(scripted_driver(good(case.before)), error, journal=notes)
@@ -574,29 +527,6 @@ def test_an_effect_that_is_not_seen_gives_the_same_error_with_fresher_facts(case
     assert (of_entry.correlation_id, of_entry.entry_id) == ("c-7", "entry-7")
     assert (of_entry.request.method, of_entry.request.path) == ("POST", "/api/somewhere")
     assert of_entry.last_seen is not None
-
-
-@every_case
-def test_a_reading_that_fails_for_good_keeps_what_was_seen(case):
-    error, notes = case.lost(), Notes()
-    error.last_seen = "what was seen"
-    again = still_unknown(scripted_driver(reply(404)), error, journal=notes)
-    assert again.last_seen == "what was seen"
-    assert [attempt.status_code for attempt in again.attempts[-2:]] == [404, 404]
-    assert again.__cause__ is not None
-    assert notes.states == {}
-
-
-def test_a_reading_is_repeated_as_any_read_is_until_the_deadline_of_the_client():
-    error, notes = CONFIRM.lost(), Notes()
-    error.entry_id = None
-    driver = scripted_driver(reset(), reply(503), good(CONFIRM.after))
-    assert recover_again(driver, error, max_retries=2, journal=notes).read_back
-    assert len(driver.waits) == 2
-    assert notes.states == {}, "the write has no entry"
-    driver = scripted_driver(then=reset())
-    still_unknown(driver, CONFIRM.lost(), max_retries=10**6, deadline=3.0)
-    assert driver.now <= 1003
 
 
 def test_what_no_read_shows_is_no_write_or_lacks_the_id_cannot_be_recovered():
@@ -619,22 +549,9 @@ def test_either_client_recovers_an_error_and_an_entry(both):
     made = booked(both)
     error = CONFIRM.lost()
     error.subject = {"booking_id": made.booking_id}
-    with pytest.raises(OutcomeUnknownError) as info:
-        both.recover(error)
-    assert info.value.last_seen.booking_id == made.booking_id
+    info = caught(OutcomeUnknownError, both.recover, error)
+    assert info.last_seen.booking_id == made.booking_id
     both.bookings.confirm(made.booking_id)
-    for known in (info.value, pickle.loads(pickle.dumps(error))):
+    for known in (info, pickle.loads(pickle.dumps(error))):
         assert both.recover(known).read_back
     assert both.recover(entry("bookings.confirm", booking_id=made.booking_id)).read_back
-
-
-def test_recovering_that_is_interrupted_leaves_the_write_unknown():
-    told = []
-
-    def interrupted():
-        raise KeyboardInterrupt
-
-    settings = {"token": Secret(interrupted), "hooks": Hooks({OutcomeEvent: [told.append]})}
-    with pytest.raises(KeyboardInterrupt):
-        recover_again(scripted_driver(), CONFIRM.lost(), **settings)
-    assert [event.outcome for event in told] == ["unknown"]

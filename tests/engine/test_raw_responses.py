@@ -19,7 +19,7 @@ def summer(ferry_sandbox):
     return stopped(ferry_sandbox)
 
 
-def test_it_parses_to_what_the_call_would_have_given_and_has_the_ids_of_the_exchange(both):
+def test_it_parses_to_what_the_call_would_have_given_and_has_status_headers_content_and_ids(both):
     raw = both.with_raw_response.catalogue.ports()
     assert isinstance(raw, RawResponse)
     assert isinstance(raw.parse(), Records)
@@ -36,9 +36,6 @@ def test_it_parses_to_what_the_call_would_have_given_and_has_the_ids_of_the_exch
         raw.elapsed = 0.0
     with pytest.raises(TypeError):
         raw.headers["x"] = "y"
-
-
-def test_it_has_status_headers_and_content(both):
     raw = both.with_raw_response.catalogue.journeys()
     assert raw.status_code == 201
     headers = raw.headers
@@ -58,7 +55,6 @@ def test_a_call_that_nobody_watches_makes_no_record_of_itself(both, ferry_sandbo
     booking = booked(both)
 
     def records_of(call):
-        """Return how many attempts and raw responses a call makes."""
         with (
             patch.object(Attempt, "__init__", autospec=True, side_effect=Attempt.__init__) as one,
             patch.object(RawResponse, "__init__", autospec=True, return_value=None) as raw,

@@ -28,13 +28,47 @@ WRITES = {
 """Of each write: what it does, and the reads that show it, the best first."""
 
 
-def test_every_operation_has_a_row_and_the_writes_are_those_of_the_contract():
+def test_every_operation_has_its_row_in_a_fixed_table_and_what_is_read_back_says_what_was_seen():
     assert not UNCOVERED
     assert SAFETY.keys() == {*OPERATIONS}
     assert {name for name, row in SAFETY.items() if not row.is_read} == WRITES.keys()
     assert {row.kind for row in SAFETY.values()} == {"read", "write"}
     shown = {name for name, row in SAFETY.items() if row.confirmed_by}
     assert shown == SHOWN_BY_A_BOOKING.keys() | SHOWN_BY_A_TICKET.keys()
+    assert isinstance(SAFETY, Mapping)
+    with pytest.raises(TypeError):
+        SAFETY["bookings.create"] = Safety("bookings.create", "read", None, frozenset())
+    with pytest.raises(FrozenInstanceError):
+        SAFETY["bookings.create"].kind = "read"
+    for row in SAFETY.values():
+        assert isinstance(row.retry_on, frozenset)
+        assert isinstance(row.confirmed_by, tuple)
+        for proof in row.confirmed_by:
+            assert isinstance(proof.stages, frozenset)
+            with pytest.raises(FrozenInstanceError):
+                proof.tickets = None
+    known = ("search_availability", "view_ticket", *(name[4:] for name in WRITES if "mcp." in name))
+    unknown = ("paint_ship", "ports", "list_tools", "View_Ticket", "call_tool")
+    for tool in {*known, *unknown}:
+        row = SAFETY["mcp.call_tool" if tool in unknown else f"mcp.{tool}"]
+        assert safety_of_tool(tool) is row, tool
+        operation = described("mcp.call_tool", name=tool, arguments={})
+        assert operation.safety is row, tool
+        assert (operation.write is None) == row.is_read, tool
+    cancelled, voided = seen_ticket("Canceled"), seen_booking("voided", "Canceled")
+    no_refund = {"booking_id": "b-1", "refund_amount": None, "refund_shortfall": None}
+    of_ticket = {"status": "cancelled", "ticket_id": "t-1"}
+    paid = {"payment_status": "paid", "ticket_id": "t-1"}
+    for name, changes, seen, facts in (
+        ("bookings.cancel", {}, voided, {"status": "cancelled", **no_refund}),
+        ("tickets.cancel", {}, cancelled, of_ticket),
+        ("mcp.cancel_ticket", {}, cancelled, of_ticket),
+        ("tickets.mark_paid", {}, None, paid),
+        ("tickets.mark_paid", {"booking_id": "b-1"}, None, paid),
+    ):
+        result = read_back(name, **changes).result(seen)
+        assert {fact: getattr(result, fact) for fact in facts} == facts, name
+        assert result.read_back
 
 
 @each("name", OPERATIONS)
@@ -54,35 +88,6 @@ def test_a_read_may_always_be_sent_again_and_a_write_only_where_nothing_was_done
         assert proof.stages or proof.tickets or proof.payment
         named = described(name, booking_id="b-1") if "booking" in proof.read else operation
         assert proof.subject in named.write.subject
-
-
-def test_the_table_cannot_be_changed():
-    assert isinstance(SAFETY, Mapping)
-    with pytest.raises(TypeError):
-        SAFETY["bookings.create"] = Safety("bookings.create", "read", None, frozenset())
-    with pytest.raises(FrozenInstanceError):
-        SAFETY["bookings.create"].kind = "read"
-    for row in SAFETY.values():
-        assert isinstance(row.retry_on, frozenset)
-        assert isinstance(row.confirmed_by, tuple)
-        for proof in row.confirmed_by:
-            assert isinstance(proof.stages, frozenset)
-            with pytest.raises(FrozenInstanceError):
-                proof.tickets = None
-
-
-def test_a_tool_has_its_row_and_an_unknown_one_is_a_write():
-    known = ("search_availability", "view_ticket", *(name[4:] for name in WRITES if "mcp." in name))
-    unknown = ("paint_ship", "ports", "list_tools", "View_Ticket", "call_tool")
-    for tool in {*known, *unknown}:
-        row = SAFETY["mcp.call_tool" if tool in unknown else f"mcp.{tool}"]
-        assert safety_of_tool(tool) is row, tool
-        operation = described("mcp.call_tool", name=tool, arguments={})
-        assert operation.safety is row, tool
-        assert (operation.write is None) == row.is_read, tool
-
-
-# How the effect of a write is recognised
 
 
 STAGES = [*Stage, Stage("moored")]
@@ -158,21 +163,4 @@ def test_a_confirmation_read_back_names_the_first_ticket_that_is_issued(name):
         result = read_back(name).result(seen_booking("ticketed", first, second))
         assert (result.booking_id, result.status, result.ticket_id) == ("b-1", "confirmed", named)
         assert result.ticket_number == "CTN-0001"
-        assert result.read_back
-
-
-def test_a_result_that_is_read_back_says_what_was_seen():
-    cancelled, voided = seen_ticket("Canceled"), seen_booking("voided", "Canceled")
-    no_refund = {"booking_id": "b-1", "refund_amount": None, "refund_shortfall": None}
-    of_ticket = {"status": "cancelled", "ticket_id": "t-1"}
-    paid = {"payment_status": "paid", "ticket_id": "t-1"}
-    for name, changes, seen, facts in (
-        ("bookings.cancel", {}, voided, {"status": "cancelled", **no_refund}),
-        ("tickets.cancel", {}, cancelled, of_ticket),
-        ("mcp.cancel_ticket", {}, cancelled, of_ticket),
-        ("tickets.mark_paid", {}, None, paid),
-        ("tickets.mark_paid", {"booking_id": "b-1"}, None, paid),
-    ):
-        result = read_back(name, **changes).result(seen)
-        assert {fact: getattr(result, fact) for fact in facts} == facts, name
         assert result.read_back

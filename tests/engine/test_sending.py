@@ -9,7 +9,7 @@ from ferry_sdk._engine.requests import send
 from tests.support.driven import SETTINGS
 
 
-def test_the_outcome_of_a_request_without_a_reply():
+def test_the_outcome_of_a_request_without_a_reply_or_of_a_download_from_another_server():
     for outcome, *facts in (
         ("not_sent",),
         ("unknown", "is_handed_over"),
@@ -27,9 +27,6 @@ def test_the_outcome_of_a_request_without_a_reply():
     sending.connections = ["a connection"]
     assert "example" not in repr(sending)
     assert "connection" not in repr(sending)
-
-
-def test_a_download_from_another_server_tells_nothing_of_the_service():
     context = Context.start(SETTINGS, Session(), "tickets.read_pdf")
     request = Request("GET", "https://files.example/voucher.pdf", {})
     foreign = [("Date", "Thu, 01 Jan 1970 00:00:00 GMT"), ("x-client-correlation-id", "another")]

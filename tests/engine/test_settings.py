@@ -17,7 +17,6 @@ ELSEWHERE = (
 
 
 def request_of(clients, **settings):
-    """Return the request of a call made with these settings."""
     service = Exchanges(PORTS)
     ask_ports(client_of(clients, service, **settings))
     return service.requests[-1]
@@ -28,13 +27,12 @@ def ask_ports(ferry):
 
 
 def payment_of(clients, **settings):
-    """Return the request of a payment made with these settings."""
     service = Exchanges(httpx.Response(200, json={"ticket_id": "t-1", "payment_status": "paid"}))
     client_of(clients, service, **settings).tickets.mark_paid("t-1", external_payment_ref="p-1")
     return service.requests[-1]
 
 
-def test_the_environment_fills_in_what_is_left_out_and_arguments_go_before_it(clients, monkeypatch):
+def test_the_environment_fills_gaps_and_what_is_missing_or_bad_is_named(clients, monkeypatch):
     known = {"TOKEN": "env-token", "BASE_URL": "https://env.example", "LANGUAGE": "it"}
     for name, value in (known | {"ORGANISATION_TOKEN": "env-org"}).items():
         monkeypatch.setenv(f"FERRY_{name}", value)
@@ -49,9 +47,8 @@ def test_the_environment_fills_in_what_is_left_out_and_arguments_go_before_it(cl
     assert request.headers["accept-language"] == "el"
     paid = payment_of(clients, organisation_token="org-argument")
     assert paid.headers["authorization"] == "Bearer org-argument"
-
-
-def test_what_is_missing_or_bad_is_said_by_name(clients, monkeypatch):
+    for name in ("TOKEN", "BASE_URL", "LANGUAGE", "ORGANISATION_TOKEN"):
+        monkeypatch.delenv(f"FERRY_{name}")
     for name, settings in (
         *(("token", {"base_url": URL}), ("token", {"token": "", "base_url": URL})),
         *(("base_url", {"token": "t"}), ("base_url", {"token": "t", "base_url": ""})),
@@ -81,34 +78,28 @@ def test_an_address_may_have_a_path_and_slashes_at_its_end(clients, url):
     assert str(request_of(clients, base_url=url).url) == f"{url.rstrip('/')}/api/port"
 
 
-def test_a_header_is_sent_once_however_it_is_written(clients):
+def test_a_header_is_sent_once_limits_reach_the_connection_and_a_callers_client_stays_open(clients):
     service = Exchanges(PORTS)
     ferry = client_of(clients, service, default_headers={"X-Agency": "A1", "user-agent": "shop/1"})
     ask_ports(ferry.with_options(extra_headers={"x-agency": "A2", "USER-AGENT": "shop/2"}))
     assert service.requests[0].headers.get_list("x-agency") == ["A2"]
     assert service.requests[0].headers.get_list("user-agent") == ["shop/2"]
 
+    def seen(**settings):
+        return request_of(clients, **settings).extensions["timeout"]
 
-def test_an_async_function_is_awaited_by_the_async_client_and_refused_by_the_other(clients):
-    async def give():
-        await anyio.lowlevel.checkpoint()
-        return "awaited"
-
-    service = Exchanges(PORTS)
-    if clients.is_async:
-        ask_ports(client_of(clients, service, token=give))
-        assert service.requests[0].headers["authorization"] == "Bearer awaited"
-        return
-    for name in ("token", "organisation_token"):
-        error = caught(ConfigurationError, client_of, clients, service, **{name: give})
-        assert str(error) == f"{name}: an async function needs AsyncFerry"
-    hidden = client_of(clients, service, token=lambda: give())  # noqa: PLW0108 -- it does not show that it is async
-    error = caught(ConfigurationError, ask_ports, hidden)
-    assert str(error) == "token: an async function needs AsyncFerry"
-    assert service.requests == []
+    parts = {"connect": 1, "read": 2, "write": 3, "pool": 4}
+    assert seen(timeout=ferry_sdk.Timeout(**parts)) == parts
+    assert [seen(timeout=limit)["read"] for limit in (7, None)] == [7, None]
+    assert seen()["read"] == 30
+    http_client = clients.http_client(transport=httpx.MockTransport(Exchanges(PORTS)))
+    with clients("t", base_url=URL, http_client=http_client) as ferry:
+        ask_ports(ferry)
+    assert not http_client.is_closed
+    ask_ports(ferry)
 
 
-def test_a_view_has_other_settings_and_the_client_keeps_its_own(clients):
+def test_a_view_has_its_own_settings_only_tightens_read_only_and_awaits_async_functions(clients):
     service = Exchanges(PORTS)
     ferry = client_of(clients, service, language="fr", default_headers={"x-a": "1", "x-b": "1"})
     view = ferry.with_options(
@@ -124,16 +115,34 @@ def test_a_view_has_other_settings_and_the_client_keeps_its_own(clients):
     of_view, of_client, of_second, of_cleared = correlation_ids(service)
     assert of_view == of_second == "c-1"
     assert "c-1" not in (of_client, of_cleared)
+    service = Exchanges(PORTS)
+    writer = client_of(clients, service)
+    writer.with_options(read_only=False)
+    readers = writer.with_options(read_only=True), client_of(clients, service, read_only=True)
+    for reader in readers:
+        error = caught(InvalidInputError, reader.with_options, read_only=False)
+        assert error.field == "read_only"
+        again = reader.with_options(language="fr").with_options(read_only=True)
+        caught(ReadOnlyError, again.bookings.confirm, "b-1")
+        caught(ReadOnlyError, again.mcp.confirm_booking, "b-1")
+        ask_ports(again)
+    assert {request.url.path for request in service.requests} == {"/api/port"}
 
+    async def give():
+        await anyio.lowlevel.checkpoint()
+        return "awaited"
 
-def test_each_part_of_a_time_out_reaches_the_connection(clients):
-    def seen(**settings):
-        return request_of(clients, **settings).extensions["timeout"]
-
-    parts = {"connect": 1, "read": 2, "write": 3, "pool": 4}
-    assert seen(timeout=ferry_sdk.Timeout(**parts)) == parts
-    assert [seen(timeout=limit)["read"] for limit in (7, None)] == [7, None]
-    assert seen()["read"] == 30
+    service = Exchanges(PORTS)
+    if clients.is_async:
+        ask_ports(client_of(clients, service, token=give))
+        assert service.requests[0].headers["authorization"] == "Bearer awaited"
+        return
+    for name in ("token", "organisation_token"):
+        error = caught(ConfigurationError, client_of, clients, service, **{name: give})
+        assert str(error) == f"{name}: an async function needs AsyncFerry"
+    hidden = client_of(clients, service, token=lambda: give())  # noqa: PLW0108 -- it does not show that it is async
+    error = caught(ConfigurationError, ask_ports, hidden)
+    assert (str(error), service.requests) == ("token: an async function needs AsyncFerry", [])
 
 
 @each("max_retries", [0, 3])
@@ -159,30 +168,6 @@ def test_the_environment_makes_clients_of_other_machines_read_only(clients, monk
             error = caught(kind, client.bookings.confirm, "b-1")
             assert not is_read_only or "FERRY_READ_ONLY" in str(error)
         assert bool(service.requests) != is_read_only, (value, url)
-
-
-def test_read_only_can_be_tightened_and_never_loosened(clients):
-    service = Exchanges(PORTS)
-    writer = client_of(clients, service)
-    writer.with_options(read_only=False)
-    readers = writer.with_options(read_only=True), client_of(clients, service, read_only=True)
-    for reader in readers:
-        error = caught(InvalidInputError, reader.with_options, read_only=False)
-        assert error.field == "read_only"
-        again = reader.with_options(language="fr").with_options(read_only=True)
-        caught(ReadOnlyError, again.bookings.confirm, "b-1")
-        caught(ReadOnlyError, again.mcp.confirm_booking, "b-1")
-        ask_ports(again)
-    assert {request.url.path for request in service.requests} == {"/api/port"}
-
-
-def test_a_callers_own_http_client_stays_open(clients):
-    kind = httpx.AsyncClient if clients.is_async else httpx.Client
-    http_client = kind(transport=httpx.MockTransport(Exchanges(PORTS)))
-    with clients("t", base_url=URL, http_client=http_client) as ferry:
-        ask_ports(ferry)
-    assert not http_client.is_closed
-    ask_ports(ferry)
 
 
 def correlation_ids(service):

@@ -19,7 +19,6 @@ LASTING = TARIFF | {"roundtrip_locked": False, "expiration_date": 4_000_000_000}
 
 
 def select(carrier="CTN", **tariff):
-    """A selection as `Availability.select` makes it."""
     company = {"id": carrier, "name": carrier, "logo": ""}
     changes = {"company": company, "tariffs": [LASTING | tariff]}
     sailing = Availability.model_validate(AVAILABILITY | changes)
@@ -43,10 +42,31 @@ def assert_expires(driver, name, moment, *, is_expired):
 
 
 @every_creation
-def test_a_tariff_expires_at_its_moment(name):
+def test_a_tariff_expires_at_its_moment_and_a_locked_one_is_not_paired_and_only_ids_are_sent(name):
     for ahead in (-3600, 0, 0.001, 3600):
         driver = scripted_driver()
         assert_expires(driver, name, moment_of(driver, ahead), is_expired=ahead <= 0)
+    for carriers, locked, refused in (
+        *(("CTN GNV", (True, False), 0), ("CTN GNV", (False, True), 1)),
+        *(("CTN GNV", (False, False), None), ("CTN CTN", (True, True), None)),
+    ):
+        pairs = zip(carriers.split(), locked, strict=True)
+        selections = [select(carrier, roundtrip_locked=is_locked) for carrier, is_locked in pairs]
+        if refused is None:
+            driver = scripted_driver(good(BOOKING_CREATED))
+            assert driver.raw(described(name, availabilities=selections)).parse()
+            continue
+        with case(locked), pytest.raises(InvalidInputError, match="same company") as info:
+            described(name, availabilities=selections)
+        assert info.value.field == f"availabilities[{refused}]"
+    one = select(roundtrip_locked=True, type="Presale")
+    operation = described(name, availabilities=[one.model_dump(mode="json")])
+    ids = {"availability_id": "av-1", "tariff_id": "tar-1", "place_id": "pl-1"}
+    call = operation.call
+    sent = call.body if name == "bookings.create" else call.params["arguments"]
+    assert (sent["availabilities"], sent["reservation_type"]) == ([ids], "PRESALE")
+    identity = json.loads(operation.write.canonical())
+    assert identity["availabilities"] == [ids]  # what journals recognise it by
 
 
 @each(
@@ -62,7 +82,7 @@ def test_a_tariff_expires_by_the_services_clock(heard_by, skew, left, is_expired
     assert_expires(driver, CREATIONS[0], moment_of(driver, left), is_expired=is_expired)
 
 
-def test_a_date_tells_the_services_clock_if_it_can_be_read():
+def test_a_date_tells_the_services_clock_and_the_expired_one_of_several_is_named():
     offsets = ("08:16:40 GMT", "10:16:40 +0200", "08:16:40 -0000")
     known = [f"Fri, 15 Jan 2027 {offset}" for offset in offsets]
     unknown = ("", "yesterday", "Wed, 31 Feb 2027 08:00:00 GMT")
@@ -71,6 +91,10 @@ def test_a_date_tells_the_services_clock_if_it_can_be_read():
         driver.session.skew = 12.0
         driver.error(NotFoundError, "catalogue.ports")
         assert (date, driver.session.skew) == (date, -0.25 if date in known else 12.0)
+    driver = scripted_driver()
+    selections = [select(expiration_date=moment_of(driver, ahead)) for ahead in (3599, -1)]
+    error = driver.error(InvalidInputError, described("bookings.create", availabilities=selections))
+    assert error.field == "availabilities[1]"
 
 
 @each("date", ["Fri, 31 Dec 9999 23:59:59 GMT", "Mon, 01 Jan 0001 00:00:00 GMT"])
@@ -83,40 +107,3 @@ def test_a_date_beyond_reason_breaks_nothing(name, date):
     moment = moment_of(driver, 0) + timedelta(days=1)
     driver.session.update_clock_skew(date, driver.calendar())
     assert_expires(driver, name, moment, is_expired="9999" in date)
-
-
-def test_the_expired_one_of_several_is_named():
-    driver = scripted_driver()
-    selections = [select(expiration_date=moment_of(driver, ahead)) for ahead in (3599, -1)]
-    error = driver.error(InvalidInputError, described("bookings.create", availabilities=selections))
-    assert error.field == "availabilities[1]"
-
-
-@every_creation
-def test_a_locked_tariff_is_not_paired_with_another_carrier(name):
-    for carriers, locked, refused in (
-        *(("CTN GNV", (True, False), 0), ("CTN GNV", (False, True), 1)),
-        *(("CTN GNV", (False, False), None), ("CTN CTN", (True, True), None)),
-    ):
-        pairs = zip(carriers.split(), locked, strict=True)
-        selections = [select(carrier, roundtrip_locked=is_locked) for carrier, is_locked in pairs]
-        if refused is None:
-            driver = scripted_driver(good(BOOKING_CREATED))
-            assert driver.raw(described(name, availabilities=selections)).parse()
-            continue
-        with case(locked), pytest.raises(InvalidInputError, match="same company") as info:
-            described(name, availabilities=selections)
-        assert info.value.field == f"availabilities[{refused}]"
-
-
-@every_creation
-def test_what_a_selection_knows_beyond_its_ids_is_not_sent(name):
-    one = select(roundtrip_locked=True, type="Presale")
-    operation = described(name, availabilities=[one.model_dump(mode="json")])
-    ids = {"availability_id": "av-1", "tariff_id": "tar-1", "place_id": "pl-1"}
-    call = operation.call
-    sent = call.body if name == "bookings.create" else call.params["arguments"]
-    assert sent["availabilities"] == [ids]
-    assert sent["reservation_type"] == "PRESALE"
-    identity = json.loads(operation.write.canonical())
-    assert identity["availabilities"] == [ids]  # what journals recognise it by

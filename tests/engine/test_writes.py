@@ -35,7 +35,7 @@ def describe_guarded(name, amount=50, **changes):
     return described(name, **{GUARDED[name][0]: amount}, **changes)
 
 
-def test_a_total_as_expected_lets_the_confirmation_leave():
+def test_only_the_expected_total_in_its_currency_lets_the_confirmation_leave():
     same = product([Decimal("148.18"), "148.18", "148.180", "1.4818e2"], [148.18])
     for expected, total in (*same, (148, 148)):
         with case(expected, total):
@@ -44,9 +44,6 @@ def test_a_total_as_expected_lets_the_confirmation_leave():
             result = driver.raw(describe_guarded("bookings.confirm", expected)).parse()
             assert not result.read_back
             assert driver.paths == ["/api/booking/b-1", "/api/booking/confirm"]
-
-
-def test_any_other_total_holds_the_confirmation_back():
     others = product(["148.17", "148.19", Decimal(148), 0, "-148.18"], [148.18])
     for expected, total in (*others, ("1000000000000000.01", 1e15)):
         with case(expected, total):
@@ -55,11 +52,7 @@ def test_any_other_total_holds_the_confirmation_back():
             error = driver.error(sdk.PriceChangedError, operation)
             assert (error.expected, error.found) == (Decimal(expected), Decimal(str(total)))
             assert (error.currency, error.outcome) == ("TND", "not_sent")
-            assert error.operation == "bookings.confirm"
-            assert driver.paths == ["/api/booking/b-1"]
-
-
-def test_a_currency_is_the_same_in_any_case_and_none_without_an_amount():
+            assert (error.operation, driver.paths) == ("bookings.confirm", ["/api/booking/b-1"])
     for currency, name in product(("EUR", "eur", "Eur"), GUARDED):
         driver = scripted_driver(good(GUARDED[name][2] | {"currency": "Eur"}), good(ANSWERS[name]))
         amount = "148.18" if name == "bookings.confirm" else 50
@@ -68,9 +61,6 @@ def test_a_currency_is_the_same_in_any_case_and_none_without_an_amount():
         with case(name), pytest.raises(sdk.InvalidInputError) as info:
             described(name, currency="EUR")
         assert info.value.field == "currency"
-
-
-def test_the_same_number_in_another_currency_holds_the_write_back():
     driver = scripted_driver(good(booking(currency="Kwd")))
     operation = described("bookings.confirm", expect_total="148.18", currency="eur")
     price = driver.error(sdk.PriceChangedError, operation)
@@ -87,7 +77,7 @@ def test_the_same_number_in_another_currency_holds_the_write_back():
         assert (error.outcome, len(driver.requests)) == ("not_sent", 1)
 
 
-def test_less_paid_back_holds_the_cancellation_back():
+def test_less_paid_back_holds_it_back_and_a_guard_is_not_checked_again_against_what_is_read_back():
     for name in CANCELLATIONS:
         driver = scripted_driver(good(CANCELLATION_FEE))
         operation = described(name, max_penalty=50, min_refund="100.06")
@@ -97,12 +87,16 @@ def test_less_paid_back_holds_the_cancellation_back():
         assert error.expected_currency == "EUR"
         assert str(error) == "the cancellation pays back 100.05 EUR, expected at least 100.06 EUR"
         driver = scripted_driver(good(CANCELLATION_FEE), good(ANSWERS[name]))
-        result = driver.raw(described(name, min_refund="100.05")).parse()
-        assert result.previewed is not None
+        assert driver.raw(described(name, min_refund="100.05")).parse().previewed is not None
+    for total, currency in ((999, "EUR"), (148.18, "KWD")):
+        sold = booking("ticketed", "Issued", total_price=total, currency=currency)
+        driver = scripted_driver(good(booking()), reset(), good(sold))
+        operation = describe_guarded("bookings.confirm", "148.18", currency="EUR")
+        assert driver.raw(operation).parse().read_back
 
 
 @each("name", CANCELLATIONS)
-def test_only_a_penalty_within_the_limit_lets_the_cancellation_leave(name):
+def test_only_a_penalty_within_the_limit_lets_a_cancellation_leave(name, caplog):
     for limit in (Decimal("48.13"), "48.14", 49, "1e9"):
         driver = scripted_driver(good(CANCELLATION_FEE), good(ANSWERS[name]))
         result = driver.raw(describe_guarded(name, limit)).parse()
@@ -115,9 +109,18 @@ def test_only_a_penalty_within_the_limit_lets_the_cancellation_leave(name):
         assert (error.limit, error.penalty) == (Decimal(limit), Decimal("48.13"))
         assert (error.currency, error.outcome, error.operation) == ("EUR", "not_sent", name)
         assert len(driver.requests) == 1
+    twin = sdk.UnresolvedWriteError(entry(name))
+    for lost, journal in (([reset()], None), ([], Notes(refusal=twin))):
+        driver = scripted_driver(good(CANCELLATION_FEE), *lost, good(SHOWN[name]))
+        with caplog.at_level(logging.WARNING, "ferry_sdk"):
+            result = driver.raw(describe_guarded(name), journal=journal).parse()
+        assert result.read_back
+        assert result.previewed.refund_amount == Decimal("100.05")
+        assert getattr(result, "refund_shortfall", None) is None
+        assert caplog.records == []
 
 
-def test_nothing_is_sent_for_what_the_guard_shows_to_be_done():
+def test_nothing_is_sent_for_what_the_guard_shows_to_be_done_and_an_earlier_attempt_is_settled():
     """A total, a fee and a currency that another guard would refuse do not matter."""
     for name in GUARDED:
         first = [] if name == "bookings.confirm" else [good(CANCELLED_FEE)]
@@ -129,24 +132,23 @@ def test_nothing_is_sent_for_what_the_guard_shows_to_be_done():
         assert isinstance(error.last_seen, sdk.Booking | sdk.Ticket)
         assert notes.states == {"entry-1": "not_sent"}
         assert len(driver.requests) == len(first) + 1
+    notes = Notes(refusal=sdk.UnresolvedWriteError(entry("bookings.confirm")))
+    driver = scripted_driver(*[good(SHOWN["bookings.confirm"])] * 2)
+    assert driver.raw(describe_guarded("bookings.confirm", 1), journal=notes).parse().read_back
+    assert notes.states == {"entry-7": "done"}
 
 
-def test_a_fee_of_a_cancelled_ticket_shows_nothing_of_a_booking():
+def test_a_fee_of_a_cancelled_ticket_shows_nothing_and_one_that_is_refused_is_looked_into():
     """The fee names the status of one ticket, and the booking has another one."""
     fee = CANCELLATION_FEE | {"ticket_status": "Canceled"}
-    half = booking("partially_voided", "Canceled", "Issued")
-    for seen in (good(half), reply(404), reset):
+    for seen in (good(booking("partially_voided", "Canceled", "Issued")), reply(404), reset):
         driver = scripted_driver(good(fee), seen, good(ANSWERS["bookings.cancel"]))
         result = driver.raw(describe_guarded("bookings.cancel"), max_retries=0).parse()
         assert not result.read_back
         assert len(driver.requests) == 3
-
-
-def test_a_fee_that_is_refused_for_what_is_cancelled_is_looked_into():
     for name in CANCELLATIONS:
         driver = scripted_driver(reply(409), good(SHOWN[name]))
-        error = driver.error(sdk.AlreadyDoneError, describe_guarded(name))
-        assert error.outcome == "not_sent"
+        assert driver.error(sdk.AlreadyDoneError, describe_guarded(name)).outcome == "not_sent"
         for seen in (good(CANCELLATION_FEE), reply(404)):
             driver = scripted_driver(reply(409), seen)
             conflict = driver.error(sdk.ConflictError, describe_guarded(name), max_retries=0)
@@ -154,7 +156,7 @@ def test_a_fee_that_is_refused_for_what_is_cancelled_is_looked_into():
             assert len(driver.requests) == 2
 
 
-def test_an_id_that_a_read_or_a_write_is_refused_for_is_the_argument():
+def test_an_id_that_is_refused_is_the_argument_and_the_same_change_has_the_same_identity():
     refusal = reply(400, {"error": True, "code": "BAD_ID", "message": "no id", "field": "id"})
     for call, argument in (
         (describe_guarded("bookings.cancel"), "booking_id"),
@@ -164,14 +166,24 @@ def test_an_id_that_a_read_or_a_write_is_refused_for_is_the_argument():
     ):
         error = scripted_driver(refusal, reply(404)).error(sdk.BadRequestError, call)
         assert error.field == argument
-
-
-def test_an_earlier_attempt_that_the_guard_shows_to_be_done_is_settled():
-    notes = Notes(refusal=sdk.UnresolvedWriteError(entry("bookings.confirm")))
-    driver = scripted_driver(*[good(SHOWN["bookings.confirm"])] * 2)
-    result = driver.raw(describe_guarded("bookings.confirm", 1), journal=notes).parse()
-    assert result.read_back
-    assert notes.states == {"entry-7": "done"}
+    colours = ({"colour": "blue", "deck": 3}, {"deck": 3, "colour": "blue"})
+    for calls in (
+        [("bookings.confirm", {}), ("mcp.confirm_booking", {})],
+        [("tickets.cancel", {}), ("mcp.cancel_ticket", {})],
+        [("tickets.mark_paid", {}), ("tickets.mark_paid", {"booking_id": "b-1"})],
+        [("mcp.call_tool", {"arguments": arguments}) for arguments in colours],
+    ):
+        first, second = intents_of(*calls)
+        assert (first.identity, first.effect) == (second.identity, second.effect), calls
+    changes = [
+        *product(["bookings.confirm"], [{}, {"booking_id": "b-2"}]),
+        ("bookings.cancel", {}),
+        *product(["tickets.mark_paid"], [{}, {"external_payment_ref": "p"}, {"ticket_id": "t-2"}]),
+        *product(["bookings.create"], [{}, {"passengers": PASSENGERS[:1]}]),
+        ("mcp.call_tool", {}),
+    ]
+    known = {(intent.effect, intent.identity) for intent in intents_of(*changes)}
+    assert len(known) == len(changes)
 
 
 @each(
@@ -213,32 +225,8 @@ def test_a_refund_is_compared_with_the_preview(caplog):
         assert all("less than was previewed" in words and "EUR" in words for words in warned)
 
 
-def test_a_guard_is_not_checked_again_against_what_is_read_back():
-    for total, currency in ((999, "EUR"), (148.18, "KWD")):
-        sold = booking("ticketed", "Issued", total_price=total, currency=currency)
-        driver = scripted_driver(good(booking()), reset(), good(sold))
-        operation = describe_guarded("bookings.confirm", "148.18", currency="EUR")
-        assert driver.raw(operation).parse().read_back
-
-
-@each("name", CANCELLATIONS)
-def test_a_guarded_cancellation_that_is_read_back_keeps_its_preview(name, caplog):
-    twin = sdk.UnresolvedWriteError(entry(name))
-    for lost, journal in (([reset()], None), ([], Notes(refusal=twin))):
-        driver = scripted_driver(good(CANCELLATION_FEE), *lost, good(SHOWN[name]))
-        with caplog.at_level(logging.WARNING, "ferry_sdk"):
-            result = driver.raw(describe_guarded(name), journal=journal).parse()
-        assert result.read_back
-        assert result.previewed.refund_amount == Decimal("100.05")
-        assert getattr(result, "refund_shortfall", None) is None
-        assert caplog.records == []
-
-
-# What a flow puts on record: the intent before a byte leaves, the outcome after
-
-
 @every_write
-def test_the_intent_is_on_record_before_the_first_byte_and_the_outcome_after(name):
+def test_the_intent_is_on_record_before_the_first_byte_and_the_outcome_or_doubt_after(name):
     notes = Notes()
     driver = scripted_driver(good(ANSWERS[name]))
     driver.raw(name, journal=notes, correlation_id="c-1", deadline=5.0)
@@ -250,30 +238,20 @@ def test_the_intent_is_on_record_before_the_first_byte_and_the_outcome_after(nam
     assert (intent.operation, intent.effect) == (name, SAFETY[name].effect)
     assert intent.method == "POST"
     assert intent.path.startswith(driver.paths[0])
-    subject = described(name).write.subject
-    assert (intent.subject, intent.correlation_id) == (subject, "c-1")
+    assert (intent.subject, intent.correlation_id) == (described(name).write.subject, "c-1")
     assert json.loads(intent.identity)
     assert "identity" not in repr(intent)
     driver = scripted_driver(good(ANSWERS[name]))
     assert driver.raw(name).parse()
     assert kinds(driver) == [Send]
+    for journal, entry_id in ((Notes(), "entry-1"), (None, None)):
+        driver = scripted_driver(reset(), then=reply(404))
+        assert driver.error(OutcomeUnknownError, name, journal=journal).entry_id == entry_id
 
 
-def test_every_write_is_tested_here():
+def test_every_write_is_tested_and_a_booking_is_the_same_in_both_protocols_whoever_travels():
     assert ANSWERS.keys() == {name for name in OPERATIONS if not SAFETY[name].is_read}
     assert SHOWN.keys() == {name for name, row in SAFETY.items() if row.confirmed_by}
-
-
-def intents_of(*calls):
-    """The intents of calls, each by its name and its arguments."""
-    notes = Notes()
-    for name, given in calls:
-        driver = scripted_driver(good(ANSWERS[name] | given))
-        driver.raw(described(name, **given), journal=notes)
-    return [*notes.intents.values()]
-
-
-def test_a_booking_is_the_same_in_both_protocols_whoever_travels_is_in_its_identity_alone():
     first, second = intents_of(("bookings.create", {}), ("mcp.create_booking", {}))
     assert (first.identity, first.effect) == (second.identity, second.effect)
     family = str(PASSENGERS[0]["last_name"])
@@ -284,25 +262,12 @@ def test_a_booking_is_the_same_in_both_protocols_whoever_travels_is_in_its_ident
         assert not intent.subject
 
 
-def test_the_same_change_has_the_same_identity_and_others_are_others():
-    colours = ({"colour": "blue", "deck": 3}, {"deck": 3, "colour": "blue"})
-    for calls in (
-        [("bookings.confirm", {}), ("mcp.confirm_booking", {})],
-        [("tickets.cancel", {}), ("mcp.cancel_ticket", {})],
-        [("tickets.mark_paid", {}), ("tickets.mark_paid", {"booking_id": "b-1"})],
-        [("mcp.call_tool", {"arguments": arguments}) for arguments in colours],
-    ):
-        first, second = intents_of(*calls)
-        assert (first.identity, first.effect) == (second.identity, second.effect), calls
-    changes = [
-        *product(["bookings.confirm"], [{}, {"booking_id": "b-2"}]),
-        ("bookings.cancel", {}),
-        *product(["tickets.mark_paid"], [{}, {"external_payment_ref": "p"}, {"ticket_id": "t-2"}]),
-        *product(["bookings.create"], [{}, {"passengers": PASSENGERS[:1]}]),
-        ("mcp.call_tool", {}),
-    ]
-    known = {(intent.effect, intent.identity) for intent in intents_of(*changes)}
-    assert len(known) == len(changes)
+def intents_of(*calls):
+    notes = Notes()
+    for name, given in calls:
+        driver = scripted_driver(good(ANSWERS[name] | given))
+        driver.raw(described(name, **given), journal=notes)
+    return [*notes.intents.values()]
 
 
 @each(
@@ -324,13 +289,12 @@ def test_the_same_change_has_the_same_identity_and_others_are_others():
 def test_every_ending_is_put_on_record_as_what_it_was(name, replies, state):
     notes = Notes()
     driver = scripted_driver(*replies)
-    error = driver.error(FerryError, name, journal=notes)
-    assert error.outcome == state
+    assert driver.error(FerryError, name, journal=notes).outcome == state
     assert notes.states == {"entry-1": state}
     assert kinds(driver)[0] == kinds(driver)[-1] == RunBlocking
 
 
-def test_the_code_of_a_rejection_is_kept_unless_it_may_be_a_name():
+def test_what_is_recorded_keeps_its_code_and_is_unresolved_while_nobody_knows():
     family = PASSENGERS[0]["last_name"]
     kept = {code: code for code in ("BOOKING_CREATE_ERROR", "NO_ROOM.2")}
     names = (family, f"{family}_IS_TAKEN", "no place for Ferrandini")
@@ -339,16 +303,6 @@ def test_the_code_of_a_rejection_is_kept_unless_it_may_be_a_name():
         driver = scripted_driver(reply(409, {"code": code, "message": code}))
         driver.error(FerryError, "bookings.create", journal=notes)
         assert notes.details == {"entry-1": OutcomeDetails(status_code=409, code=known)}
-
-
-@every_write
-def test_an_unknown_outcome_names_its_entry(name):
-    for journal, entry_id in ((Notes(), "entry-1"), (None, None)):
-        driver = scripted_driver(reset(), then=reply(404))
-        assert driver.error(OutcomeUnknownError, name, journal=journal).entry_id == entry_id
-
-
-def test_what_does_not_leave_is_put_on_no_record():
     notes = Notes()
     for name in OPERATIONS:  # a read, or a write that is not allowed
         driver = scripted_driver(then=reply(404))
@@ -362,6 +316,9 @@ def test_what_does_not_leave_is_put_on_no_record():
     paying = described("tickets.mark_paid")
     scripted_driver().error(FerryError, paying, journal=notes, organisation_token=None)
     assert set(notes.states.values()) <= {"not_sent"}
+    states = ("open", "unknown", "done", "rejected", "not_sent")
+    unresolved = {state for state in states if entry("bookings.create", state).is_unresolved}
+    assert unresolved == {"open", "unknown"}
 
 
 @each("journal", [None, Notes()])
@@ -372,17 +329,8 @@ def test_a_tool_may_have_arguments_of_any_key_that_json_takes(journal, arguments
     scripted_driver(reset()).error(OutcomeUnknownError, operation, journal=journal)
 
 
-def test_an_entry_is_unresolved_while_nobody_knows():
-    states = ("open", "unknown", "done", "rejected", "not_sent")
-    unresolved = {state for state in states if entry("bookings.create", state).is_unresolved}
-    assert unresolved == {"open", "unknown"}
-
-
-# A journal that refuses, fails or is late, and a write whose twin is unresolved
-
-
 @every_write
-def test_a_write_that_the_journal_does_not_take_in_time_is_not_sent(name):
+def test_a_write_that_the_journal_takes_too_late_is_not_sent_and_its_intent_taken_back(name):
     for trouble in (sdk.JournalError("the disk is full"), sdk.RequestTimeoutError("too late")):
         driver = scripted_driver()
         error = driver.error(type(trouble), name, journal=Notes(refusal=trouble))
@@ -390,16 +338,23 @@ def test_a_write_that_the_journal_does_not_take_in_time_is_not_sent(name):
         assert (error.outcome, error.operation) == ("not_sent", name)
         assert kinds(driver) == [RunBlocking]
 
+    class Slow(Notes):
+        def begin(self, intent):
+            driver.now += 5
+            return super().begin(intent)
+
+    notes, driver = Slow(), scripted_driver()
+    error = driver.error(sdk.RequestTimeoutError, name, journal=notes, deadline=5.0)
+    assert (error.outcome, notes.states) == ("not_sent", {"entry-1": "not_sent"})
+    assert driver.requests == []
+
 
 @every_write
 @each("trouble", [sdk.JournalError("the disk is full"), sdk.RequestTimeoutError("too late")])
-def test_an_outcome_that_the_journal_does_not_take_is_logged_and_the_result_given(
-    name, caplog, trouble
-):
+def test_an_outcome_that_the_journal_refuses_is_logged_and_the_result_given(name, caplog, trouble):
     caplog.clear()
     notes = Notes(failure=trouble)
-    driver = scripted_driver(good(ANSWERS[name]))
-    assert driver.raw(name, journal=notes).parse()
+    assert scripted_driver(good(ANSWERS[name])).raw(name, journal=notes).parse()
     assert notes.states == {"entry-1": "open"}
     error = scripted_driver(reply(403)).error(FerryError, name, journal=notes)
     assert error.outcome == "rejected"
@@ -437,20 +392,6 @@ def test_a_twin_is_settled_and_gives_the_result_where_its_effect_is_seen(name):
         assert kinds(driver) == [RunBlocking, Send]
 
 
-@every_write
-def test_an_intent_that_is_on_record_too_late_is_taken_back_and_nothing_sent(name):
-    class Slow(Notes):
-        def begin(self, intent):
-            driver.now += 5
-            return super().begin(intent)
-
-    notes, driver = Slow(), scripted_driver()
-    error = driver.error(sdk.RequestTimeoutError, name, journal=notes, deadline=5.0)
-    assert error.outcome == "not_sent"
-    assert notes.states == {"entry-1": "not_sent"}
-    assert driver.requests == []
-
-
 @each("stop", [sdk.RequestTimeoutError("the deadline has passed"), KeyboardInterrupt()])
 @each("is_late", [False, True])
 @every_write
@@ -470,5 +411,4 @@ def test_an_intent_that_nobody_waits_for_is_taken_back(name, is_late, stop, monk
     if not is_late:
         assert notes.states == {}
         unheard[0].function()
-    assert notes.states == {"entry-1": "not_sent"}
-    assert driver.requests == []
+    assert (notes.states, driver.requests) == ({"entry-1": "not_sent"}, [])

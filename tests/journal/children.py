@@ -62,7 +62,6 @@ class Halting:
 
 
 def write(order, told):
-    """Make the write, and wait to be killed."""
     journal = Halting(Journal(order.url), order.halt, told)
 
     async def write_async():

@@ -58,7 +58,6 @@ def main(url, way):
 
 
 def fork_during(url, call):
-    """Fork while another thread is in a statement; what both sides recorded."""
     engine = engine_for(url)
     journal = Journal(engine)
     journal.begin(confirmation("first"))
@@ -89,13 +88,11 @@ def fork_during(url, call):
 
 
 def bookings_of(journal):
-    """The bookings that the journal has, without those of the child."""
     found = (entry.subject["booking_id"] for entry in journal.unresolved())
     return " ".join(sorted(one for one in found if not one.startswith("child")))
 
 
 def fork(work, journal, way):
-    """A child that works, and then ends in this way."""
     reader, writer = os.pipe()
     child = os.fork()
     if child:
@@ -112,14 +109,12 @@ def fork(work, journal, way):
 
 
 def ended(child, reader):
-    """What a child said, and its exit code."""
     with os.fdopen(reader) as heard:
         said = json.load(heard)
     return said, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def begin_writes(journal, name):
-    """What became of many writes, and of the twin of the first."""
     outcomes = []
     for booking in [f"{name}-{number}" for number in range(WRITES)] + ["first"]:
         try:

@@ -9,14 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import event
 
-from ferry_sdk import (
-    AsyncFerry,
-    ConfigurationError,
-    Ferry,
-    JournalError,
-    OutcomeUnknownError,
-    UnresolvedWriteError,
-)
+import ferry_sdk as sdk
+from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, JournalError, UnresolvedWriteError
 from ferry_sdk.journal import Journal
 from tests.journal.intents import confirmation, engine_for, intent, run_sql
 from tests.support.exchanges import caught
@@ -54,7 +48,6 @@ def damage(url, field, value, entry_id):
 
 
 def check_damaged_entry(url, field, value):
-    """What becomes of the journal when this value of one of its two entries is damaged."""
     with Journal(url) as journal:
         damaged = journal.begin(confirmation("b1"))
         whole = journal.begin(confirmation("b2"))
@@ -81,9 +74,7 @@ def check_damaged_entry(url, field, value):
 
 class TestOneEntry:
     @each(("field", "value"), mostly_long([*EVERYWHERE, *IN_SQLITE], short=14))
-    def test_in_sqlite_is_shown_beside_the_others_and_holds_its_write_back(
-        self, tmp_path_factory, field, value
-    ):
+    def test_in_sqlite_is_shown_and_holds_its_write_back(self, tmp_path_factory, field, value):
         url = f"sqlite:///{tmp_path_factory.mktemp('damage') / 'journal.db'}"
         check_damaged_entry(url, field, value)
 
@@ -110,7 +101,7 @@ class TestOneEntry:
                 entry_id = journal.begin(confirmation(field))
                 damage(sqlite_url, field, NO_UTF_8, entry_id)
                 entry = journal.unresolved()[-1]
-                assert caught(OutcomeUnknownError, ferry.recover, entry).entry_id == entry_id
+                assert caught(sdk.OutcomeUnknownError, ferry.recover, entry).entry_id == entry_id
                 assert journal.unresolved()[-1] == entry
 
     @given(
@@ -122,9 +113,7 @@ class TestOneEntry:
         is_text=st.booleans(),
     )
     @examples(60)
-    def test_whatever_is_in_its_place_every_answer_is_typed(
-        self, tmp_path_factory, field, value, is_text
-    ):
+    def test_of_whatever_value_has_typed_answers(self, tmp_path_factory, field, value, is_text):
         path = tmp_path_factory.mktemp("damage") / "journal.db"
         with Journal(f"sqlite:///{path}") as journal:
             entry_id, other = journal.begin(intent(b"one")), journal.begin(intent(b"two"))

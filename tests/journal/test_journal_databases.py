@@ -33,12 +33,32 @@ MEMORIES = [
 
 
 class TestAddresses:
-    def test_an_address_that_cannot_be_used_is_refused_and_not_repeated(self):
+    def test_an_address_that_cannot_be_used_is_refused_and_no_password_is_shown(self):
         for wrong in NO_ADDRESSES:
             error = caught(InvalidInputError, Journal, wrong)
             assert error.field == "url", wrong
             assert PASSWORD not in str(error)
             assert (error.__cause__, error.__context__) == (None, None), wrong
+        for url in (
+            f"postgresql://ferry:{PASSWORD}@127.0.0.1:1/db",
+            f"postgresql://127.0.0.1:1/db?user=ferry&password={PASSWORD}",
+        ):
+            with Journal(url) as journal:
+                assert repr(journal).startswith("Journal('postgresql+psycopg://")
+                assert PASSWORD not in repr(journal)
+                assert PASSWORD not in str(vars(journal))
+        engine = create_engine("sqlite://")
+        error = caught(InvalidInputError, Journal, engine)
+        assert error.field == "url"
+        assert "StaticPool" in str(error)
+        options = {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}}
+        shared = create_engine("sqlite://", **options)
+        with Journal(shared) as journal:
+            assert journal.entry(journal.begin(intent())).state == "open"
+        engine.dialect.name = "oracle"
+        assert caught(InvalidInputError, Journal, engine).field == "url"
+        for one in (shared, engine):
+            one.dispose()
 
     def test_each_name_of_postgresql_means_psycopg(self, postgres):
         for scheme in ("postgresql", "postgres", "postgresql+psycopg"):
@@ -59,16 +79,6 @@ class TestAddresses:
                 journal.begin(intent())
                 assert len(journal.unresolved()) == 1
 
-    def test_no_password_is_shown(self):
-        for url in (
-            f"postgresql://ferry:{PASSWORD}@127.0.0.1:1/db",
-            f"postgresql://127.0.0.1:1/db?user=ferry&password={PASSWORD}",
-        ):
-            with Journal(url) as journal:
-                assert repr(journal).startswith("Journal('postgresql+psycopg://")
-                assert PASSWORD not in repr(journal)
-                assert PASSWORD not in str(vars(journal))
-
     def test_an_engine_of_the_callers_is_used_and_left_open(self, url):
         engine = engine_for(url)
         with Journal(engine) as journal:
@@ -79,20 +89,6 @@ class TestAddresses:
         with Journal(url) as other:
             caught(UnresolvedWriteError, other.begin, intent())
         engine.dispose()
-
-    def test_an_engine_needs_one_connection_for_all_in_memory_and_a_known_database(self):
-        engine = create_engine("sqlite://")
-        error = caught(InvalidInputError, Journal, engine)
-        assert error.field == "url"
-        assert "StaticPool" in str(error)
-        options = {"poolclass": StaticPool, "connect_args": {"check_same_thread": False}}
-        shared = create_engine("sqlite://", **options)
-        with Journal(shared) as journal:
-            assert journal.entry(journal.begin(intent())).state == "open"
-        engine.dialect.name = "oracle"
-        assert caught(InvalidInputError, Journal, engine).field == "url"
-        for one in (shared, engine):
-            one.dispose()
 
 
 class TestTables:
@@ -126,7 +122,7 @@ class TestTables:
         for state in ("done", "rejected", "not_sent"):
             run_sql(url, copied.format(state, state))
 
-    def test_who_may_not_make_tables_may_use_those_that_are_there(self, postgres):
+    def test_who_may_not_make_tables_uses_them_at_the_same_moments_anywhere(self, postgres):
         url = postgres.new_url()
         with Journal(url) as journal:
             journal.unresolved()
@@ -140,8 +136,6 @@ class TestTables:
             clerk.end(clerk.begin(intent()), "done")
             with pytest.raises(JournalError, match="InsufficientPrivilege, SQLSTATE 42501"):
                 clerk.forget(older_than=0)
-
-    def test_a_session_elsewhere_on_the_globe_gives_the_same_moments(self, postgres):
         url = postgres.new_url()
         with Journal(url) as here, Journal(f"{url}%20-ctimezone%3DAsia/Tokyo") as there:
             entry_id = there.begin(intent())
@@ -173,7 +167,7 @@ def failure_of(use):
 
 
 class TestFailures:
-    def test_a_folder_or_a_server_that_is_not_there_and_a_name_that_can_be_no_file(self, tmp_path):
+    def test_no_folder_no_server_no_file_name_and_no_database_are_said(self, tmp_path):
         for url, said in (
             (f"sqlite:///{tmp_path / 'nowhere' / 'ferry.db'}", "unable to open database file"),
             (f"postgresql://ferry:{PASSWORD}@/ferry?host={tmp_path}", "no connection"),
@@ -181,8 +175,6 @@ class TestFailures:
         ):
             with Journal(url) as journal:
                 assert said in failure_of(lambda journal=journal: journal.begin(intent()))
-
-    def test_a_file_that_is_no_database_is_closed_again(self, tmp_path):
         path = tmp_path / "letter"
         path.write_text("This is a letter, and no database at all. " * 40)
         opened = []

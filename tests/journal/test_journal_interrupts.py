@@ -41,7 +41,6 @@ def check_usable(journal, entry_id, at=0, path=None):
 
 
 def place(folder, where, at):
-    """The path and the address of a journal."""
     path = None if where == "memory" else folder / f"{at}.db"
     return path, f"sqlite:///{path}" if path else "sqlite://"
 

@@ -42,7 +42,6 @@ PHASES = {
 
 
 def arguments_of(ferry, call):
-    """What the write is called with; what it needs is made first."""
     # In real time: the other process has seen no reply that would tell it a frozen one.
     trip = {"availabilities": chosen([found(ferry)]), "passengers": PASSENGERS}
     if "create" in call:
@@ -57,8 +56,6 @@ def arguments_of(ferry, call):
 
 
 class Scene:
-    """A service, a journal, and a process that makes one write until it is killed."""
-
     def __init__(self, ferry, sandbox, nursery, url, call):
         self.sandbox = sandbox
         self.call = call
@@ -76,7 +73,6 @@ class Scene:
 
     @property
     def done(self):
-        """How often the service did it."""
         return len(self.sandbox.counters.effects_of(WRITES[self.call])) - self._before
 
     @property
@@ -88,7 +84,6 @@ class Scene:
         return children.method_of(self.ferry, self.call)(**self._arguments)
 
     def killed(self, halt, wait, *, is_async):
-        """Kill the process as soon as what it is waited for has come about."""
         here, there = self._nursery.Pipe(duplex=False)
         order = children.Order(
             self._url, self.call, self._arguments, self._client, is_async=is_async, halt=halt
@@ -105,7 +100,6 @@ class Scene:
         assert process.exitcode == -9
 
     def entries(self):
-        """Every entry, settled ones as well."""
         self.journal.unresolved()  # the tables are there from here on
         with self.journal._engine.connect() as connection:
             ids = connection.exec_driver_sql("SELECT id FROM ferry_journal").scalars().all()
@@ -145,7 +139,6 @@ class Scene:
 
 
 def heard(told, step):
-    """Listen to the process until it has come to this step."""
     said = None
     while said != step:
         assert told.poll(30)

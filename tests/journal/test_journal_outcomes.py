@@ -41,7 +41,6 @@ def last(journal):
 
 
 def named(journal):
-    """The booking and the tickets that the last entry names."""
     return last(journal).booking_id, last(journal).ticket_ids
 
 
@@ -75,9 +74,7 @@ def test_a_reply_names_booking_and_ticket_and_a_rejection_status_and_code(
     assert (entry.status_code, entry.ended_at) == (None, None)
 
 
-def test_payments_cancellations_and_tools_called_by_name_name_what_they_change(
-    shop, journal, order
-):
+def test_payments_cancellations_and_called_tools_name_what_they_change(shop, journal, order):
     paid, kept = (shop.bookings.create(**order).booking_id for _ in range(2))
     ticket = shop.mcp.call_tool("confirm_booking", {"id": kept})["ticket_id"]
     assert named(journal) == (kept, (ticket,))
@@ -91,9 +88,7 @@ def test_payments_cancellations_and_tools_called_by_name_name_what_they_change(
 
 
 @pytest.mark.parametrize("by", ["a total", "the call", "recover", "the next call"])
-def test_a_confirmation_at_a_total_or_read_back_names_every_ticket(
-    ferry_sandbox, shop, journal, by
-):
+def test_a_confirmation_in_any_way_names_every_ticket(ferry_sandbox, shop, journal, by):
     stopped(ferry_sandbox)
     made = booked(shop, back=True)
     if by == "a total":

@@ -88,9 +88,7 @@ def test_of_two_creates_that_are_settled_at_once_one_made_the_booking(url):
             assert {here.entry(one).state for one in ids} == {"done", "open"}
 
 
-def test_a_twin_that_cannot_be_shown_lets_the_next_begin_or_is_not_waited_for(
-    any_journal, monkeypatch
-):
+def test_a_twin_that_cannot_be_shown_holds_nobody_up_for_ever(any_journal, monkeypatch):
     first = any_journal.begin(intent())
     look = statements.duplicate
 

@@ -11,18 +11,8 @@ from unicodedata import category
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferry_sdk import (
-    AsyncFerry,
-    Availability,
-    Booking,
-    BookingCancellation,
-    BookingCreated,
-    Ferry,
-    Port,
-    Records,
-    Ticket,
-    Unreadable,
-)
+import ferry_sdk as sdk
+from ferry_sdk import AsyncFerry, Availability, Booking, BookingCancellation, Port, Records, Ticket
 from ferry_sdk.models import CancellationFee, Tariff
 from tests.models.test_models import RECORDS
 from tests.support import samples
@@ -36,8 +26,6 @@ NAMES = ("alt", "class", "height", "href", "rel", "src", "style", "tabindex", "t
 
 
 class Elements(HTMLParser):
-    """Every element with its attributes, and the texts."""
-
     def __init__(self, html):
         super().__init__()
         self.tags = []
@@ -81,7 +69,6 @@ def parse_html(html):
 
 
 def replace_texts(value, text):
-    """Return the value with every text replaced by this one."""
     if isinstance(value, dict):
         return {key: replace_texts(one, text) for key, one in value.items()}
     if isinstance(value, list):
@@ -92,7 +79,7 @@ def replace_texts(value, text):
 
 WIRES = {
     kind: RECORDS[kind.__name__]
-    for kind in (Availability, Tariff, Booking, BookingCreated, Ticket, Port, CancellationFee)
+    for kind in (Availability, Tariff, Booking, sdk.BookingCreated, Ticket, Port, CancellationFee)
 }
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -133,14 +120,11 @@ def test_only_a_whole_image_becomes_one(text):
     card(qr_code=text)
 
 
-def test_a_text_can_still_be_read():
+def test_a_text_can_be_read_and_a_booking_and_a_cancellation_tell_what_to_do_and_what_it_costs():
     port = Port(code="A", name='L\'Île <Rousse> & "Calvi"', country="FR")
     assert 'L\'Île <Rousse> & "Calvi"' in parse_html(port._repr_html_()).texts
     half_a_character = Port.model_construct(code="A", name="\ud800", country="X")
     assert {"A", "?", "X"} <= {*parse_html(half_a_character._repr_html_()).texts}
-
-
-def test_no_text_reverses_or_hides_another():
     hidden = "".join(one for one in map(chr, range(sys.maxunicode)) if category(one) == "Cf")
     joiners = "\u200c\u200d"
     assert {*"\u202e\u2066\u200e\u061c\xad\ufeff"} < {*hidden}
@@ -149,51 +133,12 @@ def test_no_text_reverses_or_hides_another():
         ticket = Ticket.model_validate({**samples.TICKET, "pdf_url": f"https://a.example/{one}"})
         html = port._repr_html_() + Records([port])._repr_html_() + ticket._repr_html_()
         assert html.count(one) == (5 if one in joiners else 0), ascii(one)
-
-
-def card(sample=samples.TICKET, model=Ticket, **changes):
-    return parse_html(model.model_validate({**sample, **changes})._repr_html_())
-
-
-def test_a_ticket_shows_its_crossing_and_only_qr_codes_that_are_images_and_links_to_the_web():
-    texts = card().texts
-    assert {"Marseille", "Tunis", "2026-07-13 20:20+02:00", "21 h 00 min"} <= {*texts}
-    for uri in (PNG, PNG.replace("png", "svg+xml")):
-        assert ("src", uri) in card(qr_code=uri).attributes
-    no_images = (
-        "",
-        "https://evil.example/pixel.png",
-        PNG.replace("png", "gif"),
-        PNG + "A" * 300000,
-    )
-    for code in no_images:
-        assert "img" not in card(qr_code=code).tags, code[:40]
-    for url, linked in (("https://a.example/v.pdf", True), ("ftp://a", False)):
-        assert (("href", url) in card(pdf_url=url).attributes) is linked
-
-
-def test_no_card_says_more_than_the_repr():
-    shown = [
-        model.model_validate({**wire, "seen_never_before": PERSONAL})._repr_html_()
-        for model, wire in WIRES.items()
-    ]
-    personal = dict.fromkeys(samples.TICKET_PASSENGER, PERSONAL)
-    shown += card(passengers=[personal]).texts
-    received = {"amount": 5, "currency": "Eur", "from_label": PERSONAL}
-    shown += card(samples.BOOKING, Booking, pricing=samples.PRICING | {"received": received}).texts
-    assert not [one for one in shown if PERSONAL in one]
-
-
-def test_a_booking_tells_its_stage_and_what_to_do_next():
     booking = Booking.model_validate(samples.BOOKING)
     texts = parse_html(booking._repr_html_()).texts
     assert str(booking.stage) in texts
     names = [action.name for action in booking.next_actions()]
     assert names
     assert [text for text in texts if text in names] == names
-
-
-def test_a_cancellation_tells_its_amounts_and_those_of_its_preview():
     fee = CancellationFee.model_validate({**samples.CANCELLATION_FEE, "penalty_amount": "48.1"})
     done = BookingCancellation(
         booking_id="b-1", status="cancelled", refund_amount=Decimal(100), previewed=fee
@@ -208,7 +153,24 @@ def test_a_cancellation_tells_its_amounts_and_those_of_its_preview():
     assert not [text for text in texts if "Decimal" in text]
 
 
-def test_a_sailing_tells_its_tariffs_and_places_and_in_a_list_its_cheapest_ticket():
+def card(sample=samples.TICKET, model=Ticket, **changes):
+    return parse_html(model.model_validate({**sample, **changes})._repr_html_())
+
+
+def test_a_ticket_shows_its_crossing_code_and_link_and_a_sailing_its_tariffs_and_places():
+    assert {"Marseille", "Tunis", "2026-07-13 20:20+02:00", "21 h 00 min"} <= {*card().texts}
+    for uri in (PNG, PNG.replace("png", "svg+xml")):
+        assert ("src", uri) in card(qr_code=uri).attributes
+    no_images = (
+        "",
+        "https://evil.example/pixel.png",
+        PNG.replace("png", "gif"),
+        PNG + "A" * 300000,
+    )
+    for code in no_images:
+        assert "img" not in card(qr_code=code).tags, code[:40]
+    for url, linked in (("https://a.example/v.pdf", True), ("ftp://a", False)):
+        assert (("href", url) in card(pdf_url=url).attributes) is linked
     texts = card(samples.AVAILABILITY, Availability).texts
     assert {"Marseille → Tunis", "148.18 EUR", "only as a round trip", "Inside cabin"} <= {*texts}
     dear = {**samples.TARIFF, "roundtrip_locked": False, "amount": 99.5}
@@ -218,19 +180,36 @@ def test_a_sailing_tells_its_tariffs_and_places_and_in_a_list_its_cheapest_ticke
     assert "10.00 EUR" not in texts
 
 
-def test_a_table_cuts_a_long_list_and_says_what_is_lost():
+def test_no_card_says_more_than_the_repr():
+    shown = [
+        model.model_validate({**wire, "seen_never_before": PERSONAL})._repr_html_()
+        for model, wire in WIRES.items()
+    ]
+    personal = dict.fromkeys(samples.TICKET_PASSENGER, PERSONAL)
+    shown += card(passengers=[personal]).texts
+    received = {"amount": 5, "currency": "Eur", "from_label": PERSONAL}
+    shown += card(samples.BOOKING, Booking, pricing=samples.PRICING | {"received": received}).texts
+    assert not [one for one in shown if PERSONAL in one]
+
+
+def test_a_long_list_is_cut_in_its_table_and_its_repr_and_what_is_lost_is_said():
     ports = [Port(code=f"P{n}", name=f"Port {n}", country="X") for n in range(40)]
     texts = parse_html(Records(ports)._repr_html_()).texts
     assert {"Port 29", "10 more of 40."} <= {*texts}
     assert "Port 30" not in texts
-    html = Records(ports[:2], [Unreadable(1, "code", "missing", {"name": PERSONAL})])._repr_html_()
+    html = Records(
+        ports[:2], [sdk.Unreadable(1, "code", "missing", {"name": PERSONAL})]
+    )._repr_html_()
     assert "1 could not be read; see .unreadable." in parse_html(html).texts
     assert PERSONAL not in html
     assert "No records." in parse_html(Records()._repr_html_()).texts
     assert Records(["x"])._repr_html_() is None
-
-
-# Reprs
+    assert repr(Records(range(5))) == "Records([0, 1, 2, 3, 4])"
+    assert repr(Records(range(6))) == "Records([0, ... 4 more ..., 5])"
+    assert repr(Records([timedelta(0)])) == "Records([datetime.timedelta(0)])"
+    names = {*dir(Availability.model_validate(samples.AVAILABILITY))}
+    assert {*Availability.model_fields, "select", "travel_time", "model_dump"} <= names
+    assert not {"construct", "copy", "dict", "json", "parse_raw", "update_forward_refs"} & names
 
 
 def test_a_sailing_is_shown_in_two_lines(ferry):
@@ -244,13 +223,7 @@ def test_a_sailing_is_shown_in_two_lines(ferry):
     assert "0 tariffs, " in repr(sailing.model_copy(update={"tariffs": ()}))
 
 
-def test_a_long_list_shows_its_first_and_its_last_record():
-    assert repr(Records(range(5))) == "Records([0, 1, 2, 3, 4])"
-    assert repr(Records(range(6))) == "Records([0, ... 4 more ..., 5])"
-    assert repr(Records([timedelta(0)])) == "Records([datetime.timedelta(0)])"
-
-
-@each("kind", [Ferry, AsyncFerry])
+@each("kind", [sdk.Ferry, AsyncFerry])
 def test_a_group_shows_its_address_and_no_internals(kind):
     url = "http://127.0.0.1:1"
     client = kind("a-secret-token", base_url=url)
@@ -258,9 +231,3 @@ def test_a_group_shows_its_address_and_no_internals(kind):
     for group in (*groups, client.places, client.routes, client.trips, client.vehicles):
         assert repr(group) == f"{type(group).__name__}(base_url={url!r})"
         assert "transport" not in dir(group)
-
-
-def test_the_names_of_a_record_are_without_the_deprecated_methods_of_pydantic():
-    names = {*dir(Availability.model_validate(samples.AVAILABILITY))}
-    assert {*Availability.model_fields, "select", "travel_time", "model_dump"} <= names
-    assert not {"construct", "copy", "dict", "json", "parse_raw", "update_forward_refs"} & names

@@ -14,27 +14,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from ferry_sdk import UnexpectedResponseError
+from ferry_sdk import UnexpectedResponseError, models
 from ferry_sdk._engine.parsing import RecordList
 from ferry_sdk._protocols.json_body import decode_json
-from ferry_sdk.models import (
-    Availability,
-    Company,
-    Country,
-    Departure,
-    Journey,
-    McpPort,
-    McpResource,
-    McpTool,
-    OpenEnum,
-    Place,
-    Port,
-    ScheduledDeparture,
-    VehicleBrand,
-    VehicleModel,
-    VehicleType,
-    bulk,
-)
+from ferry_sdk.models import Availability, Company, Country, Departure, Journey, McpPort, Port, bulk
 from ferry_sdk.models.base import path_of
 from ferry_sdk.models.bulk import columns_of, validate_columns
 from tests.support import samples
@@ -47,21 +30,25 @@ SAMPLES = {
     Port: samples.PORT,
     Journey: samples.JOURNEY,
     Departure: samples.DEPARTURE,
-    VehicleBrand: samples.VEHICLE_BRAND,
-    VehicleType: samples.VEHICLE_TYPE,
+    models.VehicleBrand: samples.VEHICLE_BRAND,
+    models.VehicleType: samples.VEHICLE_TYPE,
     McpPort: {"code": "FRMRS", "name": "Marseille", "latitude": 43.3, "longitude": 5.37},
     Company: {"id": "co-1", "code": "CTN", "name": "CTN", "logo": ""},
     Country: {"code": "FR", "name": "France", "phone_prefix": "+33", "names": {"de": "Frankreich"}},
-    VehicleModel: {"code": "ABARTH__595", "brand": "Abarth", "length": 3.66, "height": 1.48},
-    ScheduledDeparture: {
+    models.VehicleModel: {"code": "ABARTH__595", "brand": "Abarth", "length": 3.66, "height": 1.48},
+    models.ScheduledDeparture: {
         "journey": "jo-1",
         "company": {"id": "co-1"},
         "ship": "Tanit",
         "depart_at": "2026-07-13T20:20:00+02:00",
         "arrive_at": "2026-07-14 16:20",
     },
-    McpTool: {"name": "view_ticket", "inputSchema": {"type": "object"}, "annotations": None},
-    McpResource: {"uri": "resource://service/ports", "name": "ports", "mimeType": "text/plain"},
+    models.McpTool: {"name": "view_ticket", "inputSchema": {"type": "object"}, "annotations": None},
+    models.McpResource: {
+        "uri": "resource://service/ports",
+        "name": "ports",
+        "mimeType": "text/plain",
+    },
 }
 EVERY_LIST = pytest.mark.parametrize(
     "model", mostly_long([pytest.param(m, id=m.__name__) for m in SAMPLES])
@@ -118,16 +105,13 @@ SAME_KIND = {str: TEXTS, int: INTS, float: FLOATS, bool: st.booleans(), type(Non
 
 
 def spots(value):
-    """Yield every member and element at any depth, as its container and key."""
-    places = [*(value if isinstance(value, dict) else range(len(value)))]
-    for key in places:
+    for key in [*(value if isinstance(value, dict) else range(len(value)))]:
         yield value, key
         if isinstance(value[key], dict | list):
             yield from spots(value[key])
 
 
 def vary_value(draw, holder, key):
-    """Replace a scalar by another valid value."""
     strategy = GOOD.get(key, SAME_KIND.get(type(holder[key])))
     if strategy is not None:
         holder[key] = draw(strategy)
@@ -175,11 +159,9 @@ def text_of(items):
 
 
 def validate_with_pydantic(model, text):
-    """Return the valid records, and the problems of the others."""
     read = []
     lost = []
-    items = decode_json(text)
-    for index, item in enumerate(items):
+    for index, item in enumerate(decode_json(text)):
         try:
             read.append(model.model_validate(item))
         except ValidationError as error:
@@ -188,7 +170,6 @@ def validate_with_pydantic(model, text):
 
 
 def exact(value):  # noqa: PLR0911 -- each kind is told in its own way
-    """Return a comparable form of a value with all types and orders."""
     if isinstance(value, BaseModel):
         inside = exact(vars(value)), exact(value.model_extra), value.model_fields_set
         return type(value), inside, value.__pydantic_private__
@@ -200,7 +181,7 @@ def exact(value):  # noqa: PLR0911 -- each kind is told in its own way
         return type(value), value.as_tuple()
     if isinstance(value, datetime):
         return type(value), repr(value), value.utcoffset(), value.fold
-    if isinstance(value, OpenEnum):
+    if isinstance(value, models.OpenEnum):
         return type(value), value.value, value.name, value.is_known
     if isinstance(value, float):  # a number of many digits is a float that remembers them all
         return float, repr(value)
@@ -233,12 +214,10 @@ def hash_of(record):
 
 
 def assert_alike(ours, theirs):
-    """Assert that both lists are indistinguishable."""
     assert [*map(exact, ours)] == [*map(exact, theirs)]
     assert [*map(hash_of, ours)] == [*map(hash_of, theirs)]
     for mine, their in zip(ours, theirs, strict=True):
-        assert mine == their
-        assert their == mine
+        assert (mine, their) == (their, mine)
         for number, sight in enumerate(SIGHTS):
             assert sight(mine) == sight(their), number
         for number, twin in enumerate(COPIES):
@@ -251,7 +230,6 @@ def assert_alike(ours, theirs):
 
 
 def assert_same_result(model, text, compare):
-    """Assert that a list is parsed as pydantic parses its records one by one."""
     read, lost = validate_with_pydantic(model, text)
     if lost and not read:
         error = caught(UnexpectedResponseError, RecordList(model).read, decode_json(text))
@@ -263,12 +241,6 @@ def assert_same_result(model, text, compare):
     compare(found, read)
     seen = [(one.index, one.field, one.problem, exact(one.raw)) for one in found.unreadable]
     assert seen == lost
-
-
-def test_every_model_that_lists_are_answered_of_is_here():
-    answers = [described(name).answer for name in OPERATIONS]
-    assert {*SAMPLES} == {one.model for one in answers if isinstance(one, RecordList)}
-    assert columns_of(Availability)
 
 
 @EVERY_LIST
@@ -354,7 +326,10 @@ def test_what_only_the_text_of_json_has():
         assert_same_result(Port, text.encode(), assert_alike)
 
 
-def test_a_record_does_not_change():
+def test_a_record_does_not_change_and_is_the_same_without_the_slots_of_pydantic(monkeypatch):
+    answers = [described(name).answer for name in OPERATIONS]
+    assert {*SAMPLES} == {one.model for one in answers if isinstance(one, RecordList)}
+    assert columns_of(Availability)
     items = [availability(), availability(never_seen=[1]), availability(never_seen=[1])]
     siblings = [*RecordList(Availability).read(decode_json(text_of(items)))]
     before = [*map(exact, siblings)]
@@ -374,17 +349,20 @@ def test_a_record_does_not_change():
             one.model_copy(update={"slipped": "in"})
             one.model_copy().model_extra.clear()
     assert [*map(exact, siblings)] == before
+    assert bulk.IS_SUPPORTED, "by the version of pydantic that is installed"
+    body = [samples.AVAILABILITY, samples.AVAILABILITY]
+    expected = [*RecordList(Availability).read(copy.deepcopy(body))]
+    monkeypatch.setattr(bulk, "IS_SUPPORTED", False)
+    assert [*RecordList(Availability).read(copy.deepcopy(body))] == expected
 
 
 @cache
 def default_in_board():
-    """Return the default as a record has it: pydantic may copy that of the class."""
     place = {name: one for name, one in samples.PLACE.items() if name != "in_board"}
-    return Place.model_validate(place).in_board
+    return models.Place.model_validate(place).in_board
 
 
 def changeable(value):
-    """Yield the ids of the mutable objects in a value."""
     if value is default_in_board():
         return  # pydantic gives it to all that have none of their own
     if isinstance(value, BaseModel):
@@ -406,11 +384,3 @@ def test_two_records_share_nothing_that_can_be_changed(record):
         found = RecordList(Availability).read(decode_json(text_of([record, record, *first])))
         theirs = [{*changeable(one)} for one in found]
         assert len({*chain.from_iterable(theirs)}) == sum(map(len, theirs))
-
-
-def test_without_the_slots_of_pydantic_each_record_is_validated_by_it(monkeypatch):
-    assert bulk.IS_SUPPORTED, "by the version of pydantic that is installed"
-    body = [samples.AVAILABILITY, samples.AVAILABILITY]
-    expected = [*RecordList(Availability).read(copy.deepcopy(body))]
-    monkeypatch.setattr(bulk, "IS_SUPPORTED", False)
-    assert [*RecordList(Availability).read(copy.deepcopy(body))] == expected

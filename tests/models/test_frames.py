@@ -20,7 +20,7 @@ def sailing(**changes):
     return Availability.model_validate(wire)
 
 
-def test_a_row_a_sailing_with_the_dtypes_of_its_fields():
+def test_a_row_a_sailing_or_a_tariff_and_what_makes_no_frame_is_refused():
     records = [sailing(seen_never_before="x", places=[samples.PLACE]), sailing(id="av-2")]
     frame = Records(records).to_frame()
     assert len(frame) == 2
@@ -40,9 +40,6 @@ def test_a_row_a_sailing_with_the_dtypes_of_its_fields():
     }
     assert expected.items() <= dtypes.items()
     assert not set(frame) & {"company", "model_extra", "in_board", "seen_never_before"}
-
-
-def test_a_moment_is_in_utc_and_on_the_clock_of_the_port():
     import pandas as pd
 
     row = Records([sailing()]).to_frame().iloc[0]
@@ -54,9 +51,6 @@ def test_a_moment_is_in_utc_and_on_the_clock_of_the_port():
     departures = [ScheduledDeparture.model_validate({"depart_at": one}) for one in moments]
     for records in ([sailing(depart_at=one) for one in moments[:2]], departures):
         assert str(Records(records).to_frame()["depart_at"].dtype) == "datetime64[us, UTC]"
-
-
-def test_money_stays_exact_unless_told_otherwise_and_is_absent_without_a_ticket():
     records = Records([sailing(tariffs=[PRESALE]), sailing()])
     assert records.to_frame()["lowest_amount"][1] == Decimal("148.18")
     frame = records.to_frame(money="float")
@@ -64,18 +58,12 @@ def test_money_stays_exact_unless_told_otherwise_and_is_absent_without_a_ticket(
     assert frame["lowest_amount"][1] == pytest.approx(148.18)
     assert frame["lowest_amount"].isna().tolist() == [True, False]
     assert frame["lowest_currency"].isna().tolist() == [True, False]
-
-
-def test_a_row_a_tariff():
     frame = Records([sailing(), sailing(id="av-2", tariffs=[])]).to_frame(by="tariff")
     assert [*frame["id"]] == ["av-1", "av-1"]
     assert [*frame["tariff_type"]] == ["Ticket", "Presale"]
     assert [*frame["tariff_amount"]] == [Decimal("148.18"), Decimal("9.5")]
     assert str(frame["tariff_expiration_date"].dtype) == "datetime64[us, UTC]"
     assert str(frame["tariff_roundtrip_locked"].dtype) == "bool"
-
-
-def test_what_makes_no_frame_is_refused_and_not_left_out():
     port = Port(code="A", name="A", country="X")
     for values, options, words in (
         (["text"], {}, "records: "),
@@ -88,11 +76,6 @@ def test_what_makes_no_frame_is_refused_and_not_left_out():
             Records(values).to_frame(**options)
     assert Records().to_frame().empty
     assert Records().to_frame(by="tariff").empty
-
-
-def test_a_field_that_may_be_absent():
-    import pandas as pd
-
     late = datetime(2026, 7, 1, 8, tzinfo=timezone(timedelta(hours=2)))
     frame = Records([ScheduledDeparture(depart_at=late), ScheduledDeparture()]).to_frame()
     assert [*frame["depart_at"]] == [pd.Timestamp("2026-07-01T06:00Z"), pd.NaT]

@@ -35,7 +35,7 @@ MADE = tuple(Port(code=code, name=code, country="X") for code in "ABC")
 SAILINGS = [{**GOOD, "id": f"av-{n}", "never_seen": n, "stops": ["A"] * n} for n in range(3)]
 
 
-def test_one_bad_record_is_kept_apart(caplog):
+def test_one_bad_record_is_kept_apart_and_where_none_can_be_read_it_is_an_error(caplog):
     for place in range(3):
         caplog.clear()
         items = [GOOD, GOOD]
@@ -50,29 +50,6 @@ def test_one_bad_record_is_kept_apart(caplog):
         assert record.levelno == logging.WARNING
         assert "tariffs[0].amount" in record.getMessage()
         assert CANARY not in f"{record.getMessage()} {lost.problem} {lost!r} {found!r}"
-
-
-def test_an_offer_below_zero_is_no_offer():
-    tariffs = [{**samples.TARIFF, **change} for change in ({}, {"amount": -5})]
-    credit = {**GOOD, "tariffs": [{**samples.TARIFF, "amount": 0, "balance_amount": -5}]}
-    found = RecordList(Availability).read([{**GOOD, "tariffs": tariffs}, credit])
-    (lost,) = found.unreadable
-    assert (lost.index, lost.field) == (0, "tariffs[1].amount")
-    assert lost.problem == "expected a number from 0"
-    assert [one.tariffs[0].balance_amount for one in found] == [-5]
-
-
-def test_where_none_can_be_read_it_is_an_error_that_names_the_field():
-    error = caught(UnexpectedResponseError, RecordList(Availability).read, [BAD, {}])
-    assert error.field == "[0].tariffs[0].amount"
-    assert "[0].tariffs[0].amount" in str(error)
-    assert error.body == [BAD, {}]
-    single = caught(UnexpectedResponseError, Record(Availability).read, BAD)
-    assert (single.field, single.outcome) == ("tariffs[0].amount", "unknown")
-    assert CANARY not in f"{error} {single}"
-
-
-def test_a_list_is_found_where_it_is_and_may_be_empty():
     read, port = RecordList(Port, member="ports").read, samples.PORT
     for value in (
         [port],
@@ -86,6 +63,20 @@ def test_a_list_is_found_where_it_is_and_may_be_empty():
         assert read(value) == Records()
     for value in (None, 5, "x", True, {"ports": None}, {}):
         caught(UnexpectedResponseError, read, value)
+    error = caught(UnexpectedResponseError, RecordList(Availability).read, [BAD, {}])
+    assert error.field == "[0].tariffs[0].amount"
+    assert "[0].tariffs[0].amount" in str(error)
+    assert error.body == [BAD, {}]
+    single = caught(UnexpectedResponseError, Record(Availability).read, BAD)
+    assert (single.field, single.outcome) == ("tariffs[0].amount", "unknown")
+    assert CANARY not in f"{error} {single}"
+    tariffs = [{**samples.TARIFF, **change} for change in ({}, {"amount": -5})]
+    credit = {**GOOD, "tariffs": [{**samples.TARIFF, "amount": 0, "balance_amount": -5}]}
+    found = RecordList(Availability).read([{**GOOD, "tariffs": tariffs}, credit])
+    (lost,) = found.unreadable
+    assert (lost.index, lost.field) == (0, "tariffs[1].amount")
+    assert lost.problem == "expected a number from 0"
+    assert [one.tariffs[0].balance_amount for one in found] == [-5]
 
 
 ITEMS = st.one_of(
@@ -138,26 +129,11 @@ def test_records_are_an_immutable_sequence_that_hides_what_is_lost():
     assert repr(Records()) == "Records([])"
 
 
-# Records are created on first access, once for all threads
-
-
-@pytest.fixture
-def frequent_thread_switches():
-    """Make threads switch as often as possible."""
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(interval)
-
-
 def search_result(sailings=SAILINGS):
-    """Return the result of a search, before first access."""
     return RecordList(Availability).read(decode_json(json.dumps(sailings).encode()))
 
 
 def ports(made=None):
-    """Return three ports, and record each creation."""
-
     def make():
         if made is not None:
             made.append(threading.get_ident())
@@ -185,7 +161,7 @@ def test_their_number_is_known_without_making_them():
     assert how_many_there_are() == before + 3
 
 
-def test_they_are_made_once_and_stay_the_same():
+def test_they_are_made_once_and_what_fails_at_first_at_the_next_look():
     made = []
     answer = ports(made)
     first = [*answer]
@@ -194,6 +170,17 @@ def test_they_are_made_once_and_stay_the_same():
     assert answer[-1] is first[2]
     assert answer[1:] == tuple(first[1:])
     assert len(made) == 1
+    tries = iter([KeyboardInterrupt, MemoryError])
+
+    def make():
+        for error in tries:
+            raise error
+        return MADE
+
+    answer = Records[Port].from_factory(make, 3)
+    caught(KeyboardInterrupt, list, answer)
+    caught(MemoryError, hash, answer)
+    assert [*answer] == [*MADE]
 
 
 @each(
@@ -234,18 +221,14 @@ def test_they_survive_pickle_before_anybody_looked(number):
     assert [one.model_extra for one in twin] == [{"never_seen": number} for number in range(3)]
 
 
-@pytest.mark.usefixtures("frequent_thread_switches")
-def test_many_threads_that_look_at_once_get_the_same():
+@pytest.mark.usefixtures("quick_switches")
+def test_many_threads_get_the_same_and_what_is_made_may_look_at_other_records():
     for _ in range(40):
         made = []
         for answer in (ports(made), search_result()):
             looks = at_once(*[lambda answer=answer: [*map(id, answer)]] * 8)
             assert {tuple(look.value()) for look in looks} == {tuple(map(id, answer))}
         assert len(made) == 1
-
-
-@pytest.mark.usefixtures("frequent_thread_switches")
-def test_what_is_made_may_look_at_other_records():
     one, other = ports(), ports()
 
     def made_of_both(first, then):
@@ -253,21 +236,6 @@ def test_what_is_made_may_look_at_other_records():
 
     for made in at_once(partial(made_of_both, one, other), partial(made_of_both, other, one)):
         assert made.value() == [*MADE, *MADE]
-
-
-def test_what_fails_at_first_is_made_at_the_next_look():
-    tries = iter([KeyboardInterrupt, MemoryError])
-
-    def make():
-        for error in tries:
-            raise error
-        return MADE
-
-    answer = Records[Port].from_factory(make, 3)
-    with pytest.raises(KeyboardInterrupt):
-        list(answer)
-    caught(MemoryError, hash, answer)
-    assert [*answer] == [*MADE]
 
 
 @each("sailings", [[SAILINGS[0]], SAILINGS])
@@ -286,7 +254,6 @@ def test_an_interruption_at_any_line_spoils_nothing(sailings):
 
 
 def fork_while_creating():
-    """Fork while a thread of the parent creates the records; the child creates its own."""
     begun, end = threading.Event(), threading.Event()
     parent = os.getpid()
 
@@ -302,12 +269,10 @@ def fork_while_creating():
     begun.wait()
     child = os.fork()
     if not child:
-        is_right = [*answer] == [*MADE] and len({one.id for one in other}) == 3
-        os._exit(not is_right)
+        os._exit(not ([*answer] == [*MADE] and len({one.id for one in other}) == 3))
     end.set()
     maker.join()
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert [*answer] == [*MADE]
+    assert (os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), [*answer]) == (0, [*MADE])
     assert [one.id for one in other] == ["av-0", "av-1", "av-2"]
 
 

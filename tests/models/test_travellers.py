@@ -4,15 +4,8 @@ import copy
 import pickle
 from datetime import date, datetime, time, timedelta, timezone
 
-from ferry_sdk import (
-    AgeBands,
-    InvalidInputError,
-    Passenger,
-    Selection,
-    Traveller,
-    TravellerProblem,
-    Travellers,
-)
+import ferry_sdk as sdk
+from ferry_sdk import AgeBands, InvalidInputError, Traveller, TravellerProblem, Travellers
 from ferry_sdk.models.travellers import age_on
 from ferry_sdk.resources.availability import AvailabilityGroup
 from ferry_sdk.resources.bookings import BookingsGroup
@@ -31,7 +24,7 @@ BABY = LEO | {"first_name": "Mía", "birth_date": "2026-02-28"}
 
 
 def selection(depart_at):
-    return Selection(availability_id="a", tariff_id="t", place_id="p", depart_at=depart_at)
+    return sdk.Selection(availability_id="a", tariff_id="t", place_id="p", depart_at=depart_at)
 
 
 def at(day, offset=0):
@@ -39,7 +32,6 @@ def at(day, offset=0):
 
 
 def booked(passengers, *days):
-    """The passengers on the wire of a booking of sailings on these days."""
     operation = BookingsGroup.create(
         None, availabilities=[selection(one) for one in days], passengers=passengers
     )
@@ -47,14 +39,13 @@ def booked(passengers, *days):
 
 
 def searched(passengers, day, group=AvailabilityGroup.search):
-    """The passengers on the wire of a search."""
     trip = {"company": "GNV", "depart_code": "ITGOA", "arrive_code": "TNTUN", "out_journey_id": "j"}
     call = group(None, **trip, out_at=day, out_time="00:00", passengers=passengers).call
     body = call.params["arguments"] if group is not AvailabilityGroup.search else call.body
     return body["passengers"]
 
 
-def test_ages_on_a_day():
+def test_ages_on_a_day_give_the_types_and_a_list_is_immutable_and_hides_its_travellers():
     rows = [
         ("2016-02-29", date(2027, 2, 28), 10),  # a birthday on 29 February counts from 1 March
         ("2016-02-29", date(2027, 3, 1), 11),
@@ -67,9 +58,31 @@ def test_ages_on_a_day():
     ]
     for born, day, age in rows:
         assert age_on(date.fromisoformat(born), day) == age, (born, day)
+    party = Travellers([ADA, LEO, BABY], bands=AgeBands(infant=1, child=18))
+    assert [one["type"] for one in searched(party, DAY)] == ["Adult", "Child", "Child"]
+    assert party[1:].bands == party.bands
+    given = Travellers([ADA, LEO | {"type": "Adult"}])
+    assert [one["type"] for one in searched(given, DAY)] == ["Adult", "Adult"]
+    for bands in [(-1, 12), (12, 2), (True, 12), (2, 2.5)]:
+        caught(InvalidInputError, AgeBands, *bands)
+    party = Travellers([Traveller.model_validate(ADA), sdk.Passenger(type="Child", **LEO)])
+    for made in (pickle.loads(pickle.dumps(party)), copy.deepcopy(party)):
+        assert made == party
+        assert hash(made) == hash(party)
+    assert party != Travellers(party, bands=AgeBands(3))
+    assert "Ng" not in f"{party!r} {party[0]!r}"
+    for wrong, field in [
+        *(("Ada", "travellers"), (ADA, "travellers"), (None, "travellers")),
+        ([ADA, {"age": "old"}], "travellers[1].age"),
+        ([ADA, {"seat": "12"}], "travellers[1].seat"),
+    ]:
+        assert caught(InvalidInputError, Travellers, wrong).field == field
+    for field in ("on", "back"):
+        error = caught(InvalidInputError, party.problems, **{"on": DAY, field: "soon"})
+        assert error.field == field
 
 
-def test_a_search_and_a_booking_have_the_age_and_type_of_the_day_of_the_first_sailing():
+def test_both_protocols_take_travellers_with_the_age_of_the_day_of_the_first_sailing():
     party = Travellers([ADA, LEO, BABY])
     for day, leo, baby in [
         (DAY, ("Child", 11), ("Infant", 1)),
@@ -84,19 +97,6 @@ def test_a_search_and_a_booking_have_the_age_and_type_of_the_day_of_the_first_sa
         twelfth_birthday = at(date(2027, 7, 1), offset)
         assert booked([LEO | {"type": "Child"}], twelfth_birthday)
         assert booked(Travellers([ADA, LEO]), twelfth_birthday)[1]["age"] == 12
-
-
-def test_bands_give_the_type_and_a_given_type_is_kept():
-    party = Travellers([ADA, LEO, BABY], bands=AgeBands(infant=1, child=18))
-    assert [one["type"] for one in searched(party, DAY)] == ["Adult", "Child", "Child"]
-    assert party[1:].bands == party.bands
-    given = Travellers([ADA, LEO | {"type": "Adult"}])
-    assert [one["type"] for one in searched(given, DAY)] == ["Adult", "Adult"]
-    for bands in [(-1, 12), (12, 2), (True, 12), (2, 2.5)]:
-        caught(InvalidInputError, AgeBands, *bands)
-
-
-def test_both_protocols_take_travellers_alone_and_among_dicts():
     traveller = Traveller.model_validate(ADA)
     adult = {"type": "Adult", "gender": "M", "age": 40}
     for group in (AvailabilityGroup.search, McpGroup.search_availability):
@@ -125,7 +125,7 @@ CONTRADICTIONS = [
 ]
 
 
-def test_contradictions_are_reported_and_refused_before_anything_is_sent():
+def test_contradictions_are_refused_before_anything_is_sent_and_what_may_be_true_is_not():
     back = DAY + timedelta(days=7)
     for name, members, traveller, field in CONTRADICTIONS:
         party = Travellers(members)
@@ -138,9 +138,6 @@ def test_contradictions_are_reported_and_refused_before_anything_is_sent():
             error = caught(InvalidInputError, booked, passengers, at(DAY), at(back))
             assert error.field == f"passengers[{traveller}].{field}", name
             assert "Ng" not in str(error), name
-
-
-def test_what_may_be_true_is_not_refused():
     twin = LEO | {"first_name": "Téo"}
     french, italian = ({"doc_number": "1", "nationality": one} for one in ("FR", "IT"))
     for name, members in [
@@ -158,22 +155,7 @@ def test_what_may_be_true_is_not_refused():
         assert len(booked(party, at(DAY))) == len(members), name
 
 
-def test_without_a_known_day_today_is_taken_and_the_next_birthday_is_allowed():
-    today = datetime.now(timezone.utc).date()
-    born = today - timedelta(days=40 * 365)
-    age = age_on(born, today)
-    adult = {"type": "Adult", "first_name": "Ana", "last_name": "Šimić", "birth_date": born}
-    for given in (age, age + 1):
-        assert booked([adult | {"age": given}], None)[0]["age"] == given
-    past, future = today - timedelta(days=2), today + timedelta(days=3)
-    for name, value in (("age", age + 3), ("doc_expiration", past), ("birth_date", future)):
-        error = caught(InvalidInputError, booked, [adult | {name: value}], None)
-        assert error.field == f"passengers[0].{name}"
-    (sent,) = booked(Travellers([ADA]), None)
-    assert "age" not in sent  # the age on the day of travel is not known
-
-
-def test_what_is_missing_is_reported_and_refused_where_it_is_needed():
+def test_what_is_missing_is_refused_where_it_is_needed_and_without_a_day_today_is_taken():
     party = Travellers([ADA, {"first_name": "Leo"}])
     assert party.problems(on=DAY) == (
         TravellerProblem(1, "last_name", "required for a booking"),
@@ -191,24 +173,18 @@ def test_what_is_missing_is_reported_and_refused_where_it_is_needed():
         day = DAY if call is searched else at(DAY)
         error = caught(InvalidInputError, call, Travellers([ADA, members]), day)
         assert error.field == f"passengers[1].{field}", members
-
-
-def test_a_list_is_immutable_copied_and_hides_its_travellers():
-    party = Travellers([Traveller.model_validate(ADA), Passenger(type="Child", **LEO)])
-    for made in (pickle.loads(pickle.dumps(party)), copy.deepcopy(party)):
-        assert made == party
-        assert hash(made) == hash(party)
-    assert party != Travellers(party, bands=AgeBands(3))
-    assert "Ng" not in f"{party!r} {party[0]!r}"
-    for wrong, field in [
-        *(("Ada", "travellers"), (ADA, "travellers"), (None, "travellers")),
-        ([ADA, {"age": "old"}], "travellers[1].age"),
-        ([ADA, {"seat": "12"}], "travellers[1].seat"),
-    ]:
-        assert caught(InvalidInputError, Travellers, wrong).field == field
-    for field in ("on", "back"):
-        error = caught(InvalidInputError, party.problems, **{"on": DAY, field: "soon"})
-        assert error.field == field
+    today = datetime.now(timezone.utc).date()
+    born = today - timedelta(days=40 * 365)
+    age = age_on(born, today)
+    adult = {"type": "Adult", "first_name": "Ana", "last_name": "Šimić", "birth_date": born}
+    for given in (age, age + 1):
+        assert booked([adult | {"age": given}], None)[0]["age"] == given
+    past, future = today - timedelta(days=2), today + timedelta(days=3)
+    for name, value in (("age", age + 3), ("doc_expiration", past), ("birth_date", future)):
+        error = caught(InvalidInputError, booked, [adult | {name: value}], None)
+        assert error.field == f"passengers[0].{name}"
+    (sent,) = booked(Travellers([ADA]), None)
+    assert "age" not in sent  # the age on the day of travel is not known
 
 
 def test_one_list_is_searched_and_booked(ferry):

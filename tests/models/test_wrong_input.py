@@ -36,7 +36,7 @@ def test_the_errors_of_an_input_are_json(model, value):
     assert not any(row["msg"].startswith("Value error, ") for row in errors)
 
 
-def test_a_trip_or_the_name_of_a_vehicle_in_place_of_its_selection_is_told_what_to_call(ferry):
+def test_a_trip_in_place_of_its_selection_is_told_what_to_call(ferry, ferry_sandbox):
     trips = ferry.trips.search("Tarifa", "MATNG", on=DAY, passengers=SEARCHED)
     for wrong, field in (
         (trips[0], "availabilities"),
@@ -53,8 +53,6 @@ def test_a_trip_or_the_name_of_a_vehicle_in_place_of_its_selection_is_told_what_
     error = caught(InvalidInputError, ferry.bookings.create, **order)
     assert "vehicles.find('golf')[0].booking()" in str(error)
 
-
-def test_trips_take_the_name_of_a_vehicle(ferry, ferry_sandbox):
     def search(vehicle, **more):
         return ferry.trips.search("Tarifa", "MATNG", on=DAY, passengers=SEARCHED, vehicle=vehicle)
 

@@ -1,7 +1,9 @@
-"""The content of charts; pyplot is not used."""
+"""The charts of a notebook, and the notebooks of the examples."""
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -10,7 +12,8 @@ import pytest
 
 from ferry_sdk import Availability, InvalidInputError, McpPort, notebook
 from tests.support import samples
-from tests.support.tiers import mostly_long
+from tests.support.blocks import NOTEBOOKS
+from tests.support.tiers import LONG, mostly_long
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +42,7 @@ def has_png(figure: Figure) -> bool:
     return figure._repr_png_().startswith(PNG)
 
 
-def test_the_cheapest_ticket_of_each_day_is_a_line():
+def test_each_route_has_a_line_of_its_cheapest_tickets_and_what_no_chart_shows_is_named():
     option = sailing(13, 5, tariff={"type": "Option"})  # no ticket, left out
     fares = [sailing(14, 50), sailing(13, 49.9), option, sailing(14, 40), sailing(15, 60)]
     figure = notebook.fares_by_day(fares)
@@ -49,14 +52,10 @@ def test_the_cheapest_ticket_of_each_day_is_a_line():
     assert [*cheapest.get_ydata()] == [49.9, 40, 60]
     assert [str(day)[-2:] for day in cheapest.get_xdata()] == ["13", "14", "15"]
     assert texts(figure) == ["40.00 EUR on 2026-07-14"]
-    assert axes.get_title("left") == "Marseille → Tunis"
-    assert axes.get_ylabel() == "Ticket (EUR)"
+    assert (axes.get_title("left"), axes.get_ylabel()) == ("Marseille → Tunis", "Ticket (EUR)")
     assert axes.get_xlabel() == "Day of departure"
     assert tuple(figure.get_size_inches()) == (9, 4.8)
     assert has_png(figure)
-
-
-def test_the_label_of_the_first_and_the_last_day_is_in_the_figure():
     for cheapest in (1, 9):
         fares = [sailing(day, 40 if day == cheapest else 60) for day in range(1, 10)]
         figure = notebook.fares_by_day(fares)
@@ -64,15 +63,14 @@ def test_the_label_of_the_first_and_the_last_day_is_in_the_figure():
         (label,) = figure.axes[0].texts
         box, frame = label.get_window_extent(), figure.axes[0].get_window_extent()
         assert frame.x0 <= box.x0 < box.x1 <= frame.x1, cheapest
-
-
-def test_each_route_has_a_line():
     figure = notebook.fares_by_day([sailing(13, 5), sailing(14, 6, depart_name="Toulon")])
     labels = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     assert labels == [f"cheapest of the day, {one} → Tunis" for one in ("Marseille", "Toulon")]
-
-
-def test_fares_that_no_chart_shows_are_named():
+    bad = "$\\frac{$"
+    one = sailing(13, 5, depart_name=bad)
+    for fares in ([one], [one, sailing(13, 5)]):
+        assert has_png(notebook.fares_by_day(fares))
+    assert has_png(notebook.network_map([port("A", 1, 2, city=bad)]))
     figure = notebook.fares_by_day([])
     assert texts(figure) == ["No sailings with a ticket"]
     assert has_png(figure)
@@ -85,14 +83,6 @@ def test_fares_that_no_chart_shows_are_named():
 
 def port(code: str, longitude: float | None, latitude: float | None, **more) -> McpPort:
     return McpPort(code=code, longitude=longitude, latitude=latitude, **more)
-
-
-def test_texts_are_not_parsed_as_formulas():
-    bad = "$\\frac{$"
-    one = sailing(13, 5, depart_name=bad)
-    for fares in ([one], [one, sailing(13, 5)]):
-        assert has_png(notebook.fares_by_day(fares))
-    assert has_png(notebook.network_map([port("A", 1, 2, city=bad)]))
 
 
 def test_ports_are_at_their_positions_with_labels_that_do_not_overlap():
@@ -157,3 +147,51 @@ except ModuleNotFoundError as error:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert 'pip install "ferry-sdk[notebook]"' in done.stdout
+
+
+SHOWN = {
+    "start": ["Price from", "payment_due", "ticketed", 'alt="QR code"', "CancellationFee"],
+    "fares": [
+        "Cheapest fare of every day",
+        "Ticket from",
+        "depart_local",
+        "tariff_type",
+        "data:image/png;base64",
+    ],
+    "season": ["part-00000.parquet", "Mon", "difference", "data:image/png;base64"],
+}
+
+
+@LONG
+@pytest.mark.timeout(180)
+def test_the_notebooks_run(tmp_path, record_property):
+    environment = {key: value for key, value in os.environ.items() if key[:6] != "FERRY_"}
+    homes = dict.fromkeys(
+        ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR"), str(tmp_path)
+    )
+    arguments = ["nbconvert", "--to", "html", "--execute", "--output-dir", str(tmp_path)]
+    done = subprocess.run(
+        [sys.executable, "-m", *arguments, *map(str, NOTEBOOKS)],
+        env={**environment, **homes},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    for name, results in SHOWN.items():
+        shown = (tmp_path / f"{name}.html").read_text("utf-8")
+        assert [words for words in results if words not in shown] == [], name
+        assert 'data-mime-type="application/vnd.jupyter.stderr"' not in shown, name
+    record_property("notebooks executed", len(NOTEBOOKS))
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_have_no_outputs(notebook):
+    cells = json.loads(notebook.read_text("utf-8"))["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert code
+    assert all((cell["outputs"], cell["execution_count"]) == ([], None) for cell in code)
+
+
+def test_every_notebook_is_tested():
+    assert {notebook.stem for notebook in NOTEBOOKS} == {*SHOWN}

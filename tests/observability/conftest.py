@@ -7,7 +7,10 @@ import anyio.lowlevel
 import pytest
 
 from ferry_sdk import FerryError, OutcomeEvent, RequestEvent, ResponseEvent, RetryEvent
-from tests.support.trip import PASSENGERS, booked
+from tests.backend.conftest import booking_id, new_booking
+from tests.support.trip import PASSENGERS
+
+__all__ = ["booking_id", "new_booking"]
 
 NAMES = ("request", "response", "retry", "outcome")
 
@@ -52,7 +55,6 @@ class EventLog:
 
     @property
     def outcome(self):
-        """The only outcome there is."""
         (outcome,) = self.of(OutcomeEvent)
         return outcome
 
@@ -76,9 +78,3 @@ def make_client(any_clients, ferry_sandbox, event_log):
         )
 
     return make
-
-
-@pytest.fixture
-def booking_id(ferry):
-    """A booking that is not yet confirmed."""
-    return booked(ferry).booking_id

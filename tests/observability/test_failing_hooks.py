@@ -131,9 +131,7 @@ def test_a_write_that_is_cancelled_in_a_hook_is_on_record_as_what_it_is(
     assert all(str(said) in words for words in warned)
 
 
-def test_an_interruption_in_a_hook_goes_on_and_an_awaitable_is_told_of(
-    ferry_sandbox, event_log, caplog
-):
+def test_an_interruption_goes_on_and_an_awaitable_is_told_of(ferry_sandbox, event_log, caplog):
     def interrupted(_):
         raise KeyboardInterrupt
 

@@ -21,21 +21,17 @@ SECONDS = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5
 
 
 class Meters:
-    """What was measured."""
-
     def __init__(self):
         self._reader = InMemoryMetricReader()
         self.provider = MeterProvider([self._reader], shutdown_on_exit=False)
 
     def metrics(self):
-        """All metrics by name."""
         data = self._reader.get_metrics_data()
         scopes = [] if data is None else data.resource_metrics[0].scope_metrics
         assert {scope.scope.name for scope in scopes} <= {"ferry_sdk"}
         return {metric.name: metric for scope in scopes for metric in scope.metrics}
 
     def points(self, name):
-        """The attributes of each point of a metric, with its count or its value."""
         metric = self.metrics().get(name)
         points = [] if metric is None else metric.data.data_points
         count = "value" if name in COUNTED else "count"
@@ -51,14 +47,11 @@ def meters():
 
 @pytest.fixture
 def make_metered_client(make_client, meters):
-    """Makes clients that measure, each with hooks of its own."""
-
     return lambda: make_client(event_hooks=otel.event_hooks(meter_provider=meters.provider))
 
 
 @pytest.fixture
 def server(ferry_sandbox):
-    """Return the attributes of the service's address."""
     there = urlsplit(ferry_sandbox.base_url)
     return {"server.address": there.hostname, "server.port": there.port}
 
@@ -138,9 +131,7 @@ def count_connections(meters, server, first, second):
     assert meters.points(name) == [(server, 1)]
 
 
-def test_open_connections_are_those_of_all_clients_of_a_provider(
-    make_client, make_metered_client, meters, server
-):
+def test_open_connections_are_those_of_a_provider(make_client, make_metered_client, meters, server):
     make_client(event_hooks=None).catalogue.ports()
     count_connections(meters, server, make_metered_client(), make_metered_client())
 

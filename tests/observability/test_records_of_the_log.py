@@ -28,7 +28,6 @@ DOCUMENTED = {
 
 @cache
 def calls():
-    """Every call in the library."""
     return [
         (path, node)
         for path in HOME.rglob("*.py")
@@ -39,7 +38,6 @@ def calls():
 
 
 def logger_calls():
-    """Every call of a logger's method in the library."""
     for path, node in calls():
         if isinstance(node.func, ast.Attribute):
             name = node.func.attr.upper()
@@ -125,9 +123,7 @@ def test_the_environment_prints_the_records_once():
         assert ended.stdout == refused
 
 
-def test_a_trip_with_faults_logs_what_is_documented_and_its_id(
-    make_client, ferry_sandbox, ferry, caplog
-):
+def test_a_trip_with_faults_logs_what_is_documented(make_client, ferry_sandbox, ferry, caplog):
     booking_id = booked(ferry).booking_id
     caplog.set_level(logging.DEBUG, "ferry_sdk")
     caplog.clear()
@@ -160,8 +156,7 @@ def test_a_trip_with_faults_logs_what_is_documented_and_its_id(
         ("DEBUG", "bookings.get", 1, 200, "done"),
         ("DEBUG", "bookings.create", 1, 422, "rejected"),
     }
-    ids = {of_call["request_id"] for of_call in of_calls if of_call["status_code"] == 200}
-    assert ids
+    assert {of_call["request_id"] for of_call in of_calls if of_call["status_code"] == 200}
     for of_call in of_calls:
         if of_call["request_id"] and of_call["levelname"] == "DEBUG":
             assert f"request id {of_call['request_id']}" in of_call["message"]

@@ -28,7 +28,6 @@ turns = itertools.cycle([True, False])
 
 
 def new_id(operation: str) -> str:
-    """Return the id of a new booking, or of its ticket."""
     booking = http.post("/api/booking", json=example("/api/booking")).json()["booking_id"]
     if operation.startswith("bookings."):
         return booking

@@ -15,17 +15,17 @@ from tempfile import TemporaryDirectory
 import httpx
 
 from ferry_sdk.sandbox import Sandbox
-from ferry_sdk.sandbox.api.openapi.examples import NOW
+from ferry_sdk.sandbox.api.openapi import pages
+from scripts.openapi.examples import NOW
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-DOCUMENT = json.loads((ROOT / "docs" / "openapi.json").read_text("utf-8"))
+DOCUMENT = json.loads(pages.document())
 WRITES = {f"bookings.{name}" for name in ("create", "confirm", "cancel")}
 WRITES |= {"tickets.cancel", "tickets.mark_paid"}
 
 
 def example(path: str) -> object:
-    """Return the example of the body of a POST request."""
     body = DOCUMENT["paths"][path]["post"]["requestBody"]
     return body["content"]["application/json"]["example"]
 

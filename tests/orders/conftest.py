@@ -15,15 +15,12 @@ __all__ = ["postgres", "sqlite_url", "url"]
 
 
 class Desk(NamedTuple):
-    """What sells: a client, a journal, the service, and calls of `orders`, sync or async."""
-
     ferry: Ferry
     journal: Journal
     sandbox: Sandbox
     run: Callable
 
     def selections(self, count=2):
-        """A selection for each booking: another berth on one sailing."""
         sailing = found(self.ferry)
         tariff = next(one for one in sailing.tariffs if one.type == "Ticket")
         return [[sailing.select(tariff=tariff, place=sailing.places[one])] for one in range(count)]

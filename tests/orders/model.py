@@ -39,8 +39,6 @@ class Stopped(BaseException):
 
 @dataclass
 class Sold:
-    """A booking at the service."""
-
     id: str
     total: Decimal = Decimal(100)
     stage: str = "payment_due"
@@ -103,7 +101,6 @@ class Records:
         self.tick()
 
     def add(self, intent, state="open"):
-        """Add an entry without an order, as another program does."""
         entry_id, booking_id = f"e{len(self.entries)}", intent.subject.get("booking_id")
         known = (entry_id, intent.operation, "", "", dict(intent.subject), "", "", state, NOW, NOW)
         self.entries[entry_id] = JournalEntry(*known, booking_id=booking_id)
@@ -114,9 +111,7 @@ class Records:
         return [one for one in self.entries.values() if one.is_unresolved]
 
     def settle(self, entry_id, booking_id, *, happened):
-        """Record what a person found out."""
-        state = "done" if happened else "rejected"
-        changed = replace(self.entries[entry_id], state=state)
+        changed = replace(self.entries[entry_id], state="done" if happened else "rejected")
         self.entries[entry_id] = replace(changed, booking_id=booking_id or changed.booking_id)
 
     def _save(self, order, entry_id):
@@ -127,8 +122,6 @@ class Records:
 
 
 class World:
-    """The service, and what happens to the calls that reach it."""
-
     def __init__(self):
         self.course = ()  # how the writes and reads end, in order; those after are done
         self.asked = []  # what could have been chosen at each
@@ -149,17 +142,14 @@ class World:
             raise Killed
 
     def calm(self):
-        """Nothing goes wrong from now on."""
         self.course, self.die_at, self.is_in_doubt = (), None, False
 
     def come(self):
-        """Have the late effects come."""
         for effect in self.late:
             effect()
         self.late.clear()
 
     def run(self, flow):
-        """Drive a flow to its end; return the order, the error, or how it was stopped."""
         self.is_in_doubt = False
         result = failure = None
         try:
@@ -296,7 +286,6 @@ class World:
         return self._result(name, sold)
 
     def _ends(self, sold):
-        """How a write for this booking may end."""
         left_out = set() if sold is not None else {"guard", *OPEN}
         if sold is None or sold.stage != "payment_due":
             left_out.add("lapsed")
@@ -305,7 +294,6 @@ class World:
         return tuple(one for one in ENDS if one not in left_out)
 
     def _change(self, end, sold):
-        """Change what the write finds."""
         for one in self.sold.values():
             one.refund -= end == "less"
         if sold is not None and end == "guard":

@@ -21,8 +21,6 @@ ALLOWED = Decimal(20)
 
 
 class Journey(NamedTuple):
-    """A call of an order in a world that has what the call needs."""
-
     name: str
     start: Callable
     parts: int
@@ -45,7 +43,6 @@ def hold(count):
 
 
 def held(world, count, stage="payment_due"):
-    """Put an order of so many bookings on record."""
     parts = []
     for name in ("b0", "b1", "b2")[:count]:
         world.sold[name] = Sold(name, stage=stage)
@@ -56,7 +53,6 @@ def held(world, count, stage="payment_due"):
 
 
 def begin(world, call, made, **settings):
-    """Begin a call of `orders` for an order on record."""
     limit = {"max_penalty": {"EUR": ALLOWED}, "journal": world.journal}
     return call.__wrapped__(None, made, **limit, **settings).begin(SETTINGS)
 
@@ -100,7 +96,6 @@ TWICE = {"hold of 2", "confirm 2, cancel", "change"}
 
 
 def check(world, journey, outcome, where):
-    """Check what must hold at any time."""
     sold = [*world.sold.values()]
     assert len(sold) <= journey.parts, where
     for one in sold:
@@ -137,14 +132,12 @@ def check(world, journey, outcome, where):
 
 
 def resume(world):
-    """Resume what is on record; the order's id is that of the only one."""
     (record,) = world.journal.load_orders()
     progress, loaded = load(world.journal, record.id)
     return world.run(steps.resume(progress, loaded))
 
 
 def resumed(world, journey, where):
-    """Resume twice in a calm world, and check; late effects come before or between."""
     if not world.journal.load_orders():
         return
     world.calm()
@@ -167,7 +160,6 @@ def resumed(world, journey, where):
 
 
 def settled(world, journey, where):
-    """Settle with the truth what is still unresolved, look at the part, and resume; return 1."""
     if not (unresolved := world.journal.unresolved):
         return 0
     world.calm()
@@ -175,8 +167,7 @@ def settled(world, journey, where):
     for entry in unresolved:
         booking_id = world.made.get(entry.id)
         world.journal.settle(entry.id, booking_id, happened=booking_id is not None)
-    shown = load(world.journal, record.id)[0].order
-    check(world, journey, shown, (where, "settled"))
+    check(world, journey, load(world.journal, record.id)[0].order, (where, "settled"))
     outcome = resume(world)
     check(world, journey, outcome, (where, "resumed"))
     assert not world.journal.load_orders(only_unfinished=True), where
@@ -222,7 +213,6 @@ def test_every_course(journey, most, record_property):
 
 
 def single_failures(journey, kinds):
-    """The course without a failure, and each course with one of these kinds."""
     asked = enumerate(play(journey, ())[0].asked)
     failures = [(number, one) for number, options in asked for one in options if one in kinds]
     return [(), *(("done",) * number + (one,) for number, one in failures)]
@@ -238,8 +228,7 @@ def single_failures(journey, kinds):
 def test_a_kill_at_every_moment(journey, kinds, record_property):
     kills = 0
     for course in single_failures(journey, kinds):
-        moments = play(journey, course)[0].moments
-        for die_at in range(moments):
+        for die_at in range(play(journey, course)[0].moments):
             world, outcome = play(journey, course, die_at)
             kills += 1
             where = (journey.name, course, die_at)
@@ -260,8 +249,7 @@ def test_a_kill_at_every_moment(journey, kinds, record_property):
 def test_a_kill_at_every_moment_of_resuming(journey, kinds, record_property):
     kills = 0
     for course in single_failures(journey, kinds):
-        moments = play(journey, course)[0].moments
-        for die_at in range(1, moments):
+        for die_at in range(1, play(journey, course)[0].moments):
             outcome, again = "Killed", 0
             while outcome == "Killed":
                 world, _ = play(journey, course, die_at)
@@ -278,7 +266,7 @@ def test_a_kill_at_every_moment_of_resuming(journey, kinds, record_property):
     record_property("kills of orders that were resumed", kills)
 
 
-def test_resuming_ends_what_was_not_sent_or_is_seen():
+def test_resuming_ends_what_can_be_known_at_the_same_price_and_by_one_program():
     journeys = {one.name: one for one in JOURNEYS}
     for name, done, last, state in [
         ("confirm 2, keep", 2, "lost", "confirmed"),
@@ -297,9 +285,6 @@ def test_resuming_ends_what_was_not_sent_or_is_seen():
         assert stands(resume(world)).state == state, (name, course)
         assert not world.journal.load_orders(only_unfinished=True), (name, course)
         assert not world.journal.unresolved, (name, course)
-
-
-def test_a_confirmation_that_is_resumed_at_another_price_is_over():
     world, _ = play(JOURNEYS[2], ("done", "done", "not_sent"))
     world.calm()
     for sold in world.sold.values():
@@ -307,9 +292,6 @@ def test_a_confirmation_that_is_resumed_at_another_price_is_over():
     assert isinstance(resume(world), PriceChangedError)
     assert not world.journal.load_orders(only_unfinished=True)
     assert {sold.state for sold in world.sold.values()} == {"held"}
-
-
-def test_two_programs_cannot_resume_one_order():
     world, _ = play(JOURNEYS[2], ("done", "done", "not_sent"))
     world.calm()
     first, second = (load(world.journal, record.id) for record in world.journal.load_orders() * 2)

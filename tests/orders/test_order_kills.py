@@ -39,7 +39,6 @@ with Journal(url) as journal, Ferry(event_hooks=hooks) as ferry:
 
 
 def prepared(kind, ferry, journal):
-    """Make what the journey needs, and return its subject and its other arguments."""
     sailing = found(ferry)
     tariff = next(one for one in sailing.tariffs if one.type == "Ticket")
     chosen = [[sailing.select(tariff=tariff, place=sailing.places[one])] for one in (0, 1)]
@@ -59,7 +58,6 @@ def prepared(kind, ferry, journal):
 
 
 def check(sandbox, kind, old):
-    """Check what the service counted: nothing twice, and the old one not before the new one."""
     effects = [(one.operation, one.subject) for one in sandbox.counters.effects]
     assert max(Counter(effects).values(), default=1) == 1
     assert len(sandbox.counters.effects_of("bookings.create")) <= 2

@@ -22,18 +22,15 @@ def stages(desk, order):
 
 
 def hold(desk, count):
-    """Hold what cannot be held, and return the error."""
     call = (desk.run, orders.hold, desk.selections(count))
     return caught(errors.OrderError, *call, passengers=PASSENGERS)
 
 
 def resume(desk, order):
-    """Resume an order that fails again, and return the error."""
     return caught(errors.OrderError, desk.run, orders.resume, order.id)
 
 
 def change(desk, old, **limits):
-    """Change the first booking of an order to another berth on its sailing."""
     (to,) = desk.selections(1)
     allowed = {"expect_totals": old.totals, "max_penalty": {"EUR": 1000}, **limits}
     return desk.run(orders.change, old.parts[0].booking_id, to=to, passengers=PASSENGERS, **allowed)
@@ -51,8 +48,7 @@ def test_two_bookings_are_held_confirmed_and_cancelled_as_one(desk):
     assert "Th\u00e9o" not in record.content
 
     confirmed = desk.confirm(order)
-    assert confirmed.state == "confirmed"
-    assert desk.run(orders.resume, order.id) == confirmed
+    assert (confirmed.state, desk.run(orders.resume, order.id)) == ("confirmed", confirmed)
     assert stages(desk, order) == ["ticketed", "ticketed"]
 
     fees = [desk.ferry.bookings.cancel_fee(part.booking_id) for part in order.parts]
@@ -67,12 +63,11 @@ def test_two_bookings_are_held_confirmed_and_cancelled_as_one(desk):
         "which is in another currency: pass an amount in EUR"
     )
     assert desk.booking(order).stage == "ticketed"
-    cancelled = desk.run(orders.cancel, confirmed, max_penalty={"EUR": allowed})
-    assert cancelled.state == "cancelled"
+    assert desk.run(orders.cancel, confirmed, max_penalty={"EUR": allowed}).state == "cancelled"
     assert stages(desk, order) == ["voided", "voided"]
 
 
-def test_a_refused_booking_cancels_those_before_it(desk):
+def test_a_refused_booking_cancels_those_before_it_and_an_unknown_one_stops_what_would_follow(desk):
     desk.sandbox.faults.add("refused", "bookings.create", after=2)
     refused = hold(desk, 3)
     order = refused.order
@@ -82,14 +77,10 @@ def test_a_refused_booking_cancels_those_before_it(desk):
     assert desk.booking(order).stage == desk.booking(order, 1).stage == "voided"
     assert "Okonkwo" not in str(refused)
     resume(desk, order)  # as the first call
-
-
-def test_an_unknown_booking_stops_what_would_follow(desk):
     desk.sandbox.faults.add("lose_reply", "bookings.create", after=1)
     lost = hold(desk, 3)
     order = lost.order
-    assert lost.outcome == "unknown"
-    assert states(order) == ["held", "unknown", "cancelled"]
+    assert (lost.outcome, states(order)) == ("unknown", ["held", "unknown", "cancelled"])
     assert orders.unfinished(journal=desk.journal) == (order,)
     with pytest.raises(errors.InvalidInputError, match="resume it first"):
         desk.run(orders.cancel, order, max_penalty={})
@@ -140,11 +131,17 @@ def test_a_refused_confirmation_keeps_or_cancels(desk, if_refused):
     resume(desk, order)
 
 
-def test_a_confirmation_that_is_lost_or_of_somebody_else_counts(desk):
+def test_a_lost_confirmation_counts_and_two_town_names_become_two_bookings(desk):
     order = desk.hold()
     desk.ferry.bookings.confirm(order.parts[0].booking_id)
     desk.sandbox.faults.add("lose_reply", "bookings.confirm")
     assert desk.confirm(order).state == "confirmed"
+    trip = {"on": date(2050, 6, 6), "passengers": TRAVELLERS[:1], "max_calls": 20}
+    found = desk.ferry.trips.connections("Barcelona", "Tunis", **trip)
+    party = [{"type": "Adult", "first_name": "Zoë", "last_name": "Reyes"}]
+    order = desk.run(orders.hold, found[0].select(), passengers=party)
+    order = desk.confirm(order, expect_totals=found[0].prices)
+    assert (order.state, len(order.parts)) == ("confirmed", 2)
 
 
 def test_an_order_whose_tickets_are_being_issued_is_resumed_again_and_not_settled(desk):
@@ -176,15 +173,13 @@ def test_a_change_confirms_the_new_booking_before_it_cancels_the_old_one(desk):
     assert (changed.kind, changed.state) == ("change", "confirmed")
     assert [part.role for part in changed.parts] == ["new", "old"]
     assert changed.totals == old.totals
-    assert desk.booking(changed).stage == "ticketed"
-    assert desk.booking(old).stage == "voided"
+    assert (desk.booking(changed).stage, desk.booking(old).stage) == ("ticketed", "voided")
     entries = desk.journal.entries()
     refused = caught(errors.InvalidInputError, change, desk, old)  # it was cancelled
-    assert refused.field == "booking_id"
-    assert desk.journal.entries() == entries
+    assert (refused.field, desk.journal.entries()) == ("booking_id", entries)
 
 
-def test_a_change_whose_old_booking_cannot_be_cancelled_says_that_both_stand(desk):
+def test_a_change_that_leaves_both_says_so_and_a_confirmation_settled_as_not_done_is_named(desk):
     desk.sandbox.faults.add("refused", "bookings.cancel")
     refused = caught(errors.OrderError, change, desk, desk.confirm(desk.hold(1)))
     order = refused.order
@@ -193,9 +188,6 @@ def test_a_change_whose_old_booking_cannot_be_cancelled_says_that_both_stand(des
     assert "ConflictError, HTTP 409" in str(resume(desk, order))
     desk.ferry.bookings.cancel(order.parts[1].booking_id)
     assert desk.run(orders.resume, order.id).state == "confirmed"
-
-
-def test_a_confirmation_that_a_person_settles_as_not_done_is_named(desk):
     order = desk.hold()
     desk.sandbox.faults.add("cut_before", "bookings.confirm")
     assert caught(errors.OrderError, desk.confirm, order).outcome == "unknown"
@@ -225,7 +217,7 @@ def test_a_refund_that_falls_at_any_time_stops_a_change(desk, reads):
     assert desk.sandbox.counters.requests["bookings.create"] == 1 + (reads > 0)
 
 
-def test_what_is_refused_begins_no_order(desk):
+def test_what_is_refused_begins_no_order_and_an_earlier_journal_gets_its_table(desk):
     (one,) = desk.selections(1)
     bad = {"availability_id": "a"}
     who = {"passengers": PASSENGERS}
@@ -243,9 +235,6 @@ def test_what_is_refused_begins_no_order(desk):
     view = desk.ferry.with_options(read_only=True)
     caught(errors.ReadOnlyError, orders.hold, view, [one], **who, journal=desk.journal)
     assert desk.journal.load_orders() == ()
-
-
-def test_a_journal_of_an_earlier_version_gets_the_table_with_its_first_order(desk):
     with desk.journal._engine.connect() as connection:
         desk.journal.entries()  # makes the tables
         connection.exec_driver_sql("DROP TABLE ferry_journal_orders")
@@ -272,12 +261,3 @@ def test_forgetting_keeps_what_an_unfinished_order_needs(desk):
     assert orders.unfinished(journal=desk.journal) == ()
     desk.journal.forget(older_than=0)
     assert desk.journal.entries() == desk.journal.load_orders() == ()
-
-
-def test_two_town_names_become_two_confirmed_bookings(desk):
-    trip = {"on": date(2050, 6, 6), "passengers": TRAVELLERS[:1], "max_calls": 20}
-    found = desk.ferry.trips.connections("Barcelona", "Tunis", **trip)
-    party = [{"type": "Adult", "first_name": "Zoë", "last_name": "Reyes"}]
-    order = desk.run(orders.hold, found[0].select(), passengers=party)
-    order = desk.confirm(order, expect_totals=found[0].prices)
-    assert (order.state, len(order.parts)) == ("confirmed", 2)

@@ -27,7 +27,6 @@ def _without_routes(request):
 
 @pytest.fixture(scope="session")
 def sandbox():
-    """A service for tests that only read, and change nothing of it."""
     with Sandbox(now=NOW) as sandbox:
         yield sandbox
 
@@ -43,7 +42,6 @@ def reader(request, sandbox):
 
 @pytest.fixture
 def new_ferry(clients, ferry_sandbox):
-    """A client of the test's own service, sync and async, which retries nothing."""
     return clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0)
 
 

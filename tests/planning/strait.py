@@ -15,7 +15,6 @@ def companies(searches):
 
 
 def slow(sandbox, **company):
-    """Have a company, or all of them, answer no sooner than in a minute."""
     sandbox.faults.add("delay_before", "availability.search", times=None, seconds=60, **company)
 
 

@@ -33,7 +33,20 @@ def test_every_day_has_its_cheapest_fare(reader):
     assert repr(calendar) == f"<PriceCalendar {route}: 30 days, {len(prices)} with sailings>"
 
 
-def test_a_calendar_without_sailings_has_no_cheapest_day(reader):
+def test_a_calendar_becomes_a_frame_and_without_sailings_it_has_no_cheapest_day(reader):
+    calendar = calendar_of(reader, max_calls=20)
+    frame = calendar.to_frame()
+    assert len(frame) == 30
+    prices = [one.price for one in calendar.values() if one.price is not None]
+    assert frame["price"].dropna().tolist() == prices
+    floats = calendar.to_frame(money="float")["price"]
+    assert floats.dtype == "float64"
+    assert floats.isna().equals(frame["price"].isna())
+    with pytest.raises(InvalidInputError, match="by: these records have no tariffs"):
+        calendar.to_frame(by="tariff")
+    html = calendar._repr_html_()
+    assert "40 were not asked" in html
+    assert str(calendar.cheapest.price) in html
     calendar = calendar_of(reader, "2051-01-10", "2051-01-11")
     assert calendar.cheapest is None
     assert "nothing sails" in calendar._repr_html_()
@@ -48,19 +61,3 @@ def test_a_calendar_without_sailings_has_no_cheapest_day(reader):
     over = calendar_of(reader, "2020-01-01", "2020-01-03")
     assert (len(over), over.report.calls) == (3, 0), "days that are over are not asked"
     assert caught(InvalidInputError, calendar_of, reader, *JUNE[::-1]).field == "end"
-
-
-def test_a_calendar_becomes_a_frame_and_a_table(reader):
-    calendar = calendar_of(reader, max_calls=20)
-    frame = calendar.to_frame()
-    assert len(frame) == 30
-    prices = [one.price for one in calendar.values() if one.price is not None]
-    assert frame["price"].dropna().tolist() == prices
-    floats = calendar.to_frame(money="float")["price"]
-    assert floats.dtype == "float64"
-    assert floats.isna().equals(frame["price"].isna())
-    with pytest.raises(InvalidInputError, match="by: these records have no tariffs"):
-        calendar.to_frame(by="tariff")
-    html = calendar._repr_html_()
-    assert "40 were not asked" in html
-    assert str(calendar.cheapest.price) in html

@@ -21,7 +21,6 @@ HOUR = timedelta(hours=1)
 
 
 def connect(client, **changes):
-    """Search for two sailings that meet."""
     return client.trips.connections(FROM, TO, **{"on": DAY, "passengers": ADULT, **changes})
 
 
@@ -80,7 +79,7 @@ def test_each_leg_is_a_booking_of_its_own(ferry):
     assert sum(totals) == found.price == found.prices[str(found.currency)]
 
 
-def test_the_ports_to_change_in_and_the_companies_can_be_named(reader):
+def test_ports_and_companies_can_be_named_and_what_has_no_route_or_price_is_told(reader):
     found = connect(reader, via=["Gênes"])
     assert {one.via.code for one in found} == {"ITGOA"}
     asked = {code for one in found.report.asked for code in (one.depart_code, one.arrive_code)}
@@ -90,9 +89,6 @@ def test_the_ports_to_change_in_and_the_companies_can_be_named(reader):
     found = connect(reader, companies=["grimaldi"], wait=(2 * HOUR, 48 * HOUR))
     assert {one.company for one in found.report.asked} == {"GRIMALDI"}
     assert {one.companies for one in found} == {("GRIMALDI",)}
-
-
-def test_the_nearest_ports_are_asked_first_and_the_rest_is_named(reader):
     whole = connect(reader, max_calls=200)
     for most in (1, 3, whole.report.calls - 1):
         part = connect(reader, max_calls=most, concurrency=1)
@@ -110,19 +106,6 @@ def test_the_nearest_ports_are_asked_first_and_the_rest_is_named(reader):
         if (onward := reader.routes.find(route.arrive_code, TO))
     }
     assert first.arrive_code == min(durations, key=lambda code: durations[code])
-
-
-def test_a_company_that_fails_takes_no_other_with_it(ferry, ferry_sandbox):
-    ferry_sandbox.faults.add("server_error", "availability.search", times=1)
-    found = connect(ferry, concurrency=1)
-    assert len(found.report.failed) == 1
-    assert len(found) > 0
-    ferry_sandbox.faults.add("server_error", "availability.search", times=None)
-    with pytest.raises(ServerError):
-        connect(ferry)
-
-
-def test_places_that_no_two_routes_join_have_no_route(reader):
     found = reader.trips.connections("Heraklion", "Cairnryan", on=DAY, passengers=ADULT)
     assert (len(found), found.report.calls, found.report.has_route) == (0, 0, False)
     direct = reader.trips.connections("Tarifa", "MATNG", on=DAY, passengers=ADULT)
@@ -131,6 +114,34 @@ def test_places_that_no_two_routes_join_have_no_route(reader):
         assert "no company sails with one change from" in repr(one)
         assert "No company sails with one change from" in one._repr_html_()
         assert repr(one.report) == "<SearchReport: no company sails such a route>"
+    for wrong, field in (
+        ({"on": date(2020, 1, 1)}, "on"),
+        ({"vehicle": {"code": "NO__SUCH"}}, "vehicle.code"),
+        ({"companies": ["NOBODY"]}, "companies[0]"),
+    ):
+        assert caught(AvailabilityError, connect, reader, **wrong).field == field
+    found = connect(reader)
+    first, second = found[0].legs
+    tariff = first.fares[0].tariffs[0].model_copy(update={"currency": "TND"})
+    foreign = replace(first, fares=(replace(first.fares[0], tariffs=(tariff,)),))
+    mixed = Itinerary((foreign, second), found[0].via)
+    assert (mixed.price, mixed.currency) == (None, None)
+    assert mixed.prices == {"TND": first.price, "EUR": second.price}
+    again = ConnectionSearch([mixed, *found], SearchReport())
+    assert again[-1] is mixed
+    assert f"{first.price:.3f} TND and {second.price:.2f} EUR" in repr(mixed)
+    assert "bound to wait" in again._repr_html_()
+    for day in ("9999-12-31", "9999-12-30"):
+        assert connect(reader, on=day).report.calls > 0
+
+
+def test_a_company_that_fails_takes_no_other_with_it(ferry, ferry_sandbox):
+    ferry_sandbox.faults.add("server_error", "availability.search", times=1)
+    found = connect(ferry, concurrency=1)
+    assert len(found.report.failed) == 1
+    assert len(found) > 0
+    ferry_sandbox.faults.add("server_error", "availability.search", times=None)
+    caught(ServerError, connect, ferry)
 
 
 @each(
@@ -151,36 +162,7 @@ def test_an_invalid_argument_is_named(reader, field, values):
         assert caught(InvalidInputError, connect, reader, **wrong).field == field, value
 
 
-def test_a_refusal_names_the_argument_as_the_caller_wrote_it(reader):
-    for wrong, field in (
-        ({"on": date(2020, 1, 1)}, "on"),
-        ({"vehicle": {"code": "NO__SUCH"}}, "vehicle.code"),
-        ({"companies": ["NOBODY"]}, "companies[0]"),
-    ):
-        assert caught(AvailabilityError, connect, reader, **wrong).field == field
-
-
 def test_a_refused_port_of_the_second_leg_is_the_destination(clients, ferry_sandbox, with_routes):
     service = refusing_field("arrive_code", unless=b"ESBCN")
     ferry = client_of(clients, service, ferry_sandbox.token, base_url=ferry_sandbox.base_url)
-    report = connect(ferry).report
-    assert {one.error.field for one in report.failed} == {"destination"}
-
-
-def test_itineraries_of_two_currencies_have_no_single_price(reader):
-    found = connect(reader)
-    first, second = found[0].legs
-    tariff = first.fares[0].tariffs[0].model_copy(update={"currency": "TND"})
-    foreign = replace(first, fares=(replace(first.fares[0], tariffs=(tariff,)),))
-    mixed = Itinerary((foreign, second), found[0].via)
-    assert (mixed.price, mixed.currency) == (None, None)
-    assert mixed.prices == {"TND": first.price, "EUR": second.price}
-    again = ConnectionSearch([mixed, *found], SearchReport())
-    assert again[-1] is mixed
-    assert f"{first.price:.3f} TND and {second.price:.2f} EUR" in repr(mixed)
-    assert "bound to wait" in again._repr_html_()
-
-
-def test_the_last_days_of_the_calendar_are_days(reader):
-    for day in ("9999-12-31", "9999-12-30"):
-        assert connect(reader, on=day).report.calls > 0
+    assert {one.error.field for one in connect(ferry).report.failed} == {"destination"}

@@ -17,7 +17,7 @@ TARIFA = {"origin": "Tarifa", "destination": "MATNG", "on": DAY, "passengers": S
 JOINED = {"origin": "Barcelona", "destination": "Tunis", "on": DAY, "passengers": SEARCHED}
 
 
-def test_a_card_of_a_trip_and_a_table_show_the_ways_and_tell_fares_apart(reader):
+def test_cards_of_trips_tell_fares_apart_and_those_of_itineraries_show_the_wait(reader):
     one_way = reader.trips.search(**TARIFA)
     both_ways = reader.trips.search(**TARIFA, back=DAY + timedelta(7))
     for trips, heads in [(one_way, 0), (both_ways, 1)]:
@@ -45,9 +45,6 @@ def test_a_card_of_a_trip_and_a_table_show_the_ways_and_tell_fares_apart(reader)
     first = trip.fares[0]
     parts = " + ".join(f"{one.amount:.2f}" for one in first.tariffs)
     assert f"{first.kind}, {first.amount:.2f} EUR ({parts}), until " in rows[0]
-
-
-def test_a_card_of_an_itinerary_shows_both_sailings_and_the_wait(reader):
     found = reader.trips.connections(**JOINED)[0]
     texts = parse_html(found._repr_html_()).texts
     first, second = (leg.outward for leg in found.legs)
@@ -65,7 +62,7 @@ def test_a_card_of_an_itinerary_shows_both_sailings_and_the_wait(reader):
     assert any("no company is bound to wait" in text for text in texts)
 
 
-def test_prices_of_trips_print_with_the_decimals_of_their_currency(reader):
+def test_prices_have_the_decimals_of_their_currency_and_a_calendar_marks_the_cheapest_day(reader):
     trip = reader.trips.search(**TARIFA)[0]
     via = reader.places.get("Tunis")
     for amount, currency, shown in [
@@ -74,13 +71,9 @@ def test_prices_of_trips_print_with_the_decimals_of_their_currency(reader):
     ]:
         changes = {"amount": Decimal(amount), "currency": currency}
         tariff = trip.fares[0].tariffs[0].model_copy(update=changes)
-        fare = replace(trip.fares[0], tariffs=(tariff,))
-        again = replace(trip, fares=(fare,))
+        again = replace(trip, fares=(replace(trip.fares[0], tariffs=(tariff,)),))
         assert (f"{again.price}", again.price) == (shown, Decimal(amount))
         assert f"{Itinerary((again, again), via).price}" == f"{2 * Decimal(shown)}"
-
-
-def test_a_card_of_a_calendar_names_its_route_and_marks_the_cheapest_day(reader):
     week = {"start": DAY, "end": DAY + timedelta(6), "passengers": SEARCHED}
     days = reader.trips.calendar("ITGOA", "Palermo", **week)
     html = days._repr_html_()
@@ -93,7 +86,7 @@ def test_a_card_of_a_calendar_names_its_route_and_marks_the_cheapest_day(reader)
     assert repr(days).startswith("<PriceCalendar Genoa → Palermo: 7 days, ")
 
 
-def test_what_was_found_is_a_tuple_that_shows_as_a_table(reader):
+def test_what_was_found_is_a_table_and_cards_name_ports_and_hide_travellers(reader):
     found = {
         "ITGOA": reader.places.find("Genua"),
         "VOLKSWAGEN__GOLF": reader.vehicles.find("golf"),
@@ -117,9 +110,6 @@ def test_what_was_found_is_a_tuple_that_shows_as_a_table(reader):
         assert {*row} <= {*texts}
     every = reader.routes.find()
     assert f"{len(every) - 30} more of {len(every)}." in every._repr_html_()
-
-
-def test_cards_name_the_ports_of_call(reader):
     days = {"on": DAY, "flexible": 6, "passengers": SEARCHED}
     trip = reader.trips.search("ITGOA", "Tangier Med", **days)[0]
     sailing = trip.outward
@@ -134,17 +124,6 @@ def test_cards_name_the_ports_of_call(reader):
     assert (again, hash(again)) == (sailing, hash(sailing))
     texts = parse_html(again._repr_html_()).texts
     assert texts[texts.index("Calls at") + 1] == "ESBCN"
-
-
-def test_a_card_of_travellers_shows_how_many_they_are_and_nothing_else_of_them():
-    party = Travellers([{**ADA, "type": None, "last_name": "Zq7"}, {**ADA, "type": "Child"}])
-    shown = parse_html(party._repr_html_())
-    assert shown.texts[0] == "Travellers: 2"
-    assert {"by age", "Child"} <= {*shown.texts}
-    assert not [text for text in shown.texts if "Zq7" in text or "Ada" in text or "34" in text]
-
-
-def test_a_port_has_one_spelling_and_a_column_without_any_value_is_left_out(reader):
     texts = parse_html(reader.catalogue.ports()._repr_html_() or "").texts
     assert texts[:3] == ["code", "name", "country"]
     assert "country_code" not in texts
@@ -152,6 +131,11 @@ def test_a_port_has_one_spelling_and_a_column_without_any_value_is_left_out(read
     assert {one.code: one.name for one in reader.mcp.ports() if one.code in names} == names
     for route in reader.routes.find("ITGOA"):
         assert (route.depart_name, route.arrive_name) == ("Genoa", names[route.arrive_code])
+    party = Travellers([{**ADA, "type": None, "last_name": "Zq7"}, {**ADA, "type": "Child"}])
+    shown = parse_html(party._repr_html_())
+    assert shown.texts[0] == "Travellers: 2"
+    assert {"by age", "Child"} <= {*shown.texts}
+    assert not [text for text in shown.texts if "Zq7" in text or "Ada" in text or "34" in text]
 
 
 def test_print_shows_a_booking_in_a_few_lines(both):

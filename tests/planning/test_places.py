@@ -1,4 +1,4 @@
-"""Ports are found by the names that people write, and never by a guess."""
+"""Places and vehicles are found by the names that people give them."""
 
 import pickle
 
@@ -30,23 +30,15 @@ FOUND = {
 }
 
 
-def test_names_in_six_languages_are_found(reader):
+def test_names_are_found_in_six_languages_or_refused_where_they_may_be_another(reader):
     assert {name: reader.places.get(name).code for name in FOUND} == FOUND
     scores = {"ITGOA": 1, "Genoa": 1, "Lübeck": 0.95, "Genua": 0.95}  # code, name, city, alias
     assert {text: reader.places.find(text, limit=1)[0].score for text in scores} == scores
-
-
-def test_a_name_may_be_followed_by_its_country(reader):
     for name in ("Genoa, Italy", "Genova, IT", "gênes,italy"):
         assert reader.places.get(name).code == "ITGOA"
     for name in ("Genoa, Greece", ", Italy"):
-        with pytest.raises(UnknownPlaceError):
-            reader.places.get(name)
-    with pytest.raises(AmbiguousPlaceError):
-        reader.places.get("Tangier, Morocco")
-
-
-def test_a_name_that_may_be_another_is_refused_with_what_it_may_have_meant(reader):
+        caught(UnknownPlaceError, reader.places.get, name)
+    caught(AmbiguousPlaceError, reader.places.get, "Tangier, Morocco")
     for name, codes in (("Tanger", {"MAPTM", "MATNG"}), ("Porto", {"FRPVO", "ITPTO"})):
         refused = caught(AmbiguousPlaceError, reader.places.get, name)
         assert {port.code for port in refused.candidates} == codes
@@ -65,18 +57,12 @@ def test_a_name_that_may_be_another_is_refused_with_what_it_may_have_meant(reade
     assert "no port is called 'Xyzzyqq'" in str(refused)
     for no_text in ("", "  ", None, 7):
         assert caught(InvalidInputError, reader.places.get, no_text).field == "text"
-
-
-def test_find_gives_the_best_first_and_no_more_than_asked(reader):
     (match,) = reader.places.find("Tanger", limit=1)
     assert match.reason == "part of a name"
     scores = [one.score for one in reader.places.find("Marsilia", limit=9)]
     assert scores == sorted(scores, reverse=True)
     assert all(0 < score <= 1 for score in scores)
     assert reader.places.find("Marsilia")[0].port.name == "Marseille"
-
-
-def test_the_beginning_of_a_word_outranks_its_inside_and_a_whole_name_outranks_both(reader):
     found = reader.places.find("Gen", limit=9)
     names = [match.port.name for match in found]
     assert names[0] == "Genoa"
@@ -90,16 +76,21 @@ def test_the_beginning_of_a_word_outranks_its_inside_and_a_whole_name_outranks_b
     ranked = [match.port.name for match in index.find("malta", 9)]
     assert ranked == ["Malta", "Port Malta", "Great Maltaville", "Maltaville", "Imalta"]
     assert index.find("great ma", 1)[0].port.name == "Great Maltaville"
+    assert reader.places.get("Genoa").country_code == "IT"
+    assert reader.places.find("Tunis")[0].port.country_code == "TN"
+    assert reader.with_options(language="fr").places.get("Genoa").name == "Gênes"
+    codes = country_codes(reader.mcp.countries())
+    assert codes(Port(code="PMO1", name="Palermo", country="Italy")) == "IT"
+    assert codes(Port(code="PMO1", name="Palermo", country="Italie")) == "IT"
+    assert codes(Port(code="XXABC", name="Nowhere", country="Nowhere")) is None
 
 
 def test_names_that_cannot_be_read_are_read_the_next_time(new_ferry, ferry_sandbox):
     ferry_sandbox.faults.add("server_error", "catalogue.ports", times=None)
-    with pytest.raises(ServerError):
-        new_ferry.places.get("Douvres")
+    caught(ServerError, new_ferry.places.get, "Douvres")
     ferry_sandbox.faults.clear()
     ferry_sandbox.faults.add("server_error", "mcp.ports")
-    with pytest.raises(UnknownPlaceError):
-        new_ferry.places.get("Lübeck")
+    caught(UnknownPlaceError, new_ferry.places.get, "Lübeck")
     assert new_ferry.places.get("Lübeck").code == "DETRV"
 
 
@@ -121,16 +112,6 @@ def test_any_text_is_found_or_refused(text, names):
     assert port in index.ports.values()
 
 
-def test_a_port_has_the_code_of_its_country_and_a_name_in_the_language_of_the_client(reader):
-    assert reader.places.get("Genoa").country_code == "IT"
-    assert reader.places.find("Tunis")[0].port.country_code == "TN"
-    assert reader.with_options(language="fr").places.get("Genoa").name == "Gênes"
-    codes = country_codes(reader.mcp.countries())
-    assert codes(Port(code="PMO1", name="Palermo", country="Italy")) == "IT"
-    assert codes(Port(code="PMO1", name="Palermo", country="Italie")) == "IT"
-    assert codes(Port(code="XXABC", name="Nowhere", country="Nowhere")) is None
-
-
 def test_a_name_that_is_just_similar_enough_is_found():
     index = PlaceIndex()
     index.add_ports([Port(code="XXABC", name="Abcdezzzfghizzzz", country="")])
@@ -140,3 +121,25 @@ def test_a_name_that_is_just_similar_enough_is_found():
     index.add_ports(Port(code="XXDEF", name=name, country="") for name in names)
     (match,) = index.find("opqrst", 9)
     assert match.score == pytest.approx(0.8 + 0.04 * 6 / 7, abs=0.001)
+
+
+def test_a_car_is_found_by_its_name(reader):
+    golfs = ("golf", "Volkswagen Golf", "VOLKSWAGEN__GOLF", "VW Golf")
+    codes = {"fiat 500": "FIAT__500", "Giullia": "ALFA_ROMEO__GIULIA"}
+    codes |= dict.fromkeys(golfs, "VOLKSWAGEN__GOLF")
+    assert {text: reader.vehicles.find(text)[0].model.code for text in codes} == codes
+    assert reader.vehicles.find("xyzzyqq") == ()
+    golf = reader.vehicles.find("golf", limit=1)[0]
+    assert golf.query.code == "VOLKSWAGEN__GOLF"
+    vehicle = golf.booking(identification="GE 123 AB")
+    assert vehicle.code in {one.code for one in reader.catalogue.vehicle_types()}
+    assert (vehicle.vehicule_code, vehicle.identification) == ("VOLKSWAGEN__GOLF", "GE 123 AB")
+
+
+def test_the_catalogue_is_read_once(new_ferry, ferry_sandbox):
+    ferry_sandbox.faults.add("server_error", "mcp.vehicle_data")
+    with pytest.raises(ServerError):
+        new_ferry.vehicles.find("golf")
+    assert new_ferry.vehicles.find("golf")
+    ferry_sandbox.faults.add("server_error", "*", times=None)
+    assert new_ferry.vehicles.find("golf")

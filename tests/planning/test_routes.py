@@ -97,9 +97,7 @@ def test_the_catalogues_are_read_once_for_all_threads_and_event_loops(ferry_sand
     assert seen.count("catalogue.journeys") == 2
 
 
-def test_a_caller_with_a_short_deadline_does_not_spoil_the_reading_for_others(
-    clients, ferry_sandbox
-):
+def test_a_caller_with_a_short_deadline_spoils_the_reading_for_nobody(clients, ferry_sandbox):
     hold = Hold(ferry_sandbox, "catalogue.journeys")
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url)
 
@@ -161,8 +159,7 @@ def test_the_timetable_names_the_routes_that_rest_does_not(ferry, ferry_sandbox,
 def test_a_better_graph_outlives_the_failure_of_a_catalogue(ferry, ferry_sandbox):
     routes = ferry.routes.find()
     ferry_sandbox.faults.add("server_error", "catalogue.journeys", times=None)
-    with pytest.raises(errors.ServerError):
-        ferry.routes.refresh()
+    caught(errors.ServerError, ferry.routes.refresh)
     assert ferry.routes.find() == routes
     ferry_sandbox.faults.add("rate_limited", "mcp.departures", times=None)
     catalogues.clear_cache()
@@ -170,8 +167,7 @@ def test_a_better_graph_outlives_the_failure_of_a_catalogue(ferry, ferry_sandbox
         ferry.routes.find()
     ferry_sandbox.faults.clear()
     ferry_sandbox.faults.add("delay_before", "catalogue.journeys", times=None, seconds=60)
-    with pytest.raises(errors.RequestTimeoutError):
-        ferry.with_options(deadline=0.1).routes.find()
+    caught(errors.RequestTimeoutError, ferry.with_options(deadline=0.1).routes.find)
 
 
 def test_an_old_graph_is_used_while_another_one_is_made(ferry_sandbox, with_routes):
@@ -193,9 +189,7 @@ def test_an_old_graph_is_used_while_another_one_is_made(ferry_sandbox, with_rout
         assert "NEW" in ferry.routes.find()[0].companies, "what searches have shown is kept"
 
 
-def test_a_graph_in_a_folder_is_used_by_another_process_and_replaced_if_it_cannot_be(
-    clients, ferry_sandbox, tmp_path
-):
+def test_a_graph_in_a_folder_is_used_by_others_or_replaced(clients, ferry_sandbox, tmp_path):
     folder = tmp_path / "routes"
     settings = {"base_url": ferry_sandbox.base_url, "route_cache": folder}
     routes = clients(ferry_sandbox.token, **settings).routes.find()
@@ -247,9 +241,7 @@ def test_a_file_that_was_changed_is_not_used(tmp_path):
     assert read_graph(file) == graph
 
 
-def test_a_folder_that_cannot_be_written_does_not_stop_a_search(
-    clients, ferry_sandbox, tmp_path, caplog
-):
+def test_a_folder_that_cannot_be_written_stops_no_search(clients, ferry_sandbox, tmp_path, caplog):
     blocked = tmp_path / "file"
     settings = {"base_url": ferry_sandbox.base_url, "route_cache": blocked / "routes"}
     ferry = clients(ferry_sandbox.token, **settings)
@@ -261,16 +253,13 @@ def test_a_folder_that_cannot_be_written_does_not_stop_a_search(
             Ferry("token", base_url="https://ferry.example", route_cache=wrong)
 
 
-def test_a_route_text_is_split_where_both_sides_are_ports():
+def test_a_route_text_is_split_at_ports_and_the_timetable_tells_what_texts_do_not():
     codes = {"depart_code": "BBBBB", "arrive_code": "CCCCC"}
     assert ends_of(PORTS, "Bo - Bay → Ana") is None, "two ports have this name"
     assert ends_of(PORTS, "Bo - Bay → Ana", **codes) == ("BBBBB", "CCCCC")
     en_dash = "ANA > Bo \u2013 Bay"
     for text in ("Ana → Bo - Bay", "Ana - Bo - Bay", en_dash, "Ana->Bo Bay", "AAAAA-BBBBB"):
         assert ends_of(PORTS[:2], text) == ("AAAAA", "BBBBB"), text
-
-
-def test_the_timetable_tells_what_the_texts_do_not():
     sources = RouteSources(ports=PORTS)
     sources.add("journeys", [journey_of("Ana express")])
     sources.add("companies", [Company(id="1", code="ONE")])

@@ -66,7 +66,7 @@ def versions(driven):
     return [headers.get("mcp-protocol-version") for _, headers in driven.sent]
 
 
-def test_a_session_is_opened_by_the_first_call_and_named_on_all_but_initialize():
+def test_the_first_call_opens_a_session_of_any_version_which_is_renewed_and_not_for_ever():
     driven = Driven(opening("session-7", "2025-06-18"), SEEN)
     assert driven.session.stage == "unknown"
     assert driven.call(VIEW).id == driven.call(VIEW).id == "t1"
@@ -76,11 +76,7 @@ def test_a_session_is_opened_by_the_first_call_and_named_on_all_but_initialize()
     driven = Driven(opening(session=None), SEEN)
     driven.call(VIEW)
     assert sessions(driven) == [None] * 3, "a server that names no session is sent none"
-    assert versions(driven)[-1] == "2025-11-25"
-    assert driven.session.stage == "open"
-
-
-def test_every_version_with_a_handshake_is_agreed_to():
+    assert (versions(driven)[-1], driven.session.stage) == ("2025-11-25", "open")
     for version in ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"):
         driven = Driven(opening(version=version), SEEN)
         driven.call(VIEW)
@@ -91,6 +87,25 @@ def test_every_version_with_a_handshake_is_agreed_to():
         assert driven.session.stage == "unknown"
     with pytest.raises(UnexpectedResponseError, match="Mcp-Session-Id"):
         Driven(opening(session="one\x00"), SEEN).call(VIEW)
+    driven = Driven(two_openings(), SEEN)
+    driven.call(VIEW)
+    driven.now += RENEW_AFTER
+    driven.call(VIEW)
+    assert driven.methods.count("initialize") == 1
+    driven.now += 1
+    driven.call(VIEW)
+    assert (driven.methods[-3:], sessions(driven)[-3:]) == (ONCE, [None, "two", "two"])
+    assert versions(driven)[-3] is None
+    assert RENEW_AFTER < 60 * 60
+    driven = Driven(opening(), NOT_FOUND)
+    error = caught(NotFoundError, driven.call, BOOK)
+    assert (driven.methods, error.outcome) == ([*ONCE, *ONCE], "rejected")
+    driven = Driven(in_turn(opening(), slow), NOT_FOUND)
+    assert caught(RequestTimeoutError, driven.call, BOOK).outcome == "not_sent"
+    for handshake in (opening(session=None), plain(405)):  # where none was named none is lost
+        driven = Driven(handshake, plain(404))
+        caught(NotFoundError, driven.call, VIEW)
+        assert driven.methods.count("initialize") == driven.methods.count("tools/call") == 1
 
 
 @each(
@@ -120,20 +135,6 @@ def test_a_view_of_a_client_shares_its_session(both, ferry_sandbox):
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 1
 
 
-def test_a_session_is_renewed_before_its_hour_is_over():
-    driven = Driven(two_openings(), SEEN)
-    driven.call(VIEW)
-    driven.now += RENEW_AFTER
-    driven.call(VIEW)
-    assert driven.methods.count("initialize") == 1
-    driven.now += 1
-    driven.call(VIEW)
-    assert driven.methods[-3:] == ONCE
-    assert sessions(driven)[-3:] == [None, "two", "two"]
-    assert versions(driven)[-3] is None
-    assert RENEW_AFTER < 60 * 60
-
-
 @each(
     ("gone", "call", "answer"),
     [
@@ -146,8 +147,7 @@ def test_a_session_that_is_gone_is_renewed_and_the_call_made_once_more(gone, cal
     driven = Driven(two_openings(), in_turn(gone, answer))
     attempts = driven.raw(call).attempts
     assert driven.methods == [*ONCE, *ONCE]
-    assert sessions(driven) == [None, "one", "one", None, "two", "two"]
-    assert driven.waits == []
+    assert (sessions(driven), driven.waits) == ([None, "one", "one", None, "two", "two"], [])
     assert [one.problem is None for one in attempts] == [False, True]
     assert {one.operation for one in attempts} == {call.name}
 
@@ -172,29 +172,7 @@ def test_a_write_is_sent_again_only_where_the_server_refused_it_for_its_session(
     assert driven.call(BOOK).booking_id == "b1"  # whose session may well have been gone
 
 
-def test_the_attempts_of_a_call_in_a_new_session_hide_a_traveller():
-    named = Headers([("content-type", "application/json"), ("x-request-id", "req-OKONKWO")])
-    gone = in_turn(lambda body: replace(NOT_FOUND(body), by_name=named), BOOKED)
-    first, second = Driven(two_openings(), gone).raw(BOOK).attempts
-    assert (first.status_code, first.problem) == (404, "NotFoundError")
-    assert (second.status_code, second.problem) == (200, None)
-    assert first.request_id == "req-[hidden]"
-
-
-def test_a_session_that_is_gone_again_is_not_renewed_for_ever():
-    driven = Driven(opening(), NOT_FOUND)
-    error = caught(NotFoundError, driven.call, BOOK)
-    assert driven.methods == [*ONCE, *ONCE]
-    assert error.outcome == "rejected"
-    driven = Driven(in_turn(opening(), slow), NOT_FOUND)
-    assert caught(RequestTimeoutError, driven.call, BOOK).outcome == "not_sent"
-    for handshake in (opening(session=None), plain(405)):  # where none was named none is lost
-        driven = Driven(handshake, plain(404))
-        caught(NotFoundError, driven.call, VIEW)
-        assert driven.methods.count("initialize") == driven.methods.count("tools/call") == 1
-
-
-def test_an_answer_under_404_is_no_lost_session():
+def test_an_answer_under_404_is_no_lost_session_and_a_server_may_begin_to_want_them():
     told = failure("BOOKING_CREATE_ERROR")
     for members, kind in (
         (told, sdk.BookingCreateError),
@@ -203,11 +181,19 @@ def test_an_answer_under_404_is_no_lost_session():
     ):
         driven = Driven(opening(), replied(404, **members))
         with case(members):
-            assert driven.error(kind, BOOK).outcome == "rejected"
-            assert driven.methods == ONCE
+            assert (driven.error(kind, BOOK).outcome, driven.methods) == ("rejected", ONCE)
     driven = Driven(opening(), replied(404, result={"structuredContent": BOOKING}))
-    assert driven.call(BOOK).booking_id == "b1"
-    assert driven.methods == ONCE
+    assert (driven.call(BOOK).booking_id, driven.methods) == ("b1", ONCE)
+    driven = Driven(in_turn(plain(405), opening("one")), in_turn(SEEN, MISSING, SEEN))
+    driven.call(VIEW)
+    driven.call(VIEW)
+    assert (driven.session.stage, sessions(driven)[-1]) == ("open", "one")
+    named = Headers([("content-type", "application/json"), ("x-request-id", "req-OKONKWO")])
+    gone = in_turn(lambda body: replace(NOT_FOUND(body), by_name=named), BOOKED)
+    first, second = Driven(two_openings(), gone).raw(BOOK).attempts
+    assert (first.status_code, first.problem) == (404, "NotFoundError")
+    assert (second.status_code, second.problem) == (200, None)
+    assert first.request_id == "req-[hidden]"
 
 
 @pytest.mark.parametrize("kind", ["session_expired", "session_required"])
@@ -220,14 +206,6 @@ def test_a_write_that_met_the_end_of_its_session_is_done_once(both, ferry_sandbo
     assert ferry_sandbox.counters.requests["mcp.initialize"] == 2
 
 
-def test_a_server_that_begins_to_want_sessions_gets_them():
-    driven = Driven(in_turn(plain(405), opening("one")), in_turn(SEEN, MISSING, SEEN))
-    driven.call(VIEW)
-    driven.call(VIEW)
-    assert driven.session.stage == "open"
-    assert sessions(driven)[-1] == "one"
-
-
 @each("call", [VIEW, BOOK])
 @each("code", [-32020, -32021, -32022])
 @each("status", [200, 400])
@@ -235,8 +213,7 @@ def test_a_server_of_another_era_is_named_as_that(call, code, status):
     driven = Driven(refusal(status, "Unsupported protocol version", code), SEEN)
     error = driven.error(UnexpectedResponseError, call)
     assert "without a handshake" in str(error)
-    assert error.outcome == "not_sent"
-    assert set(driven.methods) == {"initialize"}
+    assert (error.outcome, set(driven.methods)) == ("not_sent", {"initialize"})
 
 
 @each(
@@ -250,8 +227,7 @@ def test_a_server_of_another_era_is_named_as_that(call, code, status):
 )
 def test_a_handshake_that_fails_before_a_write_is_tried_again(trouble, kind):
     driven = Driven(in_turn(trouble, opening()), BOOKED)
-    assert driven.call(BOOK).booking_id == "b1"
-    assert driven.methods == ["initialize", *ONCE]
+    assert (driven.call(BOOK).booking_id, driven.methods) == ("b1", ["initialize", *ONCE])
     assert len(driven.waits) == 1
     driven = Driven(trouble, BOOKED)
     error = driven.error(kind, BOOK)
@@ -270,8 +246,7 @@ def test_a_token_refused_at_the_handshake_ends_the_call(status, kind, call):
     driven = Driven(refused, SEEN)
     error = driven.error(kind, call)
     assert "Expired" in str(error)
-    assert error.outcome == "rejected"
-    assert driven.methods == ["initialize"]
+    assert (error.outcome, driven.methods) == ("rejected", ["initialize"])
     driven.opening = opening("one")
     driven.answering = BOOKED if call is BOOK else SEEN
     driven.call(call)
@@ -282,9 +257,7 @@ def test_a_token_refused_at_the_handshake_ends_the_call(status, kind, call):
 def test_whatever_becomes_of_the_notification_the_session_stands(told):
     driven = Driven(opening(), SEEN)
     driven.notified = told
-    assert driven.call(VIEW).id == "t1"
-    assert driven.methods == ONCE
-    assert driven.waits == []
+    assert (driven.call(VIEW).id, driven.methods, driven.waits) == ("t1", ONCE, [])
 
 
 def test_a_handshake_that_failed_is_made_by_the_next_in_turn(ferry_sandbox):

@@ -23,13 +23,10 @@ SEPARATORS = "line\u2028paragraph\u2029next\u0085end"
 
 
 def cut(stream, at):
-    """The pieces of a stream that is cut at these places."""
-    edges = [0, *sorted(at), len(stream)]
-    return [stream[begin:end] for begin, end in pairwise(edges)]
+    return [stream[begin:end] for begin, end in pairwise([0, *sorted(at), len(stream)])]
 
 
 def events(stream, at=()):
-    """The data of all events of a stream that comes in pieces."""
     parser = EventStream()
     complete = [data for piece in cut(stream, at) for data in parser.feed(piece)]
     return [*complete, *parser.finish()]
@@ -79,8 +76,7 @@ def test_any_bytes_give_the_same_events_however_they_are_cut(data):
     stream = b"".join(data.draw(st.lists(alphabet, max_size=30)))
     cuts = data.draw(st.lists(st.integers(0, len(stream)), max_size=8))
     whole = events(stream)
-    assert events(stream, cuts) == whole
-    assert bytewise(stream) == whole
+    assert (events(stream, cuts), bytewise(stream)) == (whole, whole)
 
 
 NOISE = [

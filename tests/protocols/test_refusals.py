@@ -46,7 +46,6 @@ def interface_error(code, message="No."):
 
 
 def confirm(kind, ferry, service):
-    """The error of a confirmation, which is sent once."""
     error = caught(kind, ferry.with_options(max_retries=2).bookings.confirm, "b-1")
     assert [one.method for one in service.requests].count("POST") == 1
     return error

@@ -27,7 +27,6 @@ HOME = f"{URL}/voucher/1.pdf"
 
 
 def issue_ticket(ferry, **which):
-    """A ticket of the local service's that has its voucher."""
     return ferry.bookings.confirm(booked(ferry, **which).booking_id).ticket_id
 
 
@@ -48,10 +47,8 @@ def test_a_voucher_is_saved_under_its_path_and_read_without_a_file(both, tmp_pat
     path = tmp_path / "voucher.pdf"
     for name in (str(path), path, Somewhere(), "voucher.pdf"):
         path.write_bytes(b"old" * 100_000)
-        saved = both.tickets.save_pdf(ticket_id, name)
-        assert saved == Path(name)
-        assert path.read_bytes() == content
-        assert list(tmp_path.iterdir()) == [path]
+        assert both.tickets.save_pdf(ticket_id, name) == Path(name)
+        assert (path.read_bytes(), list(tmp_path.iterdir())) == (content, [path])
 
 
 def test_a_voucher_that_is_not_there_yet_is_not_found(both, tmp_path):
@@ -113,14 +110,6 @@ def error_of_save(clients, web, folder):
     return error
 
 
-def test_the_token_goes_to_the_services_own_address(clients, tmp_path):
-    web = Web(HOME)
-    assert web.save(clients, tmp_path).read_bytes() == PDF
-    sent = web.requests[1].headers
-    assert (sent["authorization"], sent["accept"]) == (f"Bearer {TOKEN}", "application/pdf")
-    assert sent["x-client-correlation-id"]
-
-
 @each(
     "url",
     [
@@ -172,11 +161,10 @@ def test_a_redirect_is_followed_without_the_token(clients, tmp_path, status, sta
 @each("to", [None, "http://cdn.example/v.pdf", "ftp://cdn.example/", "https://["])
 def test_a_redirect_to_nowhere_or_without_https_is_unexpected(clients, tmp_path, status, first, to):
     web = Web(first, {first: redirect(to, status) if to else httpx.Response(status)})
-    assert error_of_save(clients, web, tmp_path).status_code == status
-    assert web.places == [first]
+    assert (error_of_save(clients, web, tmp_path).status_code, web.places) == (status, [first])
 
 
-def test_redirects_without_end_and_foreign_refusals_are_given_up(clients, tmp_path):
+def test_redirects_end_and_the_token_goes_to_the_services_own_address(clients, tmp_path):
     web = Web(CDN, {CDN: redirect(CDN)})
     assert error_of_save(clients, web, tmp_path).status_code == 302
     assert len(web.places) == 6
@@ -185,6 +173,11 @@ def test_redirects_without_end_and_foreign_refusals_are_given_up(clients, tmp_pa
         with pytest.raises(FerryError, match=f"the voucher cannot be fetched .HTTP {status}."):
             web.save(clients, tmp_path)
         assert not list(tmp_path.iterdir())
+    web = Web(HOME)
+    assert web.save(clients, tmp_path).read_bytes() == PDF
+    sent = web.requests[1].headers
+    assert (sent["authorization"], sent["accept"]) == (f"Bearer {TOKEN}", "application/pdf")
+    assert sent["x-client-correlation-id"]
 
 
 STARTS = ("https://", "HTTPS://", "http://", "https:/", "//", "https:///", " https://")
@@ -225,7 +218,7 @@ def save(clients, path, content=PDF):
 
 @each("existing", [[], [b"old"]])
 @each("content", [b"", b"<html>", b"%PDF", b"x" * 2000 + PDF, b"pdf"])
-def test_neither_another_content_nor_a_disk_that_fails_changes_what_was_there(
+def test_no_other_content_or_full_disk_changes_it(
     clients, tmp_path, monkeypatch, content, existing
 ):
     def fail(*_, **__):
@@ -286,14 +279,11 @@ def test_a_voucher_is_for_its_owner_only(clients, tmp_path, length, before, pref
         assert save(clients, path, prefix + PDF).read_bytes() == prefix + PDF
     finally:
         os.umask(umask)
-    assert [*tmp_path.iterdir()] == [path]
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert ([*tmp_path.iterdir()], stat.S_IMODE(path.stat().st_mode)) == ([path], 0o600)
     path.unlink()
 
 
-def test_a_name_that_no_file_can_have_and_a_folder_that_is_none_are_refused(
-    clients, tmp_path, monkeypatch
-):
+def test_what_can_be_no_file_and_no_folder_is_refused(clients, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").write_bytes(b"old")
     names = ("n" * 256, "n" * 5000, "a\0b", "\ud800.pdf", "", ".", "..", "a/..", "/")
@@ -314,5 +304,4 @@ def test_a_reader_meanwhile_sees_the_old_file_or_the_new_one(clients, tmp_path, 
 
     monkeypatch.setattr("os.fsync", looking)
     save(clients, path)
-    assert seen == [b"old"]
-    assert path.read_bytes() == PDF
+    assert (seen, path.read_bytes()) == ([b"old"], PDF)

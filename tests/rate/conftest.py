@@ -19,7 +19,6 @@ def redis():
 
 @pytest.fixture
 def url(redis):
-    """The address of an empty storage."""
     redis.restart()
     return redis.url
 

@@ -54,7 +54,6 @@ class World:
 
     @property
     def most(self):
-        """The most requests that left within any second."""
         moments = self.moments
         return max(bisect_left(moments, at + 1) - index for index, at in enumerate(moments))
 
@@ -68,7 +67,6 @@ class World:
         heappush(self._events, (moment, next(self._numbers), loop or Loop(), work))
 
     def run(self, until=float("inf")):
-        """Do what is due until then, or until nothing is left."""
         while self._events and self._events[0][0] <= until:
             moment, _, loop, work = heappop(self._events)
             if loop.free_at > moment:
@@ -78,7 +76,6 @@ class World:
                 work()
 
     def send(self, rate, name, loop, **request):
-        """Begin to wait for a turn."""
         return Waiting(self, rate, name, loop, RateRequest(clock=lambda: self.now, **request))
 
     def send_all(self, rate, names, loop, **request):
@@ -90,16 +87,13 @@ class World:
 
         def send():
             if self.now < until:
-                waiting = self.send(rate, name, loop)
-                waiting.then = lambda: self.at(self.now + 0.3, send, loop)
+                self.send(rate, name, loop).then = lambda: self.at(self.now + 0.3, send, loop)
 
         for _ in range(20):
             self.at(self.now, send, loop)
 
 
 class Waiting:
-    """A request that waits; `error` is what ended it but for its turn, `then` is called at that."""
-
     def __init__(self, world, rate, name, loop, request):
         self.error, self.then = None, lambda: None
         self._world, self._name, self._loop = world, name, loop
@@ -108,7 +102,6 @@ class Waiting:
         world.at(world.now, partial(self._go_on, 0), loop)
 
     def stop(self, error):
-        """Cancel it now, wherever it is."""
         self._advance(partial(self._steps.throw, error))
 
     def _go_on(self, sleep):

@@ -20,7 +20,6 @@ from tests.support.trip import DAY, TRAVELLERS, booked
 
 @pytest.fixture
 def requests(monkeypatch):
-    """The path of every request that the local service got, those that it does not count too."""
     paths = []
     answer = Conventions.__call__
 
@@ -40,8 +39,6 @@ def journal():
 
 @pytest.fixture
 def limited(clients, ferry_sandbox):
-    """Make clients of the local service with a limiter."""
-
     def make(limiter, token=None, **settings):
         settings |= {"base_url": ferry_sandbox.base_url, "limiter": limiter}
         return clients(token or ferry_sandbox.token, **settings)
@@ -50,21 +47,17 @@ def limited(clients, ferry_sandbox):
 
 
 def limiter_of(acquire):
-    """Return a limiter that does this when it is asked."""
     return SimpleNamespace(acquire=acquire)
 
 
 @pytest.fixture
 def used_up():
-    """A rate without a turn for a minute."""
     rate = Rate("1/minute")
     rate.acquire("the only turn of this minute")
     return rate
 
 
 class Counting:
-    """Lets everything go; knows what it was asked for, and what of it goes before all others."""
-
     def __init__(self):
         self.asked, self.first = [], []
 
@@ -80,14 +73,13 @@ class AsyncCounting(Counting):
 
 
 def lost(ferry, sandbox):
-    """Lose the reply to a confirmation that cannot be read back either."""
     booking = booked(ferry)
     sandbox.faults.add("lose_reply", "bookings.confirm")
     return caught(errors.OutcomeUnknownError, ferry.bookings.confirm, booking.booking_id)
 
 
 @pytest.mark.usefixtures("look_once")
-def test_a_limiter_is_asked_as_often_as_the_service(
+def test_a_limiter_is_asked_before_each_request(
     clients, limited, ferry_sandbox, requests, tmp_path
 ):
     limiter = AsyncCounting() if clients.is_async else Counting()
@@ -139,16 +131,26 @@ def test_a_limiter_is_asked_as_often_as_the_service(
         ferry.trips.search("Marseille", "Tunis", on=DAY, passengers=TRAVELLERS)
 
 
-def test_what_a_limiter_raises_reaches_the_caller_and_nothing_leaves(limited, ferry_sandbox):
+def test_what_a_limiter_raises_is_raised_and_it_may_ask_a_rate(limited, ferry_sandbox):
     ferry = limited(limiter_of(Mock(side_effect=LookupError)))
     for call in (ferry.catalogue.ports, ferry.mcp.ports, partial(ferry.bookings.cancel, "b-1")):
         caught(LookupError, call)
     assert not ferry_sandbox.counters.connections
 
+    class Two(Rate):
+        def acquire(self, operation):
+            asked.append(operation)
+            super().acquire(operation)
 
-def test_a_limiter_that_raises_leaves_the_outcome_of_a_lost_write_unknown(
-    limited, ferry_sandbox, journal
-):
+    asked = []
+    ferry = limited(Two("1/minute"))
+    ferry.catalogue.ports()
+    caught(errors.RequestTimeoutError, ferry.with_options(deadline=0.3).catalogue.ports)
+    assert asked == ["catalogue.ports"] * 2
+    assert ferry_sandbox.counters.requests["catalogue.ports"] == 1
+
+
+def test_a_limiter_that_raises_leaves_a_lost_write_unknown(limited, ferry_sandbox, journal):
     def acquire(operation):
         if operation == "bookings.get":
             raise LookupError(operation)
@@ -185,21 +187,7 @@ def test_a_write_that_is_interrupted_in_the_line_is_not_sent(ferry_sandbox, jour
     assert not ferry_sandbox.counters.connections
 
 
-def test_a_limiter_of_ones_own_can_ask_a_rate(limited, ferry_sandbox):
-    class Two(Rate):
-        def acquire(self, operation):
-            asked.append(operation)
-            super().acquire(operation)
-
-    asked = []
-    ferry = limited(Two("1/minute"))
-    ferry.catalogue.ports()
-    caught(errors.RequestTimeoutError, ferry.with_options(deadline=0.3).catalogue.ports)
-    assert asked == ["catalogue.ports"] * 2
-    assert ferry_sandbox.counters.requests["catalogue.ports"] == 1
-
-
-def test_a_client_takes_no_limiter_that_it_cannot_ask(ferry_sandbox):
+def test_a_client_takes_a_limiter_that_it_can_ask_for_a_hundred_tasks(ferry_sandbox):
     settings = {"base_url": ferry_sandbox.base_url}
     for limiter in (object(), Counting, "50/second", AsyncCounting()):
         with pytest.raises(errors.ConfigurationError, match="limiter: "):
@@ -210,9 +198,6 @@ def test_a_client_takes_no_limiter_that_it_cannot_ask(ferry_sandbox):
         pytest.raises(errors.ConfigurationError, match="AsyncFerry"),
     ):
         ferry.catalogue.ports()
-
-
-def test_a_hundred_tasks_can_wait_for_a_limiter_that_blocks(ferry_sandbox):
     barrier = threading.Barrier(100)
     settings = {"base_url": ferry_sandbox.base_url}
     settings["limiter"] = limiter_of(lambda _: barrier.wait() and None)

@@ -14,7 +14,6 @@ from tests.support.tiers import LONG
 
 
 def turns(rate, count):
-    """Reserve turns."""
     reserve = partial(rate._queue().schedule.reserve, time.monotonic, is_urgent=True)
     reserved, are_reserved = zip(*(reserve() for _ in range(count)), strict=True)
     assert all(are_reserved)
@@ -81,7 +80,6 @@ def test_a_storage_that_does_not_answer_is_an_error_and_nothing_leaves(clients, 
 
 
 def search(address, rate, count):
-    """Ask for the ports, one after another, in a process of a pool."""
     token, base_url = address
     with Ferry(token, base_url=base_url, limiter=rate) as ferry:
         for _ in range(count):

@@ -95,9 +95,7 @@ DISTURBANCES = {
 
 
 @pytest.mark.parametrize("name", mostly_long(DISTURBANCES))
-def test_no_disturbance_of_the_storage_exceeds_the_limit_or_starves_a_process(
-    world, virtual_redis, name
-):
+def test_no_disturbance_exceeds_the_limit_or_starves_a_process(world, virtual_redis, name):
     began, seconds = world.now, 20
     for number, rate in enumerate(virtual_redis.share("50/second", PROCESSES)):
         world.saturate(rate, Loop(latency=0.005), seconds=seconds, name=f"{number}")

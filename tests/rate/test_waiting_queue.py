@@ -95,9 +95,7 @@ def test_a_deadline_ends_the_wait_and_no_turn_is_lost(world, rate, loop):
 
 
 @pytest.mark.parametrize("seconds", [float("inf"), 10])
-def test_a_loop_that_does_not_wake_holds_up_no_other_and_has_its_turns_later(
-    world, rate, loop, seconds
-):
+def test_a_loop_that_does_not_wake_holds_up_no_other(world, rate, loop, seconds):
     stalled = Loop()
     for number in range(3):
         world.send(rate, f"stalled {number}", stalled)

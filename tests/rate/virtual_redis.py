@@ -30,7 +30,6 @@ class VirtualRedis:
         self._task = None
 
     def share(self, text, processes):
-        """Return the rates of several processes."""
         rates = [Rate(text, storage="redis://nowhere") for _ in range(processes)]
         for rate in rates:
             rate._queue().schedule._run = lambda keys, args: self._task.wait_for((keys, args))
@@ -70,7 +69,6 @@ class _Task:
         threading.Thread(target=self._run, daemon=True).start()
 
     def go_on(self, answer):
-        """Return what it waits for; None if it has ended."""
         self._request, self._answer = None, answer
         self._runs.release()
         self._stands.acquire()

@@ -13,6 +13,5 @@ def summer(ferry_sandbox):
 
 @pytest.fixture
 def wired_client(clients, summer):
-    """Return a client and its exchanges."""
     with recorded(clients, summer) as made:
         yield made

@@ -39,9 +39,14 @@ def async_client():
     return AsyncFerry("t", base_url="https://service.example")
 
 
-def test_the_methods_are_those_of_the_safety_table():
+def test_the_methods_are_those_of_the_safety_table_and_on_the_class_each_makes_an_operation():
     assert {f"{group}.{name}" for group, name in METHODS} == set(SAFETY)
     assert not {name for _, name in METHODS} & {"list", "type", "dict", "set", "str"}
+    operation = TicketsGroup.get(None, "t1")
+    assert isinstance(operation, Operation)
+    assert operation.name == "tickets.get"
+    assert (operation.call.method, operation.call.path) == ("GET", "ticket/t1")
+    assert operation.safety is SAFETY["tickets.get"]
 
 
 @each(("group", "name"), METHODS)
@@ -73,14 +78,6 @@ def test_each_method_says_what_its_description_says(sync_client, async_client, g
     assert described.__doc__.splitlines()[0] in shown
 
 
-def test_access_on_the_class_makes_an_operation_and_no_call():
-    operation = TicketsGroup.get(None, "t1")
-    assert isinstance(operation, Operation)
-    assert operation.name == "tickets.get"
-    assert (operation.call.method, operation.call.path) == ("GET", "ticket/t1")
-    assert operation.safety is SAFETY["tickets.get"]
-
-
 def test_groups_are_made_once_with_the_types_themselves_and_tell_a_wrong_argument(sync_client):
     raw, tickets = sync_client.with_raw_response, sync_client.tickets
     assert tickets is sync_client.tickets
@@ -96,9 +93,7 @@ def test_groups_are_made_once_with_the_types_themselves_and_tell_a_wrong_argumen
         tickets.get()
 
 
-def test_calls_are_gathered_and_one_that_is_not_awaited_makes_no_request(
-    async_ferry, ferry_sandbox
-):
+def test_calls_are_gathered_and_what_is_not_awaited_is_not_made(async_ferry, ferry_sandbox):
     async def main():
         async with async_ferry as ferry:
             ferry.catalogue.ports().close()
@@ -118,9 +113,7 @@ class Fares(Resource):
         raise InvalidInputError("nothing is sent", field="all")
 
 
-def test_a_deprecated_method_warns_where_it_is_called_and_keeps_its_types(
-    sync_client, async_client
-):
+def test_a_deprecated_method_warns_its_caller_and_keeps_its_types(sync_client, async_client):
     def fares(client):
         return bind(__name__, "Fares", transport_of(client))
 

@@ -10,17 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from ferry_sdk import (
-    Contact,
-    Gender,
-    InvalidInputError,
-    Passenger,
-    PassengerType,
-    SearchPassenger,
-    Selection,
-    Vehicle,
-    VehicleQuery,
-)
+import ferry_sdk as sdk
+from ferry_sdk import Contact, Gender, InvalidInputError, Passenger, PassengerType, Selection
 from ferry_sdk._protocols.json_body import encode_json
 from ferry_sdk.models.base import Money, path_of
 from ferry_sdk.resources.arguments import clock_time, day, drop_none, values_of
@@ -50,19 +41,15 @@ SELECTION = {"availability_id": "a", "tariff_id": "t", "place_id": "p"}
 
 
 def search_body(**more):
-    """Return the body of a search."""
-    given = {**TRIP, "passengers": [ADULT], **more}
-    return AvailabilityGroup.search(None, **given).call.body
+    return AvailabilityGroup.search(None, **{**TRIP, "passengers": [ADULT], **more}).call.body
 
 
 def booking(**more):
-    """Return the body of a booking."""
     given = {"availabilities": [SELECTION], "passengers": [TRAVELLER], **more}
     return BookingsGroup.create(None, **given).call.body
 
 
 def rejected(make, /, **arguments):
-    """Return the field that the refusal of a call names."""
     error = caught(InvalidInputError, make, **arguments)
     assert error.outcome == "not_sent"
     assert CANARY not in f"{error} {error!r}"
@@ -70,10 +57,10 @@ def rejected(make, /, **arguments):
     return error.field
 
 
-def test_a_call_is_the_same_from_models_or_dicts():
+def test_a_call_is_the_same_from_models_or_dicts_and_for_a_traveller_in_any_words():
     as_models = search_body(
-        passengers=[SearchPassenger(type=PassengerType.ADULT, gender=Gender.FEMALE, age=34)],
-        vehicle=VehicleQuery(code="ABARTH__595"),
+        passengers=[sdk.SearchPassenger(type=PassengerType.ADULT, gender=Gender.FEMALE, age=34)],
+        vehicle=sdk.VehicleQuery(code="ABARTH__595"),
     )
     assert as_models == search_body(vehicle={"code": "ABARTH__595"})
     vehicle = {"code": "CAR", "identification": "AB-123"}
@@ -82,7 +69,7 @@ def test_a_call_is_the_same_from_models_or_dicts():
     as_models = booking(
         availabilities=(Selection(**SELECTION),),
         passengers=(passenger,),
-        vehicle=Vehicle(**vehicle),
+        vehicle=sdk.Vehicle(**vehicle),
         contact=Contact(**contact),
     )
     assert as_models == booking(passengers=[mine], vehicle=vehicle, contact=contact)
@@ -91,9 +78,6 @@ def test_a_call_is_the_same_from_models_or_dicts():
     assert [one["order"] for one in body["passengers"]] == [1, 2]
     assert rejected(booking, passengers=[Selection(**SELECTION)]) == "passengers[0]"
     caught(ValidationError, setattr, passenger, "first_name", "Eve")
-
-
-def test_the_type_and_gender_of_a_traveller_in_any_words():
     for rest, param, mcp, words in (
         ("Adult", "A", "ADT", ("A", "ADT", "Adult", "adult", "ADULT")),
         ("Child", "C", "CHD", ("C", "CHD", "Child", "c")),
@@ -134,7 +118,7 @@ def test_the_param_of_a_search_passenger_is_taken_unless_it_contradicts_the_type
         without = {name: value for name, value in row.items() if name != "param"}
         calls = [
             search(None, **TRIP, passengers=[one]).call
-            for one in (row, SearchPassenger.model_validate(row), without)
+            for one in (row, sdk.SearchPassenger.model_validate(row), without)
         ]
         bodies = [getattr(one, "params", None) or one.body for one in calls]
         assert bodies[0] == bodies[1] == bodies[2]
@@ -154,18 +138,6 @@ NO_DATES = (
 NO_TIMES = ("", "8:30", "08:60", "24:00", "0830", "08:30:00", "08:30\n")
 
 
-def test_a_date_is_its_day_and_a_time_its_hour_and_minute():
-    for said in ("2026-07-14", LATE.date(), LATE.replace(hour=23)):
-        assert search_body(out_at=said)["request"]["out_at"] == "2026-07-14", said
-    for said in ("08:30", time(8, 30), time(8, 30, 59), LATE):
-        assert search_body(out_time=said)["request"]["out_time"] == "08:30", said
-    for name, values in (("out_at", NO_DATES), ("out_time", NO_TIMES)):
-        for said in values:
-            assert rejected(search_body, **{name: said}) == name, said
-    for name, value in (("ret_at", "tomorrow"), ("ret_time", "noon"), ("ret_journey_id", "")):
-        assert rejected(search_body, **{name: value}) == name
-
-
 @MANY
 @given(st.dates(), st.times(), st.text(max_size=16))
 def test_every_date_and_time_says_itself_and_no_other_text_passes(on, at, text):
@@ -173,15 +145,6 @@ def test_every_date_and_time_says_itself_and_no_other_text_passes(on, at, text):
     assert clock_time(at, "x") == f"{at.hour:02}:{at.minute:02}"
     with suppress(InvalidInputError):
         assert date.fromisoformat(day(text, "x")).isoformat() == text
-
-
-def test_a_payment_is_a_moment_with_a_zone():
-    at = datetime(2026, 7, 14, 8, 30, tzinfo=timezone.utc)
-    pay = partial(TicketsGroup.mark_paid, None, "t1", external_payment_ref="p")
-    assert pay(paid_at=at).call.body["paid_at"] == "2026-07-14T08:30:00+00:00"
-    assert pay(paid_at="2026-07-14T08:30:00Z").call.body["paid_at"] == "2026-07-14T08:30:00Z"
-    for bad in (at.replace(tzinfo=None), "", 1777636800, date(2026, 7, 14)):
-        assert rejected(pay, paid_at=bad) == "paid_at"
 
 
 MONEY = TypeAdapter(Money).validate_python
@@ -193,11 +156,6 @@ def test_decimals_ints_and_texts_are_exact_and_floats_are_refused(amount, number
     assert MONEY(amount) == MONEY(str(amount)) == amount
     assert MONEY(int(amount)) == int(amount)
     assert "never a float" in str(caught(ValidationError, MONEY, number))
-
-
-def test_what_is_no_money_is_refused():
-    for bad in (True, False, None, "", "ten", "NaN", Decimal("Infinity")):
-        caught(ValidationError, MONEY, bad)
 
 
 PAIR = {"name": "A", "email": "a@b"}
@@ -253,7 +211,7 @@ def test_no_value_shows_in_an_error(value):
         assert rejected(booking, passengers=party) == f"passengers[0].{name}"
 
 
-def test_none_is_left_out_everywhere():
+def test_none_is_left_out_false_is_a_value_and_dates_times_and_money_are_what_they_say():
     nothing = dict.fromkeys(("reservation_type", "vehicle", "contact"))
     passenger = TRAVELLER | dict.fromkeys(("age", "doc_type", "birth_date"))
     assert booking(passengers=[passenger], **nothing) == booking()
@@ -268,9 +226,6 @@ def test_none_is_left_out_everywhere():
     given = {"external_payment_ref": "p", "psp": None, "paid_at": None}
     paid = TicketsGroup.mark_paid(None, "t1", **given).call
     assert (paid.path, paid.body) == ("ticket/t1/mark-paid", {"external_payment_ref": "p"})
-
-
-def test_false_and_zero_are_values_and_the_order_is_the_place_in_the_list():
     assert search_body(out_is_open=False)["request"]["out_is_open"] is False
     infant = {**TRAVELLER, "type": "Infant", "age": 0}
     assert booking(passengers=[infant, GROWN_UP])["passengers"][0]["age"] == 0
@@ -278,6 +233,23 @@ def test_false_and_zero_are_values_and_the_order_is_the_place_in_the_list():
     assert found["passengers"][0]["age"] == 0
     party = [ADULT, {**ADULT, "order": 7}, ADULT]
     assert [one["order"] for one in search_body(passengers=party)["passengers"]] == [1, 7, 3]
+    for said in ("2026-07-14", LATE.date(), LATE.replace(hour=23)):
+        assert search_body(out_at=said)["request"]["out_at"] == "2026-07-14", said
+    for said in ("08:30", time(8, 30), time(8, 30, 59), LATE):
+        assert search_body(out_time=said)["request"]["out_time"] == "08:30", said
+    for name, values in (("out_at", NO_DATES), ("out_time", NO_TIMES)):
+        for said in values:
+            assert rejected(search_body, **{name: said}) == name, said
+    for name, value in (("ret_at", "tomorrow"), ("ret_time", "noon"), ("ret_journey_id", "")):
+        assert rejected(search_body, **{name: value}) == name
+    at = datetime(2026, 7, 14, 8, 30, tzinfo=timezone.utc)
+    pay = partial(TicketsGroup.mark_paid, None, "t1", external_payment_ref="p")
+    assert pay(paid_at=at).call.body["paid_at"] == "2026-07-14T08:30:00+00:00"
+    assert pay(paid_at="2026-07-14T08:30:00Z").call.body["paid_at"] == "2026-07-14T08:30:00Z"
+    for bad in (at.replace(tzinfo=None), "", 1777636800, date(2026, 7, 14)):
+        assert rejected(pay, paid_at=bad) == "paid_at"
+    for bad in (True, False, None, "", "ten", "NaN", Decimal("Infinity")):
+        caught(ValidationError, MONEY, bad)
 
 
 TEXTS = st.text(st.characters(exclude_categories=["C"]), min_size=1, max_size=12).filter(str.strip)
@@ -291,7 +263,6 @@ ORDERS = st.one_of(st.none(), st.integers(min_value=1))
 
 
 def inputs(model, required, /, **optional):
-    """Return a strategy for a model with dicts of its shape."""
     return st.tuples(st.just(model), st.fixed_dictionaries(required, optional=optional))
 
 
@@ -316,15 +287,15 @@ WIRE_INPUTS = st.one_of(
         roundtrip_locked=st.booleans(),
     ),
     inputs(
-        Vehicle,
+        sdk.Vehicle,
         {"code": TEXTS},
         **dict.fromkeys(("vehicule_code", "brand", "identification"), TEXTS),
         model=st.none(),
     ),
     inputs(Contact, {"name": TEXTS, "email": TEXTS}, prefix=TEXTS, phone=TEXTS),
-    inputs(VehicleQuery, {"code": TEXTS}),
+    inputs(sdk.VehicleQuery, {"code": TEXTS}),
 )
-NOT_SENT = dict.fromkeys((Passenger, Vehicle, Contact, VehicleQuery), frozenset())
+NOT_SENT = dict.fromkeys((Passenger, sdk.Vehicle, Contact, sdk.VehicleQuery), frozenset())
 NOT_SENT[Selection] = {*Selection.model_fields} - {*SELECTION}
 
 

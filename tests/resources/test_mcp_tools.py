@@ -5,19 +5,8 @@ from functools import partial
 
 import pytest
 
-from ferry_sdk import (
-    AlreadyDoneError,
-    APIError,
-    AvailabilityError,
-    BookingConfirmError,
-    BookingCreateError,
-    InvalidInputError,
-    NotFoundError,
-    TicketCancelError,
-    TicketNotFoundError,
-    TicketStatus,
-    __version__,
-)
+import ferry_sdk as sdk
+from ferry_sdk import AlreadyDoneError, APIError, AvailabilityError, BookingCreateError, __version__
 from ferry_sdk.resources.mcp import McpGroup
 from tests.support.exchanges import caught
 from tests.support.summer import CAR, TRAVELLER, booked, chosen, ids_of, search
@@ -61,17 +50,14 @@ def test_every_message_keeps_the_conventions(clients, ferry_sandbox):
     assert len({one.headers["x-client-correlation-id"] for one in wire.requests}) == 1
 
 
-def test_a_search_has_the_body_and_the_answer_of_the_rest_search(wired_client):
+def test_a_search_is_that_of_rest_and_a_booking_speaks_the_words_of_mcp(wired_client):
     ferry, wire = wired_client
     trip = search(back=True, passengers=AGES, vehicle={"code": CAR})
     found = ferry.mcp.search_availability(**trip)
     asked = wire.tool_arguments()
     assert wire.body["params"]["name"] == "search_availability"
-    rest = ferry.availability.search(**trip)
-    assert (asked, found) == (wire.body, rest)
-
-
-def test_a_booking_speaks_the_words_of_mcp(wired_client):
+    assert found == ferry.availability.search(**trip)
+    assert asked == wire.body
     ferry, wire = wired_client
     selections = chosen(ferry.mcp.search_availability(**search(passengers=AGES)))
     contact = {"name": "Zoë", "email": "zoe@example.org", "prefix": "+49", "phone": "3012"}
@@ -92,7 +78,7 @@ def test_a_booking_speaks_the_words_of_mcp(wired_client):
     assert len(booking.tickets[0].passengers) == 3
 
 
-def test_an_id_of_the_search_stands_instead_of_availabilities(wired_client):
+def test_an_id_stands_for_availabilities_and_tools_give_what_rest_gives(wired_client):
     ferry, wire = wired_client
     one = ferry.mcp.search_availability(**search())[0]
     made = ferry.mcp.create_booking(id=one.id, passengers=[TRAVELLER])
@@ -102,10 +88,9 @@ def test_an_id_of_the_search_stands_instead_of_availabilities(wired_client):
     assert made.total_price == min(t.amount for t in one.tariffs if t.type == "Ticket")
     for choice in ({}, {"id": "a1", "availabilities": []}, {"id": ""}, {"availabilities": []}):
         create = partial(McpGroup.create_booking, None, passengers=[TRAVELLER])
-        assert caught(InvalidInputError, create, **choice).field in {"id", "availabilities"}, choice
-
-
-def test_confirming_viewing_and_cancelling_give_what_rest_gives(wired_client):
+        assert caught(sdk.InvalidInputError, create, **choice).field in {"id", "availabilities"}, (
+            choice
+        )
     ferry, wire = wired_client
     made = booked(ferry)
     confirmed = ferry.mcp.confirm_booking(made.booking_id)
@@ -122,23 +107,25 @@ def test_confirming_viewing_and_cancelling_give_what_rest_gives(wired_client):
     called = {"ticket_id": ticket_id, "ticket_number": seen.ticket_number}
     assert wire.body["params"] == {"name": "cancel_ticket", "arguments": called}
     assert (done.ticket_id, done.status) == (ticket_id, "cancelled")
-    assert ferry.mcp.view_ticket(ticket_id).status is TicketStatus.CANCELED
+    assert ferry.mcp.view_ticket(ticket_id).status is sdk.TicketStatus.CANCELED
 
 
 def test_refusals_have_the_codes_of_their_tools(both):
     made = booked(both)
     both.mcp.confirm_booking(made.booking_id)
     error = caught(AlreadyDoneError, both.mcp.confirm_booking, made.booking_id)
-    assert isinstance(error.__cause__, BookingConfirmError)
-    assert caught(TicketNotFoundError, both.mcp.view_ticket, "nothing").code == "TICKET_NOT_FOUND"
-    caught(TicketCancelError, both.mcp.cancel_ticket, "nothing")
+    assert isinstance(error.__cause__, sdk.BookingConfirmError)
+    assert (
+        caught(sdk.TicketNotFoundError, both.mcp.view_ticket, "nothing").code == "TICKET_NOT_FOUND"
+    )
+    caught(sdk.TicketCancelError, both.mcp.cancel_ticket, "nothing")
     caught(BookingCreateError, both.mcp.create_booking, id="nothing", passengers=[TRAVELLER])
     trip = search(out_at="2026-07-15")
     assert caught(AvailabilityError, both.mcp.search_availability, **trip).outcome == "rejected"
     with pytest.raises(APIError) as refused:
         both.mcp.call_tool("sing", {})
     assert (refused.value.outcome, refused.value.operation) == ("rejected", "mcp.call_tool")
-    caught(NotFoundError, both.mcp.read_resource, "resource://service/songs")
+    caught(sdk.NotFoundError, both.mcp.read_resource, "resource://service/songs")
 
 
 def test_the_tools_and_resources_are_listed_and_each_resource_has_its_records(wired_client):

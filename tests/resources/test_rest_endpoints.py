@@ -7,18 +7,8 @@ from decimal import Decimal
 
 import pytest
 
-from ferry_sdk import (
-    APIError,
-    AvailabilityError,
-    Direction,
-    PaymentStatus,
-    Port,
-    Stage,
-    TicketStatus,
-    VehicleBrand,
-    VehicleType,
-    __version__,
-)
+import ferry_sdk as sdk
+from ferry_sdk import APIError, AvailabilityError, Direction, PaymentStatus, Stage, __version__
 from ferry_sdk.models import Model
 from ferry_sdk.resources.tickets import TicketsGroup
 from ferry_sdk.sandbox.network.network import journey_id
@@ -57,7 +47,6 @@ STATUSES = {
 
 
 def every_endpoint(ferry):
-    """Call every endpoint, with two bookings."""
     for name in ("ports", "journeys", "vehicle_brands", "vehicle_types"):
         getattr(ferry.catalogue, name)()
     ferry.catalogue.departures("GNV")
@@ -70,9 +59,7 @@ def every_endpoint(ferry):
     ferry.bookings.cancel(booked(ferry).booking_id)
 
 
-def test_every_endpoint_is_asked_by_its_method_and_path_and_keeps_the_conventions(
-    clients, ferry_sandbox
-):
+def test_every_endpoint_is_asked_as_it_is_and_keeps_the_conventions(clients, ferry_sandbox):
     settings = {"language": "fr", "client_version": 3, "default_headers": {"X-Shop": "9"}}
     with recorded(clients, ferry_sandbox, **settings) as (ferry, wire):
         every_endpoint(ferry)
@@ -104,15 +91,51 @@ def test_every_endpoint_is_asked_by_its_method_and_path_and_keeps_the_convention
     assert len(ids) == len(wire.requests)
 
 
-def test_what_was_not_set_and_a_body_that_is_not_needed_are_not_sent(wired_client):
+def test_a_search_sends_what_is_required_or_everything_and_nothing_that_was_not_set(wired_client):
     ferry, wire = wired_client
     ferry.catalogue.journeys()
     assert not {"accept-language", "x-client-version"} & set(wire.last.headers)
     assert (wire.last.method, wire.last.content) == ("POST", b"")
+    ferry, wire = wired_client
+    ferry.availability.search(**search())
+    assert wire.body == {
+        "request": {
+            "company": "GNV",
+            "depart_code": "ITGOA",
+            "arrive_code": "ITPMO",
+            "out_journey_id": OUT,
+            "out_at": "2026-07-14",
+            "out_time": "00:00",
+        },
+        "passengers": [{"order": 1, "type": "Adult", "param": "A", "gender": "Female", "age": 34}],
+    }
+    with pytest.raises(AvailabilityError) as caught:
+        ferry.availability.search(**search(out_at=date(2026, 7, 15)))
+    assert (caught.value.status_code, caught.value.code) == (404, "AVAILABILITY_ERROR")
+    ferry, wire = wired_client
+    family = [
+        {"type": "Infant", "gender": "M", "age": 1, "order": 3},
+        {"type": "Child", "gender": "F", "age": 8},
+        {"type": "Adult", "gender": "Male", "age": 40, "order": 1},
+    ]
+    more = {"out_is_open": False, "ret_time": "06:30", "vehicle": {"code": CAR}}
+    trip = search(back=True, passengers=family, **more)
+    found = ferry.availability.search(**trip)
+    assert wire.body == {
+        "request": {name: trip[name] for name in trip if name not in {"passengers", "vehicle"}}
+        | {"out_at": "2026-07-14", "ret_at": "2026-07-21"},
+        "passengers": [
+            {"order": 3, "type": "Infant", "param": "I", "gender": "Male", "age": 1},
+            {"order": 2, "type": "Child", "param": "C", "gender": "Female", "age": 8},
+            {"order": 1, "type": "Adult", "param": "A", "gender": "Male", "age": 40},
+        ],
+        "vehicle": {"code": CAR},
+    }
+    assert {one.direction for one in found} == {Direction.OUTWARD, Direction.RETURN}
+    assert {one.passenger_count for one in found} == {3}
 
 
 def parts(record):
-    """Yield a record and all records in it."""
     yield record
     for value in vars(record).values():
         inner = value.values() if isinstance(value, Mapping) else value
@@ -146,50 +169,7 @@ def test_every_field_of_the_interface_is_answered_and_read(both):
     assert booking.pricing.received.amount == made.total_price
 
 
-def test_a_search_one_way_sends_what_is_required_and_nothing_else(wired_client):
-    ferry, wire = wired_client
-    ferry.availability.search(**search())
-    assert wire.body == {
-        "request": {
-            "company": "GNV",
-            "depart_code": "ITGOA",
-            "arrive_code": "ITPMO",
-            "out_journey_id": OUT,
-            "out_at": "2026-07-14",
-            "out_time": "00:00",
-        },
-        "passengers": [{"order": 1, "type": "Adult", "param": "A", "gender": "Female", "age": 34}],
-    }
-    with pytest.raises(AvailabilityError) as caught:
-        ferry.availability.search(**search(out_at=date(2026, 7, 15)))
-    assert (caught.value.status_code, caught.value.code) == (404, "AVAILABILITY_ERROR")
-
-
-def test_a_search_of_a_round_trip_with_a_car_for_a_family_sends_everything(wired_client):
-    ferry, wire = wired_client
-    family = [
-        {"type": "Infant", "gender": "M", "age": 1, "order": 3},
-        {"type": "Child", "gender": "F", "age": 8},
-        {"type": "Adult", "gender": "Male", "age": 40, "order": 1},
-    ]
-    more = {"out_is_open": False, "ret_time": "06:30", "vehicle": {"code": CAR}}
-    trip = search(back=True, passengers=family, **more)
-    found = ferry.availability.search(**trip)
-    assert wire.body == {
-        "request": {name: trip[name] for name in trip if name not in {"passengers", "vehicle"}}
-        | {"out_at": "2026-07-14", "ret_at": "2026-07-21"},
-        "passengers": [
-            {"order": 3, "type": "Infant", "param": "I", "gender": "Male", "age": 1},
-            {"order": 2, "type": "Child", "param": "C", "gender": "Female", "age": 8},
-            {"order": 1, "type": "Adult", "param": "A", "gender": "Male", "age": 40},
-        ],
-        "vehicle": {"code": CAR},
-    }
-    assert {one.direction for one in found} == {Direction.OUTWARD, Direction.RETURN}
-    assert {one.passenger_count for one in found} == {3}
-
-
-def test_the_least_of_a_booking_and_its_confirmation(wired_client):
+def test_the_least_and_everything_of_a_booking_and_its_confirmation(wired_client):
     ferry, wire = wired_client
     found = ferry.availability.search(**search())
     selections = chosen(found)
@@ -210,9 +190,6 @@ def test_the_least_of_a_booking_and_its_confirmation(wired_client):
     assert (confirmed.booking_id, confirmed.status) == (made.booking_id, "confirmed")
     assert confirmed.read_back is False
     assert ferry.tickets.get(confirmed.ticket_id).ticket_number == confirmed.ticket_number
-
-
-def test_everything_of_a_booking(wired_client):
     ferry, wire = wired_client
     selections = chosen(ferry.availability.search(**search(back=True, vehicle={"code": CAR})))
     zoe = TRAVELLER | {"first_name": "Zoë", "last_name": "Παπαδοπούλου", "age": 34} | DOCUMENT
@@ -233,9 +210,7 @@ def test_everything_of_a_booking(wired_client):
 
 
 @each("with_reference", [True, False])
-def test_a_booking_or_a_ticket_is_cancelled_with_or_without_its_reference(
-    wired_client, with_reference
-):
+def test_bookings_and_tickets_are_cancelled_without_a_reference_too(wired_client, with_reference):
     ferry, wire = wired_client
     made = booked(ferry)
     ferry.bookings.confirm(made.booking_id)
@@ -259,19 +234,10 @@ def test_a_booking_or_a_ticket_is_cancelled_with_or_without_its_reference(
     done = ferry.tickets.cancel(ticket.id, **more)
     assert wire.body == {"ticket_id": ticket.id} | more
     assert (done.ticket_id, done.status, done.read_back) == (ticket.id, "cancelled", False)
-    assert ferry.tickets.get(ticket.id).status is TicketStatus.CANCELED
+    assert ferry.tickets.get(ticket.id).status is sdk.TicketStatus.CANCELED
 
 
-def test_the_voucher_has_an_address_once_it_is_there(both, ferry_sandbox):
-    ticket = ticket_of(both)
-    assert both.tickets.pdf(ticket.id).url is None
-    ferry_sandbox.clock.advance(timedelta(minutes=11))
-    url = both.tickets.pdf(ticket.id).url
-    assert url.startswith(f"{ferry_sandbox.base_url}/voucher/{ticket.id}/")
-    assert both.tickets.get(ticket.id).pdf_url == url
-
-
-def test_a_payment_carries_what_was_said(wired_client):
+def test_a_payment_and_a_question_for_departures_carry_what_was_said(wired_client):
     ferry, wire = wired_client
     ticket_id = ferry.bookings.get(booked(ferry).booking_id).tickets[0].id
     paid_at = datetime(2026, 5, 1, 11, 30, tzinfo=timezone(timedelta(hours=2)))
@@ -280,21 +246,6 @@ def test_a_payment_carries_what_was_said(wired_client):
     assert wire.body == said | {"paid_at": "2026-05-01T11:30:00+02:00"}
     assert (done.ticket_id, done.payment_status) == (ticket_id, PaymentStatus.PAID)
     assert done.read_back is False
-
-
-def test_the_catalogues(both):
-    ports = both.catalogue.ports()
-    assert Port(code="FRMRS", name="Marseille", country="France") in ports
-    journeys = both.catalogue.journeys()
-    one = next(one for one in journeys if one.journey_id == OUT)
-    assert one.route == "Genoa → Palermo"
-    assert one.duration == timedelta(minutes=one.duration_minutes) > timedelta(hours=10)
-    assert VehicleBrand(id="ABARTH", name="Abarth") in both.catalogue.vehicle_brands()
-    car = VehicleType(code="CAR", name="Car up to 5 m", max_length=5, max_height=1.9)
-    assert car in both.catalogue.vehicle_types()
-
-
-def test_departures_of_a_provider_or_of_some_journeys(wired_client):
     ferry, wire = wired_client
     everything = ferry.catalogue.departures("GNV")
     assert wire.body == {"provider_id": "GNV"}
@@ -304,6 +255,23 @@ def test_departures_of_a_provider_or_of_some_journeys(wired_client):
     assert only.journey_id == OUT
     assert type(only.departure_times) is tuple
     assert all(re.fullmatch(r"\d\d:\d\d", one) for one in only.departure_times)
+
+
+def test_the_catalogues_and_the_address_of_a_voucher_once_it_is_there(both, ferry_sandbox):
+    ports = both.catalogue.ports()
+    assert sdk.Port(code="FRMRS", name="Marseille", country="France") in ports
+    one = next(one for one in both.catalogue.journeys() if one.journey_id == OUT)
+    assert one.route == "Genoa → Palermo"
+    assert one.duration == timedelta(minutes=one.duration_minutes) > timedelta(hours=10)
+    assert sdk.VehicleBrand(id="ABARTH", name="Abarth") in both.catalogue.vehicle_brands()
+    car = sdk.VehicleType(code="CAR", name="Car up to 5 m", max_length=5, max_height=1.9)
+    assert car in both.catalogue.vehicle_types()
+    ticket = ticket_of(both)
+    assert both.tickets.pdf(ticket.id).url is None
+    ferry_sandbox.clock.advance(timedelta(minutes=11))
+    url = both.tickets.pdf(ticket.id).url
+    assert url.startswith(f"{ferry_sandbox.base_url}/voucher/{ticket.id}/")
+    assert both.tickets.get(ticket.id).pdf_url == url
 
 
 def test_odd_characters_of_an_id_stay_inside_one_segment():

@@ -10,7 +10,6 @@ from tests.support.wire import TLS
 
 @pytest.fixture
 def offline():
-    """Return a service without HTTP at a frozen time."""
     return OfflineService()
 
 
@@ -44,7 +43,6 @@ def sandbox(running_sandbox):
 
 @pytest.fixture
 def http(sandbox):
-    """Return a bare HTTP client of the local service."""
     headers = {"authorization": f"Bearer {sandbox.token}", "accept": "application/json"}
     with httpx.Client(verify=TLS, base_url=sandbox.base_url, headers=headers, timeout=30) as client:
         yield client

@@ -1,7 +1,5 @@
 """Helpers: a service without HTTP at a frozen time."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 
@@ -50,7 +48,6 @@ class OfflineService:
         return caught.value
 
     def refusal(self, operation, arguments=None, **how):
-        """Return the status and the code of the error."""
         error = self.error_of(operation, arguments, **how)
         return error.status, error.code
 
@@ -91,7 +88,6 @@ class OfflineService:
         return [selection(one, name, place) for one in firsts.values()]
 
     def create(self, line=ONE_TICKET, *, passengers=(GUEST,), more=None, **how):
-        """Return the answer to the creation of a booking."""
         chosen = self.select(line, **how)
         body = {"availabilities": chosen, "passengers": list(passengers), **(more or {})}
         return self.perform("bookings.create", body)
@@ -103,7 +99,6 @@ class OfflineService:
         return self.perform("bookings.confirm", id=created["booking_id"])
 
     def issue(self, line=ONE_TICKET, **how):
-        """Create a booking and confirm it; return the answer to its creation."""
         created = self.create(line, **how)
         self.confirm(created)
         return created
@@ -122,7 +117,6 @@ class OfflineService:
         return self.perform("tickets.mark_paid", body, access=Access.ORGANISATION)
 
     def fee(self, name):
-        """Return the preview of the fee of a booking or a ticket."""
         return self.perform("bookings.cancel_fee", id=name)
 
     def today(self):
@@ -150,6 +144,10 @@ def selection(availability, name="STANDARD", place=0):
     }
 
 
+def rpc(method, **params):
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+
 def departure(booking, ticket=0, way="outward"):
     moment = booking["tickets"][ticket]["availability"][way]["journey"]["depart_at"]
     return datetime.fromisoformat(moment)
@@ -170,8 +168,7 @@ class ServiceOverHttp(OfflineService):
         token = tokens.get(access, self.sandbox.organisation_token)
         headers = {"authorization": f"Bearer {token}", "accept-language": language}
         if operation.startswith("mcp."):
-            params = {"name": operation.removeprefix("mcp."), "arguments": body}
-            message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+            message = rpc("tools/call", name=operation.removeprefix("mcp."), arguments=body)
             result = self.http.post("/mcp", json=message, headers=headers).json()["result"]
             answer, failed = result["structuredContent"], result.get("isError")
             status = None
@@ -191,7 +188,6 @@ class ServiceOverHttp(OfflineService):
 
 @contextmanager
 def run(kind=ServiceOverHttp, **options):
-    """Run a service at a fixed time, with an HTTP client of it."""
     with Sandbox(now=NOW, frozen=True, **options) as sandbox:
         url, token = sandbox.base_url, sandbox.token
         headers = {"authorization": f"Bearer {token}", "accept": "application/json"}

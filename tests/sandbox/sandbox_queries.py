@@ -1,7 +1,5 @@
 """Helpers: searches of the local service at a frozen time."""
 
-from __future__ import annotations
-
 from datetime import date, datetime, time, timedelta, timezone
 
 from ferry_sdk.sandbox.clock import Clock
@@ -45,7 +43,6 @@ def query(
     earliest=time(0),
     **changes,
 ):
-    """Return a search, without checking its values."""
     request = {"company": company, "depart_code": depart, "arrive_code": arrive}
     request |= {"out_journey_id": journey_id(depart, arrive), "out_at": day}
     request |= {"out_time": earliest, "out_is_open": is_open}

@@ -7,6 +7,7 @@ import socket
 
 import httpx
 import pytest
+from offline_service import rpc
 
 from ferry_sdk import Ferry
 from ferry_sdk.sandbox import Sandbox
@@ -73,8 +74,7 @@ def test_another_machine_needs_the_control_token_and_no_other(shared):
     # The control token opens the controls only.
     with machine(shared, OTHER_MACHINE, CONTROL, accept="application/json") as client:
         assert client.get("/api/port").status_code == 401
-        initialize = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}
-        assert client.post("/mcp", json=initialize).status_code == 401
+        assert client.post("/mcp", json=rpc("initialize")).status_code == 401
 
 
 def test_without_a_control_token_other_machines_get_only_the_health():

@@ -47,7 +47,7 @@ def tickets_of(words):
     )
 
 
-def test_the_stage_follows_from_the_tickets():
+def test_stage_payment_and_status_follow_from_the_tickets():
     for stage, tickets in {
         "payment_due": ["Blocked", "Init", "Blocked+ Blocked"],
         "issuance_due": ["Blocked+", "Blocked+ Canceled+"],
@@ -64,9 +64,6 @@ def test_the_stage_follows_from_the_tickets():
             assert stage_of(states) == stage_of(states[::-1]) == Stage(stage), words
     states = tickets_in(product(TicketStatus, [False, True]))
     assert {stage_of([one, other]) for one, other in product(states, states)} == set(Stage)
-
-
-def test_payment_and_status_follow_from_the_tickets():
     for status, tickets in {
         "Blocked": {
             "Blocked": "unpaid",
@@ -382,7 +379,7 @@ def test_a_booking_with_a_pending_ticket_is_not_cancelled_and_a_rejected_one_is_
     assert offline.booking(alone)["stage"] == "ticketed"
 
 
-def test_faults_change_the_price_and_end_an_option(offline):
+def test_faults_change_the_price_and_end_an_option_and_fares_follow_the_ages_of_the_day(offline):
     plain = offline.create()
     offline.faults.add("price_change", "bookings.create", factor=1.5, amount=2.25)
     changed = offline.create()
@@ -392,9 +389,6 @@ def test_faults_change_the_price_and_end_an_option(offline):
     offline.faults.add("option_expired")
     assert offline.refusal("bookings.confirm", id=option["booking_id"]) == REFUSED_CONFIRM
     assert offline.booking(option)["stage"] == "lapsed"
-
-
-def test_fares_follow_the_ages_on_the_day_of_departure(offline):
     limit = Network.load().companies[ONE_TICKET[0]].child_below
     party = (ADULT, {**CHILD, "age": limit - 1})
     day = datetime.fromisoformat(offline.search(party=party)[0]["depart_at"]).date()
@@ -542,7 +536,7 @@ def test_penalty_and_refund_add_up_and_the_penalty_never_falls(paid, family, not
     assert then.penalty >= fee.penalty
 
 
-def test_every_fare_family_has_a_schedule_and_companies_have_different_rules(offline):
+def test_every_fare_family_has_a_schedule_and_the_fee_rises_as_departure_approaches(offline):
     families = {
         tariff.level.family
         for one in offline.search(back=7)
@@ -554,9 +548,6 @@ def test_every_fare_family_has_a_schedule_and_companies_have_different_rules(off
     assert {each.issuing_time for each in companies} == {0 * HOUR, timedelta(seconds=3)}
     assert {each.notice for each in companies} == {0.5, 1.0, 2.0}
     assert {each.one_ticket for each in companies} == {True, False}
-
-
-def test_the_fee_rises_as_departure_approaches(offline):
     unpaid = offline.create(name="SAVER")
     fee = offline.fee(unpaid["booking_id"])
     assert (fee["penalty_amount"], fee["refund_amount"], fee["ticket_status"]) == (0, 0, "Blocked")

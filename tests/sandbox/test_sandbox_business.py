@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 import pytest
-from offline_service import GUEST, ONE_TICKET, TWO_TICKETS, departure, run
+from offline_service import GUEST, ONE_TICKET, TWO_TICKETS, departure, rpc, run
 
 from ferry_sdk.sandbox.requests.access import Access
 from ferry_sdk.sandbox.service import ServiceError
@@ -70,13 +70,9 @@ def test_tools_and_methods_of_mcp_and_a_voucher_can_be_refused(service):
         service.faults.add("refused", name, message="No more of that", code="TICKET_VIEW_ERROR")
         error = service.error_of(name, body)
         assert (error.code, error.message) == ("TICKET_VIEW_ERROR", "No more of that")
-    ports = {"uri": "resource://service/ports"}
-    for name, method, params in (
-        ("mcp.initialize", "initialize", {}),
-        ("mcp.ports", "resources/read", ports),
-    ):
+    ports = rpc("resources/read", uri="resource://service/ports")
+    for name, message in (("mcp.initialize", rpc("initialize")), ("mcp.ports", ports)):
         service.faults.add("refused", name, code="NOT_TODAY")
-        message = {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}
         reply = service.http.post("/mcp", json=message).json()
         assert reply["error"]["data"]["code"] == "NOT_TODAY"
     service.faults.add("refused", "voucher.file", status=410)

@@ -68,15 +68,12 @@ def service(running_service):
     return running_service
 
 
-def test_every_kind_can_be_requested_by_its_name_alone():
+def test_every_kind_can_be_requested_by_its_name_and_an_invalid_request_is_refused():
     for kind in FaultKind:
         fault = Faults().add(kind.value)
         assert fault.kind is kind
         assert (fault.operation, fault.times, fault.after) == ("*", 1, 0)
         assert Fault.read(json.loads(json.dumps(fault.to_wire()))) == fault
-
-
-def test_an_invalid_fault_request_is_refused():
     for kind, field, values in (
         *(("tea_break", "kind", ["tea_break"]), ("rate_limited", "retry", [3])),
         ("rate_limited", "operation", ["tickets.read", "ticket.*"]),
@@ -91,9 +88,6 @@ def test_an_invalid_fault_request_is_refused():
             assert (error.field, isinstance(error, ValueError)) == (field, True), (kind, value)
             assert str(error).startswith(f"{field}: ")
     assert caught(InvalidOrderError, Fault.read, {"operation": "tickets.get"}).field == "kind"
-
-
-def test_a_fault_request_or_a_fault_can_be_added():
     wanted = {"kind": "price_change", "operation": "bookings.*", "times": None, "after": 2}
     wanted |= {"factor": 1.5}
     fault = Fault.read(wanted)
@@ -111,7 +105,7 @@ def confirm(faults, times):
     return [faults.take(FaultKind.OPTION_EXPIRED, "bookings.confirm") for _ in range(times)]
 
 
-def test_a_fault_occurs_as_often_and_for_the_operation_and_kind_as_requested():
+def test_a_fault_occurs_as_often_and_for_the_operation_and_kind_as_requested_by_threads_too():
     faults = Faults()
     fault = faults.add("option_expired", "bookings.*", times=2, after=1)
     assert confirm(faults, 5) == [None, fault, fault, None, None]
@@ -129,9 +123,6 @@ def test_a_fault_occurs_as_often_and_for_the_operation_and_kind_as_requested():
     first = faults.add("option_expired", "bookings.*")
     second = faults.add("option_expired", "bookings.confirm", after=1)
     assert confirm(faults, 3) == [first, second, None]
-
-
-def test_threads_take_a_fault_no_more_often_than_requested():
     faults = Faults()
     faults.add("option_expired", times=200)
     with ThreadPoolExecutor(8) as pool:

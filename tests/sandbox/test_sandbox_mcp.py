@@ -6,20 +6,17 @@ import json
 import re
 from datetime import timedelta
 
-import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError, validators
-from offline_service import ADULT, NOW, ONE_TICKET, search_request
+from offline_service import ADULT, NOW, ONE_TICKET, ServiceOverHttp, run, search_request
 
-from ferry_sdk.sandbox import McpOptions, McpSwitches, Sandbox
+from ferry_sdk.sandbox import McpOptions, McpSwitches
 from ferry_sdk.sandbox.operations import RESOURCES, TOOLS
 from ferry_sdk.sandbox.requests.errors import messages
 from tests.support.shapes import is_about_shape
-from tests.support.tables import each
 from tests.support.tiers import examples, is_quick
-from tests.support.wire import TLS
 
 BOTH = "application/json, text/event-stream"
 PORTS = "resource://service/ports"
@@ -29,12 +26,8 @@ SEARCH = {
 }
 
 
-class Caller:
+class Caller(ServiceOverHttp):
     """A bare HTTP client of `/mcp`, independent of the client's own MCP code."""
-
-    def __init__(self, sandbox):
-        self.sandbox = sandbox
-        self.http = httpx.Client(verify=TLS, base_url=sandbox.base_url, timeout=30)
 
     def post(self, message, token=None, **headers):
         body = message if isinstance(message, bytes) else json.dumps(message).encode()
@@ -59,17 +52,16 @@ class Caller:
 
 
 @pytest.fixture(scope="module")
-def running():
-    with Sandbox(now=NOW, frozen=True) as sandbox:
-        caller = Caller(sandbox)
+def running_service():
+    with run(Caller) as caller:
+        caller.http.headers["accept"] = "*/*"
+        del caller.http.headers["authorization"]
         yield caller
-        caller.http.close()
 
 
 @pytest.fixture
-def caller(running):
-    running.sandbox.reset()
-    return running
+def caller(service):
+    return service
 
 
 def events(reply):
@@ -106,14 +98,6 @@ def test_initialize_answers_a_version_it_knows_unless_it_is_refused(caller):
         assert caller.read(PORTS).status_code == 200
 
 
-def test_notifications_and_client_responses_are_accepted_without_a_body(caller):
-    cancelled = {"method": "notifications/cancelled", "params": {"requestId": 1}}
-    answers = ({"id": 1, "result": {}}, {"id": 1, "error": {"code": 1, "message": "no"}})
-    for message in ({"method": "notifications/initialized"}, cancelled, *answers):
-        reply = caller.post({"jsonrpc": "2.0", **message})
-        assert (message, reply.status_code, reply.content) == (message, 202, b"")
-
-
 def test_ping_and_the_lists_answer(caller):
     assert caller.request("ping").json() == {"jsonrpc": "2.0", "id": 7, "result": {}}
     resources = caller.request("resources/list").json()["result"]["resources"]
@@ -133,7 +117,12 @@ def test_ping_and_the_lists_answer(caller):
     assert fields == {"request", "passengers", "vehicle"}
 
 
-def test_an_invalid_message_is_refused(caller):
+def test_a_message_is_accepted_without_a_body_refused_or_answered_with_an_error(caller):
+    cancelled = {"method": "notifications/cancelled", "params": {"requestId": 1}}
+    answers = ({"id": 1, "result": {}}, {"id": 1, "error": {"code": 1, "message": "no"}})
+    for message in ({"method": "notifications/initialized"}, cancelled, *answers):
+        reply = caller.post({"jsonrpc": "2.0", **message})
+        assert (message, reply.status_code, reply.content) == (message, 202, b"")
     ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     written = json.dumps(ping).encode()
     odd = (written.replace(b"1,", b"NaN,"), written.replace(b"1,", b'"\\ud800",'))
@@ -147,9 +136,6 @@ def test_an_invalid_message_is_refused(caller):
             reply = caller.post(body)
             answer = (reply.status_code, reply.json()["error"]["code"], reply.json()["id"])
             assert answer == (400, code, None), body
-
-
-def test_an_unknown_method_tool_or_resource_is_a_json_rpc_error(caller):
     no, listed = {"uri": "resource://no"}, {"name": "view_ticket", "arguments": []}
     for code, method, params in (
         *((-32601, method, {}) for method in ("prompts/list", "server/discover")),
@@ -163,7 +149,7 @@ def test_an_unknown_method_tool_or_resource_is_a_json_rpc_error(caller):
         assert params is not no or error["data"] == no
 
 
-def test_other_http_methods_and_paths_are_refused(caller):
+def test_other_http_methods_paths_and_tokens_are_refused(caller):
     headers = {"authorization": f"Bearer {caller.sandbox.token}", "accept": "text/event-stream"}
     got = caller.http.get("/mcp", headers=headers)
     assert got.status_code == 405
@@ -171,21 +157,18 @@ def test_other_http_methods_and_paths_are_refused(caller):
     for name in ("oauth-protected-resource", "oauth-authorization-server", "openid-configuration"):
         assert caller.http.get(f"/.well-known/{name}").status_code == 404
         assert caller.http.get(f"/.well-known/{name}/mcp").status_code == 404
-
-
-@each("authorization", [None, "Bearer wrong", "Basic abc"])
-def test_a_request_without_a_known_token_is_refused(caller, authorization):
-    caller.sandbox.reset()
-    reply = caller.request("ping", authorization=authorization)
-    assert reply.status_code == 401
-    assert reply.headers["www-authenticate"] == 'Bearer error="invalid_token"'
-    error = reply.json()["error"]
-    assert reply.json()["jsonrpc"] == "2.0"
-    assert (error["data"]["error"], error["data"]["code"]) == (True, "UNAUTHORIZED")
-    assert caller.sandbox.counters.requests == {"mcp.ping": 1}
     stray = ({"id": 1, "method": "tides/list"}, {"method": "notifications/initialized"})
-    for message in (b"{", *({"jsonrpc": "2.0", **one} for one in stray)):
-        assert caller.post(message, authorization=authorization).status_code == 401
+    for authorization in (None, "Bearer wrong", "Basic abc"):
+        caller.sandbox.reset()
+        reply = caller.request("ping", authorization=authorization)
+        assert reply.status_code == 401, authorization
+        assert reply.headers["www-authenticate"] == 'Bearer error="invalid_token"'
+        error = reply.json()["error"]
+        assert reply.json()["jsonrpc"] == "2.0"
+        assert (error["data"]["error"], error["data"]["code"]) == (True, "UNAUTHORIZED")
+        assert caller.sandbox.counters.requests == {"mcp.ping": 1}
+        for message in (b"{", *({"jsonrpc": "2.0", **one} for one in stray)):
+            assert caller.post(message, authorization=authorization).status_code == 401
 
 
 def test_a_read_only_token_reads_and_does_not_write(caller):
@@ -260,30 +243,25 @@ def test_sessions_can_be_required_or_missing_and_faults_refuse_before_the_work(c
     assert caller.request("ping", mcp_session_id="any").status_code == 200
 
 
-def test_accept_decides_the_form(caller):
+def test_accept_decides_the_form_and_a_stream_has_other_events_an_early_end_or_separators(caller):
     for accept in (BOTH, "application/json", "*/*", None, "text/event-stream"):
         stream = accept == "text/event-stream"
         reply = caller.request("ping", accept=accept)
         assert reply.headers["content-type"].startswith("text/event-stream") == stream, accept
         (message,) = events(reply) if stream else [reply.json()]
         assert message == {"jsonrpc": "2.0", "id": 7, "result": {}}
-
-
-@each("line_end", ["lf", "crlf", "cr"])
-def test_an_event_stream_can_have_other_events_before_the_reply(caller, line_end):
     events_before = dict.fromkeys(("comments", "notification_first", "request_first"), True)
-    caller.sandbox.mcp.set(reply="sse", line_end=line_end, several_lines=True, **events_before)
-    reply = caller.read(PORTS, accept="application/json")
-    assert reply.content.startswith(b": ")
-    assert (b"\r" in reply.content) == (line_end != "lf")
-    assert (b"\n" in reply.content) == (line_end != "cr")
-    first, second, last = events(reply)
-    assert (first["method"], "id" in first) == ("notifications/message", False)
-    assert (second["method"], second["id"]) == ("ping", 7)
-    assert last["result"]["contents"][0]["uri"] == PORTS
-
-
-def test_a_stream_can_end_before_the_reply_and_has_unescaped_separators(caller):
+    for line_end in ("lf", "crlf", "cr"):
+        caller.sandbox.mcp.set(reply="sse", line_end=line_end, several_lines=True, **events_before)
+        reply = caller.read(PORTS, accept="application/json")
+        assert reply.content.startswith(b": ")
+        assert (b"\r" in reply.content) == (line_end != "lf")
+        assert (b"\n" in reply.content) == (line_end != "cr")
+        first, second, last = events(reply)
+        assert (first["method"], "id" in first) == ("notifications/message", False)
+        assert (second["method"], second["id"]) == ("ping", 7)
+        assert last["result"]["contents"][0]["uri"] == PORTS
+    caller.sandbox.reset()
     caller.sandbox.faults.add("mcp_envelope", reply="sse", ended_early=True, comments=True)
     assert events(caller.request("ping")) == []
     assert caller.sandbox.counters.requests["mcp.ping"] == 1
@@ -325,7 +303,7 @@ ROWS = [{"code": "A"}, {"code": "B\u2028"}, {"code": "C"}]
 
 
 def search_with(caller, value, **options):
-    """Return the message with `value` as the result of a search."""
+
     caller.sandbox.mcp.set(**options)
     caller.sandbox.faults.add("wrong_shape", "mcp.search_availability", value=value)
     return caller.tool("search_availability", SEARCH).json()
@@ -335,43 +313,37 @@ def texts(result):
     return [block["text"] for block in result["content"]]
 
 
-@each("value", [[], ROWS[:1], ROWS, {"code": "A"}])
-def test_every_shape_of_a_result_holds_the_value(caller, value):
-    wrapped = value if isinstance(value, dict) else {"result": value}
-
+def test_every_shape_of_a_result_holds_the_value_or_none(caller):
     def result(shape):
         return search_with(caller, value, result=shape)["result"]
 
     def parsed(shape):
         return [json.loads(text) for text in texts(result(shape))]
 
-    assert result("structured_and_text")["structuredContent"] == wrapped
-    assert parsed("structured_and_text") == [value]
-    assert result("structured") == {"content": [], "structuredContent": wrapped}
-    assert result("structured_result")["structuredContent"] == {"result": value}
-    assert result("structured_array") == {"content": [], "structuredContent": value}
-    assert ("structuredContent" in result("text"), parsed("text")[0]) == (False, value)
-    assert parsed("n_blocks") == (value if isinstance(value, list) else [value])
-    split = texts(result("split_text"))
-    assert (len(split), json.loads("".join(split))) == (2, value)
-    (embedded,) = result("embedded_resource")["content"]
-    assert embedded["type"] == "resource"
-    assert json.loads(embedded["resource"]["text"]) == value
-    extra = result("extra_blocks")["content"]
-    assert [block["type"] for block in extra] == ["text", "image", "audio", "resource_link"]
-    assert json.loads(extra[0]["text"]) == value
-    assert result("bare") == value
-    assert search_with(caller, value, result="naked") == value
-    (message,) = search_with(caller, value, result="batch")
-    assert message["result"]["structuredContent"] == wrapped
-    assert result("complete_result_type")["resultType"] == "complete"
-
-
-def test_some_shapes_of_a_result_hold_no_value(caller):
+    for value in ([], ROWS[:1], ROWS, {"code": "A"}):
+        wrapped = value if isinstance(value, dict) else {"result": value}
+        assert result("structured_and_text")["structuredContent"] == wrapped
+        assert parsed("structured_and_text") == [value]
+        assert result("structured") == {"content": [], "structuredContent": wrapped}
+        assert result("structured_result")["structuredContent"] == {"result": value}
+        assert result("structured_array") == {"content": [], "structuredContent": value}
+        assert ("structuredContent" in result("text"), parsed("text")[0]) == (False, value)
+        assert parsed("n_blocks") == (value if isinstance(value, list) else [value])
+        split = texts(result("split_text"))
+        assert (len(split), json.loads("".join(split))) == (2, value)
+        (embedded,) = result("embedded_resource")["content"]
+        assert embedded["type"] == "resource"
+        assert json.loads(embedded["resource"]["text"]) == value
+        extra = result("extra_blocks")["content"]
+        assert [block["type"] for block in extra] == ["text", "image", "audio", "resource_link"]
+        assert json.loads(extra[0]["text"]) == value
+        assert result("bare") == value
+        assert search_with(caller, value, result="naked") == value
+        (message,) = search_with(caller, value, result="batch")
+        assert message["result"]["structuredContent"] == wrapped
+        assert result("complete_result_type")["resultType"] == "complete"
     shapes = ("empty", "plain_text", "input_required", "unknown_result_type")
-    empty, plain, asked, unknown = (
-        search_with(caller, ROWS, result=shape)["result"] for shape in shapes
-    )
+    empty, plain, asked, unknown = map(result, shapes)
     assert empty == {"content": []}
     for text in (texts(plain)[0], "".join(texts(plain))):
         with pytest.raises(ValueError, match=r"."):
@@ -471,9 +443,9 @@ class Tools:
 
 
 @pytest.fixture(scope="module")
-def tools(running):
-    running.sandbox.reset()
-    return Tools(running)
+def tools(running_service):
+    running_service.sandbox.reset()
+    return Tools(running_service)
 
 
 def values(schema, whole):
@@ -504,10 +476,9 @@ def values(schema, whole):
 
 
 def strings(schema):
-    pattern = schema.get("pattern", "")
+    pattern, letters = schema.get("pattern", ""), st.characters(codec="utf-8")
     if schema.get("format") == "date":
         return st.dates().map(str).filter(re.compile(pattern).match)
-    letters = st.characters(codec="utf-8")
     if r"[\s\S]*" in pattern:  # any text but a blank one, which a search in a pattern finds slowly
         return st.text(letters, max_size=schema["maxLength"]).filter(re.compile(pattern).match)
     found = st.from_regex(f"{pattern.removesuffix('$')}\\Z", alphabet=letters)
@@ -558,7 +529,15 @@ def test_schema_and_service_agree_on_the_shape_of_every_value(tools, name):
     check()
 
 
-def test_schema_and_service_agree_on_times_one_way_searches_and_ids_of_bookings(tools):
+def test_schemas_are_described_and_agree_on_times_one_way_searches_and_ids_of_bookings(tools):
+    for name, schema in tools.schemas.items():
+        assert schema["type"] == "object", name
+        assert not {"anyOf", "oneOf", "allOf"} & set(schema)
+        for record in (schema, *schema.get("$defs", {}).values()):
+            assert record["additionalProperties"] is False
+            for field, one in record["properties"].items():
+                assert one.get("description"), f"{name}: {field}"
+    assert json.dumps(tools.schemas).count('"format": "time"') == 0
     one_way = dict.fromkeys(("ret_journey_id", "ret_at", "ret_time"), "")
     request = search_request(ONE_TICKET, NOW.date()) | one_way
     search = {"request": request, "passengers": [ADULT]}
@@ -573,14 +552,3 @@ def test_schema_and_service_agree_on_times_one_way_searches_and_ids_of_bookings(
         tools.agree("create_booking", guests | names, is_valid=True)
     for names in ({}, {"id": None}, {"id": "A1"} | chosen):
         tools.agree("create_booking", guests | names, is_valid=False)
-
-
-def test_every_property_has_a_description_and_no_schema_is_a_union(tools):
-    for name, schema in tools.schemas.items():
-        assert schema["type"] == "object", name
-        assert not {"anyOf", "oneOf", "allOf"} & set(schema)
-        for record in (schema, *schema.get("$defs", {}).values()):
-            assert record["additionalProperties"] is False
-            for field, one in record["properties"].items():
-                assert one.get("description"), f"{name}: {field}"
-    assert json.dumps(tools.schemas).count('"format": "time"') == 0

@@ -7,7 +7,7 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from offline_service import ADULT, GUEST, NOW, ServiceOverHttp, run, selection
+from offline_service import ADULT, GUEST, NOW, ServiceOverHttp, rpc, run, selection
 from sandbox_queries import DAYS as SUMMER
 from sandbox_queries import NETWORK, PAIRS
 
@@ -43,7 +43,7 @@ def test_the_network_and_its_catalogues_have_every_record(catalogue):
     assert len(catalogue.ports_with_places("en")) == COUNTS["ports"]
 
 
-def test_routes_companies_and_ports_belong_together():
+def test_countries_companies_routes_and_ports_belong_together_with_names_ships_and_age_bands():
     assert {code for route in NETWORK.routes for code in route.companies} == set(NETWORK.companies)
     used = {port.code for route in NETWORK.routes for port in (route.depart, route.arrive)}
     assert used == set(NETWORK.ports)
@@ -63,9 +63,6 @@ def test_routes_companies_and_ports_belong_together():
         assert back.stops == journey.stops[::-1]
     # The id of a journey never changes.
     assert journey_id("FRMRS", "TNLGN") == "2d4d5912-3514-5011-94ec-f909e50895ac"
-
-
-def test_companies_have_ships_and_their_own_age_bands():
     ctn = NETWORK.companies["CTN"]
     for key in ("CTN", "ctn", ctn.id, ctn.id.upper()):
         assert NETWORK.company(key) is ctn
@@ -77,6 +74,14 @@ def test_companies_have_ships_and_their_own_age_bands():
     gnv = NETWORK.companies["GNV"]
     assert [gnv.age_band(age) for age in (3, 14)] == ["Infant", "Adult"]
     assert [ctn.age_band(age) for age in (3, 14)] == ["Child", "Child"]
+    for country in NETWORK.countries.values():
+        assert set(country.names) == LANGUAGES
+        assert all(country.names.values())
+        assert country.phone_prefix.startswith("+")
+        assert country.phone_prefix[1:].isdigit()
+    tunisia = NETWORK.countries["TN"]
+    assert (tunisia.phone_prefix, tunisia.name_in("es")) == ("+216", "Túnez")
+    assert tunisia.name_in("sv") == "Tunisia"
 
 
 def test_a_vehicle_is_found_by_model_or_type_and_an_unknown_name_reported_with_its_field():
@@ -90,23 +95,12 @@ def test_a_vehicle_is_found_by_model_or_type_and_an_unknown_name_reported_with_i
     assert bicycle.type is NETWORK.vehicle_types["BICYCLE"]
     assert bicycle.length == bicycle.type.max_length
     for code, model in NETWORK.vehicle_models.items():
-        assert model.brand == NETWORK.vehicle_brands[code.partition("__")[0]].name
+        assert model.brand == NETWORK.vehicle_brands[code.partition("__")[0]]
         assert model.length > 1
         assert model.type is NETWORK.vehicle_types[model.type.code]
 
 
-def test_countries_have_their_names_and_prefixes():
-    for country in NETWORK.countries.values():
-        assert set(country.names) == LANGUAGES
-        assert all(country.names.values())
-        assert country.phone_prefix.startswith("+")
-        assert country.phone_prefix[1:].isdigit()
-    tunisia = NETWORK.countries["TN"]
-    assert (tunisia.phone_prefix, tunisia.name_in("es")) == ("+216", "Túnez")
-    assert tunisia.name_in("sv") == "Tunisia"
-
-
-def test_the_catalogues_are_localised(catalogue):
+def test_the_catalogues_are_localised_and_their_departures_have_times_and_are_in_order(catalogue):
     ports = {each["code"]: each for each in catalogue.ports_with_places("es")}
     expected = {"name": "Marsella", "country": "Francia", "country_code": "FR"}
     assert {name: ports["FRMRS"][name] for name in expected} == expected
@@ -114,9 +108,6 @@ def test_the_catalogues_are_localised(catalogue):
     assert routes[journey_id("ITGOA", "FRBIA")] == "Genova → Bastia"
     countries = {each["code"]: each["name"] for each in catalogue.countries("el")}
     assert countries["GR"] == "Ελλάδα"
-
-
-def test_departures_have_the_times_of_the_requested_journeys(catalogue):
     company = NETWORK.companies["CTN"]
     every = catalogue.departures(company.id)
     journeys = {journey.id for journey in NETWORK.journeys_of(company)}
@@ -126,9 +117,6 @@ def test_departures_have_the_times_of_the_requested_journeys(catalogue):
     assert one["departure_times"]
     for at in one["departure_times"]:
         assert datetime.strptime(at, "%H:%M").replace(tzinfo=timezone.utc).hour >= 18
-
-
-def test_scheduled_departures_are_in_the_future_and_in_order(catalogue):
     by_pair = {}
     for record in catalogue.scheduled_departures("en"):
         at = datetime.fromisoformat(record["depart_at"])
@@ -325,18 +313,28 @@ class Trial(ServiceOverHttp):
 
 @pytest.fixture(scope="module")
 def running_service():
-    """Return the caller of a service at a fixed time."""
     with run(Trial) as trial:
         yield trial
 
 
-def test_searches_find_nothing_or_fail_on_some_of_them(service):
+def test_trial_searches_find_nothing_or_fail_and_no_catalogue_knows_their_routes(service):
     for code in ("XXNIL", "XXFUL"):
         for protocol in ("availability.search", "mcp.search_availability"):
             error = service.error_of(protocol, service.search_body(code))
             assert error.code == "AVAILABILITY_ERROR"
     failed = service.refusal("availability.search", service.search_body("XXERR"))
     assert failed == (503, "SERVER_ERROR")
+    listed = service.listed()
+    assert len(listed) == len({each["journey_id"] for each in listed}) == 24
+    assert {each["company"] for each in listed} == {"SANDBOX"}
+    assert "XXSBX" not in service.http.get("/api/port").text
+    assert "XXSBX" not in service.http.post("/api/journey").text
+    for name in ("ports", "companies", "countries", "departures"):
+        message = rpc("resources/read", uri=f"resource://service/{name}")
+        read = service.http.post("/mcp", json=message).text
+        assert "SANDBOX" not in read
+        assert "XX" not in read
+    assert "SANDBOX" not in service.sandbox.network.companies
 
 
 @LONG
@@ -346,7 +344,7 @@ def test_a_search_is_slow(service):
     assert service.found("XXSLO")
 
 
-def test_bookings_go_well_or_wrong_in_one_way(service):
+def test_bookings_go_well_or_wrong_in_one_way_and_the_company_cancels_or_moves_a_sailing(service):
     usual = service.book("XXALL")
     service.confirm(usual)
     assert service.booking(usual)["stage"] == "ticketed"
@@ -363,23 +361,6 @@ def test_bookings_go_well_or_wrong_in_one_way(service):
     assert service.booking(later)["stage"] == "in_progress"
     service.clock.advance(10)
     assert service.booking(later)["stage"] == "rejected"
-
-
-def test_a_place_is_always_taken_or_a_reply_lost_and_no_fault_is_listed(service):
-    for _ in range(2):
-        refused = service.refusal("bookings.create", service.body("XXTKN"))
-        assert refused == (409, "BOOKING_CREATE_ERROR")
-    assert service.sandbox.counters.effects == ()
-    body = service.body("XXLST")
-    with pytest.raises(httpx.RemoteProtocolError):
-        service.perform("bookings.create", body)
-    (effect,) = service.sandbox.counters.effects
-    assert service.booking({"booking_id": effect.subject})["stage"] == "payment_due"
-    assert service.create()["stage"] == "payment_due"  # another route is as usual
-    assert (service.faults.pending, service.faults.taken) == ((), ())
-
-
-def test_the_company_cancels_or_moves_a_sailing_after_the_confirmation(service):
     cancelled = service.book("XXCAN")
     assert service.booking(cancelled)["stage"] == "payment_due"
     service.confirm(cancelled)
@@ -395,16 +376,15 @@ def test_the_company_cancels_or_moves_a_sailing_after_the_confirmation(service):
         assert late - datetime.fromisoformat(found["depart_at"]) == timedelta(hours=1)
 
 
-def test_no_catalogue_knows_the_trial_routes(service):
-    listed = service.listed()
-    assert len(listed) == len({each["journey_id"] for each in listed}) == 24
-    assert {each["company"] for each in listed} == {"SANDBOX"}
-    assert "XXSBX" not in service.http.get("/api/port").text
-    assert "XXSBX" not in service.http.post("/api/journey").text
-    message = {"jsonrpc": "2.0", "id": 1, "method": "resources/read"}
-    for name in ("ports", "companies", "countries", "departures"):
-        params = {"uri": f"resource://service/{name}"}
-        read = service.http.post("/mcp", json=message | {"params": params}).text
-        assert "SANDBOX" not in read
-        assert "XX" not in read
-    assert "SANDBOX" not in service.sandbox.network.companies
+def test_a_place_is_always_taken_or_a_reply_lost_and_no_fault_is_listed(service):
+    for _ in range(2):
+        refused = service.refusal("bookings.create", service.body("XXTKN"))
+        assert refused == (409, "BOOKING_CREATE_ERROR")
+    assert service.sandbox.counters.effects == ()
+    body = service.body("XXLST")
+    with pytest.raises(httpx.RemoteProtocolError):
+        service.perform("bookings.create", body)
+    (effect,) = service.sandbox.counters.effects
+    assert service.booking({"booking_id": effect.subject})["stage"] == "payment_due"
+    assert service.create()["stage"] == "payment_due"  # another route is as usual
+    assert (service.faults.pending, service.faults.taken) == ((), ())

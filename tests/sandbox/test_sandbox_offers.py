@@ -23,12 +23,12 @@ from ferry_sdk.sandbox.offers.accommodation import Party, Traveller
 from ferry_sdk.sandbox.offers.fares import Fares
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests.errors import RefusedError
+from tests.support import samples
 from tests.support.exchanges import caught
 from tests.support.tiers import LONG
 
 
 def ask(company, journey, day, **how):
-    """Return a search of a company's sailings on a journey."""
     return query(company.code, journey.depart.code, journey.arrive.code, day, **how)
 
 
@@ -37,7 +37,6 @@ def journey(depart, arrive):
 
 
 def digest():
-    """Return a digest of the results of some searches."""
     offers = at()
     searches = (offers.search(ask(*pair, DAYS[0], party=FAMILY)) for pair in PAIRS[::7])
     answers = [offer.to_wire("fr") for found in searches for offer in found]
@@ -68,7 +67,7 @@ def test_seed_request_and_time_determine_a_search():
     assert [each.sailing for each in offers.search(by_id)] == [each.sailing for each in found]
 
 
-def test_every_company_has_offers_and_short_crossings_have_seats_only():
+def test_every_company_has_offers_and_no_sailing_is_sold_out_a_week_ahead():
     offers = at()
     for company, there in PAIRS:
         days = (offers.search(ask(company, there, day)) for day in DAYS)
@@ -76,6 +75,12 @@ def test_every_company_has_offers_and_short_crossings_have_seats_only():
         assert found, (company.code, there.key)
         if there.route.fast or there.route.minutes < 240:
             assert {place.kind.type for each in found for place in each.places} == {"Seat"}
+    for month in (1, 8):
+        day = date(2027, month, 13)
+        offers = at(datetime(2027, month, 5, tzinfo=timezone.utc))
+        for pair in PAIRS[month % 2 :: 2]:
+            sailings = offers.timetable.sailings(*pair, day)
+            assert len(offers.search(ask(*pair, day))) == len(sailings)
 
 
 def test_offers_depart_from_the_requested_time_on_earliest_first():
@@ -95,15 +100,6 @@ def test_offers_depart_from_the_requested_time_on_earliest_first():
         for is_open in (False, True):
             found = at().search(query(*SHORT, day, is_open=is_open))
             assert bool(found) is (day.year == 2199), (day, is_open)
-
-
-def test_no_sailing_is_sold_out_a_week_ahead():
-    for month in (1, 8):
-        day = date(2027, month, 13)
-        offers = at(datetime(2027, month, 5, tzinfo=timezone.utc))
-        for pair in PAIRS[month % 2 :: 2]:
-            sailings = offers.timetable.sailings(*pair, day)
-            assert len(offers.search(ask(*pair, day))) == len(sailings)
 
 
 def test_a_search_of_open_tickets_covers_a_week_and_a_return_departs_after_an_arrival():
@@ -247,8 +243,21 @@ def test_the_longer_and_higher_of_two_vehicles_costs_no_less(seed, pair, one, ot
         assert fares.vehicle(sailing, smaller, WINTER) <= fares.vehicle(sailing, larger, WINTER)
 
 
-def test_a_vehicle_is_charged_by_its_type_and_height():
-    ctn = NETWORK.companies["CTN"]
+def test_fares_depend_on_the_route_the_ship_the_vehicle_and_the_day_of_the_week():
+    for pair in PAIRS:
+        assert 400 < FARES.adult(first_sailing(*pair), WINTER) < 60_000  # cents
+    gnv, ctn = NETWORK.companies["GNV"], NETWORK.companies["CTN"]
+    near, far = (first_sailing(gnv, journey(port, "TNLGN")) for port in ("ITPMO", "ITGOA"))
+    assert FARES.adult(near, WINTER) < FARES.adult(far, WINTER)
+    fast = first_sailing(NETWORK.companies["VIRTU"], journey("ITPZL", "MTMLA"))
+    route = dataclasses.replace(fast.journey.route, fast=False)
+    slow = dataclasses.replace(fast, journey=dataclasses.replace(fast.journey, route=route))
+    assert FARES.adult(fast, WINTER) > FARES.adult(slow, WINTER)
+    pair = NETWORK.companies["ORESUND"], journey("SEHEL", "DKHLS")
+    now = datetime(2026, 7, 1, tzinfo=timezone.utc)
+    days = (Timetable.of_seed(1).sailings(*pair, date(2026, 7, day)) for day in (16, 17))
+    thursday, friday = ([FARES.adult(each, now) for each in sailings] for sailings in days)
+    assert sum(friday) / len(friday) > sum(thursday) / len(thursday) * 1.05
     sailing = first_sailing(ctn, journey("FRMRS", "TNLGN"))
     bicycle, scooter, motorcycle, car, trailer, van, motorhome = (
         FARES.vehicle(sailing, NETWORK.vehicle(f"GENERIC__{code}"), WINTER)
@@ -264,23 +273,6 @@ def test_a_vehicle_is_charged_by_its_type_and_height():
     assert low < higher == high < highest
 
 
-def test_fares_depend_on_the_route_the_ship_and_the_day_of_the_week():
-    for pair in PAIRS:
-        assert 400 < FARES.adult(first_sailing(*pair), WINTER) < 60_000  # cents
-    gnv = NETWORK.companies["GNV"]
-    near, far = (first_sailing(gnv, journey(port, "TNLGN")) for port in ("ITPMO", "ITGOA"))
-    assert FARES.adult(near, WINTER) < FARES.adult(far, WINTER)
-    fast = first_sailing(NETWORK.companies["VIRTU"], journey("ITPZL", "MTMLA"))
-    route = dataclasses.replace(fast.journey.route, fast=False)
-    slow = dataclasses.replace(fast, journey=dataclasses.replace(fast.journey, route=route))
-    assert FARES.adult(fast, WINTER) > FARES.adult(slow, WINTER)
-    pair = NETWORK.companies["ORESUND"], journey("SEHEL", "DKHLS")
-    now = datetime(2026, 7, 1, tzinfo=timezone.utc)
-    days = (Timetable.of_seed(1).sailings(*pair, date(2026, 7, day)) for day in (16, 17))
-    thursday, friday = ([FARES.adult(each, now) for each in sailings] for sailings in days)
-    assert sum(friday) / len(friday) > sum(thursday) / len(thursday) * 1.05
-
-
 def test_a_party_counts_its_age_bands_and_infants_need_no_berth():
     party = Party(NETWORK.companies["GNV"], (*FAMILY, Traveller("Child", 14, "Male")))
     assert [party.number(kind) for kind in ("Adult", "Child", "Infant")] == [3, 1, 1]
@@ -291,29 +283,11 @@ def test_a_party_counts_its_age_bands_and_infants_need_no_berth():
     assert aboard["passengers"][4] == {"order": 5, "type": "Adult", "age": 14}
 
 
-def table(**fields):
-    return {name: kind for kind in fields for name in fields[kind].split()}
-
-
-TABLE = table(
-    str="id direction journey_id sailing_id depart_name arrive_name depart_code arrive_code"
-    " depart_at arrive_at ship_name",
-    int="group_id passenger_count duration",
-    dict="company provider gateway",
-    list="tariffs places vehicle meals stops",
-    bool="is_open",
-)
-TARIFF = table(str="id type currency", float="amount balance_amount", int="date expiration_date")
-PLACE = table(str="id code type gender use name", int="index count capacity", dict="in_board")
-IN_BOARD = table(
-    int="adults childs babies", bool="has_shower has_toilet has_window", list="passengers"
-)
-
-
-def check(record, table, *optional):
-    assert set(table) <= set(record) <= {*table, *optional}
-    for name, kind in table.items():
-        assert type(record[name]).__name__ == kind, name
+def check(record, sample, *optional):
+    """Check that a record has the fields of a sample, with the same types."""
+    assert sample.keys() - {*optional} <= record.keys() <= sample.keys()
+    for name in record.keys() - {*optional}:
+        assert type(record[name]) is type(sample[name]), name
 
 
 @given(
@@ -326,23 +300,19 @@ def test_an_availability_has_every_field_of_the_interface(pair, day, language, i
     how = {"back": back, "party": FAMILY, "vehicle": vehicle, "is_open": is_open}
     for offer in at().search(ask(*pair, day, **how)):
         record = json.loads(json.dumps(offer.to_wire(language)))
-        check(record, TABLE, "animals")
+        check(record, samples.AVAILABILITY, "animals")
         assert isinstance(record["animals"], (dict, type(None)))
-        for name, fields in {
-            "company": "id name logo",
-            "provider": "id name",
-            "gateway": "id code provider",
-        }.items():
-            check(record[name], table(str=fields))
+        for name in ("company", "provider", "gateway"):
+            check(record[name], samples.AVAILABILITY[name])
         for tariff in record["tariffs"]:
-            check(tariff, TARIFF, "roundtrip_locked")
+            check(tariff, samples.TARIFF, "roundtrip_locked")
             assert tariff["type"] in {"Ticket", "Presale", "Option"}
             assert tariff["currency"] == "Eur"
             assert tariff["amount"] == round(tariff["amount"], 2) > 0
             assert tariff["date"] < tariff["expiration_date"]
         for number, place in enumerate(record["places"], 1):
-            check(place, PLACE)
-            check(place["in_board"], IN_BOARD)
+            check(place, samples.PLACE)
+            check(place["in_board"], samples.IN_BOARD)
             assert place["index"] == number
             assert place["type"] in {"Seat", "Cabin", "Suite"}
             assert place["count"] > 0
@@ -366,7 +336,7 @@ def test_no_tariff_expires_after_the_departure_or_the_end_of_an_open_ticket(pair
             assert is_open or tariff.expires_at <= offer.sailing.depart_at
 
 
-def test_each_type_of_tariff_has_its_own_validity_and_options_are_not_sold_late():
+def test_each_tariff_has_its_own_validity_and_better_tariffs_and_places_cost_more():
     (offer, *_) = nightly()
     holds = {each.level.code: each.expires_at - each.issued_at for each in offer.tariffs}
     half_an_hour = dict.fromkeys(("SAVER", "STANDARD", "FLEX"), timedelta(minutes=30))
@@ -379,9 +349,6 @@ def test_each_type_of_tariff_has_its_own_validity_and_options_are_not_sold_late(
     for before, types in ({20: {"Ticket", "Presale", "Option"}} | later).items():
         found = at(day - timedelta(days=before)).search(query(*SHORT, date(2026, 7, 14)))
         assert {tariff.level.type for each in found for tariff in each.tariffs} == types, before
-
-
-def test_better_tariffs_and_places_cost_more():
     for offer in nightly(party=FAMILY, vehicle="FIAT__500"):
         tariffs = {each.level.code: each for each in offer.tariffs}
         names = ("FLEX", "STANDARD", "SAVER")
@@ -446,9 +413,7 @@ def test_places_hold_the_whole_party_and_shared_cabins_a_few_adults_of_one_gende
     kinds = load_records("places.json")["places"]  # the client knows them
     assert {place["gender"] for place in kinds} == {*PlaceGender}
     assert {place["use"] for place in kinds} == {*PlaceUse}
-
-
-def test_a_cabin_has_one_price_and_a_large_party_gets_several():
+    # A cabin has one price, and a large party gets several.
     offers = [nightly(party=(MAN,) * size)[0] for size in (1, 4, 5)]
     alone, four, five = (
         next(each for each in offer.places if each.kind.code == "INSIDE_4") for offer in offers

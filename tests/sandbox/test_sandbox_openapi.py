@@ -3,26 +3,34 @@
 import json
 import re
 from datetime import timedelta
-from pathlib import Path
 
 import httpx
-import pytest
 from jsonschema import Draft202012Validator, FormatChecker
-from offline_service import ADULT, GUEST, NOW, ONE_TICKET, TWO_TICKETS, search_request, selection
+from offline_service import (
+    ADULT,
+    GUEST,
+    NOW,
+    ONE_TICKET,
+    TWO_TICKETS,
+    ServiceOverHttp,
+    rpc,
+    search_request,
+)
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from ferry_sdk.sandbox.api.openapi.document import document_text
+from ferry_sdk.sandbox.api.openapi import pages
+from ferry_sdk.sandbox.requests.access import Access
 from tests.support.tables import each
 from tests.support.wire import TLS
 
-ROOT = Path(__file__).parents[2]
-DOCUMENT = json.loads(document_text())
+DOCUMENT = json.loads(pages.document())
 OPERATIONS = {
     (method.upper(), path): operation
     for path, methods in DOCUMENT["paths"].items()
     for method, operation in methods.items()
 }
+CAR = {"vehicle": "PEUGEOT__208", "more": {"vehicle": {"code": "CAR"}}}
 REST = {each: found for each, found in OPERATIONS.items() if each[1].startswith("/api/")}
 
 
@@ -66,25 +74,8 @@ def resolved(thing):
     return DOCUMENT["components"][kind][name]
 
 
-def without_defaults(node):
-    """Return a part of a document without what pydantic says only since 2.11."""
-    if isinstance(node, list):
-        return [without_defaults(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    default = ("additionalProperties", True)
-    return {key: without_defaults(value) for key, value in node.items() if (key, value) != default}
-
-
-def test_the_released_file_is_what_the_service_says():
-    released = json.loads((ROOT / "docs" / "openapi.json").read_text("utf-8"))
-    assert without_defaults(released) == without_defaults(DOCUMENT), (
-        "run python -m ferry_sdk openapi > docs/openapi.json"
-    )
-
-
 def test_every_reference_is_defined_and_every_schema_is_valid():
-    text = document_text()
+    text = pages.document().decode()
     for name in set(re.findall(r'"#/components/(\w+/[^"]+)"', text)):
         kind, _, key = name.partition("/")
         assert key in DOCUMENT["components"][kind], name
@@ -112,9 +103,8 @@ def test_every_route_is_described_and_nothing_else(sandbox):
     assert routes == set(OPERATIONS)
 
 
-@each("method_path", REST)
-def test_every_example_fits_its_schema(method_path):
-    operation = REST[method_path]
+@each("operation", REST.values())
+def test_every_example_fits_its_schema(operation):
     holders = [operation.get("requestBody", {}), *map(resolved, operation["responses"].values())]
     contents = [media for holder in holders for media in holder.get("content", {}).values()]
     examples = [media for media in contents if "example" in media]
@@ -127,14 +117,16 @@ class Client:
 
     def __init__(self, http):
         self.http = http
-        self.seen = set()
 
-    def __call__(self, method, template, path=None, *, expected=None, **how):
-        reply = self.http.request(method, path or template, **how)
-        operation = OPERATIONS[method, template]
+    def request(self, method, path, *, expected=None, **how):
+        reply = self.http.request(method, path, **how)
+        (operation,) = (
+            one
+            for (known, template), one in OPERATIONS.items()
+            if known == method and re.fullmatch(template.replace("{id}", "[^/]+"), path)
+        )
         status = str(reply.status_code)
-        self.seen.add((operation["operationId"], reply.status_code))
-        assert status in operation["responses"], f"{method} {template}: {status} {reply.text}"
+        assert status in operation["responses"], f"{method} {path}: {status} {reply.text}"
         response = resolved(operation["responses"][status])
         (schema,) = [media["schema"] for media in response["content"].values()]
         assert not faults(schema, reply.json())
@@ -142,122 +134,91 @@ class Client:
             assert name in reply.headers
         if expected is not None:
             assert reply.status_code == expected, reply.text
-        return reply.json()
-
-
-@pytest.fixture
-def call(http, sandbox):
-    http.headers["authorization"] = f"Bearer {sandbox.organisation_token}"
-    return Client(http)
-
-
-def book(call, line, *, back, is_open=False, vehicle=True):
-    car = {"vehicle": {"code": "PEUGEOT__208"}} if vehicle else {}
-    for number in range(14):
-        day = NOW.date() + timedelta(days=60 + number)
-        request = search_request(line, day, day + timedelta(back) if back else None)
-        request |= {"out_is_open": True} if is_open else {}
-        body = {"request": request, "passengers": [ADULT], **car}
-        found = call("POST", "/api/availability", json=body)
-        ways = {"Outward", "Return"} if back else {"Outward"}
-        if isinstance(found, list) and {one["direction"] for one in found} == ways:
-            break
-    firsts = {one["direction"]: one for one in reversed(found)}
-    chosen = [selection(one, "FLEX") for one in firsts.values()]
-    body = {"availabilities": chosen, "passengers": [GUEST]}
-    body |= {"vehicle": {"code": "CAR"}} if vehicle else {}
-    return call("POST", "/api/booking", json=body, expected=201)["booking_id"]
+        return reply
 
 
 @each(
     ("line", "how"),
     [
-        (ONE_TICKET, {"back": 7}),
-        (TWO_TICKETS, {"back": 7, "vehicle": False}),
-        (ONE_TICKET, {"back": None, "is_open": True}),
+        (ONE_TICKET, {"back": 7, **CAR}),
+        (TWO_TICKETS, {"back": 7}),
+        (ONE_TICKET, {"out_is_open": True, **CAR}),
     ],
 )
-def test_every_reply_of_a_journey_fits_the_document(call, sandbox, line, how):
+def test_every_reply_of_a_journey_fits_the_document(http, sandbox, line, how):
     sandbox.clock.travel_to(NOW)
-    booking = book(call, line, **how)
-    path = f"/api/booking/{booking}"
-    tickets = call("GET", "/api/booking/{id}", path, expected=200)["tickets"]
-    ticket = f"/api/ticket/{tickets[0]['id']}"
-    paid = {"external_payment_ref": "pi_1"}
-    call("POST", "/api/ticket/{id}/mark-paid", f"{ticket}/mark-paid", json=paid, expected=200)
-    call("POST", "/api/booking/confirm", json={"id": booking}, expected=201)
-    call("POST", "/api/booking/confirm", json={"id": booking}, expected=409)
-    sandbox.clock.advance(3600)
-    call("GET", "/api/booking/{id}", path, expected=200)
-    call("GET", "/api/ticket/{id}", ticket, expected=200)
-    call("GET", "/api/ticket/{id}/pdf", f"{ticket}/pdf", expected=200)
-    call("POST", "/api/booking/cancel-fee", json={"id": booking}, expected=200)
-    number = {"ticket_id": tickets[-1]["id"]}
-    call("POST", "/api/ticket/cancel", json=number, expected=201)
-    call("POST", "/api/ticket/cancel", json=number, expected=409)
-    call("GET", "/api/booking/{id}", path, expected=200)
-    again = {"external_payment_ref": "pi_2"}
-    call("POST", "/api/ticket/{id}/mark-paid", f"{ticket}/mark-paid", json=again, expected=409)
-    other = book(call, line, **how)
-    call("POST", "/api/booking/cancel", json={"booking_id": other}, expected=201)
-    call("POST", "/api/booking/cancel", json={"booking_id": other}, expected=409)
+    service = ServiceOverHttp(sandbox, Client(http))
+    created, other = (service.create(line, name="FLEX", **how) for _ in "ab")
+    tickets = service.tickets(created)
+    first, last = tickets[0], tickets[-1]
+    service.mark_paid(first)
+    service.confirm(created)
+    assert service.refusal("bookings.confirm", id=created["booking_id"])[0] == 409
+    sandbox.clock.advance(3000)
+    service.booking(created, access=Access.ORGANISATION)
+    for name in ("get", "pdf"):
+        service.perform(f"tickets.{name}", id=first["id"])
+    service.fee(created["booking_id"])
+    service.perform("tickets.cancel", ticket_id=last["id"])
+    assert service.refusal("tickets.cancel", ticket_id=last["id"])[0] == 409
+    service.booking(created)
+    again = {"id": first["id"], "external_payment_ref": "other"}
+    assert service.refusal("tickets.mark_paid", again, access=Access.ORGANISATION)[0] == 409
+    service.cancel(other)
+    assert service.refusal("bookings.cancel", booking_id=other["booking_id"])[0] == 409
 
 
-def test_every_reply_of_the_catalogue_fits_the_document(call):
+def test_every_error_and_every_reply_of_the_catalogue_fits_the_document(http, sandbox):
+    http.headers["authorization"] = f"Bearer {sandbox.organisation_token}"
+    call = Client(http).request
     for name in ("port", "vehicle-brand", "vehicle-data"):
         call("GET", f"/api/{name}", expected=200)
     for how in ({}, {"json": {}}):
         call("POST", "/api/journey", expected=201, **how)
     for company, status in (("CTN", 201), ("NOBODY", 422)):
         call("POST", "/api/departure", json={"provider_id": company}, expected=status)
-
-
-@each("method_path", REST)
-def test_every_error_fits_the_document(call, sandbox, method_path):
-    method, template = method_path
-    path = template.replace("{id}", "nothing")
-    statuses = {401: {"authorization": "Bearer x"}, 406: {"accept": "text/plain"}}
-    for status, headers in statuses.items():
-        call(method, template, path, headers=headers, expected=status)
-    if "403" in OPERATIONS[method_path]["responses"]:
-        reading = {"authorization": f"Bearer {sandbox.read_only_token}"}
-        call(method, template, path, headers=reading, json={}, expected=403)
-    if method == "POST":
-        json_type = {"content-type": "application/json"}
-        call(method, template, path, content=b"{", headers=json_type, expected=400)
-        call(method, template, path, content=b"x" * 1_100_000, headers=json_type, expected=413)
-        call(method, template, path, content=b"x", headers={"content-type": "a/b"}, expected=415)
-        call(method, template, path, json={"colour": "red"}, expected=422)
-    if "{id}" in template or "schemas/Identified" in json.dumps(OPERATIONS[method_path]):
-        body = {"external_payment_ref": "pi_1"} if "mark-paid" in template else {"id": "nothing"}
-        how = {"json": body} if method == "POST" else {}
-        call(method, template, path, expected=404, **how)
+    json_type = {"content-type": "application/json"}
+    for (method, template), operation in REST.items():
+        refused = [(401, {"headers": {"authorization": "Bearer x"}})]
+        refused.append((406, {"headers": {"accept": "text/plain"}}))
+        if "403" in operation["responses"]:
+            reading = {"authorization": f"Bearer {sandbox.read_only_token}"}
+            refused.append((403, {"headers": reading, "json": {}}))
+        if method == "POST":
+            refused += [
+                (400, {"content": b"{", "headers": json_type}),
+                (413, {"content": b"x" * 1_100_000, "headers": json_type}),
+                (415, {"content": b"x", "headers": {"content-type": "a/b"}}),
+                (422, {"json": {"colour": "red"}}),
+            ]
+        if "{id}" in template or "schemas/Identified" in json.dumps(operation):
+            paid = "mark-paid" in template
+            body = {"external_payment_ref": "pi_1"} if paid else {"id": "nothing"}
+            refused.append((404, {"json": body} if method == "POST" else {}))
+        for status, how in refused:
+            call(method, template.replace("{id}", "nothing"), expected=status, **how)
 
 
 def ask_mcp(http, method, **params):
-    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    return http.post("/mcp", json=message).json()["result"]
+    return http.post("/mcp", json=rpc(method, **params)).json()["result"]
 
 
-def test_the_resources_of_mcp_fit_the_document(http):
+def test_the_resources_and_tools_of_mcp_fit_the_document(http, sandbox):
     described = {each["uri"]: each for each in DOCUMENT["x-mcp"]["resources"]}
     listed = ask_mcp(http, "resources/list")["resources"]
     assert set(described) == {each["uri"] for each in listed}
     for uri, resource in described.items():
         (content,) = ask_mcp(http, "resources/read", uri=uri)["contents"]
         assert not faults(resource["content"], json.loads(content["text"])), uri
-
-
-def test_the_tools_of_mcp_fit_the_document(http, sandbox):
-    described = {each["name"]: each for each in DOCUMENT["x-mcp"]["tools"]}
-    assert set(described) == {each["name"] for each in ask_mcp(http, "tools/list")["tools"]}
+    tools = {each["name"]: each for each in DOCUMENT["x-mcp"]["tools"]}
+    assert set(tools) == {each["name"] for each in ask_mcp(http, "tools/list")["tools"]}
     sandbox.clock.travel_to(NOW)
 
     def call(name, **arguments):
-        assert not faults(described[name]["inputSchema"], arguments)
+        assert not faults(tools[name]["inputSchema"], arguments)
         answer = ask_mcp(http, "tools/call", name=name, arguments=arguments)["structuredContent"]
         answer = answer.get("result", answer)
-        assert not faults(described[name]["result"], answer)
+        assert not faults(tools[name]["result"], answer)
         return answer
 
     request = search_request(ONE_TICKET, NOW.date() + timedelta(days=61))
@@ -272,7 +233,7 @@ def test_the_tools_of_mcp_fit_the_document(http, sandbox):
 def test_the_controls_answer_what_the_document_says(http, sandbox):
     sandbox.faults.add("server_error", "catalogue.ports", status=503, times=2)
     http.get("/api/port")
-    call = Client(http)
+    call = Client(http).request
     for method, path in [one for one in OPERATIONS if one[1].startswith("/_sandbox")]:
         body = {"kind": "delay_before", "seconds": 0} if path.endswith("/faults") else {}
         how = {} if method in {"GET", "DELETE"} else {"json": body}
@@ -300,8 +261,6 @@ def test_document_and_page_need_no_token_and_no_other_host(sandbox):
 
 
 def test_without_the_files_of_the_page_an_error_names_the_extra(sandbox, monkeypatch):
-    from ferry_sdk.sandbox.api.openapi import pages
-
     monkeypatch.setattr(pages, "_SWAGGER_UI", "not_installed_here")
     reply = httpx.get(f"{sandbox.base_url}/docs/swagger-ui.css", verify=TLS, timeout=30)
     assert reply.status_code == 404

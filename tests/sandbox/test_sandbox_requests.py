@@ -65,7 +65,7 @@ def problems_in(model, body):
     return {(problem.path, problem.text) for problem in caught.value.problems}
 
 
-def test_valid_requests_are_read():
+def test_valid_requests_are_read_and_the_tool_has_its_own_passenger_types_and_arguments():
     Search.read(SEARCH)
     Search.read({**SEARCH, "passengers": [ADULT, INFANT]})
     NewBooking.read(BOOKING)
@@ -76,9 +76,18 @@ def test_valid_requests_are_read():
     assert (asked.ret_journey_id, asked.ret_at, asked.ret_time) == (None, None, None)
     party = [{**GUEST, "order": 2}, {**GUEST, "order": 1}]
     assert NewBooking.read({**BOOKING, "passengers": party})
+    guest = {**GUEST, "type": "ADT"}
+    assert McpNewBooking.read({"id": "a", "passengers": [guest]}).id == "a"
+    for body, path, words in (
+        ({"id": "a", "passengers": [GUEST]}, "passengers[0].type", "choice"),
+        ({**BOOKING, "id": "a", "passengers": [guest]}, "id", "either"),
+        ({"passengers": [guest]}, "availabilities", "missing"),
+        ({"id": "a", "passengers": [{**guest, "age": 4}]}, "passengers[0].age", "age_of_type"),
+    ):
+        assert problems_in(McpNewBooking, body) == {(path, words)}
 
 
-def test_an_invalid_search_names_its_field():
+def test_every_invalid_field_of_a_search_or_a_booking_is_named():
     company = [(LEAVE_OUT, "missing"), ("  ", "empty"), (7, "text"), ("x" * 201, "too_long")]
     age = {"35": "whole_number", True: "whole_number", 1.5: "whole_number", -1: "too_small"}
     age |= {121: "too_great", 10**30: "too_great", 5: "age_of_type"}
@@ -100,9 +109,6 @@ def test_an_invalid_search_names_its_field():
         for value, words in values:
             body = change({**SEARCH, "vehicle": {"code": "FIAT__500"}}, path, value)
             assert (path, words) in problems_in(Search, body), (path, value)
-
-
-def test_an_invalid_booking_names_its_field():
     chosen, guest = BOOKING["availabilities"], "passengers[0]"
     for path, value, words in (
         *(("availabilities", [], "empty"), ("availabilities", chosen * 3, "too_many")),
@@ -118,9 +124,6 @@ def test_an_invalid_booking_names_its_field():
         ("contact.phone", "+33612", "phone"),
     ):
         assert (path, words) in problems_in(NewBooking, change(BOOKING, path, value)), path
-
-
-def test_every_invalid_field_is_named():
     late = {"ret_journey_id": "j", "ret_at": "2026-06-30", "ret_time": "08:00"}
     soon = change(change(SEARCH, "request.out_at", "soon"), "passengers[0].age", "x")
     lone = [(f"request.{one}", "return_incomplete") for one in ("ret_journey_id", "ret_time")]
@@ -136,18 +139,6 @@ def test_every_invalid_field_is_named():
         (NewBooking, BOOKING | {"availabilities": twice}, (second, "availability_twice")),
     ):
         assert problems_in(model, body) == {*problems}
-
-
-def test_the_tool_has_its_own_passenger_types_and_arguments():
-    guest = {**GUEST, "type": "ADT"}
-    assert McpNewBooking.read({"id": "a", "passengers": [guest]}).id == "a"
-    for body, path, words in (
-        ({"id": "a", "passengers": [GUEST]}, "passengers[0].type", "choice"),
-        ({**BOOKING, "id": "a", "passengers": [guest]}, "id", "either"),
-        ({"passengers": [guest]}, "availabilities", "missing"),
-        ({"id": "a", "passengers": [{**guest, "age": 4}]}, "passengers[0].age", "age_of_type"),
-    ):
-        assert problems_in(McpNewBooking, body) == {(path, words)}
 
 
 JSON = st.recursive(
@@ -218,7 +209,7 @@ def test_passengers_vehicle_and_reservation_type_must_match_the_search(offline):
     }
 
 
-def test_two_availabilities_must_be_outward_and_a_later_return(offline):
+def test_sailings_birth_dates_and_documents_must_fit_the_crossing_and_the_type(offline):
     one, other = offline.select(TWO_TICKETS), offline.select(TWO_TICKETS, from_day=80)
     body = {"availabilities": [*one, *other], "passengers": [GUEST]}
     assert refuse(offline, body)[0] == {"availabilities[1].availability_id"}
@@ -227,9 +218,6 @@ def test_two_availabilities_must_be_outward_and_a_later_return(offline):
     fields, message = refuse(offline, {**body, "availabilities": [late, early]})
     assert fields == {"availabilities[1].availability_id"}
     assert "before" in message
-
-
-def test_birth_dates_and_documents_must_fit_the_crossing_and_the_type(offline):
     traveller = {**PASSENGER, "birth_date": "1991-03-01"}
     chosen = offline.select()
     for guest, name, values in (
@@ -327,7 +315,7 @@ def test_every_language_has_the_same_messages_and_placeholders(language):
     assert error.message == f"id: {said['booking_unknown']}"
 
 
-def test_every_message_is_used():
+def test_every_message_is_used_in_the_preferred_language_with_its_values():
     used = {
         node.value
         for path in Path(ferry_sdk.sandbox.__file__).parent.rglob("*.py")
@@ -336,9 +324,6 @@ def test_every_message_is_used():
     }
     types = json.loads(Path(errors.__file__).with_name("error_types.json").read_text("utf-8"))
     assert set(messages("en")) <= used | set(types.values())
-
-
-def test_the_preferred_language_is_chosen_and_values_fill_its_messages():
     for language, headers in {
         "en": (None, "", "de", "fr;q=0, *", "*", "it;q=0", ";;,,q=1"),
         "fr": ("fr", "FR-ca", "fr;q=0.5, es;q=0.5", "en;q=0, *"),

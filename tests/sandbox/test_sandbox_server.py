@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import anyio
 import httpx
 import pytest
-from offline_service import ADULT, ONE_TICKET, search_request
+from offline_service import ADULT, ONE_TICKET, rpc, search_request
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ferry_sdk.cli.app import load_command
@@ -90,12 +90,12 @@ def test_a_small_reply_does_not_wait_for_an_acknowledgement(http):
 def test_stopping_leaves_no_socket_and_no_warning():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with Sandbox() as sandbox, httpx.Client(verify=TLS, base_url=sandbox.base_url) as client:
-            client.get("/api/port")
+        with Sandbox() as sandbox:
+            ports(sandbox)
             sandbox.faults.add("lose_reply")
             with pytest.raises(httpx.RemoteProtocolError):
-                client.get("/api/port")
-        del sandbox, client
+                ports(sandbox)
+        del sandbox
         gc.collect()
     assert [str(warning.message) for warning in caught] == []
 
@@ -114,25 +114,22 @@ def test_stopping_cuts_a_running_request(caplog):
     assert caplog.records == []
 
 
-def test_several_services_run_side_by_side_with_their_own_tokens():
+def test_several_services_run_side_by_side_with_tokens_of_their_own_or_given_ones():
+    tokens = {"token": "rw", "read_only_token": "ro", "organisation_token": "org"}
     with ExitStack() as stack:
-        sandboxes = [stack.enter_context(Sandbox()) for _ in range(4)]
+        sandboxes = [stack.enter_context(Sandbox()) for _ in range(3)]
+        everywhere = Sandbox(host="0.0.0.0", **tokens)  # noqa: S104 -- what is tested
+        sandboxes.append(stack.enter_context(everywhere))
         assert len({sandbox.base_url for sandbox in sandboxes}) == 4
-        kinds = ("token", "read_only_token", "organisation_token")
-        assert len({getattr(one, kind) for one in sandboxes for kind in kinds}) == 12
+        assert len({getattr(one, kind) for one in sandboxes for kind in tokens}) == 12
         first, second, *_ = sandboxes
         assert ports(first, first.token).status_code == 200
         assert ports(first, second.token).status_code == 401
         second.clock.advance(3600)
         assert (second.clock.now() - first.clock.now()).total_seconds() > 3500
-
-
-def test_tokens_can_be_given_and_every_interface_has_the_loopback_address():
-    tokens = {"token": "rw", "read_only_token": "ro", "organisation_token": "org"}
-    with Sandbox(host="0.0.0.0", **tokens) as sandbox:  # noqa: S104 -- what is tested
-        assert {name: getattr(sandbox, name) for name in tokens} == tokens
-        assert sandbox.base_url.startswith("http://127.0.0.1:")
-        assert ports(sandbox, "ro").status_code == 200
+        assert {name: getattr(everywhere, name) for name in tokens} == tokens
+        assert everywhere.base_url.startswith("http://127.0.0.1:")
+        assert ports(everywhere, "ro").status_code == 200
 
 
 def test_the_service_can_listen_on_ipv6():
@@ -220,12 +217,8 @@ def test_serve_prints_its_address_and_tokens_and_stops_on_a_signal(ending):
     assert (process.returncode, output, errors) == (0, "# stopped\n", "")
 
 
-def in_a_new_python(script):
-    return run([sys.executable, "-c", script], new=True)
-
-
 def test_the_package_loads_nothing_heavy_and_a_search_no_pdf_library():
-    done = in_a_new_python(
+    script = (
         "import sys, ferry_sdk.sandbox\n"
         "print(sorted({'starlette', 'uvicorn', 'fpdf', 'segno', 'httpx'} & set(sys.modules)))\n"
         "from ferry_sdk import Ferry\n"
@@ -235,14 +228,14 @@ def test_the_package_loads_nothing_heavy_and_a_search_no_pdf_library():
         "    found(ferry)\n"
         "print(sorted({'fpdf', 'numpy', 'PIL', 'fontTools'} & set(sys.modules)))\n"
     )
+    done = run([sys.executable, "-c", script], new=True)
     assert done.stdout == "[]\n[]\n", done.stderr
 
 
 @pytest.mark.parametrize("package", mostly_long(["fpdf", "segno", "starlette", "uvicorn"]))
 def test_without_the_extra_the_error_names_it(package):
-    done = in_a_new_python(
-        f"import sys; sys.modules[{package!r}] = None\nfrom ferry_sdk.sandbox import Sandbox"
-    )
+    script = f"import sys; sys.modules[{package!r}] = None\nfrom ferry_sdk.sandbox import Sandbox"
+    done = run([sys.executable, "-c", script], new=True)
     assert done.returncode == 1
     assert 'pip install "ferry-sdk[sandbox]"' in done.stderr
 
@@ -250,36 +243,26 @@ def test_without_the_extra_the_error_names_it(package):
 # HTTP conventions of every reply
 
 
-def call(method, **params):
-    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-
-
-@each(
-    ("encoding", "accepted"),
-    [
-        *(("gzip", one) for one in ("gzip", "GZIP", "*", "br, *;q=0.1", "gzip;q=0.5")),
-        ("gzip", "gzip;q=0.5, identity;q=0.5"),
-        ("gzip", "deflate, gzip;q=1.0, *;q=0.5"),
-        ("gzip", "*;q=0, gzip"),
-        *((None, one) for one in ("gzip;q=0", "gzip; q=0 , *", "*;q=0", "identity")),
-        (None, "gzip;q=0.000, identity"),
-        (None, "gzip;q=0.2, identity;q=0.8"),
-        *((None, one) for one in ("gzipped", "x;gzip", "br", "")),
-    ],
-)
-def test_a_reply_is_compressed_if_the_client_prefers_it(http, encoding, accepted):
-    reply = http.get("/api/vehicle-data", headers={"accept-encoding": accepted})
-    assert reply.status_code == 200
-    assert reply.headers.get("content-encoding") == encoding
-    assert reply.json()
-
-
-def test_replies_of_mcp_are_compressed_and_several_headers_count_together(sandbox, http):
+def test_a_reply_is_compressed_if_the_client_prefers_it(sandbox, http):
+    some = ("gzip;q=0.5, identity;q=0.5", "deflate, gzip;q=1.0, *;q=0.5", "*;q=0, gzip")
+    refused = ("gzip;q=0", "gzip; q=0 , *", "*;q=0", "gzip;q=0.000, identity", "gzipped")
+    refused += ("identity", "gzip;q=0.2, identity;q=0.8", "x;gzip", "br", "")
+    for encoding, headers in {
+        "gzip": ("gzip", "GZIP", "*", "br, *;q=0.1", "gzip;q=0.5", *some),
+        None: refused,
+    }.items():
+        for accepted in headers:
+            reply = http.get("/api/vehicle-data", headers={"accept-encoding": accepted})
+            assert reply.status_code == 200
+            found = (accepted, reply.headers.get("content-encoding"))
+            assert found == (accepted, encoding)
+            assert reply.json()
     for accepted, encoding in (("gzip", "gzip"), ("identity", None)):
         headers = {"accept-encoding": accepted}
-        reply = http.post("/mcp", json=call("tools/list"), headers=headers)
+        reply = http.post("/mcp", json=rpc("tools/list"), headers=headers)
         assert reply.headers.get("content-encoding") == encoding
         assert reply.json()["result"]
+    # Several headers count together.
     lines = [("accept-encoding", "br"), ("accept-encoding", "gzip;q=0"), ("accept-encoding", "*")]
     known = [(name, http.headers[name]) for name in ("authorization", "accept")]
     reply = http.send(httpx.Request("GET", f"{sandbox.base_url}/api/port", headers=known + lines))
@@ -297,7 +280,7 @@ def test_a_trailing_slash_is_not_found(http, method, path):
 
 def test_rest_and_mcp_refuse_a_body_over_the_limit(sandbox, http):
     headers = {"content-type": "application/json"}
-    message = json.dumps(call("ping")).encode()
+    message = json.dumps(rpc("ping")).encode()
     largest = message.ljust(LARGEST_BODY)
     assert http.post("/mcp", content=largest, headers=headers).json()["result"] == {}
     for too_large in (largest + b" ", iter([largest, b" "])):
@@ -348,16 +331,16 @@ def test_small_requests_are_answered_during_large_searches(sandbox, http, monkey
     arguments = {"request": {**request, "out_is_open": True}, "passengers": [ADULT]}
     http.timeout = 60
     with ThreadPoolExecutor(2) as pool:
-        message = call("tools/call", name="search_availability", arguments=arguments)
+        message = rpc("tools/call", name="search_availability", arguments=arguments)
         both = {"/mcp": message, "/api/availability": arguments}
         searches = [pool.submit(http.post, path, json=body) for path, body in both.items()]
         try:
             for _ in searches:
                 assert begun.acquire(timeout=30)
-            view = call("tools/call", name="view_ticket", arguments={"id": "unknown"})
+            view = rpc("tools/call", name="view_ticket", arguments={"id": "unknown"})
             paths = ("/api/port", "/api/booking/unknown", "/_sandbox/clock")
             small = [http.get(path) for path in paths]
-            small += [http.post("/mcp", json=message) for message in (call("ping"), view)]
+            small += [http.post("/mcp", json=message) for message in (rpc("ping"), view)]
             assert [each.status_code for each in small] == [200, 404, 200, 200, 200]
             assert not any(search.done() for search in searches)
         finally:

@@ -48,7 +48,6 @@ class ServiceOf(OfflineService):
         return self.sandbox.service
 
     def records(self, ids):
-        """Return everything that a caller can read of some bookings."""
         bookings = [self.booking({"booking_id": each}, access=Access.ORGANISATION) for each in ids]
         tickets = [ticket["id"] for booking in bookings for ticket in booking["tickets"]]
         return [
@@ -59,14 +58,12 @@ class ServiceOf(OfflineService):
         ]
 
     def voucher(self, booking_id):
-        """Return the voucher of a booking's first ticket."""
         url = self.tickets({"booking_id": booking_id})[0]["pdf_url"]
         *_, ticket, key = url.removesuffix(".pdf").split("/")
         return self.service.voucher_file(ticket, key)
 
 
 def every_kind_of_booking(service):
-    """Return the ids of bookings in the stages that a restart can meet."""
     whole = {"passengers": (LADY,), "more": {"contact": CONTACT}}
     presale = {"name": "PRESALE", "more": {"reservation_type": "PRESALE"}}
     created = [

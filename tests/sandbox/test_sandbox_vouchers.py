@@ -26,7 +26,6 @@ def fetch(offline, url):
 
 
 def page_of(offline, created):
-    """Return the page of the voucher of the first ticket."""
     from pypdf import PdfReader
 
     pdf = fetch(offline, voucher_url(offline, created))
@@ -94,7 +93,7 @@ def test_companies_deliver_at_once_later_or_by_email_only(offline):
     assert voucher_url(offline, by_email) is None
 
 
-def test_a_voucher_requires_its_random_key_and_an_issued_ticket(offline):
+def test_a_voucher_requires_its_random_key_and_an_issued_ticket_and_its_code_is_an_image(offline):
     created = offline.issue(name="FLEX")
     url = voucher_url(offline, created)
     assert fetch(offline, url)
@@ -107,9 +106,6 @@ def test_a_voucher_requires_its_random_key_and_an_issued_ticket(offline):
     keys = {voucher_url(offline, offline.issue()).rpartition("/")[2] for _ in range(10)}
     assert len(keys) == 10
     assert min(map(len, keys)) >= 22
-
-
-def test_the_qr_code_is_an_image(offline):
     created = offline.create()
     before = offline.tickets(created)[0]["qr_code"]
     offline.confirm(created)

@@ -23,7 +23,6 @@ def folder(tmp_path):
 
 @pytest.fixture
 def scan(folder):
-    """Sixty searches in two parts: two companies, fifteen days, two parties."""
     made = new_scan(folder)
     assert (made._request.part_size, SIZE, len(LONE.passengers)) == (30, 60, 1)
     return made
@@ -31,7 +30,6 @@ def scan(folder):
 
 @pytest.fixture(params=mostly_long([AsyncFerry, Ferry]))
 def make_client(request, ferry_sandbox):
-    """Make a client of either kind, which retries nothing."""
     return partial(
         request.param, ferry_sandbox.token, base_url=ferry_sandbox.base_url, max_retries=0
     )

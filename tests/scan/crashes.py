@@ -62,7 +62,6 @@ class Search(BaseHTTPRequestHandler):
 
 @contextmanager
 def counting_service():
-    """Serve in threads for the block; `sent` has the search and the process of each request."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Search) as service:
         service.sent = []
         service.socket.listen(128)
@@ -97,7 +96,6 @@ def make_client():
 
 
 def run_scan(executor, folder, searches):
-    """Run the scan; a broken pool is replaced by another one."""
     scan = new_scan(folder, searches)
     context = get_context("forkserver")  # the next pool has imported everything already
     context.set_forkserver_preload([make_client.__module__, *IMPORTED])

@@ -20,18 +20,15 @@ def new_scan(folder, **more):
 
 
 def rows_of(folder):
-    """The rows of every part, each read for itself."""
     parts = sorted(folder.glob("*.parquet"))
     return [row for part in parts for row in pq.ParquetFile(part).read().to_pylist()]
 
 
 def check_rows(folder, *, size=SIZE):
-    """The rows; every search is there, and no fare is there twice."""
     rows = rows_of(folder)
     assert len({row["search"] for row in rows}) == size
     names = ("search", "status", "sailing_id", "tariff_type", "price", "expires_at")
-    counts = Counter(tuple(row[name] for name in names) for row in rows)
-    assert set(counts.values()) == {1}
+    assert set(Counter(tuple(row[name] for name in names) for row in rows).values()) == {1}
     of_search = {}
     for row in rows:
         of_search.setdefault(row["search"], set()).add(row["status"])

@@ -37,9 +37,7 @@ def test_an_executor_gets_a_part_a_task_and_no_more_than_it_has_workers(scan, ma
     check_rows(folder)
 
 
-def test_a_worker_that_is_killed_ends_the_run_and_the_next_goes_on(
-    scan, make_client, ferry_sandbox, folder
-):
+def test_a_killed_worker_ends_the_run_and_the_next_is_on(scan, make_client, ferry_sandbox, folder):
     with (
         Executor(lost=1) as executor,
         pytest.raises(BrokenProcessPool, match="run the scan again with a new executor"),

@@ -40,7 +40,6 @@ def service():
 
 @pytest.fixture(scope="module")
 def known(service, tmp_path_factory):
-    """A folder that is complete."""
     folder = tmp_path_factory.mktemp("known")
     assert new_scan(folder).run(partial(AsyncFerry, service.token, base_url=service.base_url)).done
     return folder
@@ -54,7 +53,6 @@ def make_client(service):
 
 @pytest.fixture
 def complete(scan, folder, known):
-    """A scan whose folder is complete."""
     copytree(known, folder)
     return scan
 
@@ -65,21 +63,7 @@ def assert_refused(problem, use):
     assert caught.value.field == "folder"
 
 
-def test_a_flipped_bit_anywhere_in_a_part_is_noticed(complete, folder):
-    content = (folder / FIRST).read_bytes()
-    for position in range(0, len(content), 29):
-        damaged = bytearray(content)
-        damaged[position] ^= 1 << position % 8
-        (folder / FIRST).write_bytes(damaged)
-        report = read_report(folder / FIRST, complete._searches()[0])
-        assert report is None, position
-    assert complete.report.not_asked == SIZE / 2
-    assert complete.to_frame()["search"].nunique() == SIZE / 2
-
-
-def test_a_part_with_damaged_pages_and_failed_searches_is_asked_again(
-    scan, make_client, service, folder
-):
+def test_a_part_with_damaged_pages_and_failures_is_asked_again(scan, make_client, service, folder):
     service.faults.add("server_error", "availability.search", times=7)
     assert scan.run(partial(make_client, max_retries=0)).failed == 7
     content = (folder / FIRST).read_bytes()
@@ -90,7 +74,7 @@ def test_a_part_with_damaged_pages_and_failed_searches_is_asked_again(
     check_rows(folder)
 
 
-def test_a_worker_that_outlives_its_run_replaces_nothing(complete, folder):
+def test_a_worker_after_its_run_replaces_nothing_and_a_flipped_bit_is_noticed(complete, folder):
     scan, searches = complete._searches()
     part = Part(folder / FIRST, scan, searches.part(0), "earlier")
     before = part.path.read_bytes()
@@ -99,6 +83,14 @@ def test_a_worker_that_outlives_its_run_replaces_nothing(complete, folder):
         rows.add(Answer(search, NOW))
     write_part(part, Rows().table(), rows, rows.table())
     assert part.path.read_bytes() == before
+    content = (folder / FIRST).read_bytes()
+    for position in range(0, len(content), 29):
+        damaged = bytearray(content)
+        damaged[position] ^= 1 << position % 8
+        (folder / FIRST).write_bytes(damaged)
+        assert read_report(folder / FIRST, complete._searches()[0]) is None, position
+    assert complete.report.not_asked == SIZE / 2
+    assert complete.to_frame()["search"].nunique() == SIZE / 2
 
 
 CHANGES = {"routes": [("Tunis", "Genoa")], "dates": (DAYS[0], DAYS[3]), "parties": [LONE]}

@@ -24,7 +24,6 @@ def sailing():
 
 
 def rows(*found, **answer):
-    """Return the rows of an answer with these sailings."""
     made = Rows()
     made.add(Answer(SEARCH, NOW, *found, **answer))
     return made.table().to_pylist()
@@ -51,7 +50,7 @@ def test_a_row_has_the_price_and_the_moments_of_its_sailing_and_no_price_is_roun
             assert (row["status"], row["price"]) == expected, amount
 
 
-def test_a_sailing_that_cannot_be_read_or_has_no_fare_has_a_row(sailing):
+def test_a_sailing_without_fare_has_a_row_and_ids_with_separators_have_different_keys(sailing):
     late = datetime.max.replace(tzinfo=timezone(timedelta(hours=-1)))
     tariff = sailing.tariffs[0].model_copy(update={"expiration_date": late})
     for change in ({"arrive_at": late}, {"tariffs": (tariff,)}):
@@ -66,15 +65,11 @@ def test_a_sailing_that_cannot_be_read_or_has_no_fare_has_a_row(sailing):
     assert last["status"] == "answered"
     locked = sailing.tariffs[0].model_copy(update={"roundtrip_locked": True})
     without_fare = sailing.model_copy(update={"tariffs": (locked,)})  # it is not valid one way
-    without_place = sailing.model_copy(update={"places": ()})
-    (row,) = rows(Records([without_fare, without_place]))
+    (row,) = rows(Records([without_fare, sailing.model_copy(update={"places": ()})]))
     assert (row["status"], row["price"]) == ("nothing", None)
     for no_sailing in ({"error": NoSailingsError("nothing", status_code=404)}, {}):
         (row,) = rows(**no_sailing)
         assert (row["status"], row["search"]) == ("nothing", KEY)
-
-
-def test_searches_whose_ids_contain_separators_have_different_keys():
     for separator in ("/", '", "', "\\"):
         ends = (f"1{separator}2", "CTN"), ("1", f"2{separator}CTN")
         keys = {Search(CompanyRoute("FRMRS", "TNLGN", *one), DAYS[0], LONE).key for one in ends}

@@ -28,7 +28,6 @@ NOT_AN_APPROVAL = {
 
 
 def command(*options):
-    """Return the command that starts the server."""
     return [sys.executable, "-m", "ferry_sdk", "mcp", "--tools", "all", *options]
 
 
@@ -56,7 +55,6 @@ class Person:
 
 
 def named(answer, box):
-    """Return the answer to the question whose checkbox has this name."""
     boxes = {
         box if name == "approve" else name: one for name, one in (answer.content or {}).items()
     }
@@ -79,14 +77,12 @@ class Host:
         return self._portal.call(method, *arguments)
 
     def start_call(self, name, arguments):
-        """Start a call, and return it as a future."""
         return self._portal.start_task_soon(self.client.call_tool, name, arguments)
 
     def tools(self):
         return {tool.name: tool for tool in self.wait(self.client.list_tools).tools}
 
     def call(self, name, arguments=None):
-        """Return a tool's answer, as the toolkit gives it."""
         return answer_of(self.wait(self.client.call_tool, name, arguments or {}))
 
 
@@ -100,8 +96,6 @@ def answer_of(result):
 
 
 class Hosts:
-    """Start hosts of one protocol version, and end them."""
-
     def __init__(self, portal, sandbox, era, folder, stack):
         self.era = era
         self._portal, self._sandbox, self._folder, self._stack = portal, sandbox, folder, stack
@@ -122,6 +116,5 @@ class Hosts:
 
 @pytest.fixture(params=mostly_long(MODES))
 def hosts(request, asyncio_portal, ferry_sandbox, tmp_path):
-    """Start hosts; the test runs with each protocol version."""
     with ExitStack() as stack:
         yield Hosts(asyncio_portal, ferry_sandbox, request.param, tmp_path, stack)

@@ -47,8 +47,6 @@ PIPES = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE) | {"text":
 
 
 class Pipes:
-    """The server, which is sent plain JSON-RPC through pipes."""
-
     def __init__(self, process):
         self.process = process
         self.output = ""
@@ -69,19 +67,16 @@ class Pipes:
         return json.loads(line)
 
     def reply_to(self, method, **params):
-        """Send a request, and return its reply; what comes before it is passed over."""
         number = self.request(method, **params)
         while (reply := self.receive()).get("id") != number:
             pass
         return reply
 
     def call(self, name, arguments=None):
-        """Return the answer of a tool."""
         result = self.reply_to("tools/call", name=name, arguments=arguments or {})["result"]
         return json.loads(result["content"][0]["text"])
 
     def wait_for_end(self):
-        """Wait until the server ends, and return what it wrote to stdout and to stderr."""
         output, errors = self.process.communicate(timeout=10)
         return self.output + output, errors
 
@@ -100,7 +95,7 @@ def start_server(sandbox, run=None, *, new=False, capabilities=None):
             process.kill()
 
 
-def test_stdout_carries_the_protocol_and_nothing_else(ferry_sandbox):
+def test_stdout_carries_the_protocol_alone_and_no_output_the_token(ferry_sandbox):
     with start_server(ferry_sandbox, [sys.executable, "-c", NOISY]) as server:
         server.request("tools/call", name="catalogue_ports", arguments={})
         assert server.receive()["result"]["structuredContent"]["status"] == "done"
@@ -111,9 +106,6 @@ def test_stdout_carries_the_protocol_and_nothing_else(ferry_sandbox):
         assert words in errors
     for words in ("canary", "Stack"):
         assert words not in errors
-
-
-def test_the_token_is_in_no_output_and_an_invalid_message_does_not_end_the_server(ferry_sandbox):
     token = ferry_sandbox.token
     calls = [
         ("tickets_get", {"ticket_id": "none"}),
@@ -183,7 +175,7 @@ def test_a_host_that_never_answers_a_question_gets_an_answer(ferry_sandbox, repl
 
 
 @LONG
-def test_a_host_that_never_reads_stderr_is_served(ferry_sandbox):
+def test_a_host_that_never_reads_stderr_is_served_and_two_signals_end_it(ferry_sandbox):
     """A pipe holds 64 KiB, about 650 lines; a write to a full pipe blocks."""
     with start_server(ferry_sandbox, new=True) as server:
         for _ in range(1_600):
@@ -193,22 +185,13 @@ def test_a_host_that_never_reads_stderr_is_served(ferry_sandbox):
         assert server.process.wait(timeout=10) == 0
         errors = server.process.stderr.read()
     assert errors.count("INFO ferry_sdk: tool ?: unknown_tool") > 300
-
-
-def test_a_record_is_one_line_without_control_characters():
-    code = """
-import logging
-from ferry_sdk.agents.stdio.run import log_to_stderr
-log_to_stderr()
-try:
-    raise ValueError("a secret")
-except ValueError:
-    message = "B1 %s\\nERROR ferry_sdk: forged"
-    logging.getLogger("ferry_sdk").exception(message, "\\x1b[2J\\x9b\\u202e")
-"""
-    done = run([sys.executable, "-c", code])
-    record = r"B1 \x1b[2J\x9b\u202e ERROR ferry_sdk: forged (ValueError)"
-    assert done.stderr == f"ERROR ferry_sdk: {record}\n"
+    run = [sys.executable, "-c", CHANGED.format("run._GRACE", 3600)]
+    with start_server(ferry_sandbox, run) as server:
+        begin_write(server, ferry_sandbox, seconds=60)
+        while server.process.poll() is None:
+            server.process.send_signal(signal.SIGINT)
+            time.sleep(0.2)
+        assert "tool bookings_create: interrupted" in server.process.stderr.read()
 
 
 @LONG
@@ -237,7 +220,6 @@ logging.getLogger("ferry_sdk").info("the last line")
 
 
 def begin_write(server, sandbox, seconds):
-    """Call for a booking, and return when it was made and its reply is delayed."""
     asked = order(sailings(server)[0])
     code = server.call("bookings_create", asked)["approval"]["confirmation_code"]
     sandbox.faults.add("delay_after", "bookings.create", seconds=seconds)
@@ -248,9 +230,7 @@ def begin_write(server, sandbox, seconds):
 
 @pytest.mark.parametrize("number", mostly_long([None, signal.SIGINT, signal.SIGTERM]))
 @pytest.mark.parametrize("seconds", mostly_long([0.3, 60]))
-def test_a_write_in_progress_may_finish_or_is_unknown_and_is_in_the_audit(
-    ferry_sandbox, number, seconds, tmp_path
-):
+def test_a_write_in_progress_is_in_the_audit_as_it_ends(ferry_sandbox, number, seconds, tmp_path):
     """Hosts close the input, wait, send SIGTERM and wait again before they kill."""
     audit = tmp_path / "audit.jsonl"
     run = command("--writes", "--audit", str(audit))
@@ -279,7 +259,7 @@ def test_a_write_in_progress_may_finish_or_is_unknown_and_is_in_the_audit(
     assert last["at"]
 
 
-def test_an_audit_file_that_others_can_read_is_refused(ferry_sandbox, tmp_path):
+def test_an_audit_file_for_others_is_refused_and_a_record_is_one_line(ferry_sandbox, tmp_path):
     audit = tmp_path / "audit.jsonl"
     audit.touch()
     audit.chmod(0o644)
@@ -292,17 +272,19 @@ def test_an_audit_file_that_others_can_read_is_refused(ferry_sandbox, tmp_path):
         assert "ferry_sdk: audit: " in ended.stderr
         assert problem in ended.stderr
     assert not (tmp_path / "new.jsonl").exists()
-
-
-@LONG
-def test_a_second_signal_ends_the_server_at_once(ferry_sandbox):
-    run = [sys.executable, "-c", CHANGED.format("run._GRACE", 3600)]
-    with start_server(ferry_sandbox, run) as server:
-        begin_write(server, ferry_sandbox, seconds=60)
-        while server.process.poll() is None:
-            server.process.send_signal(signal.SIGINT)
-            time.sleep(0.2)
-        assert "tool bookings_create: interrupted" in server.process.stderr.read()
+    code = """
+import logging
+from ferry_sdk.agents.stdio.run import log_to_stderr
+log_to_stderr()
+try:
+    raise ValueError("a secret")
+except ValueError:
+    message = "B1 %s\\nERROR ferry_sdk: forged"
+    logging.getLogger("ferry_sdk").exception(message, "\\x1b[2J\\x9b\\u202e")
+"""
+    done = run([sys.executable, "-c", code])
+    record = r"B1 \x1b[2J\x9b\u202e ERROR ferry_sdk: forged (ValueError)"
+    assert done.stderr == f"ERROR ferry_sdk: {record}\n"
 
 
 def test_a_slow_call_does_not_delay_another(hosts, ferry_sandbox):

@@ -33,7 +33,7 @@ def request(**changes):
     return ApprovalRequest(**{**facts, **changes})
 
 
-def test_a_question_is_taken_once_for_one_call_until_it_expires_or_is_forgotten():
+def test_a_question_is_taken_once_and_an_approval_is_one_ticked_box_for_one_server():
     questions, asked = Questions(State()), request()
     state = questions.keep(*CALL, asked)
     assert questions.take(state, *CALL)
@@ -56,9 +56,6 @@ def test_a_question_is_taken_once_for_one_call_until_it_expires_or_is_forgotten(
     first, second, *_ = [questions.keep(*CALL, asked) for _ in range(101)]
     assert not questions.take(first, *CALL)
     assert questions.take(second, *CALL)
-
-
-def test_a_checkbox_is_for_one_approval_and_one_server_whenever_it_is_asked_for():
     questions, asked = Questions(State()), request()
     later = request(expires_at=asked.expires_at + timedelta(minutes=1))
     first = questions.box(asked)
@@ -74,9 +71,6 @@ def test_a_checkbox_is_for_one_approval_and_one_server_whenever_it_is_asked_for(
     assert Questions(State()).box(asked) != first
     questions.agree(asked)
     assert questions.box(asked) != first
-
-
-def test_an_approval_is_one_ticked_box():
     for expected, *contents in [
         (True, {"mine": True}, {"mine": True, "other": False}),
         (False, {"mine": False}, {"mine": "true"}, {"mine": 1}, {}, None),
@@ -87,9 +81,6 @@ def test_an_approval_is_one_ticked_box():
             assert parse_answer(answer, "mine") is expected, content
     for action, content in (("decline", {"mine": True}), ("cancel", {"other": True})):
         assert parse_answer(ElicitResult(action=action, content=content), "mine") is False
-
-
-def test_a_host_can_ask_if_it_shows_forms():
     form, url = {"form": {}}, {"url": {}}
     for declared, expected in [
         *((None, False), ({}, False), ({"sampling": {}}, False)),

@@ -26,7 +26,7 @@ READS = {
 }
 
 
-def test_writes_are_not_registered_unless_wanted_and_every_tool_is_described(hosts, ferry_sandbox):
+def test_writes_are_registered_if_wanted_else_the_client_is_read_only(hosts, ferry_sandbox):
     host = hosts(Person())
     assert set(host.tools()) == READS
     error(host.call("bookings_create", order(sailings(host)[0])), "writes_disabled")
@@ -46,9 +46,6 @@ def test_writes_are_not_registered_unless_wanted_and_every_tool_is_described(hos
         host.call("tickets_mark_paid", {"ticket_id": "t1"})
     assert caught.value.code == -32602
     assert ferry_sandbox.counters.requests["tickets.mark_paid"] == 0
-
-
-def test_the_client_is_read_only_too(hosts):
     code = (
         "from ferry_sdk.agents.stdio import run\n"
         "toolkit = run.AsyncToolkit\n"
@@ -72,8 +69,7 @@ def test_the_token_comes_from_a_file(hosts, ferry_sandbox, tmp_path):
     file = tmp_path / "token"
     file.write_text(f"{ferry_sandbox.token}\n", "utf-8")
     bare = {"FERRY_BASE_URL": ferry_sandbox.base_url}
-    of_file = {"FERRY_TOKEN_FILE": str(file), **bare}
-    result_of(hosts(env=of_file).call("catalogue_ports"))
+    result_of(hosts(env={"FERRY_TOKEN_FILE": str(file), **bare}).call("catalogue_ports"))
     result_of(hosts(None, "--token-file", str(file), env=bare).call("catalogue_ports"))
 
 
@@ -100,9 +96,7 @@ def test_tokens_are_removed_from_the_environment(monkeypatch, tmp_path):
         take_token(None)
 
 
-def test_a_missing_setting_or_an_invalid_token_file_ends_with_code_2_and_one_line(
-    ferry_sandbox, tmp_path
-):
+def test_what_is_missing_or_invalid_ends_with_code_2(ferry_sandbox, tmp_path, monkeypatch, capsys):
     file, known = tmp_path / "token", environment(ferry_sandbox)
     without = {name: known[name] for name in known if name != "FERRY_TOKEN"}
     cases = [("FERRY_TOKEN", None, without), ("FERRY_BASE_URL", None, {"FERRY_TOKEN": "t"})]
@@ -115,9 +109,6 @@ def test_a_missing_setting_or_an_invalid_token_file_ends_with_code_2_and_one_lin
         assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1)
         assert words in ended.stderr, (words, content)
         assert ferry_sandbox.token not in ended.stderr
-
-
-def test_an_invalid_limit_is_named(ferry_sandbox, monkeypatch, capsys):
     for name, value in environment(ferry_sandbox).items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(run, "log_to_stderr", int)
@@ -129,23 +120,7 @@ def test_an_invalid_limit_is_named(ferry_sandbox, monkeypatch, capsys):
     assert "spend_limit" in written.err
 
 
-def test_the_text_of_an_unexpected_exception_is_hidden(hosts):
-    code = (
-        "from ferry_sdk.agents.stdio import serve\n"
-        "from ferry_sdk.agents.toolkit import AsyncToolkit\n"
-        "async def call(*_, **__): raise ValueError('the canary')\n"
-        "AsyncToolkit.call = call\n"
-        "serve()"
-    )
-    host = hosts(run=[sys.executable, "-c", code])
-    with pytest.raises(Exception, match="Internal error") as caught:
-        host.call("catalogue_ports")
-    assert "canary" not in str(caught.value.__dict__)
-    assert "ValueError" in host.stderr
-    assert "canary" not in host.stderr
-
-
-def test_every_result_conforms_to_the_schema_of_its_tool(hosts):
+def test_every_result_conforms_to_its_schema_and_the_text_of_an_exception_is_hidden(hosts):
     """The official client validates structured results, and raises if one does not conform."""
     host = hosts(Person(), "--writes")
     provider = sailings(host)[0]["provider"]["id"]
@@ -167,12 +142,22 @@ def test_every_result_conforms_to_the_schema_of_its_tool(hosts):
             with_detail += 1
             result_of(host.call(name, {**arguments, "detail": "full"}))
     assert with_detail >= 3
+    code = (
+        "from ferry_sdk.agents.stdio import serve\n"
+        "from ferry_sdk.agents.toolkit import AsyncToolkit\n"
+        "async def call(*_, **__): raise ValueError('the canary')\n"
+        "AsyncToolkit.call = call\n"
+        "serve()"
+    )
+    host = hosts(run=[sys.executable, "-c", code])
+    with pytest.raises(Exception, match="Internal error") as caught:
+        host.call("catalogue_ports")
+    assert "canary" not in str(caught.value.__dict__)
+    assert "ValueError" in host.stderr
+    assert "canary" not in host.stderr
 
 
-# ---- if the host can ask a person, no write is sent without that person's approval ------------
-
-
-def test_no_write_accepts_a_code_if_a_person_can_be_asked(hosts):
+def test_no_write_accepts_a_code_or_a_guess_if_a_person_can_be_asked(hosts, ferry_sandbox):
     tools, by_code = hosts(Person(), "--writes").tools(), hosts(None, "--writes").tools()
     for name in (one.replace(".", "_") for one in WRITES):
         assert "confirmation_code" not in tools[name].input_schema["properties"]
@@ -180,9 +165,6 @@ def test_no_write_accepts_a_code_if_a_person_can_be_asked(hosts):
         assert "code" not in tools[name].description
         assert "confirmation_code" in by_code[name].input_schema["properties"]
         assert "confirmation_code" in by_code[name].description
-
-
-def test_a_guessed_code_or_approval_is_an_unknown_argument(hosts, ferry_sandbox):
     person = Person()
     host = hosts(person, "--writes")
     wanted = order(sailings(host)[0])
@@ -193,6 +175,15 @@ def test_a_guessed_code_or_approval_is_an_unknown_argument(hosts, ferry_sandbox)
         refused = host.call("bookings_create", {**wanted, field: value})
         assert error(refused, "invalid_arguments")["field"] == field
     assert person.shown == []
+    assert ferry_sandbox.counters.effects == ()
+    person = Person(NO)
+    host = hosts(person, "--writes")
+    contact = {"name": "Noel Okonkwo", "email": "noel@example.org"}
+    arguments = order(sailings(host)[0], contact=contact)
+    for _ in range(4):
+        error(host.call("bookings_create", arguments), "declined")
+    assert len(person.shown) == 2
+    assert '\nContact: "Noel Okonkwo", "noel@example.org"' in person.shown[0]
     assert ferry_sandbox.counters.effects == ()
 
 
@@ -215,20 +206,7 @@ def test_the_result_of_a_fee_read_does_not_replace_a_person(hosts, ferry_sandbox
     assert ferry_sandbox.counters.effects == before
 
 
-def test_a_declined_write_is_asked_about_once_more(hosts, ferry_sandbox):
-    person = Person(NO)
-    host = hosts(person, "--writes")
-    contact = {"name": "Noel Okonkwo", "email": "noel@example.org"}
-    arguments = order(sailings(host)[0], contact=contact)
-    for _ in range(4):
-        error(host.call("bookings_create", arguments), "declined")
-    assert len(person.shown) == 2
-    assert '\nContact: "Noel Okonkwo", "noel@example.org"' in person.shown[0]
-    assert ferry_sandbox.counters.effects == ()
-
-
 def half_a_day_before(host, ticket_id):
-    """Return a moment at which the fee has risen, and the ship has not left."""
     ticket = result_of(host.call("tickets_get", {"ticket_id": ticket_id}))
     leaving = ticket["availability"]["outward"]["journey"]["depart_at"]
     return datetime.fromisoformat(leaving) - timedelta(hours=12)
@@ -239,8 +217,7 @@ def test_an_approval_is_for_one_price(hosts, ferry_sandbox):
     person = Person()
     host = hosts(person, "--writes")
     which = {"booking_id": book(host)["booking_id"]}
-    ticket_id = result_of(host.call("bookings_confirm", which))["ticket_id"]
-    late = half_a_day_before(host, ticket_id)
+    late = half_a_day_before(host, result_of(host.call("bookings_confirm", which))["ticket_id"])
 
     def penalty():
         fee = result_of(host.call("bookings_cancel_fee", {"id": which["booking_id"]}))
@@ -289,14 +266,11 @@ def test_a_recorded_approval_does_not_answer_another_question(hosts, ferry_sandb
     result_of(host.call("bookings_confirm", booking))
 
 
-# ---- a host that repeats the call with the answer, which counts once, for that call only --------
-
 modern = pytest.mark.parametrize("hosts", ["modern"], indirect=True)
 CREATE, CONFIRM, CANCEL = "bookings_create", "bookings_confirm", "bookings_cancel"
 
 
 def send(host, name, arguments, state=None, answer=None):
-    """Call a tool, with a state and an answer, and return what comes back."""
     responses = {} if answer is None else {"input_responses": {"approval": answer}}
     more = {"request_state": state, "allow_input_required": True, **responses}
 
@@ -307,7 +281,6 @@ def send(host, name, arguments, state=None, answer=None):
 
 
 def ask(*call):
-    """Call a tool that asks, and return the state of the question, and an approval of it."""
     result = send(*call)
     assert isinstance(result, types.InputRequiredResult)
     (box,) = result.input_requests["approval"].params.requested_schema["properties"]

@@ -40,7 +40,6 @@ class Block:
 
     @property
     def place(self):
-        """Where its first line of code is."""
         return f"{self.path.relative_to(ROOT)}:{self.line}"
 
     @property
@@ -52,7 +51,6 @@ class Block:
 
     @property
     def file(self):
-        """The file that a reader would save it in."""
         name = re.sub(r"\W", "_", self.place)
         return self.title or (f"test_{name}.py" if "def test_" in self.source else f"{name}.py")
 
@@ -98,7 +96,6 @@ RECIPES = {block.title: block for block in TO_SAVE if block.title.startswith("bo
 
 
 def python(*arguments, cwd, new=False):
-    """What the interpreter prints; it has to end well."""
     environment = {key: value for key, value in os.environ.items() if key[:6] != "FERRY_"}
     done = run(
         [sys.executable, *map(str, arguments)],
@@ -111,12 +108,10 @@ def python(*arguments, cwd, new=False):
 
 
 def beside(block):
-    """The files that a reader of the block has: those of its own page, for a docstring any."""
     return [one for one in TO_SAVE if block.path.suffix == ".py" or one.path == block.path]
 
 
 def run_block(block, folder):
-    """Run a block beside the files of its page; it comes back with what it said."""
     save([*beside(block), block], folder)
     file = folder / block.file
     if file.name.startswith("test_"):
@@ -142,7 +137,6 @@ def notebook_source(path):
 
 
 def renew(block):
-    """The block in its right form, with what it says now."""
     with TemporaryDirectory() as folder:
         save([*beside(block), block], Path(folder))
         file = Path(folder, block.file)

@@ -43,8 +43,6 @@ async def _awaited(function, args, kwargs):
 
 
 class Clients:
-    """Makes clients of one kind, all with the face of a `Ferry`, and closes them."""
-
     def __init__(self, portal):
         self._portal = portal
         self._made = []
@@ -55,7 +53,6 @@ class Clients:
 
     @property
     def portal(self):
-        """Runs what is async, where these are async clients."""
         assert self._portal is not None
         return self._portal
 
@@ -67,8 +64,16 @@ class Clients:
         self._made.append(client)
         return client
 
+    def http_client(self, library=None, **options):
+        """Make an HTTP client of the kind that these clients take, and close it with them."""
+        import httpx  # that of --http-client, which is not there at the start
+
+        kind = "Client" if self._portal is None else "AsyncClient"
+        made = getattr(library or httpx, kind)(**options)
+        self._made.append(made if self._portal is None else Waiting(made, self._portal))
+        return made
+
     def run(self, call, ferry, *args, **kwargs):
-        """Call a function of the library that takes a client."""
         if self._portal is None:
             return call(ferry, *args, **kwargs)
         return self._portal.call(partial(call, ferry._target, *args, **kwargs))

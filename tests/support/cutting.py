@@ -90,7 +90,6 @@ class CuttingProxy:
                 self._orders.append(Order(harm))
 
     def clear(self):
-        """Withdraw every order and drop every connection: from now on everything passes."""
         self._drop()
         self._listen()
 

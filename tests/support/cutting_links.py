@@ -15,8 +15,6 @@ _PATIENCE = 3.0
 
 
 class Link(threading.Thread):
-    """A connection of a client's, and the one behind it to the service."""
-
     def __init__(self, desk, client, service, harm):
         super().__init__(daemon=True)
         self._desk = desk
@@ -99,7 +97,6 @@ class Link(threading.Thread):
         self._answer(passage, harm)
 
     def _receive(self, passage, harm):
-        """Read the request up to where it is cut; None if the client left before."""
         at = harm.at if harm.kind == "cut_request" else "all"
         while (end := offset_of(at, passage.request)) is None or len(passage.request) < end:
             data = self._client.recv(_PIECE)

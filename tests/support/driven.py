@@ -21,8 +21,6 @@ SETTINGS = Settings(
 
 
 class Driver:
-    """Makes calls of one client without any I/O."""
-
     def __init__(self, answer, session=None):
         self.answer = answer
         self.session = session or Session()
@@ -60,7 +58,6 @@ class Driver:
         return info.value
 
     def recover_again(self, error, read_back, **changes):
-        """What a write gives that is read back once more."""
         context = self._context("recover", replace(SETTINGS, **changes), error.correlation_id)
         return self.walk(recover(error, read_back, context)).value
 
@@ -82,7 +79,6 @@ class Driver:
         return self.epoch + self.now
 
     def walk(self, steps):
-        """Perform the effects, to the flow's value or error."""
         try:
             effect = next(steps)
             while True:
@@ -149,7 +145,6 @@ class Driven(Driver):
 
 
 def replied(status=200, session=None, **members):
-    """A JSON-RPC message with these members, in JSON."""
     named = [] if session is None else [("Mcp-Session-Id", session)]
     headers = Headers([("Content-Type", "application/json"), *named])
 

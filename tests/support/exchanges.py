@@ -10,8 +10,6 @@ TOKEN = "tkn-5d1f"
 
 
 class Exchanges:
-    """A service that gives its replies one after the other, the last for ever."""
-
     def __init__(self, *replies):
         self._replies = list(replies)
         self.requests = []
@@ -25,9 +23,7 @@ class Exchanges:
 
 
 def client_of(clients, service, token=TOKEN, **settings):
-    """A client whose requests go to the function."""
-    kind = httpx.AsyncClient if clients.is_async else httpx.Client
-    http_client = kind(transport=httpx.MockTransport(service))
+    http_client = clients.http_client(transport=httpx.MockTransport(service))
     return clients(
         token, **{"base_url": URL, "http_client": http_client, "max_retries": 0} | settings
     )
@@ -50,7 +46,6 @@ def refusing_field(field, *, unless):
 
 
 def caught(kind, call, *args, **kwargs):
-    """The error that the call raises, exactly of the class."""
     with pytest.raises(kind) as info:
         call(*args, **kwargs)
     assert type(info.value) is kind

@@ -8,7 +8,6 @@ NUMBER = struct.Struct("i")
 
 
 def ask(address, arguments, folder, environment, files):
-    """Ask for a program with these files, by the numbers that it has them under."""
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(address)
     said = marshal.dumps((arguments, folder, environment, [*files]))

@@ -152,7 +152,6 @@ def check_interpreter(environment):
 
 
 def reopen(numbers, *, unbuffered):
-    """Make `sys.stdin` and its like anew: None where the file is closed."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         old = getattr(sys, name)
         stream = None
@@ -185,8 +184,6 @@ def run(arguments):
 
 
 class End:
-    """The end of a child, which leaves out what takes most of it: to destroy every module."""
-
     code: int | None = None
 
     def note(self, arguments):

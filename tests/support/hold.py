@@ -18,7 +18,6 @@ class Hold:
         sandbox.faults.around = self._around
 
     def release(self):
-        """Let those that are held go on, and hold no more."""
         self._left = 0
         self._released.set()
 

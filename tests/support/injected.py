@@ -17,7 +17,6 @@ LIBRARIES = {"httpx": httpx, "httpx2": httpx2}
 
 
 def give_to_tests(name):
-    """Let the tests' `import httpx` give the library of that name."""
     # The package is loaded already and keeps the real one, which its own clients are of.
     sys.modules["httpx"] = LIBRARIES[name]
 

@@ -1,6 +1,7 @@
 """What the tools of an MCP server give, in the interface's shapes, and calls that ask for it."""
 
 from tests.support import samples
+from tests.support.trip import search_arguments
 
 TICKET = samples.TICKET | {"id": "t1"}
 BOOKING = samples.BOOKING_CREATED | {"booking_id": "b1"}
@@ -17,15 +18,7 @@ def failure(code="TICKET_NOT_FOUND", message="No such ticket"):
 
 
 def search(ferry):
-    return ferry.mcp.search_availability(
-        company="CTN",
-        depart_code="FRMRS",
-        arrive_code="TNLGN",
-        out_journey_id="j1",
-        out_at="2026-12-21",
-        out_time="00:00",
-        passengers=[{"type": "Adult", "gender": "Female", "age": 34}],
-    )
+    return ferry.mcp.search_availability(**search_arguments())
 
 
 def view(ferry):
@@ -34,7 +27,3 @@ def view(ferry):
 
 def book(ferry):
     return ferry.mcp.create_booking(availabilities=SELECTION, passengers=PASSENGERS)
-
-
-READS = [search, view]
-EVERY_CALL = [*READS, book]

@@ -8,8 +8,6 @@ BASE_URL = "https://ferry.test"
 
 
 class Scripted:
-    """Answers the handshake, and requests with the replies it was given, the last for ever."""
-
     def __init__(self, *replies, opening=None):
         self._replies = list(replies)
         self._opening = opening or _initialize_reply
@@ -26,14 +24,11 @@ class Scripted:
 
     @property
     def methods(self):
-        """What was asked, in order, notifications left out."""
         asked = [json.loads(request.content) for request in self.requests]
         return [message["method"] for message in asked if "id" in message]
 
     def client(self, clients, **settings):
-        """A client that speaks to it and to nobody else."""
-        kind = httpx.AsyncClient if clients.is_async else httpx.Client
-        http_client = kind(transport=httpx.MockTransport(self))
+        http_client = clients.http_client(transport=httpx.MockTransport(self))
         return clients("test-token", base_url=BASE_URL, http_client=http_client, **settings)
 
 
@@ -48,8 +43,6 @@ def reply(body, status=200, kind="application/json", **headers):
 
 
 def carried(carrier, status=200, **members):
-    """A JSON-RPC message with these members, as JSON or in an event stream."""
-
     def answer(message):
         text = json.dumps(
             {"jsonrpc": "2.0", "id": message["id"], **members}, ensure_ascii=False

@@ -72,7 +72,6 @@ UNCOVERED = {
 
 
 def arguments(name, folder):
-    """Arguments that make a good call; a file it writes is in the folder."""
     values = {each: _VALUES.get(each, f"{each[0]}-1") for each in _required(name)}
     if "path" in values:
         values["path"] = folder / values["path"]
@@ -80,13 +79,10 @@ def arguments(name, folder):
 
 
 def described(name, folder=Path(), /, **changes):
-    """The call, described and not made, with some arguments of its own."""
     group, _, call = name.partition(".")
-    describe = getattr(GROUPS[group], call)
-    return describe(None, **arguments(name, folder) | changes)
+    return getattr(GROUPS[group], call)(None, **arguments(name, folder) | changes)
 
 
 def make(ferry, name, folder):
-    """The call, made; a coroutine where the client is async."""
     group, _, call = name.partition(".")
     return getattr(getattr(ferry, group), call)(**arguments(name, folder))

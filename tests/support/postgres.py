@@ -50,7 +50,6 @@ class Postgres:
         self._account = _account()
 
     def new_url(self):
-        """The address of a new, empty schema; it takes a moment, where a database takes many."""
         import psycopg
 
         name = next(self._names)

@@ -17,7 +17,6 @@ def _known_graph():
 
 
 def know_routes(sandbox):
-    """Let the clients of this process know the routes of a service already."""
     catalogues.clear_cache()
     key = (sandbox.token, sandbox.base_url, None, None)
     catalogues._graphs[key] = replace(_known_graph(), confirmed=set())

@@ -16,7 +16,6 @@ TRAVELLER = {"type": "Adult", "first_name": "Marguerite", "last_name": "Okonkwo"
 
 
 def stopped(sandbox):
-    """The service, at a moment of May at which it stays."""
     sandbox.clock.freeze()
     sandbox.clock.travel_to(NOW)
     return sandbox
@@ -32,7 +31,6 @@ def search(line=TWO_TICKETS, *, back=False, **more):
 
 
 def chosen(found, kind="Ticket"):
-    """One sailing of each way, with a tariff of the kind and the cheapest place."""
     firsts = {}
     for availability in found:
         firsts.setdefault(availability.direction, availability)
@@ -54,11 +52,9 @@ def ids_of(selection):
 
 
 def booked(ferry, *, kind="Ticket", back=False, **more):
-    """A booking of one traveller, not yet confirmed."""
     selections = chosen(ferry.availability.search(**search(back=back)), kind)
     return ferry.bookings.create(availabilities=selections, passengers=[TRAVELLER], **more)
 
 
 def ticket_of(ferry, **more):
-    booking = booked(ferry, **more)
-    return ferry.tickets.get(ferry.bookings.confirm(booking.booking_id).ticket_id)
+    return ferry.tickets.get(ferry.bookings.confirm(booked(ferry, **more).booking_id).ticket_id)

@@ -40,7 +40,6 @@ def found(ferry, **which):
 
 
 def booked(ferry, **which):
-    """A booking of the local service's, not yet confirmed."""
     availability = found(ferry, **which)
     selection = availability.select(tariff=availability.tariffs[0], place=availability.places[0])
     return ferry.bookings.create(availabilities=[selection], passengers=PASSENGERS)

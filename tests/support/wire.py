@@ -4,15 +4,11 @@ import json
 import ssl
 from contextlib import contextmanager
 
-import httpx
-
 TLS = ssl.create_default_context()
 """Made once, as it takes longer than a test; the addresses are of plain http."""
 
 
 class Wire:
-    """The exchanges of a client, in order."""
-
     def __init__(self):
         self.requests = []
         self.responses = []
@@ -36,28 +32,18 @@ class Wire:
 
 @contextmanager
 def recorded(clients, sandbox, **settings):
-    """A client of the service and what it exchanges with it."""
     wire = Wire()
     given = {
         "token": sandbox.token,
         "organisation_token": sandbox.organisation_token,
         "base_url": sandbox.base_url,
     } | settings
-    if not clients.is_async:
-        noted = {"request": [wire.requests.append], "response": [wire.responses.append]}
-        with httpx.Client(event_hooks=noted, verify=TLS) as http_client:
-            yield clients(http_client=http_client, **given), wire
-        return
 
-    async def note_request(request):
-        wire.requests.append(request)
+    def noted(notes):
+        async def note(one):
+            notes.append(one)
 
-    async def note_response(response):
-        wire.responses.append(response)
+        return [note if clients.is_async else notes.append]
 
-    hooks = {"request": [note_request], "response": [note_response]}
-    async_client = httpx.AsyncClient(event_hooks=hooks, verify=TLS)
-    try:
-        yield clients(http_client=async_client, **given), wire
-    finally:
-        clients.portal.call(async_client.aclose)
+    hooks = {"request": noted(wire.requests), "response": noted(wire.responses)}
+    yield clients(http_client=clients.http_client(event_hooks=hooks, verify=TLS), **given), wire

@@ -35,7 +35,6 @@ READ = Call("GET /api/port", lambda ferry: ferry.with_raw_response.catalogue.por
 
 
 def creation(availability_id="a-1"):
-    """A write of what it books."""
     selection = {"availability_id": availability_id, "tariff_id": "t-1", "place_id": "p-1"}
     booking = {"availabilities": [selection], "passengers": PASSENGERS[:1]}
     make = lambda ferry: ferry.with_raw_response.bookings.create(**booking)  # noqa: E731
@@ -52,8 +51,6 @@ CONFIRM = Call(
 
 
 class Caller:
-    """Makes clients on top of an HTTP client of one library, sync or on one event loop."""
-
     def __init__(self, library, portal, trusted):
         self.library = LIBRARIES[library]
         self.is_async = portal is not None
@@ -87,16 +84,13 @@ class Caller:
         return self._clients("token", http_client=http_client, **settings)
 
     def hurry(self, request, limits):
-        """Change the seconds that parts of a request may take."""
         request.extensions["timeout"].update(limits)
 
     def transport(self, **options):
-        """A transport as the HTTP client makes its own."""
         kind = self.library.AsyncHTTPTransport if self.is_async else self.library.HTTPTransport
         return kind(**{"verify": self._trusted} | options)
 
     def close(self):
-        """Close what was made."""
         self._clients.close()
         for http_client in self._https:
             if self.is_async:
@@ -106,7 +100,6 @@ class Caller:
 
 
 def sent(attempts):
-    """Whether each attempt says that it may have arrived."""
     return [attempt.sent for attempt in attempts]
 
 
@@ -127,8 +120,7 @@ def is_never_sent(caller, call, ferry, *kinds):
     assert type(error) in kinds
     assert error.outcome == "not_sent"
     assert re.search(r"\((\S+:\d+)\)", str(error)), "names host and port"
-    assert sent(error.attempts) == [False] * 3
-    assert caller.tries == 3
+    assert (sent(error.attempts), caller.tries) == ([False] * 3, 3)
 
 
 def is_sent_once(caller, call, ferry, service, *, seen=0):
@@ -145,20 +137,16 @@ def is_sent_once(caller, call, ferry, service, *, seen=0):
         raw = call.make(ferry)
         assert raw.parse().read_back
         assert service.asked == [call.line] * seen + ["GET /api/booking/b-1"]
-        assert sent(raw.attempts) == [True, True]
-        assert caller.tries == 2
+        assert (sent(raw.attempts), caller.tries) == ([True, True], 2)
     else:
         error = failure(call, ferry)
         assert type(error) is OutcomeUnknownError
-        assert error.outcome == "unknown"
-        assert sent(error.attempts) == [True]
+        assert (error.outcome, sent(error.attempts)) == ("unknown", [True])
         eventually(lambda: len(service.asked) >= seen)
-        assert service.asked == [call.line] * seen
-        assert caller.tries == 1
+        assert (service.asked, caller.tries) == ([call.line] * seen, 1)
 
 
 def failure(call, ferry):
-    """The error that the call ends with."""
     with pytest.raises(FerryError) as failed:
         call.make(ferry)
     return failed.value

@@ -18,7 +18,6 @@ def authority():
 
 @pytest.fixture(scope="session")
 def trusted(authority):
-    """What a client trusts the service by."""
     context = ssl.create_default_context()
     authority.configure_trust(context)
     return context
@@ -32,13 +31,11 @@ def of_a_server(authority, name):
 
 @pytest.fixture(scope="session")
 def good(authority):
-    """TLS of a service that is trusted."""
     return of_a_server(authority, "localhost")
 
 
 @pytest.fixture(scope="session")
 def misnamed(authority):
-    """TLS of another service."""
     return of_a_server(authority, "elsewhere.example")
 
 
@@ -49,7 +46,6 @@ def untrusted():
 
 
 def caller_of(request, make):
-    """Make a caller on the event loop of the request's parameter, or a sync one."""
     loop = request.param
     made = make(portal=None if loop == "sync" else request.getfixturevalue(f"{loop}_portal"))
     yield made

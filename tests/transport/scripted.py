@@ -44,22 +44,18 @@ class Service:
             self.listen()
 
     def listen(self):
-        """Let connections come."""
         self.listener.listen(self._backlog)
         self.accept()
 
     def accept(self):
-        """Take the connections that come."""
         self._start(self._accepting)
 
     def refuse(self):
-        """Let no more connections come."""
         with suppress(OSError):
             self.listener.shutdown(socket.SHUT_RDWR)
 
     @property
     def accepted(self):
-        """How many connections it has taken."""
         return len(self._connections)
 
     def __enter__(self):
@@ -95,21 +91,17 @@ class Service:
 
 
 class Connection:
-    """One accepted connection of a service; its socket is of TLS once it was secured."""
-
     def __init__(self, service, accepted):
         accepted.settimeout(_LONG)
         self.service, self.socket = service, accepted
         self._unread = b""
 
     def receive(self, most=65536):
-        """Some bytes of the client's; none when it has closed."""
         received = self.socket.recv(most)
         self.service.heard += len(received)
         return received
 
     def request(self):
-        """Read a request whole; None where the client closes instead."""
         while b"\r\n\r\n" not in self._unread:
             if not self._receive_more():
                 return None
@@ -128,23 +120,19 @@ class Connection:
         return line
 
     def send(self, status, body=b"", *, length=None):
-        """Send a reply; a length that is not the body's can be said."""
         size = len(body) if length is None else length
         head = b"HTTP/1.1 %b\r\ncontent-length: %d\r\n" % (status.encode(), size)
         # In one piece, as a second one waits until the first is acknowledged.
         self.socket.sendall(head + b"content-type: application/json\r\n\r\n" + body)
 
     def secure(self, context):
-        """Go on with TLS."""
         self.socket = context.wrap_socket(self.socket, server_side=True)
 
     def reset(self):
-        """Close with a reset."""
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.socket.close()
 
     def close(self):
-        """Close in order."""
         with suppress(OSError):
             self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()
@@ -156,39 +144,31 @@ class Connection:
 
 
 def answer_to(line):
-    """The body of the reply to a request."""
     return json.dumps(_ANSWERS[line]).encode()
 
 
 def serve(connection):
-    """Answer everything."""
     while line := connection.request():
         connection.send("200 OK", answer_to(line))
 
 
 def serve_once(connection):
-    """Answer one request."""
     connection.send("200 OK", answer_to(connection.request() or ""))
 
 
 def hang(connection):
-    """Say nothing."""
     connection.service.stopped.wait(_LONG)
 
 
 def half_a_head(connection):
-    """Sends the beginning of the reply's head."""
     connection.socket.sendall(b"HTTP/1.1 200 OK\r\ncontent-le")
 
 
 def half_a_body(connection):
-    """Sends the head and the beginning of the body."""
     connection.send("200 OK", b'{"po', length=100)
 
 
 def in_turn(*scripts):
-    """One script after the other on the same connection."""
-
     def followed(connection):
         for script in scripts:
             script(connection)
@@ -197,12 +177,10 @@ def in_turn(*scripts):
 
 
 def over_tls(context, script=serve):
-    """The script behind a handshake."""
     return in_turn(lambda connection: connection.secure(context), script)
 
 
 def read_bytes(count):
-    """Read the first bytes of a request and no more."""
     return in_turn(*[lambda connection: connection.receive(1)] * count)
 
 

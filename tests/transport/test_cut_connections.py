@@ -68,22 +68,17 @@ def test_a_request_too_long_for_the_system_to_take(caller, is_reset):
 
 
 @pytest.mark.parametrize("end", [do.cut, do.reset])
-def test_a_kept_connection_that_ends_as_the_next_request_comes(caller, any_call, end):
+def test_a_kept_connection_that_ends_before_or_as_the_next_request_comes(caller, any_call, end):
+    ended = threading.Event()
+    with Service(do.in_turn(do.serve_once, end, lambda _: ended.set()), do.serve) as service:
+        ferry = caller.ferry(service.url)
+        READ.make(ferry)
+        assert ended.wait(20)
+        assert sent(any_call.make(ferry).attempts) == [True]
+        assert service.asked == [READ.line, any_call.line]
     with Service(do.in_turn(do.serve_once, do.read_bytes(1), end), do.serve) as service:
         ferry = caller.ferry(service.url)
         READ.make(ferry)
         service.asked.clear()
         caller.tries = 0
         is_sent_once(caller, any_call, ferry, service)
-
-
-@pytest.mark.parametrize("end", [do.cut, do.reset])
-def test_a_kept_connection_that_ended_before_is_not_used(caller, any_call, end):
-    ended = threading.Event()
-    with Service(do.in_turn(do.serve_once, end, lambda _: ended.set()), do.serve) as service:
-        ferry = caller.ferry(service.url)
-        READ.make(ferry)
-        assert ended.wait(20)
-        raw = any_call.make(ferry)
-        assert sent(raw.attempts) == [True]
-        assert service.asked == [READ.line, any_call.line]

@@ -46,7 +46,6 @@ def create(ferry, number):
 
 
 def create_with_travellers(ferry, number):
-    """Make the same booking with travellers of known birth dates on a known day."""
     arguments = booking(number)
     (selection,) = arguments["availabilities"]
     arguments["availabilities"] = [{**selection, "depart_at": "2026-07-14T00:20:00+03:00"}]
@@ -79,8 +78,6 @@ ROWS = [f"{kind} {name}" for name in CASES for kind in ("sync", "async")]
 
 
 class Counter:
-    """A profile function that counts the Python functions which its thread enters."""
-
     def __init__(self):
         self.counts = {"ferry_sdk": 0, "all": 0}
 
@@ -92,7 +89,6 @@ class Counter:
 
 
 def no_thread(*_, **__):
-    """Have the caller's thread do the work of the journal, where it is counted."""
     raise threads.NoThreadError
 
 
@@ -105,7 +101,6 @@ async def outcome_of(call, ferry, number):
 
 
 async def counts_of(row, cases=CASES):
-    """Return the largest numbers of functions that a call of a row enters."""
     kind, _, name = row.partition(" ")
     answer, call, expected = cases[name]
     settings: Any = {"base_url": "https://ferry.example", "max_retries": 0}

@@ -21,8 +21,6 @@ pytestmark = pytest.mark.filterwarnings(ABANDONED_BODY)
 
 
 class Peer:
-    """The service's end of a connection of many streams."""
-
     def __init__(self, connection):
         self._connection = connection
         self._lines: dict[int, str] = {}
@@ -32,7 +30,6 @@ class Peer:
         self._flush()
 
     def begun(self):
-        """Wait until a request begins or the client closes."""
         while not self._lines and self._read():
             pass
 
@@ -46,7 +43,6 @@ class Peer:
         return stream
 
     def answer(self, stream):
-        """Answer a request."""
         self._state.send_headers(stream, [(":status", "200"), ("content-type", "application/json")])
         self._state.send_data(stream, answer_to(self._lines[stream]), end_stream=True)
         self._flush()
@@ -60,7 +56,6 @@ class Peer:
         self._connection.socket.sendall(frame.serialize())
 
     def serve(self):
-        """Answer everything."""
         while stream := self.request():
             self.answer(stream)
 
@@ -82,13 +77,11 @@ class Peer:
 
 
 def over_http2(context, follow=Peer.serve):
-    """What is done on a connection of HTTP/2."""
     return over_tls(context, lambda connection: follow(Peer(connection)))
 
 
 @pytest.fixture(scope="session")
 def many(authority):
-    """TLS of a service that speaks HTTP/2."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(context)
     context.set_alpn_protocols(["h2"])
@@ -97,8 +90,7 @@ def many(authority):
 
 def test_no_handshake(caller, any_call, many, untrusted):
     with Service(over_tls(untrusted), over_http2(many)) as service:
-        ferry = caller.ferry(service.secure_url, http2=True)
-        is_tried_again(caller, any_call, ferry, service)
+        is_tried_again(caller, any_call, caller.ferry(service.secure_url, http2=True), service)
 
 
 def reset_by(code):
@@ -139,8 +131,7 @@ def test_a_stream_that_was_promised_not_to_be_looked_at_moves_on(caller, any_cal
     with Service(over_http2(many, sent_away), over_http2(many)) as service:
         ferry = caller.ferry(service.secure_url, http2=True)
         READ.make(ferry)
-        raw = any_call.make(ferry)
-        assert sent(raw.attempts) == [True]
+        assert sent(any_call.make(ferry).attempts) == [True]
         assert service.asked == [READ.line, any_call.line]
 
 

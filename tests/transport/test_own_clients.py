@@ -52,8 +52,7 @@ def test_the_environments_proxy_is_used_for_http_and_asked_for_a_tunnel(clients,
         with case(name), monkeypatch.context() as environment, Service(script) as proxy:
             environment.setenv(name, proxy.url)
             READ.make(clients("t", base_url="https://localhost"))
-            assert proxy.tunnels == ["CONNECT localhost:443"]
-            assert proxy.asked == [READ.line]
+            assert (proxy.tunnels, proxy.asked) == (["CONNECT localhost:443"], [READ.line])
 
 
 HERE = ("127.0.0.1", "localhost", "127.9.9.9", "[::1]", "x.localhost")
@@ -66,9 +65,7 @@ PASSED = [
 
 
 @each(("environment", "host"), PASSED)
-def test_plain_http_to_this_machine_passes_through_no_proxy(
-    clients, monkeypatch, environment, host
-):
+def test_plain_http_to_this_machine_passes_no_proxy(clients, monkeypatch, environment, host):
     with Service(serve) as service, Service(serve) as proxy, monkeypatch.context() as patch:
         for name, value in environment.items():
             patch.setenv(name, value or proxy.url)
@@ -81,9 +78,7 @@ def test_plain_http_to_this_machine_passes_through_no_proxy(
 
 @each("host", ["127.0.0.1", "localhost"])
 @pytest.mark.parametrize("name", ["NOTHING", "HTTP_PROXY"])
-def test_plain_http_is_not_sent_where_localhost_is_another_machine(
-    clients, monkeypatch, host, name
-):
+def test_plain_http_is_not_sent_where_localhost_is_elsewhere(clients, monkeypatch, host, name):
     monkeypatch.setenv(name, "http://127.0.0.1:9")
     elsewhere = lambda _: ("203.0.113.9", 80)  # noqa: E731
     with Service(serve) as service, monkeypatch.context() as later:
@@ -109,9 +104,7 @@ def test_a_proxy_that_is_none_is_refused_and_not_shown(clients, monkeypatch, res
 
 
 @pytest.mark.usefixtures("trusted")
-def test_the_environments_authority_is_read_when_a_client_is_made(
-    clients, good, monkeypatch, tmp_path
-):
+def test_the_authority_is_read_when_a_client_is_made(clients, good, monkeypatch, tmp_path):
     other = tmp_path / "other"  # a folder of an authority that does not vouch for the service
     other.mkdir()
     trustme.CA().cert_pem.write_to_path(str(other / "authority.pem"))
@@ -135,7 +128,6 @@ def assert_not_trusted(ferry):
 
 @pytest.fixture
 def file(tmp_path, monkeypatch):
-    """The file of an authority that does not vouch for the service, named by the environment."""
     file = tmp_path / "other.pem"
     trustme.CA().cert_pem.write_to_path(str(file))
     monkeypatch.setenv("SSL_CERT_FILE", str(file))
@@ -173,8 +165,7 @@ def test_certificates_that_cannot_be_read_are_named_and_nothing_is_sent(
         monkeypatch.setenv(proxy, service.url)
         refused = caught(ConfigurationError, CREATE.make, clients("t", base_url=service.secure_url))
         assert "SSL_CERT_FILE" in str(refused)
-        assert refused.outcome == "not_sent"
-        assert service.heard == 0
+        assert (refused.outcome, service.heard) == ("not_sent", 0)
 
 
 class Wrapper:
@@ -221,9 +212,7 @@ WAYS = {
 
 @pytest.mark.parametrize("wrapper", [as_a_function, Wrapper])
 @pytest.mark.parametrize("way", WAYS)
-def test_calls_go_through_what_was_put_into_httpx(
-    clients, ferry_sandbox, monkeypatch, way, wrapper
-):
+def test_calls_use_what_was_put_into_httpx(clients, ferry_sandbox, monkeypatch, way, wrapper):
     if way == "pool" and httpx.__name__ != "httpx":
         return  # another library's
     seen = []
@@ -235,9 +224,7 @@ def test_calls_go_through_what_was_put_into_httpx(
     assert seen == ["call"] * 2
 
 
-def test_calls_go_through_a_class_that_was_put_in_the_place_of_httpxs(
-    clients, ferry_sandbox, monkeypatch
-):
+def test_a_class_in_the_place_of_httpxs_is_used(clients, ferry_sandbox, monkeypatch):
     made = []
     name = "AsyncClient" if clients.is_async else "Client"
 

@@ -58,8 +58,7 @@ def test_one_that_is_refused(caller, call, kind):
 def test_a_silent_one_whose_proxy_hangs_up_may_have_sent_it(caller, good):
     with Service(in_turn(read_request, cut)) as service:
         transport = Silent(caller.transport(proxy=service.url))
-        ferry = caller.ferry("https://localhost", transport=transport)
-        error = failure(CREATE, ferry)
+        error = failure(CREATE, caller.ferry("https://localhost", transport=transport))
         assert type(error) is OutcomeUnknownError
         assert sent(error.attempts) == [True]
 
@@ -71,5 +70,4 @@ def test_an_insistent_one_that_sends_first_and_is_refused_then(caller):
         error = failure(CREATE, ferry)
         assert type(error) is OutcomeUnknownError
         assert "ConnectError" in str(error)
-        assert sent(error.attempts) == [True]
-        assert service.asked == [CREATE.line]
+        assert (sent(error.attempts), service.asked) == ([True], [CREATE.line])

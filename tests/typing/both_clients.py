@@ -74,7 +74,6 @@ def sync_calls(ferry: Ferry) -> None:
 
 
 async def async_calls(ferry: AsyncFerry) -> None:
-    """Some of the calls: the stubs of both clients are made of the same methods."""
     adult = sdk.SearchPassenger(type=sdk.PassengerType.ADULT, gender=sdk.Gender.FEMALE, age=34)
     ada = sdk.Passenger(type=sdk.PassengerType.ADULT, first_name="Ada", last_name="Byron")
     assert_type(

@@ -6,7 +6,6 @@ from ferry_sdk.sandbox import FaultKind, Sandbox
 
 
 def request_faults(sandbox: Sandbox) -> None:
-    """Request faults of several kinds."""
     sandbox.faults.add("refused", "bookings.confirm", status=422, code="BOOKING_CONFIRM_ERROR")
     sandbox.faults.add(FaultKind.FAILS_LATER, index=0, seconds=60, times=None)
     sandbox.faults.add("departure_moved", minutes=-90, only_issued=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Final, Literal, TypeVar
 
@@ -18,7 +18,7 @@ from ferry_sdk._protocols.json_body import digest, is_list, members_of, personal
 from ferry_sdk._protocols.mcp.post import PATH, JsonRpcReply, post
 from ferry_sdk._protocols.mcp.results import resource_value, tool_value
 from ferry_sdk._protocols.mcp.session import open_session, renew_session
-from ferry_sdk.types import Attempt, RequestDigest
+from ferry_sdk.types import RequestDigest
 
 T = TypeVar("T")
 
@@ -121,13 +121,8 @@ def _post_in_session(
         if session.generation == generation and answer.session_id is not None:
             session.stage = "unknown"
         return answer
-    rejected = Attempt(
-        sent=True,
-        status_code=answer.reply.status_code,
-        request_id=context.request_id_of(answer.reply),
-        problem=type(answer.status_error()).__name__,
-        operation=context.state.operation,
-    )
+    problem = type(answer.status_error()).__name__
+    rejected = replace(context.attempt_of(answer.reply), problem=problem)
     context.state.sending = None  # the server did not process it
     context.state.attempts.append(rejected)
     yield from context.record_wait(0.0)

@@ -9,7 +9,7 @@ from itertools import count
 from typing import Final
 
 from ferry_sdk._engine.auth import authorisation
-from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.http import Listener, Reply, Request
 from ferry_sdk._engine.requests import read, send
@@ -97,14 +97,15 @@ class JsonRpcReply:
 
 
 def post(
-    context: Context, method: str, params: Mapping[str, object], *, in_session: bool = True
+    context: Context, method: str, params: Mapping[str, object], session: Session | None = None
 ) -> Flow[JsonRpcReply]:
-    """Post a request, in the client's session if there is one, and find its reply."""
+    """Post a request, in the client's session unless another is given, and find its reply."""
     request_id = f"ferry-{next(_ids)}"
     request = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": dict(params)}
     listener = ReplyListener(request_id)
-    session_id = context.session.id if in_session else None
-    reply = yield from _send(context, request, in_session=in_session, listener=listener)
+    session = session or context.session
+    session_id = session.id
+    reply = yield from _send(context, request, session, listener)
     body: object
     if reply.media_type == EVENT_STREAM:
         body = message = yield from read(context, reply, listener.finish)
@@ -117,24 +118,22 @@ def post(
 def notify(context: Context, method: str) -> Flow[Reply]:
     """Post a notification, in the client's session."""
     message = {"jsonrpc": "2.0", "method": method}
-    return (yield from _send(context, message, in_session=True, listener=None))
+    return (yield from _send(context, message, context.session))
 
 
 def _send(
     context: Context,
     message: Mapping[str, object],
-    *,
-    in_session: bool,
-    listener: Listener | None,
+    session: Session,
+    listener: Listener | None = None,
 ) -> Flow[Reply]:
     headers = context.headers()
     headers["Accept"] = f"application/json, {EVENT_STREAM}"
     headers["Content-Type"] = "application/json"
     headers["Authorization"] = authorisation(context, "token")
-    session = context.session
-    if in_session and session.id is not None:
+    if session.id is not None:
         headers["Mcp-Session-Id"] = session.id
-    if in_session and session.version is not None:
+    if session.version is not None:
         headers["MCP-Protocol-Version"] = session.version
     url = f"{context.settings.base_url}{PATH}"
     sent = Request("POST", url, headers, encode_json(message), PATH, str(message["method"]))

@@ -78,7 +78,10 @@ def resource_value(result: object, head: Head) -> object:
     contents = members_of(result).get("contents")
     if not is_list(contents):
         return result
-    values = [_parse_text(_content(item, head)) for item in contents]
+    texts = [_text_of(members_of(item)) for item in contents]
+    if None in texts:
+        raise unexpected_result("the content of the resource cannot be decoded", head)
+    values = [_parse_text(text) for text in texts if text is not None]
     for value in values:
         raise_service_error(value, head)
     if len(values) == 1:
@@ -103,10 +106,8 @@ def rpc_error(error: object, head: Head, *, of_resource: bool) -> APIError:
             kind = NotFoundError
         elif code in _REFUSED:
             kind = BadRequestError
-        elif code == _INTERNAL_ERROR:
-            kind = ServerError
         else:
-            kind = APIError
+            kind = ServerError if code == _INTERNAL_ERROR else APIError
     failure = api_error(
         head,
         members,
@@ -171,13 +172,6 @@ def _parse_text(text: str) -> object:
         return decode_json(text.encode())
     except ValueError:
         return text
-
-
-def _content(item: object, head: Head) -> str:
-    text = _text_of(members_of(item))
-    if text is None:
-        raise unexpected_result("the content of the resource cannot be decoded", head)
-    return text
 
 
 def _text_of(resource: dict[str, object]) -> str | None:

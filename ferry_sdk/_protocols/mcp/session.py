@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from http import HTTPStatus
 from typing import Final
 
-from ferry_sdk._engine.context import Context
+from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import Exclusive, Flow
 from ferry_sdk._engine.validation import header_value
 from ferry_sdk._protocols.json_body import members_of
@@ -27,6 +26,7 @@ RENEW_AFTER: Final = 55 * 60.0
 
 _VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 _MODERN_ONLY: Final = (-32020, -32021, -32022)
+_TOO_MANY_REQUESTS: Final = 429
 _SERVER_ERRORS: Final = 500
 
 
@@ -60,13 +60,9 @@ def _handshake(context: Context) -> Flow[None]:
         "capabilities": {},
         "clientInfo": {"name": "ferry_sdk", "version": __version__},
     }
-    answer = yield from post(context, "initialize", params, in_session=False)
+    answer = yield from post(context, "initialize", params, Session())
     status = answer.reply.status_code
-    if (
-        answer.is_access_refused
-        or status == HTTPStatus.TOO_MANY_REQUESTS
-        or status >= _SERVER_ERRORS
-    ):
+    if answer.is_access_refused or status == _TOO_MANY_REQUESTS or status >= _SERVER_ERRORS:
         raise answer.status_error()
     if answer.rpc_code in _MODERN_ONLY:
         raise unexpected_result(

@@ -51,18 +51,17 @@ class RefusedError(Exception):
         reason: A key of `REFUSALS`.
         values: What the message names.
         details: Fields of the answer's error.
+
+    Attributes:
+        code: The code of the answer.
+        answer: The answer.
     """
 
     def __init__(self, reason: str, *values: object, **details: object) -> None:
-        code, message = REFUSALS[reason]
-        self.code: str = code
-        self.message: str = message.format(*values)
-        self.details: dict[str, Any] = details
-        super().__init__(self.message)
-
-    def answer(self) -> Answer:
-        """Return the refusal as an answer."""
-        return _refused_answer(self.code, self.message, **self.details)
+        self.code: str = REFUSALS[reason][0]
+        message = REFUSALS[reason][1].format(*values)
+        super().__init__(message)
+        self.answer: Answer = _refused_answer(self.code, message, **details)
 
 
 def done_answer(result: JsonValue, notes: Iterable[str] = ()) -> Answer:

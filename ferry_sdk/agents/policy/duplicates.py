@@ -112,7 +112,7 @@ class Duplicates:
     """Remember writes by their identity; safe to share between threads.
 
     The last `REMEMBERED` completed ones are kept; unresolved ones are never forgotten. `release`
-    is called with the amount of a write that a process prepared and did not send before it ended.
+    is called with the amount of a write that was prepared and not sent.
     """
 
     def __init__(self, state: State, release: Callable[[Hold], None]) -> None:
@@ -180,14 +180,14 @@ class Duplicates:
             elif write.hold is not None:
                 self._release(write.hold)
 
-    def abandon(self, key: str) -> bool:
-        """Forget a write that was not sent; return False if it was taken over."""
+    def abandon(self, key: str) -> None:
+        """Forget a write that was not sent, and release its amount, unless it was taken over."""
         with self._state.transaction():
             write = self._under_way.get(key)
-            is_own = write is not None and write.owner == self._owner
-            if is_own:
+            if write is not None and write.owner == self._owner:
                 del self._under_way[key]
-            return is_own
+                if write.hold is not None:
+                    self._release(write.hold)
 
     def mark_unknown(self, key: str, correlation_id: str, entry_id: str | None) -> None:
         """Record that a write that was sent may have happened."""

@@ -24,7 +24,7 @@ from ferry_sdk.models.availability import Availability, Tariff
 from ferry_sdk.models.bookings import Booking, BookingConfirmation, BookingCreated
 from ferry_sdk.models.records import Records
 from ferry_sdk.models.tickets import Ticket
-from ferry_sdk.planning.trips import Trip
+from ferry_sdk.planning.trips import Trip, ways_of
 
 T = TypeVar("T")
 
@@ -145,8 +145,8 @@ class KnownIds:
         The prices of the others are remembered, too.
         """
         offers: list[str] = []
-        shown = {sailing.id for trip in trips[:limit] for sailing in _ways(trip)}
-        sailings = {sailing.id: sailing for trip in trips for sailing in _ways(trip)}
+        shown = {sailing.id for trip in trips[:limit] for sailing in ways_of(trip)}
+        sailings = {sailing.id: sailing for trip in trips for sailing in ways_of(trip)}
         with self._state.transaction():
             self._remember_sailings(sailings.values(), arguments, shown)
             for trip in trips[:limit]:
@@ -230,10 +230,6 @@ class KnownIds:
             f"ticket {number} ({_describe_sailings(ticket)})",
             booking_id or (earlier.booking_id if earlier else None),
         )
-
-
-def _ways(trip: Trip) -> list[Availability]:
-    return [trip.outward] if trip.back is None else [trip.outward, trip.back]
 
 
 def describe_sailing(sailing: Availability) -> str:

@@ -146,13 +146,6 @@ class Writes:
         )
         return Prepared(*registered, plan, request, self.clock() + VALID_FOR)
 
-    def drop(self, prepared: Prepared) -> None:
-        """Forget a write that was not sent."""
-        with self._store.transaction():
-            is_own = self.duplicates.abandon(prepared.identity.key)
-            if is_own and prepared.plan.hold is not None:
-                self.state.budget.release(prepared.plan.hold)
-
     def ask_approval(
         self, prepared: Prepared, approve: Approve | str | None
     ) -> Generator[CallHandler, Any, Answer | None]:
@@ -204,7 +197,7 @@ class Writes:
                     with self._store.transaction():
                         prepared.write.conclude(prepared.plan, result)
                     return self._half_change(prepared, error)
-                self.drop(prepared)
+                self.duplicates.abandon(prepared.identity.key)
                 if isinstance(error, OrderError):
                     raise error.cause from None
                 if isinstance(error, AlreadyDoneError):

@@ -218,19 +218,14 @@ async def _report_progress(context: Context, tool: str) -> None:
 
 
 def _tool_of(definition: ToolDefinition[Any]) -> Tool:
-    return Tool(
-        name=definition.name,
-        title=definition.title,
-        description=definition.description,
-        input_schema=definition.input_schema,
-        output_schema=definition.output_schema,
-        annotations=ToolAnnotations(
-            read_only_hint=definition.read_only,
-            destructive_hint=definition.destructive,
-            idempotent_hint=definition.idempotent,
-            open_world_hint=True,
-        ),
+    tool = Tool.model_validate(definition, from_attributes=True)
+    tool.annotations = ToolAnnotations(
+        read_only_hint=definition.read_only,
+        destructive_hint=definition.destructive,
+        idempotent_hint=definition.idempotent,
+        open_world_hint=True,
     )
+    return tool
 
 
 def _result_of(answer: Mapping[str, JsonValue]) -> CallToolResult:

@@ -127,10 +127,8 @@ def _words(signs: str) -> Any:  # noqa: ANN401 -- a type for pydantic
 
 _TYPES: Final[Mapping[str, Any]] = {
     "id": _PATTERNS["id"],
-    "label": _words("/&+_()"),
-    "place": _words("/&+_(),"),
-    "name": _checked_text(_name_of(5)),
-    "full_name": _checked_text(_name_of(10)),  # a first and a last name together
+    **{kind: _words(signs) for kind, signs in _DATA["signs"].items()},
+    **{kind: _checked_text(_name_of(most)) for kind, most in _DATA["words"].items()},
 }
 KINDS: Final[Mapping[str, Any]] = {
     **_PATTERNS,

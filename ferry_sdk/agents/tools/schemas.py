@@ -81,17 +81,8 @@ def view_schema(described: Any, fields_of: Callable[[str, Iterable[str]], Sequen
     return shown(schema)
 
 
-def records_schema(record: Schema) -> Schema:
-    """Return the schema of a list of records, of which some may be unreadable."""
-    return _with_property("records", "items", {"type": "array", "items": record})
-
-
-def answer_schema(result: Schema, *, approval: bool) -> Schema:
-    """Return the schema of a whole answer, which has exactly one of its shapes."""
-    return _with_property("answer_by_code" if approval else "answer", "result", result)
-
-
-def _with_property(shape: str, name: str, schema: Schema) -> Schema:
+def shape_with(shape: str, name: str, schema: Schema) -> Schema:
+    """Return one of `SHAPES` with the schema of a property that is left open there."""
     whole = SHAPES[shape]
     return {**whole, "properties": {**whole["properties"], name: schema}}
 

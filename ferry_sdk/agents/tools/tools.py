@@ -14,7 +14,7 @@ from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.agents.tools import trip_tools
 from ferry_sdk.agents.tools.arguments import CODE, model_of, read_arguments
-from ferry_sdk.agents.tools.schemas import Schema, answer_schema, arguments_schema, parse_docstring
+from ferry_sdk.agents.tools.schemas import Schema, arguments_schema, parse_docstring, shape_with
 from ferry_sdk.agents.tools.views import Detail, has_full_view, schema_of
 from ferry_sdk.errors import ConfigurationError
 from ferry_sdk.models.records import Records
@@ -159,7 +159,8 @@ class Tool:
     def _schemas(self, by_code: bool) -> tuple[Schema, Schema]:  # noqa: FBT001 -- a key
         model = self._model_with_code if by_code else self._model
         result = trip_tools.RESULTS.get(self._key) or schema_of(self._result)
-        return arguments_schema(model), answer_schema(result, approval=by_code)
+        shape = "answer_by_code" if by_code else "answer"
+        return arguments_schema(model), shape_with(shape, "result", result)
 
     def read(self, arguments: object) -> Arguments:
         """Validate the arguments of a call; raise InvalidInputError as `read_arguments` does."""

@@ -19,7 +19,7 @@ from pydantic import BaseModel, JsonValue
 from ferry_sdk._runtime.data import data_beside
 from ferry_sdk._runtime.money import format_amount
 from ferry_sdk.agents.tools.sanitize import clean_text
-from ferry_sdk.agents.tools.schemas import Schema, records_schema, view_schema
+from ferry_sdk.agents.tools.schemas import Schema, shape_with, view_schema
 from ferry_sdk.models import catalogue
 from ferry_sdk.models.bookings import WithActions
 from ferry_sdk.models.records import Records
@@ -94,7 +94,9 @@ def schema_of(annotation: Any) -> Schema:  # noqa: ANN401 -- a type for pydantic
     """Return the schema of the short view of a result type; a full view has further fields."""
     record = _record_of(annotation)
     schema = view_schema(record, partial(_field_names, "short"))
-    return schema if record is annotation else records_schema(schema)
+    if record is annotation:
+        return schema
+    return shape_with("records", "items", {"type": "array", "items": schema})
 
 
 def _record_of(annotation: Any) -> Any:  # noqa: ANN401 -- a type for pydantic

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from pydantic_core import to_jsonable_python
@@ -51,16 +51,9 @@ def calendar(
     party = options.party
     with common.open_client() as ferry, show_progress("Searching"):
         check_route(ferry, origin, destination)
+        wanted: dict[str, Any] = {**options.members, "vehicle": options.vehicle or None}
         prices = ferry.trips.calendar(
-            origin,
-            destination,
-            start=start,
-            end=end,
-            passengers=party,
-            vehicle=options.vehicle or None,
-            companies=options.company,
-            reservation_type=options.reservation_type,
-            patience=options.patience,
+            origin, destination, start=start, end=end, passengers=party, **wanted
         )
     if common.as_json:
         days = [

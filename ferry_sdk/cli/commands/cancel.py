@@ -67,7 +67,7 @@ def cancel(
             if max_penalty is not None and kept > max_penalty:
                 raise PenaltyExceededError(limit=max_penalty, penalty=kept, currency=currency)
             amounts = [("fee", money(kept, currency)), ("refund", money(refund, currency))]
-            print_facts([("status", status), *amounts], on=error_console())
+            print_facts(("status", status), *amounts, on=error_console())
             ask_consent(f"Cancel {name}?", yes=yes)
             try:
                 with show_progress("Cancelling"):

@@ -14,7 +14,7 @@ from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.planning.names import fold
 
 _MOST = 10
-_PORT = ("code", "name", "country")
+_PORT: tuple[str, ...] = ("code", "name", "country")
 _Text = Annotated[str, typer.Argument(metavar="TEXT", help="What to find; default: all.")]
 
 
@@ -28,17 +28,17 @@ def ports(*, text: _Text = "", common: Common) -> None:
     with common.open_client() as ferry, show_progress("Loading the ports"):
         listed = sorted(ferry.catalogue.ports(), key=lambda port: (port.country, port.name))
         matches = ferry.places.find(text, limit=_MOST) if text else ()
-    if not text:
-        records = [port.model_dump(mode="json") for port in listed]
-        _print_found("ports", records, _PORT, as_json=common.as_json)
-        return
-    ranked = [(match.port, match.score, str(match.reason)) for match in matches]
-    ranked += [(port, 1.0, "country") for port in listed if fold(port.country) == fold(text)]
-    records = [
-        {**port.model_dump(mode="json"), "score": score, "reason": reason}
-        for port, score, reason in ranked
-    ]
-    _print_found("ports", records, (*_PORT, "score", "reason"), text=text, as_json=common.as_json)
+    records = [port.model_dump(mode="json") for port in listed]
+    heads = _PORT
+    if text:
+        ranked = [(match.port, match.score, str(match.reason)) for match in matches]
+        ranked += [(port, 1.0, "country") for port in listed if fold(port.country) == fold(text)]
+        records = [
+            {**port.model_dump(mode="json"), "score": score, "reason": reason}
+            for port, score, reason in ranked
+        ]
+        heads = (*_PORT, "score", "reason")
+    _print_found("ports", records, heads, text=text, as_json=common.as_json)
 
 
 def companies(*, text: _Text = "", common: Common) -> None:

@@ -52,12 +52,10 @@ def change(
         price, currency = _price_of(selections)
         print_summary(order, choices)
         print_facts(
-            [
-                ("booking", f"{old.booking_reference}, {money(old.total_price, old.currency)}"),
-                ("kept of it", money(fee.penalty_amount, fee.currency)),
-                ("given back", money(fee.refund_amount, fee.currency)),
-                ("new booking", money(price, currency)),
-            ],
+            ("booking", f"{old.booking_reference}, {money(old.total_price, old.currency)}"),
+            ("kept of it", money(fee.penalty_amount, fee.currency)),
+            ("given back", money(fee.refund_amount, fee.currency)),
+            ("new booking", money(price, currency)),
             on=error_console(),
         )
         ask_consent(f"Pay {money(price, currency)} and cancel the old booking?", yes=yes)

@@ -77,7 +77,7 @@ def confirm(
                 ("total", money(total, currency)),
                 ("expires", moment(booking.expire_at)),
             ]
-            print_facts(facts, on=error_console())
+            print_facts(*facts, on=error_console())
             ask_consent(f"Confirm it for {money(total, currency)}?", yes=yes)
             try:
                 with show_progress("Confirming"):

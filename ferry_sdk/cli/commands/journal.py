@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final
 
@@ -16,6 +17,7 @@ from ferry_sdk.cli.terminal.options import AsJson, Common, JournalUrl, Yes, open
 from ferry_sdk.cli.terminal.output import (
     age,
     error_console,
+    members_of,
     note,
     print_blocks,
     print_facts,
@@ -23,6 +25,7 @@ from ferry_sdk.cli.terminal.output import (
     print_result,
     show_progress,
     warn,
+    words,
 )
 from ferry_sdk.cli.terminal.prompts import ask_consent
 from ferry_sdk.client import Ferry
@@ -34,10 +37,9 @@ from ferry_sdk.types import JournalEntry
 
 def _parse_moment(value: str) -> datetime:
     """Parse a day or a moment, in the zone of this machine if it has none."""
-    try:
+    with suppress(ValueError, OverflowError):
         return datetime.fromisoformat(value.replace("Z", "+00:00")).astimezone()
-    except (ValueError, OverflowError):
-        raise ValueError("expected a moment, such as 2027-03-01 or 2027-03-01T08:30Z") from None
+    raise ValueError("expected a moment, such as 2027-03-01 or 2027-03-01T08:30Z")
 
 
 _EntryId = Annotated[str, typer.Argument(metavar="ENTRY", help="The entry's id.")]
@@ -144,14 +146,14 @@ def settle_entry(
     """
     with open_journal(journal) as record:
         entry = record.entry(entry_id)
-        print_facts(_facts(entry), on=error_console())
+        print_facts(*_facts(entry), on=error_console())
         proof = _proof_of(entry)
         if not no_check and (proof is not None or booking is not None):
             with common.open_client() as ferry, show_progress("Reading"):
                 if booking is not None:
                     made = ferry.bookings.get(booking)
                     about = f"{made.booking_reference}, {made.stage}, {made.booking_id}"
-                    print_facts([("names", about)], on=error_console())
+                    print_facts(("names", about), on=error_console())
                 if proof is not None:
                     _check_outcome(ferry, entry, proof, happened=happened)
         outcome = "happened" if happened else "did not happen"
@@ -189,7 +191,7 @@ def _check_outcome(ferry: Ferry, entry: JournalEntry, proof: Proof, *, happened:
     if problem:
         option = "--happened" if happened else "--not-happened"
         raise InvalidInputError(f"{problem}; --no-check settles it nevertheless", field=option)
-    print_facts([("seen", seen)], on=error_console())
+    print_facts(("seen", seen), on=error_console())
 
 
 def _print_all(entries: Sequence[JournalEntry], seen: Mapping[str, str], *, as_json: bool) -> None:
@@ -207,7 +209,7 @@ def _print_all(entries: Sequence[JournalEntry], seen: Mapping[str, str], *, as_j
             ("age", age(entry.began_at) if entry.is_unresolved else ""),
             ("booking", entry.booking_id or ""),
             ("tickets", " ".join(entry.ticket_ids or ())),
-            ("rejection", _rejection(entry)),
+            ("rejection", words(entry.status_code, entry.code)),
             ("entry", entry.id),
             ("correlation id", entry.correlation_id),
             ("seen", seen.get(entry.id, "")),
@@ -239,15 +241,8 @@ def _seen(error: OutcomeUnknownError) -> str:
 
 def entry_members(entry: JournalEntry) -> dict[str, object]:
     """Return an entry as a JSON object, with what to do next."""
-    members = asdict(entry) | {
-        "began_at": entry.began_at,
-        "ended_at": entry.ended_at,
-        "next": _next(entry) or None,
-    }
-    return {
-        name: value.isoformat() if isinstance(value, datetime) else value
-        for name, value in members.items()
-    }
+    names = (*entry.__dataclass_fields__, "began_at", "ended_at")
+    return {**members_of(entry, *names), "next": _next(entry) or None}
 
 
 def _facts(entry: JournalEntry) -> list[tuple[str, object]]:
@@ -257,7 +252,7 @@ def _facts(entry: JournalEntry) -> list[tuple[str, object]]:
         ("state", f"{entry.state}, unresolved" if entry.is_unresolved else entry.state),
         ("booking", entry.booking_id),
         ("tickets", entry.ticket_ids),
-        ("rejection", _rejection(entry)),
+        ("rejection", words(entry.status_code, entry.code)),
         ("began", _time(entry.began_at)),
         ("ended", entry.ended_at and _time(entry.ended_at)),
         ("request", f"{entry.method} {entry.path}"),
@@ -269,10 +264,6 @@ def _facts(entry: JournalEntry) -> list[tuple[str, object]]:
 
 def _time(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"
-
-
-def _rejection(entry: JournalEntry) -> str:
-    return " ".join(str(part) for part in (entry.status_code, entry.code) if part is not None)
 
 
 COMMANDS: Final[dict[str, Callable[..., None]]] = {

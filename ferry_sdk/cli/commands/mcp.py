@@ -6,7 +6,7 @@ import sys
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -41,7 +41,7 @@ _File = Annotated[Path | None, option("FILE")]
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """The options of `ferry mcp`.
+    """The options of `ferry mcp`, which are those of `agents.stdio.serve`.
 
     Attributes:
         tools: Tools to offer; names are separated by commas.
@@ -79,14 +79,11 @@ def mcp(*, options: ServerOptions) -> None:
     journal = open_journal(options.journal, may_be_new=True) if options.journal else nullcontext()
     tools, spend_limit, penalty_limit = options.tools, options.spend_limit, options.penalty_limit
     with journal as record:
-        serve(
-            tools=tools if tools in {"journey", "all"} else tools.split(","),
-            writes=options.writes,
-            spend_limit=dict(spend_limit) if spend_limit else None,
-            penalty_limit=dict(penalty_limit) if penalty_limit else None,
-            token_file=options.token_file,
-            audit=options.audit,
-            state=options.state,
-            journal=record,
-            travellers={f"t{number}": who for number, who in enumerate(party, 1)} or None,
-        )
+        parsed: dict[str, Any] = {
+            "tools": tools if tools in {"journey", "all"} else tools.split(","),
+            "spend_limit": dict(spend_limit) if spend_limit else None,
+            "penalty_limit": dict(penalty_limit) if penalty_limit else None,
+            "journal": record,
+            "travellers": {f"t{number}": who for number, who in enumerate(party, 1)} or None,
+        }
+        serve(**vars(options) | parsed)

@@ -18,7 +18,7 @@ from ferry_sdk.cli.terminal.options import (
     open_journal,
 )
 from ferry_sdk.cli.terminal.output import (
-    amount_member,
+    members_of,
     moment,
     note,
     print_blocks,
@@ -80,18 +80,9 @@ def resume_order(*, order_id: _OrderId, journal: JournalUrl, common: Common) -> 
 
 def order_members(order: Order) -> dict[str, object]:
     """Return an order as a JSON object."""
-    parts = [
-        {
-            "booking_id": part.booking_id,
-            "role": part.role,
-            "state": part.state,
-            "total": amount_member(part.total, part.currency),
-            "currency": part.currency,
-            "expires_at": None if part.expires_at is None else part.expires_at.isoformat(),
-        }
-        for part in order.parts
-    ]
-    return {"id": order.id, "kind": order.kind, "state": order.state, "parts": parts}
+    names = ("booking_id", "role", "state", "total", "currency", "expires_at")
+    parts = [members_of(part, *names) for part in order.parts]
+    return {**members_of(order, "id", "kind", "state"), "parts": parts}
 
 
 def order_facts(order: Order) -> list[tuple[str, object]]:

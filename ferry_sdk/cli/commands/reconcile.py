@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from pydantic import ValidationError
-from pydantic_core import to_jsonable_python
 
 from ferry_sdk import aftersales
 from ferry_sdk._runtime.money import money
 from ferry_sdk.aftersales import Payment, Reconciliation
-from ferry_sdk.aftersales.payments import KINDS
+from ferry_sdk.aftersales.payments import KINDS, Discrepancy
 from ferry_sdk.cli.commands.journal import entry_members
 from ferry_sdk.cli.terminal.options import Common, JournalUrl, open_journal, read_input
 from ferry_sdk.cli.terminal.output import (
-    amount_member,
     count,
+    members_of,
     print_json,
     print_table,
     say,
@@ -132,11 +131,7 @@ def _parse(row: Mapping[str | None, str | None], where: str) -> Payment:
 def _document(report: Reconciliation) -> dict[str, list[dict[str, object]]]:
     lists: dict[str, list[dict[str, object]]] = {kind: [] for kind in KINDS}
     for kind, discrepancy in report.rows():
-        amounts = {
-            name: amount_member(getattr(discrepancy, name), discrepancy.currency)
-            for name in ("expected", "found")
-        }
-        lists[kind].append(to_jsonable_python(discrepancy) | amounts)
+        lists[kind].append(members_of(discrepancy, *Discrepancy.__dataclass_fields__))
     return lists | {"unresolved": [entry_members(entry) for entry in report.unresolved]}
 
 

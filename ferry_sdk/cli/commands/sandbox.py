@@ -26,6 +26,9 @@ def _check_moment(moment: datetime | None) -> datetime | None:
     return moment
 
 
+_Now = Annotated[datetime | None, option("MOMENT", formats=_MOMENT, callback=_check_moment)]
+
+
 @dataclass(frozen=True)
 class ServiceOptions:
     """The options of `ferry sandbox`, which are those of `sandbox.serve`.
@@ -54,9 +57,7 @@ class ServiceOptions:
     organisation_token: Annotated[str | None, option("TEXT")] = None
     control_token: Annotated[str | None, option("TEXT")] = None
     profile: Annotated[Path | None, option("FILE")] = None
-    now: Annotated[datetime | None, option("MOMENT", formats=_MOMENT, callback=_check_moment)] = (
-        None
-    )
+    now: _Now = None
     frozen: Annotated[bool, typer.Option("--frozen")] = False
     state: Annotated[Path | None, option("FILE")] = None
     inventory: Annotated[bool, typer.Option("--inventory")] = False
@@ -76,8 +77,8 @@ def sandbox(*, options: ServiceOptions) -> None:
 def openapi() -> None:
     """Print the OpenAPI 3.1 document of the service. Other languages make clients of it."""
     sandbox = import_module("ferry_sdk.sandbox")
-    document = sandbox.load("ferry_sdk.sandbox.api.openapi.document")
-    sys.stdout.write(document.document_text())
+    pages = sandbox.load("ferry_sdk.sandbox.api.openapi.pages")
+    sys.stdout.write(pages.document().decode())
 
 
 def demo(

@@ -50,7 +50,7 @@ def scan(
             routes=[(origin, destination)],
             dates=(start, end),
             parties=[Party("party", party, vehicle)],
-            companies=options.company,
+            companies=options.companies,
         )
         try:
             report = wanted.run(ferry)

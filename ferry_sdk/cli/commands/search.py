@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date
 from functools import partial
@@ -42,7 +41,7 @@ from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import SearchPassenger
 from ferry_sdk.models.travellers import Travellers
 from ferry_sdk.planning.connections import ConnectionSearch
-from ferry_sdk.planning.trips import SearchReport, ways_of
+from ferry_sdk.planning.trips import TripSearch, ways_of
 from ferry_sdk.resources.arguments import ReservationTypeName, passengers_on
 
 CHANGES = "'--changes'"
@@ -65,6 +64,9 @@ def day_option(name: str, help_text: str) -> object:
 ON = day_option("--on", "Day of departure: 2027-03-01, or +30.")
 
 
+_Party = list[SearchPassenger] | None
+
+
 def _party_option(kind: PassengerType, example: str) -> object:
     help_text = f"{kind.value}: age and F or M, such as {example}; repeatable."
     return option("AGE", help=help_text, parse=partial(parse_traveller, kind=kind))
@@ -77,23 +79,31 @@ class _TravelOptions:
     Attributes:
         travellers: The travellers, as JSON or CSV.
         vehicle: A vehicle, such as FIAT__500 or "fiat 500".
-        company: Ask only this company; repeatable.
+        companies: Ask only this company; repeatable.
     """
 
     travellers: Annotated[Path | None, option("FILE")] = None
     vehicle: Annotated[str | None, option("NAME")] = None
-    company: Annotated[list[str] | None, option("CODE")] = None
+    companies: Annotated[list[str] | None, option("CODE", "--company")] = None
+
+    @property
+    def members(self) -> dict[str, Any]:
+        """The members of a `Search` that differ from their defaults, except the travellers."""
+        return {
+            field.name: value
+            for field in fields(self)
+            if field.name in Search.model_fields
+            and (value := getattr(self, field.name)) != field.default
+        }
 
 
 @dataclass(frozen=True)
 class PartyOptions(_TravelOptions):
     """The options of who travels, with travellers that need no names."""
 
-    adult: Annotated[list[SearchPassenger] | None, _party_option(PassengerType.ADULT, "34F")] = None
-    child: Annotated[list[SearchPassenger] | None, _party_option(PassengerType.CHILD, "9M")] = None
-    infant: Annotated[list[SearchPassenger] | None, _party_option(PassengerType.INFANT, "1F")] = (
-        None
-    )
+    adult: Annotated[_Party, _party_option(PassengerType.ADULT, "34F")] = None
+    child: Annotated[_Party, _party_option(PassengerType.CHILD, "9M")] = None
+    infant: Annotated[_Party, _party_option(PassengerType.INFANT, "1F")] = None
 
     @property
     def party(self) -> Travellers | list[SearchPassenger]:
@@ -114,6 +124,9 @@ class PartyOptions(_TravelOptions):
         return passengers
 
 
+_FareType = Annotated[ReservationTypeName | None, option("TYPE", parse=parse_reservation_type)]
+
+
 @dataclass(frozen=True)
 class _TypeOptions:
     """The options of which fares to look for, and for how long.
@@ -123,9 +136,7 @@ class _TypeOptions:
         patience: Time for the answer of one company; default: no limit.
     """
 
-    reservation_type: Annotated[
-        ReservationTypeName | None, option("TYPE", parse=parse_reservation_type)
-    ] = "TICKET"
+    reservation_type: _FareType = "TICKET"
     patience: Annotated[float | None, option("SECONDS")] = None
 
 
@@ -150,9 +161,8 @@ class BookOptions(_TravelOptions, _TypeOptions):
     changes: Annotated[int, typer.Option(min=0, max=1)] = 0
     at: Annotated[str, option("HH:MM", parse=parse_time)] = "00:00"
 
-    @property
-    def members(self) -> dict[str, Any]:
-        """The members of a `Search` that differ from their defaults, except the travellers.
+    def __post_init__(self) -> None:
+        """Check the options.
 
         Raises:
             BadParameter: They exclude each other.
@@ -161,13 +171,6 @@ class BookOptions(_TravelOptions, _TypeOptions):
             raise typer.BadParameter(
                 "cannot be combined with --back or --flexible", param_hint=CHANGES
             )
-        renamed = {"company": "companies"}
-        return {
-            renamed.get(field.name, field.name): value
-            for field in fields(self)
-            if field.name not in {"adult", "child", "infant", "travellers"}
-            and (value := getattr(self, field.name)) != field.default
-        }
 
 
 @dataclass(frozen=True)
@@ -194,60 +197,50 @@ def search(
         passengers=passengers_on(on, options.party),
         **options.members,
     )
-    if options.changes:
-        with common.open_client() as ferry, show_progress("Searching"):
-            connections = find_connections(ferry, wanted)
-        _show_connections(wanted, connections, as_json=common.as_json)
-        return
     with common.open_client() as ferry, show_progress("Searching"):
-        trips = find_trips(ferry, wanted)
-        has_next = not (trips or common.as_json or options.back)
-        next_day = next_sailing_day(ferry, wanted) if has_next else None
+        results: TripSearch | ConnectionSearch = (
+            find_connections(ferry, wanted) if wanted.changes else find_trips(ferry, wanted)
+        )
+        needs_next = not (results or common.as_json or wanted.back or wanted.changes)
+        next_day = next_sailing_day(ferry, wanted) if needs_next else None
     if common.as_json:
-        sailings = {way.id: way for trip in trips for way in ways_of(trip)}
-        shown = {
-            "trips": [trip_members(trip) for trip in trips],
-            "sailings": [sailing.model_dump(mode="json") for sailing in sailings.values()],
-        }
-        _print_document(wanted, shown, trips.report)
+        print_json(_document(wanted, results))
+        if not results:
+            raise typer.Exit(Exit.REJECTED)
         return
-    if trips:
-        print_trips(trips)
-    warn_of_missing(trips.report)
+    if results and isinstance(results, ConnectionSearch):
+        print_connections(results)
+    elif results and isinstance(results, TripSearch):
+        print_trips(results)
+    warn_of_missing(results.report)
+    if not results and wanted.changes:
+        raise nothing_meets(wanted)
     from_time = "" if options.at == "00:00" else f" at {options.at} or later"
-    what = "no such fare" if trips.left_out else "nothing sails"
+    what = "no such fare" if results.left_out else "nothing sails"
     nothing = f"{what} from {origin} to {destination} on {on:%a %d %b %Y}{from_time}"
     if options.back is not None:
         nothing += f" that can be combined with a sailing back on {options.back:%a %d %b %Y}"
-    if not trips:
-        later = "--flexible asks more days" if options.back else "nor in the two weeks after it"
+    if not results:
+        later = "--flexible asks more days" if wanted.back else "nor in the two weeks after it"
         if next_day is not None:
             later = f"the next day with sailings is {next_day:%a %d %b %Y}"
         raise NoTripsError(f"{nothing}; {later}")
-    days = {trip.depart_at.date() for trip in trips}
-    if on not in days:
+    days = {trip.depart_at.date() for trip in results}
+    if not (wanted.changes or on in days):
         near = min(days, key=lambda day: (abs(day - on), on < day))
         warn(f"{nothing}; the nearest day with sailings is {near:%a %d %b %Y}")
     note(_TO_BOOK)
 
 
-def _print_document(
-    wanted: Search, results: Mapping[str, Sequence[object]], report: SearchReport
-) -> None:
-    members = {"search": search_members(wanted), **results, "report": report_members(report)}
-    print_json(members)
-    if not any(results.values()):
-        raise typer.Exit(Exit.REJECTED)
-
-
-def _show_connections(wanted: Search, connections: ConnectionSearch, *, as_json: bool) -> None:
-    if as_json:
-        shown = {"itineraries": [itinerary_members(itinerary) for itinerary in connections]}
-        _print_document(wanted, shown, connections.report)
-        return
-    if connections:
-        print_connections(connections)
-    warn_of_missing(connections.report)
-    if not connections:
-        raise nothing_meets(wanted)
-    note(_TO_BOOK)
+def _document(wanted: Search, results: TripSearch | ConnectionSearch) -> dict[str, object]:
+    """Return the JSON document of a search."""
+    shown: dict[str, object]
+    if isinstance(results, ConnectionSearch):
+        shown = {"itineraries": [itinerary_members(itinerary) for itinerary in results]}
+    else:
+        sailings = {way.id: way for trip in results for way in ways_of(trip)}
+        shown = {
+            "trips": [trip_members(trip) for trip in results],
+            "sailings": [sailing.model_dump(mode="json") for sailing in sailings.values()],
+        }
+    return {"search": search_members(wanted), **shown, "report": report_members(results.report)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 from ferry_sdk._runtime.money import money
@@ -13,6 +15,7 @@ from ferry_sdk.cli.terminal.output import (
     print_records,
     say,
     show_progress,
+    words,
 )
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import (
@@ -26,7 +29,7 @@ from ferry_sdk.models.bookings import Booking, WithActions
 from ferry_sdk.models.enums import Stage
 from ferry_sdk.models.tickets import CancellationFee, Ticket
 
-NO_SUCH_RECORD: Final = (NotFoundError, BadRequestError, UnprocessableEntityError)
+_NO_SUCH_RECORD: Final = (NotFoundError, BadRequestError, UnprocessableEntityError)
 
 
 def show(*, some_id: RecordId, common: Common) -> None:
@@ -48,15 +51,20 @@ def show(*, some_id: RecordId, common: Common) -> None:
         _print_ticket(record)
 
 
-def record_of(ferry: Ferry, some_id: str) -> Booking | Ticket:
-    """Return the booking with this id, or else the ticket; raise APIError if neither exists."""
+def record_of(ferry: Ferry, some_id: str, *, ticket_first: bool = False) -> Booking | Ticket:
+    """Return the booking with this id, or else the ticket; raise APIError if neither exists.
+
+    With `ticket_first`, the ticket is read first, and its error is the one that is raised.
+    """
+    reads: list[Callable[[str], Booking | Ticket]] = [ferry.bookings.get, ferry.tickets.get]
+    first, second = reversed(reads) if ticket_first else reads
     try:
-        return ferry.bookings.get(some_id)
-    except NO_SUCH_RECORD as no_booking:
+        return first(some_id)
+    except _NO_SUCH_RECORD as error:
         try:
-            return ferry.tickets.get(some_id)
+            return second(some_id)
         except APIError:
-            raise no_booking from None
+            raise error from None
 
 
 def _ticket_members(ticket: Ticket) -> dict[str, object]:
@@ -66,26 +74,22 @@ def _ticket_members(ticket: Ticket) -> dict[str, object]:
 
 def _fee_of_cancelled(ferry: Ferry, record: Booking | Ticket) -> CancellationFee | None:
     """Return what was kept and paid back of a cancelled booking; None if that is not known."""
-    if not isinstance(record, Booking) or record.stage != Stage.VOIDED:
-        return None
-    try:
-        return ferry.bookings.cancel_fee(record.booking_id)
-    except FerryError:
-        return None
+    if isinstance(record, Booking) and record.stage == Stage.VOIDED:
+        with suppress(FerryError):
+            return ferry.bookings.cancel_fee(record.booking_id)
+    return None
 
 
 def _print_booking(booking: Booking, fee: CancellationFee | None) -> None:
     print_facts(
-        [
-            ("booking", booking.booking_reference),
-            ("id", booking.booking_id),
-            ("stage", booking.stage),
-            ("total", f"{money(booking.total_price, booking.currency)}, {booking.payment_status}"),
-            ("kept", fee and money(fee.penalty_amount, fee.currency)),
-            ("refunded", fee and money(fee.refund_amount, fee.currency)),
-            ("expires", moment(booking.expire_at)),
-            ("next", next_of(booking)),
-        ]
+        ("booking", booking.booking_reference),
+        ("id", booking.booking_id),
+        ("stage", booking.stage),
+        ("total", f"{money(booking.total_price, booking.currency)}, {booking.payment_status}"),
+        ("kept", fee and money(fee.penalty_amount, fee.currency)),
+        ("refunded", fee and money(fee.refund_amount, fee.currency)),
+        ("expires", moment(booking.expire_at)),
+        ("next", next_of(booking)),
     )
     for ticket in booking.tickets:
         say("")
@@ -94,7 +98,7 @@ def _print_booking(booking: Booking, fee: CancellationFee | None) -> None:
 
 def _print_ticket(ticket: Ticket) -> None:
     vehicle = ticket.vehicle
-    kind = vehicle and " ".join(filter(None, (vehicle.brand_name, vehicle.model)))
+    kind = vehicle and words(vehicle.brand_name, vehicle.model)
     ways = {"out": ticket.availability.outward, "back": ticket.availability.return_}
     crossings: list[tuple[str, tuple[str, str]]] = []
     for name, way in ways.items():
@@ -103,14 +107,12 @@ def _print_ticket(ticket: Ticket) -> None:
             arrives = f"{journey.arrive_port_name} {moment(journey.arrive_at)}"
             crossings.append((name, (leaves, f"→ {arrives}")))
     print_facts(
-        [
-            ("ticket", ticket.ticket_number or "not yet issued"),
-            ("id", ticket.id),
-            ("status", f"{ticket.status}, {ticket.direction}"),
-            *crossings,
-            ("boarding", moment(ticket.boarding_time)),
-            ("vehicle", kind or (vehicle and (vehicle.type or vehicle.code))),
-        ]
+        ("ticket", ticket.ticket_number or "not yet issued"),
+        ("id", ticket.id),
+        ("status", f"{ticket.status}, {ticket.direction}"),
+        *crossings,
+        ("boarding", moment(ticket.boarding_time)),
+        ("vehicle", kind or (vehicle and (vehicle.type or vehicle.code))),
     )
     people = [
         {
@@ -118,7 +120,7 @@ def _print_ticket(ticket: Ticket) -> None:
             "traveller": f"{traveller.first_name} {traveller.last_name}",
             "born": traveller.birth_date,
             "country": traveller.nationality,
-            "document": " ".join(filter(None, (traveller.doc_type, traveller.doc_number))),
+            "document": words(traveller.doc_type, traveller.doc_number),
         }
         for number, traveller in enumerate(ticket.passengers, 1)
     ]

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
-from ferry_sdk.cli.commands.show import NO_SUCH_RECORD
+from ferry_sdk.cli.commands.show import record_of
 from ferry_sdk.cli.terminal.options import Common, option
 from ferry_sdk.cli.terminal.output import (
     print_json,
@@ -17,10 +17,7 @@ from ferry_sdk.cli.terminal.output import (
     show_progress,
 )
 from ferry_sdk.client import Ferry
-from ferry_sdk.errors import (
-    APIError,
-    InvalidInputError,
-)
+from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.enums import TicketStatus
 from ferry_sdk.models.tickets import Ticket
 
@@ -71,16 +68,12 @@ def voucher(
 
 def _ticket_of(ferry: Ferry, ticket_id: str) -> Ticket:
     """Return the ticket with this id; raise an error that lists the tickets of a booking."""
-    try:
-        return ferry.tickets.get(ticket_id)
-    except NO_SUCH_RECORD as no_ticket:
-        try:
-            booking = ferry.bookings.get(ticket_id)
-        except APIError:
-            raise no_ticket from None
+    record = record_of(ferry, ticket_id, ticket_first=True)
+    if isinstance(record, Ticket):
+        return record
     tickets = [
         f"`ferry voucher {ticket.id}` ({ticket.direction}, {ticket.status})"
-        for ticket in booking.tickets
+        for ticket in record.tickets
     ]
     advice = f"run {' or '.join(tickets)}" if tickets else "it has no tickets"
     raise InvalidInputError(f"this is the id of a booking; {advice}", field="TICKET")

@@ -9,7 +9,7 @@ from typing import Final
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.orders.trips import Search, day_format, hours_of, trip_members
 from ferry_sdk.cli.terminal.errors import NoTripsError
-from ferry_sdk.cli.terminal.output import amount_member, print_table, time_of
+from ferry_sdk.cli.terminal.output import amount_member, members_of, print_table, time_of
 from ferry_sdk.client import Ferry
 from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
 
@@ -22,12 +22,7 @@ def find_connections(ferry: Ferry, search: Search) -> ConnectionSearch:
     Raises:
         FerryError: A value is invalid, or every search failed.
     """
-    connections = ferry.trips.connections(
-        search.origin,
-        search.destination,
-        on=search.on,
-        **search.options,
-    )
+    connections = ferry.trips.connections(on=search.on, **search.options)
     itineraries = (
         itinerary for itinerary in connections if f"{itinerary.depart_at:%H:%M}" >= search.at
     )
@@ -67,8 +62,7 @@ def print_connections(itineraries: Sequence[Itinerary]) -> None:
 def itinerary_members(itinerary: Itinerary) -> dict[str, object]:
     """Return an itinerary as the members of a JSON object."""
     return {
-        "price": amount_member(itinerary.price, itinerary.currency),
-        "currency": itinerary.currency,
+        **members_of(itinerary, "price", "currency"),
         "prices": {
             currency: amount_member(amount, currency)
             for currency, amount in itinerary.prices.items()
@@ -76,7 +70,6 @@ def itinerary_members(itinerary: Itinerary) -> dict[str, object]:
         "companies": [*itinerary.companies],
         "via": itinerary.via.code,
         "wait_minutes": itinerary.wait // timedelta(minutes=1),
-        "depart_at": itinerary.depart_at.isoformat(),
-        "arrive_at": itinerary.arrive_at.isoformat(),
+        **members_of(itinerary, "depart_at", "arrive_at"),
         "legs": [trip_members(leg) for leg in itinerary.legs],
     }

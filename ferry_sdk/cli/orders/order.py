@@ -16,6 +16,7 @@ from ferry_sdk.cli.terminal.output import (
     print_facts,
     print_table,
     time_of,
+    words,
 )
 from ferry_sdk.models.availability import Place
 from ferry_sdk.models.inputs import Contact, Input, Passenger, Selection, Vehicle
@@ -93,16 +94,10 @@ def print_summary(order: Order, choices: Sequence[Choice]) -> None:
     contact, vehicle = order.contact, order.vehicle
     people = tuple(f"{who.first_name} {who.last_name}, {who.type}" for who in order.passengers)
     print_facts(
-        [
-            ("travellers", people),
-            (
-                "vehicle",
-                vehicle
-                and " ".join(filter(None, (vehicle.brand, vehicle.model, vehicle.identification))),
-            ),
-            ("contact", contact and f"{contact.name}, {contact.email}"),
-            ("price", f"{price}. Payment is due at `ferry confirm`"),
-            ("two bookings", SEPARATE_TICKETS if len(choices) > 1 else None),
-        ],
+        ("travellers", people),
+        ("vehicle", vehicle and words(vehicle.brand, vehicle.model, vehicle.identification)),
+        ("contact", contact and f"{contact.name}, {contact.email}"),
+        ("price", f"{price}. Payment is due at `ferry confirm`"),
+        ("two bookings", SEPARATE_TICKETS if len(choices) > 1 else None),
         on=on,
     )

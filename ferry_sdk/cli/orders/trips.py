@@ -13,7 +13,7 @@ from pydantic_core import to_jsonable_python
 
 from ferry_sdk._runtime.money import money
 from ferry_sdk.cli.terminal.options import parse_day, parse_time
-from ferry_sdk.cli.terminal.output import amount_member, print_table, time_of, warn
+from ferry_sdk.cli.terminal.output import members_of, print_table, time_of, warn
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability
@@ -25,6 +25,8 @@ from ferry_sdk.resources.arguments import ReservationTypeName
 
 _TWO_WEEKS: Final = timedelta(days=14)
 _TRAVELLER: Final = re.compile(r"(\d{1,3})([FMfm])", re.ASCII)
+
+_FARE: Final = ("kind", "amount", "currency", "expires_at", "reservation_type")
 
 Day = Annotated[
     date, BeforeValidator(lambda value: parse_day(value) if isinstance(value, str) else value)
@@ -62,13 +64,9 @@ class Search(Input):
     @property
     def options(self) -> dict[str, Any]:
         """The arguments that every search of trips takes."""
-        return {
-            "passengers": self.passengers or (),
-            "vehicle": self.vehicle or None,
-            "companies": self.companies,
-            "reservation_type": self.reservation_type,
-            "patience": self.patience,
-        }
+        names = ("origin", "destination", "companies", "reservation_type", "patience")
+        options = {name: getattr(self, name) for name in names}
+        return {**options, "passengers": self.passengers or (), "vehicle": self.vehicle or None}
 
 
 def find_trips(ferry: Ferry, search: Search) -> TripSearch:
@@ -80,12 +78,7 @@ def find_trips(ferry: Ferry, search: Search) -> TripSearch:
     """
     check_route(ferry, search.origin, search.destination)
     every_trip = ferry.trips.search(
-        search.origin,
-        search.destination,
-        on=search.on,
-        back=search.back,
-        flexible=search.flexible,
-        **search.options,
+        on=search.on, back=search.back, flexible=search.flexible, **search.options
     )
     trips = (trip for trip in every_trip if f"{trip.depart_at:%H:%M}" >= search.at)
     return TripSearch(trips, every_trip.report)
@@ -95,13 +88,8 @@ def next_sailing_day(ferry: Ferry, search: Search) -> date | None:
     """Return the first day of the two weeks after the search's with a sailing out."""
     if search.on >= date.max - _TWO_WEEKS:
         return None
-    days = ferry.trips.calendar(
-        search.origin,
-        search.destination,
-        start=search.on + timedelta(days=1),
-        end=search.on + _TWO_WEEKS,
-        **search.options,
-    )
+    start, end = search.on + timedelta(days=1), search.on + _TWO_WEEKS
+    days = ferry.trips.calendar(start=start, end=end, **search.options)
     return next((day for day, prices in days.items() if prices.sailings), None)
 
 
@@ -128,12 +116,10 @@ def parse_traveller(value: str, kind: PassengerType = PassengerType.ADULT) -> Se
 
 def parse_reservation_type(value: str) -> ReservationTypeName | None:
     """Parse a type of fares in any case; "all" is None. Raise ValueError otherwise."""
-    for name in get_args(ReservationTypeName):
-        if value.upper() == name:
-            return cast("ReservationTypeName", name)
-    if value.lower() == "all":
-        return None
-    raise ValueError("expected ticket, presale, option or all")
+    kind = value.upper()
+    if kind not in {*get_args(ReservationTypeName), "ALL"}:
+        raise ValueError("expected ticket, presale, option or all")
+    return None if kind == "ALL" else cast("ReservationTypeName", kind)
 
 
 def print_trips(trips: Sequence[Trip]) -> None:
@@ -197,20 +183,12 @@ def search_members(search: Search) -> dict[str, object]:
 def trip_members(trip: Trip) -> dict[str, object]:
     """Return a trip as the members of a JSON object."""
     return {
-        "price": amount_member(trip.price, trip.currency),
-        "currency": trip.currency,
-        "companies": [*trip.companies],
-        "depart_at": trip.depart_at.isoformat(),
-        "arrive_at": trip.arrive_at.isoformat(),
+        **members_of(trip, "price", "currency", "companies", "depart_at", "arrive_at"),
         "outward_id": trip.outward.id,
         "back_id": trip.back and trip.back.id,
         "fares": [
             {
-                "kind": fare.kind,
-                "amount": amount_member(fare.amount, fare.currency),
-                "currency": fare.currency,
-                "expires_at": fare.expires_at.isoformat(),
-                "reservation_type": fare.reservation_type,
+                **members_of(fare, *_FARE),
                 "availabilities": [chosen.model_dump(mode="json") for chosen in trip.select(fare)],
             }
             for fare in trip.fares

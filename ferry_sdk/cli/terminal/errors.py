@@ -5,29 +5,26 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date
 from enum import IntEnum
 from functools import wraps
+from typing import Final
 
 import typer
 from rich.text import Text
 
 from ferry_sdk._engine.safety import SAFETY
+from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.cli.terminal.output import error_console, print_json, printable
 from ferry_sdk.errors import (
-    APIError,
-    AuthenticationError,
     AvailabilityError,
-    ConfigurationError,
-    ConnectionFailedError,
     FerryError,
     InvalidInputError,
     NotFoundError,
     OrderError,
     OutcomeUnknownError,
     PenaltyExceededError,
-    PermissionDeniedError,
     PriceChangedError,
     RateLimitError,
     RequestTimeoutError,
@@ -177,12 +174,9 @@ def _print_error(
 ) -> None:
     if as_json:
         error = {"message": message, "hint": hint, "exit_code": int(code), **about}
-        try:
+        with suppress(OSError):  # print on standard error instead
             print_json({"error": error})
             sys.stdout.flush()
-        except OSError:
-            pass  # print on standard error instead
-        else:
             return
     console = error_console()
     console.print(Text.assemble(("ferry: ", "red"), printable(message)))
@@ -215,7 +209,8 @@ def _hint(error: FerryError) -> str | None:
         return f"wait {error.retry_after:.0f} seconds, then try again"
     if isinstance(error, RequestTimeoutError) and error.operation == "tickets.wait_pdf":
         return "not available yet, or the company sends it by e-mail; --wait 120 waits longer"
-    return next((words for kind, words in _HINTS if isinstance(error, kind)), None)
+    names = (kind.__name__ for kind in type(error).__mro__)
+    return next((_HINTS[name] for name in names if name in _HINTS), None)
 
 
 _DO_NOT_REPEAT = "the write may have happened; do not repeat it"
@@ -270,21 +265,8 @@ def _hint_at_past_day(error: FerryError, options: Mapping[str, object]) -> str |
     return None
 
 
-_HINTS: tuple[tuple[type[FerryError], str], ...] = (
-    (
-        ConfigurationError,
-        "set FERRY_BASE_URL, and FERRY_TOKEN or --token-file; `ferry sandbox` prints such settings",
-    ),
-    (
-        AuthenticationError,
-        "the token is invalid or expired: that of --token-file, FERRY_TOKEN_FILE or FERRY_TOKEN",
-    ),
-    (PermissionDeniedError, "the token lacks the permission; it may be read-only"),
-    (PriceChangedError, "nothing was confirmed"),
-    (PenaltyExceededError, "nothing was cancelled"),
-    (APIError, "nothing was changed"),
-    (ConnectionFailedError, "nothing was changed; `ferry sandbox` starts a local service"),
-)
+_HINTS: Final[Mapping[str, str]] = data_beside(__file__)
+"""Hints by the class of an error."""
 
 
 def exit_code_of(error: FerryError) -> Exit:

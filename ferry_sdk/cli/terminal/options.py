@@ -216,10 +216,9 @@ def _cache_folder() -> Path | None:
     """Return the folder in which commands keep the routes for a day; None: there can be none."""
     base = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or "~/.cache"
     path = Path(os.path.expanduser(base), "ferry-sdk")  # noqa: PTH111 -- never fails
-    try:
+    with suppress(InvalidInputError):
         return folder(path, "route_cache") if path.is_absolute() else None
-    except InvalidInputError:
-        return None
+    return None
 
 
 def _token_of(token_file: Path | None) -> Callable[[], str] | None:
@@ -237,11 +236,10 @@ def _token_of(token_file: Path | None) -> Callable[[], str] | None:
 
 def _is_open_to_others(file: Path) -> bool:
     """Return whether others than the owner have access to the file; False if that is unknown."""
-    try:
+    with suppress(OSError):
         mode = file.stat().st_mode
         return os.name == "posix" and stat.S_ISREG(mode) and bool(mode & _OTHERS)
-    except OSError:
-        return False
+    return False
 
 
 def complete_port(incomplete: str) -> list[tuple[str, str]]:
@@ -285,10 +283,9 @@ def parse_day(value: str) -> date:
     """Parse a day, YYYY-MM-DD, or +30 for thirty days from today; raise ValueError otherwise."""
     if ahead := _AHEAD.fullmatch(value):
         return date.today() + timedelta(days=int(ahead[1]))  # noqa: DTZ011 -- the user's today
-    try:
+    with suppress(ValueError):
         return date.fromisoformat(value)
-    except ValueError:
-        raise ValueError("expected a day, such as 2027-03-01, or +30 for days ahead") from None
+    raise ValueError("expected a day, such as 2027-03-01, or +30 for days ahead")
 
 
 def parse_time(value: str) -> str:
@@ -300,10 +297,7 @@ def parse_time(value: str) -> str:
 
 def parse_amount(value: str) -> Decimal:
     """Parse an amount; raise ValueError if it is not a finite number."""
-    try:
-        number = Decimal(value)
-    except InvalidOperation:
-        number = Decimal("NaN")
-    if not number.is_finite():
-        raise ValueError("expected an amount, such as 49.90")
-    return number
+    with suppress(InvalidOperation):
+        if (number := Decimal(value)).is_finite():
+            return number
+    raise ValueError("expected an amount, such as 49.90")

@@ -154,11 +154,11 @@ def print_table(
     The columns whose headings are in `right` are right-aligned.
     """
     console = on or _console()
+    if title:
+        console.print(Text(printable(title), style="bold"))
     if console.is_terminal and console.width < _NARROW:
-        if title:
-            console.print(Text(printable(title), style="bold"))
         for row in rows:
-            print_facts(zip(heads, row, strict=True), on=console)
+            print_facts(*zip(heads, row, strict=True), on=console)
             console.print()
         return
     box, gap = (SIMPLE_HEAD, 1) if console.is_terminal else (None, 2)
@@ -173,8 +173,6 @@ def print_table(
         grid.add_column(cell(head), justify=side, header_style="bold", overflow="fold")
     for row in rows:
         grid.add_row(*map(cell, row))
-    if title:
-        console.print(cell(title), style="bold")
     _print(grid, console)
 
 
@@ -196,7 +194,7 @@ def print_blocks(rows: Iterable[Sequence[tuple[str, object]]], *, heading: int) 
         return
     for row in texts:
         console.print(Text("  ".join(value for _, value in row[:heading] if value), "bold"))
-        print_facts(((f"  {name}", value) for name, value in row[heading:]), on=console)
+        print_facts(*((f"  {name}", value) for name, value in row[heading:]), on=console)
         console.print()
 
 
@@ -210,7 +208,7 @@ def print_records(
     )
 
 
-def print_facts(pairs: Iterable[tuple[str, object]], *, on: Console | None = None) -> None:
+def print_facts(*pairs: tuple[str, object], on: Console | None = None) -> None:
     """Print names and values, one pair a line, without values that are None or empty.
 
     Each member of a tuple has a line of its own. No value is cut off.
@@ -231,7 +229,7 @@ def print_result(
     if as_json:
         print_json(document)
     else:
-        print_facts(facts)
+        print_facts(*facts)
 
 
 def _print(grid: Table, console: Console) -> None:
@@ -250,6 +248,25 @@ def print_json(members: Mapping[str, object]) -> None:
     document = json.dumps(members, indent=2, ensure_ascii=not is_unicode)
     # A line of the document is never part of a value: JSON escapes the line breaks of a value.
     sys.stdout.writelines(f"{_escape(line)}\n" for line in document.split("\n"))
+
+
+def members_of(record: object, *names: str) -> dict[str, object]:
+    """Return these attributes of a record as the members of a JSON object.
+
+    Amounts are in the record's `currency`.
+    """
+    members: dict[str, object] = {}
+    for name in names:
+        value: object = getattr(record, name)
+        if isinstance(value, Decimal):
+            value = amount_member(value, getattr(record, "currency", None))
+        members[name] = value.isoformat() if isinstance(value, datetime) else value
+    return members
+
+
+def words(*parts: object) -> str:
+    """Return the parts that are not None or empty, separated by spaces."""
+    return " ".join(str(part) for part in parts if part not in {None, ""})
 
 
 def amount_member(amount: Decimal | None, currency: str | None) -> str | None:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import timedelta
 from functools import partial
 from operator import attrgetter
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple
 
 from pydantic import JsonValue
 from starlette.requests import Request
@@ -18,6 +18,7 @@ from starlette.routing import BaseRoute, Route
 from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.sandbox.api.control_page import page
 from ferry_sdk.sandbox.clock import to_utc
+from ferry_sdk.sandbox.counters import Effect
 from ferry_sdk.sandbox.faults.fault import Fault
 from ferry_sdk.sandbox.faults.kinds import FaultKind
 from ferry_sdk.sandbox.faults.mcp_options import McpSwitches
@@ -28,7 +29,7 @@ from ferry_sdk.sandbox.http.conventions import (
     problem,
 )
 from ferry_sdk.sandbox.network.trial_routes import COMPANY, trial_routes
-from ferry_sdk.sandbox.request_log import RequestLog
+from ferry_sdk.sandbox.request_log import LoggedRequest, RequestLog
 from ferry_sdk.sandbox.requests.access import Tokens
 from ferry_sdk.sandbox.requests.control import ClockUpdate, CountersQuery, RequestsQuery
 from ferry_sdk.sandbox.requests.errors import InvalidOrderError, parse_fields
@@ -123,12 +124,7 @@ class Control:
     def list_requests(self, fields: _Fields) -> responses.RequestsState:
         """List the latest requests."""
         wanted = parse_fields(RequestsQuery, fields).correlation_id
-        return {
-            "requests": [
-                cast("responses.RecordedRequest", {**asdict(each), "at": each.at.isoformat()})
-                for each in self.log.entries(wanted)
-            ]
-        }
+        return {"requests": [_record(each) for each in self.log.entries(wanted)]}
 
     def list_bookings(self, _: _Fields) -> responses.BookingsState:
         """List the latest bookings, without travellers."""
@@ -141,10 +137,7 @@ class Control:
         end = after + _PAGE
         return {
             "requests": dict(self.service.counters.requests),
-            "effects": [
-                cast("responses.RecordedEffect", {**asdict(effect), "at": effect.at.isoformat()})
-                for effect in effects[after:end]
-            ],
+            "effects": [_record(effect) for effect in effects[after:end]],
             "totals": dict(Counter(effect.operation for effect in effects)),
             "next": end if end < len(effects) else None,
             "connections": self.service.counters.connections,
@@ -229,6 +222,10 @@ class Endpoint(NamedTuple):
 
 _ROWS: dict[str, dict[str, str]] = data_beside(__file__, "controls.json")
 ENDPOINTS = tuple(Endpoint(name, **row) for name, row in _ROWS.items())
+
+
+def _record(entry: LoggedRequest | Effect) -> Any:  # noqa: ANN401 -- a record of `responses`
+    return {**asdict(entry), "at": entry.at.isoformat()}
 
 
 def _parse_body(body: bytes) -> _Fields:

@@ -8,7 +8,6 @@ from datetime import datetime
 from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
 from ferry_sdk.sandbox.faults.faults import Faults
 from ferry_sdk.sandbox.faults.kinds import PlaceTaken
-from ferry_sdk.sandbox.offers.inventory import Reservation
 from ferry_sdk.sandbox.offers.offers import Offers
 from ferry_sdk.sandbox.requests.access import CallContext
 from ferry_sdk.sandbox.requests.bookings import NewBooking
@@ -55,10 +54,8 @@ def check_places(ticket: Ticket, offers: Offers, now: datetime) -> None:
 def reserve(ticket: Ticket, offers: Offers) -> None:
     """Reserve the places of a ticket, for as long as it holds them."""
     for leg in ticket.legs:
-        sailing, place = leg.offer.sailing, leg.place
-        offers.inventory.add(
-            Reservation(sailing.id, place.kind.code, place.units, ticket.holds_place)
-        )
+        kind = leg.place.kind.code
+        offers.inventory.add(leg.offer.sailing.id, kind, leg.place.units, ticket.holds_place)
 
 
 def _place_taken(leg: Leg, request: NewBooking | None = None) -> RefusedError:

@@ -17,7 +17,6 @@ from ferry_sdk.sandbox.bookings.bookings import Booking, payment_of, status_of
 from ferry_sdk.sandbox.bookings.fees import ZERO, Fee
 from ferry_sdk.sandbox.bookings.tickets import Leg, Ticket
 from ferry_sdk.sandbox.offers.fares import round_to_cents
-from ferry_sdk.sandbox.offers.offer import Direction
 from ferry_sdk.sandbox.requests.access import Access, CallContext
 from ferry_sdk.sandbox.requests.bookings import Passenger
 from ferry_sdk.sandbox.requests.errors import text
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 CURRENCY = "EUR"
 _MANDATORY = {Stage.PAYMENT_DUE: "Pay", Stage.ISSUANCE_DUE: "Issue"}
-_KEYS: dict[Direction, str] = {"Outward": "outward", "Return": "return"}
 
 
 def booking_record(booking: Booking, context: CallContext) -> JsonObject:
@@ -228,14 +226,14 @@ def _validity(leg: Leg) -> JsonObject:
 
 def _crossings(ticket: Ticket, language: str) -> JsonObject:
     return {
-        _KEYS[leg.offer.direction]: {"journey": _journey(leg, language), **_validity(leg)}
+        leg.offer.direction.lower(): {"journey": _journey(leg, language), **_validity(leg)}
         for leg in ticket.legs
     }
 
 
 def _journey_details(booking: Booking, language: str) -> JsonObject:
     return {
-        _KEYS[leg.offer.direction]: {
+        leg.offer.direction.lower(): {
             "ticket_id": ticket.id,
             "journey_id": leg.offer.sailing.journey.id,
             "company": leg.offer.sailing.company.name,

@@ -150,16 +150,10 @@ class Faults:
 
         A fault that would change nothing, because its field does not exist, stays pending.
         """
-
-        def apply(fault: Fault) -> JsonValue:
-            return fault.details.reshape(value) if isinstance(fault.details, ValueFault) else value
-
-        fault = self._take(
-            operation,
-            lambda fault: isinstance(fault.details, ValueFault),
-            lambda fault: apply(fault) != value,
+        fault = self.take_details(
+            ValueFault, operation, lambda details: details.reshape(value) != value
         )
-        return value if fault is None else apply(fault)
+        return value if fault is None else fault.reshape(value)
 
     async def around(
         self, operation: str, request: Request, produce: Callable[[], Awaitable[Response]]

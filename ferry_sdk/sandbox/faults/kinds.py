@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -26,8 +26,7 @@ class FaultKind(str, Enum):
     @property
     def details(self) -> type[BaseModel]:
         """The model of its details."""
-        module, name = self._details.split(".")
-        model: type[BaseModel] = getattr(import_module(f"{__package__}.{module}"), name)
+        model: type[BaseModel] = resolve_name(f"{__package__}.{self._details.replace('.', ':')}")
         return model
 
     CUT_BEFORE = "cut_before", "socket_faults.CutBefore"

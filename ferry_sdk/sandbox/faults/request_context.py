@@ -28,12 +28,10 @@ def begin(body: bytes) -> None:
     """Begin the context of a request with this body."""
     search = _search_of(body)
     company, journey = search.get("company"), search.get("out_journey_id")
-    _context.set(
-        RequestContext(
-            company if isinstance(company, str) else None,
-            {journey.lower()} if isinstance(journey, str) else set(),
-        )
-    )
+    context = RequestContext(company if isinstance(company, str) else None)
+    if isinstance(journey, str):
+        context.journeys.add(journey.lower())
+    _context.set(context)
 
 
 def current() -> RequestContext:

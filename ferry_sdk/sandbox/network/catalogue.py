@@ -138,8 +138,8 @@ class Catalogue:
 
     def vehicle_brands(self, _: str) -> list[JsonObject]:
         """Return the vehicle brands with id and name."""
-        brands = self._network.vehicle_brands.values()
-        return [{"id": brand.code, "name": brand.name} for brand in brands]
+        brands = self._network.vehicle_brands.items()
+        return [{"id": code, "name": name} for code, name in brands]
 
     def vehicle_types(self, _: str) -> list[JsonObject]:
         """Return the vehicle types with their maximum length and height in metres."""

@@ -175,14 +175,6 @@ class Journey(_Element):
 
 
 @dataclass(frozen=True, slots=True)
-class VehicleBrand:
-    """A maker of vehicles."""
-
-    code: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
 class VehicleType:
     """A class of vehicle with its maximum size in metres, and its share of a car's fare."""
 

@@ -18,13 +18,12 @@ from ferry_sdk.sandbox.network.geography import (
     Port,
     Route,
     Ship,
-    VehicleBrand,
     VehicleModel,
     VehicleType,
 )
 from ferry_sdk.sandbox.requests.errors import invalid
 
-ElementT = TypeVar("ElementT", Country, Port, Company, VehicleType, VehicleBrand, VehicleModel)
+ElementT = TypeVar("ElementT", Country, Port, Company, VehicleType, VehicleModel)
 
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_DNS, "ferry-sdk.example")
 
@@ -39,7 +38,7 @@ class Network:
     routes: tuple[Route, ...]
     journeys: Mapping[str, Journey]
     vehicle_types: Mapping[str, VehicleType]
-    vehicle_brands: Mapping[str, VehicleBrand]
+    vehicle_brands: Mapping[str, str]
     vehicle_models: Mapping[str, VehicleModel]
 
     @staticmethod
@@ -57,10 +56,10 @@ class Network:
         routes = tuple(_route(row, ports) for row in load_records("routes.json")["routes"])
         vehicles = load_records("vehicles.json")
         types = by_code(VehicleType(**row) for row in vehicles["types"])
-        brands = by_code(VehicleBrand(**row) for row in vehicles["brands"])
+        brands: dict[str, str] = {row["code"]: row["name"] for row in vehicles["brands"]}
         models = by_code(
             VehicleModel(
-                brand=brands[row["code"].partition("__")[0]].name,
+                brand=brands[row["code"].partition("__")[0]],
                 type=types[row.pop("type")],
                 **row,
             )

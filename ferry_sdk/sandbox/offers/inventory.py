@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from datetime import datetime
-from typing import NamedTuple
 
 _ALL = 1_000_000
 
-
-class Reservation(NamedTuple):
-    """Places of one kind on one sailing, and whether they are held at a time."""
-
-    sailing_id: str
-    kind: str
-    units: int
-    is_held: Callable[[datetime], bool]
+_Reservation = tuple[int, Callable[[datetime], bool]]
+"""How many places are taken, and whether they are held at a time."""
 
 
 class Inventory:
@@ -32,13 +26,15 @@ class Inventory:
             counts_bookings: Whether bookings take places.
         """
         self._counts_bookings = counts_bookings
-        self._reservations: dict[str, list[Reservation]] = {}
+        self._reservations: defaultdict[tuple[str, str], list[_Reservation]] = defaultdict(list)
         self._sold_out: set[tuple[str, str]] = set()
 
-    def add(self, reservation: Reservation) -> None:
-        """Add the places of a booking, if bookings count."""
+    def add(
+        self, sailing_id: str, kind: str, units: int, is_held: Callable[[datetime], bool]
+    ) -> None:
+        """Add places of a booking while they are held, if bookings count."""
         if self._counts_bookings:
-            self._reservations.setdefault(reservation.sailing_id, []).append(reservation)
+            self._reservations[sailing_id, kind].append((units, is_held))
 
     def sell_out(self, sailing_id: str, kind: str) -> None:
         """Mark every place of one kind on a sailing as taken by others."""
@@ -48,8 +44,5 @@ class Inventory:
         """Return how many places of one kind are taken on a sailing."""
         if (sailing_id, kind) in self._sold_out:
             return _ALL
-        return sum(
-            each.units
-            for each in tuple(self._reservations.get(sailing_id, ()))
-            if each.kind == kind and each.is_held(now)
-        )
+        reservations = tuple(self._reservations.get((sailing_id, kind), ()))
+        return sum(units for units, is_held in reservations if is_held(now))

@@ -47,14 +47,14 @@ class _Way(NamedTuple):
     """One direction of a search.
 
     Attributes:
-        field: The field of the journey's id.
+        prefix: The prefix of its fields in the request.
         ports: The codes of the ports of departure and arrival.
         earliest: The earliest departure, by the port's clock.
         is_open: Whether an open ticket is wanted: the search covers a week.
     """
 
     direction: Direction
-    field: str
+    prefix: str
     journey_id: str
     ports: tuple[str, str]
     earliest: datetime
@@ -195,9 +195,10 @@ class Offers:
         for code, name in zip(way.ports, ("depart_code", "arrive_code"), strict=True):
             if code not in self.network.ports:
                 raise invalid(f"request.{name}", "unknown_port", value=code)
-        journey = self.network.journey(way.journey_id, way.field)
+        field = f"request.{way.prefix}_journey_id"
+        journey = self.network.journey(way.journey_id, field)
         if (journey.depart.code, journey.arrive.code) != way.ports:
-            raise invalid(way.field, "ports_mismatch")
+            raise invalid(field, "ports_mismatch")
         if company.code not in journey.route.companies:
             raise invalid("request.company", "journey_not_sailed", value=company.code)
         return journey
@@ -250,23 +251,13 @@ class Offers:
 
 
 def _ways(request: SearchRequest) -> Iterator[_Way]:
-    yield _Way(
-        "Outward",
-        "request.out_journey_id",
-        request.out_journey_id,
-        (request.depart_code, request.arrive_code),
-        datetime.combine(request.out_at, request.out_time),
-        bool(request.out_is_open),
-    )
-    if request.ret_journey_id and request.ret_at and request.ret_time is not None:
-        yield _Way(
-            "Return",
-            "request.ret_journey_id",
-            request.ret_journey_id,
-            (request.arrive_code, request.depart_code),
-            datetime.combine(request.ret_at, request.ret_time),
-            bool(request.ret_is_open),
-        )
+    out, back = request.out_journey_id, request.ret_journey_id
+    start, end = request.depart_code, request.arrive_code
+    earliest = datetime.combine(request.out_at, request.out_time)
+    yield _Way("Outward", "out", out, (start, end), earliest, bool(request.out_is_open))
+    if back and request.ret_at and request.ret_time is not None:
+        earliest = datetime.combine(request.ret_at, request.ret_time)
+        yield _Way("Return", "ret", back, (end, start), earliest, bool(request.ret_is_open))
 
 
 def _check_vehicle(vehicle: VehicleModel, journeys: Iterable[Journey]) -> None:

@@ -41,9 +41,9 @@ class Body(BaseModel):
             body = cls.model_validate(dict(arguments))
         except ValidationError as error:
             details = error.errors(include_url=False, include_input=False)
-            raise MalformedError(*map(problem_of, details)) from None
+            raise MalformedError(422, *map(problem_of, details)) from None
         if problems := tuple(body.problems()):
-            raise MalformedError(*problems)
+            raise MalformedError(422, *problems)
         return body
 
     def problems(self) -> Iterator[Problem]:

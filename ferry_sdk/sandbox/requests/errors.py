@@ -35,9 +35,6 @@ class RefusedError(Exception):
 class MalformedError(RefusedError):
     """The request is invalid, independent of the state of the service."""
 
-    def __init__(self, *problems: Problem) -> None:
-        super().__init__(422, *problems)
-
 
 def invalid(path: str, text: str, **values: object) -> RefusedError:
     """Return the error for an invalid field."""
@@ -80,12 +77,8 @@ def language_of(accept_language: str | None) -> str:
         wishes[primary] = max(wishes.get(primary, 0.0), wish)
     others = wishes.pop("*", 0.0)
     liked = {language: wishes.get(language, others) for language in LANGUAGES}
-    named_first = sorted(
-        LANGUAGES,
-        key=lambda language: list(wishes).index(language) if language in wishes else len(wishes),
-    )
-    best = max(named_first, key=lambda language: liked[language])
-    return best if liked[best] > 0 else "en"
+    best = max((*wishes, *LANGUAGES), key=lambda language: liked.get(language, 0.0))
+    return best if liked.get(best) else "en"
 
 
 def text(key: str, language: str, values: Mapping[str, object] | None = None) -> str:

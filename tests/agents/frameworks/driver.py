@@ -5,8 +5,6 @@ or the Node of an environment in which its packages are installed. This process 
 agents and sandbox.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -28,7 +26,7 @@ JOURNEY = {"given": ["bookings.create", "bookings.confirm"], "refused": []}
 VERSION = "import sys; from importlib.metadata import version; print(version(sys.argv[1]))"
 
 
-def run(command: list[str], way: str, answer: str) -> str:
+def run(command, way, answer):
     """Make the journey; return "ok", or how it failed."""
     with Sandbox() as sandbox, tempfile.TemporaryDirectory() as folder:
         server = [sys.executable, "-m", "ferry_sdk", "mcp", "--writes"]
@@ -55,7 +53,7 @@ def run(command: list[str], way: str, answer: str) -> str:
     return "ok" if way == "http" or made == JOURNEY[answer] else f"failed: {made}"
 
 
-def main(name: str, interpreter: str) -> bool:
+def main(name, interpreter):
     """Print a row for each way; return True if all journeys were made."""
     row = tomllib.loads((HERE / "table.toml").read_text("utf-8"))[name]
     program, function = row["program"].split()

@@ -3,78 +3,70 @@
 It needs only the standard library, as it runs in the environments of the frameworks.
 """
 
-from __future__ import annotations
-
+import asyncio
 import json
 import os
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Generator
-
-    Answer = dict[str, Any]
-    Call = tuple[str, dict[str, Any]]
-    Tool = Callable[[dict[str, Any]], Awaitable[object]]
-    Tools = dict[str, Tool]
 
 TASK = "A ferry for one from Tarifa to Tangier in a month, please."
 
 
-@dataclass(frozen=True)
 class Setting:
-    """What a program is given by the driver.
+    """What the driver gives a program.
 
     Attributes:
         way: How the agent reaches the tools: "toolkit", "codes", "asks", "state" or "http".
         agreed: Whether the person approves.
-        command: The command that starts the server, in the server's own environment.
-        environment: The variables of the server.
-        url: The service's own MCP endpoint.
-        token: The service's token.
+        stdio: The command, arguments and environment that start the server.
+        http: The address and headers of the service's own /mcp.
     """
 
-    way: str
-    agreed: bool
-    command: list[str]
-    environment: dict[str, str] = field(repr=False)
-    url: str
-    token: str = field(repr=False)
-
-    @classmethod
-    def read(cls, way: str, answer: str) -> Setting:
-        """Return the setting from the environment."""
-        url, token = f"{os.environ['FERRY_BASE_URL']}/mcp", os.environ["FERRY_TOKEN"]
-        command = json.loads(os.environ["FERRY_SERVER"])
-        return cls(way, answer == "given", command, dict(os.environ), url, token)
+    def __init__(self, way, answer):
+        self.way, self.agreed = way, answer == "given"
+        self._base_url, self._token = os.environ["FERRY_BASE_URL"], os.environ["FERRY_TOKEN"]
+        command, *options = json.loads(os.environ["FERRY_SERVER"])
+        self.stdio = {"command": command, "args": options, "env": dict(os.environ)}
+        headers = {"Authorization": f"Bearer {self._token}"}
+        self.http = {"url": f"{self._base_url}/mcp", "headers": headers}
 
     @contextmanager
-    def toolkit(self, approve: Callable[[Any], bool] | None = None) -> Generator[Any, None, None]:
+    def toolkit(self, approve=None):
         """Open a toolkit in this process; without `approve`, the person answers at once."""
         from ferry_sdk import Ferry
         from ferry_sdk.agents import Toolkit
 
-        with Ferry(self.token, base_url=self.url.removesuffix("/mcp")) as ferry:
+        with Ferry(self._token, base_url=self._base_url) as ferry:
             yield Toolkit(ferry, writes=True, approve=approve or (lambda _: self.agreed))
 
     @property
-    def headers(self) -> dict[str, str]:
-        """The headers of the service's own /mcp."""
-        return {"Authorization": f"Bearer {self.token}"}
+    def parameters(self):
+        """The command of the server as most frameworks take it."""
+        from mcp import StdioServerParameters
 
-    def check_list(self, tools: Collection[object]) -> None:
-        """Check that these are the tools of the service's own /mcp."""
+        return StdioServerParameters(**self.stdio)
+
+    def check_list(self, tools):
         assert len(tools) == 5, tools
 
-    def answer_form(self, schema: dict[str, Any]) -> tuple[str, dict[str, bool] | None]:
+    def answer_form(self, schema):
         """Return the action and the content with which the person answers a form."""
         (box,) = schema["properties"]
         return ("accept", {box: True}) if self.agreed else ("decline", None)
 
+    def asking(self, result):
+        """Return a host's callback that makes such results of forms, if the host asks."""
 
-def journey(*, agreed: bool, day: date) -> Generator[Call, Answer, None]:
+        async def ask(*given):
+            names = ("requestedSchema", "requested_schema")
+            schemas = (getattr(one, name, None) for one in given for name in names)
+            action, content = self.answer_form(next(filter(None, schemas)))
+            return result(action=action, content=content)
+
+        return ask if self.way == "asks" else None
+
+
+def journey(*, agreed, day):
     """Yield each call of the agent, and take its answer.
 
     A person who is shown a code and refuses does not give it back; the agent invents one.
@@ -95,12 +87,12 @@ def journey(*, agreed: bool, day: date) -> Generator[Call, Answer, None]:
     assert _result(answer)["status"] == "confirmed", answer
 
 
-def _result(answer: Answer) -> Answer:
+def _result(answer):
     assert answer.get("status") == "done", answer
     return answer["result"]
 
 
-def _write(tool: str, agreed: bool, **arguments: Any) -> Generator[Call, Answer, Answer]:
+def _write(tool, agreed, **arguments):
     answer = yield tool, arguments
     if answer["status"] == "approval_needed":
         code = answer["approval"]["confirmation_code"] if agreed else "000000"
@@ -108,12 +100,10 @@ def _write(tool: str, agreed: bool, **arguments: Any) -> Generator[Call, Answer,
     return answer
 
 
-def parse(found: Any) -> Answer:
+def parse(found):
     """Return the answer in a result, an error or a text, which may have words around it."""
-    if isinstance(found, dict) and "status" in found:
-        return found
     if isinstance(found, dict):
-        return parse(found.get("content") or found.get("text"))
+        return found if "status" in found else parse(found.get("content") or found.get("text"))
     if isinstance(found, list) or hasattr(found, "exceptions"):
         return parse(next(iter(getattr(found, "exceptions", found))))
     text = getattr(found, "text", None) or str(found)
@@ -128,13 +118,13 @@ def parse(found: Any) -> Answer:
 class Script:
     """A model's part of the journey: its next call, when it is given the last answer."""
 
-    def __init__(self, *, agreed: bool, day: date | None = None) -> None:
+    def __init__(self, *, agreed, day=None):
         day = day or date.today() + timedelta(days=30)  # noqa: DTZ011 -- any day to come
         self._journey = journey(agreed=agreed, day=day)
-        self.calls: list[Call] = []
+        self.calls = []
         self.is_over = False
 
-    def next(self, answer: object = None) -> Call | None:
+    def next(self, answer=None):
         """Return the next call, or None at the end of the journey."""
         try:
             call = self._journey.send(parse(answer) if self.calls else None)
@@ -145,13 +135,18 @@ class Script:
         return call
 
 
-async def walk(
-    tools: dict[str, Callable[[dict[str, Any]], Awaitable[object]]], agreed: bool
-) -> None:
-    """Make the journey by calling the tools."""
+async def walk(tools, agreed):
     script, answer = Script(agreed=agreed), None
     while call := script.next(answer):
         try:
             answer = await tools[call[0]](call[1])
         except Exception as error:  # noqa: BLE001 -- many frameworks raise a refusal
             answer = error
+
+
+def run_loop(programs, name, way, answer):
+    """Run a program with a model that follows the script."""
+    setting = Setting(way, answer)
+    script = Script(agreed=setting.agreed)
+    asyncio.run(programs[name](setting, script))
+    assert script.is_over or way == "http", script.calls

@@ -3,28 +3,21 @@
 The provider is a function that follows a script. Imports are inside, as in `loops.py`.
 """
 
-from __future__ import annotations
-
-import asyncio
 import json
 import sys
-from typing import Any
 
-from journey import TASK, Script, Setting
+from journey import TASK, run_loop
 
 
-async def google_genai(setting: Setting, script: Script) -> None:
+async def google_genai(setting, script):
     import httpx
     from google import genai
     from google.genai import types
 
-    def respond(request: httpx.Request) -> httpx.Response:
+    def respond(request):
         part = json.loads(request.content)["contents"][-1]["parts"][0]
-        answered = part.get("functionResponse", {}).get("response")
-        call = script.next(answered)
-        made: Any = (
-            {"functionCall": {"name": call[0], "args": call[1]}} if call else {"text": "Done."}
-        )
+        call = script.next(part.get("functionResponse", {}).get("response"))
+        made = {"functionCall": {"name": call[0], "args": call[1]}} if call else {"text": "Done."}
         content = {"role": "model", "parts": [made]}
         return httpx.Response(200, json={"candidates": [{"content": content}]})
 
@@ -51,48 +44,34 @@ async def google_genai(setting: Setting, script: Script) -> None:
             contents += [reply.candidates[0].content, types.Content(role="user", parts=[part])]
 
 
-async def anthropic(setting: Setting, script: Script) -> None:
+async def anthropic(setting, script):
     import httpx2
     from anthropic import Anthropic, beta_tool
 
-    def respond(request: httpx2.Request) -> httpx2.Response:
+    def respond(request):
         content = json.loads(request.content)["messages"][-1]["content"]
         call = script.next(content[0]["content"] if script.calls else None)
-        made: Any = {"type": "text", "text": "Done."}
+        made = {"type": "text", "text": "Done."}
         if call:
             made = {"type": "tool_use", "id": "1", "name": call[0], "input": call[1]}
         message = {"id": "1", "type": "message", "role": "assistant", "model": "none"}
-        usage = {"input_tokens": 1, "output_tokens": 1}
-        stop = "tool_use" if call else "end_turn"
+        message |= {"usage": {"input_tokens": 1, "output_tokens": 1}, "content": [made]}
         return httpx2.Response(
-            200, json={**message, "content": [made], "usage": usage, "stop_reason": stop}
+            200, json={**message, "stop_reason": "tool_use" if call else "end_turn"}
         )
 
-    client = Anthropic(
-        api_key="none", http_client=httpx2.Client(transport=httpx2.MockTransport(respond))
-    )
+    def tool(one):
+        words = {"name": one.name, "description": one.description}
+        words |= {"input_schema": one.input_schema}
+        return beta_tool(lambda **given: json.dumps(one.call(given)), **words)
 
-    def tool(one: Any) -> Any:
-        return beta_tool(
-            lambda **given: json.dumps(one.call(given)),
-            name=one.name,
-            description=one.description,
-            input_schema=one.input_schema,
-        )
-
+    http_client = httpx2.Client(transport=httpx2.MockTransport(respond))
+    tools = Anthropic(api_key="none", http_client=http_client).beta.messages.tool_runner
     with setting.toolkit() as toolkit:
-        tools = [tool(one) for one in toolkit.definitions()]
-        client.beta.messages.tool_runner(
-            model="none",
-            max_tokens=1_000,
-            tools=tools,
-            messages=[{"role": "user", "content": TASK}],
-        ).until_done()
+        asked = {"model": "none", "max_tokens": 1_000}
+        asked |= {"messages": [{"role": "user", "content": TASK}]}
+        tools(tools=[tool(one) for one in toolkit.definitions()], **asked).until_done()
 
 
 if __name__ == "__main__":
-    chosen, way, answer = sys.argv[1:]
-    setting = Setting.read(way, answer)
-    script = Script(agreed=setting.agreed)
-    asyncio.run(globals()[chosen](setting, script))
-    assert script.is_over, script.calls
+    run_loop(globals(), *sys.argv[1:])

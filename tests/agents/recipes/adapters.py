@@ -5,44 +5,34 @@ model. A script is a function: it gets the results of the tools so far, and retu
 the model, or the text that it ends with.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ferry_sdk import AsyncFerry, Ferry
 from tests.support.blocks import RECIPES
 
-if TYPE_CHECKING:
-    from ferry_sdk.sandbox import Sandbox
-
-Script = Callable[[list[Any]], "tuple[str, dict[str, Any]] | str"]
-Ask = Callable[[str], bool]
 TEXT = "One adult from Tarifa to Tangier, please."
 
 
-def recipe(name: str) -> dict[str, Any]:
-    """Return what the recipe of a framework defines."""
+def recipe(name):
     block = RECIPES[f"book_with_{name}.py"]
-    names: dict[str, Any] = {"__name__": name}
+    names = {"__name__": name}
     exec(compile(block.source, block.place, "exec", dont_inherit=True), names)  # noqa: S102 -- the documents' own code
     return names
 
 
-def client_of(sandbox: Sandbox, kind: type[Any] = Ferry) -> Any:
+def client_of(sandbox, kind=Ferry):
     return kind(sandbox.token, base_url=sandbox.base_url, deadline=60)
 
 
-def read(text: Any) -> Any:
+def read(text):
     """Return the result of a tool; a framework's own words are a text."""
     try:
         return json.loads(text)
@@ -50,7 +40,7 @@ def read(text: Any) -> Any:
         return text
 
 
-def langgraph(sandbox: Sandbox, script: Script, ask: Ask) -> str:
+def langgraph(sandbox, script, ask):
     pytest.importorskip("langchain", reason="langchain is not installed")
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage, ToolMessage
@@ -59,11 +49,11 @@ def langgraph(sandbox: Sandbox, script: Script, ask: Ask) -> str:
     class Model(BaseChatModel):
         _llm_type = "scripted"
 
-        def bind_tools(self, tools: Any, **_: Any) -> Any:
+        def bind_tools(self, tools, **_):
             assert tools
             return self
 
-        def _generate(self, messages: list[Any], *_: Any, **__: Any) -> ChatResult:
+        def _generate(self, messages, *_, **__):
             results = [read(one.text) for one in messages if isinstance(one, ToolMessage)]
             move = script(results)
             if isinstance(move, str):
@@ -77,12 +67,12 @@ def langgraph(sandbox: Sandbox, script: Script, ask: Ask) -> str:
         return recipe("langgraph")["run"](ferry, Model(), TEXT, ask)
 
 
-def pydantic_ai(sandbox: Sandbox, script: Script, ask: Ask) -> str:
+def pydantic_ai(sandbox, script, ask):
     pytest.importorskip("pydantic_ai", reason="pydantic-ai is not installed")
     from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart, ToolReturnPart
     from pydantic_ai.models.function import FunctionModel
 
-    def respond(messages: list[Any], _: Any) -> ModelResponse:
+    def respond(messages, _):
         parts = [part for message in messages for part in message.parts]
         results = [one.content for one in parts if isinstance(one, ToolReturnPart)]
         move = script(results)
@@ -98,13 +88,13 @@ def pydantic_ai(sandbox: Sandbox, script: Script, ask: Ask) -> str:
         loop.close()
 
 
-def openai_agents(sandbox: Sandbox, script: Script, ask: Ask) -> str:
+def openai_agents(sandbox, script, ask):
     # Not `agents`: the folder of these tests has that name too.
     pytest.importorskip("agents.testing", reason="openai-agents is not installed")
     from agents import set_tracing_disabled
     from agents.testing import ScriptedModel, assistant_message, function_call
 
-    def respond(call: Any) -> Any:
+    def respond(call):
         items = [one for one in call.input if isinstance(one, dict)]
         outputs = [one for one in items if one.get("type") == "function_call_output"]
         move = script([read(one["output"]) for one in outputs])
@@ -115,7 +105,7 @@ def openai_agents(sandbox: Sandbox, script: Script, ask: Ask) -> str:
 
     set_tracing_disabled(disabled=True)  # traces go to OpenAI
 
-    async def main() -> str:
+    async def main():
         async with client_of(sandbox, AsyncFerry) as ferry:
             model = ScriptedModel([{"responder": respond}] * 20)
             return await recipe("openai_agents")["run"](ferry, model, TEXT, ask)
@@ -123,13 +113,13 @@ def openai_agents(sandbox: Sandbox, script: Script, ask: Ask) -> str:
     return asyncio.run(main())
 
 
-def anthropic(sandbox: Sandbox, script: Script, ask: Ask) -> str:
+def anthropic(sandbox, script, ask):
     module = pytest.importorskip("anthropic", reason="anthropic is not installed")
     import httpx2
 
-    results: dict[str, Any] = {}  # the service holds the conversation, and is sent what is new
+    results = {}  # the service holds the conversation, and is sent what is new
 
-    def respond(request: httpx2.Request) -> httpx2.Response:
+    def respond(request):
         for message in json.loads(request.content)["messages"]:
             for part in message["content"]:
                 if isinstance(part, dict) and part["type"] == "tool_result":
@@ -140,15 +130,9 @@ def anthropic(sandbox: Sandbox, script: Script, ask: Ask) -> str:
         else:
             call = {"id": f"call-{len(results)}", "name": move[0], "input": move[1]}
             content, reason = {"type": "tool_use", **call}, "tool_use"
-        message = {
-            "id": f"message-{len(results)}",
-            "type": "message",
-            "role": "assistant",
-            "model": "scripted",
-            "content": [content],
-            "stop_reason": reason,
-            "usage": {"input_tokens": 1, "output_tokens": 1},
-        }
+        message = {"id": f"message-{len(results)}", "type": "message", "role": "assistant"}
+        message |= {"model": "scripted", "content": [content], "stop_reason": reason}
+        message |= {"usage": {"input_tokens": 1, "output_tokens": 1}}
         return httpx2.Response(200, json=message)
 
     transport = httpx2.Client(transport=httpx2.MockTransport(respond))
@@ -157,15 +141,15 @@ def anthropic(sandbox: Sandbox, script: Script, ask: Ask) -> str:
         return recipe("anthropic")["run"](ferry, model, TEXT, ask)
 
 
-def mcp(sandbox: Sandbox, script: Script, ask: Ask) -> str:
+def mcp(sandbox, script, ask):
     pytest.importorskip("mcp", reason="mcp is not installed")
 
-    async def main() -> str:
+    async def main():
         environment = {"FERRY_TOKEN": sandbox.token, "FERRY_BASE_URL": sandbox.base_url}
         with TemporaryDirectory() as folder:
             path = f"{install_uvx(Path(folder))}{os.pathsep}{os.environ['PATH']}"
             env = {**os.environ, **environment, "PATH": path}
-            results: list[Any] = []
+            results = []
             async with recipe("mcp")["host"](env, ask) as client:
                 while not isinstance(move := script(results), str):
                     answer = await client.call_tool(*move)
@@ -175,7 +159,7 @@ def mcp(sandbox: Sandbox, script: Script, ask: Ask) -> str:
     return asyncio.run(main())
 
 
-def install_uvx(folder: Path) -> Path:
+def install_uvx(folder):
     """Write a `uvx` that starts the library of this environment, and return its folder."""
     program = folder / "uvx"
     start = f'exec "{sys.executable}" -m ferry_sdk'
@@ -186,10 +170,4 @@ def install_uvx(folder: Path) -> Path:
     return folder
 
 
-ADAPTERS = {
-    "langgraph": langgraph,
-    "openai_agents": openai_agents,
-    "pydantic_ai": pydantic_ai,
-    "anthropic": anthropic,
-    "mcp": mcp,
-}
+ADAPTERS = {one.__name__: one for one in (langgraph, openai_agents, pydantic_ai, anthropic, mcp)}

@@ -28,8 +28,6 @@ _SHORTEST_CALL = 70
 
 @dataclass(slots=True)
 class Outcome:
-    """What one caller received."""
-
     value: Any = None
     error: BaseException | None = None
     seconds: float = 0.0
@@ -222,7 +220,6 @@ class Judgement:
         return self.schedule.callers > 1 and self.schedule.is_repeated
 
     def _writes(self):
-        """The requests of a write, as far as one came."""
         found = []
         for passage in self.evidence.passages if self.schedule.is_write else ():
             name = operation_of(passage)
@@ -283,13 +280,11 @@ def _content_length(head):
 
 
 def status_of(passage):
-    """The status that the service answered; 0 where it did not."""
     parts = passage.reply.split(b" ", 2)
     return int(parts[1]) if len(parts) > 1 else 0
 
 
 def is_refused(passage):
-    """Whether the client could read that the service refused it."""
     head, _, body = passage.reply.partition(b"\r\n\r\n")
     if b"text/event-stream" in head:  # its end may come late, or never
         return b'"error"' in body or b'"isError":true' in body.replace(b" ", b"")
@@ -300,7 +295,6 @@ def is_refused(passage):
 
 
 def _is_failure(body):
-    """Whether it is one of the ways in which a refusal is put in a reply of success."""
     try:
         value = json.loads(body)
     except ValueError:
@@ -311,12 +305,10 @@ def _is_failure(body):
 
 
 def is_turned_away(passage):
-    """Whether the client could read that nothing was done and it may send it again."""
     is_so = passage.was_answered and status_of(passage) in _TURNED_AWAY
     return is_so or lacks_session(passage)
 
 
 def lacks_session(passage):
-    """Whether the client could read that its MCP session was gone."""
     is_mcp = operation_of(passage).startswith("mcp.")
     return is_mcp and passage.was_answered and status_of(passage) in _NO_SESSION

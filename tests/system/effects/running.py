@@ -42,8 +42,6 @@ def run(world, schedule):
 
 @contextmanager
 def event_loop(noise):
-    """Run an event loop in a thread; write down what fails in it and what is left behind."""
-
     def set_handler():
         asyncio.get_running_loop().set_exception_handler(
             lambda _, how: noise.append(f"loop: {how}")
@@ -62,7 +60,6 @@ def event_loop(noise):
 
 
 def at_once(call, times):
-    """Make a call in so many threads at the same time, one of which is this one."""
     barrier = threading.Barrier(times)
 
     def make():
@@ -139,8 +136,7 @@ class _Run:
         if schedule.token != "text":
             for name in ("token", "organisation_token"):
                 tokens = [settings[name]] if schedule.token == "function" else ["stale-token"]
-                in_turn = chain(tokens, repeat(settings[name]))
-                settings[name] = partial(next, in_turn)
+                settings[name] = partial(next, chain(tokens, repeat(settings[name])))
         return settings if schedule.by_view else settings | self._times()
 
     def _times(self):
@@ -148,7 +144,6 @@ class _Run:
         return {name: value for name, value in times.items() if value is not None}
 
     def _go_wrong(self):
-        """From here on it counts."""
         proxy = self.world.proxy
         proxy.settle()
         self.warm_passages = len(proxy.passages)
@@ -168,7 +163,6 @@ class _Run:
         )
 
     def _count(self):
-        """What came about, once nothing is on its way; then all is well again."""
         world, evidence = self.world, self.evidence
         if not world.proxy.settle():
             evidence.noise.append("the proxy never came to rest")
@@ -198,7 +192,6 @@ def _measure(call):
 
 @contextmanager
 def note_log(noise):
-    """Write down what goes wrong where nobody can catch it."""
     hooks = sys.unraisablehook, threading.excepthook
     sys.unraisablehook = lambda what: noise.append(
         f"unraisable: {what.exc_value!r} {what.object!r}"
@@ -223,7 +216,6 @@ def first_clear(tries):
 
 
 def gather(named, judge):
-    """Judge what is named; how many there were, and what was found: a name, and what it broke."""
     ran, findings = 0, []
     for words, one in named:
         ran += 1
@@ -233,8 +225,6 @@ def gather(named, judge):
 
 
 def explore(world, operations, numbers, *, is_async):
-    """Run the schedule of each number; how many were run, and what was found."""
-
     def judge(schedule):
         slower = (schedule.stretch(factor) for factor in STRETCHES)
         return first_clear(Judgement(one, run(world, one)).violations() for one in slower)

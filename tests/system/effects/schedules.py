@@ -48,8 +48,6 @@ _SIDE_READS = {
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A fault of the service's own."""
-
     kind: str
     operation: str
     after: int = 0
@@ -59,8 +57,6 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A call, and what goes wrong with it."""
-
     operation: str
     harms: tuple[Harm, ...] = ()
     troubles: tuple[Trouble, ...] = ()
@@ -87,8 +83,6 @@ class Schedule:
         return self.operation.startswith("mcp.")
 
     def stretch(self, factor):
-        """Return the same schedule on a slower clock: every time in it is longer."""
-
         def slower(trouble):
             times = {name: n * factor for name, n in trouble.details.items() if name == "seconds"}
             return replace(trouble, details=trouble.details | times)
@@ -166,8 +160,7 @@ _ENVELOPES = st.one_of(
 
 @st.composite
 def _troubles(draw, operation):
-    aims = (operation, operation, *_SIDE_READS.get(operation, ()))
-    aim = draw(st.sampled_from(aims))
+    aim = draw(st.sampled_from((operation, operation, *_SIDE_READS.get(operation, ()))))
     kinds = _KINDS
     if aim.startswith("mcp."):
         kinds = {**_KINDS, **_SESSION_KINDS, **_SESSION_KINDS, "mcp_envelope": _ENVELOPES}
@@ -178,7 +171,6 @@ def _troubles(draw, operation):
 
 @st.composite
 def schedules(draw, operations, *, is_async):
-    """Schedules of these operations; what goes wrong is one thing or two."""
     operation = draw(st.sampled_from(operations))
     counts = ((1, 0), (0, 1), (1, 0), (0, 1), (1, 1), (2, 0), (0, 2))
     harms, troubles = draw(st.sampled_from(counts))

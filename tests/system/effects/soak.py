@@ -25,7 +25,6 @@ _stage = hostile.Stage()
 
 
 def main():
-    """Run as much as the command line says; 1 if a promise was broken."""
     parser = argparse.ArgumentParser(prog="scripts/soak", description=__doc__)
     parser.add_argument("schedules", nargs="?", type=int, default=5000, help="how many")
     parser.add_argument("--seed", type=int, help="the same seed makes the same schedules or runs")
@@ -43,7 +42,6 @@ def main():
 
 
 def _soak(place, run, dealt, what):
-    """Run every portion and print what broke a promise; 1 if something did."""
     began, ran, broken = time.monotonic(), 0, 0
     processes = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(_PROCESSES, processes, _open, (place is _world,)) as pool:
@@ -67,7 +65,6 @@ def _say(words):
 
 
 def portions(schedules, seed):
-    """The schedules, dealt out evenly to every group of calls and either client."""
     kinds = [*product(GROUPS, (False, True))]
     dealt = []
     for index, (group, is_async) in enumerate(kinds):

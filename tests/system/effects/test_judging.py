@@ -19,7 +19,6 @@ SENT = (Attempt(sent=True, operation="bookings.confirm"),)
 
 
 def passage(status=None, body="", correlation_id="corr-1"):
-    """The request, answered with the status or not at all."""
     head = f"POST /api/booking/confirm HTTP/1.1\r\nx-client-correlation-id: {correlation_id}\r\n"
     data = f"{head}Content-Length: 2\r\n\r\n{{}}".encode()
     head = f"HTTP/1.1 {status} Said\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -28,7 +27,6 @@ def passage(status=None, body="", correlation_id="corr-1"):
 
 
 def evidence(outcome, *passages, effects=0, **more):
-    """What is known of a call; a passage that is but a status has no body."""
     seen = tuple(one if isinstance(one, Passage) else passage(one) for one in passages)
     known = {"effects": (EFFECT,) * effects, "passages": seen, "accepted": 1, "outcomes": [outcome]}
     return Evidence(Subject([], "b-1", "t-1"), **known | more)
@@ -101,14 +99,11 @@ LIES = {
 }
 
 
-def test_a_client_that_tells_the_truth_is_believed_and_each_lie_is_found_out():
+def test_lies_are_found_out_of_one_caller_and_of_two_and_a_read_that_never_left_says_so():
     for case, known in TRUTHS.items():
         assert (case, Judgement(CONFIRM, known).violations()) == (case, [])
     for case, known in LIES.items():
         assert Judgement(CONFIRM, known).violations(), case
-
-
-def test_two_callers_are_judged_together():
     other = passage(201, correlation_id="corr-2")
     one_failed = [success(), failure("not_sent", ())]
     looked = replace(CONFIRM, callers=2, is_guarded=True)
@@ -117,9 +112,6 @@ def test_two_callers_are_judged_together():
     tasks = replace(CONFIRM, callers=2, is_async=True)
     two_requests = evidence(None, 201, other, effects=1, outcomes=[success(), success()])
     assert Judgement(tasks, two_requests).violations() != []
-
-
-def test_a_read_that_never_left_says_so():
     error = ConnectionFailedError("refused", outcome="unknown")
     never = evidence(Outcome(error=error, seconds=0.1, attempts=()), accepted=0)
     assert Judgement(Schedule("bookings.get"), never).violations() != []

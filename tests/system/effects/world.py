@@ -15,8 +15,6 @@ _LIMITS = {"max_penalty": 9999, "min_refund": 0, "currency": "EUR"}
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a call is about."""
-
     selection: list[Any]
     booking_id: Any = None
     ticket_id: Any = None
@@ -64,8 +62,6 @@ GUARDED = {
 
 
 class World:
-    """A service at a moment of May, and a proxy before it, for `with` blocks."""
-
     def __init__(self):
         self.sandbox = Sandbox()
 
@@ -101,12 +97,10 @@ class World:
         ]
 
     def calm(self):
-        """No faults, no harms, no requests on their way."""
         self.sandbox.faults.clear()
         self.proxy.clear()
 
     def prepare(self, operation, *, is_repeated=False):
-        """What the operation is done to, fresh, or done already; nothing of it is counted."""
         self.calm()
         subject = Subject(self.selection)
         if operation not in {"bookings.create", "mcp.create_booking"}:

@@ -22,8 +22,6 @@ _MEMORY = 300_000_000
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of a call."""
-
     call: Any
     correlation_id: str
     intent: tuple[str, str]  # what makes two of its effects the same
@@ -47,8 +45,6 @@ class Outcome:
 
 @dataclass(slots=True)
 class Evidence:
-    """All that is known of a run."""
-
     run: Any
     outcomes: list[Outcome] = field(default_factory=list)
     secrets: tuple[str, ...] = ()  # what no error and no log may hold
@@ -61,7 +57,6 @@ class Evidence:
 
 
 def violations(evidence):
-    """Every promise that was broken; what a slow machine may be to blame for begins `SOFT`."""
     found = [*_of_noise(evidence), *_of_client(evidence)]
     for number, outcome in enumerate(evidence.outcomes):
         # An error hides the travellers that its own call named; a log names nobody.
@@ -149,7 +144,6 @@ def _of_error(it, error):
 
 
 def _arrived(it):
-    """Whether a request of its own was read; what is cut may be of a handshake."""
     left = [one for one in it.exchanges if not one.is_turned_away]
     had_handshake = any(one.request.operation == "mcp.initialize" for one in it.exchanges)
     names = {it.call.operation} if had_handshake else {it.call.operation, "mcp.?"}
@@ -200,7 +194,6 @@ def _of_words(it, secrets):
 
 
 def _find_secrets(text, secrets):
-    """The secrets that a text holds, in whatever letters."""
     plain = _plain(text)
     return [
         secret

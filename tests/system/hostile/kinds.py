@@ -55,7 +55,6 @@ class Reply:
         return encode({"jsonrpc": "2.0", "id": self.message_id, **members})
 
     def body(self, value=None):
-        """The body of the right reply, or of one with another content."""
         content = self.value if value is None else value
         if self.message_id is None:
             return encode(content)
@@ -88,7 +87,6 @@ class Reply:
         return b"\r\n".join([*lines, b"", b""])
 
     def http(self, body=None, *headers, **head):
-        """A whole reply, with its right length if nothing else is said."""
         content = self.body() if body is None else body
         return self.head(*headers, **{"length": len(content), **head}) + content
 
@@ -111,7 +109,6 @@ def chunks_of(body, size=100):
 
 
 def trickle(data, pieces, seconds):
-    """The bytes in so many pieces, with a wait before each."""
     size = -(-len(data) // pieces)
     for at in range(0, len(data), size):
         yield seconds

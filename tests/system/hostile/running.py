@@ -54,8 +54,6 @@ _numbers = count(1)
 
 
 class Preparation:
-    """Prepares the calls of a run, and counts what came of them."""
-
     def __init__(self, server, evidence):
         self._server = server
         self._evidence = evidence
@@ -82,7 +80,6 @@ class Preparation:
         self.settings |= dict(zip(("token", "organisation_token"), TOKENS, strict=True))
 
     def begin(self, call, ferry):
-        """Prepare a call; what will become of it, and what makes it."""
         number = len(self._subjects)
         booking = self._server.service.book(is_confirmed=call.operation not in _UNCONFIRMED)
         selection = {"availability_id": "av-1", "tariff_id": "tar-1", "place_id": "pl-1"}
@@ -103,7 +100,6 @@ class Preparation:
         return outcome, partial(function, view, subject)
 
     def count(self):
-        """See what came of every call, once nothing is on its way."""
         for outcome in self._evidence.outcomes:
             outcome.exchanges = self._server.of_call(outcome.correlation_id)
             outcome.effects = self._effects(outcome)
@@ -229,8 +225,6 @@ def _is_in_library(frame):
 
 
 class Stage:
-    """The server and the interrupter, for any number of runs one after the other."""
-
     def __enter__(self):
         with ExitStack() as stack:
             self._server = stack.enter_context(HostileServer())
@@ -287,7 +281,6 @@ class Stage:
             portal.call(http.aclose)
 
     def _run(self, evidence, preparation, ferry, interrupted_ferry, make):
-        """Make the calls of a run by one client, and look what it can do after them."""
         run = evidence.run
         well = ferry.with_options(**WELL)
         if run.is_warm:

@@ -47,8 +47,6 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Some calls of one client, one after the other."""
-
     number: int
     client: str
     has_journal: bool

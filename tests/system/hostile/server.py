@@ -38,8 +38,6 @@ _numbers = count(1)
 
 @dataclass(frozen=True, slots=True)
 class ServiceCall:
-    """What a request asks for."""
-
     operation: str
     subject: str = ""
     document: str = ""
@@ -47,7 +45,6 @@ class ServiceCall:
 
     @property
     def effect(self):
-        """What it does, by the name of the operation of REST; None for a read."""
         return EFFECTS.get(self.operation)
 
     @property
@@ -91,8 +88,6 @@ def _members(body):
 
 @dataclass(slots=True)
 class Booking:
-    """A booking of one ticket."""
-
     booking_id: str
     ticket_id: str
     stage: str = "payment_due"
@@ -114,7 +109,6 @@ class Service:
         self._lock = threading.Lock()
 
     def book(self, *, is_confirmed):
-        """A new booking, which counts as no effect."""
         number = next(_numbers)
         booking = Booking(f"bo-{number}", f"ti-{number}")
         if is_confirmed:
@@ -138,7 +132,6 @@ class Service:
             self.effects.append(Effect(intent, booking.booking_id, correlation_id))
 
     def answer(self, request, booking=None):
-        """Status and content of the reply that says that it is done."""
         name = request.effect or request.operation
         about = booking or self._bookings.get(request.subject or request.document)
         status = 201 if name in _CREATED else 200
@@ -168,8 +161,6 @@ def _content(operation, it):
 
 @dataclass(slots=True)
 class Exchange:
-    """A request of which at least its first line was read."""
-
     stroke: Stroke
     correlation_id: str  # of which call it is; where it was cut too early, the last that began
     request: ServiceCall
@@ -208,7 +199,6 @@ class HostileServer:
         self._listener.close()
 
     def reset(self, traveller):
-        """Forget what was, for another client."""
         self.hang_up()
         self.service = Service()
         self.strokes, self.exchanges = [], []
@@ -217,7 +207,6 @@ class HostileServer:
         self.gather(1)
 
     def begin(self, call, strokes=()):
-        """Say which call is made from now on, and what its requests meet."""
         self.call, self.earlier = call, self.call
         self.strokes = list(strokes)
 
@@ -238,7 +227,6 @@ class HostileServer:
             thread.join(_PATIENCE)
 
     def gather(self, requests):
-        """Answer a read of the ports only when so many have come, none of them answered yet."""
         self._together.abort()
         self._together = threading.Barrier(requests)
 
@@ -269,7 +257,6 @@ class HostileServer:
                 self._links.pop(link, None)
 
     def _answers_one(self, connection):
-        """Read a request and answer it; whether the connection lasts."""
         method, path, _ = connection.read_to(b"\r\n").decode("latin-1").split(" ", 2)
         stroke = self._stroke(path)
         exchange = Exchange(stroke, self.call, parse_call(method, path, b""))
@@ -293,7 +280,6 @@ class HostileServer:
         return lasts
 
     def _stroke(self, path):
-        """What a request meets; a handshake goes well."""
         if path == "/mcp" and not self._has_session:
             return Stroke()
         with self._lock:

@@ -22,7 +22,6 @@ def result(booking_id):
 
 
 def judge(done, said, *strokes, **known):
-    """What is found of a run whose one call is the confirmation of a booking."""
     call = Call("bookings.confirm", (), 1.0, None, 0, is_guarded=False)
     outcome = Outcome(call, "call-1", DONE.intent, "bo-1", effects=[DONE] * done)
     request = ServiceCall("bookings.confirm", "bo-1")
@@ -38,14 +37,11 @@ def judge(done, said, *strokes, **known):
     return violations(evidence)
 
 
-def test_what_is_so_breaks_no_promise():
+def test_a_broken_promise_is_noticed_and_what_is_so_breaks_none():
     assert not judge(1, result("bo-1"), "right")
     assert not judge(1, UNKNOWN, "no reply")
     assert not judge(0, UNSENT)
     assert not judge(0, REFUSED, "a refusal")
-
-
-def test_a_broken_promise_is_noticed():
     good = result("bo-1")
     for found, words in (
         (judge(2, good), "it was done 2 times"),

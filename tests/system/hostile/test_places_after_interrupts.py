@@ -55,7 +55,6 @@ def server(monkeypatch):
 
 @cache
 def is_with(file, line):
-    """Whether a `with` begins at a line."""
     return linecache.getline(file, line).lstrip().startswith(("with ", "async with "))
 
 
@@ -154,9 +153,7 @@ def cancel_at(step, call):
 @pytest.mark.parametrize("call", mostly_long(CALLS))
 @pytest.mark.parametrize("name", mostly_long(STROKES))
 @pytest.mark.parametrize("deadline", mostly_long([None, 0.2], ids=str))
-def test_a_task_cancelled_wherever_it_waits_keeps_no_place(
-    server, record_property, call, name, deadline
-):
+def test_a_task_cancelled_anywhere_keeps_no_place(server, record_property, call, name, deadline):
     async def cancelled(step, call):  # Python 3.12 makes no task of a generator
         return await cancel_at(step, call)
 

@@ -18,7 +18,6 @@ MODES = {
 
 
 def plain_server(**settings):
-    """A server without tools; the log of this process stays as it was."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     try:
@@ -96,8 +95,6 @@ class Hosted:
 
 
 class Official:
-    """A server of the official SDK in one of its modes, whose tools can be exchanged."""
-
     def __init__(self, mode, server=None, **settings):
         self.server = server or plain_server()
         self._settings = {**MODES[mode], **settings}
@@ -111,7 +108,6 @@ class Official:
         self.hosted.stop()
 
     def restart(self):
-        """Serve again at the same address, with no memory of any session."""
         self.hosted.stop()
         app = self.server.streamable_http_app(**self._settings)
         self.hosted = Hosted(app, self.hosted.port)

@@ -53,7 +53,7 @@ def a_search():
     return {"request": search | {"out_at": f"{search['out_at']}"}, "passengers": [traveller]}
 
 
-def test_the_client_lists_and_searches_and_what_is_not_there_is_an_error(service, mode, a_search):
+def test_the_client_lists_searches_books_confirms_and_views(service, mode, a_search, ferry):
     async def work(client):
         assert (client.protocol_version, client.server_info.name) == ("2025-11-25", "ferry-sandbox")
         tools = [tool.name for tool in (await client.list_tools()).tools]
@@ -62,23 +62,40 @@ def test_the_client_lists_and_searches_and_what_is_not_there_is_an_error(service
         listed = [str(one.uri) for one in (await client.list_resources()).resources]
         assert (len(listed), URI in listed) == (6, True)
         assert (await client.list_resource_templates()).resource_templates == []
-        found = await client.call_tool("search_availability", a_search)
+        listing = await client.call_tool("search_availability", a_search)
         failed = await client.call_tool("view_ticket", {"id": "none"})
         with pytest.raises(MCPError, match="tides") as caught:
             await client.read_resource("resource://service/tides")
-        return found, failed, caught.value, await client.read_resource(URI)
+        return listing, failed, caught.value, await client.read_resource(URI)
 
-    found, failed, error, resource = run_with_client(service, mode, work)
-    assert not found.is_error
-    sailings = found.structured_content["result"]
+    listing, failed, error, resource = run_with_client(service, mode, work)
+    assert not listing.is_error
+    sailings = listing.structured_content["result"]
     assert {sailing["depart_code"] for sailing in sailings} == {"FRMRS"}
-    assert json.loads(found.content[0].text) == sailings
+    assert json.loads(listing.content[0].text) == sailings
     assert failed.is_error
-    assert failed.structured_content["code"] == "TICKET_NOT_FOUND"
-    assert error.code == -32602
+    assert (failed.structured_content["code"], error.code) == ("TICKET_NOT_FOUND", -32602)
     (content,) = resource.contents
     assert str(content.uri) == URI
     assert "FRMRS" in [port["code"] for port in json.loads(content.text)]
+    sailing = found(ferry)
+    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
+    chosen = selection.model_dump(include={"availability_id", "tariff_id", "place_id"})
+    traveller = {"order": 1, "first_name": "Ada", "last_name": "Okonkwo"}
+    child = traveller | {"order": 2, "type": "CHD", "age": 7, "gender": "M"}
+    travellers = [traveller | {"type": "ADT", "age": 34, "gender": "F"}, child]
+
+    async def work(client):
+        arguments = {"availabilities": [chosen], "passengers": travellers}
+        created = (await client.call_tool("create_booking", arguments)).structured_content
+        booking = {"id": created["booking_id"]}
+        confirmed = (await client.call_tool("confirm_booking", booking)).structured_content
+        return await client.call_tool("view_ticket", {"id": confirmed["ticket_id"]})
+
+    ticket = run_with_client(service, mode, work).structured_content
+    assert ticket["status"] == "Issued"
+    assert ferry.tickets.get(ticket["id"]).ticket_number == ticket["ticket_number"]
+    assert len(service.counters.effects_of("bookings.create")) == 1
 
 
 SHAPES = ("text", "n_blocks", "structured_result", "embedded_resource", "extra_blocks")
@@ -101,27 +118,6 @@ def test_the_client_accepts_every_option_of_the_service(ferry_sandbox, mode, a_s
     )
     assert not result.is_error
     assert result.content
-
-
-def test_the_client_books_confirms_and_views(service, mode, ferry):
-    sailing = found(ferry)
-    selection = sailing.select(tariff=sailing.tariffs[0], place=sailing.places[0])
-    chosen = selection.model_dump(include={"availability_id", "tariff_id", "place_id"})
-    traveller = {"order": 1, "first_name": "Ada", "last_name": "Okonkwo"}
-    child = traveller | {"order": 2, "type": "CHD", "age": 7, "gender": "M"}
-    travellers = [traveller | {"type": "ADT", "age": 34, "gender": "F"}, child]
-
-    async def work(client):
-        arguments = {"availabilities": [chosen], "passengers": travellers}
-        created = (await client.call_tool("create_booking", arguments)).structured_content
-        booking = {"id": created["booking_id"]}
-        confirmed = (await client.call_tool("confirm_booking", booking)).structured_content
-        return await client.call_tool("view_ticket", {"id": confirmed["ticket_id"]})
-
-    ticket = run_with_client(service, mode, work).structured_content
-    assert ticket["status"] == "Issued"
-    assert ferry.tickets.get(ticket["id"]).ticket_number == ticket["ticket_number"]
-    assert len(service.counters.effects_of("bookings.create")) == 1
 
 
 @each("token", ["wrong", "Bearer"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 import mcp_types
@@ -12,10 +14,12 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver.exceptions import ToolError
-from pydantic import BaseModel
+from mcp.types import Tool as McpTool
+from pydantic import BaseModel, TypeAdapter
 
 import ferry_sdk as sdk
-from ferry_sdk import APIError, NotFoundError, OutcomeUnknownError, UnexpectedResponseError
+from ferry_sdk import APIError, Ferry, NotFoundError, OutcomeUnknownError, UnexpectedResponseError
+from ferry_sdk.agents import Toolkit
 from tests.backend.gathering import eventually
 from tests.support.mcp_samples import BOOKING, TICKET, availability, book, failure, search, view
 from tests.support.tables import each
@@ -56,7 +60,6 @@ def official(running):
 
 
 def offer_tools(official, give, returns=None):
-    """Have the tools give something; the list of the bookings made."""
     done: list[int] = []
 
     def search_availability(request: OBJECT, passengers: LIST):
@@ -184,15 +187,12 @@ def test_a_failure_without_a_code_leaves_a_write_unknown(clients, official, erro
     assert official.hosted.methods == ["initialize", "tools/call", "tools/call"]
 
 
-def test_a_write_without_a_result_is_unknown(clients, official):
+def test_there_is_one_handshake_and_what_has_no_result_is_an_error(clients, official):
     done = offer_tools(official, lambda: None)
     with pytest.raises(OutcomeUnknownError) as caught:
         book(official.hosted.client(clients))
     assert isinstance(caught.value.__cause__, UnexpectedResponseError)
     assert len(done) == 1
-
-
-def test_what_the_server_does_not_know_is_an_error(clients, official):
     offer_tools(official, lambda: TICKET)
     client = official.hosted.client(clients)
     with pytest.raises(APIError, match="id"):
@@ -206,6 +206,12 @@ def test_what_the_server_does_not_know_is_an_error(clients, official):
     offer_tools(official, raising(MCPError(-32602, "no such deck")))
     with pytest.raises(sdk.BadRequestError, match="no such deck"):
         view(client)
+    offer_tools(official, lambda: TICKET)
+    client = official.hosted.client(clients)
+    for _ in range(3):
+        view(client)
+    handshake = [("initialize", 200), ("notifications/initialized", 202)]
+    assert official.hosted.asked == [*handshake, *[("tools/call", 200)] * 3]
 
 
 def test_resources_are_read_and_listed_and_tools_listed(clients, official):
@@ -222,28 +228,7 @@ def test_resources_are_read_and_listed_and_tools_listed(clients, official):
 
 
 @pytest.mark.parametrize("mode", mostly_long(MODES))
-def test_an_unknown_method_is_not_found(clients, mode):
-    with Hosted(Server("bare").streamable_http_app(**MODES[mode])) as hosted:
-        client = hosted.client(clients)
-        with pytest.raises(NotFoundError):
-            client.mcp.list_tools()
-        with pytest.raises(NotFoundError) as caught:
-            book(client)
-        assert caught.value.outcome == "rejected"
-        assert hosted.methods == ["initialize", "tools/list", "tools/call"]
-
-
-def test_there_is_one_handshake(clients, official):
-    offer_tools(official, lambda: TICKET)
-    client = official.hosted.client(clients)
-    for _ in range(3):
-        view(client)
-    handshake = [("initialize", 200), ("notifications/initialized", 202)]
-    assert official.hosted.asked == [*handshake, *[("tools/call", 200)] * 3]
-
-
-@pytest.mark.parametrize("mode", mostly_long(MODES))
-def test_a_restarted_server_is_called_again(clients, mode):
+def test_a_restarted_server_is_called_again_and_an_unknown_method_is_not_found(clients, mode):
     with Official(mode) as official:
         done = offer_tools(official, lambda: BOOKING)
         client = official.hosted.client(clients)
@@ -256,6 +241,14 @@ def test_a_restarted_server_is_called_again(clients, mode):
         assert official.hosted.methods == (lost if official.is_stateful else still)
         assert official.hosted.asked[0][1] == (404 if official.is_stateful else 200)
         assert len(done) == 3
+    with Hosted(Server("bare").streamable_http_app(**MODES[mode])) as hosted:
+        client = hosted.client(clients)
+        with pytest.raises(NotFoundError):
+            client.mcp.list_tools()
+        with pytest.raises(NotFoundError) as caught:
+            book(client)
+        assert caught.value.outcome == "rejected"
+        assert hosted.methods == ["initialize", "tools/list", "tools/call"]
 
 
 @pytest.mark.parametrize("mode", mostly_long(["stateful-json", "stateful-sse"]))
@@ -272,8 +265,6 @@ def test_an_expired_session_is_renewed(clients, mode):
 
 
 class Tokens:
-    """Verify two tokens, one of which has no permissions."""
-
     async def verify_token(self, token):
         known = {"good": ["ferry"], "narrow": []}
         if token in known:
@@ -297,7 +288,39 @@ def test_a_rejected_token_is_an_error_and_a_valid_one_accepted(clients, guarded,
         book(guarded.hosted.client(clients, token=token))
     assert caught.value.outcome == "rejected"
     assert caught.value.code is None or token not in caught.value.code
-    assert guarded.hosted.methods == ["initialize"]
-    assert done == []
+    assert (guarded.hosted.methods, done) == (["initialize"], [])
     offer_tools(guarded, lambda: TICKET)
     assert view(guarded.hosted.client(clients, token="good")).id == "t1"
+
+
+FERRY = Ferry("token", base_url="https://ferry.test")
+TOOLKITS = [
+    Toolkit(FERRY, tools="all", writes=True, approve=approve) for approve in (None, lambda _: False)
+]
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "format_tools"),
+    mostly_long(
+        [
+            ("openai.types.chat", "ChatCompletionToolParam", partial(Toolkit.openai, api="chat")),
+            ("openai.types.responses", "FunctionToolParam", Toolkit.openai),
+            ("anthropic.types", "ToolParam", Toolkit.anthropic),
+        ]
+    ),
+)
+def test_definitions_fit_the_types_of_the_official_clients(module, name, format_tools):
+    kind = getattr(import_module(module), name)  # seconds that a collection of tests does not need
+    adapter = TypeAdapter[Any](kind)
+    for toolkit in TOOLKITS:
+        for tool in format_tools(toolkit):
+            assert adapter.validate_python(tool) == tool
+            assert tool.keys() <= frozenset(kind.__annotations__)
+
+
+def test_mcp_tools_accept_both_schemas():
+    for one in (one for toolkit in TOOLKITS for one in toolkit.definitions()):
+        tool = McpTool.model_validate(
+            {"name": one.name, "inputSchema": one.input_schema, "outputSchema": one.output_schema}
+        )
+        assert tool.model_dump(by_alias=True)["outputSchema"] == one.output_schema

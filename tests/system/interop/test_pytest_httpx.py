@@ -16,7 +16,7 @@ URL = "https://ferry.example"
 PORTS = {"ports": [{"code": "FRMRS", "name": "Marseille", "country": "FR"}]}
 
 
-def test_replies_are_read_and_requests_seen(httpx_mock):
+def test_replies_are_read_requests_seen_and_a_failure_has_its_named_error(httpx_mock):
     httpx_mock.add_response(url=f"{URL}/api/port", json=PORTS, is_reusable=True)
     with Ferry("tkn", base_url=URL) as ferry:
         assert ferry.catalogue.ports()[0].code == "FRMRS"
@@ -27,9 +27,6 @@ def test_replies_are_read_and_requests_seen(httpx_mock):
             return (await ferry.catalogue.ports())[0].code
 
     assert anyio.run(ask) == "FRMRS"
-
-
-def test_a_failure_has_its_named_error(httpx_mock):
     errors = {
         httpx.ConnectError("refused"): ConnectionFailedError,
         httpx.ReadError("reset"): OutcomeUnknownError,

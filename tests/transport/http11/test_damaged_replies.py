@@ -29,7 +29,6 @@ INSERTED = (
 
 
 def reply(dice):
-    """A reply of any form."""
     body = dice.choice(BODIES)
     headers = [*dice.sample(HEADERS, dice.randrange(4))]
     if dice.random() < 0.2:
@@ -45,12 +44,10 @@ def reply(dice):
         headers.append(b"content-length: %d" % len(body))
     first = dice.choice(INTERIM) * dice.randrange(3) if dice.random() < 0.1 else b""
     version = dice.choice([b"HTTP/1.1"] * 5 + [b"HTTP/1.0"])
-    status = dice.choice(STATUSES)
-    return first + b"\r\n".join([version + b" " + status, *headers, b"", body])
+    return first + b"\r\n".join([version + b" " + dice.choice(STATUSES), *headers, b"", body])
 
 
 def damaged(raw, dice):
-    """The reply with a few faults, many of them where a line ends."""
     for _ in range(dice.choice([0, 1, 1, 1, 2, 2, 3, 5])):
         place = dice.randrange(len(raw) + 1)
         ends = [place for place in range(len(raw)) if raw[place : place + 2] == b"\r\n"]

@@ -129,7 +129,7 @@ def look_up_as(*hosts):
     return look_up
 
 
-def test_the_next_address_of_a_host_is_tried_before_the_first_one_has_failed(monkeypatch):
+def test_the_next_address_is_tried_early_and_a_cancelled_call_leaves_nothing(monkeypatch):
     monkeypatch.setattr(asyncio_stream, "_NEXT_ADDRESS", 0.02)
     unreachable = "127.0.0.9"
 
@@ -150,9 +150,6 @@ def test_the_next_address_of_a_host_is_tried_before_the_first_one_has_failed(mon
 
     with Service(do.serve) as service:
         asyncio.run(calls(service))
-
-
-def test_a_call_that_is_cancelled_when_it_has_connected_leaves_no_connection(monkeypatch):
     connect = asyncio_stream._connect
 
     async def calls(service):

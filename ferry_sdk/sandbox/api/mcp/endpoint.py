@@ -63,35 +63,35 @@ class McpEndpoint:
 
     async def respond(self, request: Request) -> Response:
         """Answer one HTTP request."""
-        if self.switches.current.is_absent:
-            return error_response(request, 404, "NOT_FOUND", "no_such_address")
-        return await (self._delete if request.method == "DELETE" else self._post)(request)
-
-    async def _post(self, request: Request) -> Response:
         options = self.switches.current
-        call_id: JsonValue = None
+        if options.is_absent:
+            return error_response(request, 404, "NOT_FOUND", "no_such_address")
+        try:
+            if request.method == "POST":
+                return await self._post(request, options)
+            self._authorize(request)
+            self._check_session(request, options, opening=False)
+        except JsonRpcError as error:
+            return _error_reply(request, error, options)
+        self.sessions.end(request.headers.get(_SESSION, ""))
+        return Response()
+
+    async def _post(self, request: Request, options: McpOptions) -> Response:
         try:
             body = await request.body()
         except HTTPException as refused:
-            error = JsonRpcError(
-                INVALID_REQUEST, "The body is too large", status=413, headers=refused.headers or {}
-            )
-            return _error_reply(request, error, None, options)
+            headers, message = refused.headers or {}, "The body is too large"
+            raise JsonRpcError(INVALID_REQUEST, message, status=413, headers=headers) from None
         try:
             call = _parse_call(request, body)
-            if call is None:
-                self._authorize(request)
-                self._check_session(request, options, opening=False)
-                return Response(status_code=202)
-            call_id = call.id
-            operation = call.operation
-        except JsonRpcError as error:
-            first = error
-            try:
-                self._authorize(request)
-            except JsonRpcError as denied:
-                first = denied
-            return _error_reply(request, first, call_id, options)
+            operation = "" if call is None else call.operation
+        except JsonRpcError:
+            self._authorize(request)  # a request that is not authorized gets no other error
+            raise
+        if call is None:
+            self._authorize(request)
+            self._check_session(request, options, opening=False)
+            return Response(status_code=202)
         self.service.counters.request(operation)
 
         async def produce() -> Response:
@@ -101,19 +101,9 @@ class McpEndpoint:
                 shaped = self._options_for(operation)
                 return await run_in_threadpool(self._answer, request, call, access, shaped)
             except JsonRpcError as error:
-                return _error_reply(request, error, call.id, shaped)
+                return _error_reply(request, error, shaped)
 
         return await self.service.faults.around(operation, request, produce)
-
-    async def _delete(self, request: Request) -> Response:
-        options = self.switches.current
-        try:
-            self._authorize(request)
-            self._check_session(request, options, opening=False)
-        except JsonRpcError as error:
-            return _error_reply(request, error, None, options)
-        self.sessions.end(request.headers.get(_SESSION, ""))
-        return Response()
 
     def _answer(
         self, request: Request, call: JsonRpcRequest, access: Access, options: McpOptions
@@ -199,13 +189,13 @@ def _parse_call(request: Request, body: bytes) -> JsonRpcRequest | None:
     request_id = message["id"]
     if not isinstance(request_id, str | int | float) or isinstance(request_id, bool):
         raise JsonRpcError(INVALID_REQUEST, "id must be a string or a number", status=400)
+    request.state.call_id = request_id  # every error from now on names it
     return JsonRpcRequest(request_id, method, params)
 
 
-def _error_reply(
-    request: Request, error: JsonRpcError, request_id: JsonValue, options: McpOptions
-) -> Response:
-    ids: dict[str, JsonValue] = {"same": request_id, "null": None, "server_error": "server-error"}
+def _error_reply(request: Request, error: JsonRpcError, options: McpOptions) -> Response:
+    same = getattr(request.state, "call_id", None)
+    ids: dict[str, JsonValue] = {"same": same, "null": None, "server_error": "server-error"}
     unknown_resource = isinstance(error, UnknownResourceError)
     code = options.unknown_resource_code if unknown_resource else error.code
     message = failure(ids[options.error_id], code, error.message, error.data)

@@ -18,20 +18,12 @@ from ferry_sdk.sandbox.api.mcp.envelopes import (
     tool_failure,
 )
 from ferry_sdk.sandbox.faults.mcp_options import McpOptions
-from ferry_sdk.sandbox.operations import RESOURCES, TOOLS
+from ferry_sdk.sandbox.operations import RESOURCES, RPC, TOOLS
 from ferry_sdk.sandbox.requests.access import Access, Caller
 from ferry_sdk.sandbox.service import Service, ServiceError
 
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """The protocol versions that start with initialize, newest first."""
-
-_OPERATIONS = {
-    "initialize": "mcp.initialize",
-    "ping": "mcp.ping",
-    "tools/list": "mcp.list_tools",
-    "resources/list": "mcp.list_resources",
-    "resources/templates/list": "mcp.list_resources",
-}
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -98,8 +90,8 @@ class JsonRpcRequest:
             if (uri := self.text("uri")) in RESOURCES:
                 return RESOURCES[uri].name
             raise UnknownResourceError(INVALID_PARAMS, f"Unknown resource: {uri}", {"uri": uri})
-        if self.method in _OPERATIONS:
-            return _OPERATIONS[self.method]
+        if self.method in RPC:
+            return RPC[self.method].name
         raise JsonRpcError(METHOD_NOT_FOUND, f"Method not found: {self.method}")
 
 

@@ -16,6 +16,7 @@ from ferry_sdk.sandbox.http.conventions import problem
 
 _SWAGGER_UI = "fastapi_offline"
 """A package that brings the files of Swagger UI; only its files are used."""
+_BUNDLE = "swagger-ui-bundle.js"
 _HTML, _CSS, _SCRIPT = "text/html", "text/css", "text/javascript"
 _HEADERS = {
     "cache-control": "no-cache",
@@ -29,27 +30,22 @@ _HEADERS = {
 }
 
 
+def document() -> bytes:
+    """Return the OpenAPI document; `scripts/api-map` writes the file."""
+    return Path(__file__).with_name("document.json").read_bytes()
+
+
 def routes() -> list[BaseRoute]:
     """Return the routes of the document, of its page and of the files of the page."""
     here = Path(__file__).parent
     return [
-        Route("/openapi.json", _endpoint(_document, "application/json")),
+        Route("/openapi.json", _endpoint(document, "application/json")),
         Route("/docs", _endpoint((here / "page.html").read_bytes, _HTML)),
         Route("/docs/page.css", _endpoint((here / "page.css").read_bytes, _CSS)),
         Route("/docs/page.js", _endpoint((here / "page.js").read_bytes, _SCRIPT)),
         Route("/docs/swagger-ui.css", _endpoint(lambda: _vendored("swagger-ui.css"), _CSS)),
-        Route(
-            "/docs/swagger-ui-bundle.js",
-            _endpoint(lambda: _vendored("swagger-ui-bundle.js"), _SCRIPT),
-        ),
+        Route(f"/docs/{_BUNDLE}", _endpoint(lambda: _vendored(_BUNDLE), _SCRIPT)),
     ]
-
-
-def _document() -> bytes:
-    # Loaded at the first request: a service whose document nobody asks for starts faster.
-    from ferry_sdk.sandbox.api.openapi.document import document_text  # noqa: PLC0415 -- loaded at the first use
-
-    return document_text().encode()
 
 
 def _vendored(name: str) -> bytes:

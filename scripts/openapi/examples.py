@@ -6,12 +6,9 @@ year is far ahead, so that the example of a search can be sent to a running serv
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from typing import Any
-
-from pydantic import JsonValue
+from typing import TYPE_CHECKING, Any
 
 from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.sandbox.clock import Clock
@@ -24,6 +21,11 @@ from ferry_sdk.sandbox.operations import ENDPOINTS
 from ferry_sdk.sandbox.requests.access import Access, Caller, Protocol
 from ferry_sdk.sandbox.responses.fields import Error
 from ferry_sdk.sandbox.service import Service, ServiceError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic import JsonValue
 
 NOW = datetime(2030, 5, 6, 9, tzinfo=timezone.utc)
 _UNKNOWN = "00000000-0000-4000-8000-000000000000"

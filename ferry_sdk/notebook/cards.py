@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from pydantic import BaseModel
 
 from ferry_sdk._runtime.money import money
-from ferry_sdk.models.display import calls_at, cheapest_ticket, models_of, sailings_of
-from ferry_sdk.models.display.html import (
+from ferry_sdk.notebook.html import (
     Markup,
     card,
     facts,
@@ -28,6 +27,7 @@ from ferry_sdk.models.display.html import (
     side_by_side,
     table,
 )
+from ferry_sdk.notebook.records import calls_at, cheapest_ticket, models_of, sailings_of
 
 if TYPE_CHECKING:
     from ferry_sdk.models.availability import Availability

@@ -1,30 +1,39 @@
-"""The service as an OpenAPI 3.1 document, made from the models that the service itself uses."""
+"""Write the OpenAPI 3.1 document of the local service, from the models that the service uses.
+
+Usage: python -m scripts.openapi.document [--check]
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from functools import cache
+import sys
 from http import HTTPStatus
+from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
-from pydantic_core import core_schema
 
 from ferry_sdk._runtime.data import data_beside
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.sandbox.api import control
 from ferry_sdk.sandbox.api.mcp.methods import tool_record
-from ferry_sdk.sandbox.api.openapi.examples import Example, examples
 from ferry_sdk.sandbox.http.conventions import CORRELATION_ID, REQUEST_ID
 from ferry_sdk.sandbox.operations import ENDPOINTS, OPERATIONS, RESOURCES, TOOLS, Operation
 from ferry_sdk.sandbox.requests.access import Access
 from ferry_sdk.sandbox.requests.errors import text
 from ferry_sdk.sandbox.responses.fields import Error
 from ferry_sdk.sandbox.service import code_of
+from scripts.openapi.examples import Example, examples
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from pydantic_core import core_schema
+
+ROOT = Path(__file__).parents[2]
+FILE = ROOT / "ferry_sdk" / "sandbox" / "api" / "openapi" / "document.json"
 Json = dict[str, Any]
 
 _JSON = "application/json"
@@ -59,10 +68,13 @@ class _Schemas(GenerateJsonSchema):
         return {"type": "number"}  # the service sends numbers, whatever else the client reads
 
 
-@cache
-def document_text() -> str:
-    """Return the document as JSON; it is made at the first call and kept."""
-    return json.dumps(document(), indent=2) + "\n"
+def main(*arguments: str) -> None:
+    """Write the document that the service sends, or check the one that is there."""
+    text = json.dumps(document(), indent=2) + "\n"
+    if "--check" not in arguments:
+        FILE.write_text(text, encoding="utf-8")
+    elif FILE.read_text("utf-8") != text:
+        sys.exit(f"{FILE.relative_to(ROOT)} is old: run scripts/api-map")
 
 
 def document() -> Json:
@@ -89,7 +101,10 @@ def document() -> Json:
 def _schemas() -> tuple[dict[str, Json], dict[str, Json]]:
     """Return the named schemas; and those of arguments by model and of answers by operation."""
     answering = [each for each in OPERATIONS.values() if each.answer]
-    models: dict[str, Any] = {each.name: each.answer_type() for each in answering}
+    models: dict[str, Any] = {}
+    for each in answering:
+        record: Any = resolve_name(each.answer or "")
+        models[each.name] = list[record] if each.is_list else record
     models |= {each.arguments.__name__: each.arguments for each in answering} | {"Error": Error}
     for each in control.ENDPOINTS:
         models[f"control.{each.name}"] = resolve_name(each.answer)
@@ -255,3 +270,7 @@ def _mcp(schemas: Json) -> Json:
             for uri, each in RESOURCES.items()
         ],
     }
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

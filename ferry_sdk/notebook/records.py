@@ -1,4 +1,4 @@
-"""Display of records: HTML cards, tables, data frames. No class of a record is imported."""
+"""What cards, frames and charts look for in records. No class of a record is imported."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, cast
 from pydantic import BaseModel
 
 from ferry_sdk._runtime.extras import needs_extra
-from ferry_sdk.models.enums import TariffType
 
 if TYPE_CHECKING:
     from ferry_sdk.models.availability import Availability, Tariff
@@ -43,6 +42,6 @@ def cheapest_ticket(sailing: Availability) -> Tariff | None:
     tickets = (
         tariff
         for tariff in sailing.tariffs
-        if tariff.type == TariffType.TICKET and not tariff.roundtrip_locked
+        if tariff.type == "Ticket" and not tariff.roundtrip_locked
     )
     return min(tickets, key=lambda tariff: tariff.amount, default=None)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Union, get_args, get_orig
 from pydantic import BaseModel
 
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.models.display import cheapest_ticket, models_of, require_packages, sailings_of
+from ferry_sdk.notebook.records import cheapest_ticket, models_of, require_packages, sailings_of
 
 if TYPE_CHECKING:
     from ferry_sdk.models.availability import Availability
