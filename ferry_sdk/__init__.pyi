@@ -1,5 +1,3 @@
-# scripts/api-map writes this file from the table in `__init__.py`.
-
 from ferry_sdk._runtime.version import __version__ as __version__
 from ferry_sdk.errors import AlreadyDoneError as AlreadyDoneError
 from ferry_sdk.errors import AmbiguousPlaceError as AmbiguousPlaceError

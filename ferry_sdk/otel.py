@@ -10,14 +10,11 @@ from functools import cache
 from typing import Final
 from weakref import WeakKeyDictionary
 
-try:
+from ferry_sdk._runtime.extras import needs_extra
+
+with needs_extra("spans and metrics require", "otel", ["opentelemetry"]):
     from opentelemetry import metrics as otel_metrics
     from opentelemetry import trace
-except ModuleNotFoundError as _error:
-    raise ModuleNotFoundError(
-        'opentelemetry is not installed: pip install "ferry-sdk[otel]"',
-        name=_error.name,
-    ) from _error
 
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.hooks import (

@@ -1,12 +1,6 @@
-# scripts/api-map writes this file from the table in `__init__.py`.
-
 from ferry_sdk.models.availability import Availability as Availability
 from ferry_sdk.models.availability import Place as Place
 from ferry_sdk.models.availability import Tariff as Tariff
-from ferry_sdk.models.availability import Gateway as Gateway
-from ferry_sdk.models.availability import InBoard as InBoard
-from ferry_sdk.models.availability import Provider as Provider
-from ferry_sdk.models.availability import SailingCompany as SailingCompany
 from ferry_sdk.models.bookings import Booking as Booking
 from ferry_sdk.models.bookings import BookingCancellation as BookingCancellation
 from ferry_sdk.models.bookings import BookingConfirmation as BookingConfirmation
@@ -14,11 +8,6 @@ from ferry_sdk.models.bookings import BookingCreated as BookingCreated
 from ferry_sdk.models.bookings import NextAction as NextAction
 from ferry_sdk.models.bookings import PossibleAction as PossibleAction
 from ferry_sdk.models.bookings import Pricing as Pricing
-from ferry_sdk.models.bookings import Balance as Balance
-from ferry_sdk.models.bookings import Kept as Kept
-from ferry_sdk.models.bookings import KeptLine as KeptLine
-from ferry_sdk.models.bookings import Received as Received
-from ferry_sdk.models.bookings import Reverse as Reverse
 from ferry_sdk.models.catalogue import Company as Company
 from ferry_sdk.models.catalogue import Country as Country
 from ferry_sdk.models.catalogue import Departure as Departure
@@ -29,8 +18,6 @@ from ferry_sdk.models.catalogue import ScheduledDeparture as ScheduledDeparture
 from ferry_sdk.models.catalogue import VehicleBrand as VehicleBrand
 from ferry_sdk.models.catalogue import VehicleModel as VehicleModel
 from ferry_sdk.models.catalogue import VehicleType as VehicleType
-from ferry_sdk.models.catalogue import McpResource as McpResource
-from ferry_sdk.models.catalogue import McpTool as McpTool
 from ferry_sdk.models.enums import ActionType as ActionType
 from ferry_sdk.models.enums import Direction as Direction
 from ferry_sdk.models.enums import Gender as Gender
@@ -44,7 +31,6 @@ from ferry_sdk.models.enums import Stage as Stage
 from ferry_sdk.models.enums import TariffType as TariffType
 from ferry_sdk.models.enums import TicketDirection as TicketDirection
 from ferry_sdk.models.enums import TicketStatus as TicketStatus
-from ferry_sdk.models.enums import OpenEnum as OpenEnum
 from ferry_sdk.models.inputs import Contact as Contact
 from ferry_sdk.models.inputs import ContactDict as ContactDict
 from ferry_sdk.models.inputs import Passenger as Passenger
@@ -68,12 +54,24 @@ from ferry_sdk.models.tickets import TicketCancellation as TicketCancellation
 from ferry_sdk.models.tickets import TicketPassenger as TicketPassenger
 from ferry_sdk.models.tickets import TicketVehicle as TicketVehicle
 from ferry_sdk.models.tickets import Voucher as Voucher
-from ferry_sdk.models.tickets import TicketJourney as TicketJourney
-from ferry_sdk.models.tickets import TicketJourneys as TicketJourneys
-from ferry_sdk.models.tickets import TicketLeg as TicketLeg
 from ferry_sdk.models.travellers import AgeBands as AgeBands
 from ferry_sdk.models.travellers import TravellerProblem as TravellerProblem
 from ferry_sdk.models.travellers import Travellers as Travellers
+from ferry_sdk.models.availability import Gateway as Gateway
+from ferry_sdk.models.availability import InBoard as InBoard
+from ferry_sdk.models.availability import Provider as Provider
+from ferry_sdk.models.availability import SailingCompany as SailingCompany
+from ferry_sdk.models.bookings import Balance as Balance
+from ferry_sdk.models.bookings import Kept as Kept
+from ferry_sdk.models.bookings import KeptLine as KeptLine
+from ferry_sdk.models.bookings import Received as Received
+from ferry_sdk.models.bookings import Reverse as Reverse
+from ferry_sdk.models.catalogue import McpResource as McpResource
+from ferry_sdk.models.catalogue import McpTool as McpTool
+from ferry_sdk.models.enums import OpenEnum as OpenEnum
+from ferry_sdk.models.tickets import TicketJourney as TicketJourney
+from ferry_sdk.models.tickets import TicketJourneys as TicketJourneys
+from ferry_sdk.models.tickets import TicketLeg as TicketLeg
 from ferry_sdk.models.base import Model as Model
 
 __all__ = [

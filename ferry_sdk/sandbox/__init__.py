@@ -1,7 +1,6 @@
 """A local ferry ticketing service for development and tests.
 
-The public names are those of the table; each is loaded on first use. `scripts/api-map` writes the
-stub beside this module from the table.
+The public names are those of the stub beside this module; each is loaded on first use.
 """
 
 from __future__ import annotations
@@ -25,19 +24,4 @@ def load(name: str) -> ModuleType:
         return import_module(name)
 
 
-__all__, __getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        "clock": "Clock",
-        "counters": "Counters Effect",
-        "faults.fault": "Fault",
-        "faults.faults": "Faults",
-        "faults.kinds": "FaultKind",
-        "faults.mcp_options": "McpOptions McpSwitches",
-        "profile": "Profile",
-        "request_log": "LoggedRequest RequestLog",
-        "requests.errors": "InvalidOrderError",
-        "server": "AsyncSandbox Sandbox serve",
-    },
-    load,
-)
+__all__, __getattr__, __dir__ = lazy_names(__name__, __file__, load)

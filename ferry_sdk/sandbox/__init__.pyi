@@ -1,5 +1,3 @@
-# scripts/api-map writes this file from the table in `__init__.py`.
-
 from ferry_sdk.sandbox.clock import Clock as Clock
 from ferry_sdk.sandbox.counters import Counters as Counters
 from ferry_sdk.sandbox.counters import Effect as Effect
