@@ -14,7 +14,7 @@ from ferry_sdk._engine.batch import NextAnswer
 from ferry_sdk.client import transport_of
 from ferry_sdk.models.records import Records
 from ferry_sdk.planning.catalogues import clear_cache
-from ferry_sdk.planning.request import TripRequest, flexible_rounds
+from ferry_sdk.planning.request import DayRequest
 from ferry_sdk.planning.search import TripPlan
 from ferry_sdk.planning.trips import TripSearch
 from ferry_sdk.sandbox import Sandbox
@@ -95,8 +95,8 @@ def _own_work(service: Service, effort: Effort) -> Line:
 
 def _planned(settings: Settings, sailings: Records[Availability]) -> TripSearch:
     """Run a search of trips, and answer each of its searches at once."""
-    request = TripRequest(
-        code_of(0), code_of(1), flexible_rounds(START, None, 0), PASSENGERS, None, None, 60, 8, None
+    request = DayRequest(
+        code_of(0), code_of(1), on=START, passengers=PASSENGERS, reservation_type=None
     )
     plan = TripPlan(request)
     steps = plan.collect(settings)

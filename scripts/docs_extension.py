@@ -16,7 +16,6 @@ from griffe import (
     Function,
     Module,
     Object,
-    Parameter,
     ParameterKind,
     Parameters,
 )
@@ -77,9 +76,13 @@ class PublicView(Extension):
         """Look at the classes once all their bases are known; a page presents its group itself."""
         for group in classes(pkg["resources"]):
             group.docstring = None
+        for group in (*classes(pkg["resources"]), *classes(pkg["planning"])):
             for function in group.functions.values():
-                if any("with_arguments" in str(one.value) for one in function.decorators):
-                    show_arguments(function, pkg["resources.arguments.SearchArguments"])
+                for decorator in function.decorators:
+                    found = re.fullmatch(r"with_arguments\((\w+)\)", str(decorator.value))
+                    if found:
+                        path = function.resolve(found[1]).removeprefix(f"{pkg.name}.")
+                        show_arguments(function, pkg[path])
         for record in classes(pkg["models"]):
             if record.docstring:
                 record.docstring.value = ENDPOINT.sub("", record.docstring.value)
@@ -97,12 +100,9 @@ def classes(package: Module) -> Iterator[Class]:
 
 
 def show_arguments(function: Function, described: Class) -> None:
-    """Give a function the arguments of a class, which are keywords."""
-    keyword = ParameterKind.keyword_only
-    fields = [
-        Parameter(name, annotation=field.annotation, kind=keyword, default=field.value)
-        for name, field in described.attributes.items()
-    ]
+    """Give a function the arguments of a class: required ones first, keywords last."""
+    fields = [*described.parameters][1:]
+    fields.sort(key=lambda one: (one.kind is ParameterKind.keyword_only, one.default is not None))
     function.parameters = Parameters(function.parameters[0], *fields)
 
 

@@ -37,7 +37,7 @@ T_co = TypeVar("T_co", covariant=True)
 Stage = Literal["unknown", "open", "bare"]
 
 _SHORTEST_TOKEN = 4
-_USER_AGENT = f"ferry_sdk/{__version__}"
+_HEADERS = {"user-agent": f"ferry_sdk/{__version__}", "Accept-Encoding": "gzip"}
 
 
 @dataclass(eq=False)
@@ -212,12 +212,7 @@ class Context:
     def headers(self) -> dict[str, str]:
         """Return the headers of a request to the service, in either protocol, but for its token."""
         settings = self.settings
-        headers = {
-            "user-agent": _USER_AGENT,
-            "Accept-Encoding": "gzip",
-            "x-client-correlation-id": self.correlation_id,
-            **settings.headers,
-        }
+        headers = {**_HEADERS, "x-client-correlation-id": self.correlation_id, **settings.headers}
         if settings.language is not None:
             headers["Accept-Language"] = settings.language
         if settings.client_version is not None:

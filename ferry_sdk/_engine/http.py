@@ -162,11 +162,9 @@ class Reply(Head):
 
 
 class Listener(Protocol):
-    """Receives a body while it is read, and decides when to stop."""
+    """Receives a body while it is read; `feed` returns True to stop reading."""
 
-    def feed(self, head: Head, chunk: bytes) -> bool:
-        """Process the next piece; return True to stop reading."""
-        ...
+    def feed(self, head: Head, chunk: bytes) -> bool: ...
 
 
 class JsonValueCounter:

@@ -21,24 +21,21 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Call(Protocol):
-    """A request in one of the service's protocols."""
+    """A request in one of the service's protocols.
+
+    `authority` says which token it carries. `send` sends it once, and returns the parsed value and
+    its reply, or raises its error. `digest` identifies it without its content. `secrets` has its
+    texts that no message may contain.
+    """
 
     @property
-    def authority(self) -> Authority:
-        """Which token the request carries."""
-        ...
+    def authority(self) -> Authority: ...
 
-    def send(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
-        """Send the request once. Return the parsed value and its reply, or raise its error."""
-        ...
+    def send(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]: ...
 
-    def digest(self) -> RequestDigest:
-        """Return what identifies the request, without its content."""
-        ...
+    def digest(self) -> RequestDigest: ...
 
-    def secrets(self) -> frozenset[str]:
-        """Return the texts of the request that no message may contain."""
-        ...
+    def secrets(self) -> frozenset[str]: ...
 
 
 @dataclass(frozen=True, slots=True)

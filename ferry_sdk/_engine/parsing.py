@@ -29,15 +29,12 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 class Answer(Protocol[T_co]):
-    """A parser from a decoded JSON value to the result of a call."""
+    """A parser from a decoded JSON value to the result of a call.
 
-    def read(self, value: object) -> T_co:
-        """Parse the value.
+    It raises `UnexpectedResponseError`, which names the field, if the value is not valid.
+    """
 
-        Raises:
-            UnexpectedResponseError: The value is not valid; the error names the field.
-        """
-        ...
+    def read(self, value: object) -> T_co: ...
 
 
 class Record(Generic[ModelT]):

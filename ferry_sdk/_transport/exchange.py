@@ -45,14 +45,9 @@ _FAILURES: Final[Mapping[str, Callable[[str], FerryError]]] = {
     "InvalidURL": ConfigurationError,
     "DecodingError": UnexpectedResponseError,
     "TimeoutException": partial(RequestTimeoutError, outcome="unknown"),
-    "TransportError": _lost,
-    "StreamError": _lost,
-    "HTTPError": _lost,
-    "NetworkError": _lost,
-    "ProtocolError": _lost,
-    "ProxyError": _lost,
-    "OSError": _lost,
     "UnicodeError": ConfigurationError,  # a host that cannot be encoded
+    **dict.fromkeys(("TransportError", "StreamError", "HTTPError", "NetworkError"), _lost),
+    **dict.fromkeys(("ProtocolError", "ProxyError", "OSError"), _lost),
 }
 """What becomes of an exception, by the name of its class or of a base."""
 _LIBRARIES: Final = frozenset({"builtins", "httpcore", "httpx", "httpx2"})

@@ -10,12 +10,10 @@ RequestT_co = TypeVar("RequestT_co", covariant=True)
 
 
 class Requests(Protocol[RequestT_co]):
-    """Builds requests of its own type."""
+    """Builds requests of its own type; `timeout` is connect, read, write, pool."""
 
     @property
-    def is_closed(self) -> bool:
-        """Whether the client is closed."""
-        ...
+    def is_closed(self) -> bool: ...
 
     def build_request(
         self,
@@ -26,9 +24,7 @@ class Requests(Protocol[RequestT_co]):
         headers: Mapping[str, str] | None = None,
         timeout: tuple[float | None, float | None, float | None, float | None],
         extensions: dict[str, Any] | None = None,
-    ) -> RequestT_co:
-        """Build a request without sending it; `timeout` is connect, read, write, pool."""
-        ...
+    ) -> RequestT_co: ...
 
 
 class HttpClient(Requests[RequestT], Protocol[RequestT]):
@@ -36,13 +32,9 @@ class HttpClient(Requests[RequestT], Protocol[RequestT]):
 
     def send(
         self, request: RequestT, *, stream: bool, auth: None, follow_redirects: bool
-    ) -> HttpResponse:
-        """Send a request and return its reply with the body unread."""
-        ...
+    ) -> HttpResponse: ...
 
-    def close(self) -> None:
-        """Close the connections."""
-        ...
+    def close(self) -> None: ...
 
 
 class AsyncHttpClient(Requests[RequestT], Protocol[RequestT]):
@@ -50,66 +42,49 @@ class AsyncHttpClient(Requests[RequestT], Protocol[RequestT]):
 
     async def send(
         self, request: RequestT, *, stream: bool, auth: None, follow_redirects: bool
-    ) -> AsyncHttpResponse:
-        """Send a request and return its reply with the body unread."""
-        ...
+    ) -> AsyncHttpResponse: ...
 
-    async def aclose(self) -> None:
-        """Close the connections."""
-        ...
+    async def aclose(self) -> None: ...
 
 
 class HttpHead(Protocol):
-    """Status and headers of a reply."""
+    """Status and headers of a reply.
+
+    Repeated headers are joined with a comma. A mock may have loaded the body already, so that the
+    stream is consumed. The extensions have more, such as the connection.
+    """
 
     @property
-    def status_code(self) -> int:
-        """The status."""
-        ...
+    def status_code(self) -> int: ...
 
     @property
-    def headers(self) -> Mapping[str, str]:
-        """The headers; repeated ones are joined with a comma."""
-        ...
+    def headers(self) -> Mapping[str, str]: ...
 
     @property
-    def is_stream_consumed(self) -> bool:
-        """Whether the body is loaded already, as in a mock."""
-        ...
+    def is_stream_consumed(self) -> bool: ...
 
     @property
-    def extensions(self) -> Mapping[str, Any]:
-        """Additional information, such as the connection."""
-        ...
+    def extensions(self) -> Mapping[str, Any]: ...
 
 
 class HttpResponse(HttpHead, Protocol):
-    """A reply with a body that is read synchronously."""
+    """A reply with a body that is read synchronously; `iter_bytes` decompresses it.
 
-    def iter_bytes(self) -> Iterator[bytes]:
-        """Yield the decompressed body as it arrives."""
-        ...
+    A reply that is closed early leaves the rest of its body unread.
+    """
 
-    def iter_raw(self) -> Iterator[bytes]:
-        """Yield the raw body as it arrives."""
-        ...
+    def iter_bytes(self) -> Iterator[bytes]: ...
 
-    def close(self) -> None:
-        """Close the reply; the rest of the body stays unread."""
-        ...
+    def iter_raw(self) -> Iterator[bytes]: ...
+
+    def close(self) -> None: ...
 
 
 class AsyncHttpResponse(HttpHead, Protocol):
-    """A reply with a body that is read asynchronously."""
+    """The same, read asynchronously."""
 
-    def aiter_bytes(self) -> AsyncIterator[bytes]:
-        """Yield the decompressed body as it arrives."""
-        ...
+    def aiter_bytes(self) -> AsyncIterator[bytes]: ...
 
-    def aiter_raw(self) -> AsyncIterator[bytes]:
-        """Yield the raw body as it arrives."""
-        ...
+    def aiter_raw(self) -> AsyncIterator[bytes]: ...
 
-    async def aclose(self) -> None:
-        """Close the reply; the rest of the body stays unread."""
-        ...
+    async def aclose(self) -> None: ...

@@ -148,21 +148,16 @@ class Model(DeferredModel):
         return card_of(self)
 
 
+_AMOUNTS: Final = ("amount", "balance_amount", "penalty_amount", "refund_amount", "total_price")
+
+
 class PricedModel(Model):
     """A record with amounts in its `currency`; in JSON they have the decimals of the currency."""
 
     if TYPE_CHECKING:
         currency: Currency
 
-    @field_serializer(
-        "amount",
-        "balance_amount",
-        "penalty_amount",
-        "refund_amount",
-        "total_price",
-        when_used="json",
-        check_fields=False,
-    )
+    @field_serializer(*_AMOUNTS, when_used="json", check_fields=False)
     def _write_amount(self, amount: Decimal) -> str:
         return exact_amount(amount, self.currency)
 

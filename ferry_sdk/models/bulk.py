@@ -38,14 +38,9 @@ _NOTHING: Final[Members] = {}
 _all_done: Final = deque[Any](maxlen=0).extend
 # pydantic does not document the slots of a model. Where one is missing, lists are not validated
 # by columns, but record by record.
+_PARTS: Final = "__dict__ __pydantic_fields_set__ __pydantic_extra__ __pydantic_private__"
 _setters: Final[list[Any]] = [
-    getattr(vars(BaseModel).get(name), "__set__", None)
-    for name in (
-        "__dict__",
-        "__pydantic_fields_set__",
-        "__pydantic_extra__",
-        "__pydantic_private__",
-    )
+    getattr(vars(BaseModel).get(name), "__set__", None) for name in _PARTS.split()
 ]
 IS_SUPPORTED: Final = None not in _setters
 _set_values, _set_present, _set_extra, _set_private = _setters

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from datetime import date, timedelta
-
 from ferry_sdk._engine.batch import Plan
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._transport.async_ import AsyncTransport
-from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.catalogue import Port
-from ferry_sdk.models.inputs import (
-    SearchPassenger,
-    SearchPassengerDict,
-    Traveller,
-    VehicleQuery,
-    VehicleQueryDict,
-)
 from ferry_sdk.models.records import Matches
 from ferry_sdk.models.travellers import parse_day
 from ferry_sdk.planning import catalogues
@@ -29,14 +18,13 @@ from ferry_sdk.planning.connections import (
     checked_wait,
 )
 from ferry_sdk.planning.names import PlaceMatch
-from ferry_sdk.planning.request import TripRequest, flexible_rounds, is_past, number
+from ferry_sdk.planning.request import CalendarRequest, ConnectionRequest, DayRequest, number
 from ferry_sdk.planning.routes import Route
 from ferry_sdk.planning.search import TripPlan, port_of
 from ferry_sdk.planning.streams import AsyncTripStream, TripStream
 from ferry_sdk.planning.trips import TripSearch
 from ferry_sdk.resources import arguments
-from ferry_sdk.resources.arguments import ReservationTypeName
-from ferry_sdk.resources.base import Resource, method
+from ferry_sdk.resources.base import Resource, method, with_arguments
 
 
 class PlacesGroup(Resource):
@@ -190,22 +178,8 @@ class TripsGroup(Resource):
     """Search trips from two places and a date, with every company that sails."""
 
     @method
-    def search(
-        self,
-        origin: Port | str,
-        destination: Port | str,
-        *,
-        on: date | str,
-        passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
-        back: date | str | None = None,
-        flexible: int = 0,
-        vehicle: VehicleQuery | VehicleQueryDict | str | None = None,
-        companies: Sequence[str] | None = None,
-        max_calls: int = 60,
-        concurrency: int = 8,
-        reservation_type: ReservationTypeName | None = "TICKET",
-        patience: float | None = None,
-    ) -> Plan[TripSearch]:
+    @with_arguments(DayRequest)
+    def search(self, request: DayRequest) -> Plan[TripSearch]:  # noqa: D417 -- it has those of `DayRequest`
         """Ask every company that sails between two places, at the same time.
 
         One search asks one company for one journey, with its way back, on one day.
@@ -257,9 +231,6 @@ class TripsGroup(Resource):
                 # > Tarifa to Tangier (city)
             ```
         """
-        rounds = flexible_rounds(on, back, flexible)
-        limits = max_calls, concurrency, reservation_type, patience
-        request = TripRequest(origin, destination, rounds, passengers, vehicle, companies, *limits)
         plan = TripPlan(request)
 
         def steps(settings: Settings) -> Flow[TripSearch]:
@@ -268,22 +239,8 @@ class TripsGroup(Resource):
 
         return Plan(steps)
 
-    def stream(
-        self,
-        origin: Port | str,
-        destination: Port | str,
-        *,
-        on: date | str,
-        passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
-        back: date | str | None = None,
-        flexible: int = 0,
-        vehicle: VehicleQuery | VehicleQueryDict | str | None = None,
-        companies: Sequence[str] | None = None,
-        max_calls: int = 60,
-        concurrency: int = 8,
-        reservation_type: ReservationTypeName | None = "TICKET",
-        patience: float | None = None,
-    ) -> TripStream | AsyncTripStream:
+    @with_arguments(DayRequest)
+    def stream(self, request: DayRequest) -> TripStream | AsyncTripStream:
         """Search as `search` does, and give the trips as the companies answer.
 
         The call itself is not awaited. Iterate with ``for`` on `Ferry` and with ``async for`` on
@@ -314,30 +271,14 @@ class TripsGroup(Resource):
                 # > Tarifa
             ```
         """
-        rounds = flexible_rounds(on, back, flexible)
-        limits = max_calls, concurrency, reservation_type, patience
-        request = TripRequest(origin, destination, rounds, passengers, vehicle, companies, *limits)
         plan = TripPlan(request)
         if isinstance(self._transport, AsyncTransport):
             return AsyncTripStream(self._transport, plan)
         return TripStream(self._transport, plan)
 
     @method
-    def calendar(
-        self,
-        origin: Port | str,
-        destination: Port | str,
-        *,
-        start: date | str,
-        end: date | str,
-        passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
-        vehicle: VehicleQuery | VehicleQueryDict | str | None = None,
-        companies: Sequence[str] | None = None,
-        max_calls: int = 400,
-        concurrency: int = 8,
-        reservation_type: ReservationTypeName | None = "TICKET",
-        patience: float | None = None,
-    ) -> Plan[PriceCalendar]:
+    @with_arguments(CalendarRequest)
+    def calendar(self, request: CalendarRequest) -> Plan[PriceCalendar]:  # noqa: D417 -- it has those of `CalendarRequest`
         """Return the cheapest fare of every day, one way.
 
         Args:
@@ -386,13 +327,7 @@ class TripsGroup(Resource):
                     # > 2026-06-05 13.56
             ```
         """
-        first, last = parse_day(start, "start"), parse_day(end, "end")
-        if last < first:
-            raise InvalidInputError("the last day is before the first", field="end")
-        days = [first + timedelta(number) for number in range((last - first).days + 1)]
-        rounds = (tuple((day, None) for day in days if not is_past(day)),)
-        limits = max_calls, concurrency, reservation_type, patience, ("start", "end")
-        request = TripRequest(origin, destination, rounds, passengers, vehicle, companies, *limits)
+        first, last = parse_day(request.start, "start"), parse_day(request.end, "end")
         plan = TripPlan(request)
 
         def steps(settings: Settings) -> Flow[PriceCalendar]:
@@ -402,22 +337,8 @@ class TripsGroup(Resource):
         return Plan(steps)
 
     @method
-    def connections(
-        self,
-        origin: Port | str,
-        destination: Port | str,
-        *,
-        on: date | str,
-        passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller],
-        vehicle: VehicleQuery | VehicleQueryDict | str | None = None,
-        wait: tuple[timedelta, timedelta] = (timedelta(hours=2), timedelta(hours=24)),
-        via: Sequence[Port | str] | None = None,
-        companies: Sequence[str] | None = None,
-        max_calls: int = 60,
-        concurrency: int = 8,
-        reservation_type: ReservationTypeName | None = "TICKET",
-        patience: float | None = None,
-    ) -> Plan[ConnectionSearch]:
+    @with_arguments(ConnectionRequest)
+    def connections(self, request: ConnectionRequest) -> Plan[ConnectionSearch]:  # noqa: D417 -- it has those of `ConnectionRequest`
         """Search two one-way sailings that meet in a port, of one company or of two.
 
         They are separate tickets: no company is bound to wait for the other. A search asks one
@@ -472,10 +393,7 @@ class TripsGroup(Resource):
                     # > ('CORSICALINEA', 'ALGERIE') in port: 22:15:00
             ```
         """
-        rounds = flexible_rounds(on, None, 0)
-        limits = max_calls, concurrency, reservation_type, patience
-        request = TripRequest(origin, destination, rounds, passengers, vehicle, companies, *limits)
-        plan = ConnectionPlan(request, checked_wait(wait), checked_via(via))
+        plan = ConnectionPlan(request, checked_wait(request.wait), checked_via(request.via))
 
         def steps(settings: Settings) -> Flow[ConnectionSearch]:
             yield from plan.collect(settings)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import date, timedelta
-from typing import Any, Final, get_args
+from typing import Any, ClassVar, Final, get_args
 
 from pydantic import BaseModel
 
@@ -32,36 +33,42 @@ from ferry_sdk.resources.availability import AvailabilityGroup
 _ANY_TIME: Final = "00:00"
 
 
+Rounds = tuple[tuple[tuple[date, date | None], ...], ...]
+"""Days to ask, out and back (None: one way), in rounds.
+
+The next round is asked only where the one before has found nothing.
+"""
+
+
 @dataclass(frozen=True, slots=True)
-class TripRequest:
-    """The validated arguments of a search.
+class TripRequest(ABC):
+    """The arguments of a search of trips, validated.
 
     Attributes:
-        origin: A port, or its code or name.
-        destination: The same for the other end.
-        rounds: The days to ask, out and back (None: one way). The next round is asked only where
-            the one before has found nothing.
-        passengers: The travellers.
-        vehicle: The vehicle, or its name until that is looked up; None: none.
-        companies: The companies to ask; None: all that sail.
-        max_calls: The most searches to make.
-        concurrency: The most searches at the same time.
-        reservation_type: The type of the fares to keep; None: all.
-        patience: Seconds for the answer to one search; None: no limit.
+        rounds: The days to ask.
         day_arguments: The arguments that the first day and the other days come from.
     """
 
     origin: Port | str
     destination: Port | str
-    rounds: tuple[tuple[tuple[date, date | None], ...], ...]
+    _: KW_ONLY
     passengers: Sequence[SearchPassenger | SearchPassengerDict | Traveller] = field(repr=False)
-    vehicle: VehicleQuery | VehicleQueryDict | str | None
-    companies: Sequence[str] | None
-    max_calls: int
-    concurrency: int
-    reservation_type: ReservationTypeName | None
+    vehicle: VehicleQuery | VehicleQueryDict | str | None = None
+    companies: Sequence[str] | None = None
+    max_calls: int = 60
+    concurrency: int = 8
+    reservation_type: ReservationTypeName | None = "TICKET"
     patience: float | None = None
-    day_arguments: tuple[str, str] = ("on", "on")
+    rounds: Rounds = field(init=False)
+    day_arguments: ClassVar[tuple[str, str]] = ("on", "on")
+
+    @abstractmethod
+    def days(self) -> Rounds:
+        """Return the days to ask.
+
+        Raises:
+            InvalidInputError: A day is invalid; `field` names it.
+        """
 
     def __post_init__(self) -> None:
         """Validate the arguments.
@@ -69,6 +76,7 @@ class TripRequest:
         Raises:
             InvalidInputError: An argument is invalid; `field` names it.
         """
+        object.__setattr__(self, "rounds", self.days())
         number(self.max_calls, "max_calls", least=1)
         number(self.concurrency, "concurrency", least=1)
         if self.reservation_type not in (None, *get_args(ReservationTypeName)):
@@ -118,6 +126,50 @@ class TripRequest:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayRequest(TripRequest):
+    """The arguments of a search for a day, and the days around it."""
+
+    on: date | str
+    back: date | str | None = None
+    flexible: int = 0
+
+    def days(self) -> Rounds:
+        """Return the day of the search, and then its neighbours."""
+        return flexible_rounds(self.on, self.back, self.flexible)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalendarRequest(TripRequest):
+    """The arguments of a calendar."""
+
+    start: date | str
+    end: date | str
+    max_calls: int = 400
+    day_arguments = ("start", "end")
+
+    def days(self) -> Rounds:
+        """Return every day that is not past, in one round."""
+        first, last = parse_day(self.start, "start"), parse_day(self.end, "end")
+        if last < first:
+            raise InvalidInputError("the last day is before the first", field="end")
+        days = (first + timedelta(number) for number in range((last - first).days + 1))
+        return (tuple((day, None) for day in days if not is_past(day)),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionRequest(TripRequest):
+    """The arguments of a search of connections."""
+
+    on: date | str
+    wait: tuple[timedelta, timedelta] = (timedelta(hours=2), timedelta(hours=24))
+    via: Sequence[Port | str] | None = None
+
+    def days(self) -> Rounds:
+        """Return the day of the first departure."""
+        return flexible_rounds(self.on, None, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """One search of one company, on one journey and day, with its way back if there is one.
@@ -153,9 +205,7 @@ class Query:
         return Query(search, back, first_day=out.day)
 
 
-def flexible_rounds(
-    on: date | str, back: date | str | None, flexible: int
-) -> tuple[tuple[tuple[date, date | None], ...], ...]:
+def flexible_rounds(on: date | str, back: date | str | None, flexible: int) -> Rounds:
     """Return the days to ask: the day itself, then its neighbours, nearest first.
 
     The way back moves with the way out. Days that are over everywhere, or beyond the last date,

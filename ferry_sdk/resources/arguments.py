@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cache
@@ -96,11 +96,11 @@ class SearchArguments:
         Raises:
             InvalidInputError: An argument is invalid; `field` names it.
         """
-        request = {
-            name: check(value, name)
-            for name, check in _SEARCH.items()
-            if (value := getattr(self, name)) is not None or name in _REQUIRED
-        }
+        request: dict[str, object] = {}
+        for field in _SEARCH:
+            value, kind = getattr(self, field.name), field.name.rpartition("_")[2]
+            if value is not None or field.default is MISSING:
+                request[field.name] = _CHECKS.get(kind, identifier)(value, field.name)
         day = date.fromisoformat(str(request["out_at"]))
         return {"request": request, **party_on(self.passengers, self.vehicle, day)}
 
@@ -408,18 +408,8 @@ def _listed(values: object, argument: str, model: type[Input] | None = None) -> 
     return values  # pyright: ignore[reportUnknownVariableType] -- from a caller
 
 
-_SEARCH: Final[Mapping[str, Callable[[object, str], object]]] = {
-    "company": identifier,
-    "depart_code": identifier,
-    "arrive_code": identifier,
-    "out_journey_id": identifier,
-    "out_at": day,
-    "out_time": clock_time,
-    "out_is_open": flag,
-    "ret_journey_id": identifier,
-    "ret_at": day,
-    "ret_time": clock_time,
-    "ret_is_open": flag,
-}
-"""The functions that check the arguments of a search."""
-_REQUIRED: Final = ("company", "depart_code", "arrive_code", "out_journey_id", "out_at", "out_time")
+_CHECKS: Final = {"at": day, "time": clock_time, "open": flag}
+"""The checks of the arguments of a search, by the last word of their names; others are ids."""
+_SEARCH: Final = [
+    field for field in fields(SearchArguments) if field.name not in {"passengers", "vehicle"}
+]

@@ -139,10 +139,12 @@ def with_arguments(
             return describe(self, kind(*args, **kwargs))
 
         wrapper: Any = update_wrapper(described, describe)
-        signature = inspect.signature(describe)
+        signature, hints = inspect.signature(describe), get_type_hints(kind)
         (this, _), own = signature.parameters.values(), inspect.signature(kind).parameters.values()
-        wrapper.__signature__ = signature.replace(parameters=[this, *own])
-        wrapper.__annotations__ = {**get_type_hints(kind), "return": signature.return_annotation}
+        required_first = sorted(own, key=lambda each: (each.kind, each.default is not each.empty))
+        wrapper.__signature__ = signature.replace(parameters=[this, *required_first])
+        wrapper.__annotations__ = {each.name: hints[each.name] for each in required_first}
+        wrapper.__annotations__["return"] = signature.return_annotation
         return cast("Callable[Concatenate[Any, P], T]", wrapper)
 
     return decorate

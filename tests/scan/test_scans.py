@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
-from importlib import reload
+from importlib import import_module
 from io import StringIO
 from unittest.mock import Mock
 
@@ -17,7 +17,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from ferry_sdk import AsyncFerry, Ferry, Rate, Route, SearchPassenger, Traveller, errors
-from ferry_sdk import scan as package
 from ferry_sdk.scan import Party
 from ferry_sdk.scan.progress import show_progress
 from ferry_sdk.scan.report import ScanReport
@@ -287,6 +286,8 @@ def test_progress_is_shown_on_a_terminal_only(monkeypatch, is_terminal):
 
 
 def test_the_package_without_pyarrow_names_the_extra(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("ferry_sdk.scan")]:
+        monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ModuleNotFoundError, match=r'pip install "ferry-sdk\[scan\]"'):
-        reload(package)
+        import_module("ferry_sdk.scan")
