@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sys
 
+from ferry_sdk._runtime.extras import needs_extra
+
 
 def main() -> None:
     """Run the command line, and end the process with its exit code."""
     try:
-        from ferry_sdk.cli.app import run  # noqa: PLC0415 -- an extra
+        with needs_extra("ferry: the command line requires", "cli", ("rich", "typer")):
+            from ferry_sdk.cli.app import run  # noqa: PLC0415 -- an extra
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in {"rich", "typer"}:
+        if error.__cause__ is None:  # another module is missing
             raise
-        sys.exit(
-            'ferry: the command line requires an extra: pip install "ferry-sdk[cli]" '
-            f"({error.name} is not installed)"
-        )
+        sys.exit(str(error))
     run()
 
 

@@ -13,13 +13,14 @@ import pytest
 import ferry_sdk
 import ferry_sdk.agents
 import ferry_sdk.models
+import ferry_sdk.notebook
 from ferry_sdk._runtime.lazy import modules_by_name
 from ferry_sdk.sandbox import Sandbox
 from scripts import lazy_stubs, public_names
 from scripts.public_names import missing_names, missing_operations
 from tests.support.operations import OPERATIONS
 
-LAZY = (ferry_sdk, ferry_sdk.models, ferry_sdk.sandbox)
+LAZY = (ferry_sdk, ferry_sdk.models, ferry_sdk.notebook, ferry_sdk.sandbox)
 
 
 def test_the_public_names_are_those_of_the_stub_and_a_star_import_gives_every_one(monkeypatch):

@@ -123,7 +123,8 @@ def changed(name, value):
                 patch.setitem(sys.modules, loaded, None)
             for user in ("frames", "charts"):
                 patch.delitem(sys.modules, f"{notebook.__name__}.{user}", raising=False)
-                patch.delattr(notebook, user, raising=False)
+            for used in ("frames", "charts", *notebook.__all__):
+                patch.delattr(notebook, used, raising=False)
         else:
             patch.setattr(name, value)
         yield

@@ -24,37 +24,22 @@ from itertools import chain, permutations
 from typing import Final
 from urllib.parse import unquote
 
+from ferry_sdk._runtime.data import data_beside
+
 HIDDEN: Final = "[hidden]"
 LONGEST: Final = 500
 """Characters of a text that is shown."""
 
-_LETTERS: Final = str.maketrans("øłđð\u0131ħ", "olddih") | str.maketrans(
-    {"æ": "ae", "œ": "oe", "þ": "th"}
-)
+_DATA: Final = data_beside(__file__)
+_LETTERS: Final[dict[int, str]] = str.maketrans(_DATA["letters"])
 """Letters that NFKD does not decompose."""
-_UMLAUTS: Final = {"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe"}
-_TRANSLITERATED: Final = (
-    str.maketrans(_UMLAUTS),
-    str.maketrans(_UMLAUTS | {"å": "aa", "ñ": "nn"}),
-)
+_TRANSLITERATED: Final = tuple(map(str.maketrans, _DATA["transliterated"]))
 """How systems and travel documents write letters as more than the base letter."""
-_GREEK: Final = str.maketrans("αβγδεζηικλμνξοπρσςτυφω", "avgdeziiklmnxoprsstyfo") | str.maketrans(
-    {"θ": "th", "χ": "ch", "ψ": "ps"}
-)
+_GREEK: Final[dict[int, str]] = str.maketrans(_DATA["greek"])
 """How travel documents transliterate Greek."""
-_PARTICLES: Final = frozenset(
-    {
-        *("af", "al", "bin", "da", "das", "de", "del", "della", "den", "der", "des", "di", "do"),
-        *("dos", "du", "el", "la", "las", "le", "los", "van", "von", "y", "zu"),
-    }
-)
+_PARTICLES: Final[frozenset[str]] = frozenset(_DATA["particles"])
 """Parts of names that name nobody."""
-_MONTHS: Final = (
-    *("jan|gen|ene|ιαν|يناير", "feb|fev|φεβ|فبراير", "mar|μαρ|مارس", "apr|avr|abr|απρ|ابريل"),  # noqa: RUF001 -- Greek
-    *("may|mai|mag|μαι|مايو", "jun|juin|giu|ιουν|يونيو", "jul|juil|lug|ιουλ|يوليو"),  # noqa: RUF001 -- Greek
-    *("aug|aou|ago|αυγ|اغسطس", "sep|set|σεπ|سبتمبر", "oct|okt|ott|οκτ|اكتوبر"),  # noqa: RUF001 -- Greek
-    *("nov|νοε|نوفمبر", "dec|dez|dic|δεκ|ديسمبر"),
-)
+_MONTHS: Final[Sequence[str]] = _DATA["months"]
 _LONGEST_DATUM: Final = 100
 """Letters by which a text is found; after a longer text, everything that follows is hidden."""
 _LONGEST_SEARCH: Final = 5000

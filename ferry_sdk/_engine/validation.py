@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 import stat
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from typing import cast
 from urllib.parse import urlsplit
 
 from ferry_sdk._engine.http import Timeout
+from ferry_sdk._runtime.hosts import is_loopback
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.types import RateLimiter, Recorder
 
@@ -179,11 +179,3 @@ def is_local(url: str) -> bool:
 def is_local_http(url: str) -> bool:
     """Return whether an address is plain http on this machine."""
     return urlsplit(url).scheme == "http" and is_local(url)
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether the host is this machine, by its name or its address."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import os
 import select
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Final
+from uuid import uuid4
 
+TEMPORARY: Final = ".tmp-"
+"""The beginning of the names of files that are being written."""
 _READ_TIMEOUT: Final = 30.0
 """Seconds to wait for the next piece from a pipe."""
 _PIECE: Final = 64 * 1024
@@ -36,3 +41,36 @@ def read_file(path: Path, longest: float = float("inf")) -> bytes:
             else:
                 break
     return content
+
+
+def write_file(path: Path, content: bytes, mode: int = 0o666) -> None:
+    """Write a temporary file, and rename it when it is on the disk: nobody sees a part of a file.
+
+    Args:
+        path: The file; one that exists is replaced.
+        content: Its content.
+        mode: Its permissions, which the umask of the process may reduce.
+
+    Raises:
+        OSError: Writing failed; a file that was there before has not changed.
+    """
+    # A short name, because the file's own name may be as long as the system allows.
+    temporary = path.with_name(f"{TEMPORARY}{uuid4().hex}")
+    try:
+        with open(temporary, "xb", opener=partial(os.open, mode=mode)) as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+    if os.name == "posix":  # the new name is on the disk when the folder is
+        with suppress(OSError):  # not every file system can do it
+            descriptor = os.open(path.parent, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)

@@ -18,7 +18,8 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
-from functools import wraps
+from functools import cache, wraps
+from importlib import import_module
 from typing import Any, Generic, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -182,3 +183,7 @@ def uninterrupted(function: Callable[P, T]) -> Callable[P, T]:
         return call.result()
 
     return run
+
+
+load_module: Callable[[str], Any] = cache(uninterrupted(import_module))
+"""Imports a module, whatever interrupts the caller; for modules that are loaded on first use."""

@@ -38,7 +38,7 @@ from ferry_sdk._transport.http_client import AsyncHttpClient
 from ferry_sdk._transport.loops import call_in_loop, running_loop
 from ferry_sdk._transport.pools import AsyncShared
 from ferry_sdk._transport.single_flight import SharedCall, join_or_start
-from ferry_sdk._transport.sync import save
+from ferry_sdk._transport.sync import RawTransport, save
 from ferry_sdk._transport.tasks import BatchTasks
 from ferry_sdk._transport.threads import GRACE, seconds_until
 from ferry_sdk.errors import FerryError, OutcomeUnknownError, RequestTimeoutError
@@ -192,16 +192,8 @@ class AsyncTransport:
         return await Exchange(effect, resources.connections).run_async(resources.client)
 
 
-class AsyncRawTransport:
+class AsyncRawTransport(RawTransport):
     """An `AsyncTransport` whose calls return the HTTP reply along with the result."""
-
-    def __init__(self, transport: AsyncTransport) -> None:
-        self._transport = transport
-        self.settings: Settings = transport.settings
-
-    def run(self, operation: Operation[T]) -> Coroutine[Any, Any, RawResponse[T]]:
-        """Make a call and return its result with the HTTP reply."""
-        return self._transport.answer(operation)
 
 
 async def _run_blocking(effect: RunBlocking[T]) -> T:

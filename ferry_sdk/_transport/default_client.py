@@ -10,20 +10,17 @@ import sys
 from functools import cache, partial
 from itertools import product
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from ferry_sdk._engine.limits import MOST_CONNECTIONS
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._engine.validation import is_local_http
-from ferry_sdk._runtime.threads import uninterrupted
+from ferry_sdk._runtime.threads import load_module, uninterrupted
 from ferry_sdk._transport.http11.client import Connections
 from ferry_sdk._transport.tls import context_of
 from ferry_sdk.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from ferry_sdk._transport.http11.async_client import AsyncConnections
 
 _PATCH_POINTS: Final = (
     *product(("httpx",), ("Client", "AsyncClient"), ("__init__", "send", "_send_single_request")),
@@ -41,18 +38,9 @@ def new_client(settings: Settings, *, is_async: bool) -> Any:  # noqa: ANN401 --
     if has_proxy or _is_patched():
         return _httpx_client("AsyncClient" if is_async else "Client", settings)
     new_context = partial(context_of, settings.certificates)
-    return (_async_connections() if is_async else Connections)(new_context)
-
-
-@cache
-@uninterrupted
-def _async_connections() -> type[AsyncConnections]:
-    """Return the client for tasks."""
-    from ferry_sdk._transport.http11.async_client import (  # noqa: PLC0415 -- loads asyncio
-        AsyncConnections,
-    )
-
-    return AsyncConnections
+    if is_async:
+        return load_module("ferry_sdk._transport.http11.async_client").AsyncConnections(new_context)
+    return Connections(new_context)
 
 
 def _is_patched() -> bool:

@@ -21,11 +21,11 @@ import anyio
 from ferry_sdk._engine.effects import Signal
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._runtime.fork import process_id
-from ferry_sdk._runtime.threads import Latch
+from ferry_sdk._runtime.threads import Latch, load_module
 from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient
 from ferry_sdk._transport.loops import asyncio_loop, call_in_loop, has_ended, running_loop
 from ferry_sdk._transport.send_guard import OpenConnections
-from ferry_sdk._transport.startup import client_maker, load_for_tasks, load_for_threads
+from ferry_sdk._transport.startup import load_for_tasks, load_for_threads
 from ferry_sdk.errors import ConfigurationError, FerryError
 
 _MOMENT = 0.5
@@ -97,7 +97,8 @@ class AnyShared(ABC, Generic[ClientT, LockT]):
         )
         client: Any = self._given
         if client is None:
-            client = client_maker()(self._settings, is_async=is_async)
+            made_by = load_module("ferry_sdk._transport.default_client")  # slow to import
+            client = made_by.new_client(self._settings, is_async=is_async)
         return LoopResources(client, new_lock, connections)
 
 

@@ -24,8 +24,8 @@ from weakref import WeakKeyDictionary, WeakSet, ref
 import anyio
 
 from ferry_sdk._engine.effects import Send
-from ferry_sdk._engine.validation import is_loopback
 from ferry_sdk._runtime.fork import process_id
+from ferry_sdk._runtime.hosts import is_loopback
 from ferry_sdk.errors import ConfigurationError, ConnectionFailedError, RequestTimeoutError
 
 

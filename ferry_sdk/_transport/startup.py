@@ -8,11 +8,9 @@ leaves a module half imported: Python cannot import most packages again after th
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
 from contextlib import suppress
 from contextvars import Context
 from functools import cache, partial
-from typing import Any
 
 import anyio
 
@@ -50,12 +48,3 @@ async def _rehearse() -> None:
     """Do what loads modules in an event loop, without a network."""
     await anyio.getaddrinfo("127.0.0.1", 0)
     await anyio.to_thread.run_sync(bool)
-
-
-@cache
-@uninterrupted
-def client_maker() -> Callable[..., Any]:
-    """Return the function that makes an HTTP client."""
-    from ferry_sdk._transport.default_client import new_client  # noqa: PLC0415 -- slow to import
-
-    return new_client

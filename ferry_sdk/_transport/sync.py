@@ -6,15 +6,14 @@ step: when time is up, the caller leaves the thread and the request is stopped.
 
 from __future__ import annotations
 
-import os
+import errno
 import stat
 import threading
 from contextlib import nullcontext, suppress
 from functools import partial
 from inspect import isawaitable
 from pathlib import Path
-from typing import Any, Literal, TypeVar, overload
-from uuid import uuid4
+from typing import Any, TypeVar
 
 from typing_extensions import Self
 
@@ -37,6 +36,7 @@ from ferry_sdk._engine.flow import recover, report_interruption, run
 from ferry_sdk._engine.http import RawResponse, Reply
 from ferry_sdk._engine.operation import Operation, ReadBack
 from ferry_sdk._engine.settings import Settings
+from ferry_sdk._runtime.files import write_file
 from ferry_sdk._runtime.threads import NoThreadError, start_thread, start_thread_or_run
 from ferry_sdk._transport.exchange import Exchange, deadline_error
 from ferry_sdk._transport.http_client import HttpClient
@@ -54,8 +54,7 @@ from ferry_sdk.errors import (
 T = TypeVar("T")
 
 _PRIVATE = 0o600
-_BINARY: int = getattr(os, "O_BINARY", 0)
-"""On Windows, without this flag line ends are translated."""
+_DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO})
 
 
 class Transport:
@@ -92,13 +91,13 @@ class Transport:
         """Make a call and return its result."""
         self.shared.prepare()
         if isinstance(operation, Operation):
-            return self._call(operation)
+            return self._call(operation)  # type: ignore[no-any-return]  # see `_call`
         return self._run_flow(operation.steps(self.settings))
 
     def answer(self, operation: Operation[T]) -> RawResponse[T]:
         """Make a call and return its result with the HTTP reply."""
         self.shared.prepare()
-        return self._call(operation, is_raw=True)
+        return self._call(operation, is_raw=True)  # type: ignore[no-any-return]  # the same
 
     def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> T:
         """Read a write back again and return its result."""
@@ -110,11 +109,7 @@ class Transport:
 
     # An interruption between a result and its `return` would lose a write that nobody reports, so
     # callers return what it returns without a name of their own for it.
-    @overload
-    def _call(self, operation: Operation[T]) -> T: ...
-    @overload
-    def _call(self, operation: Operation[T], *, is_raw: Literal[True]) -> RawResponse[T]: ...
-    def _call(self, operation: Operation[T], *, is_raw: bool = False) -> T | RawResponse[T]:
+    def _call(self, operation: Operation[Any], *, is_raw: bool = False) -> Any:  # noqa: ANN401 -- its result, or RawResponse
         context = Context.start(self.settings, self.session, operation.name, is_raw=is_raw)
         try:
             result = drive(run(operation, context), self._perform)
@@ -204,13 +199,13 @@ class Transport:
 
 
 class RawTransport:
-    """A `Transport` whose calls return the HTTP reply along with the result."""
+    """A transport whose calls return the HTTP reply along with the result."""
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(self, transport: Any) -> None:  # noqa: ANN401 -- for threads or for tasks
         self._transport = transport
         self.settings: Settings = transport.settings
 
-    def run(self, operation: Operation[T]) -> RawResponse[T]:
+    def run(self, operation: Operation[Any]) -> Any:  # noqa: ANN401 -- the same
         """Make a call and return its result with the HTTP reply."""
         return self._transport.answer(operation)
 
@@ -263,22 +258,13 @@ def save(path: Path, content: bytes) -> None:
         InvalidInputError: No file can be written there, or the path is not a regular file.
         OSError: Writing failed.
     """
-    # A short name, because the file's own name may be as long as the system allows.
-    part = path.with_name(f".{uuid4().hex}.part")
     try:
         with suppress(FileNotFoundError):
             if not stat.S_ISREG(path.stat().st_mode):
                 raise InvalidInputError("not a regular file", field="path")
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, _PRIVATE)
+        write_file(path, content, _PRIVATE)
     except OSError as error:
-        raise InvalidInputError(
-            f"no file can be written there: {error.strerror}", field="path"
-        ) from None
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+        if error.errno in _DISK_ERRORS:
+            raise
+        problem = f"no file can be written there: {error.strerror}"
+        raise InvalidInputError(problem, field="path") from None

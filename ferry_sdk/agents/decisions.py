@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timezone
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from ferry_sdk._engine.correlation import next_correlation_id
 from ferry_sdk._transport.async_ import AsyncTransport
@@ -107,14 +107,7 @@ class ToolRunner:
     def preview(self, name: object, arguments: object) -> tuple[PreviewFlow, str]:
         """Start to find out what a person has to approve; a refusal is recorded and returned."""
         call = self._new_call()
-
-        def flow() -> PreviewFlow:
-            answer = yield from self._handle_errors(call, self._request(call, name, arguments))
-            if not isinstance(answer, ApprovalRequest):
-                yield from record(call.record(answer), self.audit)
-            return answer
-
-        return flow(), call.correlation_id
+        return self._track(call, self._request(call, name, arguments)), call.correlation_id
 
     def _new_call(self) -> ToolCall:
         """Return a call with the client's correlation id or a new one."""
@@ -131,8 +124,10 @@ class ToolRunner:
         self.writes.refusals.check(prepared.request, self.writes.clock())
         return prepared.request
 
-    def _track(self, call: ToolCall, flow: ToolFlow) -> ToolFlow:
-        """Run a call, and record it however it ends."""
+    def _track(
+        self, call: ToolCall, flow: Generator[ToolEffect, Any, T]
+    ) -> Generator[ToolEffect, Any, T | Answer]:
+        """Run a call, and record it however it ends; a request for an approval is no end."""
         self._under_way.add(call)
         try:
             answer = yield from self._handle_errors(call, flow)
@@ -144,7 +139,8 @@ class ToolRunner:
             yield from record(call.record(interrupted), self.audit)
             raise
         else:
-            yield from record(call.record(answer), self.audit)
+            if not isinstance(answer, ApprovalRequest):
+                yield from record(call.record(cast("Answer", answer)), self.audit)
             return answer
         finally:
             self._under_way.discard(call)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
@@ -13,7 +12,7 @@ from ferry_sdk._engine.operation import ReadBack
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._engine.settings import DEFAULT_TIMEOUT, check_options, read_settings
 from ferry_sdk._engine.validation import extra_headers as check_headers
-from ferry_sdk._runtime.threads import uninterrupted
+from ferry_sdk._runtime.threads import load_module
 from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
 from ferry_sdk._transport.sync import RawTransport, Transport
 from ferry_sdk.client.groups import async_, async_raw, raw, sync
@@ -596,7 +595,7 @@ def _unknown_outcome(error: object) -> tuple[OutcomeUnknownError, ReadBack[Recov
     else:
         raise InvalidInputError("expected an OutcomeUnknownError or a journal entry", field="error")
     row = SAFETY.get(unknown.operation)
-    module = uninterrupted(import_module)("ferry_sdk.resources.read_back")  # loads all models
+    module = load_module("ferry_sdk.resources.read_back")  # loads all models
     back = None if row is None else module.read_back(row, unknown.subject)
     if back is None:
         raise unknown

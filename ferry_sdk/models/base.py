@@ -289,7 +289,12 @@ def path_of(error: ValidationError) -> tuple[str, str]:
     Neither contains the invalid value.
     """
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    return path_text(first["loc"]), first["msg"].removeprefix("Value error, ")
+
+
+def path_text(location: tuple[int | str, ...]) -> str:
+    """Return a path as a text, such as ``passengers[0].birth_date``."""
     text = ""
-    for part in first["loc"]:
+    for part in location:
         text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
-    return text, first["msg"].removeprefix("Value error, ")
+    return text

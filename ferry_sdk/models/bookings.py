@@ -92,12 +92,8 @@ class WithActions(Model):
         """
 
         def urgency(action: NextAction) -> tuple[bool, datetime, str]:
-            limit = action.time_limit
-            return (
-                not action.is_mandatory,
-                limit if isinstance(limit, datetime) else _NEVER,
-                action.name,
-            )
+            limit = action.time_limit if isinstance(action.time_limit, datetime) else _NEVER
+            return not action.is_mandatory, limit, action.name
 
         actions = (NextAction(name, action) for name, action in self.possible_actions.items())
         return tuple(sorted(actions, key=urgency))

@@ -20,7 +20,7 @@ from pydantic import (
     field_validator,
 )
 from pydantic_core import PydanticCustomError
-from typing_extensions import LiteralString, Required, TypedDict
+from typing_extensions import LiteralString, Required, TypedDict, Unpack
 
 from ferry_sdk._runtime.money import exact_amount
 from ferry_sdk.errors import InvalidInputError
@@ -142,24 +142,9 @@ class Traveller(Input):
     email: _Name | None = Field(default=None, repr=False)
     order: _Order | None = None
 
-    if TYPE_CHECKING:
+    if TYPE_CHECKING:  # every text that is accepted, not only the members of the enumerations
 
-        def __init__(  # every text that is accepted, not only the members of the enumerations
-            self,
-            *,
-            type: PassengerType | PassengerTypeName | None = None,  # noqa: A002 -- the field
-            first_name: str | None = None,
-            last_name: str | None = None,
-            gender: Gender | GenderName | None = None,
-            age: int | None = None,
-            birth_date: date | str | None = None,
-            nationality: str | None = None,
-            doc_type: str | None = None,
-            doc_number: str | None = None,
-            doc_expiration: date | str | None = None,
-            email: str | None = None,
-            order: int | None = None,
-        ) -> None: ...
+        def __init__(self, **values: Unpack[TravellerDict]) -> None: ...
 
 
 class Passenger(Traveller):
@@ -275,21 +260,21 @@ class SearchPassengerDict(TypedDict, total=False):
 
 
 class _PersonDict(TypedDict, total=False):
-    gender: GenderName
-    age: int
-    birth_date: date | str
-    nationality: str
-    doc_type: str
-    doc_number: str
-    doc_expiration: date | str
-    email: str
-    order: int
+    gender: Gender | GenderName | None
+    age: int | None
+    birth_date: date | str | None
+    nationality: str | None
+    doc_type: str | None
+    doc_number: str | None
+    doc_expiration: date | str | None
+    email: str | None
+    order: int | None
 
 
 class PassengerDict(_PersonDict, total=False):
     """The shape of `Passenger` as a dict."""
 
-    type: Required[PassengerTypeName]
+    type: Required[PassengerType | PassengerTypeName]
     first_name: Required[str]
     last_name: Required[str]
 
@@ -297,9 +282,9 @@ class PassengerDict(_PersonDict, total=False):
 class TravellerDict(_PersonDict, total=False):
     """The shape of `Traveller` as a dict, for `Travellers`."""
 
-    type: PassengerTypeName
-    first_name: str
-    last_name: str
+    type: PassengerType | PassengerTypeName | None
+    first_name: str | None
+    last_name: str | None
 
 
 class SelectionDict(TypedDict, total=False):

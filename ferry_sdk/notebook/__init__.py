@@ -6,21 +6,6 @@ Cards, tables and data frames are methods of the records (`_repr_html_`, `to_fra
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from ferry_sdk._runtime.lazy import lazy_names
 
-if TYPE_CHECKING:
-    from ferry_sdk.notebook.charts import fares_by_day, network_map
-
-__all__ = ["fares_by_day", "network_map"]
-
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from ferry_sdk.notebook import charts  # noqa: PLC0415 -- loads matplotlib
-
-    return getattr(charts, name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__all__, __getattr__, __dir__ = lazy_names(__name__, __file__)

@@ -13,7 +13,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import cache, update_wrapper
-from importlib import import_module
 from types import FunctionType
 from typing import Any, Concatenate, Final, Generic, ParamSpec, TypeVar, cast, get_type_hints
 
@@ -23,7 +22,7 @@ from ferry_sdk._engine.http import RawResponse
 from ferry_sdk._engine.operation import Call, Operation
 from ferry_sdk._engine.parsing import RecordList
 from ferry_sdk._engine.safety import SAFETY
-from ferry_sdk._runtime.threads import uninterrupted
+from ferry_sdk._runtime.threads import load_module
 from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
 from ferry_sdk._transport.sync import RawTransport, Transport
 from ferry_sdk.errors import FerryError, trim
@@ -70,7 +69,7 @@ def bind(module: str, name: str, transport: AnyTransport) -> Any:  # noqa: ANN40
 @cache
 def _class_over(transport: type[Any], module: str, name: str) -> type[Any]:
     """Return the class of a group with its calls as plain methods over one kind of transport."""
-    group: type[Any] = getattr(uninterrupted(import_module)(module), name)
+    group: type[Any] = getattr(load_module(module), name)
     calls = {
         call: member.over(transport)
         for call, member in vars(group).items()

@@ -17,12 +17,12 @@ import pyarrow.parquet as untyped_pq  # type: ignore[import-untyped]  # it has n
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from ferry_sdk._runtime.files import read_file
+from ferry_sdk._runtime.files import read_file, write_file
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.scan.report import ScanReport
 from ferry_sdk.scan.searches import Search
-from ferry_sdk.scan.storage import FORMAT, write_file
+from ferry_sdk.scan.storage import FORMAT
 from ferry_sdk.scan.tables import SCHEMA, Rows
 
 logger: logging.Logger = logging.getLogger("ferry_sdk")

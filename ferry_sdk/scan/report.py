@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
+
+_NUMBERS: Final = ("size", "answered", "nothing", "failed", "unreadable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +46,6 @@ class ScanReport:
         return self.done == self.size
 
     def __add__(self, other: ScanReport) -> ScanReport:
-        return ScanReport(
-            self.size + other.size,
-            self.answered + other.answered,
-            self.nothing + other.nothing,
-            self.failed + other.failed,
-            self.unreadable + other.unreadable,
-            dict(Counter(self.reasons) + Counter(other.reasons)),
-        )
+        numbers = {name: getattr(self, name) + getattr(other, name) for name in _NUMBERS}
+        reasons = dict(Counter(self.reasons) + Counter(other.reasons))
+        return ScanReport(**numbers, reasons=reasons)

@@ -5,22 +5,20 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
-from uuid import uuid4
 
 from pydantic import JsonValue, TypeAdapter
 from typing_extensions import TypedDict
 
-from ferry_sdk._runtime.files import read_file
+from ferry_sdk._runtime.files import TEMPORARY, read_file, write_file
 from ferry_sdk.errors import InvalidInputError
 
 FORMAT: Final = 2
 """The format of the manifest and of the parts."""
 _MANIFEST: Final = "scan.json"
-_TEMPORARY: Final = ".tmp-"
 _locked: set[Path] = set()
 
 
@@ -98,31 +96,6 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
     write_file(folder / _MANIFEST, content.encode())
 
 
-def write_file(path: Path, content: bytes) -> None:
-    """Write a temporary file, and rename it when it is on the disk.
-
-    Raises:
-        OSError: Writing failed; a file that was there before has not changed.
-    """
-    temporary = path.with_name(f"{_TEMPORARY}{uuid4().hex}")
-    try:
-        with temporary.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise OSError(error.errno, error.strerror, str(path)) from error
-    if os.name == "posix":  # the new name is on the disk when the folder is
-        descriptor = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
 @contextmanager
 def lock(folder: Path) -> Generator[None, None, None]:
     """Make the folder, and keep other scans out of it for the block.
@@ -142,7 +115,7 @@ def lock(folder: Path) -> Generator[None, None, None]:
             raise InvalidInputError(".lock is not a file; use another folder", field="folder")
         with lock_file.open("ab") as file:
             _lock_file(file.fileno())
-            for temporary in folder.glob(f"{_TEMPORARY}*"):  # of a process that was killed
+            for temporary in folder.glob(f"{TEMPORARY}*"):  # of a process that was killed
                 temporary.unlink(missing_ok=True)
             yield
     finally:

@@ -304,4 +304,4 @@ def test_a_reader_meanwhile_sees_the_old_file_or_the_new_one(clients, tmp_path, 
 
     monkeypatch.setattr("os.fsync", looking)
     save(clients, path)
-    assert (seen, path.read_bytes()) == ([b"old"], PDF)
+    assert (seen[0], path.read_bytes()) == (b"old", PDF)

@@ -168,7 +168,7 @@ def test_a_tampered_manifest_is_an_error_that_says_what_to_do(complete, make_cli
 
 
 def test_a_truncated_or_tampered_part_is_asked_again(complete, make_client, folder):
-    (folder / f"{storage._TEMPORARY}1").write_bytes(b"PAR1")  # of a killed process
+    (folder / f"{storage.TEMPORARY}1").write_bytes(b"PAR1")  # of a killed process
     content = (folder / FIRST).read_bytes()
     for left in (0, 1, 300, -1):
         (folder / FIRST).write_bytes(content[:left])
@@ -218,7 +218,7 @@ def test_a_full_disk_leaves_whole_parts(scan, make_client, folder, monkeypatch):
         scan.run(make_client)
     monkeypatch.undo()
     assert len([*folder.glob("*.parquet")]) == 1
-    assert not [*folder.glob(f"{storage._TEMPORARY}*")]
+    assert not [*folder.glob(f"{storage.TEMPORARY}*")]
     assert json.loads((folder / "scan.json").read_text("utf-8"))["runs"] == []
     assert scan.report.done == SIZE / 2
     assert scan.run(make_client).is_complete

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import time
 import uuid
@@ -22,6 +21,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ferry_sdk._runtime.hosts import is_loopback
 from ferry_sdk.sandbox.clock import Clock
 from ferry_sdk.sandbox.profile import Profile
 from ferry_sdk.sandbox.request_log import RequestLog
@@ -164,18 +164,6 @@ def _error_handler(
     return handle
 
 
-def is_loopback(name: str | None) -> bool:
-    """Tell whether a host name or address means this machine."""
-    if name is None:
-        return False
-    if name == "localhost" or name.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False
-
-
 def is_this_machine(request: Request) -> bool:
     """Tell whether the client and the requested host are this machine.
 
@@ -187,8 +175,8 @@ def is_this_machine(request: Request) -> bool:
     return peer in _THIS_MACHINE and is_loopback(requested_host(request))
 
 
-def requested_host(request: Request) -> str | None:
-    """Return the host that the request names, without its port; None if there is none."""
+def requested_host(request: Request) -> str:
+    """Return the host that the request names, without its port; empty if there is none."""
     return _host_of(f"//{request.headers.get('host', '')}")
 
 
@@ -198,11 +186,11 @@ def has_local_origin(request: Request) -> bool:
     return origin is None or is_loopback(_host_of(origin))
 
 
-def _host_of(url: str) -> str | None:
+def _host_of(url: str) -> str:
     try:
-        return urlsplit(url).hostname
+        return urlsplit(url).hostname or ""
     except ValueError:
-        return None
+        return ""
 
 
 def parse_json(body: bytes) -> JsonValue:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from ferry_sdk._runtime.data import data_beside
+from ferry_sdk.models.base import path_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +105,7 @@ def problem_of(details: ErrorDetails) -> Problem:
         values["expected"] = str(values["expected"]).replace("'", "").replace(" or ", ", ")
     kind = details["type"]
     text = _TEXTS.get(kind, kind if kind in messages("en") else "malformed")
-    return Problem(text, _path(details["loc"]), values)
-
-
-def _path(location: tuple[int | str, ...]) -> str:
-    path = ""
-    for step in location:
-        path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
-    return path
+    return Problem(text, path_text(details["loc"]), values)
 
 
 ModelT = TypeVar("ModelT", bound=BaseModel)

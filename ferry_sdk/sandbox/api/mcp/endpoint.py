@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from ferry_sdk._runtime.hosts import is_loopback
 from ferry_sdk.sandbox.api.mcp.envelopes import failure, reply
 from ferry_sdk.sandbox.api.mcp.methods import (
     INVALID_REQUEST,
@@ -33,7 +34,6 @@ from ferry_sdk.sandbox.http.conventions import (
     error_response,
     has_json,
     has_local_origin,
-    is_loopback,
     language,
     parse_json,
     requested_host,

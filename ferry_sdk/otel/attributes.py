@@ -1,0 +1,34 @@
+"""Attributes of spans and metrics, by the semantic conventions."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ferry_sdk.hooks import ResponseEvent
+
+_FAILED: Final = 400
+
+Attributes = dict[str, str | int]
+
+
+def server_attributes(host: str, port: int | None) -> Attributes:
+    """Return the attributes of a server."""
+    return {"server.address": host} | if_known("server.port", port)
+
+
+def call_attributes(operation: str, problem: str | None) -> Attributes:
+    """Return the attributes of a call that has ended."""
+    return {"ferry.operation": operation} | if_known("error.type", problem)
+
+
+def result_attributes(response: ResponseEvent) -> Attributes:
+    """Return the status of a request and the kind of its failure, by the conventions."""
+    status, problem = response.status_code, response.problem
+    if problem is None and (status or 0) >= _FAILED:
+        problem = str(status)
+    return if_known("http.response.status_code", status) | if_known("error.type", problem)
+
+
+def if_known(name: str, value: str | int | None) -> Attributes:
+    """Return an attribute; none if it has no value."""
+    return {} if value is None else {name: value}

@@ -1,0 +1,61 @@
+"""The hooks that make spans and metrics."""
+
+from __future__ import annotations
+
+from opentelemetry import metrics as otel_metrics
+from opentelemetry import trace
+
+from ferry_sdk._runtime.version import __version__
+from ferry_sdk.hooks import EventHooks
+from ferry_sdk.otel.metrics import with_metrics
+from ferry_sdk.otel.spans import Spans
+
+
+def event_hooks(
+    also: EventHooks | None = None,
+    *,
+    tracer_provider: trace.TracerProvider | None = None,
+    metrics: bool = False,
+    meter_provider: otel_metrics.MeterProvider | None = None,
+) -> EventHooks:
+    """Return hooks that make spans, for ``event_hooks`` of `Ferry` or `AsyncFerry`.
+
+    Args:
+        also: Your own hooks, to add.
+        tracer_provider: The tracer provider; else the global one.
+        metrics: Whether they also count and time calls and requests.
+        meter_provider: The meter provider, which implies `metrics`; else the global one.
+
+    Returns:
+        All hooks together.
+
+    Example:
+        ```python
+        from ferry_sdk import Ferry, otel
+        from ferry_sdk.sandbox import Sandbox
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+        from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+        exporter = InMemorySpanExporter()  # or your collector's exporter
+        provider = TracerProvider()
+        provider.add_span_processor(SimpleSpanProcessor(exporter))
+        hooks = otel.event_hooks(tracer_provider=provider)
+        with (
+            Sandbox() as sandbox,
+            Ferry(sandbox.token, base_url=sandbox.base_url, event_hooks=hooks) as ferry,
+        ):
+            ferry.catalogue.ports()
+        print([span.name for span in exporter.get_finished_spans()])
+        # > ['GET /api/port', 'catalogue.ports']
+        ```
+    """
+    spans = Spans(trace.get_tracer("ferry_sdk", __version__, tracer_provider))
+    own = with_metrics(also or EventHooks(), meter_provider, metrics=metrics)
+    # A request's span starts last and ends first, so that it does not include the other hooks.
+    hooks = own.copy()
+    hooks["request"] = [*own.get("request", ()), spans.start_attempt]
+    hooks["response"] = [spans.end_attempt, *own.get("response", ())]
+    hooks["retry"] = [spans.add_retry, *own.get("retry", ())]
+    hooks["outcome"] = [spans.end_call, *own.get("outcome", ())]
+    return hooks

@@ -1,0 +1,147 @@
+"""Counts and durations of calls and requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sized
+from functools import cache
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from opentelemetry import metrics as otel_metrics
+
+from ferry_sdk._runtime.version import __version__
+from ferry_sdk.hooks import (
+    ConnectionsEvent,
+    EventHooks,
+    LimiterEvent,
+    OutcomeEvent,
+    ResponseEvent,
+    RetryEvent,
+)
+from ferry_sdk.otel.attributes import (
+    Attributes,
+    call_attributes,
+    result_attributes,
+    server_attributes,
+)
+
+_KNOWN_METHODS: Final = frozenset(
+    {"CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"}
+)
+_SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10)
+"""The buckets that the semantic conventions advise."""
+_LONG_SECONDS: Final = (30, 60, 120)
+"""The further buckets of what may wait."""
+
+
+def with_metrics(
+    own: EventHooks, provider: otel_metrics.MeterProvider | None, *, metrics: bool
+) -> EventHooks:
+    """Return the hooks, with those of the metrics before them if there are any."""
+    if provider is not None:
+        meters = _meters_by_provider.get(provider)
+        if meters is None:
+            meters = _meters_by_provider[provider] = Meters(provider)
+    elif metrics:
+        meters = _global_meters()
+    else:
+        return own
+    hooks = own.copy()
+    hooks["response"] = [meters.time_request, *own.get("response", ())]
+    hooks["retry"] = [meters.count_retry, *own.get("retry", ())]
+    hooks["outcome"] = [meters.time_call, *own.get("outcome", ())]
+    hooks["limiter"] = [meters.time_limiter, *own.get("limiter", ())]
+    hooks["connections"] = [meters.watch_connections, *own.get("connections", ())]
+    return hooks
+
+
+class Meters:
+    """The instruments of one provider, for all its clients.
+
+    There is one for each provider, because a second observable instrument of the same name is never
+    asked.
+    """
+
+    def __init__(self, provider: otel_metrics.MeterProvider | None) -> None:
+        meter = otel_metrics.get_meter("ferry_sdk", __version__, provider)
+
+        def histogram(name: str, description: str, *more: int) -> otel_metrics.Histogram:
+            buckets = (*_SECONDS, *more)
+            return meter.create_histogram(
+                name, "s", description, explicit_bucket_boundaries_advisory=buckets
+            )
+
+        self._requests = histogram(
+            "http.client.request.duration", "Duration of HTTP client requests."
+        )
+        self._calls = histogram(
+            "ferry.call.duration",
+            "Duration of calls, with their retries, waits and additional reads.",
+            *_LONG_SECONDS,
+        )
+        self._limiter = histogram(
+            "ferry.limiter.wait",
+            "How long requests waited for the client's limiter.",
+            *_LONG_SECONDS,
+        )
+        self._retries = meter.create_counter(
+            "ferry.retry", "{retry}", "Attempts that failed and were followed by another."
+        )
+        self._unknown = meter.create_counter(
+            "ferry.outcome.unknown", "{call}", "Calls that may have happened."
+        )
+        self._clients: WeakKeyDictionary[Sized, Attributes] = WeakKeyDictionary()
+        meter.create_observable_up_down_counter(
+            "http.client.open_connections",
+            [self._observe_connections],
+            "{connection}",
+            "Number of outbound HTTP connections that are currently active or idle on the client.",
+        )
+
+    def time_request(self, response: ResponseEvent) -> None:
+        """Record the duration of a request."""
+        request = response.request
+        method = request.method if request.method in _KNOWN_METHODS else "_OTHER"
+        attributes = server_attributes(request.host, request.port)
+        attributes |= {"http.request.method": method, "url.template": request.route}
+        self._requests.record(response.seconds, attributes | result_attributes(response))
+
+    def count_retry(self, retry: RetryEvent) -> None:
+        """Count a retry."""
+        self._retries.add(1, {"ferry.operation": retry.operation, "error.type": retry.problem})
+
+    def time_call(self, outcome: OutcomeEvent) -> None:
+        """Record the duration of a call and its outcome."""
+        attributes = call_attributes(outcome.call.operation, outcome.problem)
+        self._calls.record(outcome.seconds, {**attributes, "ferry.outcome": outcome.outcome})
+        if outcome.outcome == "unknown":
+            self._unknown.add(1, attributes)
+
+    def time_limiter(self, turn: LimiterEvent) -> None:
+        """Record a wait for the limiter."""
+        self._limiter.record(turn.seconds, call_attributes(turn.operation, turn.problem))
+
+    def watch_connections(self, event: ConnectionsEvent) -> None:
+        """Count the connections of a client from now on, as long as it exists."""
+        self._clients[event.connections] = server_attributes(event.host, event.port)
+
+    def _observe_connections(
+        self, _: otel_metrics.CallbackOptions
+    ) -> Iterable[otel_metrics.Observation]:
+        """Return the number of open connections for each server."""
+        servers: dict[tuple[tuple[str, str | int], ...], int] = {}
+        for client in self._clients.keyrefs():
+            connections = client()
+            server = None if connections is None else self._clients.get(connections)
+            if connections is not None and server is not None:
+                key = tuple(server.items())
+                servers[key] = servers.get(key, 0) + len(connections)
+        return [otel_metrics.Observation(count, dict(key)) for key, count in servers.items()]
+
+
+_meters_by_provider: WeakKeyDictionary[otel_metrics.MeterProvider, Meters] = WeakKeyDictionary()
+
+
+@cache
+def _global_meters() -> Meters:
+    return Meters(None)

@@ -1,0 +1,91 @@
+"""Spans of calls and requests."""
+
+from __future__ import annotations
+
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from opentelemetry import trace
+
+from ferry_sdk.hooks import CallInfo, OutcomeEvent, RequestEvent, ResponseEvent, RetryEvent
+from ferry_sdk.otel.attributes import Attributes, if_known, result_attributes, server_attributes
+
+_NANOSECONDS: Final = 1_000_000_000
+_HANDSHAKE: Final = ("initialize", "notifications/initialized")
+
+
+class Spans:
+    """The open spans of calls and requests."""
+
+    def __init__(self, tracer: trace.Tracer) -> None:
+        self._tracer = tracer
+        self._calls: WeakKeyDictionary[CallInfo, trace.Span] = WeakKeyDictionary()
+        self._attempts: WeakKeyDictionary[RequestEvent, trace.Span] = WeakKeyDictionary()
+
+    def start_attempt(self, request: RequestEvent) -> None:
+        """Start the span of a request."""
+        attributes = server_attributes(request.host, request.port) | {
+            "http.request.method": request.method,
+            "url.template": request.route,
+            "ferry.operation": request.operation,
+            "ferry.correlation_id": request.call.correlation_id,
+        }
+        attributes |= if_known("mcp.method.name", request.rpc_method)
+        if request.attempt > 1 and request.rpc_method not in _HANDSHAKE:
+            attributes["http.request.resend_count"] = request.attempt - 1
+        self._attempts[request] = self._tracer.start_span(
+            f"{request.method} {request.route}",
+            trace.set_span_in_context(self._call(request.call)),
+            trace.SpanKind.CLIENT,
+            attributes,
+        )
+
+    def end_attempt(self, response: ResponseEvent) -> None:
+        """End the span of an attempt."""
+        span = self._attempts.pop(response.request, trace.INVALID_SPAN)
+        _end(span, if_known("ferry.request_id", response.request_id) | result_attributes(response))
+
+    def add_retry(self, retry: RetryEvent) -> None:
+        """Add a retry event to the span of a call."""
+        self._call(retry.call).add_event(
+            "ferry.retry",
+            {
+                "ferry.operation": retry.operation,
+                "ferry.attempt": retry.attempt,
+                "ferry.wait": retry.wait,
+                "error.type": retry.problem,
+            },
+        )
+
+    def end_call(self, outcome: OutcomeEvent) -> None:
+        """End the span of a call."""
+        span = self._call(outcome.call)
+        del self._calls[outcome.call]
+        attributes: Attributes = {
+            "ferry.outcome": outcome.outcome,
+            "ferry.read_back": outcome.read_back,
+        }
+        _end(span, attributes | if_known("error.type", outcome.problem))
+
+    def _call(self, call: CallInfo) -> trace.Span:
+        """Return the span of a call. Its first event starts it, with the start time of the call."""
+        span = self._calls.get(call)
+        if span is None:
+            span = self._calls[call] = self._tracer.start_span(
+                call.operation,
+                kind=trace.SpanKind.CLIENT,
+                attributes={
+                    "ferry.operation": call.operation,
+                    "ferry.correlation_id": call.correlation_id,
+                },
+                start_time=int(call.began * _NANOSECONDS),
+            )
+        return span
+
+
+def _end(span: trace.Span, attributes: Attributes) -> None:
+    """End a span with its last attributes; an error among them is its status."""
+    span.set_attributes(attributes)
+    if "error.type" in attributes:
+        span.set_status(trace.Status(trace.StatusCode.ERROR))
+    span.end()
