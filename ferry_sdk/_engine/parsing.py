@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from ferry_sdk._engine.log import logger
 from ferry_sdk.errors import UnexpectedResponseError, mark_quoted
 from ferry_sdk.models.base import path_of
-from ferry_sdk.models.bulk import NotUniformError, validate_columns
+from ferry_sdk.models.bulk import validate_columns
 from ferry_sdk.models.records import Records, Unreadable
 
 CHUNK_SIZE = 1000
@@ -106,7 +106,7 @@ class RecordList(Generic[ModelT]):
         """Yield functions that make the records, bisecting parts with unexpected types."""
         try:
             yield validate_columns(self.model, items)
-        except NotUniformError:
+        except (TypeError, ValueError):
             half = len(items) // 2
             if half < SMALLEST_CHUNK:
                 records = [*self._validate_each(first, items, lost)]

@@ -28,9 +28,9 @@ from ferry_sdk._engine.effects import (
     Sleep,
     drive_async,
 )
-from ferry_sdk._engine.flow import recover, report_interruption, run
+from ferry_sdk._engine.flow import report_interruption, run
 from ferry_sdk._engine.http import RawResponse, Reply
-from ferry_sdk._engine.operation import Operation, ReadBack
+from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._runtime.threads import start_thread_or_run
 from ferry_sdk._transport.exchange import Exchange, deadline_error
@@ -41,7 +41,7 @@ from ferry_sdk._transport.single_flight import SharedCall, join_or_start
 from ferry_sdk._transport.sync import RawTransport, save
 from ferry_sdk._transport.tasks import BatchTasks
 from ferry_sdk._transport.threads import GRACE, seconds_until
-from ferry_sdk.errors import FerryError, OutcomeUnknownError, RequestTimeoutError
+from ferry_sdk.errors import FerryError, RequestTimeoutError
 
 T = TypeVar("T")
 
@@ -91,14 +91,6 @@ class AsyncTransport:
         """Make a call and return its result with the HTTP reply."""
         self.shared.prepare()
         return self._call(operation, is_raw=True)
-
-    async def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> T:
-        """Read a write back again and return its result."""
-        self.shared.prepare()
-        context = Context.start(
-            self.settings, self.session, "recover", correlation_id=error.correlation_id
-        )
-        return (await self._run_flow(recover(error, read_back, context))).value
 
     async def _call(self, operation: Operation[T], *, is_raw: bool = False) -> Any:  # noqa: ANN401 -- T, or RawResponse[T]
         context = Context.start(self.settings, self.session, operation.name, is_raw=is_raw)

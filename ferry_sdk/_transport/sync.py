@@ -32,9 +32,9 @@ from ferry_sdk._engine.effects import (
     Sleep,
     drive,
 )
-from ferry_sdk._engine.flow import recover, report_interruption, run
+from ferry_sdk._engine.flow import report_interruption, run
 from ferry_sdk._engine.http import RawResponse, Reply
-from ferry_sdk._engine.operation import Operation, ReadBack
+from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._runtime.files import write_file
 from ferry_sdk._runtime.threads import NoThreadError, start_thread, start_thread_or_run
@@ -47,7 +47,6 @@ from ferry_sdk.errors import (
     ConfigurationError,
     FerryError,
     InvalidInputError,
-    OutcomeUnknownError,
     RequestTimeoutError,
 )
 
@@ -98,14 +97,6 @@ class Transport:
         """Make a call and return its result with the HTTP reply."""
         self.shared.prepare()
         return self._call(operation, is_raw=True)  # type: ignore[no-any-return]  # the same
-
-    def recover(self, error: OutcomeUnknownError, read_back: ReadBack[T]) -> T:
-        """Read a write back again and return its result."""
-        self.shared.prepare()
-        context = Context.start(
-            self.settings, self.session, "recover", correlation_id=error.correlation_id
-        )
-        return self._run_flow(recover(error, read_back, context)).value
 
     # An interruption between a result and its `return` would lose a write that nobody reports, so
     # callers return what it returns without a name of their own for it.

@@ -33,9 +33,8 @@ def context_of(paths: CertificatePaths) -> ssl.SSLContext:
         versions = (*map(_version, [file] if file else (folder or "").split(os.pathsep)),)
         return _verified(file, folder, versions)
     except OSError:
-        raise ConfigurationError(
-            "SSL_CERT_FILE or SSL_CERT_DIR: no certificates can be read"
-        ) from None
+        problem = "SSL_CERT_FILE or SSL_CERT_DIR: no certificates can be read"
+        raise ConfigurationError(problem) from None
 
 
 def _version(path: str) -> tuple[int, int, int] | None:

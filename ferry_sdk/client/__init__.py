@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from typing_extensions import Self
 
-from ferry_sdk._engine.operation import ReadBack
+from ferry_sdk._engine.batch import Plan
+from ferry_sdk._engine.context import Context, Result
+from ferry_sdk._engine.effects import Flow
+from ferry_sdk._engine.flow import recover
 from ferry_sdk._engine.safety import SAFETY
-from ferry_sdk._engine.settings import DEFAULT_TIMEOUT, check_options, read_settings
+from ferry_sdk._engine.settings import DEFAULT_TIMEOUT, Settings, check_options, read_settings
 from ferry_sdk._engine.validation import extra_headers as check_headers
 from ferry_sdk._runtime.threads import load_module
 from ferry_sdk._transport.async_ import AsyncRawTransport, AsyncTransport
@@ -263,7 +266,7 @@ class Ferry(Client[Transport], sync.Groups):
             ```
         """
         try:
-            return self._transport.recover(*_unknown_outcome(error))
+            return self._transport.run(_recovery(self._transport, error)).value
         except FerryError as failure:
             raise trim(failure) from failure.__cause__
 
@@ -487,7 +490,7 @@ class AsyncFerry(Client[AsyncTransport], async_.Groups):
             ```
         """
         try:
-            return await self._transport.recover(*_unknown_outcome(error))
+            return (await self._transport.run(_recovery(self._transport, error))).value
         except FerryError as failure:
             raise trim(failure) from failure.__cause__
 
@@ -580,8 +583,8 @@ class AsyncFerry(Client[AsyncTransport], async_.Groups):
         await self.aclose()
 
 
-def _unknown_outcome(error: object) -> tuple[OutcomeUnknownError, ReadBack[Recovered]]:
-    """Return the error of a write, and how to read its result back."""
+def _recovery(transport: Transport | AsyncTransport, error: object) -> Plan[Result[Recovered]]:
+    """Return how to read the result of a write back, by its error or its entry."""
     if isinstance(error, JournalEntry):
         unknown = OutcomeUnknownError(
             f"{error.operation} may have happened (correlation id {error.correlation_id})",
@@ -599,4 +602,10 @@ def _unknown_outcome(error: object) -> tuple[OutcomeUnknownError, ReadBack[Recov
     back = None if row is None else module.read_back(row, unknown.subject)
     if back is None:
         raise unknown
-    return unknown, back
+
+    def steps(settings: Settings) -> Flow[Result[Recovered]]:
+        call_id = unknown.correlation_id
+        context = Context.start(settings, transport.session, "recover", correlation_id=call_id)
+        return recover(unknown, back, context)
+
+    return Plan(steps)

@@ -3,7 +3,7 @@
 pydantic defines what a valid record is. If every value has exactly the JSON type of its field, its
 result is known in advance. Such lists are validated one field at a time, in loops that run in C,
 and their dicts become the `__dict__` of the models. Nothing is changed until the whole list is
-validated; any other list raises `NotUniformError` and is left to pydantic.
+validated; any other list raises an error and is left to pydantic.
 """
 
 from __future__ import annotations
@@ -181,15 +181,13 @@ def validate_columns(model: type[ModelT], records: list[Any]) -> Callable[[], li
     """Validate the records, and return a function that creates the models.
 
     Raises:
-        NotUniformError: A value has another type than its field.
+        TypeError: A value has another type than its field.
+        ValueError: The same.
     """
     columns = columns_of(model) if IS_SUPPORTED else None
     if columns is None:
         raise NotUniformError
-    try:
-        return columns.validate(records)
-    except (TypeError, ValueError):
-        raise NotUniformError from None
+    return columns.validate(records)
 
 
 def _rules_of(field: FieldInfo) -> Sequence[Rule]:

@@ -61,24 +61,17 @@ class Spans:
         """End the span of a call."""
         span = self._call(outcome.call)
         del self._calls[outcome.call]
-        attributes: Attributes = {
-            "ferry.outcome": outcome.outcome,
-            "ferry.read_back": outcome.read_back,
-        }
-        _end(span, attributes | if_known("error.type", outcome.problem))
+        ended: Attributes = {"ferry.outcome": outcome.outcome, "ferry.read_back": outcome.read_back}
+        _end(span, ended | if_known("error.type", outcome.problem))
 
     def _call(self, call: CallInfo) -> trace.Span:
         """Return the span of a call. Its first event starts it, with the start time of the call."""
         span = self._calls.get(call)
         if span is None:
+            about = {"ferry.operation": call.operation, "ferry.correlation_id": call.correlation_id}
+            began, kind = int(call.began * _NANOSECONDS), trace.SpanKind.CLIENT
             span = self._calls[call] = self._tracer.start_span(
-                call.operation,
-                kind=trace.SpanKind.CLIENT,
-                attributes={
-                    "ferry.operation": call.operation,
-                    "ferry.correlation_id": call.correlation_id,
-                },
-                start_time=int(call.began * _NANOSECONDS),
+                call.operation, kind=kind, attributes=about, start_time=began
             )
         return span
 

@@ -67,5 +67,4 @@ class AvailabilityGroup(Resource):
             ```
         """
         call = Rest.post("availability", body=request.body())
-        names = {"request.": ""}
-        return read_list("availability.search", call, Availability, argument_names=names)
+        return read_list("availability.search", call, Availability, argument_names={"request.": ""})
