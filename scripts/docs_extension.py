@@ -16,6 +16,7 @@ from griffe import (
     Function,
     Module,
     Object,
+    Parameter,
     ParameterKind,
     Parameters,
 )
@@ -100,9 +101,21 @@ def classes(package: Module) -> Iterator[Class]:
 
 
 def show_arguments(function: Function, described: Class) -> None:
-    """Give a function the arguments of a class: required ones first, keywords last."""
-    fields = [*described.parameters][1:]
-    fields.sort(key=lambda one: (one.kind is ParameterKind.keyword_only, one.default is not None))
+    """Give a function the arguments of a dataclass: required ones first, keywords last."""
+    kinds = [ParameterKind.positional_or_keyword, ParameterKind.keyword_only]
+    is_keyword = any("kw_only=True" in str(one.value) for one in described.decorators)
+    is_keyword = is_keyword and "_" not in described.attributes
+    fields: list[Parameter] = []
+    for name, field in described.attributes.items():
+        is_keyword = is_keyword or name == "_"  # what follows KW_ONLY
+        is_argument = "instance-attribute" in field.labels and "init=False" not in str(field.value)
+        if is_argument and name != "_":
+            default = None if str(field.value).startswith("field(") else field.value
+            annotation = field.annotation
+            fields.append(
+                Parameter(name, annotation=annotation, kind=kinds[is_keyword], default=default)
+            )
+    fields.sort(key=lambda one: (one.kind is kinds[1], one.default is not None))
     function.parameters = Parameters(function.parameters[0], *fields)
 
 

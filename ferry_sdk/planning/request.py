@@ -146,7 +146,7 @@ class CalendarRequest(TripRequest):
     start: date | str
     end: date | str
     max_calls: int = 400
-    day_arguments = ("start", "end")
+    day_arguments: ClassVar[tuple[str, str]] = ("start", "end")
 
     def days(self) -> Rounds:
         """Return every day that is not past, in one round."""
