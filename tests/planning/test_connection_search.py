@@ -166,3 +166,16 @@ def test_a_refused_port_of_the_second_leg_is_the_destination(clients, ferry_sand
     service = refusing_field("arrive_code", unless=b"ESBCN")
     ferry = client_of(clients, service, ferry_sandbox.token, base_url=ferry_sandbox.base_url)
     assert {one.error.field for one in connect(ferry).report.failed} == {"destination"}
+
+
+def test_a_company_that_a_search_finds_is_known_to_sail(new_ferry, ferry_sandbox):
+    """The departures of no company can be read, so every company is asked."""
+    ferry_sandbox.faults.add("server_error", "catalogue.departures", times=None)
+    ferry_sandbox.faults.add("server_error", "mcp.departures", times=None)
+    first = connect(new_ferry, companies=["GRIMALDI"], wait=(2 * HOUR, 48 * HOUR))[0].legs[0]
+    (route,) = [
+        route
+        for route in new_ferry.routes.find(FROM, first.outward.arrive_code)
+        if route.journey_id == first.outward.journey_id
+    ]
+    assert "GRIMALDI" in route.companies
