@@ -135,7 +135,12 @@ def with_arguments(
 
     def decorate(describe: Callable[[Any, ArgumentsT], T]) -> Callable[Concatenate[Any, P], T]:
         def described(self: object, *args: P.args, **kwargs: P.kwargs) -> T:
-            return describe(self, kind(*args, **kwargs))
+            try:
+                request = kind(*args, **kwargs)
+            except TypeError as error:  # it names the class, which the caller does not know
+                text = str(error).replace(f"{kind.__init__.__qualname__}(", f"{describe.__name__}(")
+                raise TypeError(text) from None
+            return describe(self, request)
 
         wrapper: Any = update_wrapper(described, describe)
         signature, hints = inspect.signature(describe), get_type_hints(kind)

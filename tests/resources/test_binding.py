@@ -89,6 +89,8 @@ def test_groups_are_made_once_with_the_types_themselves_and_tell_a_wrong_argumen
     assert inspect.signature(raw.tickets.get).return_annotation == "RawResponse[Ticket]"
     with pytest.raises(TypeError, match=r"get\(\) got an unexpected keyword argument 'id'"):
         tickets.get(id="t1")
+    with pytest.raises(TypeError, match=r"^search\(\) got an unexpected keyword argument 'form'"):
+        sync_client.trips.search(form="FORMENTERA")
     with pytest.raises(TypeError, match="missing 1 required positional argument"):
         tickets.get()
 
