@@ -143,7 +143,7 @@ def with_arguments(
             return describe(self, request)
 
         wrapper: Any = update_wrapper(described, describe)
-        signature, hints = inspect.signature(describe), get_type_hints(kind)
+        signature, hints = inspect.signature(describe), get_type_hints(kind.__init__)
         (this, _), own = signature.parameters.values(), inspect.signature(kind).parameters.values()
         required_first = sorted(own, key=lambda each: (each.kind, each.default is not each.empty))
         wrapper.__signature__ = signature.replace(parameters=[this, *required_first])
