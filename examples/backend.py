@@ -19,7 +19,7 @@ from typing import Annotated, cast
 
 import httpx
 from anyio import create_task_group, sleep, to_thread
-from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
 
@@ -27,6 +27,7 @@ from ferry_sdk import (
     AlreadyDoneError,
     AsyncFerry,
     BookingConfirmation,
+    BookingConfirmError,
     BookingCreated,
     FerryError,
     InvalidInputError,
@@ -190,7 +191,8 @@ async def pay(
     """Reserve the money, confirm at the agreed price, then take the money.
 
     If the confirmation fails, the money stays reserved until the watch knows what became of the
-    booking: after a lost reply, the booking may be confirmed. After a second click, it is.
+    booking: after a lost reply, the booking may be confirmed. After a second click, it is, or
+    its tickets are being issued.
     """
     payments: Payments = request.app.state.payments
     await payments.authorise(booking_id, payment.total, payment.card)
@@ -200,6 +202,10 @@ async def pay(
         )
     except AlreadyDoneError as error:
         confirmation = cast("BookingConfirmation", error.result)
+    except BookingConfirmError as error:
+        if (await ferry.bookings.get(booking_id)).stage != "in_progress":
+            raise
+        raise HTTPException(409, "The tickets are being issued.") from error
     await payments.capture(booking_id)
     return confirmation
 

@@ -33,7 +33,7 @@ class FerryError(Exception):
     """The base class of all errors of the library.
 
     Attributes:
-        outcome: What became of the call: ``not_sent`` (nothing reached the service),
+        outcome: What became of the call: ``not_sent`` (its request did not reach the service),
             ``rejected`` (the service refused it) or ``unknown`` (it may have happened).
         operation: The operation, such as ``bookings.create``; empty outside a call.
         attempts: All attempts, in order.

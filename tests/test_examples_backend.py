@@ -134,6 +134,21 @@ def test_it_books_and_confirms_at_the_agreed_price(visit, ferry_sandbox):
     assert len(ferry_sandbox.counters.effects_of("bookings.confirm")) == 1
 
 
+def test_a_second_click_while_the_tickets_are_being_issued_says_so(visit, ferry_sandbox):
+    ferry_sandbox.clock.freeze()
+    ferry_sandbox.faults.add("fails_later", "bookings.confirm", index=0, seconds=60)
+
+    async def steps(browser):
+        made = (await browser.post("/bookings", json=await order_of(browser))).json()
+        path = f"/bookings/{made['booking_id']}/payment"
+        payment = {"total": made["total_price"], **CARD}
+        clicks = [await browser.post(path, json=payment) for _ in range(2)]
+        assert [click.status_code for click in clicks] == [200, 409]
+        assert clicks[1].json() == {"detail": "The tickets are being issued."}
+
+    visit(steps)
+
+
 def test_an_order_of_which_nobody_knows_is_not_sent_again(visit, ferry_sandbox):
     ferry_sandbox.faults.add("lose_reply", "bookings.create")
     ids = []

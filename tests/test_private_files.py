@@ -63,7 +63,7 @@ def plant_fifo(file):
 OPEN = "folder; run: chmod go-w /"
 REFUSED = [
     *((OPEN, {"mode": 0o777, "where": where}) for where in ("in", "below", "link")),
-    ("other users can write to", {"mode": 0o1777}),
+    ("folder; use a folder of your own", {"mode": 0o1777}),
     ("-wal is not a file of", {"mode": 0o700, "plant": link_wal}),
     ("-shm is not a file of yours", {"mode": 0o700, "plant": plant_fifo}),
 ]

@@ -32,7 +32,7 @@ _LONGEST = 2_147_483
 def header_value(value: object, argument: str) -> str:
     """Return a text that is valid as the value of a header."""
     if not isinstance(value, str) or not _HEADER_VALUE.fullmatch(value):
-        raise InvalidInputError("expected printable ASCII", field=argument)
+        raise InvalidInputError("expected printable ASCII, and not an empty text", field=argument)
     return value
 
 

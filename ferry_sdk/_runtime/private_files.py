@@ -68,7 +68,8 @@ def _risk_in(folder: Path, *, is_above: bool) -> str | None:
     )
     if is_protected or not is_open:
         return None
-    advice = f"run: chmod go-w {folder}" if status.st_uid == own else "use a folder of your own"
+    is_shared = status.st_uid != own or status.st_mode & stat.S_ISVTX  # such as /tmp
+    advice = "use a folder of your own" if is_shared else f"run: chmod go-w {folder}"
     return f"other users can write to {folder}; {advice}"
 
 
