@@ -34,6 +34,7 @@ from ferry_sdk import (
     NotFoundError,
     OutcomeUnknownError,
     Passenger,
+    PenaltyExceededError,
     PriceChangedError,
     SearchPassenger,
     Selection,
@@ -273,15 +274,19 @@ async def describe_error(_: Request, error: Exception) -> JSONResponse:
             status = 422  # an unknown place too, with what it may have meant
         case NotFoundError():
             status = 404
-        case PriceChangedError() | UnresolvedWriteError():
+        case PriceChangedError() | PenaltyExceededError() | AlreadyDoneError():
             status = 409
+        case UnresolvedWriteError():
+            status = 409  # an earlier request may have done it
         case _:
             status = {"not_sent": 503, "rejected": 422, "unknown": 502}[error.outcome]
-    about = error.entry if isinstance(error, UnresolvedWriteError) else error
+    outcome, correlation_id = error.outcome, error.correlation_id
+    if isinstance(error, UnresolvedWriteError):
+        outcome, correlation_id = "unknown", error.entry.correlation_id
     content = {
-        "outcome": error.outcome,
-        "message": str(error),
-        "correlation_id": getattr(about, "correlation_id", None),
+        "outcome": outcome,
+        "message": "The outcome is not known." if outcome == "unknown" else str(error),
+        "correlation_id": correlation_id,
     }
     return JSONResponse(content, status)
 

@@ -137,7 +137,7 @@ class BookingsGroup(Resource):
             UnresolvedWriteError: The journal has the same write with an unknown outcome.
             PriceChangedError: The total or its currency differs from what is expected.
             AlreadyDoneError: The booking was confirmed before.
-            BookingConfirmError: The service did not confirm the booking.
+            BookingConfirmError: It was not confirmed, or its tickets are being issued.
             OutcomeUnknownError: The booking may have been confirmed.
             FerryError: The call failed for another reason.
 
