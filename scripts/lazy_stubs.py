@@ -27,7 +27,9 @@ def path_of(package: str) -> Path:
 
 def stub(package: str) -> str:
     """Return the whole stub of a package; Jedi finds a name in it only if it has an `as`."""
-    names = modules_by_name(path_of(PACKAGES[0])) | modules_by_name(path_of(package))
+    names: dict[str, str] = {}
+    for one in (PACKAGES[0], package):
+        names |= modules_by_name(path_of(one).read_text("utf-8"))
     own = {name: module for name, module in names.items() if module.startswith(f"{package}.")}
     imports = "".join(
         f"from {module} import {name}" + ("\n" if name in HIDDEN else f" as {name}\n")

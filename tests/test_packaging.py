@@ -158,3 +158,23 @@ def test_the_suite_starts_beside_pytest_asyncio(tmp_path):
     command = [sys.executable, "-m", "pytest", "--noconftest", "--markers"]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     subprocess.run(command, check=True, cwd=ROOT, env=environment, capture_output=True)
+
+
+IN_A_ZIP_FILE = """
+import sys
+sys.meta_path = [one for one in sys.meta_path if "editable" not in repr(one).lower()]
+sys.path[:] = [sys.argv[1], *(one for one in sys.path if one not in {"", sys.argv[2]})]
+import ferry_sdk
+assert ferry_sdk.__file__.startswith(sys.argv[1])
+from ferry_sdk import Ferry
+with Ferry(sys.argv[3], base_url=sys.argv[4]) as ferry:
+    print(ferry.places.get("Genoa").code)
+"""
+
+
+def test_the_client_works_from_a_zip_file(tmp_path, ferry_sandbox):
+    file = shutil.make_archive(str(tmp_path / "app"), "zip", ROOT, "ferry_sdk")
+    service = (ferry_sandbox.token, ferry_sandbox.base_url)
+    command = [sys.executable, "-I", "-c", IN_A_ZIP_FILE, file, str(ROOT), *service]
+    shown = subprocess.run(command, check=True, capture_output=True, text=True, cwd=tmp_path)
+    assert shown.stdout == "ITGOA\n"

@@ -1,8 +1,9 @@
-"""Read the tables that stand in JSON files beside a module."""
+"""Read the files that stand beside a module."""
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,4 +17,11 @@ def data_beside(module_file: str, name: str | None = None) -> Any:  # noqa: ANN4
     """
     module = Path(module_file)
     path = module.with_suffix(".json") if name is None else module.parent / name
-    return json.loads(path.read_text(encoding="utf-8"))
+    return json.loads(read_data(path))
+
+
+def read_data(path: Path) -> bytes:
+    """Return a file of the package, which may be in a zip file."""
+    package: Any = sys.modules["ferry_sdk"]
+    content: bytes = package.__spec__.loader.get_data(str(path))
+    return content

@@ -8,13 +8,14 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 _IMPORT = re.compile(r"^from (\S+) import (\w+)", re.MULTILINE)
 
 
-def modules_by_name(stub: Path) -> dict[str, str]:
+def modules_by_name(stub: str) -> dict[str, str]:
     """Return the module of each name that a stub imports, one on a line."""
-    return {name: module for module, name in _IMPORT.findall(stub.read_text(encoding="utf-8"))}
+    return {name: module for module, name in _IMPORT.findall(stub)}
 
 
 def lazy_names(
@@ -27,7 +28,9 @@ def lazy_names(
         file: The path of its `__init__`; the stub is beside it.
         load: Loads a module by its full name.
     """
-    module_of = modules_by_name(Path(file).with_suffix(".pyi"))
+    own: Any = sys.modules[package]
+    stub = own.__spec__.loader.get_data(str(Path(file).with_suffix(".pyi")))  # also in a zip file
+    module_of = modules_by_name(stub.decode())
     every_name = sorted(module_of)
 
     def load_name(name: str) -> object:

@@ -13,7 +13,7 @@ from contextlib import nullcontext, suppress
 from functools import partial
 from inspect import isawaitable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, overload
 
 from typing_extensions import Self
 
@@ -90,17 +90,21 @@ class Transport:
         """Make a call and return its result."""
         self.shared.prepare()
         if isinstance(operation, Operation):
-            return self._call(operation)  # type: ignore[no-any-return]  # see `_call`
+            return self._call(operation)
         return self._run_flow(operation.steps(self.settings))
 
     def answer(self, operation: Operation[T]) -> RawResponse[T]:
         """Make a call and return its result with the HTTP reply."""
         self.shared.prepare()
-        return self._call(operation, is_raw=True)  # type: ignore[no-any-return]  # the same
+        return self._call(operation, is_raw=True)
 
     # An interruption between a result and its `return` would lose a write that nobody reports, so
     # callers return what it returns without a name of their own for it.
-    def _call(self, operation: Operation[Any], *, is_raw: bool = False) -> Any:  # noqa: ANN401 -- its result, or RawResponse
+    @overload
+    def _call(self, operation: Operation[T]) -> T: ...
+    @overload
+    def _call(self, operation: Operation[T], *, is_raw: Literal[True]) -> RawResponse[T]: ...
+    def _call(self, operation: Operation[T], *, is_raw: bool = False) -> T | RawResponse[T]:
         context = Context.start(self.settings, self.session, operation.name, is_raw=is_raw)
         try:
             result = drive(run(operation, context), self._perform)

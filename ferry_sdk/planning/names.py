@@ -7,7 +7,6 @@ read, their cities, and the aliases that no catalogue has.
 
 from __future__ import annotations
 
-import json
 import re
 import time
 import unicodedata
@@ -15,9 +14,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import lru_cache
-from pathlib import Path
 from typing import Final, Literal
 
+from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.errors import AmbiguousPlaceError, UnknownPlaceError
 from ferry_sdk.models.catalogue import Country, McpPort, Port
 from ferry_sdk.models.records import Match
@@ -43,9 +42,7 @@ _LOCODE: Final = re.compile(r"(?!AA|Q[M-Z]|X|ZZ)([A-Z]{2})[A-Z2-9]{3}", re.ASCII
 """A UN/LOCODE of a country whose code is not left to users."""
 _LEAST_SIMILARITY: Final = 0.72
 
-_NAMES: dict[str, list[str]] = json.loads(
-    Path(__file__).with_name("aliases.json").read_text(encoding="utf-8")
-)
+_NAMES: dict[str, list[str]] = data_beside(__file__, "aliases.json")
 _ALIASES: Final[Mapping[str, str]] = {
     alias: name for name, aliases in _NAMES.items() for alias in aliases
 }

@@ -30,6 +30,7 @@ from redis import Redis, RedisError
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from ferry_sdk._runtime.data import read_data
 from ferry_sdk._transport.rate.schedule import LATENESS, UNITS
 from ferry_sdk.errors import ConnectionFailedError, InvalidInputError
 
@@ -55,7 +56,7 @@ _KEPT: Final = 24 * 3600
 _NEVER: Final = 5e9
 """A time that Redis never has, in seconds."""
 
-_SCRIPT: Final = Path(__file__).with_name("schedule.lua").read_text(encoding="utf-8")
+_SCRIPT: Final = read_data(Path(__file__).with_name("schedule.lua")).decode()
 
 
 class _Clock:
