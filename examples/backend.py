@@ -189,26 +189,23 @@ async def create(order: Order, ferry: Client) -> BookingCreated:
 async def pay(
     booking_id: str, payment: Payment, request: Request, ferry: Client
 ) -> BookingConfirmation:
-    """Reserve the money, confirm at the agreed price, then take the money.
+    """Reserve the money, and confirm at the agreed price.
 
-    If the confirmation fails, the money stays reserved until the watch knows what became of the
-    booking: after a lost reply, the booking may be confirmed. After a second click, it is, or
-    its tickets are being issued.
+    The money stays reserved until the watch knows what became of the booking: after a lost reply
+    or a second click, it may be confirmed; and a ticket that is being issued may fail.
     """
     payments: Payments = request.app.state.payments
     await payments.authorise(booking_id, payment.total, payment.card)
     try:
-        confirmation = await ferry.bookings.confirm(
+        return await ferry.bookings.confirm(
             booking_id, expect_total=payment.total, currency=payment.currency
         )
     except AlreadyDoneError as error:
-        confirmation = cast("BookingConfirmation", error.result)
+        return cast("BookingConfirmation", error.result)
     except BookingConfirmError as error:
         if (await ferry.bookings.get(booking_id)).stage != "in_progress":
             raise
         raise HTTPException(409, "The tickets are being issued.") from error
-    await payments.capture(booking_id)
-    return confirmation
 
 
 # --8<-- [end:pay]

@@ -134,19 +134,28 @@ def test_it_books_and_confirms_at_the_agreed_price(visit, ferry_sandbox):
     assert len(ferry_sandbox.counters.effects_of("bookings.confirm")) == 1
 
 
-def test_a_second_click_while_the_tickets_are_being_issued_says_so(visit, ferry_sandbox):
+def test_no_money_is_taken_for_tickets_that_fail_after_the_confirmation(visit, ferry_sandbox):
+    payments = importlib.import_module("backend").Payments()
     ferry_sandbox.clock.freeze()
     ferry_sandbox.faults.add("fails_later", "bookings.confirm", index=0, seconds=60)
 
     async def steps(browser):
-        made = (await browser.post("/bookings", json=await order_of(browser))).json()
+        found = (await browser.post("/trips", json=FAMILY)).json()
+        offers = [one for one in found["offers"] if one["companies"] == ["CTN"]]  # of one ticket
+        made = (await browser.post("/bookings", json=order(found | {"offers": offers}))).json()
         path = f"/bookings/{made['booking_id']}/payment"
         payment = {"total": made["total_price"], **CARD}
         clicks = [await browser.post(path, json=payment) for _ in range(2)]
         assert [click.status_code for click in clicks] == [200, 409]
         assert clicks[1].json() == {"detail": "The tickets are being issued."}
+        assert payments.states == {made["booking_id"]: "authorised"}
 
-    visit(steps)
+    async def a_minute_later(_):
+        await wait_for(payments, *payments.states, "released")
+
+    visit(steps, payments)
+    ferry_sandbox.clock.advance(60)
+    visit(a_minute_later, payments)
 
 
 def test_an_order_of_which_nobody_knows_is_not_sent_again(visit, ferry_sandbox):

@@ -18,7 +18,7 @@ def _known_routes(request):
 
 @pytest.fixture
 def folder(tmp_path):
-    return tmp_path / "fares"
+    return tmp_path / "week"
 
 
 @pytest.fixture
