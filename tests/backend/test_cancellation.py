@@ -74,6 +74,8 @@ def interrupted(when):
             # A signal just before the main thread begins to wait does not wake it; the next does.
             is_over.wait(0.05)
 
+    # The collector swallows an exception in a callback, such as that of hypothesis.
+    callbacks, gc.callbacks[:] = gc.callbacks[:], ()
     before = signal.signal(signal.SIGINT, interrupt)
     pressing = UnderWay(press)
     try:
@@ -83,6 +85,7 @@ def interrupted(when):
         is_over.set()
         pressing.outcome()
         signal.signal(signal.SIGINT, before)
+        gc.callbacks[:] = callbacks
 
 
 WAYS = {
