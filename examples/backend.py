@@ -237,8 +237,11 @@ async def recover_all(ferry: AsyncFerry, journal: Journal, *, spare: float) -> N
 # --8<-- [end:recover]
 # --8<-- [start:follow]
 async def settle(event: BookingEvent, payments: Payments) -> None:
-    """Take the money of a booking with tickets, and give it back if there will be none."""
-    if event.kind in {"ticketed", "partially_ticketed"}:
+    """Take the money of a booking with all its tickets, and give it back if there will be none.
+
+    A person decides about a booking with some of them; its money stays reserved until then.
+    """
+    if event.kind == "ticketed":
         await payments.capture(event.booking_id)
     elif event.kind in {"lapsed", "rejected"}:
         await payments.release(event.booking_id)

@@ -158,6 +158,28 @@ def test_no_money_is_taken_for_tickets_that_fail_after_the_confirmation(visit, f
     visit(a_minute_later, payments)
 
 
+def test_the_money_for_some_of_the_tickets_waits_for_a_person(visit, ferry_sandbox, caplog):
+    payments = importlib.import_module("backend").Payments()
+    caplog.set_level("INFO", "shop")
+    ferry_sandbox.clock.freeze()
+    ferry_sandbox.faults.add("fails_later", "bookings.confirm", index=0, seconds=60)
+
+    async def steps(browser):
+        made = (await browser.post("/bookings", json=await order_of(browser))).json()
+        payment = {"total": made["total_price"], **CARD}
+        await browser.post(f"/bookings/{made['booking_id']}/payment", json=payment)
+
+    async def a_minute_later(_):
+        with anyio.fail_after(PATIENCE):
+            while "partially_ticketed" not in caplog.text:  # noqa: ASYNC110 -- it has no event
+                await anyio.sleep(0.01)
+
+    visit(steps, payments)
+    ferry_sandbox.clock.advance(60)
+    visit(a_minute_later, payments)
+    assert [*payments.states.values()] == ["authorised"]
+
+
 def test_an_order_of_which_nobody_knows_is_not_sent_again(visit, ferry_sandbox):
     ferry_sandbox.faults.add("lose_reply", "bookings.create")
     ids = []
