@@ -32,6 +32,7 @@ _FINAL: Final = 200
 """The lowest status of a final reply."""
 _LOWEST: Final = 100
 _SWITCHING: Final = 101
+_CLOSED_EARLY: Final = "the service closed the connection early"
 _NO_REASON: Final = re.compile(rb"[\x00\n\v\f\r]")
 
 
@@ -98,7 +99,9 @@ class H11Reader(Reader):
                 elif not isinstance(event, h11.InformationalResponse):
                     break
         except h11.RemoteProtocolError as error:
-            raise httpcore.RemoteProtocolError(str(error)) from None
+            # Of the end of a connection, h11 speaks in the terms of its own states.
+            reason = str(error) if data else _CLOSED_EARLY
+            raise httpcore.RemoteProtocolError(reason) from None
         if isinstance(event, h11.EndOfMessage):
             self.is_complete = True
             self.is_reusable = connection.their_state is h11.DONE and connection.trailing_data == (
@@ -106,7 +109,7 @@ class H11Reader(Reader):
                 False,
             )
         elif not data:
-            raise httpcore.RemoteProtocolError("the service closed the connection early")
+            raise httpcore.RemoteProtocolError(_CLOSED_EARLY)
 
 
 _ANY_REQUEST: Final = h11.Request(method="GET", target="/", headers=[("Host", "any")])
@@ -159,7 +162,7 @@ class LlhttpReader(Reader):
 
     def _end(self) -> None:
         if not self.status_code or self._is_framed:
-            raise httpcore.RemoteProtocolError("the service closed the connection early")
+            raise httpcore.RemoteProtocolError(_CLOSED_EARLY)
         self.is_complete = True
 
     def _refuse(self, reason: str) -> None:

@@ -138,8 +138,10 @@ def test_headers_and_a_reply_that_comes_in_parts(ask):
     ],
 )
 def test_an_incomplete_reply_is_refused(ask, end, parts):
-    with pytest.raises((httpcore.RemoteProtocolError, httpcore.ReadError)):
+    with pytest.raises((httpcore.RemoteProtocolError, httpcore.ReadError)) as caught:
         exchange(ask, reply_with(*parts), end)
+    if end is cut and caught.type is httpcore.RemoteProtocolError:
+        assert str(caught.value) == "the service closed the connection early"
 
 
 @pytest.mark.parametrize("part", [b"", OK + b"content-length: 9\r\n\r\nabc"])
