@@ -117,13 +117,13 @@ from ferry_sdk.planning.calendar import PriceCalendar as PriceCalendar
 from ferry_sdk.planning.connections import ConnectionSearch as ConnectionSearch
 from ferry_sdk.planning.connections import Itinerary as Itinerary
 from ferry_sdk.planning.names import PlaceMatch as PlaceMatch
+from ferry_sdk.planning.results import AskedSearch as AskedSearch
+from ferry_sdk.planning.results import FailedSearch as FailedSearch
+from ferry_sdk.planning.results import SearchReport as SearchReport
 from ferry_sdk.planning.routes import Route as Route
 from ferry_sdk.planning.streams import AsyncTripStream as AsyncTripStream
 from ferry_sdk.planning.streams import TripStream as TripStream
-from ferry_sdk.planning.trips import AskedSearch as AskedSearch
-from ferry_sdk.planning.trips import FailedSearch as FailedSearch
 from ferry_sdk.planning.trips import Fare as Fare
-from ferry_sdk.planning.trips import SearchReport as SearchReport
 from ferry_sdk.planning.trips import Trip as Trip
 from ferry_sdk.planning.trips import TripSearch as TripSearch
 from ferry_sdk.planning.vehicles import VehicleMatch as VehicleMatch

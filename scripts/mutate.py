@@ -131,6 +131,7 @@ TESTS: dict[str, Stages] = {
     "planning/search": (PLANNING[1], *PLANNING),
     "planning/request": (PLANNING[1], *PLANNING),
     "planning/trips": PLANNING,
+    "planning/results": PLANNING,
     "planning/names": PLANNING,
     "planning/routes": (PLANNING[2], *PLANNING),
     "planning/catalogues": (PLANNING[2], *PLANNING),

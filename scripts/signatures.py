@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ferry_sdk.planning import PlannedResources, request
-from ferry_sdk.resources import arguments
+from ferry_sdk.resources import arguments, bodies
 from ferry_sdk.resources.groups import Resources
 
 if TYPE_CHECKING:
@@ -58,9 +58,9 @@ def methods(group: type) -> dict[str, Callable[..., Any]]:
 
 
 def imports(group: type) -> dict[str, str]:
-    """Return how each name in a group's module, and in those of arguments, is imported."""
+    """Return how each name is imported in a group's module and in those of its arguments."""
     found: dict[str, str] = {}
-    for module in (arguments, request, sys.modules[group.__module__]):
+    for module in (arguments, bodies, request, sys.modules[group.__module__]):
         for node in ast.parse(inspect.getsource(module)).body:
             if isinstance(node, ast.ImportFrom):
                 found |= {one.name: f"from {node.module} import {one.name}" for one in node.names}

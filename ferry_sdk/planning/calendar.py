@@ -9,8 +9,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from ferry_sdk.models.travellers import parse_day
+from ferry_sdk.planning.results import SearchReport, left_out_note
 from ferry_sdk.planning.routes import NO_ROUTE
-from ferry_sdk.planning.trips import SearchReport, Trip, left_out_note
+from ferry_sdk.planning.trips import Trip
 
 if TYPE_CHECKING:
     from ferry_sdk.notebook.frames import By, DataFrame, MoneyAs

@@ -17,9 +17,10 @@ from ferry_sdk.models.catalogue import Port
 from ferry_sdk.models.inputs import Selection
 from ferry_sdk.models.sums import exact_sum
 from ferry_sdk.planning.request import Query, TripRequest
+from ferry_sdk.planning.results import SearchReport, SearchResult
 from ferry_sdk.planning.routes import NO_CHANGE, Route
 from ferry_sdk.planning.search import TripPlan, port_of
-from ferry_sdk.planning.trips import Offer, SearchReport, SearchResult, Trip, one_way
+from ferry_sdk.planning.trips import Offer, Trip, one_way
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from ferry_sdk.models.availability import Availability
     from ferry_sdk.planning.calendar import PriceCalendar
     from ferry_sdk.planning.connections import Itinerary
-    from ferry_sdk.planning.trips import SearchReport, Trip
+    from ferry_sdk.planning.results import SearchReport
+    from ferry_sdk.planning.trips import Trip
 
 _ROWS = 30
 SEPARATE_TICKETS = "Separate tickets: no company is bound to wait for the other."

@@ -24,9 +24,9 @@ from ferry_sdk.models.inputs import (
 )
 from ferry_sdk.models.records import Records
 from ferry_sdk.models.travellers import Travellers, first_day_possible, parse_day
+from ferry_sdk.planning.results import AskedSearch
 from ferry_sdk.planning.routes import Route
-from ferry_sdk.planning.trips import AskedSearch
-from ferry_sdk.resources import arguments
+from ferry_sdk.resources import arguments, bodies
 from ferry_sdk.resources.arguments import ReservationTypeName, identifier
 from ferry_sdk.resources.availability import AvailabilityGroup
 
@@ -109,7 +109,7 @@ class TripRequest(ABC):
         search, has_return = query.search, query.return_journey_id is not None
         passengers = self.passengers
         if query.first_day is not None:
-            passengers = arguments.passengers_on(query.first_day, passengers)
+            passengers = bodies.passengers_on(query.first_day, passengers)
         return AvailabilityGroup.search(
             None,
             company=search.company,

@@ -28,16 +28,9 @@ from ferry_sdk.models.records import Records
 from ferry_sdk.planning.catalogues import POINTLESS, deadline_of, place_index, route_graph
 from ferry_sdk.planning.names import fold
 from ferry_sdk.planning.request import Query, TripRequest
+from ferry_sdk.planning.results import AskedSearch, FailedSearch, SearchReport
 from ferry_sdk.planning.routes import Route, RouteGraph
-from ferry_sdk.planning.trips import (
-    AskedSearch,
-    FailedSearch,
-    Offer,
-    SearchReport,
-    Trip,
-    one_way,
-    round_trip,
-)
+from ferry_sdk.planning.trips import Offer, Trip, one_way, round_trip
 from ferry_sdk.planning.vehicles import find_vehicle
 
 

@@ -9,8 +9,9 @@ from typing_extensions import Self
 from ferry_sdk._transport.async_ import AsyncTransport
 from ferry_sdk._transport.streams import stream, stream_async
 from ferry_sdk._transport.sync import Transport
+from ferry_sdk.planning.results import SearchReport
 from ferry_sdk.planning.search import TripPlan
-from ferry_sdk.planning.trips import SearchReport, Trip
+from ferry_sdk.planning.trips import Trip
 
 
 class _TripsSoFar:

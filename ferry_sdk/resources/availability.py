@@ -6,8 +6,8 @@ from ferry_sdk._engine.operation import Operation
 from ferry_sdk._protocols.rest import Rest
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.records import Records
-from ferry_sdk.resources.arguments import SearchArguments
 from ferry_sdk.resources.base import Resource, method, read_list, with_arguments
+from ferry_sdk.resources.bodies import SearchArguments
 
 
 class AvailabilityGroup(Resource):

@@ -30,7 +30,7 @@ from ferry_sdk.models.inputs import (
     VehicleDict,
 )
 from ferry_sdk.models.tickets import CancellationFee
-from ferry_sdk.resources import arguments
+from ferry_sdk.resources import arguments, bodies
 from ferry_sdk.resources.arguments import identifier
 from ferry_sdk.resources.base import Resource, method
 from ferry_sdk.resources.conditions import Until, booking_until
@@ -98,10 +98,10 @@ class BookingsGroup(Resource):
                 # > payment_due 12.32 EUR
             ```
         """
-        chosen = arguments.selections(availabilities)
-        body = arguments.booking(chosen, passengers, reservation_type, vehicle, contact)
+        chosen = bodies.selections(availabilities)
+        body = bodies.booking(chosen, passengers, reservation_type, vehicle, contact)
         content = encode_json(body)
-        write: Write[BookingCreated] = Write(content, {}, expiries=arguments.expiries(chosen))
+        write: Write[BookingCreated] = Write(content, {}, expiries=bodies.expiries(chosen))
         call = Rest("POST", "booking", content)
         return Operation(call, _CREATED, SAFETY["bookings.create"], write)
 

@@ -38,9 +38,10 @@ from ferry_sdk.models.inputs import (
 )
 from ferry_sdk.models.records import Records
 from ferry_sdk.models.tickets import Ticket, TicketCancellation
-from ferry_sdk.resources import arguments
-from ferry_sdk.resources.arguments import SearchArguments, identifier
+from ferry_sdk.resources import arguments, bodies
+from ferry_sdk.resources.arguments import identifier
 from ferry_sdk.resources.base import Resource, method, read_list, with_arguments
+from ferry_sdk.resources.bodies import SearchArguments
 from ferry_sdk.resources.read_back import change, read_ticket
 
 _IDS: Final[Mapping[str, tuple[str, str]]] = {
@@ -140,14 +141,12 @@ class McpGroup(Resource):
         """
         if (id is None) == (availabilities is None):
             raise InvalidInputError("expected either id or availabilities", field="id")
-        chosen = None if availabilities is None else arguments.selections(availabilities)
+        chosen = None if availabilities is None else bodies.selections(availabilities)
         by_id = {} if id is None else {"id": identifier(id, "id")}
-        identity = by_id | arguments.booking(chosen, passengers, reservation_type, vehicle, contact)
-        body = identity | {"passengers": arguments.mcp_passengers(identity["passengers"])}
+        identity = by_id | bodies.booking(chosen, passengers, reservation_type, vehicle, contact)
+        body = identity | {"passengers": bodies.mcp_passengers(identity["passengers"])}
         call, answer = Mcp.tool("create_booking", body), Record(BookingCreated)
-        write: Write[BookingCreated] = Write(
-            identity, {}, expiries=arguments.expiries(chosen or ())
-        )
+        write: Write[BookingCreated] = Write(identity, {}, expiries=bodies.expiries(chosen or ()))
         return Operation(call, answer, SAFETY["mcp.create_booking"], write)
 
     @method

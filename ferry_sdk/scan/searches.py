@@ -18,6 +18,7 @@ from ferry_sdk.models.inputs import (
 )
 from ferry_sdk.models.travellers import Travellers
 from ferry_sdk.resources import arguments
+from ferry_sdk.resources.bodies import party_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Party:
             travellers = (who for who in self.passengers if isinstance(who, Traveller))
             births += [traveller.birth_date or date.min for traveller in travellers]
         # Nobody is born later. `ScanRequest` checks the ages on its days.
-        body: Any = arguments.party_on(self.passengers, self.vehicle, max(births, default=date.min))
+        body: Any = party_on(self.passengers, self.vehicle, max(births, default=date.min))
         if not births:
             passengers = tuple(map(SearchPassenger.model_validate, body["passengers"]))
             object.__setattr__(self, "passengers", passengers)
@@ -56,7 +57,7 @@ class Party:
 
     def asked(self, first: date, last: date) -> dict[str, Any]:
         """Return the party as a manifest has it: without names, at the ages of a scan's days."""
-        bodies = [arguments.party_on(self.passengers, self.vehicle, day) for day in (first, last)]
+        bodies = [party_on(self.passengers, self.vehicle, day) for day in (first, last)]
         members = {name: bodies[0].get(name) for name in ("passengers", "vehicle")}
         if bodies[0] != bodies[1]:
             members["passengers_on_last_day"] = bodies[1]["passengers"]

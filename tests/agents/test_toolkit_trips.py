@@ -13,7 +13,8 @@ from ferry_sdk import InvalidInputError, RequestTimeoutError
 from ferry_sdk.agents.policy.known_ids import KnownIds
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.policy.trip_answers import check_days, find
-from ferry_sdk.planning.trips import AskedSearch, FailedSearch, SearchReport, TripSearch
+from ferry_sdk.planning.results import AskedSearch, FailedSearch, SearchReport
+from ferry_sdk.planning.trips import TripSearch
 from tests.agents.agent import (
     PASSENGERS,
     TRAVELLERS,

@@ -9,7 +9,7 @@ import pytest
 
 from ferry_sdk import AvailabilityError, InvalidInputError, ServerError, UnknownPlaceError
 from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
-from ferry_sdk.planning.trips import SearchReport
+from ferry_sdk.planning.results import SearchReport
 from tests.planning.strait import ADULT, DAY, found_without, slow
 from tests.support.exchanges import caught, client_of, refusing_field
 from tests.support.tables import each

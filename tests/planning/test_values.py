@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from ferry_sdk import Availability, Tariff
 from ferry_sdk.planning.request import flexible_rounds
-from ferry_sdk.planning.trips import Offer, SearchReport, TripSearch, one_way, round_trip
+from ferry_sdk.planning.results import SearchReport
+from ferry_sdk.planning.trips import Offer, TripSearch, one_way, round_trip
 from tests.planning.strait import ADULT, DAY
 
 NOON = datetime(2050, 6, 6, 12, tzinfo=timezone.utc)

@@ -17,7 +17,7 @@ from ferry_sdk.models.inputs import Traveller, VehicleQuery
 from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
 from ferry_sdk.planning.trips import TripSearch
 from ferry_sdk.planning.vehicles import VehicleMatch
-from ferry_sdk.resources.arguments import passengers_on
+from ferry_sdk.resources.bodies import passengers_on
 
 SECONDS: Final = 40.0
 """The time for a search of trips. What has answered by then is shown; hosts wait about a minute."""

@@ -42,7 +42,8 @@ from ferry_sdk.models.inputs import SearchPassenger
 from ferry_sdk.models.travellers import Travellers
 from ferry_sdk.planning.connections import ConnectionSearch
 from ferry_sdk.planning.trips import TripSearch, ways_of
-from ferry_sdk.resources.arguments import ReservationTypeName, passengers_on
+from ferry_sdk.resources.arguments import ReservationTypeName
+from ferry_sdk.resources.bodies import passengers_on
 
 CHANGES = "'--changes'"
 _TO_BOOK = (

@@ -28,7 +28,7 @@ from ferry_sdk.models.base import path_of
 from ferry_sdk.models.inputs import Passenger
 from ferry_sdk.models.travellers import Travellers
 from ferry_sdk.planning.trips import ways_of
-from ferry_sdk.resources.arguments import passengers_on
+from ferry_sdk.resources.bodies import passengers_on
 
 T = TypeVar("T")
 

@@ -19,7 +19,8 @@ from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.availability import Availability
 from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import Input, SearchPassenger
-from ferry_sdk.planning.trips import FailedSearch, SearchReport, Trip, TripSearch, ways_of
+from ferry_sdk.planning.results import FailedSearch, SearchReport
+from ferry_sdk.planning.trips import Trip, TripSearch, ways_of
 from ferry_sdk.planning.vehicles import VehicleMatch, match_called
 from ferry_sdk.resources.arguments import ReservationTypeName
 
