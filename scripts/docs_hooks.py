@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 DIRECTIVE = re.compile(r"^::: ferry_sdk\.(\S+)\n(?: +.*\n?)*", re.MULTILINE)
 """A name whose docstring the reference shows, and its options."""
+NAME = re.compile(r"^::: .+$", re.MULTILINE)
+BELOW_A_HEADING = r"\g<0>\n    options:\n      heading_level: 3"
 FIRST_SENTENCE = re.compile(r"^# .+\n+([A-Z`].+?)(?:\.(?=\s|$)|:$)", re.MULTILINE)
 LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 PROGRAM = re.compile(r"^\[[^\]]+\]\((?:\.\./)+(examples/(\w+\.py))(?:#(\w+))?\)$", re.MULTILINE)
@@ -85,7 +87,8 @@ def on_page_markdown(text: str, page: Page, **_: object) -> str:
     markdown[page.file.src_uri] = DIRECTIVE.sub(lambda found: docstrings(found[1]), whole)
     if summary := first_sentence(text):
         page.meta.setdefault("description", escape(re.sub(r"[`*]", "", summary)))
-    return text
+    start, *parts = text.split("\n## ")
+    return "\n## ".join([start, *(NAME.sub(BELOW_A_HEADING, part) for part in parts)])
 
 
 def program(found: re.Match[str]) -> str:

@@ -34,6 +34,8 @@ FATES = [
     Fate("confirm", TICKETED, paid="dinars", wrong="total_differs"),
     Fate("confirm", TICKETED, paid="returned", wrong="issued_not_paid"),
     Fate("confirm", TICKETED, paid="twice half"),
+    Fate("confirm", TICKETED, paid="twice, one returned"),
+    Fate("confirm", TICKETED, paid="twice", wrong="total_differs"),
     Fate("confirm", TICKETED, later="cancel", paid="refunded"),
     Fate("confirm", TICKETED, later="cancel", paid="refunded short", wrong="refunded_short"),
     Fate("confirm", TICKETED, later="cancel one", paid="refunded", back=True),
@@ -166,6 +168,8 @@ class History:
                 "dinars": [{"amount": 300, "currency": "TND"}],
                 "returned": [{"amount": total, "refunded": total}],
                 "twice half": [{"amount": 1}, {"amount": total - 1}],
+                "twice, one returned": [{"amount": total}, {"amount": total, "refunded": total}],
+                "twice": [{"amount": total}] * 2,
                 "refunded": [{"amount": total, "refunded": refund}],
                 "refunded short": [{"amount": total, "refunded": refund - 2}],
             }[sale.fate.paid]
@@ -187,7 +191,8 @@ class History:
             elif fate.paid == "dinars":
                 expected, seen, currency = Decimal(300), None, "TND"
             elif fate.wrong == "total_differs":
-                expected = sale.old_total if fate.paid == "old total" else total - 3
+                collected = {"old total": sale.old_total, "twice": total * 2, "less": total - 3}
+                expected = collected[fate.paid]
                 seen = total
             kind = "paid_not_issued" if fate.wrong == "partly" else fate.wrong
             found.add((kind, sale.booking_id, expected, seen, currency))
