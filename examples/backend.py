@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Annotated, cast
 
 import httpx
-from anyio import create_task_group, sleep, to_thread
+from anyio import create_task_group, current_time, sleep_until, to_thread
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import BaseModel
@@ -58,7 +58,8 @@ logger = logging.getLogger("shop")
 class Payments:
     """Stands for your payment provider: put its calls into these methods.
 
-    Pass the booking's id as the idempotency key, so that each method may be called again.
+    Pass the booking's id as the idempotency key, so that each method may be called again. When
+    money was given back, a new authorisation needs another key, such as the id with a number.
     """
 
     def __init__(self) -> None:
@@ -69,15 +70,17 @@ class Payments:
         if card == "declined":
             raise InvalidInputError("the card was declined", field="card")
         logger.info("reserved %s for %s", total, booking_id)
-        self.states.setdefault(booking_id, "authorised")
+        if self.states.get(booking_id) != "captured":
+            self.states[booking_id] = "authorised"
 
     async def capture(self, booking_id: str) -> None:
         """Take the reserved money."""
         self.states[booking_id] = "captured"
 
     async def release(self, booking_id: str) -> None:
-        """Give the reserved money back."""
-        self.states[booking_id] = "released"
+        """Give the reserved money back; money that was taken stays, until a person refunds it."""
+        if self.states.get(booking_id) == "authorised":
+            self.states[booking_id] = "released"
 
 
 # --8<-- [end:payments]
@@ -243,7 +246,7 @@ async def settle(event: BookingEvent, payments: Payments) -> None:
     """
     if event.kind == "ticketed":
         await payments.capture(event.booking_id)
-    elif event.kind in {"lapsed", "rejected"}:
+    elif event.kind in {"lapsed", "rejected", "voided"}:
         await payments.release(event.booking_id)
     logger.info("%s: %s", event.kind, event.booking_id)  # send the customer a mail here
 
@@ -251,6 +254,7 @@ async def settle(event: BookingEvent, payments: Payments) -> None:
 async def follow(ferry: AsyncFerry, journal: Journal, payments: Payments, *, spare: float) -> None:
     """Watch the bookings of the last days, also those of a process that was killed."""
     while True:
+        next_round = current_time() + ROUND
         try:
             await recover_all(ferry, journal, spare=spare)
             since = datetime.now(timezone.utc) - NEW
@@ -259,7 +263,7 @@ async def follow(ferry: AsyncFerry, journal: Journal, payments: Payments, *, spa
                 await settle(event, payments)
         except FerryError:
             logger.exception("the watch failed; it starts again")
-        await sleep(ROUND)
+        await sleep_until(next_round)
 
 
 # --8<-- [end:follow]

@@ -42,8 +42,8 @@ def test_every_example_is_on_a_page_no_block_is_overlooked_and_first_commands_ha
     shown = [line for block in BLOCKS for line in block.source.splitlines() if SAYS in line]
     assert len(shown) > 60
     assert sorted({line.strip() for line in shown if blocks.VARIES in line}) == [
-        *("# > BAL… read back: True", "# > ['BAL…']", "# > ask the service about …"),
-        *("# > ticket GNV…", "# > ticketed 106.91 ticket GNV…"),
+        *("# > BAL… read back: True", "# > FRS….pdf b'%PDF-'", "# > ['BAL…']"),
+        *("# > ask the service about …", "# > ticket GNV…", "# > ticketed 106.91 ticket GNV…"),
     ]
     shown = "".join(page.read_text("utf-8") for page in PAGES)
     names = [path.name for path in (ROOT / "examples").glob("*.py")]

@@ -136,6 +136,7 @@ def test_it_books_and_confirms_at_the_agreed_price(visit, ferry_sandbox):
 
 def test_no_money_is_taken_for_tickets_that_fail_after_the_confirmation(visit, ferry_sandbox):
     payments = importlib.import_module("backend").Payments()
+    asked = []
     ferry_sandbox.clock.freeze()
     ferry_sandbox.faults.add("fails_later", "bookings.confirm", index=0, seconds=60)
 
@@ -149,13 +150,20 @@ def test_no_money_is_taken_for_tickets_that_fail_after_the_confirmation(visit, f
         assert [click.status_code for click in clicks] == [200, 409]
         assert clicks[1].json() == {"detail": "The tickets are being issued."}
         assert payments.states == {made["booking_id"]: "authorised"}
+        asked.append((path, payment))
 
-    async def a_minute_later(_):
+    async def a_minute_later(browser):
         await wait_for(payments, *payments.states, "released")
+        assert (await browser.post(asked[0][0], json=asked[0][1])).status_code == 200
+        assert [*payments.states.values()] == ["authorised"]
+
+    async def another_minute_later(_):
+        await wait_for(payments, *payments.states, "captured")
 
     visit(steps, payments)
     ferry_sandbox.clock.advance(60)
     visit(a_minute_later, payments)
+    visit(another_minute_later, payments)
 
 
 def test_the_money_for_some_of_the_tickets_waits_for_a_person(visit, ferry_sandbox, caplog):

@@ -224,7 +224,8 @@ class FareScan:
                     make: Any = client
                     run_with_executor(executor, make, workers, concurrency, parts, take)
         if self._report.failed:
-            logger.warning("%s of the searches failed; run again to repeat them", self._report)
+            text = "%d of %d searches failed; run again to repeat them"
+            logger.warning(text, self._report.failed, self._report.size)
         return self._report
 
     def to_frame(self, *, by: By = "record", money: MoneyAs = "decimal") -> DataFrame:

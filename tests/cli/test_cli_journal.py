@@ -356,6 +356,8 @@ def test_payments_that_agree_exit_with_0_and_others_with_1(
     assert cli(*words, str(file)).out == "1 payment, no discrepancy.\n"
     rows = cli(*words, "-", given=f"{HEAD}\n", code=1).out.splitlines()
     assert [row.split()[:4] for row in rows[1:]] == [["issued", "not", "paid", sold.booking_id]]
+    dinars = f"{HEAD}\n{sold.booking_id},300,TND\n"
+    assert "another currency" in cli(*words, "-", given=dinars, code=1).out
     found = report(f"{HEAD}\n", code=1)
     assert {kind for kind, rows in found.items() if rows} == {"issued_not_paid"}
     (row,) = found["issued_not_paid"]

@@ -104,10 +104,11 @@ def test_what_is_there_is_not_asked_again(scan, make_client, ferry_sandbox, fold
     check_rows(folder)
 
 
-def test_a_failed_search_is_noted_and_repeated(scan, make_client, ferry_sandbox, folder):
+def test_a_failed_search_is_noted_and_repeated(scan, make_client, ferry_sandbox, folder, caplog):
     ferry_sandbox.faults.add("server_error", "availability.search", times=7, after=3)
     report = scan.run(make_client)
     assert (report.failed, report.done, report.is_complete) == (7, SIZE - 7, False)
+    assert f"7 of {SIZE} searches failed; run again to repeat them" in caplog.messages
     failed = [row for row in check_rows(folder) if row["status"] == "failed"]
     assert len(failed) == 7
     assert all(row["reason"].startswith("ServerError: ") for row in failed)

@@ -77,7 +77,9 @@ def reconcile(
                 kind.replace("_", " "),
                 discrepancy.booking_id,
                 _amount(discrepancy.expected, discrepancy.currency),
-                _amount(discrepancy.found, discrepancy.currency),
+                "another currency"
+                if kind == "total_differs" and discrepancy.found is None
+                else _amount(discrepancy.found, discrepancy.currency),
             )
             for kind, discrepancy in rows
         ]
