@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 DIRECTIVE = re.compile(r"^::: ferry_sdk\.(\S+)\n(?: +.*\n?)*", re.MULTILINE)
 """A name whose docstring the reference shows, and its options."""
-NAME = re.compile(r"^::: .+$", re.MULTILINE)
-BELOW_A_HEADING = r"\g<0>\n    options:\n      heading_level: 3"
+NAME = re.compile(r"^::: (.+)$(?!\n +options:)", re.MULTILINE)
 FIRST_SENTENCE = re.compile(r"^# .+\n+([A-Z`].+?)(?:\.(?=\s|$)|:$)", re.MULTILINE)
 LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 PROGRAM = re.compile(r"^\[[^\]]+\]\((?:\.\./)+(examples/(\w+\.py))(?:#(\w+))?\)$", re.MULTILINE)
@@ -88,7 +87,15 @@ def on_page_markdown(text: str, page: Page, **_: object) -> str:
     if summary := first_sentence(text):
         page.meta.setdefault("description", escape(re.sub(r"[`*]", "", summary)))
     start, *parts = text.split("\n## ")
-    return "\n## ".join([start, *(NAME.sub(BELOW_A_HEADING, part) for part in parts)])
+    shown = [NAME.sub(partial(with_options, level=3), part) for part in parts]
+    return "\n## ".join([NAME.sub(partial(with_options, level=2), start), *shown])
+
+
+def with_options(found: re.Match[str], level: int) -> str:
+    """Return the directive of a name. A group of calls has no heading of its own."""
+    shown, level = ("false", 2) if found[1].endswith("Group") else ("true", level)
+    heading = f"show_root_heading: {shown}, show_root_toc_entry: {shown}"
+    return f"{found[0]}\n    options: {{ heading_level: {level}, {heading} }}"
 
 
 def program(found: re.Match[str]) -> str:
