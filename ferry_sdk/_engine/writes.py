@@ -2,8 +2,8 @@
 
 `send_write` runs these steps, in this order:
 
-1. Raise if an argument has expired; read the guard. If the effect is there already, send nothing;
-   else check the guard.
+1. Raise if an argument has expired; read the guard. If the effect is there already, or the guard
+   cannot be read, send nothing; else check the guard.
 2. Share the request among callers that ask for the same change at the same time (`deduplicate`).
 3. Record the intent in the journal, before the first byte leaves (`_with_journal`).
 4. Send the request (`_send`). Only failures that prove that nothing was done are retried.
@@ -72,15 +72,21 @@ class _WriteSteps(Generic[T]):
     context: Context
     read_record: object = None
     """What the guard read, or the record in which the effect was seen."""
-    done_before: AlreadyDoneError | None = None
-    """Raised instead of sending the request; None if the guard did not show the effect."""
+    refusal: FerryError | None = None
+    """Raised instead of sending the request: the guard showed the effect, or could not be read."""
     entry_id: str | None = None
     """The entry in the journal of this caller; None until there is one."""
 
     def send_guarded(self, guard: Guard[T]) -> Flow[Result[T]]:
         """Read the guard, judge the write by it, and send the write."""
-        before = yield from self._read_guard(guard)
-        if self.done_before is not None:
+        try:
+            before = yield from self._read_guard(guard)
+        except FerryError as failure:
+            self.refusal = failure  # unless the same write is unresolved, which is worse
+            if (journal := self.context.settings.journal) is None or failure.outcome == "rejected":
+                raise
+            return (yield from self._with_journal(journal, self._send))
+        if self.refusal is not None:
             return (yield from self.deduplicate())
         guard.judge(before)
         self.read_record = before
@@ -106,8 +112,8 @@ class _WriteSteps(Generic[T]):
         if guard.suggests is not None:
             is_likely = fee_error is not None or guard.suggests(record)
             seen = (yield from self._read_effect()) if is_likely else None
-        self.done_before = self._already_done(seen, "not_sent")
-        if fee_error is not None and self.done_before is None:
+        self.refusal = self._already_done(seen, "not_sent")
+        if fee_error is not None and self.refusal is None:
             raise fee_error
         return record
 
@@ -256,8 +262,8 @@ class _WriteSteps(Generic[T]):
 
     def _send(self) -> Flow[Result[T]]:
         """Send the write once; if it is not known to be done, find out whether it was."""
-        if self.done_before is not None:
-            raise self.done_before
+        if self.refusal is not None:
+            raise self.refusal
         # The read-back must not wait for this once the request has left.
         prepare(self.operation.answer)
         own = self.context

@@ -224,8 +224,8 @@ class FareScan:
                     make: Any = client
                     run_with_executor(executor, make, workers, concurrency, parts, take)
         if self._report.failed:
-            text = "%d of %d searches failed; run again to repeat them"
-            logger.warning(text, self._report.failed, self._report.size)
+            failed, size = self._report.failed, self._report.size
+            logger.warning("%d of %d searches failed; run again to repeat them", failed, size)
         return self._report
 
     def to_frame(self, *, by: By = "record", money: MoneyAs = "decimal") -> DataFrame:

@@ -211,6 +211,25 @@ def test_a_guard_that_cannot_be_read_holds_the_write_back(name, failure, kind, o
     assert driver.paths != [GUARDED[name][1]], "without a guard nothing is read first"
 
 
+@each("name", GUARDED)
+def test_a_guard_that_cannot_be_read_hides_no_unresolved_twin(name):
+    twin = sdk.UnresolvedWriteError(entry(name))
+    guarded = describe_guarded(name)
+    driver = scripted_driver(*[reply(500)] * 6)
+    error = driver.error(sdk.UnresolvedWriteError, guarded, journal=Notes(refusal=twin))
+    assert (error.entry.id, error.outcome) == ("entry-7", "not_sent")
+    assert not any(path.endswith(("/confirm", "/cancel")) for path in driver.paths)
+    notes = Notes(refusal=twin)
+    driver = scripted_driver(*[reply(500)] * 3, good(SHOWN[name]))
+    assert driver.raw(guarded, journal=notes).parse().read_back
+    assert notes.states == {"entry-7": "done"}
+    for failure, states in ((reply(500), {"entry-1": "not_sent"}), (reply(404), {})):
+        notes = Notes()
+        driver = scripted_driver(*[failure] * 3)
+        driver.error(sdk.APIError, guarded, journal=notes)
+        assert (notes.states, {*driver.paths}) == (states, {GUARDED[name][1]})
+
+
 def test_a_refund_is_compared_with_the_preview(caplog):
     table = {"100.05": "0", "90.05": "10.00", "100.04": "0.01", "101": "-0.95"}
     for refund, shortfall in table.items():
