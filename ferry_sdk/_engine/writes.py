@@ -72,7 +72,7 @@ class _WriteSteps(Generic[T]):
     context: Context
     read_record: object = None
     """What the guard read, or the record in which the effect was seen."""
-    refusal: FerryError | None = None
+    guard_error: FerryError | None = None
     """Raised instead of sending the request: the guard showed the effect, or could not be read."""
     entry_id: str | None = None
     """The entry in the journal of this caller; None until there is one."""
@@ -82,11 +82,11 @@ class _WriteSteps(Generic[T]):
         try:
             before = yield from self._read_guard(guard)
         except FerryError as failure:
-            self.refusal = failure  # unless the same write is unresolved, which is worse
+            self.guard_error = failure  # unless the same write is unresolved, which is worse
             if (journal := self.context.settings.journal) is None or failure.outcome == "rejected":
                 raise
             return (yield from self._with_journal(journal, self._send))
-        if self.refusal is not None:
+        if self.guard_error is not None:
             return (yield from self.deduplicate())
         guard.judge(before)
         self.read_record = before
@@ -112,8 +112,8 @@ class _WriteSteps(Generic[T]):
         if guard.suggests is not None:
             is_likely = fee_error is not None or guard.suggests(record)
             seen = (yield from self._read_effect()) if is_likely else None
-        self.refusal = self._already_done(seen, "not_sent")
-        if fee_error is not None and self.refusal is None:
+        self.guard_error = self._already_done(seen, "not_sent")
+        if fee_error is not None and self.guard_error is None:
             raise fee_error
         return record
 
@@ -262,8 +262,8 @@ class _WriteSteps(Generic[T]):
 
     def _send(self) -> Flow[Result[T]]:
         """Send the write once; if it is not known to be done, find out whether it was."""
-        if self.refusal is not None:
-            raise self.refusal
+        if self.guard_error is not None:
+            raise self.guard_error
         # The read-back must not wait for this once the request has left.
         prepare(self.operation.answer)
         own = self.context
