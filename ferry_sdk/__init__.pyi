@@ -127,7 +127,7 @@ from ferry_sdk.planning.trips import Fare as Fare
 from ferry_sdk.planning.trips import Trip as Trip
 from ferry_sdk.planning.trips import TripSearch as TripSearch
 from ferry_sdk.planning.vehicles import VehicleMatch as VehicleMatch
-from ferry_sdk._transport.rate.limiter import Rate as Rate
+from ferry_sdk.rate.limiter import Rate as Rate
 
 __all__ = [
     "APIError",

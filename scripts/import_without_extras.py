@@ -42,7 +42,7 @@ OPTIONAL = (
     "ferry_sdk.notebook",
     "ferry_sdk.otel",
     "ferry_sdk.pytest_plugin",
-    "ferry_sdk._transport.rate.redis_schedule",
+    "ferry_sdk.rate.redis_schedule",
     "ferry_sdk.sandbox",
     "ferry_sdk.scan",
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ferry_sdk._transport.rate import redis_schedule
+from ferry_sdk.rate import redis_schedule
 from tests.rate.simulation import World
 from tests.rate.virtual_redis import VirtualRedis
 from tests.support.redis_server import RedisServer, binary

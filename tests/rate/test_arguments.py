@@ -27,7 +27,7 @@ def test_an_argument_that_makes_no_sense_is_named(field, values):
 def test_a_missing_extra_is_named(missing, storage, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, missing, None)
-        patch.delitem(sys.modules, "ferry_sdk._transport.rate.redis_schedule", raising=False)
+        patch.delitem(sys.modules, "ferry_sdk.rate.redis_schedule", raising=False)
         with pytest.raises(ConfigurationError, match=r"ferry-sdk\[rate\]"):
             Rate("50/second", storage=storage)
 

@@ -5,7 +5,7 @@ import threading
 from redis import Redis
 
 from ferry_sdk import Rate
-from ferry_sdk._transport.rate import redis_schedule
+from ferry_sdk.rate import redis_schedule
 
 
 class VirtualRedis:

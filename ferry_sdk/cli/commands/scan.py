@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from ferry_sdk._transport.rate.limiter import Rate
 from ferry_sdk.cli.commands.search import (
     ARRIVE,
     DEPART,
@@ -20,6 +19,7 @@ from ferry_sdk.cli.orders.trips import check_route, vehicle_of
 from ferry_sdk.cli.terminal.errors import Exit
 from ferry_sdk.cli.terminal.options import Common, option
 from ferry_sdk.cli.terminal.output import print_result, show_progress, warn
+from ferry_sdk.rate.limiter import Rate
 
 
 def scan(

@@ -12,9 +12,9 @@ from ferry_sdk._engine.effects import Effect, Flow, RunBlocking, Sleep, drive
 from ferry_sdk._engine.limiter import FlowLimiter, RateRequest, current_request
 from ferry_sdk._runtime.fork import process_id
 from ferry_sdk._runtime.threads import Latch, uninterrupted
-from ferry_sdk._transport.rate.schedule import Limit, MemorySchedule, Schedule
-from ferry_sdk._transport.rate.waiting_queue import WaitingQueue
 from ferry_sdk.errors import ConfigurationError, InvalidInputError, RequestTimeoutError
+from ferry_sdk.rate.schedule import Limit, MemorySchedule, Schedule
+from ferry_sdk.rate.waiting_queue import WaitingQueue
 
 _TEXT: Final = re.compile(r"([1-9][0-9]{0,5})/(second|minute)")
 _SECONDS: Final = {"second": 1, "minute": 60}
@@ -136,7 +136,7 @@ def _open_schedule(limit: Limit, storage: str | None) -> Schedule:
     try:
         if storage is None:
             return MemorySchedule(limit)
-        from ferry_sdk._transport.rate.redis_schedule import RedisSchedule  # noqa: PLC0415 -- an extra installs redis
+        from ferry_sdk.rate.redis_schedule import RedisSchedule  # noqa: PLC0415 -- an extra installs redis
 
         return RedisSchedule(limit, storage)
     except ModuleNotFoundError as error:

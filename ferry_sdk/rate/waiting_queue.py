@@ -17,8 +17,8 @@ from threading import RLock
 from typing import Final
 
 from ferry_sdk._engine.effects import Signal
-from ferry_sdk._transport.rate.schedule import LATENESS, Schedule
 from ferry_sdk.errors import ConnectionFailedError
+from ferry_sdk.rate.schedule import LATENESS, Schedule
 
 _LOOK: Final = 1.0
 """Seconds after which a request looks whether the first one still does its part."""

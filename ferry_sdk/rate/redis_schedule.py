@@ -31,13 +31,13 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from ferry_sdk._runtime.data import read_data
-from ferry_sdk._transport.rate.schedule import LATENESS, UNITS
 from ferry_sdk.errors import ConnectionFailedError, InvalidInputError
+from ferry_sdk.rate.schedule import LATENESS, UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ferry_sdk._transport.rate.schedule import Limit
+    from ferry_sdk.rate.schedule import Limit
 
 _AHEAD: Final = 0.1
 """Seconds before a turn at which it is reserved."""
