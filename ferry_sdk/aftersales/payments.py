@@ -83,9 +83,9 @@ class Reconciliation:
             `found`: the money that you hold.
         refunded_short: You refunded less than the cancellation of the tickets. `expected`: the
             refund of the service, at most what was paid. `found`: what you refunded.
-        total_differs: You collected another amount than the booking's total, and did not give
-            the difference back. `expected`: what you collected. `found`: the total; None if it is
-            in another currency.
+        total_differs: You collected another amount than the booking's total, and what you gave
+            back does not explain the difference. `expected`: what you collected. `found`: the
+            total; None if it is in another currency.
         not_known: The service does not show the booking, or not what its cancellation refunded.
             `expected`: what you collected. `found`: None.
         unresolved: The writes in the journal whose outcome is unknown, oldest first: you may have
