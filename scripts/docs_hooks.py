@@ -33,6 +33,7 @@ ROOT = Path(__file__).parents[1]
 DIRECTIVE = re.compile(r"^::: ferry_sdk\.(\S+)\n(?: +.*\n?)*", re.MULTILINE)
 """A name whose docstring the reference shows, and its options."""
 NAME = re.compile(r"^::: (.+)$(?!\n +options:)", re.MULTILINE)
+"""A name whose docstring the reference shows, without options."""
 FIRST_SENTENCE = re.compile(r"^# .+\n+([A-Z`].+?)(?:\.(?=\s|$)|:$)", re.MULTILINE)
 LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 PROGRAM = re.compile(r"^\[[^\]]+\]\((?:\.\./)+(examples/(\w+\.py))(?:#(\w+))?\)$", re.MULTILINE)

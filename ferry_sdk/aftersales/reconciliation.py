@@ -230,10 +230,9 @@ class Reconciler:
         elif paid.held > 0 and stage != Stage.IN_PROGRESS and not was_charged:
             add("paid_not_issued", expected=paid.held, found=_ZERO)
         is_sale = stage not in _WITHOUT_SALE or was_charged
-        is_even = total in {
-            paid.amount,
-            exact_sum((paid.held, refund)),
-        }  # paid twice, once refunded
+        # A surplus may have been given back, in addition to the refund of the cancellation.
+        surplus = exact_difference(paid.amount, total)
+        is_even = surplus == 0 or 0 < surplus == exact_difference(paid.refunded, refund)
         if paid.held > 0 and not is_even and is_sale and not foreign:
             add("total_differs", expected=paid.amount, found=total)
         return None

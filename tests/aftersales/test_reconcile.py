@@ -55,6 +55,23 @@ def test_every_planted_discrepancy_alone_is_reported(any_clients, sandbox, histo
     assert rows_of(report) == history.discrepancies()
 
 
+def test_only_a_surplus_that_was_given_back_besides_the_refund_agrees(history):
+    sale = next(one for one in history.sales if one.fate.later == "cancel one")
+    total, refund = sale.total, sale.refund
+    assert 0 < refund < total
+    for amount, refunded, kinds in (
+        (total, refund, set()),
+        (total * 2, total + refund, set()),
+        (total * 2, total, {"total_differs"}),
+        (total - refund, 0, {"refunded_short", "total_differs"}),
+        (total + 5, refund, {"total_differs"}),
+    ):
+        payment = {"booking_id": sale.booking_id, "amount": amount, "currency": "EUR"}
+        with Journal("sqlite://") as journal:
+            report = reconcile(history.ferry, journal, [payment | {"refunded": refunded}])
+        assert {kind for kind, _ in report.rows()} == kinds, (amount, refunded)
+
+
 def test_a_booking_that_can_never_be_read_is_not_known(sandbox, history, monkeypatch):
     monkeypatch.setattr(Shared, "sleep", lambda *_: None)
     payment = {"booking_id": history.sales[0].booking_id, "amount": 5, "currency": "eur"}
