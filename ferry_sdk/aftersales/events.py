@@ -24,6 +24,7 @@ EventKind = Literal[
     "lapsed",
     "rejected",
     "voided",
+    "partially_voided",
     "changed",
     "not_known",
 ]
@@ -34,6 +35,7 @@ STAGE_EVENTS: Final[dict[str, EventKind]] = {
     Stage.LAPSED: "lapsed",
     Stage.REJECTED: "rejected",
     Stage.VOIDED: "voided",
+    Stage.PARTIALLY_VOIDED: "partially_voided",
 }
 FINAL: Final = frozenset({Stage.TICKETED, Stage.VOIDED, Stage.LAPSED, Stage.REJECTED})
 """The stages in which a booking has come to rest."""
@@ -105,10 +107,10 @@ class BookingEvent:
 
     Attributes:
         booking_id: The booking.
-        kind: ``ticketed``, ``partially_ticketed``, ``lapsed``, ``rejected`` or ``voided``: its
-            stage. ``lapsing``: it lapses within half an hour. ``changed``: a departure moved, or
-            the total changed. ``not_known``: the service refuses to show it, and it is no longer
-            watched.
+        kind: ``ticketed``, ``partially_ticketed``, ``lapsed``, ``rejected``, ``voided`` or
+            ``partially_voided``: its stage. ``lapsing``: it lapses within half an hour.
+            ``changed``: a departure moved, or the total changed. ``not_known``: the service refuses
+            to show it, and it is no longer watched.
         stage: Its stage; None if it is not known.
         at: When it was read, by the service's clock, UTC.
         booking: The booking as read; None if it is not known.

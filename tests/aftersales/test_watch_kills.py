@@ -137,13 +137,13 @@ def test_a_killed_worker_loses_no_event_and_the_report_names_what_was_planted(
             worker.wait(lambda: all_given(lambda sale: sale.fate.events), lot)
 
             history.act_later()
-            voided = {"cancel": {"voided"}}
-            worker.wait(lambda: all_given(lambda sale: voided.get(sale.fate.later, set())), lot)
+            cancelled = {"cancel": {"voided"}, "cancel one": {"partially_voided"}}
+            worker.wait(lambda: all_given(lambda sale: cancelled.get(sale.fate.later, set())), lot)
             reads = ferry_sandbox.counters.requests["bookings.get"]  # then it expects SIGTERM
             worker.wait(lambda: ferry_sandbox.counters.requests["bookings.get"] > reads)
             assert worker.stop() == 0
             for sale in history.sales:
-                possible = sale.fate.events | voided.get(sale.fate.later, set()) | {"lapsing"}
+                possible = sale.fate.events | cancelled.get(sale.fate.later, set()) | {"lapsing"}
                 assert worker.given()[sale.booking_id] <= possible
 
         ferry_sandbox.faults.clear()
