@@ -59,7 +59,8 @@ class Payments:
     """Stands for your payment provider: put its calls into these methods.
 
     Pass the booking's id as the idempotency key, so that each method may be called again. When
-    money was given back, a new authorisation needs another key, such as the id with a number.
+    money was given back or the total changed, a new authorisation needs another key, such as the
+    id with a number.
     """
 
     def __init__(self) -> None:
