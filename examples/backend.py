@@ -243,7 +243,7 @@ async def recover_all(ferry: AsyncFerry, journal: Journal, *, spare: float) -> N
 async def settle(event: BookingEvent, payments: Payments) -> None:
     """Take the money of a booking with all its tickets, and give it back if there will be none.
 
-    A person decides about a booking with some of them; its money stays reserved until then.
+    A person decides about a booking with some of them; its money stays as it is.
     """
     if event.kind == "ticketed":
         await payments.capture(event.booking_id)

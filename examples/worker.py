@@ -62,7 +62,7 @@ def recover(ferry: Ferry, journal: Journal, *, spare: float) -> None:
 
 
 def react(event: BookingEvent) -> None:
-    """Do what an event asks for. It may come again, so give what you send a unique key."""
+    """Do what an event asks for. It may come again, so a repetition must do no harm."""
     if event.kind == "lapsing" and event.booking is not None:
         print(f"remind: {event.booking_id} until {event.booking.expire_at}", flush=True)
     else:
