@@ -41,7 +41,6 @@ OPTIONAL = (
     "ferry_sdk.notebook.frames",
     "ferry_sdk.notebook",
     "ferry_sdk.otel",
-    "ferry_sdk.pytest_plugin",
     "ferry_sdk.rate.redis_schedule",
     "ferry_sdk.sandbox",
     "ferry_sdk.scan",

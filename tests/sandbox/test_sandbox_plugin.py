@@ -9,7 +9,7 @@ from tests.support.tiers import LONG
 
 pytest_plugins = ["pytester"]
 
-MODULE = "ferry_sdk.pytest_plugin"
+MODULE = "ferry_sdk.sandbox.pytest_plugin"
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_the_fixtures_share_one_service_and_reset_it_for_each_test(run):
         import sys
 
         def test_a_run_without_the_fixtures_loads_nothing_heavy(request):
-            assert request.config.pluginmanager.has_plugin("ferry_sdk.pytest_plugin")
+            assert request.config.pluginmanager.has_plugin("ferry_sdk.sandbox.pytest_plugin")
             heavy = {"starlette", "uvicorn", "httpx", "fpdf", "segno", "pydantic"}
             assert heavy & set(sys.modules) == set()
         """,
