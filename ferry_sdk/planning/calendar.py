@@ -21,12 +21,15 @@ if TYPE_CHECKING:
 class CalendarDay:
     """The cheapest fare of one day.
 
+    Without a fare, its values are None: nothing sails, or the search of a company failed, which
+    the calendar's `report.failed` lists.
+
     Attributes:
         day: The day of departure, local to the port.
-        price: The amount of the cheapest fare, with the cheapest place; None if nothing sails.
-        currency: ISO 4217; None if nothing sails.
-        company: The company, as a search takes it; None if nothing sails.
-        depart_at: The departure, with the offset of the port; None if nothing sails.
+        price: The amount of the cheapest fare, with the cheapest place.
+        currency: ISO 4217.
+        company: The company, as a search takes it.
+        depart_at: The departure, with the offset of the port.
         sailings: How many sailings with a fare leave on that day.
     """
 

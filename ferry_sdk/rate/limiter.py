@@ -26,7 +26,7 @@ class Rate(FlowLimiter):
 
     Threads, tasks, event loops and clients can share it. Requests that read back a lost write go
     before all others that wait. The rate stays 3 % below the limit, so that the delays of the
-    network do not make it exceed the limit at the service.
+    network rarely make it exceed the limit at the service.
 
     Args:
         rate: The limit, such as ``"50/second"`` or ``"600/minute"``.
