@@ -81,8 +81,10 @@ def calls(client):
     return found
 
 
-@pytest.mark.parametrize("read", [read_file, read_session])
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize(
+    ("client", "read"),
+    [*zip(CLIENTS, [read_file, *[read_session] * 2, read_file], strict=True)],
+)
 @LONG
 def test_clients_groups_and_results_show_all_that_they_have(client, read):
     callable_names = groups(STUBS[CLIENTS[client]][0])

@@ -27,6 +27,8 @@ NAMED = {
 """Whether the outcome of a write names a booking, and tickets."""
 TO_THE_END = 99
 """More troubles than any course has."""
+MOST = {"bookings.cancel": 4}
+"""Troubles of a write whose courses are those of another: of `tickets.cancel`."""
 
 
 NOWHERE = httpx.MockTransport(lambda _: httpx.Response(500))
@@ -215,7 +217,8 @@ def test_what_is_said_of_a_write_is_true_of_interrupted_tasks(name, loop, stop, 
 @pytest.mark.timeout(600)
 @every_write
 def test_what_is_said_of_a_write_is_true_on_every_course_to_its_end(name, record_property):
-    walk(courses(name, TO_THE_END, KeyboardInterrupt, stops=1), record_property)
+    most = MOST.get(name, TO_THE_END)
+    walk(courses(name, most, KeyboardInterrupt, stops=1), record_property)
 
 
 @LONG

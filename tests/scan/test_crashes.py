@@ -8,7 +8,7 @@ from tests.scan.crashes import PART, WORKERS, kill_in_the_middle
 from tests.support.redis_server import RedisServer, binary
 from tests.support.tiers import LONG
 
-SEARCHES = 300
+SEARCHES = 180
 needs_dask = pytest.mark.skipif(
     find_spec("distributed") is None, reason="dask.distributed is not installed"
 )
