@@ -11,8 +11,6 @@ from functools import lru_cache
 from typing import Final, Generic, Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from ferry_sdk._engine.limits import MOST_JSON_VALUES
-from ferry_sdk.errors import UnexpectedResponseError
 from ferry_sdk.types import Attempt
 
 T_co = TypeVar("T_co", covariant=True)
@@ -165,26 +163,6 @@ class Listener(Protocol):
     """Receives a body while it is read; `feed` returns True to stop reading."""
 
     def feed(self, head: Head, chunk: bytes) -> bool: ...
-
-
-class JsonValueCounter:
-    """Counts the JSON values of a body that arrives in pieces, before any becomes an object.
-
-    It counts the bytes that open and separate values. Those inside strings count as well.
-    """
-
-    def __init__(self) -> None:
-        self._count = 0
-
-    def add(self, piece: bytes) -> None:
-        """Count the values of the next piece.
-
-        Raises:
-            UnexpectedResponseError: The body holds more than `MOST_JSON_VALUES`.
-        """
-        self._count += sum(map(piece.count, (b",", b"[", b"{")))
-        if self._count > MOST_JSON_VALUES:
-            raise UnexpectedResponseError(f"the reply has more than {MOST_JSON_VALUES} JSON values")
 
 
 @dataclass(frozen=True, slots=True)

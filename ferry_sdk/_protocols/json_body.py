@@ -13,10 +13,9 @@ from typing import Final, NoReturn, TypeGuard, cast
 
 from pydantic_core import from_json, to_json
 
-from ferry_sdk._engine.http import JsonValueCounter
 from ferry_sdk._engine.limits import MOST_JSON_VALUES
 from ferry_sdk._engine.requests import is_in_worker_thread
-from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.errors import InvalidInputError, UnexpectedResponseError
 from ferry_sdk.models.base import LongNumber
 from ferry_sdk.types import RequestDigest
 
@@ -25,7 +24,6 @@ _MEMBERS: Final = """
 """
 _PERSONAL: Final = frozenset(_MEMBERS.split())
 """The members of a request that are travellers' data."""
-_STRETCH: Final = 1024 * 1024
 _DEEPEST: Final = 200
 _DIGITS: Final = 16
 _NUMBERS: Final = bytes(
@@ -84,10 +82,9 @@ def decode_json(content: bytes) -> object:
         ValueError: The body is not JSON, or not UTF-8.
         UnexpectedResponseError: The body has too many values.
     """
-    if len(content) > MOST_JSON_VALUES:  # a value has at least one byte
-        values = JsonValueCounter()
-        for start in range(0, len(content), _STRETCH):
-            values.add(content[start : start + _STRETCH])
+    # A value has at least one byte. Those in strings are counted as well.
+    if len(content) > MOST_JSON_VALUES < sum(map(content.count, (b",", b"[", b"{"))):
+        raise UnexpectedResponseError(f"the reply has more than {MOST_JSON_VALUES} JSON values")
     if is_in_worker_thread.get() or content.translate(_NUMBERS).find(_LONG_NUMBER) >= 0:
         return _decode_exactly(content)
     return from_json(content, allow_inf_nan=False)
