@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ferry_sdk import OutcomeUnknownError, UnexpectedResponseError
-from ferry_sdk._engine.correlation import RecentIds, next_correlation_id
+from ferry_sdk._engine.correlation import next_correlation_id
 from tests.backend.children import Child
 from tests.backend.gathering import at_once
 from tests.engine.replies import booking, good, reply, scripted_driver
@@ -136,13 +136,3 @@ def test_so_does_a_refusal_of_another_call(status):
     driver = scripted_driver(good([], **{HEADER: "call-A"}), good([], **{HEADER: ""}))
     assert driver.raw("catalogue.ports", correlation_id="call-B").parse().unreadable == ()
     assert len(driver.requests) == 2
-
-
-@given(st.lists(st.text(), max_size=60))
-def test_the_ids_of_recent_calls_are_known_and_no_more_than_a_bounded_number(names):
-    recent = RecentIds(most=10)
-    for name in names:
-        recent.add(name)
-    distinct = [*dict.fromkeys(reversed(names))]
-    assert all(name in recent for name in distinct[:10])
-    assert sum(name in recent for name in distinct) <= 20

@@ -60,7 +60,7 @@ class Stopped(Driver):
     """
 
     def __init__(self, number, stop, replies):
-        super().__init__(Script(*replies), Session(stage="bare"))
+        super().__init__(Script(*replies), Session(opened_at=0.0))
         self._number = number
         self._stop = stop
         self.seen = []

@@ -119,7 +119,7 @@ def _post_in_session(
         return answer
     if not is_read and not _names_session(answer):
         if session.generation == generation and answer.session_id is not None:
-            session.stage = "unknown"
+            session.opened_at = None
         return answer
     problem = type(answer.status_error()).__name__
     rejected = replace(context.attempt_of(answer.reply), problem=problem)
@@ -132,7 +132,7 @@ def _post_in_session(
 
 def _names_session(answer: JsonRpcReply) -> bool:
     """Return whether the server rejected the message for its session and nothing else."""
-    error = service_error(answer.message)
+    error = service_error(answer.message, answer.reply)
     if error is not None:
         return error.code in _SESSION_CODES
     words = answer.rpc_message.lower().strip(" .!")

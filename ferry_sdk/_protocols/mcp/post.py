@@ -60,7 +60,8 @@ class JsonRpcReply:
     def is_tools_answer(self) -> bool:
         """Whether a tool replied: with a result, or with the code of a failed tool."""
         message = self.message or {}
-        error = service_error(message) or service_error(self._error.get("data"))
+        data = self._error.get("data")
+        error = service_error(message, self.reply) or service_error(data, self.reply)
         return "result" in message or (error is not None and error.code in SERVICE_CODES)
 
     @property
@@ -70,8 +71,8 @@ class JsonRpcReply:
 
     def status_error(self) -> APIError:
         """Return the error that the status of the reply reports."""
-        error = service_error(self._error.get("data"))
-        return api_error(self.reply, self.body, **(error._asdict() if error else {}))
+        error = service_error(self._error.get("data"), self.reply, self.body)
+        return error or api_error(self.reply, self.body)
 
     def result(self, *, of_resource: bool = False) -> object:
         """Return the JSON-RPC result.

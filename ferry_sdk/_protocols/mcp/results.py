@@ -95,9 +95,9 @@ def rpc_error(error: object, head: Head, *, of_resource: bool) -> APIError:
     Its outcome is unknown unless its code says that the request was rejected before any work.
     """
     members = members_of(error)
-    error = service_error(members.get("data"))
-    if error is not None:
-        return api_error(head, members, **error._asdict())
+    reported = service_error(members.get("data"), head, members)
+    if reported is not None:
+        return reported
     code = members.get("code")
     message = members.get("message")
     kind: type[APIError] | None = None
@@ -128,9 +128,9 @@ def unexpected_result(problem: str, head: Head, body: object = None) -> Unexpect
 def _tool_failure(members: dict[str, object], texts: list[str], head: Head) -> APIError:
     plain = [_TOOL_PREFIX.sub("", text) for text in texts]
     for candidate in (members.get("structuredContent"), *map(_parse_text, plain)):
-        error = service_error(candidate)
+        error = service_error(candidate, head, members)
         if error is not None:
-            return api_error(head, members, **error._asdict())
+            return error
     failure = api_error(head, members, message=" ".join(plain).strip() or "the tool failed")
     failure.outcome = "unknown"
     return failure

@@ -32,9 +32,8 @@ _SERVER_ERRORS: Final = 500
 
 def open_session(context: Context) -> Flow[None]:
     """Make the handshake if there is none, or if the session is about to expire."""
-    session = context.session
-    is_old = session.stage == "open" and context.clock() - session.opened_at > RENEW_AFTER
-    if session.stage == "unknown" or is_old:
+    session, opened_at = context.session, context.session.opened_at
+    if opened_at is None or (session.version and context.clock() - opened_at > RENEW_AFTER):
         yield from renew_session(context, session.generation)
 
 
@@ -70,10 +69,9 @@ def _handshake(context: Context) -> Flow[None]:
         )
     session = context.session
     session.id, session.version = _parse_initialize(answer)
-    session.stage = "bare" if session.version is None else "open"
     session.opened_at = context.clock()
     session.generation += 1
-    if session.stage == "open":
+    if session.version is not None:
         try:
             yield from notify(context, "notifications/initialized")
         except FerryError:
