@@ -25,7 +25,7 @@ from ferry_sdk._engine.http import RawResponse, Reply, parse_date
 from ferry_sdk._engine.log import logger
 from ferry_sdk._engine.redaction import Redactor
 from ferry_sdk._engine.sending import Sending
-from ferry_sdk._engine.settings import Secret, Settings
+from ferry_sdk._engine.settings import Authority, Secret, Settings
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.errors import FerryError
 from ferry_sdk.hooks import CallInfo
@@ -203,10 +203,17 @@ class Context:
         until = min(deadlines, default=None)
         return replace(self, deadline=until, state=copy(self.state), is_watched=True)
 
-    def headers(self) -> dict[str, str]:
-        """Return the headers of a request to the service, in either protocol, but for its token."""
+    def headers(self, authority: Authority) -> dict[str, str]:
+        """Return the headers of a request to the service, in either protocol.
+
+        Raises:
+            ConfigurationError: There is no such token.
+        """
         settings = self.settings
+        token = settings.secret(authority).current or ""
+        self.state.sent_tokens.append(token)
         headers = {**_HEADERS, "x-client-correlation-id": self.correlation_id, **settings.headers}
+        headers["Authorization"] = f"Bearer {token}"
         if settings.language is not None:
             headers["Accept-Language"] = settings.language
         if settings.client_version is not None:

@@ -7,7 +7,7 @@ the list and reported in ``.unreadable``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
@@ -104,18 +104,14 @@ class RecordList(Generic[ModelT]):
         try:
             return validate_columns(self.model, items)
         except (TypeError, ValueError):
-            records = [*self._validate_each(first, items, lost)]
-            return lambda: records
-
-    def _validate_each(
-        self, first: int, items: Sequence[object], lost: list[Unreadable]
-    ) -> Iterator[ModelT]:
+            records: list[ModelT] = []
         for index, item in enumerate(items, first):
             try:
-                yield self.model.__pydantic_validator__.validate_python(item)
+                records.append(self.model.__pydantic_validator__.validate_python(item))
             except ValidationError as error:
                 where, problem = path_of(error)
                 lost.append(Unreadable(index=index, field=where, problem=problem, raw=item))
+        return lambda: records
 
     def _report_lost(self, lost: Sequence[Unreadable], items: Sequence[object]) -> None:
         if len(lost) == len(items):

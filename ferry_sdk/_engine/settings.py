@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -80,13 +79,10 @@ class CertificatePaths(NamedTuple):
     file: str | None = None
     folder: str | None = None
 
-    @classmethod
-    def from_environment(cls) -> CertificatePaths:
-        """Return the paths in ``SSL_CERT_FILE`` and ``SSL_CERT_DIR``."""
-        return cls(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
 
-
-DEFAULT_CERTIFICATES = CertificatePaths()
+def certificates_of_environment() -> CertificatePaths:
+    """Return the paths in ``SSL_CERT_FILE`` and ``SSL_CERT_DIR``."""
+    return CertificatePaths(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +101,7 @@ class Settings:
     base_url: str
     token: Secret
     is_local_only: bool = False
-    certificates: CertificatePaths = DEFAULT_CERTIFICATES
+    certificates: CertificatePaths = field(default_factory=certificates_of_environment)
     organisation_token: Secret | None = None
     language: str | None = None
     client_version: str | None = None
@@ -119,12 +115,6 @@ class Settings:
     hooks: Hooks | None = field(default=None, repr=False)
     route_cache: Path | None = None
     limiter: RateLimiter | None = field(default=None, repr=False)
-
-    def until(self, moment: float | None) -> Settings:
-        """Return settings whose deadline is a moment on the monotonic clock; None: unchanged."""
-        if moment is None:
-            return self
-        return self.changed({"deadline": max(0.0, moment - time.monotonic())})
 
     def changed(self, changes: Mapping[str, object]) -> Settings:
         """Return settings with other values; a program may make a view for each of its requests.
@@ -185,7 +175,6 @@ def read_settings(
         return Settings(
             base_url=url,
             is_local_only=is_local_http(url) and not allow_http,
-            certificates=CertificatePaths.from_environment(),
             headers=extra_headers(headers, "default_headers"),
             hooks=hooks,
             **checked,

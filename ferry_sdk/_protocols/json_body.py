@@ -90,6 +90,14 @@ def decode_json(content: bytes) -> object:
     return from_json(content, allow_inf_nan=False)
 
 
+def decode_or_text(content: bytes) -> object:
+    """Decode a JSON body; return any other one as text."""
+    try:
+        return decode_json(content)
+    except ValueError:
+        return text_of(content)
+
+
 def _decode_exactly(content: bytes) -> object:
     """Decode with every digit of every number, and let other threads run at every object.
 

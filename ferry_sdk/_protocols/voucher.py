@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final, TypeVar, cast
 from urllib.parse import urljoin
 
-from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, Save
 from ferry_sdk._engine.http import Reply, Request, origin_of
@@ -71,8 +70,7 @@ def _fetch(url: str, context: Context) -> Flow[Reply]:
     """Download the file. Only the service's own origin gets the token; redirects must be https."""
     headers = _PLAIN_HEADERS
     if origin_of(url) == origin_of(context.settings.base_url):
-        token = authorisation(context, "token")
-        headers = {**context.headers(), **_PLAIN_HEADERS, "Authorization": token}
+        headers = {**context.headers("token"), **_PLAIN_HEADERS}
     elif not _is_https(url):
         raise UnexpectedResponseError("the voucher's URL is not https")
     reply = yield from _get(url, headers, context)

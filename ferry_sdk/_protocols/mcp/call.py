@@ -113,12 +113,12 @@ def _post_in_session(
     returned, and the next call makes a new handshake.
     """
     session = context.session
-    generation = session.generation
-    answer = yield from post(context, method, params)
-    if not _may_want_session(answer):
+    generation, has_id = session.generation, session.id is not None
+    answer = yield from post(context, method, params, session)
+    if not _may_want_session(answer, has_id=has_id):
         return answer
     if not is_read and not _names_session(answer):
-        if session.generation == generation and answer.session_id is not None:
+        if session.generation == generation and has_id:
             session.opened_at = None
         return answer
     problem = type(answer.status_error()).__name__
@@ -127,7 +127,7 @@ def _post_in_session(
     context.state.attempts.append(rejected)
     yield from context.record_wait(0.0)
     yield from renew_session(context, generation)
-    return (yield from post(context, method, params))
+    return (yield from post(context, method, params, session))
 
 
 def _names_session(answer: JsonRpcReply) -> bool:
@@ -141,12 +141,12 @@ def _names_session(answer: JsonRpcReply) -> bool:
     return answer.rpc_code in _NO_SESSION and words in _SESSION_MESSAGES
 
 
-def _may_want_session(answer: JsonRpcReply) -> bool:
+def _may_want_session(answer: JsonRpcReply, *, has_id: bool) -> bool:
     status, code = answer.reply.status_code, answer.rpc_code
     if answer.is_tools_answer:
         return False
     if status == HTTPStatus.NOT_FOUND:
-        return answer.session_id is not None and code != _UNKNOWN_METHOD
+        return has_id and code != _UNKNOWN_METHOD
     words = answer.rpc_message.lower()
     return (
         status == HTTPStatus.BAD_REQUEST

@@ -8,13 +8,12 @@ from http import HTTPStatus
 from itertools import count
 from typing import Final
 
-from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.http import Listener, Reply, Request
 from ferry_sdk._engine.requests import read, send
 from ferry_sdk._protocols.error_responses import api_error, raise_service_error, service_error
-from ferry_sdk._protocols.json_body import decode_json, encode_json, members_of, text_of
+from ferry_sdk._protocols.json_body import decode_or_text, encode_json, members_of
 from ferry_sdk._protocols.mcp.jsonrpc import EVENT_STREAM, ReplyListener, reply_among
 from ferry_sdk._protocols.mcp.results import rpc_error, unexpected_result
 from ferry_sdk.errors import SERVICE_CODES, APIError
@@ -32,13 +31,11 @@ class JsonRpcReply:
         reply: The HTTP reply.
         message: The JSON-RPC reply, or the interface's bare error object; None if there is none.
         body: The whole body, decoded if it is JSON.
-        session_id: The session id of the request.
     """
 
     reply: Reply
     message: Mapping[str, object] | None = field(repr=False)
     body: object = field(repr=False)
-    session_id: str | None = field(repr=False)
 
     @property
     def rpc_code(self) -> object:
@@ -98,22 +95,20 @@ class JsonRpcReply:
 
 
 def post(
-    context: Context, method: str, params: Mapping[str, object], session: Session | None = None
+    context: Context, method: str, params: Mapping[str, object], session: Session
 ) -> Flow[JsonRpcReply]:
-    """Post a request, in the client's session unless another is given, and find its reply."""
+    """Post a request in a session, and find its reply."""
     request_id = f"ferry-{next(_ids)}"
     request = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": dict(params)}
     listener = ReplyListener(request_id)
-    session = session or context.session
-    session_id = session.id
     reply = yield from _send(context, request, session, listener)
     body: object
     if reply.media_type == EVENT_STREAM:
         body = message = yield from read(context, reply, listener.finish)
     else:
-        body = yield from read(context, reply, lambda: _body(reply))
+        body = yield from read(context, reply, lambda: decode_or_text(reply.content))
         message = reply_among(body, request_id, is_stream=False)
-    return JsonRpcReply(reply, message, body, session_id)
+    return JsonRpcReply(reply, message, body)
 
 
 def notify(context: Context, method: str) -> Flow[Reply]:
@@ -128,10 +123,9 @@ def _send(
     session: Session,
     listener: Listener | None = None,
 ) -> Flow[Reply]:
-    headers = context.headers()
+    headers = context.headers("token")
     headers["Accept"] = f"application/json, {EVENT_STREAM}"
     headers["Content-Type"] = "application/json"
-    headers["Authorization"] = authorisation(context, "token")
     if session.id is not None:
         headers["Mcp-Session-Id"] = session.id
     if session.version is not None:
@@ -139,10 +133,3 @@ def _send(
     url = f"{context.settings.base_url}{PATH}"
     sent = Request("POST", url, headers, encode_json(message), PATH, str(message["method"]))
     return (yield from send(context, sent, listener))
-
-
-def _body(reply: Reply) -> object:
-    try:
-        return decode_json(reply.content)
-    except ValueError:
-        return text_of(reply.content)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from http import HTTPStatus
 from typing import Final
 
 from ferry_sdk._engine.context import Context, Session
@@ -25,9 +26,8 @@ RENEW_AFTER: Final = 55 * 60.0
 """Age in seconds at which a call renews the session; the service keeps it for an hour."""
 
 _VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+_UNAVAILABLE: Final = (HTTPStatus.TOO_MANY_REQUESTS, *range(500, 1000))
 _MODERN_ONLY: Final = (-32020, -32021, -32022)
-_TOO_MANY_REQUESTS: Final = 429
-_SERVER_ERRORS: Final = 500
 
 
 def open_session(context: Context) -> Flow[None]:
@@ -61,7 +61,7 @@ def _handshake(context: Context) -> Flow[None]:
     }
     answer = yield from post(context, "initialize", params, Session())
     status = answer.reply.status_code
-    if answer.is_access_refused or status == _TOO_MANY_REQUESTS or status >= _SERVER_ERRORS:
+    if answer.is_access_refused or status in _UNAVAILABLE:
         raise answer.status_error()
     if answer.rpc_code in _MODERN_ONLY:
         raise unexpected_result(
