@@ -74,10 +74,7 @@ def api_error(
         retry_after=retry_after(head.headers),
         www_authenticate=head.headers.get("www-authenticate"),
     )
-    if (
-        head.status_code >= _SERVER_ERRORS
-        or head.status_code == HTTPStatus.REQUEST_TIMEOUT
-    ):
+    if head.status_code >= _SERVER_ERRORS or head.status_code == HTTPStatus.REQUEST_TIMEOUT:
         error.outcome = "unknown"
     return error
 

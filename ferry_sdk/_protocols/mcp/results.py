@@ -48,7 +48,7 @@ def tool_value(result: object, head: Head, *, gives_list: bool) -> object:
     if not _ENVELOPE & members.keys():
         return result
     if members.get("resultType") not in (None, "complete"):
-        raise unexpected_result("the tool asks for more input or more calls, which is not supported", head)
+        raise unexpected_result("the tool asks for more input, which is not supported", head)
     texts = _texts(members.get("content"))
     if members.get("isError") is True:
         raise _tool_failure(members, texts, head)
