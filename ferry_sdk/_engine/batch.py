@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Final, Generic, TypeVar
 
@@ -126,13 +126,13 @@ class Batch(Generic[K, T]):
 
         The deadline is `until`; with changes, it is that of the client if that is earlier.
         """
-        changed = settings.changed(begun.changes) if begun.changes else settings
+        changed = replace(settings, **begun.changes)
         if self.until is None:
             return changed
         deadline = max(0.0, self.until - time.monotonic())
         if begun.changes and changed.deadline is not None:
             deadline = min(deadline, changed.deadline)
-        return changed.changed({"deadline": deadline})
+        return replace(changed, deadline=deadline)
 
     def answer(
         self, number: int, value: T | None, error: BaseException | None

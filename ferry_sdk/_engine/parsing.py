@@ -53,9 +53,6 @@ class Record(Generic[ModelT]):
             raise unreadable_error(self.model.__name__, where, problem, value) from None
         return record
 
-    def __repr__(self) -> str:
-        return f"Record({self.model.__name__})"
-
 
 def prepare(answer: Answer[Any]) -> None:
     """Build the validator of a record, which pydantic otherwise builds with the first reply."""
@@ -122,9 +119,6 @@ class RecordList(Generic[ModelT]):
             facts = self.model.__name__, record.index, len(items), record.field, record.problem
             logger.warning("%s %d of %d is unreadable and left out: %s: %s", *facts)
 
-    def __repr__(self) -> str:
-        return f"RecordList({self.model.__name__})"
-
 
 class Passthrough(Generic[T]):
     """The value as it is, such as any JSON value, or one that the call itself made."""
@@ -136,9 +130,6 @@ class Passthrough(Generic[T]):
         """Return the value."""
         _check_ids(self.asked, value)
         return cast("T", value)
-
-    def __repr__(self) -> str:
-        return "Passthrough()"
 
 
 def _check_ids(requested_ids: Mapping[str, str], value: object) -> None:

@@ -96,7 +96,6 @@ def rpc_error(error: object, head: Head, *, of_resource: bool) -> APIError:
     if reported is not None:
         return reported
     code = members.get("code")
-    message = members.get("message")
     kind: type[APIError] | None = None
     if head.status_code < HTTPStatus.BAD_REQUEST or code == _INTERNAL_ERROR:
         if code in _NOT_FOUND or (of_resource and code in (-32602, 0)):
@@ -105,13 +104,8 @@ def rpc_error(error: object, head: Head, *, of_resource: bool) -> APIError:
             kind = BadRequestError
         else:
             kind = ServerError if code == _INTERNAL_ERROR else APIError
-    failure = api_error(
-        head,
-        members,
-        code=str(code) if isinstance(code, int) else None,
-        message=message if isinstance(message, str) else None,
-        kind=kind,
-    )
+    text = str(code) if isinstance(code, int) else None
+    failure = api_error(head, members, code=text, kind=kind)
     if kind is not None and code not in _REFUSED:
         failure.outcome = "unknown"
     return failure
