@@ -19,7 +19,7 @@ from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from ferry_sdk._engine.correlation import next_correlation_id, recent_ids
-from ferry_sdk._engine.effects import Flow
+from ferry_sdk._engine.effects import Flow, T
 from ferry_sdk._engine.hook_runner import HookRunner
 from ferry_sdk._engine.http import RawResponse, Reply, parse_date
 from ferry_sdk._engine.log import logger
@@ -31,7 +31,6 @@ from ferry_sdk.errors import FerryError
 from ferry_sdk.hooks import CallInfo
 from ferry_sdk.types import Attempt, Outcome
 
-T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 _SHORTEST_TOKEN = 4

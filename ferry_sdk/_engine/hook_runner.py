@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
-from ferry_sdk._engine.effects import CallUser, Flow, Send
-from ferry_sdk._engine.http import Reply
+from ferry_sdk._engine.effects import CallUser, Flow, Send, T
+from ferry_sdk._engine.http import Reply, origin_of
 from ferry_sdk.errors import FerryError
 from ferry_sdk.hooks import (
     CallInfo,
@@ -26,8 +26,6 @@ from ferry_sdk.types import Attempt, Outcome
 if TYPE_CHECKING:
     from ferry_sdk._engine.context import Context, Result
 
-
-T = TypeVar("T")
 
 LONGEST = 1.0
 """Seconds that an async hook is awaited, whatever the deadline."""
@@ -66,7 +64,7 @@ class HookRunner:
     def send(self, effect: Send, context: Context) -> Flow[Reply]:
         """Send a request, and notify the hooks before and after it."""
         request, state = effect.request, context.state
-        host, port = request.server
+        _, host, port = origin_of(request.url)
         facts = request.method, request.route, host, port, request.rpc_method
         sent = RequestEvent(self.call, state.operation, state.attempt, *facts)
         began = self.clock()

@@ -55,11 +55,6 @@ class Request:
     route: str = ""
     rpc_method: str | None = None
 
-    @property
-    def server(self) -> tuple[str, int | None]:
-        """The host and the port, as far as the URL can be parsed."""
-        return origin_of(self.url)[1:]
-
 
 def origin_of(url: str) -> tuple[str, str, int | None]:
     """Return scheme, host and port of a URL; empty texts if it has none."""
@@ -114,16 +109,18 @@ def parse_date(date: str) -> float | None:
 
 
 @dataclass(slots=True)
-class Head:
-    """Status and headers of a reply.
+class Reply:
+    """One HTTP reply.
 
     Attributes:
         status_code: The status.
         by_name: The headers by their names in lower case.
+        content: The body, as far as it was read.
     """
 
     status_code: int
     by_name: Mapping[str, str] = field(repr=False)
+    content: bytes = field(default=b"", repr=False)
 
     @property
     def headers(self) -> Headers:
@@ -146,13 +143,6 @@ class Head:
         """Whether the status is 3xx."""
         return 300 <= self.status_code < 400  # noqa: PLR2004 -- the range is its name
 
-
-@dataclass(slots=True)
-class Reply(Head):
-    """One HTTP reply, as far as it was read."""
-
-    content: bytes = field(repr=False)
-
     @property
     def is_success(self) -> bool:
         """Whether the status is 2xx."""
@@ -162,7 +152,7 @@ class Reply(Head):
 class Listener(Protocol):
     """Receives a body while it is read; `feed` returns True to stop reading."""
 
-    def feed(self, head: Head, chunk: bytes) -> bool: ...
+    def feed(self, head: Reply, chunk: bytes) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,9 +54,7 @@ def extra_headers(headers: object, argument: str) -> dict[str, str]:
         if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
             raise InvalidInputError("not a valid header name", field=where)
         if name.lower() in _OWN_HEADERS.split():
-            raise InvalidInputError(
-                "the library or the HTTP client sets this header itself", field=where
-            )
+            raise InvalidInputError("the library or its HTTP client sets it itself", field=where)
         checked[name.lower()] = header_value(value, where)
     return checked
 

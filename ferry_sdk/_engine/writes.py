@@ -20,11 +20,11 @@ import logging
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal
 
 from ferry_sdk._engine.attempts import send_with_retries
 from ferry_sdk._engine.context import Context, Result
-from ferry_sdk._engine.effects import Flow, RunBlocking, SingleFlight
+from ferry_sdk._engine.effects import Flow, RunBlocking, SingleFlight, T
 from ferry_sdk._engine.limits import READ_BACK_WINDOW
 from ferry_sdk._engine.log import log
 from ferry_sdk._engine.operation import Guard, Operation, Wait, Write
@@ -43,8 +43,6 @@ from ferry_sdk.errors import (
     UnresolvedWriteError,
 )
 from ferry_sdk.types import Intent, Recorder
-
-T = TypeVar("T")
 
 
 def send_write(operation: Operation[T], write: Write[T], context: Context) -> Flow[Result[T]]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Final
 
-from ferry_sdk._engine.http import Head, parse_date
+from ferry_sdk._engine.http import Reply, parse_date
 from ferry_sdk._engine.redaction import phrase_of
 from ferry_sdk._protocols.json_body import is_list, members_of
 from ferry_sdk.errors import (
@@ -44,7 +44,7 @@ _INDEX = re.compile(r"\.(\d+)(?=\.|$)")
 
 
 def api_error(
-    head: Head,
+    head: Reply,
     body: object,
     *,
     code: str | None = None,
@@ -79,14 +79,14 @@ def api_error(
     return error
 
 
-def unexpected_response(problem: str, head: Head, body: object = None) -> UnexpectedResponseError:
+def unexpected_response(problem: str, head: Reply, body: object = None) -> UnexpectedResponseError:
     """Return the error of a reply without a usable value."""
     return UnexpectedResponseError(
         problem, status_code=head.status_code, request_id=head.request_id, body=body
     )
 
 
-def service_error(value: object, head: Head, body: object = None) -> APIError | None:
+def service_error(value: object, head: Reply, body: object = None) -> APIError | None:
     """Return the error that the interface's error object reports; None if the value is none.
 
     Args:
@@ -103,7 +103,7 @@ def service_error(value: object, head: Head, body: object = None) -> APIError | 
     return api_error(head, body, code=code, message=words, field=_field_of(members))
 
 
-def raise_service_error(value: object, head: Head) -> None:
+def raise_service_error(value: object, head: Reply) -> None:
     """Raise the error of the interface's error object, if the value is one."""
     error = service_error(value, head)
     if error is not None:

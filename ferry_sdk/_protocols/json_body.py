@@ -45,7 +45,7 @@ def encode_json(body: object) -> bytes:
     try:
         return to_json(body)
     except ValueError:
-        raise _not_json() from None
+        raise InvalidInputError("cannot be encoded as JSON", field="arguments") from None
 
 
 def normalize_json(body: Mapping[str, object]) -> dict[str, object]:
@@ -68,11 +68,7 @@ def normalize_value(value: object, argument: str) -> object:
     try:
         return decode_json(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
     except (TypeError, ValueError, RecursionError):
-        raise _not_json(argument) from None
-
-
-def _not_json(argument: str = "arguments") -> InvalidInputError:
-    return InvalidInputError("cannot be encoded as JSON", field=argument)
+        raise InvalidInputError("cannot be encoded as JSON", field=argument) from None
 
 
 def decode_json(content: bytes) -> object:
@@ -108,7 +104,7 @@ def _decode_exactly(content: bytes) -> object:
     try:
         value: object = json.loads(
             content.decode(),
-            object_hook=_pass_through,
+            object_hook=lambda members: members,
             parse_float=_parse_number,
             parse_constant=_refuse_constant,
         )
@@ -116,10 +112,6 @@ def _decode_exactly(content: bytes) -> object:
         raise ValueError("nested too deeply") from None
     _refuse_deep(value)
     return value
-
-
-def _pass_through(members: dict[str, object]) -> dict[str, object]:
-    return members
 
 
 def _parse_number(text: str) -> float:

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Final
 
 from ferry_sdk._engine.effects import Send
-from ferry_sdk._engine.http import Headers, Reply
+from ferry_sdk._engine.http import Headers, Reply, origin_of
 from ferry_sdk._engine.limits import LARGEST_REPLY
 from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient, HttpHead
 from ferry_sdk._transport.send_guard import SendGuard
@@ -190,7 +190,7 @@ class Exchange(SendGuard):
             # A client that is closed during a call may raise anything.
             failure = _describe(error, _lost)
         if isinstance(failure, TransportError):
-            host, port = self._effect.request.server
+            _, host, port = origin_of(self._effect.request.url)
             failure.args = (f"{failure} ({f'[{host}]' if ':' in host else host}:{port})",)
             if self._effect.is_followed:
                 failure.outcome = self._effect.outcome

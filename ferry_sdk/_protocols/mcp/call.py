@@ -138,11 +138,11 @@ def _names_session(answer: JsonRpcReply) -> bool:
     words = answer.rpc_message.lower().strip(" .!")
     for prefix in ("bad request: ", "not found: ", "error: "):
         words = words.removeprefix(prefix)
-    return answer.rpc_code in _NO_SESSION and words in _SESSION_MESSAGES
+    return answer.error.get("code") in _NO_SESSION and words in _SESSION_MESSAGES
 
 
 def _may_want_session(answer: JsonRpcReply, *, has_id: bool) -> bool:
-    status, code = answer.reply.status_code, answer.rpc_code
+    status, code = answer.reply.status_code, answer.error.get("code")
     if answer.is_tools_answer:
         return False
     if status == HTTPStatus.NOT_FOUND:

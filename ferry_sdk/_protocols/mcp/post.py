@@ -29,23 +29,18 @@ class JsonRpcReply:
 
     Attributes:
         reply: The HTTP reply.
-        message: The JSON-RPC reply, or the interface's bare error object; None if there is none.
+        message: The JSON-RPC reply, or the interface's bare error object; empty if there is none.
         body: The whole body, decoded if it is JSON.
     """
 
     reply: Reply
-    message: Mapping[str, object] | None = field(repr=False)
+    message: Mapping[str, object] = field(repr=False)
     body: object = field(repr=False)
-
-    @property
-    def rpc_code(self) -> object:
-        """The code of the JSON-RPC error, if there is one."""
-        return self._error.get("code")
 
     @property
     def rpc_message(self) -> str:
         """The message of the JSON-RPC error, if there is one."""
-        words = self._error.get("message")
+        words = self.error.get("message")
         return words if isinstance(words, str) else ""
 
     @property
@@ -56,19 +51,18 @@ class JsonRpcReply:
     @property
     def is_tools_answer(self) -> bool:
         """Whether a tool replied: with a result, or with the code of a failed tool."""
-        message = self.message or {}
-        data = self._error.get("data")
-        error = service_error(message, self.reply) or service_error(data, self.reply)
-        return "result" in message or (error is not None and error.code in SERVICE_CODES)
+        data = self.error.get("data")
+        error = service_error(self.message, self.reply) or service_error(data, self.reply)
+        return "result" in self.message or (error is not None and error.code in SERVICE_CODES)
 
     @property
-    def _error(self) -> Mapping[str, object]:
-        error = self.message.get("error") if self.message else None
-        return members_of(error) if error else {}
+    def error(self) -> Mapping[str, object]:
+        """The JSON-RPC error; empty if there is none."""
+        return members_of(self.message.get("error"))
 
     def status_error(self) -> APIError:
         """Return the error that the status of the reply reports."""
-        error = service_error(self._error.get("data"), self.reply, self.body)
+        error = service_error(self.error.get("data"), self.reply, self.body)
         return error or api_error(self.reply, self.body)
 
     def result(self, *, of_resource: bool = False) -> object:
@@ -80,18 +74,18 @@ class JsonRpcReply:
         """
         if self.is_access_refused:
             raise self.status_error()
-        if self.message is None:
+        if not self.message:
             if self.reply.is_redirect:
                 raise unexpected_result("redirects are not followed", self.reply)
             if not self.reply.is_success:
                 raise self.status_error()
             raise unexpected_result("no reply to the request", self.reply, self.body)
-        if "result" in self.message and not self._error:
+        if "result" in self.message and not self.error:
             return self.message["result"]
         if self.message.get("result") is not None:  # nothing says whether it was done
             raise unexpected_result("both a result and an error", self.reply, self.body)
         raise_service_error(self.message, self.reply)
-        raise rpc_error(self._error, self.reply, of_resource=of_resource)
+        raise rpc_error(self.error, self.reply, of_resource=of_resource)
 
 
 def post(
@@ -108,7 +102,7 @@ def post(
     else:
         body = yield from read(context, reply, lambda: decode_or_text(reply.content))
         message = reply_among(body, request_id, is_stream=False)
-    return JsonRpcReply(reply, message, body)
+    return JsonRpcReply(reply, message or {}, body)
 
 
 def notify(context: Context, method: str) -> Flow[Reply]:

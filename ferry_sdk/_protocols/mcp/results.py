@@ -8,7 +8,7 @@ import re
 from http import HTTPStatus
 from typing import Final
 
-from ferry_sdk._engine.http import Head
+from ferry_sdk._engine.http import Reply
 from ferry_sdk._protocols.error_responses import (
     api_error,
     raise_service_error,
@@ -31,7 +31,7 @@ _ENVELOPE: Final = frozenset({"content", "structuredContent", "isError", "result
 _TOOL_PREFIX: Final = re.compile(r"\AError executing tool [^:]*:\s*")
 
 
-def tool_value(result: object, head: Head, *, gives_list: bool) -> object:
+def tool_value(result: object, head: Reply, *, gives_list: bool) -> object:
     """Return the value of a tool's result.
 
     Args:
@@ -65,7 +65,7 @@ def tool_value(result: object, head: Head, *, gives_list: bool) -> object:
     return value
 
 
-def resource_value(result: object, head: Head) -> object:
+def resource_value(result: object, head: Reply) -> object:
     """Return the content of a resource: decoded if it is JSON, else its text.
 
     Raises:
@@ -86,7 +86,7 @@ def resource_value(result: object, head: Head) -> object:
     return [item for value in values for item in items_of(value)]
 
 
-def rpc_error(error: object, head: Head, *, of_resource: bool) -> APIError:
+def rpc_error(error: object, head: Reply, *, of_resource: bool) -> APIError:
     """Return the error of a JSON-RPC error object.
 
     Its outcome is unknown unless its code says that the request was rejected before any work.
@@ -111,12 +111,12 @@ def rpc_error(error: object, head: Head, *, of_resource: bool) -> APIError:
     return failure
 
 
-def unexpected_result(problem: str, head: Head, body: object = None) -> UnexpectedResponseError:
+def unexpected_result(problem: str, head: Reply, body: object = None) -> UnexpectedResponseError:
     """Return the error of a JSON-RPC reply without a usable result."""
     return unexpected_response(f"{problem} (HTTP {head.status_code})", head, body)
 
 
-def _tool_failure(members: dict[str, object], texts: list[str], head: Head) -> APIError:
+def _tool_failure(members: dict[str, object], texts: list[str], head: Reply) -> APIError:
     plain = [_TOOL_PREFIX.sub("", text) for text in texts]
     decoded = (decode_or_text(text.encode()) for text in plain)
     for candidate in (members.get("structuredContent"), *decoded):

@@ -63,7 +63,7 @@ def _handshake(context: Context) -> Flow[None]:
     status = answer.reply.status_code
     if answer.is_access_refused or status in _UNAVAILABLE:
         raise answer.status_error()
-    if answer.rpc_code in _MODERN_ONLY:
+    if answer.error.get("code") in _MODERN_ONLY:
         raise unexpected_result(
             "the server supports only MCP versions without a handshake", answer.reply
         )
@@ -80,7 +80,7 @@ def _handshake(context: Context) -> Flow[None]:
 
 def _parse_initialize(answer: JsonRpcReply) -> tuple[str | None, str | None]:
     """Return session id and protocol version; only a successful initialize has them."""
-    result = members_of(answer.message.get("result") if answer.message else None)
+    result = members_of(answer.message.get("result"))
     version = result.get("protocolVersion")
     if version is None or not answer.reply.is_success:
         return None, None
