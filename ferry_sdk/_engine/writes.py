@@ -105,12 +105,14 @@ class _WriteSteps(Generic[T]):
             if guard.suggests is None or not may_be_done(failure):
                 raise
             fee_error = failure
-        seen = before
-        if guard.suggests is not None:
-            is_likely = before is None or guard.suggests(before.value)
-            seen = (yield from self._read_effect()) if is_likely else None
-        self.guard_error = self._already_done(seen, "not_sent")
-        if fee_error is not None and self.guard_error is None:
+        response: Result[T] | None = None
+        if before is None or (guard.suggests is not None and guard.suggests(before.value)):
+            response = yield from self._read_effect()
+        elif guard.suggests is None:
+            response = self._result_shown(before)
+        if response is not None:
+            self.guard_error = self._already_done(response, "not_sent")
+        elif fee_error is not None:
             raise fee_error
         return before and before.value
 
@@ -145,10 +147,8 @@ class _WriteSteps(Generic[T]):
         try:
             return (yield from SingleFlight(key, lead, self.context.deadline))
         except FerryError as failure:
-            if failure.outcome != "unknown":
-                state.is_in_doubt = False
-                raise
-            if not isinstance(failure, TransportError):
+            state.is_in_doubt = failure.outcome == "unknown"
+            if not state.is_in_doubt or not isinstance(failure, TransportError):
                 raise
             lost = failure  # the caller who was joined was interrupted
         return (yield from self._resolve_unknown(lost))
@@ -207,16 +207,15 @@ class _WriteSteps(Generic[T]):
 
     def _resolve_duplicate(self, duplicate: UnresolvedWriteError) -> Flow[Result[T]]:
         """Return the result of the same earlier write if its effect is visible now."""
-        seen = yield from self._read_effect()
-        response = self._response(seen)
-        if seen is None or response is None:
+        response = yield from self._read_effect()
+        if response is None:
             raise duplicate
-        entry_id = duplicate.entry.id
-        yield from record_outcome(self.context, entry_id, "done", response.value, seen.value)
+        entry_id, record = duplicate.entry.id, self.read_record
+        yield from record_outcome(self.context, entry_id, "done", response.value, record)
         return response
 
-    def _read_effect(self) -> Flow[Result[Any] | None]:
-        """Make the read that may show the effect, once; return None if that is not possible.
+    def _read_effect(self) -> Flow[Result[T] | None]:
+        """Read once whether the effect is visible; return the result that it shows, else None.
 
         It ends before the deadline, so that the outcome is on record and known to other callers by
         then.
@@ -226,29 +225,28 @@ class _WriteSteps(Generic[T]):
         context = self.context.for_reads(self.context.clock() + READ_BACK_WINDOW)
         context = replace(context, goes_first=True, keeps_reserve=True)
         try:
-            return (yield from send_with_retries(self.write.read_back.reading, context))
+            seen = yield from send_with_retries(self.write.read_back.reading, context)
         except FerryError:
             return None
+        return self._result_shown(seen)
 
-    def _response(self, seen: Result[Any] | None) -> Result[T] | None:
-        """Return the result of the write if the record that was read shows its effect."""
+    def _result_shown(self, seen: Result[Any]) -> Result[T] | None:
+        """Return the result of the write if a record shows its effect."""
         read_back = self.write.read_back
-        if read_back is None or seen is None or not read_back.shows(seen.value):
+        if read_back is None or not read_back.shows(seen.value):
             return None
+        self.read_record = seen.value
         return seen.of(read_back.result(seen.value))
 
     def _already_done(
-        self, seen: Result[Any] | None, outcome: Literal["not_sent", "rejected"]
-    ) -> AlreadyDoneError | None:
-        """Return the error of a write whose effect a record shows; None if it does not."""
-        response: Result[Any] | None = self._response(seen)
-        if seen is None or response is None:
-            return None
+        self, response: Result[Any], outcome: Literal["not_sent", "rejected"]
+    ) -> AlreadyDoneError:
+        """Return the error of a write whose effect was there before."""
         ending = "nothing was sent" if outcome == "not_sent" else "the service refused it"
         return AlreadyDoneError(
             f"{self.operation.name} took effect before this call; {ending}",
             result=response.value,
-            last_seen=seen.value,
+            last_seen=self.read_record,
             outcome=outcome,
         )
 
@@ -270,10 +268,11 @@ class _WriteSteps(Generic[T]):
                 raise
             unresolved = failure
         if unresolved.outcome == "rejected":
-            done_before = self._already_done((yield from self._read_effect()), "rejected")
-            if done_before is None:
+            response = yield from self._read_effect()
+            if response is None:
                 raise unresolved
             self.context.describe(unresolved, self.operation.name)
+            done_before = self._already_done(response, "rejected")
             raise done_before from unresolved.with_traceback(None)
         self.context.state.is_in_doubt = True
         return (yield from self._resolve_unknown(unresolved))
@@ -295,9 +294,8 @@ class _WriteSteps(Generic[T]):
                 polled = yield from poll(read_back.reading, context, wait)
             if polled.last is not None:
                 last_seen = polled.last.value
-                if polled.is_met:
-                    self.read_record = last_seen
-                    return polled.last.of(read_back.result(last_seen))
+                if response := self._result_shown(polled.last):
+                    return response
         can = "cannot read" if read_back is None else "reads"
         raise OutcomeUnknownError(
             f"{self.operation.name} may have happened: {lost} (correlation id "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
@@ -24,22 +25,14 @@ T = TypeVar("T")
 
 _UNKNOWN_METHOD: Final = -32601
 _NO_SESSION: Final = (-32600, -32000, -32001)
-_SESSION_MESSAGES: Final = frozenset(
-    {
-        "invalid session id",
-        "mcp-session-id header is required",
-        "missing mcp-session-id header",
-        "missing session id",
-        "no valid session id provided",
-        "server not initialized",
-        "session expired",
-        "session has been terminated",
-        "session not found",
-        "session required",
-        "session terminated",
-    }
+_SESSION_MESSAGE: Final = re.compile(
+    r"(bad request: )?(not found: )?(error: )?"
+    r"((invalid|missing) session id|no valid session id provided|server not initialized"
+    r"|mcp-session-id header is required|missing mcp-session-id header"
+    r"|session (expired|not found|required|(has been )?terminated))",
+    re.IGNORECASE,
 )
-"""Messages with which a server rejects a request for its session alone, before it reads it."""
+"""A message with which a server rejects a request for its session alone, before it reads it."""
 _SESSION_CODES: Final = frozenset({"SESSION_EXPIRED", "SESSION_NOT_FOUND", "SESSION_REQUIRED"})
 _MOST_PAGES: Final = 1000
 
@@ -135,10 +128,8 @@ def _names_session(answer: JsonRpcReply) -> bool:
     error = service_error(answer.message, answer.reply)
     if error is not None:
         return error.code in _SESSION_CODES
-    words = answer.rpc_message.lower().strip(" .!")
-    for prefix in ("bad request: ", "not found: ", "error: "):
-        words = words.removeprefix(prefix)
-    return answer.error.get("code") in _NO_SESSION and words in _SESSION_MESSAGES
+    is_message = _SESSION_MESSAGE.fullmatch(answer.rpc_message.strip(" .!")) is not None
+    return answer.error.get("code") in _NO_SESSION and is_message
 
 
 def _may_want_session(answer: JsonRpcReply, *, has_id: bool) -> bool:
