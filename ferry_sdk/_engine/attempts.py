@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import Literal, TypeVar
+from typing import Literal
 
 from ferry_sdk._engine.auth import can_refresh, refresh
 from ferry_sdk._engine.context import Context, Result
-from ferry_sdk._engine.effects import Flow, Sleep
+from ferry_sdk._engine.effects import Flow, Sleep, T
 from ferry_sdk._engine.log import log, logger
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.outcomes import code_of
@@ -29,8 +29,6 @@ from ferry_sdk.errors import (
     take_quoted,
 )
 from ferry_sdk.types import Attempt, Outcome
-
-T = TypeVar("T")
 
 
 def send_with_retries(operation: Operation[T], context: Context) -> Flow[Result[T]]:

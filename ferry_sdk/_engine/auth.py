@@ -11,17 +11,6 @@ from ferry_sdk._engine.validation import header_value
 from ferry_sdk.errors import APIError, ConfigurationError, FerryError, InvalidInputError
 
 
-def authorisation(context: Context, authority: Authority) -> str:
-    """Return the value of the Authorization header.
-
-    Raises:
-        ConfigurationError: There is no such token.
-    """
-    token = context.settings.secret(authority).current or ""
-    context.state.sent_tokens.append(token)
-    return f"Bearer {token}"
-
-
 def can_refresh(context: Context, authority: Authority, failure: FerryError) -> bool:
     """Return whether the service rejected a token that came from a function."""
     is_refused = isinstance(failure, APIError) and failure.status_code == HTTPStatus.UNAUTHORIZED

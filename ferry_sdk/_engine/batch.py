@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, Final, Generic, TypeVar
 
@@ -124,14 +124,15 @@ class Batch(Generic[K, T]):
     def settings_of(self, begun: BatchCall[K, T], settings: Settings) -> Settings:
         """Return the settings of a call, given those of the client.
 
-        A deadline among its changes is shortened by `until`.
+        The deadline is `until`; with changes, it is that of the client if that is earlier.
         """
-        if not begun.changes:
-            return settings.until(self.until)
-        changed = settings.changed(begun.changes)
-        limited = changed.until(self.until)
-        deadlines = [each.deadline for each in (changed, limited) if each.deadline is not None]
-        return limited.changed({"deadline": min(deadlines, default=None)})
+        changed = replace(settings, **begun.changes)
+        if self.until is None:
+            return changed
+        deadline = max(0.0, self.until - time.monotonic())
+        if begun.changes and changed.deadline is not None:
+            deadline = min(deadline, changed.deadline)
+        return replace(changed, deadline=deadline)
 
     def answer(
         self, number: int, value: T | None, error: BaseException | None

@@ -15,26 +15,23 @@ import time
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Generic, Literal, TypeVar
+from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from ferry_sdk._engine.correlation import next_correlation_id, recent_ids
-from ferry_sdk._engine.effects import Flow
+from ferry_sdk._engine.effects import Flow, T
 from ferry_sdk._engine.hook_runner import HookRunner
 from ferry_sdk._engine.http import RawResponse, Reply, parse_date
 from ferry_sdk._engine.log import logger
 from ferry_sdk._engine.redaction import Redactor
 from ferry_sdk._engine.sending import Sending
-from ferry_sdk._engine.settings import Secret, Settings
+from ferry_sdk._engine.settings import Authority, Secret, Settings
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.errors import FerryError
 from ferry_sdk.hooks import CallInfo
 from ferry_sdk.types import Attempt, Outcome
 
-T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
-
-Stage = Literal["unknown", "open", "bare"]
 
 _SHORTEST_TOKEN = 4
 _HEADERS = {"user-agent": f"ferry_sdk/{__version__}", "Accept-Encoding": "gzip"}
@@ -46,11 +43,9 @@ class Session:
 
     Attributes:
         secrets: The tokens in use by the client and its views, of all accounts.
-        stage: ``unknown`` before the MCP handshake, ``open`` after it, ``bare`` if the server needs
-            none.
         id: The MCP session id; None if the server gave none.
-        version: The negotiated MCP version.
-        opened_at: When the session was opened, on the monotonic clock.
+        version: The negotiated MCP version; None if the server needs no handshake.
+        opened_at: When the handshake was made, on the monotonic clock; None before it.
         generation: The number of handshakes, so that calls that meet the same expired session
             renew it once.
         skew: Seconds that the service's clock is ahead of the local clock, at least.
@@ -60,24 +55,23 @@ class Session:
     secrets: WeakKeyDictionary[Secret, None] = field(
         default_factory=WeakKeyDictionary[Secret, None], repr=False
     )
-    stage: Stage = "unknown"
     id: str | None = None
     version: str | None = None
-    opened_at: float = 0.0
+    opened_at: float | None = None
     generation: int = 0
     skew: float = 0.0
     has_foreign_ids: bool = False
 
     def of_view(self, old: Settings, new: Settings) -> Session:
         """Return the session of a view with new settings: another one if it is another account."""
-        self.remember(new.token)
-        self.remember(new.organisation_token)
+        self.remember(new)
         return self if new.token is old.token else Session(self.secrets)
 
-    def remember(self, secret: Secret | None) -> None:
-        """Remember a token, so that no text shows it."""
-        if secret is not None:
-            self.secrets[secret] = None
+    def remember(self, settings: Settings) -> None:
+        """Remember the tokens of a client, so that no text shows them."""
+        for secret in (settings.token, settings.organisation_token):
+            if secret is not None:
+                self.secrets[secret] = None
 
     def update_clock_skew(self, date: str | None, now: float) -> None:
         """Update the skew from the Date header of a reply; an invalid one is ignored."""
@@ -89,8 +83,7 @@ class Session:
 def new_session(settings: Settings) -> Session:
     """Return the session of a new client."""
     session = Session()
-    session.remember(settings.token)
-    session.remember(settings.organisation_token)
+    session.remember(settings)
     return session
 
 
@@ -188,7 +181,7 @@ class Context:
     ) -> Context:
         """Return the context of a call that starts now; a raw one returns its attempts."""
         call_id = correlation_id or settings.correlation_id or next_correlation_id()
-        recent_ids.add(call_id)
+        recent_ids.append(call_id)
         began = clock()
         runner: HookRunner | None = None
         if settings.hooks:
@@ -209,10 +202,17 @@ class Context:
         until = min(deadlines, default=None)
         return replace(self, deadline=until, state=copy(self.state), is_watched=True)
 
-    def headers(self) -> dict[str, str]:
-        """Return the headers of a request to the service, in either protocol, but for its token."""
+    def headers(self, authority: Authority) -> dict[str, str]:
+        """Return the headers of a request to the service, in either protocol.
+
+        Raises:
+            ConfigurationError: There is no such token.
+        """
         settings = self.settings
+        token = settings.secret(authority).current or ""
+        self.state.sent_tokens.append(token)
         headers = {**_HEADERS, "x-client-correlation-id": self.correlation_id, **settings.headers}
+        headers["Authorization"] = f"Bearer {token}"
         if settings.language is not None:
             headers["Accept-Language"] = settings.language
         if settings.client_version is not None:
@@ -225,12 +225,10 @@ class Context:
 
     def redactor(self) -> Redactor:
         """Return a redactor of all tokens in use and of the data in the current request."""
-        in_use = [reference() for reference in self.session.secrets.keyrefs()]
-        tokens = (*in_use, self.settings.token, self.settings.organisation_token)
-        shown = {token.current for token in tokens if token is not None and token.current}
-        every_token = shown.union(self.state.sent_tokens)
-        tokens_to_hide = {token for token in every_token if len(token) >= _SHORTEST_TOKEN}
-        return Redactor(tokens_to_hide, self.state.secrets())
+        secrets = [reference() for reference in self.session.secrets.keyrefs()]
+        tokens = [*self.state.sent_tokens, *(each.current for each in secrets if each is not None)]
+        to_hide = {token for token in tokens if token and len(token) >= _SHORTEST_TOKEN}
+        return Redactor(to_hide, self.state.secrets())
 
     def request_id_of(self, reply: Reply) -> str | None:
         """Return the request id of a reply, redacted if the request contains personal data."""

@@ -10,19 +10,17 @@ from __future__ import annotations
 import logging
 from copy import copy
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from ferry_sdk._engine.attempts import send_with_retries
 from ferry_sdk._engine.context import Context, Result
-from ferry_sdk._engine.effects import Flow
+from ferry_sdk._engine.effects import Flow, T
 from ferry_sdk._engine.log import log
 from ferry_sdk._engine.operation import Operation, ReadBack
 from ferry_sdk._engine.outcomes import outcome_after, record_outcome
 from ferry_sdk._engine.polling import poll_until_met
 from ferry_sdk._engine.writes import send_write
 from ferry_sdk.errors import FerryError, OutcomeUnknownError, ReadOnlyError
-
-T = TypeVar("T")
 
 
 def run(operation: Operation[T], context: Context) -> Flow[Result[T]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
-from ferry_sdk._engine.effects import CallUser, Flow, Send
-from ferry_sdk._engine.http import Reply
+from ferry_sdk._engine.effects import CallUser, Flow, Send, T
+from ferry_sdk._engine.http import Reply, origin_of
 from ferry_sdk.errors import FerryError
 from ferry_sdk.hooks import (
     CallInfo,
@@ -26,8 +26,6 @@ from ferry_sdk.types import Attempt, Outcome
 if TYPE_CHECKING:
     from ferry_sdk._engine.context import Context, Result
 
-
-T = TypeVar("T")
 
 LONGEST = 1.0
 """Seconds that an async hook is awaited, whatever the deadline."""
@@ -51,39 +49,39 @@ class HookRunner:
 
     def run(self, steps: Flow[Result[T]], context: Context) -> Flow[Result[T]]:
         """Run the steps of a call, and notify the hooks of the outcome."""
-        try:
-            result = yield from steps
-        except GeneratorExit:
-            raise
-        except BaseException as error:
-            outcome = error.outcome if isinstance(error, FerryError) else context.state.outcome
-            yield from self.notify(self._outcome_event(context, outcome, type(error).__name__))
-            raise
-        read_back = getattr(result.value, "read_back", False)
-        yield from self.notify(self._outcome_event(context, "done", None, read_back=read_back))
-        return result
+
+        def event(result: Result[T] | None, error: BaseException | None) -> OutcomeEvent:
+            outcome: Literal["done"] | Outcome = "done"
+            if error is not None:
+                outcome = error.outcome if isinstance(error, FerryError) else context.state.outcome
+            elapsed = self.clock() - context.began
+            attempts = tuple(context.state.attempts)
+            read_back = result is not None and getattr(result.value, "read_back", False)
+            return OutcomeEvent(self.call, outcome, elapsed, _name(error), attempts, read_back)
+
+        return self._watch(steps, event)
 
     def send(self, effect: Send, context: Context) -> Flow[Reply]:
         """Send a request, and notify the hooks before and after it."""
         request, state = effect.request, context.state
-        host, port = request.server
+        _, host, port = origin_of(request.url)
         facts = request.method, request.route, host, port, request.rpc_method
-        event = RequestEvent(self.call, state.operation, state.attempt, *facts)
+        sent = RequestEvent(self.call, state.operation, state.attempt, *facts)
         began = self.clock()
-        try:
-            yield from self.notify(event)
+
+        def steps() -> Flow[Reply]:
+            nonlocal began
+            yield from self.notify(sent)
             began = self.clock()
-            reply = yield from effect
-        except GeneratorExit:
-            raise
-        except BaseException as error:
-            problem = type(error).__name__
-            yield from self.notify(ResponseEvent(event, self.clock() - began, problem=problem))
-            raise
-        if ResponseEvent in self.hooks.by_event:
+            return (yield from effect)
+
+        def event(reply: Reply | None, error: BaseException | None) -> ResponseEvent:
             seconds = self.clock() - began
-            request_id = context.request_id_of(reply)
-            yield from self.notify(ResponseEvent(event, seconds, reply.status_code, request_id))
+            if reply is None:
+                return ResponseEvent(sent, seconds, problem=_name(error))
+            return ResponseEvent(sent, seconds, reply.status_code, context.request_id_of(reply))
+
+        reply = yield from self._watch(steps(), event)
         used, seen = effect.connections, self.hooks.known_connections
         if ConnectionsEvent in self.hooks.by_event and used is not None and used not in seen:
             seen.add(used)
@@ -93,30 +91,31 @@ class HookRunner:
     def wait_for_turn(self, steps: Flow[None], operation: str) -> Flow[None]:
         """Wait for the client's limiter, and notify the hooks of the wait."""
         began = self.clock()
-        try:
-            yield from steps
-        except GeneratorExit:
-            raise
-        except BaseException as error:
-            seconds = self.clock() - began
-            problem = type(error).__name__
-            yield from self.notify(LimiterEvent(self.call, operation, seconds, problem))
-            raise
-        yield from self.notify(LimiterEvent(self.call, operation, self.clock() - began))
+
+        def event(_: None, error: BaseException | None) -> LimiterEvent:
+            return LimiterEvent(self.call, operation, self.clock() - began, _name(error))
+
+        return self._watch(steps, event)
 
     def notify_retry(self, failed: Attempt, attempt: int) -> Flow[None]:
         """Notify the hooks of a failed attempt that is retried."""
         facts = failed.problem or "", failed.status_code, failed.request_id, failed.waited
         yield from self.notify(RetryEvent(self.call, failed.operation, attempt, *facts))
 
-    def _outcome_event(
-        self,
-        context: Context,
-        outcome: Literal["done"] | Outcome,
-        problem: str | None,
-        *,
-        read_back: bool = False,
-    ) -> OutcomeEvent:
-        elapsed = self.clock() - context.began
-        attempts = tuple(context.state.attempts)
-        return OutcomeEvent(self.call, outcome, elapsed, problem, attempts, read_back)
+    def _watch(
+        self, steps: Flow[T], event: Callable[[T | None, BaseException | None], Event]
+    ) -> Flow[T]:
+        """Run steps, and notify the hooks of their result or error."""
+        try:
+            result = yield from steps
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            yield from self.notify(event(None, error))
+            raise
+        yield from self.notify(event(result, None))
+        return result
+
+
+def _name(error: BaseException | None) -> str | None:
+    return None if error is None else type(error).__name__

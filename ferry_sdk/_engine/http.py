@@ -11,8 +11,6 @@ from functools import lru_cache
 from typing import Final, Generic, Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from ferry_sdk._engine.limits import MOST_JSON_VALUES
-from ferry_sdk.errors import UnexpectedResponseError
 from ferry_sdk.types import Attempt
 
 T_co = TypeVar("T_co", covariant=True)
@@ -56,11 +54,6 @@ class Request:
     content: bytes | None = field(default=None, repr=False)
     route: str = ""
     rpc_method: str | None = None
-
-    @property
-    def server(self) -> tuple[str, int | None]:
-        """The host and the port, as far as the URL can be parsed."""
-        return origin_of(self.url)[1:]
 
 
 def origin_of(url: str) -> tuple[str, str, int | None]:
@@ -116,16 +109,18 @@ def parse_date(date: str) -> float | None:
 
 
 @dataclass(slots=True)
-class Head:
-    """Status and headers of a reply.
+class Reply:
+    """One HTTP reply.
 
     Attributes:
         status_code: The status.
         by_name: The headers by their names in lower case.
+        content: The body, as far as it was read.
     """
 
     status_code: int
     by_name: Mapping[str, str] = field(repr=False)
+    content: bytes = field(default=b"", repr=False)
 
     @property
     def headers(self) -> Headers:
@@ -148,13 +143,6 @@ class Head:
         """Whether the status is 3xx."""
         return 300 <= self.status_code < 400  # noqa: PLR2004 -- the range is its name
 
-
-@dataclass(slots=True)
-class Reply(Head):
-    """One HTTP reply, as far as it was read."""
-
-    content: bytes = field(repr=False)
-
     @property
     def is_success(self) -> bool:
         """Whether the status is 2xx."""
@@ -164,27 +152,7 @@ class Reply(Head):
 class Listener(Protocol):
     """Receives a body while it is read; `feed` returns True to stop reading."""
 
-    def feed(self, head: Head, chunk: bytes) -> bool: ...
-
-
-class JsonValueCounter:
-    """Counts the JSON values of a body that arrives in pieces, before any becomes an object.
-
-    It counts the bytes that open and separate values. Those inside strings count as well.
-    """
-
-    def __init__(self) -> None:
-        self._count = 0
-
-    def add(self, piece: bytes) -> None:
-        """Count the values of the next piece.
-
-        Raises:
-            UnexpectedResponseError: The body holds more than `MOST_JSON_VALUES`.
-        """
-        self._count += sum(map(piece.count, (b",", b"[", b"{")))
-        if self._count > MOST_JSON_VALUES:
-            raise UnexpectedResponseError(f"the reply has more than {MOST_JSON_VALUES} JSON values")
+    def feed(self, head: Reply, chunk: bytes) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)

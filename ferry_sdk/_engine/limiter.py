@@ -47,10 +47,6 @@ class FlowLimiter(ABC):
     """A limiter whose waits are effects, so that no thread waits for a task."""
 
     @abstractmethod
-    def acquire(self, operation: str) -> object:
-        """Return when a request may leave."""
-
-    @abstractmethod
     def steps(self, request: RateRequest) -> Flow[None]:
         """Return when a request may leave.
 
@@ -86,7 +82,7 @@ def acquire(limiter: RateLimiter, context: Context, until: float | None) -> Flow
         raise ConfigurationError(f"limiter: it failed with {type(error).__name__}") from error
 
 
-def _is_own(limiter: FlowLimiter) -> bool:
+def _is_own(limiter: RateLimiter) -> bool:
     """Return whether `acquire` is the library's, and not replaced in a subclass or a test."""
     function = getattr(limiter.acquire, "__func__", None)
     return getattr(function, "__module__", "").startswith("ferry_sdk.")

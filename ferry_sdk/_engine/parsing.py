@@ -1,13 +1,13 @@
 """Parsers from decoded JSON to records.
 
 A list is validated column by column, in parts that fit a processor's cache. If a part has a value
-of an unexpected type, it is bisected until only few records are left, and pydantic validates
-those one by one. A record that fails is left out of the list and reported in ``.unreadable``.
+of an unexpected type, pydantic validates its records one by one. A record that fails is left out of
+the list and reported in ``.unreadable``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from pydantic import BaseModel, ValidationError
@@ -18,10 +18,8 @@ from ferry_sdk.models.base import path_of
 from ferry_sdk.models.bulk import validate_columns
 from ferry_sdk.models.records import Records, Unreadable
 
-CHUNK_SIZE = 1000
+CHUNK_SIZE = 250
 """Records of one part, which fit a processor's cache."""
-SMALLEST_CHUNK = 60
-"""Records below which a part is not bisected further."""
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -55,9 +53,6 @@ class Record(Generic[ModelT]):
             raise unreadable_error(self.model.__name__, where, problem, value) from None
         return record
 
-    def __repr__(self) -> str:
-        return f"Record({self.model.__name__})"
-
 
 def prepare(answer: Answer[Any]) -> None:
     """Build the validator of a record, which pydantic otherwise builds with the first reply."""
@@ -78,9 +73,8 @@ class RecordList(Generic[ModelT]):
         items = self._items(value)
         lost: list[Unreadable] = []
         makers = [
-            make
+            self._validate(first, items[first : first + CHUNK_SIZE], lost)
             for first in range(0, len(items), CHUNK_SIZE)
-            for make in self._validate_columns(first, items[first : first + CHUNK_SIZE], lost)
         ]
         if lost:
             self._report_lost(lost, items)
@@ -100,30 +94,21 @@ class RecordList(Generic[ModelT]):
             raise unreadable_error(f"a list of {self.model.__name__}", None, "not a list", value)
         return cast("list[object]", value)
 
-    def _validate_columns(
+    def _validate(
         self, first: int, items: list[object], lost: list[Unreadable]
-    ) -> Iterator[Callable[[], Sequence[ModelT]]]:
-        """Yield functions that make the records, bisecting parts with unexpected types."""
+    ) -> Callable[[], Sequence[ModelT]]:
+        """Return a function that makes the records of a part."""
         try:
-            yield validate_columns(self.model, items)
+            return validate_columns(self.model, items)
         except (TypeError, ValueError):
-            half = len(items) // 2
-            if half < SMALLEST_CHUNK:
-                records = [*self._validate_each(first, items, lost)]
-                yield lambda: records
-            else:
-                yield from self._validate_columns(first, items[:half], lost)
-                yield from self._validate_columns(first + half, items[half:], lost)
-
-    def _validate_each(
-        self, first: int, items: Sequence[object], lost: list[Unreadable]
-    ) -> Iterator[ModelT]:
+            records: list[ModelT] = []
         for index, item in enumerate(items, first):
             try:
-                yield self.model.__pydantic_validator__.validate_python(item)
+                records.append(self.model.__pydantic_validator__.validate_python(item))
             except ValidationError as error:
                 where, problem = path_of(error)
                 lost.append(Unreadable(index=index, field=where, problem=problem, raw=item))
+        return lambda: records
 
     def _report_lost(self, lost: Sequence[Unreadable], items: Sequence[object]) -> None:
         if len(lost) == len(items):
@@ -133,9 +118,6 @@ class RecordList(Generic[ModelT]):
         for record in lost:
             facts = self.model.__name__, record.index, len(items), record.field, record.problem
             logger.warning("%s %d of %d is unreadable and left out: %s: %s", *facts)
-
-    def __repr__(self) -> str:
-        return f"RecordList({self.model.__name__})"
 
 
 class Passthrough(Generic[T]):
@@ -148,9 +130,6 @@ class Passthrough(Generic[T]):
         """Return the value."""
         _check_ids(self.asked, value)
         return cast("T", value)
-
-    def __repr__(self) -> str:
-        return "Passthrough()"
 
 
 def _check_ids(requested_ids: Mapping[str, str], value: object) -> None:

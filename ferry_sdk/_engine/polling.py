@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Generic
 
 from ferry_sdk._engine.attempts import send_with_retries
 from ferry_sdk._engine.context import Context, Result
-from ferry_sdk._engine.effects import CallUser, Flow, Sleep
+from ferry_sdk._engine.effects import CallUser, Flow, Sleep, T
 from ferry_sdk._engine.operation import Operation, Wait
 from ferry_sdk._engine.retry import poll_delays
 from ferry_sdk._engine.safety import failure_kind
 from ferry_sdk.errors import APIError, FerryError, RequestTimeoutError
-
-T = TypeVar("T")
 
 _LAST_LOOK = 0.25
 """Seconds before the end that are kept for a last read."""

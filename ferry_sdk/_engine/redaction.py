@@ -55,6 +55,7 @@ _NO_SPACES: Final = "\u2e80"
 _ESCAPES: Final = 3
 """How often escapes are resolved: an entity may be part of a URL in a JSON text."""
 
+_PHRASES: Final[dict[int, str]] = {status.value: status.phrase for status in HTTPStatus}
 _BREAK: Final = re.compile(r"\s*[\n\r\t\v\f\x1c-\x1f\x85\u2028\u2029]\s*")
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs"})
 _SEPARATORS: Final = re.compile(r"[\W_]+")
@@ -147,10 +148,7 @@ def one_line(text: str) -> str:
 
 def phrase_of(status_code: int) -> str:
     """Return the standard phrase of a status."""
-    try:
-        return HTTPStatus(status_code).phrase
-    except ValueError:
-        return "the service refused"
+    return _PHRASES.get(status_code, "the service refused")
 
 
 def _resolve_escapes(text: str) -> str:
@@ -191,16 +189,12 @@ def _searches_of(text: str) -> list[_Search]:
         with suppress(ValueError):
             return [(text[2:4], partial(_pattern_of_day, date.fromisoformat(text)))]
     local = text.partition("@")[0]
-    spellings = _spellings(text)
-    if local != text:
-        spellings |= _spellings(local)
+    parts = {text, local}
     if local != text or not any(map(str.isdigit, text)):
         words = _WORD.findall(unicodedata.normalize("NFC", local))
         if len(words) > 1:
-            for word in words:
-                if word.lower() not in _PARTICLES:
-                    spellings |= _spellings(word)
-    return _searches(spellings)
+            parts.update(word for word in words if word.lower() not in _PARTICLES)
+    return _searches({spelling for part in parts for spelling in _spellings(part)})
 
 
 def _searches(spellings: Iterable[str], then: str = "") -> list[_Search]:

@@ -7,18 +7,16 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial
 from threading import get_ident
-from typing import Final, TypeVar
+from typing import Final
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.correlation import recent_ids
-from ferry_sdk._engine.effects import Flow, RunBlocking, Send
+from ferry_sdk._engine.effects import Flow, RunBlocking, Send, T
 from ferry_sdk._engine.http import Listener, Reply, Request, Timeout
 from ferry_sdk._engine.limiter import acquire
 from ferry_sdk._engine.limits import LONG_REPLY, LONGEST_RESERVE
 from ferry_sdk._engine.log import log
 from ferry_sdk.errors import FerryError, RequestTimeoutError, UnexpectedResponseError
-
-T = TypeVar("T")
 
 _AFTER_POOL: Final = 0.5
 """Seconds of a deadline that a wait for a connection leaves, or a tenth of the remaining time."""

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import count
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.limits import LONGEST_WAIT
@@ -26,37 +26,27 @@ from ferry_sdk._engine.safety import Safety, failure_kind
 from ferry_sdk._runtime.threads import uninterrupted
 from ferry_sdk.errors import APIError, FerryError
 
-
-class Waits(NamedTuple):
-    """What tenacity computes from the number of attempts.
-
-    Attributes:
-        retry: The seconds before the next attempt.
-        poll: The seconds before the next read of a poll.
-    """
-
-    retry: Callable[[Any], float]
-    poll: Callable[[Any], float]
+Strategy = Callable[[Any], float]
 
 
 @cache
 @uninterrupted
-def strategies() -> Waits:
-    """Load tenacity."""
+def strategies() -> tuple[Strategy, Strategy]:
+    """Load tenacity. Return its waits before a retry, and before the next read of a poll."""
     import tenacity  # noqa: PLC0415 -- slow to import
 
-    return Waits(
+    return (
         tenacity.wait_random_exponential(multiplier=0.5, max=8),
         tenacity.wait_exponential(multiplier=0.25, max=10) + tenacity.wait_random(0, 0.25),
     )
 
 
 def _retry_delay(attempts: int) -> float:
-    return strategies().retry(SimpleNamespace(attempt_number=attempts))  # all that tenacity reads
+    return strategies()[0](SimpleNamespace(attempt_number=attempts))  # all that tenacity reads
 
 
 def _poll_delay(attempts: int) -> float:
-    return strategies().poll(SimpleNamespace(attempt_number=attempts))
+    return strategies()[1](SimpleNamespace(attempt_number=attempts))
 
 
 def delay_before(number: int, failure: FerryError, safety: Safety, context: Context) -> float:

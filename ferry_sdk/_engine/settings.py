@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -50,8 +49,6 @@ class Secret:
     __slots__ = ("__weakref__", "current", "source")
 
     def __init__(self, source: TokenSource, argument: str = "token") -> None:
-        if source is None:
-            raise InvalidInputError("expected a token", field=argument)
         self.source: TokenSource = source
         self.current: str | None = None if callable(source) else header_value(source, argument)
 
@@ -80,13 +77,10 @@ class CertificatePaths(NamedTuple):
     file: str | None = None
     folder: str | None = None
 
-    @classmethod
-    def from_environment(cls) -> CertificatePaths:
-        """Return the paths in ``SSL_CERT_FILE`` and ``SSL_CERT_DIR``."""
-        return cls(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
 
-
-DEFAULT_CERTIFICATES = CertificatePaths()
+def certificates_of_environment() -> CertificatePaths:
+    """Return the paths in ``SSL_CERT_FILE`` and ``SSL_CERT_DIR``."""
+    return CertificatePaths(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +99,7 @@ class Settings:
     base_url: str
     token: Secret
     is_local_only: bool = False
-    certificates: CertificatePaths = DEFAULT_CERTIFICATES
+    certificates: CertificatePaths = field(default_factory=certificates_of_environment)
     organisation_token: Secret | None = None
     language: str | None = None
     client_version: str | None = None
@@ -120,23 +114,6 @@ class Settings:
     route_cache: Path | None = None
     limiter: RateLimiter | None = field(default=None, repr=False)
 
-    def until(self, moment: float | None) -> Settings:
-        """Return settings whose deadline is a moment on the monotonic clock; None: unchanged."""
-        if moment is None:
-            return self
-        return self.changed({"deadline": max(0.0, moment - time.monotonic())})
-
-    def changed(self, changes: Mapping[str, object]) -> Settings:
-        """Return settings with other values; a program may make a view for each of its requests.
-
-        It is twice as fast as `dataclasses.replace`, which calls ``__init__``.
-        """
-        copy = object.__new__(Settings)
-        for name in _NAMES:
-            value = changes[name] if name in changes else getattr(self, name)
-            object.__setattr__(copy, name, value)
-        return copy
-
     def secret(self, authority: Authority) -> Secret:
         """Return the token of an authority.
 
@@ -147,9 +124,6 @@ class Settings:
         if secret is None:
             raise ConfigurationError("missing: organisation_token=… or FERRY_ORGANISATION_TOKEN")
         return secret
-
-
-_NAMES: Final = tuple(each.name for each in fields(Settings))
 
 
 def read_settings(
@@ -185,7 +159,6 @@ def read_settings(
         return Settings(
             base_url=url,
             is_local_only=is_local_http(url) and not allow_http,
-            certificates=CertificatePaths.from_environment(),
             headers=extra_headers(headers, "default_headers"),
             hooks=hooks,
             **checked,

@@ -6,9 +6,9 @@ import re
 import time
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Final, NamedTuple, cast
+from typing import Final
 
-from ferry_sdk._engine.http import Head, parse_date
+from ferry_sdk._engine.http import Reply, parse_date
 from ferry_sdk._engine.redaction import phrase_of
 from ferry_sdk._protocols.json_body import is_list, members_of
 from ferry_sdk.errors import (
@@ -43,16 +43,8 @@ _FIELD = re.compile(r"[A-Za-z_][\w.\[\]]{0,99}", re.ASCII)
 _INDEX = re.compile(r"\.(\d+)(?=\.|$)")
 
 
-class ServiceError(NamedTuple):
-    """What the interface's error object says; `field` is the first invalid one, if it names one."""
-
-    code: str
-    message: str
-    field: str | None
-
-
 def api_error(
-    head: Head,
+    head: Reply,
     body: object,
     *,
     code: str | None = None,
@@ -87,29 +79,35 @@ def api_error(
     return error
 
 
-def unexpected_response(problem: str, head: Head, body: object = None) -> UnexpectedResponseError:
+def unexpected_response(problem: str, head: Reply, body: object = None) -> UnexpectedResponseError:
     """Return the error of a reply without a usable value."""
     return UnexpectedResponseError(
         problem, status_code=head.status_code, request_id=head.request_id, body=body
     )
 
 
-def service_error(value: object) -> ServiceError | None:
-    """Return what the interface's error object says; None if the value is none."""
-    members = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-    code = members.get("code")
+def service_error(value: object, head: Reply, body: object = None) -> APIError | None:
+    """Return the error that the interface's error object reports; None if the value is none.
+
+    Args:
+        value: Any value.
+        head: Status and headers of the reply.
+        body: The body of the reply, if it is not the error object itself.
+    """
+    members = members_of(value)
+    code, message = members.get("code"), members.get("message")
     if members.get("error") is not True or not isinstance(code, str):
         return None
-    message = members.get("message")
     words = message if isinstance(message, str) and message else code
-    return ServiceError(code, words, _field_of(members))
+    body = value if body is None else body
+    return api_error(head, body, code=code, message=words, field=_field_of(members))
 
 
-def raise_service_error(value: object, head: Head) -> None:
+def raise_service_error(value: object, head: Reply) -> None:
     """Raise the error of the interface's error object, if the value is one."""
-    error = service_error(value)
+    error = service_error(value, head)
     if error is not None:
-        raise api_error(head, value, **error._asdict())
+        raise error
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -13,10 +13,9 @@ from typing import Final, NoReturn, TypeGuard, cast
 
 from pydantic_core import from_json, to_json
 
-from ferry_sdk._engine.http import JsonValueCounter
 from ferry_sdk._engine.limits import MOST_JSON_VALUES
 from ferry_sdk._engine.requests import is_in_worker_thread
-from ferry_sdk.errors import InvalidInputError
+from ferry_sdk.errors import InvalidInputError, UnexpectedResponseError
 from ferry_sdk.models.base import LongNumber
 from ferry_sdk.types import RequestDigest
 
@@ -25,7 +24,6 @@ _MEMBERS: Final = """
 """
 _PERSONAL: Final = frozenset(_MEMBERS.split())
 """The members of a request that are travellers' data."""
-_STRETCH: Final = 1024 * 1024
 _DEEPEST: Final = 200
 _DIGITS: Final = 16
 _NUMBERS: Final = bytes(
@@ -47,7 +45,7 @@ def encode_json(body: object) -> bytes:
     try:
         return to_json(body)
     except ValueError:
-        raise _not_json() from None
+        raise InvalidInputError("cannot be encoded as JSON", field="arguments") from None
 
 
 def normalize_json(body: Mapping[str, object]) -> dict[str, object]:
@@ -70,11 +68,7 @@ def normalize_value(value: object, argument: str) -> object:
     try:
         return decode_json(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
     except (TypeError, ValueError, RecursionError):
-        raise _not_json(argument) from None
-
-
-def _not_json(argument: str = "arguments") -> InvalidInputError:
-    return InvalidInputError("cannot be encoded as JSON", field=argument)
+        raise InvalidInputError("cannot be encoded as JSON", field=argument) from None
 
 
 def decode_json(content: bytes) -> object:
@@ -84,13 +78,20 @@ def decode_json(content: bytes) -> object:
         ValueError: The body is not JSON, or not UTF-8.
         UnexpectedResponseError: The body has too many values.
     """
-    if len(content) > MOST_JSON_VALUES:  # a value has at least one byte
-        values = JsonValueCounter()
-        for start in range(0, len(content), _STRETCH):
-            values.add(content[start : start + _STRETCH])
+    # A value has at least one byte. Those in strings are counted as well.
+    if len(content) > MOST_JSON_VALUES < sum(map(content.count, (b",", b"[", b"{"))):
+        raise UnexpectedResponseError(f"the reply has more than {MOST_JSON_VALUES} JSON values")
     if is_in_worker_thread.get() or content.translate(_NUMBERS).find(_LONG_NUMBER) >= 0:
         return _decode_exactly(content)
     return from_json(content, allow_inf_nan=False)
+
+
+def decode_or_text(content: bytes) -> object:
+    """Decode a JSON body; return any other one as text."""
+    try:
+        return decode_json(content)
+    except ValueError:
+        return text_of(content)
 
 
 def _decode_exactly(content: bytes) -> object:
@@ -103,7 +104,7 @@ def _decode_exactly(content: bytes) -> object:
     try:
         value: object = json.loads(
             content.decode(),
-            object_hook=_pass_through,
+            object_hook=lambda members: members,
             parse_float=_parse_number,
             parse_constant=_refuse_constant,
         )
@@ -111,10 +112,6 @@ def _decode_exactly(content: bytes) -> object:
         raise ValueError("nested too deeply") from None
     _refuse_deep(value)
     return value
-
-
-def _pass_through(members: dict[str, object]) -> dict[str, object]:
-    return members
 
 
 def _parse_number(text: str) -> float:

@@ -12,7 +12,6 @@ from urllib.parse import quote, urlencode
 from pydantic_core import from_json
 from typing_extensions import Self
 
-from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.http import Reply, Request
@@ -87,9 +86,8 @@ class Rest:
     def send(self, context: Context, parse: Callable[[object], T]) -> Flow[tuple[T, Reply]]:
         """Send the request once. Return the parsed value and its reply."""
         settings = context.settings
-        headers = context.headers()
+        headers = context.headers(self.authority)
         headers["Accept"] = "application/json"
-        headers["Authorization"] = authorisation(context, self.authority)
         if self.content is not None:
             headers["Content-Type"] = "application/json"
         url = f"{settings.base_url}{self.target}"

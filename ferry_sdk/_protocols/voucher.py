@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Final, TypeVar, cast
 from urllib.parse import urljoin
 
-from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context
 from ferry_sdk._engine.effects import Flow, Save
 from ferry_sdk._engine.http import Reply, Request, origin_of
@@ -20,7 +19,6 @@ from ferry_sdk.errors import ConfigurationError, UnexpectedResponseError, Vouche
 
 T = TypeVar("T")
 
-_REDIRECTS: Final = (301, 302, 303, 307, 308)
 _MOST_REDIRECTS: Final = 5
 _PLAIN_HEADERS: Final = {"Accept": "application/pdf", "Accept-Encoding": "gzip"}
 _PDF: Final = b"%PDF-"
@@ -71,15 +69,17 @@ def _fetch(url: str, context: Context) -> Flow[Reply]:
     """Download the file. Only the service's own origin gets the token; redirects must be https."""
     headers = _PLAIN_HEADERS
     if origin_of(url) == origin_of(context.settings.base_url):
-        token = authorisation(context, "token")
-        headers = {**context.headers(), **_PLAIN_HEADERS, "Authorization": token}
+        headers = {**context.headers("token"), **_PLAIN_HEADERS}
     elif not _is_https(url):
         raise UnexpectedResponseError("the voucher's URL is not https")
     reply = yield from _get(url, headers, context)
     for _ in range(_MOST_REDIRECTS):
-        if reply.status_code not in _REDIRECTS or "location" not in reply.headers:
+        if not reply.is_redirect or "location" not in reply.by_name:
             break
-        url = _redirect_target(url, reply)
+        try:
+            url = urljoin(url, reply.by_name["location"])
+        except ValueError:
+            url = ""
         if not _is_https(url):
             raise unexpected_response("the voucher's URL redirects away from https", reply)
         reply = yield from _get(url, _PLAIN_HEADERS, context)
@@ -92,14 +92,6 @@ def _get(url: str, headers: Mapping[str, str], context: Context) -> Flow[Reply]:
         return (yield from send(context, request, is_download=True))
     except ConfigurationError:
         raise UnexpectedResponseError("the voucher's URL is invalid") from None
-
-
-def _redirect_target(url: str, reply: Reply) -> str:
-    """Return the target of a redirect; empty if it is not a URL."""
-    try:
-        return urljoin(url, reply.headers["location"])
-    except ValueError:
-        return ""
 
 
 def _is_https(url: str) -> bool:

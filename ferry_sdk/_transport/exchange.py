@@ -16,8 +16,8 @@ from functools import partial
 from typing import Any, Final
 
 from ferry_sdk._engine.effects import Send
-from ferry_sdk._engine.http import Headers, JsonValueCounter, Reply
-from ferry_sdk._engine.limits import LARGEST_REPLY, MOST_JSON_VALUES
+from ferry_sdk._engine.http import Headers, Reply, origin_of
+from ferry_sdk._engine.limits import LARGEST_REPLY
 from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient, HttpHead
 from ferry_sdk._transport.send_guard import SendGuard
 from ferry_sdk.errors import (
@@ -74,7 +74,6 @@ class Exchange(SendGuard):
     _reply: Reply | None = None
     _body: list[bytes]
     _size: int
-    _values: JsonValueCounter | None
     _decompressor: Decompressor | None
 
     def run(self, client: HttpClient[Any]) -> Reply:
@@ -156,7 +155,7 @@ class Exchange(SendGuard):
         else:
             by_name = {name.lower(): value for name, value in headers.items()}
         self._reply = reply = Reply(response.status_code, by_name, b"")
-        self._body, self._size, self._values, self._decompressor = [], 0, None, None
+        self._body, self._size, self._decompressor = [], 0, None
         if response.status_code < _LOWEST_FINAL:  # not a reply to the request, which was sent
             raise UnexpectedResponseError(f"the reply is not final (HTTP {response.status_code})")
         stream = response.extensions.get("network_stream")
@@ -178,12 +177,6 @@ class Exchange(SendGuard):
             self._size += len(piece)
             if self._size > LARGEST_REPLY:
                 raise UnexpectedResponseError(f"the reply has more than {LARGEST_REPLY} bytes")
-            if self._size > MOST_JSON_VALUES and "json" in head.media_type:
-                uncounted = [piece]
-                if self._values is None:
-                    self._values, uncounted = JsonValueCounter(), self._body
-                for part in uncounted:
-                    self._values.add(part)
             if listener is not None and listener.feed(head, piece):
                 return True
         return False
@@ -197,7 +190,7 @@ class Exchange(SendGuard):
             # A client that is closed during a call may raise anything.
             failure = _describe(error, _lost)
         if isinstance(failure, TransportError):
-            host, port = self._effect.request.server
+            _, host, port = origin_of(self._effect.request.url)
             failure.args = (f"{failure} ({f'[{host}]' if ':' in host else host}:{port})",)
             if self._effect.is_followed:
                 failure.outcome = self._effect.outcome

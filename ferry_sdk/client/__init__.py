@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
@@ -134,7 +135,7 @@ class Client(Generic[ClientTransportT_co]):
         if not isinstance(extra_headers, Unset):
             added = check_headers(extra_headers, "extra_headers")
             changes["headers"] = {**settings.headers, **added}
-        return view_of(self, self._transport.view(settings.changed(changes)))
+        return view_of(self, self._transport.view(replace(settings, **changes)))
 
 
 def view_of(client: ClientT, transport: Transport | AsyncTransport) -> ClientT:

@@ -103,7 +103,7 @@ def path(name):
 @cache
 def answer_of_another(name):
     """Return the result of another call of the same write."""
-    driver = Driver(good(answer(name)), Session(stage="bare"))
+    driver = Driver(good(answer(name)), Session(opened_at=0.0))
     context = Context.start(SETTINGS, driver.session, name, clock=driver.clock, now=driver.calendar)
     return driver.walk(run(described(name), context))
 
@@ -229,8 +229,8 @@ class Course:
         random.seed(0)  # of the pauses, which a course taken again has to repeat
         self.journal = Record(self) if self.kind.has_journal else None
         known = {"id": "s-1", "version": "2025-11-25", "opened_at": BEGAN, "generation": 1}
-        stage = self.kind.stage
-        self.session = Session(stage=stage, **(known if stage == "open" else {}))
+        of_stage = {"unknown": {}, "bare": {"opened_at": BEGAN}, "open": known}
+        self.session = Session(**of_stage[self.kind.stage])
 
     @property
     def has_left(self):

@@ -29,7 +29,7 @@ class Script:
 
 def scripted_driver(*replies, then=None):
     """Return a driver whose requests a script answers, without an MCP handshake."""
-    return Driver(Script(*replies, then=then), Session(stage="bare"))
+    return Driver(Script(*replies, then=then), Session(opened_at=0.0))
 
 
 def reply(status, body=None, **headers):

@@ -431,16 +431,6 @@ def test_no_time_out_lasts_longer_than_the_deadline_and_that_of_a_pool_ends_befo
     assert [sent.timeout for sent in sends_of(driver)] == [seen]
 
 
-@each("name", ["catalogue.ports", "bookings.create", "bookings.confirm", "mcp.cancel_ticket"])
-def test_an_exchange_that_is_cut_by_the_deadline_may_have_happened(name):
-    driver = scripted_driver()
-    kind = RequestTimeoutError if name == "catalogue.ports" else UNKNOWN
-    error = driver.error(kind, name, deadline=0.2)
-    assert error.outcome == "unknown"
-    assert error.attempts[0].sent
-    assert driver.now <= 1000.2
-
-
 @each("name", ["bookings.create", "mcp.create_booking", "catalogue.ports"])
 def test_a_token_that_comes_too_late_ends_the_call_as_not_sent(name):
     def too_late():

@@ -60,7 +60,7 @@ class Stopped(Driver):
     """
 
     def __init__(self, number, stop, replies):
-        super().__init__(Script(*replies), Session(stage="bare"))
+        super().__init__(Script(*replies), Session(opened_at=0.0))
         self._number = number
         self._stop = stop
         self.seen = []
@@ -86,30 +86,23 @@ def stop_at(name, number, stop, replies=None):
 
 @every_stop
 @every_step
-def test_a_write_that_is_interrupted_is_on_record_as_what_is_known(name, number, stop):
+def test_a_write_that_is_interrupted_is_on_record_and_told_as_known(name, number, stop, caplog):
     kind, state = COURSES[name][1][number]
     if state == "open" and issubclass(stop, Exception):
-        return  # see below: a recorder that fails does not take the result away
+        return  # a recorder that fails does not take the result away
+    caplog.clear()
     driver, notes = stop_at(name, number, stop())
+    told = {
+        "unknown": [f"{name} was interrupted and may have happened (correlation id c-1)"],
+        "open": [f"{name} was done when it was interrupted (correlation id c-1)"],
+    }
+    assert caplog.messages == told.get(state or "", [])
     assert driver.seen[number] == kind
     assert notes.states == ({} if state is None else {"entry-1": state})
     ends = ["RunBlocking"] if state not in (None, "open") else []
     assert driver.seen[number + 1 :] == ends
     _, notes = stop_at(name, number, GeneratorExit())
     assert notes.states == ({} if state is None else {"entry-1": "open"}), "it is given up"
-
-
-@every_step
-def test_an_interruption_is_told_where_the_write_may_have_happened(name, number, caplog):
-    caplog.clear()
-    with caplog.at_level(logging.WARNING, "ferry_sdk"):
-        stop_at(name, number, KeyboardInterrupt())
-    told = [record.getMessage() for record in caplog.records]
-    what = {
-        "unknown": "was interrupted and may have happened",
-        "open": "was done when it was interrupted",
-    }.get(COURSES[name][1][number][1] or "")
-    assert told == ([f"{name} {what} (correlation id c-1)"] if what else [])
 
 
 def test_an_interruption_before_or_after_the_write_says_what_is_known(caplog):
@@ -126,18 +119,6 @@ def test_an_interruption_before_or_after_the_write_says_what_is_known(caplog):
         with caplog.at_level(logging.WARNING, "ferry_sdk"):
             Stopped(0, KeyboardInterrupt(), []).error(KeyboardInterrupt, call, journal=notes)
         assert (notes.states, caplog.records) == ({}, [])
-
-
-@each("name", COURSES)
-def test_a_recorder_that_fails_after_the_write_does_not_take_the_result_away(name, caplog):
-    replies, effects = COURSES[name]
-    for number, state, levels in ((-1, "done", []), (len(effects) - 1, "open", ["ERROR"])):
-        caplog.clear()
-        driver, notes = Stopped(number, RuntimeError("a recorder's own"), replies), Notes()
-        driver.raw(name, journal=notes, token=Secret(lambda: "token"))
-        assert driver.seen == [kind for kind, _ in effects]
-        assert notes.states == {"entry-1": state}
-        assert [record.levelname for record in caplog.records] == levels
 
 
 @each("name", ["bookings.create", "mcp.create_booking"])

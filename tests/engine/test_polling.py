@@ -2,7 +2,6 @@
 
 import json
 import pickle
-from copy import copy, deepcopy
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
@@ -486,11 +485,6 @@ def test_a_read_of_an_effect_goes_first_by_the_own_token_and_is_repeated_until_t
     assert [event.outcome for event in told] == ["unknown"]
 
 
-every_copy = each(
-    "made", [lambda error: error, copy, deepcopy, lambda error: pickle.loads(pickle.dumps(error))]
-)
-
-
 def recover_again(driver, error, **changes):
     return driver.recover_again(*_unknown_outcome(error), **changes)
 
@@ -499,10 +493,9 @@ def still_unknown(driver, error, **changes):
     return caught(OutcomeUnknownError, recover_again, driver, error, **changes)
 
 
-@every_copy
 @every_case
-def test_an_effect_that_is_seen_gives_the_result_and_else_fresher_facts(case, made):
-    for error in (made(case.lost()), entry(case.name, **case.subject)):
+def test_an_effect_that_is_seen_gives_the_result_and_else_fresher_facts(case):
+    for error in (pickle.loads(pickle.dumps(case.lost())), entry(case.name, **case.subject)):
         driver, notes = scripted_driver(good(case.after)), Notes()
         result = recover_again(driver, error, correlation_id="another", journal=notes)
         assert type(result) is case.call.answer.model
@@ -512,7 +505,7 @@ def test_an_effect_that_is_seen_gives_the_result_and_else_fresher_facts(case, ma
         assert driver.requests[0].headers["x-client-correlation-id"] == "c-7"
         known = "entry-1" if isinstance(error, OutcomeUnknownError) else "entry-7"
         assert notes.states == {known: "done"}
-    error, notes = made(case.lost()), Notes()
+    error, notes = case.lost(), Notes()
     before = len(error.attempts)
     fresher = still_unknown(scripted_driver(good(case.before)), error, journal=notes)
     assert fresher is not error

@@ -40,13 +40,6 @@ def test_every_operation_has_its_row_in_a_fixed_table_and_what_is_read_back_says
         SAFETY["bookings.create"] = Safety("bookings.create", "read", None, frozenset())
     with pytest.raises(FrozenInstanceError):
         SAFETY["bookings.create"].kind = "read"
-    for row in SAFETY.values():
-        assert isinstance(row.retry_on, frozenset)
-        assert isinstance(row.confirmed_by, tuple)
-        for proof in row.confirmed_by:
-            assert isinstance(proof.stages, frozenset)
-            with pytest.raises(FrozenInstanceError):
-                proof.tickets = None
     known = ("search_availability", "view_ticket", *(name[4:] for name in WRITES if "mcp." in name))
     unknown = ("paint_ship", "ports", "list_tools", "View_Ticket", "call_tool")
     for tool in {*known, *unknown}:

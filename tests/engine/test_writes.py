@@ -369,7 +369,7 @@ def test_a_write_that_the_journal_takes_too_late_is_not_sent_and_its_intent_take
 
 
 @every_write
-@each("trouble", [sdk.JournalError("the disk is full"), sdk.RequestTimeoutError("too late")])
+@each("trouble", [sdk.JournalError("full"), sdk.RequestTimeoutError("late"), RuntimeError("own")])
 def test_an_outcome_that_the_journal_refuses_is_logged_and_the_result_given(name, caplog, trouble):
     caplog.clear()
     notes = Notes(failure=trouble)

@@ -68,7 +68,7 @@ def versions(driven):
 
 def test_the_first_call_opens_a_session_of_any_version_which_is_renewed_and_not_for_ever():
     driven = Driven(opening("session-7", "2025-06-18"), SEEN)
-    assert driven.session.stage == "unknown"
+    assert driven.session.opened_at is None
     assert driven.call(VIEW).id == driven.call(VIEW).id == "t1"
     assert driven.methods == [*ONCE, "tools/call"]
     assert sessions(driven) == [None, *["session-7"] * 3]
@@ -76,7 +76,7 @@ def test_the_first_call_opens_a_session_of_any_version_which_is_renewed_and_not_
     driven = Driven(opening(session=None), SEEN)
     driven.call(VIEW)
     assert sessions(driven) == [None] * 3, "a server that names no session is sent none"
-    assert (versions(driven)[-1], driven.session.stage) == ("2025-11-25", "open")
+    assert versions(driven)[-1] == driven.session.version == "2025-11-25"
     for version in ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"):
         driven = Driven(opening(version=version), SEEN)
         driven.call(VIEW)
@@ -84,7 +84,7 @@ def test_the_first_call_opens_a_session_of_any_version_which_is_renewed_and_not_
     for version in ("1.0", "2026-07-28", 7, ["2025-11-25"], {"a": 1}):
         driven = Driven(opening(version=version), SEEN)
         caught(UnexpectedResponseError, driven.call, VIEW)
-        assert driven.session.stage == "unknown"
+        assert driven.session.opened_at is None
     with pytest.raises(UnexpectedResponseError, match="Mcp-Session-Id"):
         Driven(opening(session="one\x00"), SEEN).call(VIEW)
     driven = Driven(two_openings(), SEEN)
@@ -187,7 +187,7 @@ def test_an_answer_under_404_is_no_lost_session_and_a_server_may_begin_to_want_t
     driven = Driven(in_turn(plain(405), opening("one")), in_turn(SEEN, MISSING, SEEN))
     driven.call(VIEW)
     driven.call(VIEW)
-    assert (driven.session.stage, sessions(driven)[-1]) == ("open", "one")
+    assert (driven.session.id, sessions(driven)[-1]) == ("one", "one")
     named = Headers([("content-type", "application/json"), ("x-request-id", "req-OKONKWO")])
     gone = in_turn(lambda body: replace(NOT_FOUND(body), by_name=named), BOOKED)
     first, second = Driven(two_openings(), gone).raw(BOOK).attempts

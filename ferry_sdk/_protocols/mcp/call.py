@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
@@ -24,22 +25,14 @@ T = TypeVar("T")
 
 _UNKNOWN_METHOD: Final = -32601
 _NO_SESSION: Final = (-32600, -32000, -32001)
-_SESSION_MESSAGES: Final = frozenset(
-    {
-        "invalid session id",
-        "mcp-session-id header is required",
-        "missing mcp-session-id header",
-        "missing session id",
-        "no valid session id provided",
-        "server not initialized",
-        "session expired",
-        "session has been terminated",
-        "session not found",
-        "session required",
-        "session terminated",
-    }
+_SESSION_MESSAGE: Final = re.compile(
+    r"(bad request: )?(not found: )?(error: )?"
+    r"((invalid|missing) session id|no valid session id provided|server not initialized"
+    r"|mcp-session-id header is required|missing mcp-session-id header"
+    r"|session (expired|not found|required|(has been )?terminated))",
+    re.IGNORECASE,
 )
-"""Messages with which a server rejects a request for its session alone, before it reads it."""
+"""A message with which a server rejects a request for its session alone, before it reads it."""
 _SESSION_CODES: Final = frozenset({"SESSION_EXPIRED", "SESSION_NOT_FOUND", "SESSION_REQUIRED"})
 _MOST_PAGES: Final = 1000
 
@@ -113,13 +106,13 @@ def _post_in_session(
     returned, and the next call makes a new handshake.
     """
     session = context.session
-    generation = session.generation
-    answer = yield from post(context, method, params)
-    if not _may_want_session(answer):
+    generation, has_id = session.generation, session.id is not None
+    answer = yield from post(context, method, params, session)
+    if not _may_want_session(answer, has_id=has_id):
         return answer
     if not is_read and not _names_session(answer):
-        if session.generation == generation and answer.session_id is not None:
-            session.stage = "unknown"
+        if session.generation == generation and has_id:
+            session.opened_at = None
         return answer
     problem = type(answer.status_error()).__name__
     rejected = replace(context.attempt_of(answer.reply), problem=problem)
@@ -127,26 +120,24 @@ def _post_in_session(
     context.state.attempts.append(rejected)
     yield from context.record_wait(0.0)
     yield from renew_session(context, generation)
-    return (yield from post(context, method, params))
+    return (yield from post(context, method, params, session))
 
 
 def _names_session(answer: JsonRpcReply) -> bool:
     """Return whether the server rejected the message for its session and nothing else."""
-    error = service_error(answer.message)
+    error = service_error(answer.message, answer.reply)
     if error is not None:
         return error.code in _SESSION_CODES
-    words = answer.rpc_message.lower().strip(" .!")
-    for prefix in ("bad request: ", "not found: ", "error: "):
-        words = words.removeprefix(prefix)
-    return answer.rpc_code in _NO_SESSION and words in _SESSION_MESSAGES
+    is_message = _SESSION_MESSAGE.fullmatch(answer.rpc_message.strip(" .!")) is not None
+    return answer.error.get("code") in _NO_SESSION and is_message
 
 
-def _may_want_session(answer: JsonRpcReply) -> bool:
-    status, code = answer.reply.status_code, answer.rpc_code
+def _may_want_session(answer: JsonRpcReply, *, has_id: bool) -> bool:
+    status, code = answer.reply.status_code, answer.error.get("code")
     if answer.is_tools_answer:
         return False
     if status == HTTPStatus.NOT_FOUND:
-        return answer.session_id is not None and code != _UNKNOWN_METHOD
+        return has_id and code != _UNKNOWN_METHOD
     words = answer.rpc_message.lower()
     return (
         status == HTTPStatus.BAD_REQUEST

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ferry_sdk._engine.http import Head
+from ferry_sdk._engine.http import Reply
 from ferry_sdk._engine.limits import LONG_REPLY
 from ferry_sdk._protocols.json_body import decode_json, items_of, members_of
 
@@ -39,14 +39,10 @@ class EventStream:
     def __init__(self) -> None:
         self._rest = b""
         self._data: list[bytes] = []
-        self._began = False
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
         """Yield the data of each event that the piece completes."""
         text = self._rest + chunk
-        if not self._began and (len(text) >= len(_BOM) or not _BOM.startswith(text)):
-            self._began = True
-            text = text.removeprefix(_BOM)
         start = 0
         for end in _END_OF_LINE.finditer(text):
             if end.group() == b"\r" and end.end() == len(text):
@@ -63,7 +59,7 @@ class EventStream:
     def _feed_line(self, line: bytes) -> Iterator[bytes]:
         if line:
             name, _, value = line.partition(b":")
-            if name == b"data":
+            if name.removeprefix(_BOM) == b"data":
                 self._data.append(value.removeprefix(b" "))
         elif self._data:
             data, self._data = b"\n".join(self._data), []
@@ -83,7 +79,7 @@ class ReplyListener:
         self._long: list[bytes] = []
         self.reply: dict[str, object] | None = None
 
-    def feed(self, head: Head, chunk: bytes) -> bool:
+    def feed(self, head: Reply, chunk: bytes) -> bool:
         """Process the next piece; return True once the reply is found."""
         return head.media_type == EVENT_STREAM and self._find_reply(self._stream.feed(chunk))
 

@@ -8,13 +8,12 @@ from http import HTTPStatus
 from itertools import count
 from typing import Final
 
-from ferry_sdk._engine.auth import authorisation
 from ferry_sdk._engine.context import Context, Session
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.http import Listener, Reply, Request
 from ferry_sdk._engine.requests import read, send
 from ferry_sdk._protocols.error_responses import api_error, raise_service_error, service_error
-from ferry_sdk._protocols.json_body import decode_json, encode_json, members_of, text_of
+from ferry_sdk._protocols.json_body import decode_or_text, encode_json, members_of
 from ferry_sdk._protocols.mcp.jsonrpc import EVENT_STREAM, ReplyListener, reply_among
 from ferry_sdk._protocols.mcp.results import rpc_error, unexpected_result
 from ferry_sdk.errors import SERVICE_CODES, APIError
@@ -30,25 +29,18 @@ class JsonRpcReply:
 
     Attributes:
         reply: The HTTP reply.
-        message: The JSON-RPC reply, or the interface's bare error object; None if there is none.
+        message: The JSON-RPC reply, or the interface's bare error object; empty if there is none.
         body: The whole body, decoded if it is JSON.
-        session_id: The session id of the request.
     """
 
     reply: Reply
-    message: Mapping[str, object] | None = field(repr=False)
+    message: Mapping[str, object] = field(repr=False)
     body: object = field(repr=False)
-    session_id: str | None = field(repr=False)
-
-    @property
-    def rpc_code(self) -> object:
-        """The code of the JSON-RPC error, if there is one."""
-        return self._error.get("code")
 
     @property
     def rpc_message(self) -> str:
         """The message of the JSON-RPC error, if there is one."""
-        words = self._error.get("message")
+        words = self.error.get("message")
         return words if isinstance(words, str) else ""
 
     @property
@@ -59,19 +51,19 @@ class JsonRpcReply:
     @property
     def is_tools_answer(self) -> bool:
         """Whether a tool replied: with a result, or with the code of a failed tool."""
-        message = self.message or {}
-        error = service_error(message) or service_error(self._error.get("data"))
-        return "result" in message or (error is not None and error.code in SERVICE_CODES)
+        data = self.error.get("data")
+        error = service_error(self.message, self.reply) or service_error(data, self.reply)
+        return "result" in self.message or (error is not None and error.code in SERVICE_CODES)
 
     @property
-    def _error(self) -> Mapping[str, object]:
-        error = self.message.get("error") if self.message else None
-        return members_of(error) if error else {}
+    def error(self) -> Mapping[str, object]:
+        """The JSON-RPC error; empty if there is none."""
+        return members_of(self.message.get("error"))
 
     def status_error(self) -> APIError:
         """Return the error that the status of the reply reports."""
-        error = service_error(self._error.get("data"))
-        return api_error(self.reply, self.body, **(error._asdict() if error else {}))
+        error = service_error(self.error.get("data"), self.reply, self.body)
+        return error or api_error(self.reply, self.body)
 
     def result(self, *, of_resource: bool = False) -> object:
         """Return the JSON-RPC result.
@@ -82,37 +74,35 @@ class JsonRpcReply:
         """
         if self.is_access_refused:
             raise self.status_error()
-        if self.message is None:
+        if not self.message:
             if self.reply.is_redirect:
                 raise unexpected_result("redirects are not followed", self.reply)
             if not self.reply.is_success:
                 raise self.status_error()
             raise unexpected_result("no reply to the request", self.reply, self.body)
-        if "result" in self.message and not self._error:
+        if "result" in self.message and not self.error:
             return self.message["result"]
         if self.message.get("result") is not None:  # nothing says whether it was done
             raise unexpected_result("both a result and an error", self.reply, self.body)
         raise_service_error(self.message, self.reply)
-        raise rpc_error(self._error, self.reply, of_resource=of_resource)
+        raise rpc_error(self.error, self.reply, of_resource=of_resource)
 
 
 def post(
-    context: Context, method: str, params: Mapping[str, object], session: Session | None = None
+    context: Context, method: str, params: Mapping[str, object], session: Session
 ) -> Flow[JsonRpcReply]:
-    """Post a request, in the client's session unless another is given, and find its reply."""
+    """Post a request in a session, and find its reply."""
     request_id = f"ferry-{next(_ids)}"
     request = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": dict(params)}
     listener = ReplyListener(request_id)
-    session = session or context.session
-    session_id = session.id
     reply = yield from _send(context, request, session, listener)
     body: object
     if reply.media_type == EVENT_STREAM:
         body = message = yield from read(context, reply, listener.finish)
     else:
-        body = yield from read(context, reply, lambda: _body(reply))
+        body = yield from read(context, reply, lambda: decode_or_text(reply.content))
         message = reply_among(body, request_id, is_stream=False)
-    return JsonRpcReply(reply, message, body, session_id)
+    return JsonRpcReply(reply, message or {}, body)
 
 
 def notify(context: Context, method: str) -> Flow[Reply]:
@@ -127,10 +117,9 @@ def _send(
     session: Session,
     listener: Listener | None = None,
 ) -> Flow[Reply]:
-    headers = context.headers()
+    headers = context.headers("token")
     headers["Accept"] = f"application/json, {EVENT_STREAM}"
     headers["Content-Type"] = "application/json"
-    headers["Authorization"] = authorisation(context, "token")
     if session.id is not None:
         headers["Mcp-Session-Id"] = session.id
     if session.version is not None:
@@ -138,10 +127,3 @@ def _send(
     url = f"{context.settings.base_url}{PATH}"
     sent = Request("POST", url, headers, encode_json(message), PATH, str(message["method"]))
     return (yield from send(context, sent, listener))
-
-
-def _body(reply: Reply) -> object:
-    try:
-        return decode_json(reply.content)
-    except ValueError:
-        return text_of(reply.content)

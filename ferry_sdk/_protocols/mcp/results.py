@@ -5,16 +5,17 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from http import HTTPStatus
 from typing import Final
 
-from ferry_sdk._engine.http import Head
+from ferry_sdk._engine.http import Reply
 from ferry_sdk._protocols.error_responses import (
     api_error,
     raise_service_error,
     service_error,
     unexpected_response,
 )
-from ferry_sdk._protocols.json_body import decode_json, is_list, items_of, members_of
+from ferry_sdk._protocols.json_body import decode_or_text, is_list, items_of, members_of
 from ferry_sdk.errors import (
     APIError,
     BadRequestError,
@@ -28,10 +29,9 @@ _REFUSED: Final = (-32700, -32600, -32601, -32602, -32002)
 _INTERNAL_ERROR: Final = -32603
 _ENVELOPE: Final = frozenset({"content", "structuredContent", "isError", "resultType"})
 _TOOL_PREFIX: Final = re.compile(r"\AError executing tool [^:]*:\s*")
-_BAD_REQUEST_STATUS: Final = 400
 
 
-def tool_value(result: object, head: Head, *, gives_list: bool) -> object:
+def tool_value(result: object, head: Reply, *, gives_list: bool) -> object:
     """Return the value of a tool's result.
 
     Args:
@@ -47,11 +47,8 @@ def tool_value(result: object, head: Head, *, gives_list: bool) -> object:
     members = members_of(result)
     if not _ENVELOPE & members.keys():
         return result
-    kind = members.get("resultType")
-    if kind == "input_required":
+    if members.get("resultType") not in (None, "complete"):
         raise unexpected_result("the tool asks for more input, which is not supported", head)
-    if kind not in (None, "complete"):
-        raise unexpected_result("the result has an unknown type", head)
     texts = _texts(members.get("content"))
     if members.get("isError") is True:
         raise _tool_failure(members, texts, head)
@@ -59,7 +56,7 @@ def tool_value(result: object, head: Head, *, gives_list: bool) -> object:
     if value is None:
         value = _value_of(texts)
     if isinstance(value, str):  # a server wraps the JSON text of a tool like any other value
-        value = _parse_text(value)
+        value = decode_or_text(value.encode())
     if value is None:
         if gives_list and not texts:
             return []
@@ -68,7 +65,7 @@ def tool_value(result: object, head: Head, *, gives_list: bool) -> object:
     return value
 
 
-def resource_value(result: object, head: Head) -> object:
+def resource_value(result: object, head: Reply) -> object:
     """Return the content of a resource: decoded if it is JSON, else its text.
 
     Raises:
@@ -81,7 +78,7 @@ def resource_value(result: object, head: Head) -> object:
     texts = [_text_of(members_of(item)) for item in contents]
     if None in texts:
         raise unexpected_result("the content of the resource cannot be decoded", head)
-    values = [_parse_text(text) for text in texts if text is not None]
+    values = [decode_or_text(text.encode()) for text in texts if text is not None]
     for value in values:
         raise_service_error(value, head)
     if len(values) == 1:
@@ -89,48 +86,43 @@ def resource_value(result: object, head: Head) -> object:
     return [item for value in values for item in items_of(value)]
 
 
-def rpc_error(error: object, head: Head, *, of_resource: bool) -> APIError:
+def rpc_error(error: object, head: Reply, *, of_resource: bool) -> APIError:
     """Return the error of a JSON-RPC error object.
 
     Its outcome is unknown unless its code says that the request was rejected before any work.
     """
     members = members_of(error)
-    error = service_error(members.get("data"))
-    if error is not None:
-        return api_error(head, members, **error._asdict())
+    reported = service_error(members.get("data"), head, members)
+    if reported is not None:
+        return reported
     code = members.get("code")
-    message = members.get("message")
     kind: type[APIError] | None = None
-    if head.status_code < _BAD_REQUEST_STATUS or code == _INTERNAL_ERROR:
+    if head.status_code < HTTPStatus.BAD_REQUEST or code == _INTERNAL_ERROR:
         if code in _NOT_FOUND or (of_resource and code in (-32602, 0)):
             kind = NotFoundError
         elif code in _REFUSED:
             kind = BadRequestError
         else:
             kind = ServerError if code == _INTERNAL_ERROR else APIError
-    failure = api_error(
-        head,
-        members,
-        code=str(code) if isinstance(code, int) else None,
-        message=message if isinstance(message, str) else None,
-        kind=kind,
-    )
+    text = str(code) if isinstance(code, int) else None
+    failure = api_error(head, members, code=text, kind=kind)
     if kind is not None and code not in _REFUSED:
         failure.outcome = "unknown"
     return failure
 
 
-def unexpected_result(problem: str, head: Head, body: object = None) -> UnexpectedResponseError:
+def unexpected_result(problem: str, head: Reply, body: object = None) -> UnexpectedResponseError:
     """Return the error of a JSON-RPC reply without a usable result."""
     return unexpected_response(f"{problem} (HTTP {head.status_code})", head, body)
 
 
-def _tool_failure(members: dict[str, object], texts: list[str], head: Head) -> APIError:
+def _tool_failure(members: dict[str, object], texts: list[str], head: Reply) -> APIError:
     plain = [_TOOL_PREFIX.sub("", text) for text in texts]
-    for candidate in (members.get("structuredContent"), *map(_parse_text, plain)):
-        error = service_error(candidate)
+    decoded = (decode_or_text(text.encode()) for text in plain)
+    for candidate in (members.get("structuredContent"), *decoded):
+        error = service_error(candidate, head, members)
         if error is not None:
-            return api_error(head, members, **error._asdict())
+            return error
     failure = api_error(head, members, message=" ".join(plain).strip() or "the tool failed")
     failure.outcome = "unknown"
     return failure
@@ -159,19 +151,12 @@ def _texts(content: object) -> list[str]:
 def _value_of(texts: list[str]) -> object:
     if not texts:
         return None
-    values = [_parse_text(text) for text in texts]
+    values = [decode_or_text(text.encode()) for text in texts]
     if len(values) == 1:
         return values[0]
     if not any(isinstance(value, str) for value in values):
         return values
-    return _parse_text("".join(texts))
-
-
-def _parse_text(text: str) -> object:
-    try:
-        return decode_json(text.encode())
-    except ValueError:
-        return text
+    return decode_or_text("".join(texts).encode())
 
 
 def _text_of(resource: dict[str, object]) -> str | None:

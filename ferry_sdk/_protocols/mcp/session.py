@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from http import HTTPStatus
 from typing import Final
 
 from ferry_sdk._engine.context import Context, Session
@@ -25,16 +26,14 @@ RENEW_AFTER: Final = 55 * 60.0
 """Age in seconds at which a call renews the session; the service keeps it for an hour."""
 
 _VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+_UNAVAILABLE: Final = (HTTPStatus.TOO_MANY_REQUESTS, *range(500, 1000))
 _MODERN_ONLY: Final = (-32020, -32021, -32022)
-_TOO_MANY_REQUESTS: Final = 429
-_SERVER_ERRORS: Final = 500
 
 
 def open_session(context: Context) -> Flow[None]:
     """Make the handshake if there is none, or if the session is about to expire."""
-    session = context.session
-    is_old = session.stage == "open" and context.clock() - session.opened_at > RENEW_AFTER
-    if session.stage == "unknown" or is_old:
+    session, opened_at = context.session, context.session.opened_at
+    if opened_at is None or (session.version and context.clock() - opened_at > RENEW_AFTER):
         yield from renew_session(context, session.generation)
 
 
@@ -62,18 +61,17 @@ def _handshake(context: Context) -> Flow[None]:
     }
     answer = yield from post(context, "initialize", params, Session())
     status = answer.reply.status_code
-    if answer.is_access_refused or status == _TOO_MANY_REQUESTS or status >= _SERVER_ERRORS:
+    if answer.is_access_refused or status in _UNAVAILABLE:
         raise answer.status_error()
-    if answer.rpc_code in _MODERN_ONLY:
+    if answer.error.get("code") in _MODERN_ONLY:
         raise unexpected_result(
             "the server supports only MCP versions without a handshake", answer.reply
         )
     session = context.session
     session.id, session.version = _parse_initialize(answer)
-    session.stage = "bare" if session.version is None else "open"
     session.opened_at = context.clock()
     session.generation += 1
-    if session.stage == "open":
+    if session.version is not None:
         try:
             yield from notify(context, "notifications/initialized")
         except FerryError:
@@ -82,7 +80,7 @@ def _handshake(context: Context) -> Flow[None]:
 
 def _parse_initialize(answer: JsonRpcReply) -> tuple[str | None, str | None]:
     """Return session id and protocol version; only a successful initialize has them."""
-    result = members_of(answer.message.get("result") if answer.message else None)
+    result = members_of(answer.message.get("result"))
     version = result.get("protocolVersion")
     if version is None or not answer.reply.is_success:
         return None, None
