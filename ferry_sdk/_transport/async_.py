@@ -57,7 +57,7 @@ class AsyncTransport:
         client: The user's HTTP client; None: one is made.
     """
 
-    def __init__(self, settings: Settings, client: AsyncHttpClient[Any] | None = None) -> None:
+    def __init__(self, settings: Settings, client: AsyncHttpClient | None = None) -> None:
         self.settings = settings
         self.shared: AsyncShared = AsyncShared(client, settings)
         self.session: Session = new_session(settings)

@@ -18,7 +18,7 @@ from typing import Any, Final
 from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.http import Headers, JsonValueCounter, Reply
 from ferry_sdk._engine.limits import LARGEST_REPLY, MOST_JSON_VALUES
-from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient, HttpHead
+from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient, HttpResponse
 from ferry_sdk._transport.send_guard import SendGuard
 from ferry_sdk.errors import (
     ConfigurationError,
@@ -77,7 +77,7 @@ class Exchange(SendGuard):
     _values: JsonValueCounter | None
     _decompressor: Decompressor | None
 
-    def run(self, client: HttpClient[Any]) -> Reply:
+    def run(self, client: HttpClient) -> Reply:
         """Send the request and return the reply, as far as it is needed.
 
         Raises:
@@ -107,7 +107,7 @@ class Exchange(SendGuard):
                 raise
         raise failure
 
-    async def run_async(self, client: AsyncHttpClient[Any]) -> Reply:
+    async def run_async(self, client: AsyncHttpClient) -> Reply:
         """Do the same with an async client."""
         try:
             request = self._build_request(client, self.on_event_async)
@@ -148,7 +148,7 @@ class Exchange(SendGuard):
             extensions={"trace": trace},
         )
 
-    def _start_reply(self, response: HttpHead) -> Reply:
+    def _start_reply(self, response: HttpResponse) -> Reply:
         """Process the status and the headers, and return the reply with its body empty."""
         headers: Any = response.headers
         if type(headers) is Headers:

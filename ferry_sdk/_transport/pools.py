@@ -31,7 +31,7 @@ from ferry_sdk.errors import ConfigurationError, FerryError
 _MOMENT = 0.5
 """Seconds between two looks at a signal: on Windows, only a short wait sees Ctrl-C."""
 
-ClientT = TypeVar("ClientT", HttpClient[Any], AsyncHttpClient[Any])
+ClientT = TypeVar("ClientT", HttpClient, AsyncHttpClient)
 LockT = TypeVar("LockT", RLock, anyio.Lock)
 
 
@@ -102,14 +102,14 @@ class AnyShared(ABC, Generic[ClientT, LockT]):
         return LoopResources(client, new_lock, connections)
 
 
-class Shared(AnyShared[HttpClient[Any], RLock]):
+class Shared(AnyShared[HttpClient, RLock]):
     """Connections and locks for threads, by process."""
 
-    def __init__(self, client: HttpClient[Any] | None, settings: Settings) -> None:
+    def __init__(self, client: HttpClient | None, settings: Settings) -> None:
         super().__init__(client, settings)
-        self._resources: dict[int, LoopResources[HttpClient[Any], RLock]] = {}
+        self._resources: dict[int, LoopResources[HttpClient, RLock]] = {}
 
-    def _find_or_make(self) -> LoopResources[HttpClient[Any], RLock]:
+    def _find_or_make(self) -> LoopResources[HttpClient, RLock]:
         resources = self._resources.get(process_id())
         if resources is None:
             made = self._new_resources(RLock, is_async=False)
@@ -158,16 +158,16 @@ class Shared(AnyShared[HttpClient[Any], RLock]):
             resources.client.close()
 
 
-class AsyncShared(AnyShared[AsyncHttpClient[Any], anyio.Lock]):
+class AsyncShared(AnyShared[AsyncHttpClient, anyio.Lock]):
     """Connections and locks for tasks, by event loop."""
 
-    def __init__(self, client: AsyncHttpClient[Any] | None, settings: Settings) -> None:
+    def __init__(self, client: AsyncHttpClient | None, settings: Settings) -> None:
         super().__init__(client, settings)
-        self._resources: WeakKeyDictionary[Any, LoopResources[AsyncHttpClient[Any], anyio.Lock]] = (
+        self._resources: WeakKeyDictionary[Any, LoopResources[AsyncHttpClient, anyio.Lock]] = (
             WeakKeyDictionary()
         )
 
-    def _find_or_make(self) -> LoopResources[AsyncHttpClient[Any], anyio.Lock]:
+    def _find_or_make(self) -> LoopResources[AsyncHttpClient, anyio.Lock]:
         loop = running_loop()
         resources = self._resources.get(loop)
         if resources is None or resources.connections.pid != process_id():

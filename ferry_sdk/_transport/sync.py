@@ -64,7 +64,7 @@ class Transport:
         client: The user's HTTP client; None: one is made.
     """
 
-    def __init__(self, settings: Settings, client: HttpClient[Any] | None = None) -> None:
+    def __init__(self, settings: Settings, client: HttpClient | None = None) -> None:
         self.settings = settings
         self.shared: Shared = Shared(client, settings)
         self.session: Session = new_session(settings)
@@ -205,7 +205,7 @@ class RawTransport:
         return self._transport.answer(operation)
 
 
-def _run_until(effect: Send, until: float, exchange: Exchange, client: HttpClient[Any]) -> Reply:
+def _run_until(effect: Send, until: float, exchange: Exchange, client: HttpClient) -> Reply:
     # A timeout of httpx limits one step; only a thread can be left when the deadline comes.
     try:
         call = start_thread(partial(exchange.run, client))

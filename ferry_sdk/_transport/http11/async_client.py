@@ -42,15 +42,8 @@ class AsyncConnections(AnyConnections[httpcore.AsyncNetworkStream]):
         super().__init__(new_context)
         self._timer: asyncio.TimerHandle | None = None
 
-    async def send(
-        self,
-        request: PreparedRequest,
-        *,
-        stream: bool = True,  # noqa: ARG002 -- here and below: the interface of httpx
-        auth: None = None,  # noqa: ARG002 -- the same
-        follow_redirects: bool = False,  # noqa: ARG002 -- the same
-    ) -> replies.AsyncResponse:
-        """Send a request and return its reply with the body unread; other arguments are fixed."""
+    async def send(self, request: PreparedRequest, **_: object) -> replies.Response:
+        """Send a request and return its reply with the body unread; httpx's options are fixed."""
         slot = self._slots.take() or await self._wait(request.pool)
         if slot is None:
             raise httpcore.PoolTimeout("all connections are in use")
@@ -79,7 +72,7 @@ class AsyncConnections(AnyConnections[httpcore.AsyncNetworkStream]):
                 await _close_shielded(failed)
             raise
         read = partial(connection.read, PIECE, request.read)
-        return replies.AsyncResponse(reader, read, partial(self._end, reader, request, slot))
+        return replies.Response(reader, read, partial(self._end, reader, request, slot))
 
     async def _wait(self, seconds: float | None) -> Slot[httpcore.AsyncNetworkStream] | None:
         """Wait for a slot as `ConnectionSlots.wait` does, without blocking."""

@@ -160,15 +160,8 @@ class Connections(AnyConnections[httpcore.NetworkStream]):
         new_context: Returns the TLS context of a new connection.
     """
 
-    def send(
-        self,
-        request: PreparedRequest,
-        *,
-        stream: bool = True,  # noqa: ARG002 -- here and below: the interface of httpx
-        auth: None = None,  # noqa: ARG002 -- the same
-        follow_redirects: bool = False,  # noqa: ARG002 -- the same
-    ) -> replies.Response:
-        """Send a request and return its reply with the body unread; other arguments are fixed."""
+    def send(self, request: PreparedRequest, **_: object) -> replies.Response:
+        """Send a request and return its reply with the body unread; httpx's options are fixed."""
         slot = self._slots.take() or self._slots.wait(request.pool)
         if slot is None:
             raise httpcore.PoolTimeout("all connections are in use")
