@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeVar, overload
 
 from typing_extensions import Self
 
-from ferry_sdk._engine.batch import Batch, BatchCall, NextAnswer, Plan, StopBatch
+from ferry_sdk._engine.batch import Batch, NextAnswer, Plan, StopBatch
 from ferry_sdk._engine.context import Context, Session, new_session
 from ferry_sdk._engine.effects import (
     CallUser,
@@ -37,7 +37,7 @@ from ferry_sdk._engine.http import RawResponse, Reply
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._runtime.files import write_file
-from ferry_sdk._runtime.threads import NoThreadError, start_thread, start_thread_or_run
+from ferry_sdk._runtime.threads import NoThreadError, ThreadCall
 from ferry_sdk._transport.exchange import Exchange, deadline_error
 from ferry_sdk._transport.http_client import HttpClient
 from ferry_sdk._transport.pools import Shared
@@ -147,11 +147,7 @@ class Transport:
             return threads.next_answer(effect.until)
 
     def _threads_of(self, batch: Batch[Any, Any]) -> BatchThreads:
-        def make_call(begun: BatchCall[Any, Any], stop: Signal) -> object:
-            settings = batch.settings_of(begun, self.settings)
-            return begun.make(self.view(settings, stop))
-
-        batch.worker = batch.worker or BatchThreads(batch, make_call)
+        batch.worker = batch.worker or BatchThreads(batch, self)
         threads: BatchThreads = batch.worker
         return threads
 
@@ -207,9 +203,10 @@ class RawTransport:
 
 def _run_until(effect: Send, until: float, exchange: Exchange, client: HttpClient) -> Reply:
     # A timeout of httpx limits one step; only a thread can be left when the deadline comes.
+    call = ThreadCall(partial(exchange.run, client))
     try:
-        call = start_thread(partial(exchange.run, client))
-        if call.wait(seconds_until(until + GRACE, threading.TIMEOUT_MAX)):
+        call.start()
+        if call.ended.wait(seconds_until(until + GRACE, threading.TIMEOUT_MAX)):
             return call.result()
     except NoThreadError:
         effect.is_handed_over = False
@@ -237,9 +234,9 @@ def _run_blocking(effect: RunBlocking[T]) -> T:
     if effect.may_be_interrupted and effect.until is None:
         return effect.function()
     # In a thread, an interruption of the caller does not stop the function half-way.
-    call = start_thread_or_run(effect.function)
+    call = ThreadCall(effect.function).start_or_run()
     until = None if effect.until is None else effect.until + GRACE
-    if not call.wait(seconds_until(until, threading.TIMEOUT_MAX)):
+    if not call.ended.wait(seconds_until(until, threading.TIMEOUT_MAX)):
         raise RequestTimeoutError("the deadline has passed")
     return call.result()
 

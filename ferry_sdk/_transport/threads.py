@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from contextvars import copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ferry_sdk._engine.batch import Batch, BatchAnswer, BatchCall
 from ferry_sdk._engine.effects import Signal
-from ferry_sdk._runtime.threads import ThreadCall, start_thread_or_run
+from ferry_sdk._runtime.threads import ThreadCall
 from ferry_sdk.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from ferry_sdk._transport.sync import Transport
 
 GRACE = 0.05
 """Seconds after a deadline in which the HTTP library's own timeouts come first."""
@@ -31,16 +33,12 @@ class BatchThreads:
 
     Args:
         batch: The calls.
-        make_call: Makes a call until the signal is set.
+        transport: Makes them.
     """
 
-    def __init__(
-        self,
-        batch: Batch[Any, Any],
-        make_call: Callable[[BatchCall[Any, Any], Signal], object],
-    ) -> None:
+    def __init__(self, batch: Batch[Any, Any], transport: Transport) -> None:
         self._batch = batch
-        self._make_call = make_call
+        self._transport = transport
         self._stop = Signal()
         self._lock = threading.Lock()
         self._running = 0
@@ -54,7 +52,7 @@ class BatchThreads:
             ConfigurationError: `interrupt` was called.
         """
         while (begun := self._begin()) is not None:
-            self._threads.append(start_thread_or_run(partial(self._make_calls, begun)))
+            self._threads.append(ThreadCall(partial(self._make_calls, begun)).start_or_run())
         try:
             ended = self._ended.get(timeout=seconds_until(until, threading.TIMEOUT_MAX))
         except Empty:
@@ -74,7 +72,7 @@ class BatchThreads:
         self._stop.set()
         end = time.monotonic() + _STOP_TIME
         for thread in self._threads:
-            thread.wait(seconds_until(end, _STOP_TIME))
+            thread.ended.wait(seconds_until(end, _STOP_TIME))
 
     def _begin(self, ended: int = 0) -> tuple[int, BatchCall[Any, Any]] | None:
         """Take the next call if the limit allows it, in place of as many that have ended."""
@@ -95,6 +93,8 @@ class BatchThreads:
         self, number: int, call: BatchCall[Any, Any]
     ) -> tuple[int, object, BaseException | None]:
         try:
-            return number, copy_context().run(self._make_call, call, self._stop), None
+            settings = self._batch.settings_of(call, self._transport.settings)
+            view = self._transport.view(settings, self._stop)
+            return number, copy_context().run(call.make, view), None
         except BaseException as error:  # noqa: BLE001 -- the caller gets it
             return number, None, error
