@@ -33,7 +33,7 @@ from ferry_sdk._engine.http import RawResponse, Reply
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._runtime.threads import ThreadCall
-from ferry_sdk._transport.exchange import Exchange, deadline_error
+from ferry_sdk._transport.exchange import Exchange
 from ferry_sdk._transport.http_client import AsyncHttpClient
 from ferry_sdk._transport.loops import call_in_loop, running_loop
 from ferry_sdk._transport.pools import AsyncShared
@@ -141,7 +141,7 @@ class AsyncTransport:
         return tasks
 
     async def _run_exclusive(self, effect: Exclusive[T]) -> T:
-        lock = self.shared.resources().lock(effect.key)
+        lock = self.shared.resources().locks.setdefault(effect.key, anyio.Lock())
         try:
             with anyio.move_on_after(seconds_until(effect.until, math.inf)) as scope:
                 await lock.acquire()
@@ -171,7 +171,7 @@ class AsyncTransport:
     async def _send_until(self, effect: Send, until: float) -> Reply:
         with anyio.move_on_after(seconds_until(until + GRACE, math.inf)):
             return await self._send(effect)
-        raise deadline_error(effect)
+        raise RequestTimeoutError("the deadline has passed", outcome=effect.outcome)
 
     async def _send(self, effect: Send) -> Reply:
         await anyio.lowlevel.checkpoint_if_cancelled()

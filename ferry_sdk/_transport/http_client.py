@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any, Protocol
 
 Request = Any
@@ -10,21 +10,13 @@ Request = Any
 
 
 class Requests(Protocol):
-    """Builds requests; `timeout` is connect, read, write, pool."""
+    """Builds requests from a method and a URL, with the arguments that `Exchange` names."""
 
     @property
     def is_closed(self) -> bool: ...
 
-    def build_request(
-        self,
-        method: str,
-        url: str,
-        *,
-        content: bytes | None = None,
-        headers: Mapping[str, str] | None = None,
-        timeout: tuple[float | None, float | None, float | None, float | None],
-        extensions: dict[str, Any] | None = None,
-    ) -> Request: ...
+    @property
+    def build_request(self) -> Callable[..., Request]: ...
 
 
 class HttpClient(Requests, Protocol):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -41,22 +40,17 @@ class LoopResources(Generic[ClientT, LockT]):
 
     Attributes:
         client: The HTTP client with its pool.
-        new_lock: Makes a lock.
         connections: The client's connections.
         closing: Set when the client is closed; it wakes the calls that sleep before a retry.
+        locks: The locks of objects; `setdefault` keeps only one, whichever thread is first.
     """
 
     client: ClientT
-    new_lock: Callable[[], LockT]
     connections: OpenConnections
     closing: Signal = field(default_factory=Signal)
-    _locks: WeakKeyDictionary[object, LockT] = field(
+    locks: WeakKeyDictionary[object, LockT] = field(
         default_factory=WeakKeyDictionary[object, LockT]
     )
-
-    def lock(self, key: object) -> LockT:
-        """Return the lock of an object; `setdefault` keeps only one, whichever thread is first."""
-        return self._locks.setdefault(key, self.new_lock())
 
 
 class AnyShared(ABC, Generic[ClientT, LockT]):
@@ -89,9 +83,7 @@ class AnyShared(ABC, Generic[ClientT, LockT]):
     @abstractmethod
     def _find_or_make(self) -> LoopResources[ClientT, LockT]: ...
 
-    def _new_resources(
-        self, new_lock: Callable[[], LockT], *, is_async: bool
-    ) -> LoopResources[ClientT, LockT]:
+    def _new_resources(self, *, is_async: bool) -> LoopResources[ClientT, LockT]:
         connections = OpenConnections(
             is_ours=self._given is None, is_local_only=self._settings.is_local_only
         )
@@ -99,7 +91,7 @@ class AnyShared(ABC, Generic[ClientT, LockT]):
         if client is None:
             made_by = load_module("ferry_sdk._transport.default_client")  # slow to import
             client = made_by.new_client(self._settings, is_async=is_async)
-        return LoopResources(client, new_lock, connections)
+        return LoopResources(client, connections)
 
 
 class Shared(AnyShared[HttpClient, RLock]):
@@ -112,7 +104,7 @@ class Shared(AnyShared[HttpClient, RLock]):
     def _find_or_make(self) -> LoopResources[HttpClient, RLock]:
         resources = self._resources.get(process_id())
         if resources is None:
-            made = self._new_resources(RLock, is_async=False)
+            made = self._new_resources(is_async=False)
             resources = self._resources.setdefault(process_id(), made)
         return resources
 
@@ -172,7 +164,7 @@ class AsyncShared(AnyShared[AsyncHttpClient, anyio.Lock]):
         resources = self._resources.get(loop)
         if resources is None or resources.connections.pid != process_id():
             self._forget_ended_loops()
-            resources = self._resources[loop] = self._new_resources(anyio.Lock, is_async=True)
+            resources = self._resources[loop] = self._new_resources(is_async=True)
             finalize(loop, resources.connections.drop).atexit = False
         return resources
 

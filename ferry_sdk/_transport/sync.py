@@ -38,7 +38,7 @@ from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._runtime.files import write_file
 from ferry_sdk._runtime.threads import NoThreadError, ThreadCall
-from ferry_sdk._transport.exchange import Exchange, deadline_error
+from ferry_sdk._transport.exchange import Exchange
 from ferry_sdk._transport.http_client import HttpClient
 from ferry_sdk._transport.pools import Shared
 from ferry_sdk._transport.single_flight import SharedCall, join_or_start
@@ -152,7 +152,7 @@ class Transport:
         return threads
 
     def _run_exclusive(self, effect: Exclusive[T]) -> T:
-        lock = self.shared.resources().lock(effect.key)
+        lock = self.shared.resources().locks.setdefault(effect.key, threading.RLock())
         try:
             if not lock.acquire(timeout=seconds_until(effect.until, threading.TIMEOUT_MAX)):
                 raise RequestTimeoutError("the deadline has passed")
@@ -217,7 +217,7 @@ def _run_until(effect: Send, until: float, exchange: Exchange, client: HttpClien
         exchange.give_up()  # the thread sends nothing from now on
         raise
     exchange.give_up()
-    raise deadline_error(effect)
+    raise RequestTimeoutError("the deadline has passed", outcome=effect.outcome)
 
 
 def _call_user(effect: CallUser[T]) -> object:

@@ -117,7 +117,7 @@ _END: Final = h11.EndOfMessage()
 class LlhttpReader(Reader):
     """A `Reader` over llhttp, which calls the methods that begin with ``on_``."""
 
-    __slots__ = ("_is_framed", "_overhead", "_parser", "_reason", "_version")
+    __slots__ = ("_is_framed", "_overhead", "_parser", "_reason")
 
     def __init__(self) -> None:
         super().__init__()
@@ -125,7 +125,6 @@ class LlhttpReader(Reader):
         self._overhead = 0
         self._is_framed = False
         self._reason = ""
-        self._version = ""
 
     def feed(self, data: bytes) -> None:
         """Process bytes of the connection; none if it has ended."""
@@ -187,8 +186,7 @@ class LlhttpReader(Reader):
     def on_headers_complete(self) -> None:
         """Process a head; one below 200 does not answer the request."""
         status = self._parser.get_status_code()
-        self._version = self._parser.get_http_version()
-        if self._version not in {"1.0", "1.1"}:
+        if self._parser.get_http_version() not in {"1.0", "1.1"}:
             self._refuse("not a version of HTTP/1")
         if status < _LOWEST or status == _SWITCHING:
             self._refuse("not a status that answers a request")
@@ -211,7 +209,8 @@ class LlhttpReader(Reader):
         """Record the end of the reply."""
         if self.status_code:
             self.is_complete = True
-            self.is_reusable = self._version == "1.1" and self._parser.should_keep_alive()
+            is_newest = self._parser.get_http_version() == "1.1"
+            self.is_reusable = is_newest and self._parser.should_keep_alive()
 
 
 new_reader: type[Reader] = LlhttpReader if _HAS_LLHTTP else H11Reader
