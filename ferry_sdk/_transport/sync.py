@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import stat
 import threading
+from collections.abc import Coroutine
 from contextlib import nullcontext, suppress
 from functools import partial
 from inspect import isawaitable
@@ -223,9 +224,8 @@ def _run_until(effect: Send, until: float, exchange: Exchange, client: HttpClien
 def _call_user(effect: CallUser[T]) -> object:
     result = effect.function()
     if isawaitable(result):
-        close = getattr(result, "close", None)
-        if close is not None:
-            close()
+        if isinstance(result, Coroutine):
+            result.close()
         raise ConfigurationError(f"{effect.argument}: an async function needs AsyncFerry")
     return result
 

@@ -11,26 +11,22 @@ LATENESS: Final = 0.025
 """Seconds after which a turn lapses. What was missed for longer is not made up for."""
 UNITS: Final = 1_000_000
 """A schedule counts in microseconds: milliseconds round a fast rate."""
-_HEADROOM: Final = 1.03
-"""How much longer than necessary the pauses are, because the network shortens some of them."""
 
 
 class Limit(NamedTuple):
-    """A number of requests in a number of seconds.
+    """A number of requests in an interval.
 
     Attributes:
         text: The rate as the user gave it.
+        number: How many requests leave.
+        interval: In how many microseconds.
+        burst: How many may leave at once.
     """
 
     text: str
     number: int
-    seconds: int
+    interval: int
     burst: int
-
-    @property
-    def interval(self) -> int:
-        """Microseconds in which the number of requests leaves."""
-        return int(self.seconds * _HEADROOM * UNITS)
 
 
 class Schedule(Protocol):
