@@ -169,7 +169,7 @@ class AsyncTransport:
             raise
 
     async def _send_until(self, effect: Send, until: float) -> Reply:
-        with anyio.move_on_after(seconds_until(until + GRACE, math.inf)):
+        with anyio.move_on_after(seconds_until(until, math.inf, GRACE)):
             return await self._send(effect)
         raise RequestTimeoutError("the deadline has passed", outcome=effect.outcome)
 
@@ -191,8 +191,7 @@ async def _run_blocking(effect: RunBlocking[T]) -> T:
     call = ThreadCall(effect.function, on_end).start_or_run()
     if call.ended.is_set:
         return call.result()
-    until = None if effect.until is None else effect.until + GRACE
-    with anyio.move_on_after(seconds_until(until, math.inf)):
+    with anyio.move_on_after(seconds_until(effect.until, math.inf, GRACE)):
         await done.wait()
         return call.result()
     raise RequestTimeoutError("the deadline has passed")

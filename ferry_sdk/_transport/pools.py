@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from contextlib import ExitStack, nullcontext, suppress
-from dataclasses import dataclass, field
 from functools import partial
 from threading import RLock
 from typing import Any, Generic, TypeVar
@@ -34,7 +33,6 @@ ClientT = TypeVar("ClientT", HttpClient, AsyncHttpClient)
 LockT = TypeVar("LockT", RLock, anyio.Lock)
 
 
-@dataclass(slots=True)
 class LoopResources(Generic[ClientT, LockT]):
     """The resources of one process, or of one event loop in it.
 
@@ -45,12 +43,11 @@ class LoopResources(Generic[ClientT, LockT]):
         locks: The locks of objects; `setdefault` keeps only one, whichever thread is first.
     """
 
-    client: ClientT
-    connections: OpenConnections
-    closing: Signal = field(default_factory=Signal)
-    locks: WeakKeyDictionary[object, LockT] = field(
-        default_factory=WeakKeyDictionary[object, LockT]
-    )
+    def __init__(self, client: ClientT, connections: OpenConnections) -> None:
+        self.client: ClientT = client
+        self.connections = connections
+        self.closing = Signal()
+        self.locks: WeakKeyDictionary[object, LockT] = WeakKeyDictionary()
 
 
 class AnyShared(ABC, Generic[ClientT, LockT]):
@@ -150,16 +147,17 @@ class Shared(AnyShared[HttpClient, RLock]):
             resources.client.close()
 
 
+_AsyncResources = LoopResources[AsyncHttpClient, anyio.Lock]
+
+
 class AsyncShared(AnyShared[AsyncHttpClient, anyio.Lock]):
     """Connections and locks for tasks, by event loop."""
 
     def __init__(self, client: AsyncHttpClient | None, settings: Settings) -> None:
         super().__init__(client, settings)
-        self._resources: WeakKeyDictionary[Any, LoopResources[AsyncHttpClient, anyio.Lock]] = (
-            WeakKeyDictionary()
-        )
+        self._resources: WeakKeyDictionary[Any, _AsyncResources] = WeakKeyDictionary()
 
-    def _find_or_make(self) -> LoopResources[AsyncHttpClient, anyio.Lock]:
+    def _find_or_make(self) -> _AsyncResources:
         loop = running_loop()
         resources = self._resources.get(loop)
         if resources is None or resources.connections.pid != process_id():

@@ -207,7 +207,7 @@ def _run_until(effect: Send, until: float, exchange: Exchange, client: HttpClien
     call = ThreadCall(partial(exchange.run, client))
     try:
         call.start()
-        if call.ended.wait(seconds_until(until + GRACE, threading.TIMEOUT_MAX)):
+        if call.ended.wait(seconds_until(until, threading.TIMEOUT_MAX, GRACE)):
             return call.result()
     except NoThreadError:
         effect.is_handed_over = False
@@ -235,8 +235,7 @@ def _run_blocking(effect: RunBlocking[T]) -> T:
         return effect.function()
     # In a thread, an interruption of the caller does not stop the function half-way.
     call = ThreadCall(effect.function).start_or_run()
-    until = None if effect.until is None else effect.until + GRACE
-    if not call.ended.wait(seconds_until(until, threading.TIMEOUT_MAX)):
+    if not call.ended.wait(seconds_until(effect.until, threading.TIMEOUT_MAX, GRACE)):
         raise RequestTimeoutError("the deadline has passed")
     return call.result()
 

@@ -16,13 +16,10 @@ import anyio
 
 from ferry_sdk._engine.batch import Batch, BatchAnswer, BatchCall
 from ferry_sdk._transport.loops import asyncio_loop
-from ferry_sdk._transport.threads import seconds_until
+from ferry_sdk._transport.threads import STOP_TIME, Ended, seconds_until
 
 if TYPE_CHECKING:
     from ferry_sdk._transport.async_ import AsyncTransport
-
-_STOP_TIME = 2.0
-"""Seconds to wait for calls that were stopped."""
 
 
 class BatchTasks:
@@ -37,7 +34,7 @@ class BatchTasks:
         self._batch = batch
         self._transport = transport
         self._scopes: set[anyio.CancelScope] = set()
-        self._ended: deque[tuple[int, object, BaseException | None]] = deque()
+        self._ended: deque[Ended] = deque()
         self._event = anyio.Event()
         self._tasks: set[object] = set()
 
@@ -59,7 +56,7 @@ class BatchTasks:
         self._batch.waiting.clear()
         for scope in self._scopes:
             scope.cancel()
-        with anyio.move_on_after(_STOP_TIME):
+        with anyio.move_on_after(STOP_TIME):
             while self._scopes:
                 self._event = anyio.Event()
                 await self._event.wait()

@@ -93,10 +93,10 @@ class Rate(FlowLimiter):
                     seconds = left
                 if seconds > 0:
                     yield from Sleep(seconds, waiter.signal)
-                elif queue.schedule.is_shared:
-                    yield from RunBlocking(partial(queue.reserve, waiter, clock), request.until)
-                else:
+                elif self._storage is None:
                     queue.reserve(waiter, clock)
+                else:  # asking it takes time
+                    yield from RunBlocking(partial(queue.reserve, waiter, clock), request.until)
         finally:
             queue.leave(waiter, clock())
 

@@ -32,9 +32,6 @@ class Limit(NamedTuple):
 class Schedule(Protocol):
     """Gives turns."""
 
-    is_shared: bool
-    """Whether other processes use it as well, so that asking it takes time."""
-
     def reserve(self, clock: Callable[[], float], *, is_urgent: bool) -> tuple[float, bool]:
         """Reserve the next turn.
 
@@ -54,8 +51,6 @@ class Schedule(Protocol):
 
 class MemorySchedule:
     """The schedule of one process."""
-
-    is_shared: bool = False
 
     def __init__(self, limit: Limit) -> None:
         from pyrate_limiter import GCRA, Rate, RateItem, StateBucket  # noqa: PLC0415 -- an extra installs it
