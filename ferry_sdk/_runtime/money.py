@@ -5,19 +5,13 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Final
 
+from ferry_sdk._runtime.data import data_beside
+
 _MAX_DIGITS: Final = 50
 """Digits of an amount. A longer one, such as 1E+999999, is shown with an exponent."""
 
 _USUAL_DECIMALS: Final = 2
-_DECIMALS: Final = {
-    currency: decimals
-    for decimals, currencies in {
-        0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
-        3: "BHD IQD JOD KWD LYD OMR TND",
-        4: "CLF UYW",
-    }.items()
-    for currency in currencies.split()
-}
+_DECIMALS: Final[dict[str, int]] = data_beside(__file__)
 """The decimals of the minor unit of ISO 4217, of currencies that do not have two."""
 
 

@@ -16,15 +16,20 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+StrPath = str | os.PathLike[str]
 _SUFFIXES: Final = ("-journal", "-wal", "-shm")
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+_IDENTITY: Final = """
+SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)
+FROM pragma_application_id, pragma_user_version
+"""
 _CREATION: Final = threading.Lock()
 _ROOT: Final = 0
 _UNMAPPED: Final = 65_534
 """The owner that Linux shows for root's folders in a user namespace without an id for root."""
 
 
-def find_risk(database: str | os.PathLike[str]) -> str | None:
+def find_risk(database: StrPath) -> str | None:
     """Return how another user could change a SQLite database, and what to do; None if nobody can.
 
     The database need not exist. On Windows, nothing is checked.
@@ -134,12 +139,7 @@ class PrivateDatabase:
     """
 
     def __init__(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        application_id: int,
-        version: int,
-        tables: Sequence[str],
+        self, path: StrPath, *, application_id: int, version: int, tables: Sequence[str]
     ) -> None:
         if (risk := find_risk(path)) is not None:
             raise FileRefusedError(risk)
@@ -166,12 +166,9 @@ class PrivateDatabase:
         if risk is not None:
             raise FileRefusedError(risk)
         # mode=rw: SQLite must not create a file that was deleted, with other permissions.
+        uri = f"{self.path.as_uri()}?mode=rw"
         return sqlite3.connect(
-            f"{self.path.as_uri()}?mode=rw",
-            uri=True,
-            timeout=timeout,
-            isolation_level=None,
-            check_same_thread=False,
+            uri, timeout, isolation_level=None, check_same_thread=False, uri=True
         )
 
     def prepare(self, connection: sqlite3.Connection) -> None:
@@ -181,14 +178,7 @@ class PrivateDatabase:
             FileRefusedError: The file is of another application or version.
             sqlite3.Error: It cannot be read, or is not a database.
         """
-        application_id, version, tables = (
-            connection.execute(query).fetchone()[0]
-            for query in (
-                "PRAGMA application_id",
-                "PRAGMA user_version",
-                "SELECT count(*) FROM sqlite_master",
-            )
-        )
+        application_id, version, tables = connection.execute(_IDENTITY).fetchone()
         if (application_id, version, tables) == (0, 0, 0):
             for statement in self._tables:
                 connection.execute(statement)

@@ -22,6 +22,8 @@ from functools import cache, wraps
 from importlib import import_module
 from typing import Any, Generic, ParamSpec, TypeVar
 
+from typing_extensions import Self
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -66,15 +68,51 @@ class ThreadCall(Generic[T]):
     Args:
         function: The function. It runs in the context of the caller.
         on_end: Called in the thread when the function has ended.
+
+    Attributes:
+        ended: Set when the function has ended.
     """
 
-    def __init__(self, function: Callable[[], T], on_end: Callable[[], object] | None) -> None:
+    def __init__(
+        self, function: Callable[[], T], on_end: Callable[[], object] | None = None
+    ) -> None:
         self._function = function
         self._on_end = on_end
         self._context = copy_context()
         self._result: Any = None
         self._error: BaseException | None = None
-        self._ended = Latch()
+        self.ended = Latch()
+
+    def start(self, *, is_daemon: bool = True) -> None:
+        """Run the function in another thread.
+
+        Args:
+            is_daemon: Whether the interpreter may exit before the function has ended.
+
+        Raises:
+            NoThreadError: No thread can be started; the function does not run.
+        """
+
+        def run() -> None:
+            _current.is_ours = True
+            self.run()
+
+        thread = threading.Thread(target=run, name="ferry_sdk call", daemon=is_daemon)
+        try:
+            # `Thread.start` waits with a Condition, so another thread runs it.
+            start_new_thread(_start, (thread,))
+        except RuntimeError as error:
+            if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+                raise  # by a handler of a signal: a function of C adds no frame
+            raise NoThreadError from None
+
+    def start_or_run(self, *, is_daemon: bool = True) -> Self:
+        """Start it, or run the function here if there is no thread; return this call."""
+        try:
+            self.start(is_daemon=is_daemon)
+        except NoThreadError:
+            self.run()
+        return self
 
     def run(self) -> None:
         """Run the function in this thread."""
@@ -83,18 +121,9 @@ class ThreadCall(Generic[T]):
         except BaseException as error:  # noqa: BLE001 -- the caller gets it
             self._error = error
         del self._function
-        self._ended.set()
+        self.ended.set()
         if self._on_end is not None:
             self._on_end()
-
-    @property
-    def is_done(self) -> bool:
-        """Whether the function has ended."""
-        return self._ended.is_set
-
-    def wait(self, seconds: float = threading.TIMEOUT_MAX) -> bool:
-        """Wait until the function has ended; return False if that takes longer."""
-        return self._ended.wait(seconds)
 
     def result(self) -> T:
         """Return the result of the function when it has ended, or raise its error."""
@@ -112,59 +141,11 @@ class NoThreadError(RuntimeError):
     """No thread can be started, for example during shutdown."""
 
 
-def start_thread(
-    function: Callable[[], T],
-    *,
-    on_end: Callable[[], object] | None = None,
-    is_daemon: bool = True,
-) -> ThreadCall[T]:
-    """Start a function in a thread, in the caller's context.
-
-    Args:
-        function: The function.
-        on_end: Called in the thread when the function has ended.
-        is_daemon: Whether the interpreter may exit before the function has ended.
-
-    Raises:
-        NoThreadError: No thread can be started; the function does not run.
-    """
-    call = ThreadCall(function, on_end)
-
-    def run() -> None:
-        _current.is_ours = True
-        call.run()
-
-    thread = threading.Thread(target=run, name="ferry_sdk call", daemon=is_daemon)
-    try:
-        # `Thread.start` waits with a Condition, so another thread runs it.
-        start_new_thread(_start, (thread,))
-    except RuntimeError as error:
-        if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
-            raise  # by a handler of a signal: a function of C adds no frame
-        raise NoThreadError from None
-    return call
-
-
 def _start(thread: threading.Thread) -> None:
     try:
         thread.start()
     except RuntimeError:  # this was the last thread
         thread.run()
-
-
-def start_thread_or_run(
-    function: Callable[[], T],
-    *,
-    on_end: Callable[[], object] | None = None,
-    is_daemon: bool = True,
-) -> ThreadCall[T]:
-    """Start a function in a thread as `start_thread` does, or run it here if there is no thread."""
-    try:
-        return start_thread(function, on_end=on_end, is_daemon=is_daemon)
-    except NoThreadError:
-        call = ThreadCall(function, on_end)
-    call.run()
-    return call
 
 
 def uninterrupted(function: Callable[P, T]) -> Callable[P, T]:
@@ -178,8 +159,8 @@ def uninterrupted(function: Callable[P, T]) -> Callable[P, T]:
         if getattr(_current, "is_ours", False):
             return function(*args, **kwargs)
         # Not a daemon: the interpreter must not exit in the middle of an import.
-        call = start_thread_or_run(lambda: function(*args, **kwargs), is_daemon=False)
-        call.wait()
+        call = ThreadCall(lambda: function(*args, **kwargs)).start_or_run(is_daemon=False)
+        call.ended.wait()
         return call.result()
 
     return run

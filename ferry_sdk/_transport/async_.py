@@ -14,7 +14,7 @@ import anyio.lowlevel
 import anyio.to_thread
 from typing_extensions import Self
 
-from ferry_sdk._engine.batch import Batch, BatchCall, NextAnswer, Plan, StopBatch
+from ferry_sdk._engine.batch import Batch, NextAnswer, Plan, StopBatch
 from ferry_sdk._engine.context import Context, Session, new_session
 from ferry_sdk._engine.effects import (
     CallUser,
@@ -32,8 +32,8 @@ from ferry_sdk._engine.flow import report_interruption, run
 from ferry_sdk._engine.http import RawResponse, Reply
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.settings import Settings
-from ferry_sdk._runtime.threads import start_thread_or_run
-from ferry_sdk._transport.exchange import Exchange, deadline_error
+from ferry_sdk._runtime.threads import ThreadCall
+from ferry_sdk._transport.exchange import Exchange
 from ferry_sdk._transport.http_client import AsyncHttpClient
 from ferry_sdk._transport.loops import call_in_loop, running_loop
 from ferry_sdk._transport.pools import AsyncShared
@@ -57,7 +57,7 @@ class AsyncTransport:
         client: The user's HTTP client; None: one is made.
     """
 
-    def __init__(self, settings: Settings, client: AsyncHttpClient[Any] | None = None) -> None:
+    def __init__(self, settings: Settings, client: AsyncHttpClient | None = None) -> None:
         self.settings = settings
         self.shared: AsyncShared = AsyncShared(client, settings)
         self.session: Session = new_session(settings)
@@ -136,17 +136,12 @@ class AsyncTransport:
                 raise NotImplementedError(effect)
 
     def _tasks_of(self, batch: Batch[Any, Any]) -> BatchTasks:
-        def make_call(begun: BatchCall[Any, Any]) -> Awaitable[object]:
-            call: Awaitable[object] = begun.make(self.view(batch.settings_of(begun, self.settings)))
-            return call
-
-        if batch.worker is None:
-            batch.worker = BatchTasks(batch, make_call)
+        batch.worker = batch.worker or BatchTasks(batch, self)
         tasks: BatchTasks = batch.worker
         return tasks
 
     async def _run_exclusive(self, effect: Exclusive[T]) -> T:
-        lock = self.shared.resources().lock(effect.key)
+        lock = self.shared.resources().locks.setdefault(effect.key, anyio.Lock())
         try:
             with anyio.move_on_after(seconds_until(effect.until, math.inf)) as scope:
                 await lock.acquire()
@@ -174,9 +169,9 @@ class AsyncTransport:
             raise
 
     async def _send_until(self, effect: Send, until: float) -> Reply:
-        with anyio.move_on_after(seconds_until(until + GRACE, math.inf)):
+        with anyio.move_on_after(seconds_until(until, math.inf, GRACE)):
             return await self._send(effect)
-        raise deadline_error(effect)
+        raise RequestTimeoutError("the deadline has passed", outcome=effect.outcome)
 
     async def _send(self, effect: Send) -> Reply:
         await anyio.lowlevel.checkpoint_if_cancelled()
@@ -192,13 +187,11 @@ async def _run_blocking(effect: RunBlocking[T]) -> T:
     done = anyio.Event()
     # In a thread, the function runs even if the task is cancelled by now. Not a thread of anyio:
     # there are 40, and the function may wait long, such as for a limiter.
-    call = start_thread_or_run(
-        effect.function, on_end=partial(call_in_loop, running_loop(), done.set)
-    )
-    if call.is_done:
+    on_end = partial(call_in_loop, running_loop(), done.set)
+    call = ThreadCall(effect.function, on_end).start_or_run()
+    if call.ended.is_set:
         return call.result()
-    until = None if effect.until is None else effect.until + GRACE
-    with anyio.move_on_after(seconds_until(until, math.inf)):
+    with anyio.move_on_after(seconds_until(effect.until, math.inf, GRACE)):
         await done.wait()
         return call.result()
     raise RequestTimeoutError("the deadline has passed")

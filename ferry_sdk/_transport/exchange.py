@@ -15,10 +15,15 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any, Final
 
-from ferry_sdk._engine.effects import Send
 from ferry_sdk._engine.http import Headers, Reply, origin_of
 from ferry_sdk._engine.limits import LARGEST_REPLY
-from ferry_sdk._transport.http_client import AsyncHttpClient, HttpClient, HttpHead
+from ferry_sdk._transport.http_client import (
+    AsyncHttpClient,
+    HttpClient,
+    HttpResponse,
+    Request,
+    Requests,
+)
 from ferry_sdk._transport.send_guard import SendGuard
 from ferry_sdk.errors import (
     ConfigurationError,
@@ -33,7 +38,7 @@ from ferry_sdk.errors import (
 _LOWEST_FINAL: Final = 200
 _PIECE: Final = 64 * 1024
 _WINDOWS: Final = {"gzip": 31, "x-gzip": 31, "deflate": 15}
-"""The zlib window bits of the content encodings; only gzip is requested."""
+"""The zlib window bits of the content encodings; only gzip is requested, others are not decoded."""
 _QUOTE: Final = re.compile(r"[\s:(=<]*(?<!\w)(?:bytearray\()?b?['\"]")
 """The beginning of the bytes that a parser could not read."""
 _lost = partial(ConnectionFailedError, outcome="unknown")
@@ -47,7 +52,8 @@ _FAILURES: Final[Mapping[str, Callable[[str], FerryError]]] = {
     "TimeoutException": partial(RequestTimeoutError, outcome="unknown"),
     "UnicodeError": ConfigurationError,  # a host that cannot be encoded
     **dict.fromkeys(("TransportError", "StreamError", "HTTPError", "NetworkError"), _lost),
-    **dict.fromkeys(("ProtocolError", "ProxyError", "OSError"), _lost),
+    **dict.fromkeys(("ProtocolError", "ProxyError", "OSError", "RuntimeError"), _lost),
+    "MemoryError": _lost,
 }
 """What becomes of an exception, by the name of its class or of a base."""
 _LIBRARIES: Final = frozenset({"builtins", "httpcore", "httpx", "httpx2"})
@@ -72,11 +78,8 @@ class Exchange(SendGuard):
     """
 
     _reply: Reply | None = None
-    _body: list[bytes]
-    _size: int
-    _decompressor: Decompressor | None
 
-    def run(self, client: HttpClient[Any]) -> Reply:
+    def run(self, client: HttpClient) -> Reply:
         """Send the request and return the reply, as far as it is needed.
 
         Raises:
@@ -100,13 +103,11 @@ class Exchange(SendGuard):
                     response.close()
             finally:
                 _hides_content.reset(outside)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 -- raised below, without this one as its context
             failure = self._failure(error)
-            if failure is None or failure is error:
-                raise
         raise failure
 
-    async def run_async(self, client: AsyncHttpClient[Any]) -> Reply:
+    async def run_async(self, client: AsyncHttpClient) -> Reply:
         """Do the same with an async client."""
         try:
             request = self._build_request(client, self.on_event_async)
@@ -130,13 +131,11 @@ class Exchange(SendGuard):
                     await response.aclose()
             finally:
                 _hides_content.reset(outside)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 -- raised below, without this one as its context
             failure = self._failure(error)
-            if failure is None or failure is error:
-                raise
         raise failure
 
-    def _build_request(self, client: Any, trace: Callable[[str, Any], object]) -> Any:  # noqa: ANN401 -- of the client's library
+    def _build_request(self, client: Requests, trace: Callable[[str, Any], object]) -> Request:
         request, timeout = self._effect.request, self._effect.timeout
         return client.build_request(
             request.method,
@@ -147,7 +146,7 @@ class Exchange(SendGuard):
             extensions={"trace": trace},
         )
 
-    def _start_reply(self, response: HttpHead) -> Reply:
+    def _start_reply(self, response: HttpResponse) -> Reply:
         """Process the status and the headers, and return the reply with its body empty."""
         headers: Any = response.headers
         if type(headers) is Headers:
@@ -155,15 +154,20 @@ class Exchange(SendGuard):
         else:
             by_name = {name.lower(): value for name, value in headers.items()}
         self._reply = reply = Reply(response.status_code, by_name, b"")
-        self._body, self._size, self._decompressor = [], 0, None
+        self._size = 0
+        self._body: list[bytes] = []
+        self._decompressor: Decompressor | None = None
         if response.status_code < _LOWEST_FINAL:  # not a reply to the request, which was sent
             raise UnexpectedResponseError(f"the reply is not final (HTTP {response.status_code})")
         stream = response.extensions.get("network_stream")
         if stream is not None:
             self.use_connection(stream)
-        encoding = by_name.get("content-encoding")
-        if encoding and not response.is_stream_consumed:  # a mock may have decompressed the body
-            self._decompressor = Decompressor(encoding)
+        encoding = by_name.get("content-encoding", "")
+        if not response.is_stream_consumed:  # a mock may have decompressed the body
+            if "," in encoding:
+                raise UnexpectedResponseError("the reply has more than one content encoding")
+            window = _WINDOWS.get(encoding.strip().lower())
+            self._decompressor = None if window is None else Decompressor(window)
         return reply
 
     def _feed(self, raw: bytes) -> bool:
@@ -181,14 +185,11 @@ class Exchange(SendGuard):
                 return True
         return False
 
-    def _failure(self, error: Exception) -> FerryError | None:
-        """Return the `FerryError` for an exception of the HTTP library; None for any other one."""
+    def _failure(self, error: Exception) -> Exception:
+        """Return the `FerryError` for an exception of the HTTP library; any other one itself."""
         failure = error if isinstance(error, FerryError) else _failure_of(error)
-        if failure is None and (
-            self._connections.is_closed or isinstance(error, RuntimeError | MemoryError)
-        ):
-            # A client that is closed during a call may raise anything.
-            failure = _describe(error, _lost)
+        if failure is None and self._connections.is_closed:
+            failure = _describe(error, _lost)  # such a client may raise anything
         if isinstance(failure, TransportError):
             _, host, port = origin_of(self._effect.request.url)
             failure.args = (f"{failure} ({f'[{host}]' if ':' in host else host}:{port})",)
@@ -197,29 +198,19 @@ class Exchange(SendGuard):
         if isinstance(failure, UnexpectedResponseError) and self._reply is not None:
             failure.status_code = self._reply.status_code
             failure.request_id = self._reply.request_id
-        return failure
-
-
-def deadline_error(effect: Send) -> RequestTimeoutError:
-    """Return the error of a request that was stopped at its deadline."""
-    return RequestTimeoutError("the deadline has passed", outcome=effect.outcome)
+        return error if failure is None else failure
 
 
 class Decompressor:
-    """Decompresses a body of one or more members; a body in an unknown encoding stays as it is.
+    """Decompresses a body of one or more members.
 
     Args:
-        encoding: The Content-Encoding; empty without one.
-
-    Raises:
-        UnexpectedResponseError: There is more than one encoding.
+        window: The window bits of zlib.
     """
 
-    def __init__(self, encoding: str = "") -> None:
-        if "," in encoding:
-            raise UnexpectedResponseError("the reply has more than one content encoding")
-        self._window = _WINDOWS.get(encoding.strip().lower())
-        self._member = zlib.decompressobj(self._window) if self._window else None
+    def __init__(self, window: int) -> None:
+        self._window = window
+        self._member = zlib.decompressobj(window)
 
     def pieces(self, raw: bytes) -> Iterator[bytes]:
         """Yield the bytes that can be decompressed so far, in pieces of a bounded size.
@@ -227,9 +218,6 @@ class Decompressor:
         Raises:
             UnexpectedResponseError: The body is not valid in its encoding.
         """
-        if self._window is None or self._member is None:
-            yield raw
-            return
         try:
             while raw:
                 if self._member.eof:

@@ -2,56 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
-from typing import Any, Protocol, TypeVar
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from typing import Any, Protocol
 
-RequestT = TypeVar("RequestT")
-RequestT_co = TypeVar("RequestT_co", covariant=True)
+Request = Any
+"""A request, of the client's own type."""
 
 
-class Requests(Protocol[RequestT_co]):
-    """Builds requests of its own type; `timeout` is connect, read, write, pool."""
+class Requests(Protocol):
+    """Builds requests from a method and a URL, with the arguments that `Exchange` names."""
 
     @property
     def is_closed(self) -> bool: ...
 
-    def build_request(
-        self,
-        method: str,
-        url: str,
-        *,
-        content: bytes | None = None,
-        headers: Mapping[str, str] | None = None,
-        timeout: tuple[float | None, float | None, float | None, float | None],
-        extensions: dict[str, Any] | None = None,
-    ) -> RequestT_co: ...
+    @property
+    def build_request(self) -> Callable[..., Request]: ...
 
 
-class HttpClient(Requests[RequestT], Protocol[RequestT]):
+class HttpClient(Requests, Protocol):
     """An `httpx.Client`, httpx2's, or an object with the same methods."""
 
     def send(
-        self, request: RequestT, *, stream: bool, auth: None, follow_redirects: bool
+        self, request: Request, *, stream: bool, auth: None, follow_redirects: bool
     ) -> HttpResponse: ...
 
     def close(self) -> None: ...
 
 
-class AsyncHttpClient(Requests[RequestT], Protocol[RequestT]):
+class AsyncHttpClient(Requests, Protocol):
     """An `httpx.AsyncClient`, httpx2's, or an object with the same methods."""
 
     async def send(
-        self, request: RequestT, *, stream: bool, auth: None, follow_redirects: bool
-    ) -> AsyncHttpResponse: ...
+        self, request: Request, *, stream: bool, auth: None, follow_redirects: bool
+    ) -> HttpResponse: ...
 
     async def aclose(self) -> None: ...
 
 
-class HttpHead(Protocol):
-    """Status and headers of a reply.
+class HttpResponse(Protocol):
+    """A reply with a body that threads or tasks read; `iter_bytes` decompresses it.
 
     Repeated headers are joined with a comma. A mock may have loaded the body already, so that the
-    stream is consumed. The extensions have more, such as the connection.
+    stream is consumed. The extensions have more, such as the connection. A reply that is closed
+    early leaves the rest of its body unread.
     """
 
     @property
@@ -66,22 +59,11 @@ class HttpHead(Protocol):
     @property
     def extensions(self) -> Mapping[str, Any]: ...
 
-
-class HttpResponse(HttpHead, Protocol):
-    """A reply with a body that is read synchronously; `iter_bytes` decompresses it.
-
-    A reply that is closed early leaves the rest of its body unread.
-    """
-
     def iter_bytes(self) -> Iterator[bytes]: ...
 
     def iter_raw(self) -> Iterator[bytes]: ...
 
     def close(self) -> None: ...
-
-
-class AsyncHttpResponse(HttpHead, Protocol):
-    """The same, read asynchronously."""
 
     def aiter_bytes(self) -> AsyncIterator[bytes]: ...
 

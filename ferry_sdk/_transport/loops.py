@@ -24,10 +24,7 @@ def call_in_loop(loop: Any, function: Callable[[], object]) -> None:  # noqa: AN
 
 def running_loop() -> Any:  # noqa: ANN401 -- of asyncio or of trio
     """Return the running event loop of asyncio, or the token of trio's."""
-    loop = asyncio_loop()
-    if loop is not None:
-        return loop
-    token = current_token()
+    token = asyncio_loop() or current_token()
     return getattr(token, "native_token", token)
 
 

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from contextlib import ExitStack, nullcontext, suppress
-from dataclasses import dataclass, field
 from functools import partial
 from threading import RLock
 from typing import Any, Generic, TypeVar
@@ -31,32 +29,25 @@ from ferry_sdk.errors import ConfigurationError, FerryError
 _MOMENT = 0.5
 """Seconds between two looks at a signal: on Windows, only a short wait sees Ctrl-C."""
 
-ClientT = TypeVar("ClientT", HttpClient[Any], AsyncHttpClient[Any])
+ClientT = TypeVar("ClientT", HttpClient, AsyncHttpClient)
 LockT = TypeVar("LockT", RLock, anyio.Lock)
 
 
-@dataclass(slots=True)
 class LoopResources(Generic[ClientT, LockT]):
     """The resources of one process, or of one event loop in it.
 
     Attributes:
         client: The HTTP client with its pool.
-        new_lock: Makes a lock.
         connections: The client's connections.
         closing: Set when the client is closed; it wakes the calls that sleep before a retry.
+        locks: The locks of objects; `setdefault` keeps only one, whichever thread is first.
     """
 
-    client: ClientT
-    new_lock: Callable[[], LockT]
-    connections: OpenConnections
-    closing: Signal = field(default_factory=Signal)
-    _locks: WeakKeyDictionary[object, LockT] = field(
-        default_factory=WeakKeyDictionary[object, LockT]
-    )
-
-    def lock(self, key: object) -> LockT:
-        """Return the lock of an object; `setdefault` keeps only one, whichever thread is first."""
-        return self._locks.setdefault(key, self.new_lock())
+    def __init__(self, client: ClientT, connections: OpenConnections) -> None:
+        self.client: ClientT = client
+        self.connections = connections
+        self.closing = Signal()
+        self.locks: WeakKeyDictionary[object, LockT] = WeakKeyDictionary()
 
 
 class AnyShared(ABC, Generic[ClientT, LockT]):
@@ -89,9 +80,7 @@ class AnyShared(ABC, Generic[ClientT, LockT]):
     @abstractmethod
     def _find_or_make(self) -> LoopResources[ClientT, LockT]: ...
 
-    def _new_resources(
-        self, new_lock: Callable[[], LockT], *, is_async: bool
-    ) -> LoopResources[ClientT, LockT]:
+    def _new_resources(self, *, is_async: bool) -> LoopResources[ClientT, LockT]:
         connections = OpenConnections(
             is_ours=self._given is None, is_local_only=self._settings.is_local_only
         )
@@ -99,20 +88,20 @@ class AnyShared(ABC, Generic[ClientT, LockT]):
         if client is None:
             made_by = load_module("ferry_sdk._transport.default_client")  # slow to import
             client = made_by.new_client(self._settings, is_async=is_async)
-        return LoopResources(client, new_lock, connections)
+        return LoopResources(client, connections)
 
 
-class Shared(AnyShared[HttpClient[Any], RLock]):
+class Shared(AnyShared[HttpClient, RLock]):
     """Connections and locks for threads, by process."""
 
-    def __init__(self, client: HttpClient[Any] | None, settings: Settings) -> None:
+    def __init__(self, client: HttpClient | None, settings: Settings) -> None:
         super().__init__(client, settings)
-        self._resources: dict[int, LoopResources[HttpClient[Any], RLock]] = {}
+        self._resources: dict[int, LoopResources[HttpClient, RLock]] = {}
 
-    def _find_or_make(self) -> LoopResources[HttpClient[Any], RLock]:
+    def _find_or_make(self) -> LoopResources[HttpClient, RLock]:
         resources = self._resources.get(process_id())
         if resources is None:
-            made = self._new_resources(RLock, is_async=False)
+            made = self._new_resources(is_async=False)
             resources = self._resources.setdefault(process_id(), made)
         return resources
 
@@ -158,21 +147,22 @@ class Shared(AnyShared[HttpClient[Any], RLock]):
             resources.client.close()
 
 
-class AsyncShared(AnyShared[AsyncHttpClient[Any], anyio.Lock]):
+_AsyncResources = LoopResources[AsyncHttpClient, anyio.Lock]
+
+
+class AsyncShared(AnyShared[AsyncHttpClient, anyio.Lock]):
     """Connections and locks for tasks, by event loop."""
 
-    def __init__(self, client: AsyncHttpClient[Any] | None, settings: Settings) -> None:
+    def __init__(self, client: AsyncHttpClient | None, settings: Settings) -> None:
         super().__init__(client, settings)
-        self._resources: WeakKeyDictionary[Any, LoopResources[AsyncHttpClient[Any], anyio.Lock]] = (
-            WeakKeyDictionary()
-        )
+        self._resources: WeakKeyDictionary[Any, _AsyncResources] = WeakKeyDictionary()
 
-    def _find_or_make(self) -> LoopResources[AsyncHttpClient[Any], anyio.Lock]:
+    def _find_or_make(self) -> _AsyncResources:
         loop = running_loop()
         resources = self._resources.get(loop)
         if resources is None or resources.connections.pid != process_id():
             self._forget_ended_loops()
-            resources = self._resources[loop] = self._new_resources(anyio.Lock, is_async=True)
+            resources = self._resources[loop] = self._new_resources(is_async=True)
             finalize(loop, resources.connections.drop).atexit = False
         return resources
 

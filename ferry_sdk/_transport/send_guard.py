@@ -15,7 +15,6 @@ from __future__ import annotations
 from _thread import RLock
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import lru_cache
 from socket import AF_INET, AF_INET6, SHUT_RDWR, socket
 from typing import Any, Literal
@@ -29,7 +28,6 @@ from ferry_sdk._runtime.hosts import is_loopback
 from ferry_sdk.errors import ConfigurationError, ConnectionFailedError, RequestTimeoutError
 
 
-@dataclass(eq=False)
 class OpenConnections:
     """The connections of one HTTP client, in one process; its ``len`` is how many are open.
 
@@ -40,14 +38,13 @@ class OpenConnections:
         is_closed: Whether nothing may be sent any more.
     """
 
-    is_ours: bool
-    pid: int = field(default_factory=process_id)
-    is_local_only: bool = False
-    is_closed: bool = False
-    _sockets: WeakSet[socket] = field(default_factory=WeakSet[socket])
-    _by_stream: WeakKeyDictionary[Any, ref[socket]] = field(
-        default_factory=WeakKeyDictionary[Any, "ref[socket]"]
-    )
+    def __init__(self, *, is_ours: bool, is_local_only: bool) -> None:
+        self.is_ours = is_ours
+        self.pid = process_id()
+        self.is_local_only = is_local_only
+        self.is_closed = False
+        self._sockets: WeakSet[socket] = WeakSet()
+        self._by_stream: WeakKeyDictionary[Any, ref[socket]] = WeakKeyDictionary()
 
     def socket_of(self, stream: Any) -> socket | None:  # noqa: ANN401 -- httpcore's or httpcore2's
         """Return the socket of a stream and remember it; shut it down if the client is closed."""

@@ -33,8 +33,7 @@ class SharedResult:
     def __init__(self) -> None:
         self.event = Latch()
         self.value: object = None
-        self.failure: FerryError = _INTERRUPTED
-        self.is_done = False
+        self.failure: FerryError | None = _INTERRUPTED
 
     def outcome(self) -> Any:  # noqa: ANN401 -- any result
         """Return the result, or raise a copy of the error.
@@ -43,7 +42,7 @@ class SharedResult:
             FerryError: The call failed.
             ConnectionFailedError: The call was interrupted by something else than a `FerryError`.
         """
-        if self.is_done:
+        if self.failure is None:
             return self.value
         raise copy(self.failure) from self.failure.__cause__
 
@@ -60,7 +59,7 @@ class SharedCall:
 
     def complete(self, key: Hashable, value: T) -> T:
         """Set the result and wake the callers that joined; nobody can join any more."""
-        self.result.value, self.result.is_done = value, True
+        self.result.value, self.result.failure = value, None
         self._end(key)
         return value
 

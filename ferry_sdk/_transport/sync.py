@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import stat
 import threading
+from collections.abc import Coroutine
 from contextlib import nullcontext, suppress
 from functools import partial
 from inspect import isawaitable
@@ -17,7 +18,7 @@ from typing import Any, Literal, TypeVar, overload
 
 from typing_extensions import Self
 
-from ferry_sdk._engine.batch import Batch, BatchCall, NextAnswer, Plan, StopBatch
+from ferry_sdk._engine.batch import Batch, NextAnswer, Plan, StopBatch
 from ferry_sdk._engine.context import Context, Session, new_session
 from ferry_sdk._engine.effects import (
     CallUser,
@@ -37,8 +38,8 @@ from ferry_sdk._engine.http import RawResponse, Reply
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.settings import Settings
 from ferry_sdk._runtime.files import write_file
-from ferry_sdk._runtime.threads import NoThreadError, start_thread, start_thread_or_run
-from ferry_sdk._transport.exchange import Exchange, deadline_error
+from ferry_sdk._runtime.threads import NoThreadError, ThreadCall
+from ferry_sdk._transport.exchange import Exchange
 from ferry_sdk._transport.http_client import HttpClient
 from ferry_sdk._transport.pools import Shared
 from ferry_sdk._transport.single_flight import SharedCall, join_or_start
@@ -64,7 +65,7 @@ class Transport:
         client: The user's HTTP client; None: one is made.
     """
 
-    def __init__(self, settings: Settings, client: HttpClient[Any] | None = None) -> None:
+    def __init__(self, settings: Settings, client: HttpClient | None = None) -> None:
         self.settings = settings
         self.shared: Shared = Shared(client, settings)
         self.session: Session = new_session(settings)
@@ -147,16 +148,12 @@ class Transport:
             return threads.next_answer(effect.until)
 
     def _threads_of(self, batch: Batch[Any, Any]) -> BatchThreads:
-        def make_call(begun: BatchCall[Any, Any], stop: Signal) -> object:
-            settings = batch.settings_of(begun, self.settings)
-            return begun.make(self.view(settings, stop))
-
-        batch.worker = batch.worker or BatchThreads(batch, make_call)
+        batch.worker = batch.worker or BatchThreads(batch, self)
         threads: BatchThreads = batch.worker
         return threads
 
     def _run_exclusive(self, effect: Exclusive[T]) -> T:
-        lock = self.shared.resources().lock(effect.key)
+        lock = self.shared.resources().locks.setdefault(effect.key, threading.RLock())
         try:
             if not lock.acquire(timeout=seconds_until(effect.until, threading.TIMEOUT_MAX)):
                 raise RequestTimeoutError("the deadline has passed")
@@ -205,11 +202,12 @@ class RawTransport:
         return self._transport.answer(operation)
 
 
-def _run_until(effect: Send, until: float, exchange: Exchange, client: HttpClient[Any]) -> Reply:
+def _run_until(effect: Send, until: float, exchange: Exchange, client: HttpClient) -> Reply:
     # A timeout of httpx limits one step; only a thread can be left when the deadline comes.
+    call = ThreadCall(partial(exchange.run, client))
     try:
-        call = start_thread(partial(exchange.run, client))
-        if call.wait(seconds_until(until + GRACE, threading.TIMEOUT_MAX)):
+        call.start()
+        if call.ended.wait(seconds_until(until, threading.TIMEOUT_MAX, GRACE)):
             return call.result()
     except NoThreadError:
         effect.is_handed_over = False
@@ -220,15 +218,14 @@ def _run_until(effect: Send, until: float, exchange: Exchange, client: HttpClien
         exchange.give_up()  # the thread sends nothing from now on
         raise
     exchange.give_up()
-    raise deadline_error(effect)
+    raise RequestTimeoutError("the deadline has passed", outcome=effect.outcome)
 
 
 def _call_user(effect: CallUser[T]) -> object:
     result = effect.function()
     if isawaitable(result):
-        close = getattr(result, "close", None)
-        if close is not None:
-            close()
+        if isinstance(result, Coroutine):
+            result.close()
         raise ConfigurationError(f"{effect.argument}: an async function needs AsyncFerry")
     return result
 
@@ -237,9 +234,8 @@ def _run_blocking(effect: RunBlocking[T]) -> T:
     if effect.may_be_interrupted and effect.until is None:
         return effect.function()
     # In a thread, an interruption of the caller does not stop the function half-way.
-    call = start_thread_or_run(effect.function)
-    until = None if effect.until is None else effect.until + GRACE
-    if not call.wait(seconds_until(until, threading.TIMEOUT_MAX)):
+    call = ThreadCall(effect.function).start_or_run()
+    if not call.ended.wait(seconds_until(effect.until, threading.TIMEOUT_MAX, GRACE)):
         raise RequestTimeoutError("the deadline has passed")
     return call.result()
 

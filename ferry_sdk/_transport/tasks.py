@@ -9,19 +9,17 @@ from __future__ import annotations
 import math
 import sys
 from collections import deque
-from collections.abc import Awaitable, Callable
-from contextlib import nullcontext
 from contextvars import copy_context
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
 from ferry_sdk._engine.batch import Batch, BatchAnswer, BatchCall
 from ferry_sdk._transport.loops import asyncio_loop
-from ferry_sdk._transport.threads import seconds_until
+from ferry_sdk._transport.threads import STOP_TIME, Ended, seconds_until
 
-_STOP_TIME = 2.0
-"""Seconds to wait for calls that were stopped."""
+if TYPE_CHECKING:
+    from ferry_sdk._transport.async_ import AsyncTransport
 
 
 class BatchTasks:
@@ -29,18 +27,14 @@ class BatchTasks:
 
     Args:
         batch: The calls.
-        make_call: Makes a call.
+        transport: Makes them.
     """
 
-    def __init__(
-        self,
-        batch: Batch[Any, Any],
-        make_call: Callable[[BatchCall[Any, Any]], Awaitable[object]],
-    ) -> None:
+    def __init__(self, batch: Batch[Any, Any], transport: AsyncTransport) -> None:
         self._batch = batch
-        self._make_call = make_call
+        self._transport = transport
         self._scopes: set[anyio.CancelScope] = set()
-        self._ended: deque[tuple[int, object, BaseException | None]] = deque()
+        self._ended: deque[Ended] = deque()
         self._event = anyio.Event()
         self._tasks: set[object] = set()
 
@@ -51,8 +45,7 @@ class BatchTasks:
             self._scopes.add(scope)
             self._start(scope, *begun)
         if not self._ended:
-            timeout = None if until is None else anyio.move_on_after(seconds_until(until, math.inf))
-            with timeout or nullcontext():
+            with anyio.move_on_after(seconds_until(until, math.inf)):
                 while not self._ended:
                     self._event = anyio.Event()
                     await self._event.wait()
@@ -63,7 +56,7 @@ class BatchTasks:
         self._batch.waiting.clear()
         for scope in self._scopes:
             scope.cancel()
-        with anyio.move_on_after(_STOP_TIME):
+        with anyio.move_on_after(STOP_TIME):
             while self._scopes:
                 self._event = anyio.Event()
                 await self._event.wait()
@@ -91,14 +84,13 @@ class BatchTasks:
             self._event.set()
 
     async def _make(self, number: int, call: BatchCall[Any, Any]) -> None:
-        value: object = None
-        failure: BaseException | None = None
         try:
-            value = await self._make_call(call)
+            settings = self._batch.settings_of(call, self._transport.settings)
+            value: object = await call.make(self._transport.view(settings))
+            self._ended.append((number, value, None))
         except BaseException as error:
-            failure = error
+            self._ended.append((number, None, error))
             if not isinstance(error, Exception):  # it is stopped, or the event loop ends
                 raise
         finally:
-            self._ended.append((number, value, failure))
             self._event.set()

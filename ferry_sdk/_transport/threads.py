@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from contextvars import copy_context
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ferry_sdk._engine.batch import Batch, BatchAnswer, BatchCall
 from ferry_sdk._engine.effects import Signal
-from ferry_sdk._runtime.threads import ThreadCall, start_thread_or_run
+from ferry_sdk._runtime.threads import ThreadCall
 from ferry_sdk.errors import ConfigurationError
 
+if TYPE_CHECKING:
+    from ferry_sdk._transport.sync import Transport
+
+Ended = tuple[int, object, BaseException | None]
+"""The number of a call, its result, and its error."""
 GRACE = 0.05
 """Seconds after a deadline in which the HTTP library's own timeouts come first."""
-_STOP_TIME = 2.0
+STOP_TIME = 2.0
 """Seconds to wait for calls that were stopped; a name lookup cannot be stopped."""
 
 
-def seconds_until(moment: float | None, forever: float) -> float:
-    """Return the seconds until a deadline; `forever` without one."""
-    return forever if moment is None else min(forever, max(0.0, moment - time.monotonic()))
+def seconds_until(moment: float | None, forever: float, grace: float = 0.0) -> float:
+    """Return the seconds until a deadline and its grace; `forever` without one."""
+    return forever if moment is None else min(forever, max(0.0, moment + grace - time.monotonic()))
 
 
 class BatchThreads:
@@ -31,20 +35,16 @@ class BatchThreads:
 
     Args:
         batch: The calls.
-        make_call: Makes a call until the signal is set.
+        transport: Makes them.
     """
 
-    def __init__(
-        self,
-        batch: Batch[Any, Any],
-        make_call: Callable[[BatchCall[Any, Any], Signal], object],
-    ) -> None:
+    def __init__(self, batch: Batch[Any, Any], transport: Transport) -> None:
         self._batch = batch
-        self._make_call = make_call
+        self._transport = transport
         self._stop = Signal()
         self._lock = threading.Lock()
         self._running = 0
-        self._ended: SimpleQueue[tuple[int, object, BaseException | None] | None] = SimpleQueue()
+        self._ended: SimpleQueue[Ended | None] = SimpleQueue()
         self._threads: list[ThreadCall[None]] = []
 
     def next_answer(self, until: float | None) -> BatchAnswer[Any, Any] | None:
@@ -54,7 +54,7 @@ class BatchThreads:
             ConfigurationError: `interrupt` was called.
         """
         while (begun := self._begin()) is not None:
-            self._threads.append(start_thread_or_run(partial(self._make_calls, begun)))
+            self._threads.append(ThreadCall(partial(self._make_calls, begun)).start_or_run())
         try:
             ended = self._ended.get(timeout=seconds_until(until, threading.TIMEOUT_MAX))
         except Empty:
@@ -72,9 +72,9 @@ class BatchThreads:
         with self._lock:
             self._batch.waiting.clear()
         self._stop.set()
-        end = time.monotonic() + _STOP_TIME
+        end = time.monotonic() + STOP_TIME
         for thread in self._threads:
-            thread.wait(seconds_until(end, _STOP_TIME))
+            thread.ended.wait(seconds_until(end, STOP_TIME))
 
     def _begin(self, ended: int = 0) -> tuple[int, BatchCall[Any, Any]] | None:
         """Take the next call if the limit allows it, in place of as many that have ended."""
@@ -87,14 +87,13 @@ class BatchThreads:
     def _make_calls(self, begun: tuple[int, BatchCall[Any, Any]] | None) -> None:
         """Make a call, and as many more as wait when it has ended."""
         while begun is not None:
-            ended = self._answer_of(*begun)
+            number, call = begun
+            ended: Ended
+            try:
+                settings = self._batch.settings_of(call, self._transport.settings)
+                view = self._transport.view(settings, self._stop)
+                ended = number, copy_context().run(call.make, view), None
+            except BaseException as error:  # noqa: BLE001 -- the caller gets it
+                ended = number, None, error
             begun = self._begin(ended=1)  # first, so that no other thread is started for it
             self._ended.put(ended)
-
-    def _answer_of(
-        self, number: int, call: BatchCall[Any, Any]
-    ) -> tuple[int, object, BaseException | None]:
-        try:
-            return number, copy_context().run(self._make_call, call, self._stop), None
-        except BaseException as error:  # noqa: BLE001 -- the caller gets it
-            return number, None, error

@@ -47,9 +47,5 @@ def _version(path: str) -> tuple[int, int, int] | None:
 
 
 @lru_cache(maxsize=4)
-def _verified(
-    file: str | None,
-    folder: str | None,
-    versions: tuple[object, ...],  # noqa: ARG001 -- part of the cache key
-) -> ssl.SSLContext:
+def _verified(file: str | None, folder: str | None, versions: object) -> ssl.SSLContext:  # noqa: ARG001 -- part of the cache key
     return ssl.create_default_context(cafile=file, capath=folder)

@@ -7,7 +7,7 @@ from opentelemetry import trace
 
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.hooks import EventHooks
-from ferry_sdk.otel.metrics import with_metrics
+from ferry_sdk.otel.metrics import meters_of
 from ferry_sdk.otel.spans import Spans
 
 
@@ -51,11 +51,17 @@ def event_hooks(
         ```
     """
     spans = Spans(trace.get_tracer("ferry_sdk", __version__, tracer_provider))
-    own = with_metrics(also or EventHooks(), meter_provider, metrics=metrics)
+    hooks = EventHooks() if also is None else also.copy()
+    if metrics or meter_provider is not None:
+        meters = meters_of(meter_provider)
+        hooks["response"] = [meters.time_request, *hooks.get("response", ())]
+        hooks["retry"] = [meters.count_retry, *hooks.get("retry", ())]
+        hooks["outcome"] = [meters.time_call, *hooks.get("outcome", ())]
+        hooks["limiter"] = [meters.time_limiter, *hooks.get("limiter", ())]
+        hooks["connections"] = [meters.watch_connections, *hooks.get("connections", ())]
     # A request's span starts last and ends first, so that it does not include the other hooks.
-    hooks = own.copy()
-    hooks["request"] = [*own.get("request", ()), spans.start_attempt]
-    hooks["response"] = [spans.end_attempt, *own.get("response", ())]
-    hooks["retry"] = [spans.add_retry, *own.get("retry", ())]
-    hooks["outcome"] = [spans.end_call, *own.get("outcome", ())]
+    hooks["request"] = [*hooks.get("request", ()), spans.start_attempt]
+    hooks["response"] = [spans.end_attempt, *hooks.get("response", ())]
+    hooks["retry"] = [spans.add_retry, *hooks.get("retry", ())]
+    hooks["outcome"] = [spans.end_call, *hooks.get("outcome", ())]
     return hooks

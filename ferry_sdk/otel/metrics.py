@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sized
 from functools import cache
 from typing import Final
@@ -12,7 +13,6 @@ from opentelemetry import metrics as otel_metrics
 from ferry_sdk._runtime.version import __version__
 from ferry_sdk.hooks import (
     ConnectionsEvent,
-    EventHooks,
     LimiterEvent,
     OutcomeEvent,
     ResponseEvent,
@@ -34,33 +34,8 @@ _LONG_SECONDS: Final = (30, 60, 120)
 """The further buckets of what may wait."""
 
 
-def with_metrics(
-    own: EventHooks, provider: otel_metrics.MeterProvider | None, *, metrics: bool
-) -> EventHooks:
-    """Return the hooks, with those of the metrics before them if there are any."""
-    if provider is not None:
-        meters = _meters_by_provider.get(provider)
-        if meters is None:
-            meters = _meters_by_provider[provider] = Meters(provider)
-    elif metrics:
-        meters = _global_meters()
-    else:
-        return own
-    hooks = own.copy()
-    hooks["response"] = [meters.time_request, *own.get("response", ())]
-    hooks["retry"] = [meters.count_retry, *own.get("retry", ())]
-    hooks["outcome"] = [meters.time_call, *own.get("outcome", ())]
-    hooks["limiter"] = [meters.time_limiter, *own.get("limiter", ())]
-    hooks["connections"] = [meters.watch_connections, *own.get("connections", ())]
-    return hooks
-
-
 class Meters:
-    """The instruments of one provider, for all its clients.
-
-    There is one for each provider, because a second observable instrument of the same name is never
-    asked.
-    """
+    """The instruments of one provider, for all its clients."""
 
     def __init__(self, provider: otel_metrics.MeterProvider | None) -> None:
         meter = otel_metrics.get_meter("ferry_sdk", __version__, provider)
@@ -129,19 +104,18 @@ class Meters:
         self, _: otel_metrics.CallbackOptions
     ) -> Iterable[otel_metrics.Observation]:
         """Return the number of open connections for each server."""
-        servers: dict[tuple[tuple[str, str | int], ...], int] = {}
-        for client in self._clients.keyrefs():
+        counts: Counter[tuple[tuple[str, str | int], ...]] = Counter()
+        for client in self._clients.keyrefs():  # a copy: other threads may add to it
             connections = client()
-            server = None if connections is None else self._clients.get(connections)
-            if connections is not None and server is not None:
-                key = tuple(server.items())
-                servers[key] = servers.get(key, 0) + len(connections)
-        return [otel_metrics.Observation(count, dict(key)) for key, count in servers.items()]
-
-
-_meters_by_provider: WeakKeyDictionary[otel_metrics.MeterProvider, Meters] = WeakKeyDictionary()
+            if connections is not None:
+                counts[tuple(self._clients[connections].items())] += len(connections)
+        return [otel_metrics.Observation(count, dict(server)) for server, count in counts.items()]
 
 
 @cache
-def _global_meters() -> Meters:
-    return Meters(None)
+def meters_of(provider: otel_metrics.MeterProvider | None) -> Meters:
+    """Return the instruments of a provider; None: of the global one.
+
+    A provider has one set of them: it never asks a second observable instrument of the same name.
+    """
+    return Meters(provider)

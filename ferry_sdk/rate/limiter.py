@@ -8,16 +8,18 @@ from functools import partial
 from typing import Any, Final, cast
 from urllib.parse import urlsplit
 
-from ferry_sdk._engine.effects import Effect, Flow, RunBlocking, Sleep, drive
+from ferry_sdk._engine.effects import Effect, Flow, RunBlocking, Signal, Sleep, drive
 from ferry_sdk._engine.limiter import FlowLimiter, RateRequest, current_request
 from ferry_sdk._runtime.fork import process_id
 from ferry_sdk._runtime.threads import Latch, uninterrupted
 from ferry_sdk.errors import ConfigurationError, InvalidInputError, RequestTimeoutError
-from ferry_sdk.rate.schedule import Limit, MemorySchedule, Schedule
+from ferry_sdk.rate.schedule import UNITS, Limit, MemorySchedule, Schedule
 from ferry_sdk.rate.waiting_queue import WaitingQueue
 
 _TEXT: Final = re.compile(r"([1-9][0-9]{0,5})/(second|minute)")
 _SECONDS: Final = {"second": 1, "minute": 60}
+_HEADROOM: Final = 1.03
+"""How much longer than necessary the pauses are, because the network shortens some of them."""
 _SCHEMES: Final = ("redis", "rediss", "unix")
 
 
@@ -91,10 +93,10 @@ class Rate(FlowLimiter):
                     seconds = left
                 if seconds > 0:
                     yield from Sleep(seconds, waiter.signal)
-                elif queue.schedule.is_shared:
-                    yield from RunBlocking(partial(queue.reserve, waiter, clock), request.until)
-                else:
+                elif self._storage is None:
                     queue.reserve(waiter, clock)
+                else:  # asking it takes time
+                    yield from RunBlocking(partial(queue.reserve, waiter, clock), request.until)
         finally:
             queue.leave(waiter, clock())
 
@@ -122,7 +124,7 @@ def _limit(rate: object, burst: object) -> Limit:
     number, unit = int(match[1]), match[2]
     if not isinstance(burst, int) or isinstance(burst, bool) or not 1 <= burst <= number:
         raise InvalidInputError(f"expected a number from 1 to {number}", field="burst")
-    return Limit(match[0], number, _SECONDS[unit], burst)
+    return Limit(match[0], number, int(_SECONDS[unit] * _HEADROOM * UNITS), burst)
 
 
 @uninterrupted
@@ -155,12 +157,9 @@ def _url(storage: object) -> str:
 def _block(effect: Effect[Any]) -> None:
     """Perform an effect for a thread that asks without a client."""
     match effect:
-        case Sleep(seconds, signal):
+        case Sleep(seconds, Signal() as signal):
             woken = Latch()
-            assert signal is not None  # noqa: S101 -- a queue always gives one
             with signal.call(woken.set):
                 woken.wait(min(seconds, threading.TIMEOUT_MAX))
         case RunBlocking(function):
             function()
-        case _:
-            raise NotImplementedError(effect)

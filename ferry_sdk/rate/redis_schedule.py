@@ -101,8 +101,6 @@ class RedisSchedule:
         InvalidInputError: The URL is not valid.
     """
 
-    is_shared: bool = True
-
     def __init__(self, limit: Limit, url: str) -> None:
         redis: Any = Redis  # its types differ from version to version
         client: Any = None

@@ -11,33 +11,26 @@ LATENESS: Final = 0.025
 """Seconds after which a turn lapses. What was missed for longer is not made up for."""
 UNITS: Final = 1_000_000
 """A schedule counts in microseconds: milliseconds round a fast rate."""
-_HEADROOM: Final = 1.03
-"""How much longer than necessary the pauses are, because the network shortens some of them."""
 
 
 class Limit(NamedTuple):
-    """A number of requests in a number of seconds.
+    """A number of requests in an interval.
 
     Attributes:
         text: The rate as the user gave it.
+        number: How many requests leave.
+        interval: In how many microseconds.
+        burst: How many may leave at once.
     """
 
     text: str
     number: int
-    seconds: int
+    interval: int
     burst: int
-
-    @property
-    def interval(self) -> int:
-        """Microseconds in which the number of requests leaves."""
-        return int(self.seconds * _HEADROOM * UNITS)
 
 
 class Schedule(Protocol):
     """Gives turns."""
-
-    is_shared: bool
-    """Whether other processes use it as well, so that asking it takes time."""
 
     def reserve(self, clock: Callable[[], float], *, is_urgent: bool) -> tuple[float, bool]:
         """Reserve the next turn.
@@ -58,8 +51,6 @@ class Schedule(Protocol):
 
 class MemorySchedule:
     """The schedule of one process."""
-
-    is_shared: bool = False
 
     def __init__(self, limit: Limit) -> None:
         from pyrate_limiter import GCRA, Rate, RateItem, StateBucket  # noqa: PLC0415 -- an extra installs it

@@ -1,8 +1,6 @@
 """The library's own connections: kept and used again while they are whole, counted, and ended."""
 
 import gc
-import signal
-import ssl
 import threading
 import time
 
@@ -10,10 +8,9 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from ferry_sdk import AsyncFerry, Ferry, RequestTimeoutError, Timeout
-from ferry_sdk._transport.http11.client import Connections
+from ferry_sdk import AsyncFerry, RequestTimeoutError, Timeout
 from tests.backend.descriptors import connections_to
-from tests.backend.gathering import UnderWay, at_once, eventually
+from tests.backend.gathering import UnderWay, eventually
 from tests.support.tiers import mostly_long
 from tests.transport import scripted as do
 from tests.transport.calls import CREATE, READ
@@ -22,9 +19,6 @@ from tests.transport.scripted import Service, answer_to, serve
 pytestmark = pytest.mark.own_http_client(reason="they are the connections of the library's own")
 
 CLIENTS = "ferry_sdk._transport.http11.client"
-LIMITS = (20.0, 20.0, 20.0, 20.0)
-TRACED = {"trace": lambda *_: None}
-FLAGS = {"stream": True, "auth": None, "follow_redirects": False}
 
 
 class Held:
@@ -195,52 +189,3 @@ def test_wherever_a_call_is_cancelled_its_place_is_free_again(loop, expired, mon
 
     with Service(serve) as service:
         anyio.run(calls, service, backend=loop)
-
-
-@pytest.mark.long
-def test_wherever_a_call_is_interrupted_its_place_is_free_again(monkeypatch):
-    monkeypatch.setattr(f"{CLIENTS}.MOST_CONNECTIONS", 2)
-    main = threading.main_thread().ident or 0
-    assert threading.get_ident() == main
-    is_pressed = True
-
-    def press(connection):
-        connection.request()
-        if is_pressed:
-            # A signal just before the main thread begins to read does not wake it; the end does.
-            connection.socket.settimeout(1)
-            signal.pthread_kill(main, signal.SIGINT)
-            until_closed(connection)
-        else:
-            connection.send("200 OK", answer_to(READ.line))
-            serve(connection)
-
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with Service(press) as service, Ferry("t", base_url=service.url, timeout=20) as ferry:
-            for _ in range(100):
-                with pytest.raises(KeyboardInterrupt):
-                    ferry.catalogue.ports()
-                assert not connections_to(service.url)
-            is_pressed = False
-            for call in at_once(*[ferry.catalogue.ports] * 4):
-                assert not call.value()
-            assert len(connections_to(service.url)) <= 2
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def test_closing_while_connections_are_given_back_leaves_none():
-    with Service(serve, backlog=64) as service:
-        for _ in range(10):
-            client = Connections(ssl.create_default_context)
-            request = client.build_request(
-                "GET", f"{service.url}/api/port", timeout=LIMITS, extensions=TRACED
-            )
-            replies = [client.send(request, **FLAGS) for _ in range(8)]
-            for reply in replies:
-                assert b"".join(reply.iter_raw())
-            for one in at_once(client.close, *[reply.close for reply in replies]):
-                one.value()
-            assert client.is_closed
-            assert not connections_to(service.url)

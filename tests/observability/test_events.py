@@ -169,13 +169,12 @@ def test_two_who_ask_the_same_have_an_outcome_each(event_log, ferry_sandbox, boo
     assert len({event.call.correlation_id for event in outcomes}) == 2
 
 
-@pytest.mark.parametrize("loop", mostly_long(["asyncio", "trio"]))
 @pytest.mark.parametrize(
     ("done", "call", "outcome"),
     [(False, "confirm", "unknown"), (True, "confirm", "unknown"), (False, "guard", "not_sent")],
 )
 def test_a_cancelled_call_ends_its_exchange_and_tells_its_outcome(
-    request, event_log, ferry_sandbox, booking_id, loop, done, call, outcome
+    portal, event_log, ferry_sandbox, booking_id, done, call, outcome
 ):
     name = "bookings.confirm" if call == "confirm" else "bookings.get"
     hold = Hold(ferry_sandbox, name, replies=done)
@@ -188,7 +187,7 @@ def test_a_cancelled_call_ends_its_exchange_and_tells_its_outcome(
             confirm = partial(ferry.bookings.confirm, booking_id, **expected)
             await by_scope(confirm, lambda: hold.held)
 
-    request.getfixturevalue(f"{loop}_portal").call(main)
+    portal.call(main)
     assert event_log.kinds == ["request", "response", "outcome"]
     assert event_log.responses[0].problem in {"CancelledError", "Cancelled"}
     assert event_log.outcome.outcome == outcome

@@ -10,12 +10,6 @@ import pytest
 from ferry_sdk import AsyncFerry, Ferry, RequestTimeoutError
 from ferry_sdk.journal import Journal
 from tests.observability.conftest import NAMES
-from tests.support.tiers import mostly_long
-
-
-@pytest.fixture(params=mostly_long(["asyncio", "trio"]))
-def portal(request):
-    return request.getfixturevalue(f"{request.param}_portal")
 
 
 def warnings_of(caplog):

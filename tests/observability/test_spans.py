@@ -14,7 +14,6 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from ferry_sdk import AsyncFerry, Ferry, FerryError, correlation, otel
 from tests.observability.conftest import CANARIES, call_in_vain
 from tests.support.processes import run
-from tests.support.tiers import mostly_long
 
 
 class Spans:
@@ -160,8 +159,7 @@ def test_the_parent_is_what_is_current_in_the_callers_thread(spans, settings, de
     assert_each_below_its_own(spans, 24)
 
 
-@pytest.mark.parametrize("loop", mostly_long(["asyncio", "trio"]))
-def test_the_parent_is_what_is_current_in_the_callers_task(request, spans, settings, loop):
+def test_the_parent_is_what_is_current_in_the_callers_task(portal, spans, settings):
     async def main():
         async with AsyncFerry(**settings) as client, anyio.create_task_group() as group:
 
@@ -172,7 +170,7 @@ def test_the_parent_is_what_is_current_in_the_callers_task(request, spans, setti
             for number in range(24):
                 group.start_soon(work, number)
 
-    request.getfixturevalue(f"{loop}_portal").call(main)
+    portal.call(main)
     assert_each_below_its_own(spans, 24)
 
 

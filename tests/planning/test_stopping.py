@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 from ferry_sdk import AsyncFerry, ConfigurationError, Ferry, FerryError, Rate
-from ferry_sdk._runtime.threads import start_thread_or_run
+from ferry_sdk._runtime.threads import ThreadCall
 from ferry_sdk.planning import catalogues
 from tests.backend.gathering import UnderWay, eventually
 from tests.planning.strait import DAY, STRAIT, slow
@@ -121,11 +121,11 @@ def test_an_error_of_the_token_function_stops_the_search(clients, ferry_sandbox)
 def test_a_batch_needs_no_more_threads_than_calls_at_a_time(ferry_sandbox, monkeypatch):
     started = []
 
-    def start(work, **options):
+    def start(work):
         started.append(work)
-        return start_thread_or_run(work, **options)
+        return ThreadCall(work)
 
-    monkeypatch.setattr("ferry_sdk._transport.threads.start_thread_or_run", start)
+    monkeypatch.setattr("ferry_sdk._transport.threads.ThreadCall", start)
     with Ferry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
         days = {"start": DAY, "end": DAY + timedelta(7), "passengers": STRAIT["passengers"]}
         calendar = ferry.trips.calendar("ITGOA", "TNLGN", **days, concurrency=3)

@@ -40,23 +40,6 @@ def test_a_turn_far_ahead_is_free_for_a_read_back_of_another_process(url):
     assert turn <= time.monotonic(), "another rate has turns of its own"
 
 
-def test_a_process_whose_answer_was_slow_may_reserve_earlier_the_next_time():
-    schedule = Rate("50/second", storage="redis://nowhere")._queue().schedule
-    seconds_ahead = []
-
-    def answer(keys, args):
-        seconds_ahead.append(args[4])
-        return 0, 1, (len(seconds_ahead) - 1) * 1_000_000, 0
-
-    schedule._run = answer
-    for asked_at, answered_at in [(0.0, 0.0), (1.0, 1.5), (2.0, 2.0), (3.0, 3.0)]:
-        clock = iter([asked_at, answered_at]).__next__
-        turn, is_reserved = schedule.reserve(clock, is_urgent=False)
-        assert (turn, is_reserved) == (answered_at, asked_at == answered_at)
-    first, slow, next_one, last = seconds_ahead
-    assert next_one > first == slow == last
-
-
 def test_calls_go_on_after_a_restart_of_the_storage(clients, ferry_sandbox, redis):
     rate = Rate("600/minute", storage=redis.url)
     ferry = clients(ferry_sandbox.token, base_url=ferry_sandbox.base_url, limiter=rate)

@@ -119,7 +119,7 @@ async def counts_of(row, cases=CASES):
     gc.disable()  # the collector calls functions of other libraries
     previous = sys.getprofile()
     try:
-        with patch.object(threads, "start_thread", no_thread):
+        with patch.object(threads.ThreadCall, "start", no_thread):
             for number, counter in enumerate(counters, WARM_UPS):
                 sys.setprofile(counter)
                 outcome = await outcome_of(call, ferry, number)

@@ -12,10 +12,11 @@ import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
-from typing import cast
+from typing import Final, cast
 
 import anyio
 import httpcore
+from httpcore import AsyncNetworkStream
 
 from ferry_sdk._transport.http11 import replies
 from ferry_sdk._transport.http11.asyncio_stream import connect_tcp
@@ -28,10 +29,14 @@ from ferry_sdk._transport.http11.client import (
     PreparedRequest,
 )
 from ferry_sdk._transport.http11.pool import Slot, Waiter, step_until
+from ferry_sdk._transport.http11.replies import Reader, Response
 from ferry_sdk._transport.loops import asyncio_loop
 
+_Slot = Slot[AsyncNetworkStream]
+_ON_TRIO: Final = cast("httpcore.AsyncNetworkBackend", httpcore.AnyIOBackend())
 
-class AsyncConnections(AnyConnections[httpcore.AsyncNetworkStream]):
+
+class AsyncConnections(AnyConnections[AsyncNetworkStream]):
     """An HTTP client for the tasks of one event loop.
 
     Args:
@@ -42,15 +47,8 @@ class AsyncConnections(AnyConnections[httpcore.AsyncNetworkStream]):
         super().__init__(new_context)
         self._timer: asyncio.TimerHandle | None = None
 
-    async def send(
-        self,
-        request: PreparedRequest,
-        *,
-        stream: bool = True,  # noqa: ARG002 -- here and below: the interface of httpx
-        auth: None = None,  # noqa: ARG002 -- the same
-        follow_redirects: bool = False,  # noqa: ARG002 -- the same
-    ) -> replies.AsyncResponse:
-        """Send a request and return its reply with the body unread; other arguments are fixed."""
+    async def send(self, request: PreparedRequest, **_: object) -> Response:
+        """Send a request and return its reply with the body unread; httpx's options are fixed."""
         slot = self._slots.take() or await self._wait(request.pool)
         if slot is None:
             raise httpcore.PoolTimeout("all connections are in use")
@@ -64,9 +62,7 @@ class AsyncConnections(AnyConnections[httpcore.AsyncNetworkStream]):
             with suppress(httpcore.WriteError):  # the reply, or its absence, shows the outcome
                 await connection.write(data, request.write)
             del data
-            received = await connection.read(PIECE, request.read)
             reader = replies.new_reader()
-            reader.feed(received)
             while not reader.status_code:
                 reader.feed(await connection.read(PIECE, request.read))
             reader.is_complete |= request.is_head
@@ -79,9 +75,9 @@ class AsyncConnections(AnyConnections[httpcore.AsyncNetworkStream]):
                 await _close_shielded(failed)
             raise
         read = partial(connection.read, PIECE, request.read)
-        return replies.AsyncResponse(reader, read, partial(self._end, reader, request, slot))
+        return Response(reader, read, partial(self._end, reader, request, slot))
 
-    async def _wait(self, seconds: float | None) -> Slot[httpcore.AsyncNetworkStream] | None:
+    async def _wait(self, seconds: float | None) -> _Slot | None:
         """Wait for a slot as `ConnectionSlots.wait` does, without blocking."""
         until = math.inf if seconds is None else time.monotonic() + seconds
         with Waiter(self._slots) as waiter:
@@ -89,9 +85,7 @@ class AsyncConnections(AnyConnections[httpcore.AsyncNetworkStream]):
                 await self._pause(waiter, step)
         return waiter.slot
 
-    def _pause(
-        self, waiter: Waiter[httpcore.AsyncNetworkStream], seconds: float
-    ) -> Awaitable[None]:
+    def _pause(self, waiter: Waiter[AsyncNetworkStream], seconds: float) -> Awaitable[None]:
         """Return what a waiter awaits: a slot, for so many seconds at most.
 
         On asyncio all waiters have one timer, which wakes them all to check again. The events and
@@ -113,25 +107,19 @@ class AsyncConnections(AnyConnections[httpcore.AsyncNetworkStream]):
         for waiter in [*self._slots.waiters]:
             waiter.wake()
 
-    async def _connect(
-        self, request: PreparedRequest, slot: Slot[httpcore.AsyncNetworkStream]
-    ) -> httpcore.AsyncNetworkStream:
+    async def _connect(self, request: PreparedRequest, slot: _Slot) -> AsyncNetworkStream:
         host, port, is_tls = request.origin
         context = self._new_context() if is_tls else None
         await request.trace(f"{CONNECT_STEP}.started", {})
-        slot.stream = stream = await _connect_tcp(host, port, request.connect)
+        connect = connect_tcp if asyncio_loop() is not None else _ON_TRIO.connect_tcp
+        slot.stream = stream = await connect(host, port, request.connect)
         await request.trace(f"{CONNECT_STEP}.complete", {"return_value": stream})
         if context is not None:
             slot.stream = stream = await stream.start_tls(context, host, request.connect)
             await request.trace(f"{TLS_STEP}.complete", {"return_value": stream})
         return stream
 
-    async def _end(
-        self,
-        reader: replies.Reader,
-        request: PreparedRequest,
-        slot: Slot[httpcore.AsyncNetworkStream],
-    ) -> None:
+    async def _end(self, reader: Reader, request: PreparedRequest, slot: _Slot) -> None:
         stream = slot.stream
         if stream is None:
             return
@@ -156,24 +144,13 @@ def _complete(woken: asyncio.Future[None]) -> None:
         woken.set_result(None)
 
 
-async def _pause_on_trio(waiter: Waiter[httpcore.AsyncNetworkStream], seconds: float) -> None:
+async def _pause_on_trio(waiter: Waiter[AsyncNetworkStream], seconds: float) -> None:
     event = anyio.Event()
     waiter.wake = event.set
     with anyio.move_on_after(seconds):
         await event.wait()
 
 
-async def _close_shielded(stream: httpcore.AsyncNetworkStream) -> None:
+async def _close_shielded(stream: AsyncNetworkStream) -> None:
     with anyio.CancelScope(shield=True):
         await stream.aclose()
-
-
-async def _connect_tcp(
-    host: str,
-    port: int,
-    timeout: float | None,  # noqa: ASYNC109 -- the interface of httpcore
-) -> httpcore.AsyncNetworkStream:
-    if asyncio_loop() is None:
-        backend = cast("httpcore.AsyncNetworkBackend", httpcore.AnyIOBackend())
-        return await backend.connect_tcp(host, port, timeout)
-    return await connect_tcp(host, port, timeout)

@@ -16,10 +16,12 @@ from urllib.parse import quote, urlsplit
 
 import httpcore
 import idna
+from httpcore import NetworkStream
 
 from ferry_sdk._engine.limits import MOST_CONNECTIONS
 from ferry_sdk._transport.http11 import replies
 from ferry_sdk._transport.http11.pool import ConnectionSlots, IdleConnections, Slot, StreamT
+from ferry_sdk._transport.http11.replies import Reader, Response
 from ferry_sdk.errors import ConfigurationError
 
 PIECE: Final = 64 * 1024
@@ -33,18 +35,8 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 _ALLOWED: Final = "%/:?#[]@!$&'()*+,;=~-._"
 
 
-class Origin(NamedTuple):
-    """The server of a request.
-
-    Attributes:
-        host: The host, encoded.
-        port: The port.
-        is_tls: Whether it uses TLS.
-    """
-
-    host: str
-    port: int
-    is_tls: bool
+Origin = tuple[str, int, bool]
+"""The server of a request: its encoded host, its port, whether it uses TLS."""
 
 
 class PreparedRequest(NamedTuple):
@@ -134,7 +126,7 @@ def _address(url: str) -> tuple[Origin, str, str]:
     header = f"[{host}]" if ":" in host else host
     if port != default_port:
         header += f":{port}"
-    return Origin(host, port, parts.scheme == "https"), target, header
+    return (host, port, parts.scheme == "https"), target, header
 
 
 class AnyConnections(Generic[StreamT]):
@@ -153,22 +145,15 @@ class AnyConnections(Generic[StreamT]):
         return self._idle_connections.is_closed
 
 
-class Connections(AnyConnections[httpcore.NetworkStream]):
+class Connections(AnyConnections[NetworkStream]):
     """An HTTP client for threads.
 
     Args:
         new_context: Returns the TLS context of a new connection.
     """
 
-    def send(
-        self,
-        request: PreparedRequest,
-        *,
-        stream: bool = True,  # noqa: ARG002 -- here and below: the interface of httpx
-        auth: None = None,  # noqa: ARG002 -- the same
-        follow_redirects: bool = False,  # noqa: ARG002 -- the same
-    ) -> replies.Response:
-        """Send a request and return its reply with the body unread; other arguments are fixed."""
+    def send(self, request: PreparedRequest, **_: object) -> Response:
+        """Send a request and return its reply with the body unread; httpx's options are fixed."""
         slot = self._slots.take() or self._slots.wait(request.pool)
         if slot is None:
             raise httpcore.PoolTimeout("all connections are in use")
@@ -182,9 +167,7 @@ class Connections(AnyConnections[httpcore.NetworkStream]):
             with suppress(httpcore.WriteError):  # the reply, or its absence, shows the outcome
                 connection.write(data, request.write)
             del data
-            received = connection.read(PIECE, request.read)
             reader = replies.new_reader()
-            reader.feed(received)
             while not reader.status_code:
                 reader.feed(connection.read(PIECE, request.read))
             reader.is_complete |= request.is_head
@@ -195,11 +178,9 @@ class Connections(AnyConnections[httpcore.NetworkStream]):
                 failed.close()
             raise
         read = partial(connection.read, LARGE_PIECE, request.read)
-        return replies.Response(reader, read, partial(self._end, reader, request, slot))
+        return Response(reader, read, partial(self._end, reader, request, slot))
 
-    def _connect(
-        self, request: PreparedRequest, slot: Slot[httpcore.NetworkStream]
-    ) -> httpcore.NetworkStream:
+    def _connect(self, request: PreparedRequest, slot: Slot[NetworkStream]) -> NetworkStream:
         host, port, is_tls = request.origin
         context = self._new_context() if is_tls else None
         request.trace(f"{CONNECT_STEP}.started", {})
@@ -210,9 +191,7 @@ class Connections(AnyConnections[httpcore.NetworkStream]):
             request.trace(f"{TLS_STEP}.complete", {"return_value": stream})
         return stream
 
-    def _end(
-        self, reader: replies.Reader, request: PreparedRequest, slot: Slot[httpcore.NetworkStream]
-    ) -> None:
+    def _end(self, reader: Reader, request: PreparedRequest, slot: Slot[NetworkStream]) -> None:
         stream = slot.stream
         if stream is None:
             return

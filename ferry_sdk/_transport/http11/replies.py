@@ -104,10 +104,8 @@ class H11Reader(Reader):
             raise httpcore.RemoteProtocolError(reason) from None
         if isinstance(event, h11.EndOfMessage):
             self.is_complete = True
-            self.is_reusable = connection.their_state is h11.DONE and connection.trailing_data == (
-                b"",
-                False,
-            )
+            is_last = connection.trailing_data == (b"", False)
+            self.is_reusable = is_last and connection.their_state is h11.DONE
         elif not data:
             raise httpcore.RemoteProtocolError(_CLOSED_EARLY)
 
@@ -119,7 +117,7 @@ _END: Final = h11.EndOfMessage()
 class LlhttpReader(Reader):
     """A `Reader` over llhttp, which calls the methods that begin with ``on_``."""
 
-    __slots__ = ("_is_framed", "_overhead", "_parser", "_reason", "_version")
+    __slots__ = ("_is_framed", "_overhead", "_parser", "_reason")
 
     def __init__(self) -> None:
         super().__init__()
@@ -127,16 +125,15 @@ class LlhttpReader(Reader):
         self._overhead = 0
         self._is_framed = False
         self._reason = ""
-        self._version = ""
 
     def feed(self, data: bytes) -> None:
         """Process bytes of the connection; none if it has ended."""
         if not data:
             self._end()
             return
+        if not (self._overhead or self.status_code) and data[0] in b"\r\n":
+            raise httpcore.RemoteProtocolError("an empty line before the reply")
         try:
-            if not (self._overhead or self.status_code) and data[0] in b"\r\n":
-                self._refuse("an empty line before the reply")
             if data[-1] not in b"\r\n":
                 self._parser.feed_data(data)
             else:
@@ -147,7 +144,7 @@ class LlhttpReader(Reader):
                     self.is_reusable = False
                 else:
                     self._parser.feed_data(data[-1:])
-        except (httptools.HttpParserError, _RefusedError) as error:
+        except httptools.HttpParserError as error:
             self.is_reusable = False
             if not self.is_complete:  # else it is about what is behind the reply
                 raise httpcore.RemoteProtocolError(self._reason or str(error)) from None
@@ -166,8 +163,8 @@ class LlhttpReader(Reader):
         self.is_complete = True
 
     def _refuse(self, reason: str) -> None:
-        self._reason = reason
-        raise _RefusedError(reason)
+        self._reason = reason  # llhttp replaces the exception
+        raise ValueError(reason)
 
     def on_message_begin(self) -> None:
         """Stop at what follows the reply."""
@@ -189,16 +186,14 @@ class LlhttpReader(Reader):
     def on_headers_complete(self) -> None:
         """Process a head; one below 200 does not answer the request."""
         status = self._parser.get_status_code()
-        self._version = self._parser.get_http_version()
-        if self._version not in {"1.0", "1.1"}:
+        if self._parser.get_http_version() not in {"1.0", "1.1"}:
             self._refuse("not a version of HTTP/1")
         if status < _LOWEST or status == _SWITCHING:
             self._refuse("not a status that answers a request")
         names = [name.lower() for name, _ in self.headers]
-        for name, (_, value) in zip(names, self.headers, strict=True):
-            if name == b"transfer-encoding" and (
-                value.lower() != b"chunked" or names.count(name) > 1
-            ):
+        if b"transfer-encoding" in names:
+            encoding = self.headers[names.index(b"transfer-encoding")][1]
+            if encoding.lower() != b"chunked" or names.count(b"transfer-encoding") > 1:
                 self._refuse("the transfer encoding is not supported")
         if status < _FINAL:
             self.headers.clear()
@@ -214,19 +209,16 @@ class LlhttpReader(Reader):
         """Record the end of the reply."""
         if self.status_code:
             self.is_complete = True
-            self.is_reusable = self._version == "1.1" and self._parser.should_keep_alive()
-
-
-class _RefusedError(Exception):
-    pass
+            is_newest = self._parser.get_http_version() == "1.1"
+            self.is_reusable = is_newest and self._parser.should_keep_alive()
 
 
 new_reader: type[Reader] = LlhttpReader if _HAS_LLHTTP else H11Reader
 """Makes a reader; the extra `fast` installs what the faster one needs."""
 
 
-class _Head:
-    """Status and headers of a reply.
+class Response:
+    """A reply with a body that threads read with `iter_raw`, and tasks with `aiter_raw`.
 
     Attributes:
         status_code: The status.
@@ -248,10 +240,6 @@ class _Head:
         self._read = read
         self.close = self.aclose = end
 
-
-class Response(_Head):
-    """A reply with a body that is read synchronously."""
-
     def iter_raw(self) -> Iterator[bytes]:
         """Yield the pieces of the body."""
         reader = self._reader
@@ -261,14 +249,8 @@ class Response(_Head):
             yield from reader.take()
         reader.is_read = True
 
-    iter_bytes = iter_raw
-
-
-class AsyncResponse(_Head):
-    """A reply with a body that is read asynchronously."""
-
     async def aiter_raw(self) -> AsyncGenerator[bytes, None]:
-        """Yield the pieces of the body."""
+        """Yield the pieces of the body, as `iter_raw` does."""
         reader = self._reader
         for piece in reader.take():
             yield piece
@@ -278,7 +260,7 @@ class AsyncResponse(_Head):
                 yield piece
         reader.is_read = True
 
-    aiter_bytes = aiter_raw
+    iter_bytes, aiter_bytes = iter_raw, aiter_raw
 
 
 def _parse_headers(raw: Iterable[tuple[bytes, bytes]]) -> Headers:

@@ -3,13 +3,12 @@
 import asyncio
 import socket
 import threading
-from unittest.mock import Mock
 
 import pytest
 
 from ferry_sdk import AsyncFerry, RequestTimeoutError
 from ferry_sdk._transport import default_client
-from ferry_sdk._transport.http11 import asyncio_stream, pool
+from ferry_sdk._transport.http11 import asyncio_stream
 from tests.backend.descriptors import connections_to
 from tests.support.trip import PASSENGERS
 from tests.transport import scripted as do
@@ -75,22 +74,6 @@ def test_a_cancelled_call_leaves_no_connection(steps, good):
 
     with Service(first, do.over_tls(good)) as service:
         asyncio.run(calls(service))
-
-
-def test_calls_on_open_connections_make_no_timer(ferry_sandbox, monkeypatch):
-    monkeypatch.setattr(pool, "KEPT_FOR", 60.0)
-
-    async def work():
-        async with AsyncFerry(ferry_sandbox.token, base_url=ferry_sandbox.base_url) as ferry:
-            await asyncio.gather(*(ferry.catalogue.ports() for _ in range(4)))
-            loop = asyncio.get_running_loop()
-            made = Mock(side_effect=loop.call_at)
-            monkeypatch.setattr(loop, "call_at", made)
-            for _ in range(10):
-                await asyncio.gather(*(ferry.catalogue.ports() for _ in range(4)))
-        return made.call_args_list
-
-    assert asyncio.run(work()) == []
 
 
 def test_data_that_arrived_in_time_is_read_after_its_time():
