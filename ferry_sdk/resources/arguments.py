@@ -101,12 +101,9 @@ def moment(value: object, argument: str) -> str:
 def money(value: object, argument: str) -> Decimal:
     """Return an amount from a `Decimal`, `int` or `str`; reject a `float`."""
     try:
-        amount = _money.validate_python(value)
+        return _money.validate_python(value)
     except ValidationError as error:
         raise InvalidInputError(path_of(error)[1], field=argument) from None
-    if not amount.is_finite():
-        raise InvalidInputError("expected a finite amount", field=argument)
-    return amount
 
 
 def optional_money(value: object, argument: str) -> Decimal | None:
