@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, time
 from decimal import Decimal
 from functools import cache
@@ -12,14 +12,14 @@ from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Final, Literal, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, with_config
+from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from typing_extensions import NotRequired, Required, TypedDict
 
 from ferry_sdk._engine.validation import encodable_text
 from ferry_sdk._runtime.threads import uninterrupted
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.base import Currency, Money, path_of
-from ferry_sdk.models.inputs import SOURCES, Input, parse_input
+from ferry_sdk.models.inputs import Input, elements_of, parse_input
 from ferry_sdk.models.travellers import parse_day
 
 Values = dict[str, Any]
@@ -51,12 +51,8 @@ def identifier(value: object, argument: str) -> str:
 
 def identifiers(values: object, argument: str) -> list[str]:
     """Return a list of valid identifiers."""
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise InvalidInputError("expected a list of identifiers", field=argument)
-    return [
-        identifier(value, f"{argument}[{index}]")
-        for index, value in enumerate(cast("Iterable[object]", values))
-    ]
+    elements = elements_of(values, argument)
+    return [identifier(value, f"{argument}[{index}]") for index, value in enumerate(elements)]
 
 
 def file_path(value: object, argument: str) -> Path:
@@ -175,17 +171,9 @@ def _shape_of(model: type[Input]) -> Callable[[object], Values]:
     return TypeAdapter(shape).validator.validate_python
 
 
-def elements_of(
-    values: object, argument: str, model: type[Input] | None = None
-) -> Sequence[object]:
+def some_of(values: object, argument: str, model: type[Input] | None = None) -> Sequence[object]:
     """Return the elements of a list or another iterable; reject an empty one."""
-    if not isinstance(values, (list, tuple)):
-        # Iterating over a model yields its fields.
-        is_one = isinstance(values, str | Mapping | BaseModel)
-        if is_one or not isinstance(values, Iterable):
-            source = "" if model is None else SOURCES[model]
-            raise InvalidInputError(f"expected a list{source}", field=argument)
-        values = tuple(cast("Iterable[object]", values))
-    if not values:
+    elements = elements_of(values, argument, model)
+    if not elements:
         raise InvalidInputError("expected at least one", field=argument)
-    return values  # pyright: ignore[reportUnknownVariableType] -- from a caller
+    return elements
