@@ -312,7 +312,7 @@ def _repeated(
 
 def _name_of(traveller: Mapping[str, Any], fields: Sequence[str]) -> str:
     """Return the texts of some fields without case and spaces; empty if one is missing."""
-    texts = [traveller.get(field) for field in fields]
+    texts: list[Any] = [traveller.get(field) for field in fields]
     if None in texts:
         return ""
     name = " ".join(["".join(text.split()) for text in texts])
