@@ -88,8 +88,6 @@ class DeferredModel(BaseModel):
     @classmethod
     def model_rebuild(cls, **options: Any) -> bool | None:  # noqa: ANN401 -- those of pydantic
         """Build the validator in a thread of its own, unless it is built."""
-        if cls.__pydantic_complete__ and not options.get("force"):
-            return None
         # No names of the caller's frame: the thread has other frames, and no model needs them.
         return _build(partial(super().model_rebuild, **options | {"_parent_namespace_depth": 0}))
 

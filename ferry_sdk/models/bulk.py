@@ -227,7 +227,7 @@ def _distinct(convert: Callable[[list[Any]], list[Any]]) -> Rule:
     return check
 
 
-def _amounts(column: Column) -> Converter:
+def _amounts(column: Column) -> Converter | None:
     """Convert numbers to their exact digits in JSON: 25 and 25.0 differ, and so do 0.0 and -0.0."""
     kinds = {*map(type, column)}
     if not kinds <= _NUMBERS:
@@ -237,13 +237,10 @@ def _amounts(column: Column) -> Converter:
         raise NotUniformError
     if 0 in distinct or len(kinds) > 1 or LongNumber in kinds:
         column = [*map(repr, column)]
-        distinct = {*column}
+    return _decimals(column)
 
-    def convert_amounts() -> Iterable[Decimal]:
-        values = dict(zip(distinct, map(Decimal, map(str, distinct)), strict=True))
-        return map(values.__getitem__, column)
 
-    return convert_amounts
+_decimals: Final = _distinct(lambda distinct: [*map(Decimal, map(str, distinct))])
 
 
 def _not_negative(column: Column) -> None:

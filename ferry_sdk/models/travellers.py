@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from typing import Any, Final, overload
@@ -209,10 +210,8 @@ def parse_day(value: object, argument: str) -> date:
     if isinstance(value, date):
         return value
     if isinstance(value, str) and _DAY.fullmatch(value):
-        try:
+        with suppress(ValueError):
             return date.fromisoformat(value)
-        except ValueError:
-            pass
     raise InvalidInputError("expected a date, or a text as YYYY-MM-DD", field=argument)
 
 

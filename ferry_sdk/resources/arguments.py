@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime, time
 from decimal import Decimal
 from functools import cache
@@ -61,14 +62,11 @@ def file_path(value: object, argument: str) -> Path:
     Raises:
         InvalidInputError: It is not a path, or not a valid file name.
     """
-    try:
+    with suppress(TypeError, ValueError):
         path = Path(os.fspath(cast("str", value)))
-        is_good = "\0" not in os.fsdecode(os.fsencode(path)) and path.name not in {"", ".."}
-    except (TypeError, ValueError):
-        is_good, path = False, Path()
-    if not is_good:
-        raise InvalidInputError("expected the path of a file", field=argument)
-    return path
+        if b"\0" not in os.fsencode(path) and path.name not in {"", ".."}:
+            return path
+    raise InvalidInputError("expected the path of a file", field=argument)
 
 
 def day(value: object, argument: str) -> str:
