@@ -12,6 +12,7 @@ from ferry_sdk._engine.batch import Plan
 from ferry_sdk._engine.context import Context, Result
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.flow import recover
+from ferry_sdk._engine.operation import ReadBack
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._engine.settings import DEFAULT_TIMEOUT, Settings, check_options, read_settings
 from ferry_sdk._engine.validation import extra_headers as check_headers
@@ -548,6 +549,18 @@ class AsyncFerry(Client[AsyncTransport, str | Awaitable[str], AsyncHttpClient[An
 
 def _recovery(transport: Transport | AsyncTransport, error: object) -> Plan[Result[Recovered]]:
     """Return how to read the result of a write back, by its error or its entry."""
+    unknown, read_back = _unknown_outcome(error)
+
+    def steps(settings: Settings) -> Flow[Result[Recovered]]:
+        call_id = unknown.correlation_id
+        context = Context.start(settings, transport.session, "recover", correlation_id=call_id)
+        return recover(unknown, read_back, context)
+
+    return Plan(steps)
+
+
+def _unknown_outcome(error: object) -> tuple[OutcomeUnknownError, ReadBack[Recovered]]:
+    """Return the error of a write, and how to read its result back."""
     if isinstance(error, JournalEntry):
         unknown = OutcomeUnknownError(
             f"{error.operation} may have happened (correlation id {error.correlation_id})",
@@ -565,10 +578,4 @@ def _recovery(transport: Transport | AsyncTransport, error: object) -> Plan[Resu
     back = None if row is None else module.read_back(row, unknown.subject)
     if back is None:
         raise unknown
-
-    def steps(settings: Settings) -> Flow[Result[Recovered]]:
-        call_id = unknown.correlation_id
-        context = Context.start(settings, transport.session, "recover", correlation_id=call_id)
-        return recover(unknown, back, context)
-
-    return Plan(steps)
+    return unknown, back

@@ -116,7 +116,12 @@ def hold(
             # > held 16.05
         ```
     """
-    creations = _creations(selections, passengers, vehicle, contact)
+    party = [*passengers] if isinstance(passengers, Iterator) else passengers
+    of_each = {"passengers": party, "vehicle": vehicle, "contact": contact}
+    creations = [
+        _creation(f"selections[{index}]", availabilities=selection, **of_each)
+        for index, selection in enumerate(some_of(selections, "selections"))
+    ]
     plan = Intended([OrderPart() for _ in creations], "hold")
     progress = Progress(_checked(journal), "hold", plan)
     return _plan(progress, steps.hold(progress, creations))
@@ -322,7 +327,9 @@ def change(
             # > confirmed voided
         ```
     """
-    (creation,) = _creations([to], passengers, vehicle, contact, lambda _: "to")
+    creation = _creation(
+        "to", availabilities=to, passengers=passengers, vehicle=vehicle, contact=contact
+    )
     parts = [OrderPart(), OrderPart(identifier(booking_id, "booking_id"), "old", "confirmed")]
     agreed = dict(enumerate(_amounts(expect_totals, "expect_totals").items()))
     if len(agreed) != 1:
@@ -478,33 +485,15 @@ def _checked(journal: Journal) -> Journal:
     return journal
 
 
-def _creations(
-    selections: Any,  # noqa: ANN401 -- it is validated here
-    passengers: Any,  # noqa: ANN401 -- each creation validates it
-    vehicle: Vehicle | VehicleDict | None,
-    contact: Contact | ContactDict | None,
-    name_of: Callable[[int], str] = "selections[{}]".format,
-) -> list[Operation[Any]]:
-    """Return the writes that make the bookings, with the arguments named as the caller's."""
-    party: Sequence[Any] = [*passengers] if isinstance(passengers, Iterator) else passengers
-    creations: list[Operation[Any]] = []
-    for index, selection in enumerate(some_of(selections, "selections")):
-        name, chosen = name_of(index), cast("Any", selection)
-        try:
-            operation = BookingsGroup.create(
-                None, availabilities=chosen, passengers=party, vehicle=vehicle, contact=contact
-            )
-        except InvalidInputError as error:
-            problem = str(error).removeprefix(f"{error.field}: ")
-            field = error.field.replace("availabilities", name, 1)
-            raise InvalidInputError(problem, field=field) from None
-        if operation.write is not None:
-            expiries = operation.write.expiries.items()
-            operation.write.expiries = {
-                argument.replace("availabilities", name): at for argument, at in expiries
-            }
-        creations.append(replace(operation, argument_names={"availabilities": name}))
-    return creations
+def _creation(name: str, **arguments: Any) -> Operation[Any]:  # noqa: ANN401 -- those of a create
+    """Return the write that makes a booking, with the name that its selection has here."""
+    try:
+        operation = BookingsGroup.create(None, **arguments)
+    except InvalidInputError as error:
+        problem = str(error).removeprefix(f"{error.field}: ")
+        field = error.field.replace("availabilities", name, 1)
+        raise InvalidInputError(problem, field=field) from None
+    return replace(operation, argument_names={"availabilities": name})
 
 
 def _amounts(value: object, argument: str) -> dict[str, Decimal]:
