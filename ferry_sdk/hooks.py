@@ -214,18 +214,15 @@ def build_hooks(event_hooks: EventHooks | None, *, may_be_async: bool) -> Hooks 
     Raises:
         ConfigurationError: An event is unknown, or a hook is not callable.
     """
-    kinds: dict[str, type[Event]] = {
-        kind.__name__.removesuffix("Event").lower(): kind for kind in get_args(Event)
-    }
+    kinds = {kind.__name__.removesuffix("Event").lower(): kind for kind in get_args(Event)}
     by_event: dict[type[Event], list[Hook]] = {}
-    hooks_by_name = cast("object", {} if event_hooks is None else event_hooks)
+    hooks_by_name: Any = {} if event_hooks is None else event_hooks
     if not isinstance(hooks_by_name, Mapping):
         raise ConfigurationError("event_hooks: expected a mapping of events to functions")
     for name, hooks in cast("Mapping[str, Any]", hooks_by_name).items():
         if name not in kinds:
-            raise ConfigurationError(
-                f"event_hooks: unknown event {name!r}, expected {', '.join(kinds)}"
-            )
+            expected = ", ".join(kinds)
+            raise ConfigurationError(f"event_hooks: unknown event {name!r}, expected {expected}")
         where = f"event_hooks[{name!r}]"
         if not isinstance(hooks, Iterable):
             raise ConfigurationError(f"{where}: expected a list of functions")

@@ -55,7 +55,8 @@ def send_write(operation: Operation[T], write: Write[T], context: Context) -> Fl
     """
     for argument, moment in write.expiries.items():
         if context.now() + context.session.skew >= moment.timestamp():
-            raise InvalidInputError("the tariff has expired; search again", field=argument)
+            field = operation.argument_at(argument)
+            raise InvalidInputError("the tariff has expired; search again", field=field)
     steps = _WriteSteps(operation, write, context)
     return steps.deduplicate() if write.guard is None else steps.send_guarded(write.guard)
 

@@ -160,7 +160,7 @@ class Place(Model):
     capacity: int
     use: PlaceUse
     name: str
-    in_board: InBoard = Field(default_factory=lambda: _NOTHING_IN_BOARD)
+    in_board: InBoard = _NOTHING_IN_BOARD
 
 
 class Availability(Model):

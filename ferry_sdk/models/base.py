@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import date, datetime, timezone
+from contextlib import suppress
+from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
 from inspect import Signature
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, NoReturn, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -53,12 +54,6 @@ class FrozenDict(dict[KeyT, ValueT]):
 _LARGEST_EXPONENT: Final = 5_000
 """Of an amount, up or down: more than a JSON number has, and few enough digits to add."""
 
-_DEPRECATED: Final = frozenset(
-    name
-    for name, method in vars(BaseModel).items()
-    if hasattr(getattr(method, "__func__", method), "__deprecated__")
-)
-"""Methods of pydantic 1, such as ``parse_raw``."""
 _build_lock: Final = ProcessLock()
 
 
@@ -93,8 +88,6 @@ class DeferredModel(BaseModel):
     @classmethod
     def model_rebuild(cls, **options: Any) -> bool | None:  # noqa: ANN401 -- those of pydantic
         """Build the validator in a thread of its own, unless it is built."""
-        if cls.__pydantic_complete__ and not options.get("force"):
-            return None
         # No names of the caller's frame: the thread has other frames, and no model needs them.
         return _build(partial(super().model_rebuild, **options | {"_parent_namespace_depth": 0}))
 
@@ -125,21 +118,14 @@ class Model(DeferredModel):
         return set(super().model_fields_set)
 
     def __hash__(self) -> int:
-        values = vars(self)
-        parts = tuple([values.get(name) for name in type(self).model_fields])
-        try:
-            return hash(parts)
-        except TypeError:  # a field of open JSON, such as a list
-            return hash(_hashable(parts))
+        # Without arrays and objects: those of open JSON have no hash.
+        values = map(vars(self).get, type(self).model_fields)
+        return hash(tuple([each for each in values if not isinstance(each, (dict, list, tuple))]))
 
     def __repr_args__(self) -> Iterable[tuple[str | None, object]]:
         """Return the known fields only, because unknown ones may hold personal data."""
         fields = type(self).model_fields
         return ((name, value) for name, value in super().__repr_args__() if name in fields)
-
-    def __dir__(self) -> Iterable[str]:
-        """Return the names without the deprecated methods of pydantic."""
-        return sorted({*super().__dir__()} - _DEPRECATED)
 
     def _repr_html_(self) -> str:
         """Return the record as a card, for notebooks; it shows no more than the repr."""
@@ -160,16 +146,6 @@ class PricedModel(Model):
     @field_serializer(*_AMOUNTS, when_used="json", check_fields=False)
     def _write_amount(self, amount: Decimal) -> str:
         return exact_amount(amount, self.currency)
-
-
-def _hashable(value: object) -> object:
-    """Return a hashable value that is equal for equal JSON values."""
-    if isinstance(value, dict):
-        members = cast("dict[object, object]", value)
-        return frozenset((name, _hashable(member)) for name, member in members.items())
-    if isinstance(value, list | tuple):
-        return tuple(map(_hashable, cast("Iterable[object]", value)))
-    return value
 
 
 class LongNumber(float):
@@ -214,38 +190,21 @@ def _reject_vast(amount: Decimal) -> Decimal:
     return amount
 
 
-def _parse_epoch(value: object) -> object:
-    if isinstance(value, bool):
-        raise invalid("expected a moment, not a boolean")
-    if isinstance(value, int | float):
-        try:
-            return datetime.fromtimestamp(value, tz=timezone.utc)
-        except (OverflowError, OSError, ValueError):
-            raise invalid("not a moment in epoch seconds") from None
-    return value
-
-
 _DAY = len("YYYY-MM-DD")
 _moment: TypeAdapter[datetime] = TypeAdapter(AwareDatetime)
 
 
 def _parse_moment_or_keep(value: object) -> object:
-    if isinstance(value, str):
-        if value[4:5] != "-":
-            return value
-        try:
+    if isinstance(value, str) and value[4:5] == "-":
+        with suppress(ValidationError):
             return _moment.validate_python(value)
-        except ValidationError:
-            return value
-    return _parse_epoch(value)
+    return value
 
 
 def _parse_day_or_keep(value: object) -> object:
     if isinstance(value, str) and len(value) == _DAY and value[4] == value[7] == "-":
-        try:
+        with suppress(ValueError):
             return date.fromisoformat(value)
-        except ValueError:
-            return value
     return value
 
 

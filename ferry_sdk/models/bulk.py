@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from functools import cache, lru_cache, partial
+from inspect import isclass
 from itertools import chain, islice, repeat
 from math import inf
 from typing import Any, Final, Generic, NamedTuple, TypeVar, get_args, get_origin
@@ -57,14 +58,12 @@ class Layout(NamedTuple):
         rules: Each rule with its fields, which are validated as one column.
         present: The names of all members.
         is_exact: Whether the members are exactly the fields, in order.
-        builders: The absent fields that have a default factory.
         extra: The names of the other members.
     """
 
     rules: tuple[tuple[Rule, tuple[str, ...]], ...]
     present: set[str]
     is_exact: bool
-    builders: tuple[str, ...]
     extra: tuple[str, ...]
 
 
@@ -118,40 +117,32 @@ class Columns(Generic[ModelT]):
             converted = rule(column)
             if converted is not None:
                 changes.append((fields, converted))
-        return partial(self._build, layout, records, changes)
 
-    def _build(
-        self,
-        layout: Layout,
-        records: Sequence[Members],
-        changes: Iterable[tuple[tuple[str, ...], Converter]],
-    ) -> list[ModelT]:
-        """Create the models; start over if a previous run was interrupted or forked."""
-        for fields, converted in changes:
-            values = iter(converted())
-            for field in fields:
-                for record, value in zip(records, values):  # noqa: B905 -- the values of the next field follow
-                    record[field] = value
-        extra: Iterable[Members] = repeat(_NOTHING)
-        if not layout.is_exact:
-            records = [self._blank | record for record in records]
-        if layout.extra:
-            extra = [{name: record.pop(name) for name in layout.extra} for record in records]
-        for name in layout.builders:
-            default = self._model.model_fields[name].get_default
-            for record in records:
-                record[name] = default(call_default_factory=True)
-        models = [*map(object.__new__, repeat(self._model, len(records)))]
-        _all_done(map(_set_values, models, records))
-        _all_done(map(_set_present, models, repeat(layout.present)))
-        _all_done(map(_set_extra, models, extra))
-        _all_done(map(_set_private, models, repeat(None)))
-        return models
+        def make() -> list[ModelT]:
+            # It starts over if a previous run was interrupted or forked.
+            for fields, converted in changes:
+                converted_values = iter(converted())
+                for field in fields:
+                    for record, value in zip(records, converted_values):  # noqa: B905 -- the values of the next field follow
+                        record[field] = value
+            contents: Sequence[Members] = records
+            extra: Iterable[Members] = repeat(_NOTHING)
+            if not layout.is_exact:
+                contents = [self._blank | record for record in records]
+            if layout.extra:
+                extra = [{name: record.pop(name) for name in layout.extra} for record in contents]
+            models = [*map(object.__new__, repeat(self._model, len(records)))]
+            _all_done(map(_set_values, models, contents))
+            _all_done(map(_set_present, models, repeat(layout.present)))
+            _all_done(map(_set_extra, models, extra))
+            _all_done(map(_set_private, models, repeat(None)))
+            return models
+
+        return make
 
     def _layout_of(self, names: tuple[str, ...]) -> Layout:
         fields = self._model.model_fields
-        absent = [name for name in fields if name not in names]
-        if any(fields[name].is_required() for name in absent):
+        if any(field.is_required() for name, field in fields.items() if name not in names):
             raise NotUniformError
         own = [name for name in names if name in fields]
         rules = dict.fromkeys(rule for name in own for rule in self._rules[name])
@@ -161,20 +152,15 @@ class Columns(Generic[ModelT]):
             ),
             present={*names},
             is_exact=names == tuple(fields),
-            builders=tuple(name for name in absent if fields[name].default_factory),
             extra=tuple(name for name in names if name not in fields),
         )
 
 
 @cache
 def columns_of(model: type[ModelT]) -> Columns[ModelT] | None:
-    """Return the columns of a model; None if a field has no rules and needs pydantic."""
-    rules: dict[str, Sequence[Rule]] = {}
-    for name, field in model.model_fields.items():
-        rules[name] = [] if field.validation_alias else _rules_of(field)
-        if not rules[name]:
-            return None
-    return Columns(model, rules)
+    """Return the columns of a model; None if a field needs pydantic."""
+    rules = {name: _rules_of(field) for name, field in model.model_fields.items()}
+    return Columns(model, rules) if all(rules.values()) else None
 
 
 def validate_columns(model: type[ModelT], records: list[Any]) -> Callable[[], list[ModelT]]:
@@ -191,25 +177,21 @@ def validate_columns(model: type[ModelT], records: list[Any]) -> Callable[[], li
 
 
 def _rules_of(field: FieldInfo) -> Sequence[Rule]:
+    """Return the rules of a field; none if it needs pydantic."""
     kind: Any = field.annotation
-    rules_by_type: list[Rule] = next(
-        (rules for of, *rules in _RULES if of == (kind, *field.metadata)), list[Rule]()
-    )
-    if rules_by_type or field.metadata:
-        return rules_by_type
-    if _is_a(kind, OpenEnum):
-        return [_distinct_texts(lambda distinct: [*map(kind, distinct)])]
+    if field.validation_alias:
+        return ()
+    if field.metadata or (kind,) in _RULES:
+        return _RULES.get((kind, *field.metadata), ())
+    if isclass(kind) and issubclass(kind, OpenEnum):
+        return (_distinct(lambda values: [*map(kind, values)]),)
     parts: tuple[Any, ...] = get_args(kind)
     is_tuple = get_origin(kind) is tuple and parts[1:] == (...,)
-    held: type[BaseModel] = parts[0] if is_tuple else kind
-    columns = columns_of(held) if _is_a(held, BaseModel) else None
+    held: Any = parts[0] if is_tuple else kind
+    columns = columns_of(held) if isclass(held) and issubclass(held, BaseModel) else None
     if columns is None:
-        return []
-    return [partial(_nested_records, columns) if is_tuple else columns.validate]
-
-
-def _is_a(kind: object, base: type) -> bool:
-    return isinstance(kind, type) and issubclass(kind, base)
+        return ()
+    return (partial(_nested_records, columns) if is_tuple else columns.validate,)
 
 
 def _require_types(column: Column, *types: type) -> None:
@@ -234,29 +216,18 @@ def _not_empty(column: Column) -> None:
         raise NotUniformError
 
 
-def _distinct_texts(convert: Callable[[list[Any]], list[Any]]) -> Rule:
+def _distinct(convert: Callable[[list[Any]], list[Any]]) -> Rule:
+    """Convert each distinct value once, because values repeat within a response."""
+
     def check(column: Column) -> Converter:
         distinct = [*{*column}]
-        _texts(distinct)
-        return _each_once(convert, distinct, column)
+        values = dict(zip(distinct, convert(distinct), strict=True))
+        return partial(map, values.__getitem__, column)
 
     return check
 
 
-def _datetimes(column: Column) -> Converter:
-    _require_types(column, str, int, float)
-    return _each_once(_parse_moments, [*{*column}], column)
-
-
-def _each_once(
-    convert: Callable[[list[Any]], list[Any]], distinct: list[Any], column: Column
-) -> Converter:
-    """Convert each distinct value once, because values repeat within a response."""
-    values = dict(zip(distinct, convert(distinct), strict=True))
-    return partial(map, values.__getitem__, column)
-
-
-def _amounts(column: Column) -> Converter:
+def _amounts(column: Column) -> Converter | None:
     """Convert numbers to their exact digits in JSON: 25 and 25.0 differ, and so do 0.0 and -0.0."""
     kinds = {*map(type, column)}
     if not kinds <= _NUMBERS:
@@ -266,13 +237,10 @@ def _amounts(column: Column) -> Converter:
         raise NotUniformError
     if 0 in distinct or len(kinds) > 1 or LongNumber in kinds:
         column = [*map(repr, column)]
-        distinct = {*column}
+    return _decimals(column)
 
-    def convert_amounts() -> Iterable[Decimal]:
-        values = dict(zip(distinct, map(Decimal, map(str, distinct)), strict=True))
-        return map(values.__getitem__, column)
 
-    return convert_amounts
+_decimals: Final = _distinct(lambda distinct: [*map(Decimal, map(str, distinct))])
 
 
 def _not_negative(column: Column) -> None:
@@ -287,10 +255,8 @@ def _tuples(column: Column) -> Converter:
     return partial(map, tuple, column)
 
 
-def _tuples_of_texts(column: Column) -> Converter:
-    convert = _tuples(column)
+def _texts_inside(column: Column) -> None:
     _texts([*chain.from_iterable(column)])
-    return convert
 
 
 def _nested_records(columns: Columns[Any], column: Column) -> Converter:
@@ -304,18 +270,17 @@ def _nested_records(columns: Columns[Any], column: Column) -> Converter:
     return split_models
 
 
-_parse_moments: Final = TypeAdapter(list[Moment]).validate_python
-_RULES: Final[tuple[tuple[Any, ...], ...]] = (
-    ((str,), _texts),
-    ((int,), _of_types(int)),
-    ((bool,), _of_types(bool)),
-    ((JsonValue,), _anything),
-    ((JsonValues,), _tuples),
-    ((tuple[str, ...],), _tuples_of_texts),
-    ((Moment,), _datetimes),
-    (get_args(Amount), _amounts),
-    (get_args(Price), _amounts, _not_negative),
-    (get_args(Currency), _distinct_texts(TypeAdapter(list[Currency]).validate_python)),
-    (get_args(Identifier), _texts, _not_empty),
-)
+_RULES: Final[dict[tuple[Any, ...], Sequence[Rule]]] = {
+    (str,): (_texts,),
+    (int,): (_of_types(int),),
+    (bool,): (_of_types(bool),),
+    (JsonValue,): (_anything,),
+    (JsonValues,): (_tuples,),
+    (tuple[str, ...],): (_tuples, _texts_inside),
+    (Moment,): (_of_types(str, int, float), _distinct(TypeAdapter(list[Moment]).validate_python)),
+    get_args(Amount): (_amounts,),
+    get_args(Price): (_amounts, _not_negative),
+    get_args(Currency): (_distinct(TypeAdapter(list[Currency]).validate_python),),
+    get_args(Identifier): (_texts, _not_empty),
+}
 """Rules by annotation and metadata of a field, in their order."""

@@ -29,9 +29,6 @@ class OpenEnum(str, Enum):
 
     __str__ = str.__str__
 
-    def __format__(self, format_spec: str) -> str:
-        return str.__format__(self, format_spec)
-
     __hash__ = str.__hash__  # written in C: inputs and columns of records look members up
 
     def __reduce_ex__(self, _protocol: object) -> tuple[type[Self], tuple[str]]:

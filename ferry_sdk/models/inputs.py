@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal, TypeVar, cast
 
 from pydantic import (
     AwareDatetime,
+    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -327,7 +328,7 @@ class ContactDict(TypedDict, total=False):
     phone: str
 
 
-SOURCES: Final[Mapping[type[Input], str]] = {
+_SOURCES: Final[Mapping[type[Input], str]] = {
     Selection: "; pass what select() of a trip or a sailing returns",
     VehicleQuery: ", such as vehicles.find('golf')[0].query",
     Vehicle: ", such as vehicles.find('golf')[0].booking()",
@@ -348,9 +349,23 @@ def parse_input(
     except ValidationError as error:
         where, problem = path_of(error)
         if not where and not isinstance(value, Mapping):
-            problem = f"expected a {model.__name__}{SOURCES.get(model, ' or a dict')}"
+            problem = f"expected a {model.__name__}{_SOURCES.get(model, ' or a dict')}"
     else:
         return checked
     if index is not None:
         argument = f"{argument}[{index}]"
     raise InvalidInputError(problem, field=f"{argument}.{where}" if where else argument)
+
+
+def elements_of(
+    values: object, argument: str, model: type[Input] | None = None
+) -> Sequence[object]:
+    """Return the elements of a list or another iterable."""
+    if isinstance(values, (list, tuple)):
+        return values  # pyright: ignore[reportUnknownVariableType] -- from a caller
+    # Iterating over a model yields its fields.
+    is_one = isinstance(values, str | bytes | Mapping | BaseModel)
+    if is_one or not isinstance(values, Iterable):
+        source = "" if model is None else _SOURCES[model]
+        raise InvalidInputError(f"expected a list{source}", field=argument)
+    return tuple(cast("Iterable[object]", values))

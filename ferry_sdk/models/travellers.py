@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
-from typing import Any, Final, cast, overload
+from typing import Any, Final, overload
 
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.enums import PassengerType
-from ferry_sdk.models.inputs import Traveller, TravellerDict, parse_input
+from ferry_sdk.models.inputs import Traveller, TravellerDict, elements_of, parse_input
 
 _EARLIEST: Final = timezone(-timedelta(hours=12))
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -117,17 +118,13 @@ class Travellers(Sequence[Traveller]):
         Raises:
             InvalidInputError: A traveller or a limit is invalid; `field` names it.
         """
-        several, limits = cast("object", travellers), cast("object", bands)
-        is_one = isinstance(several, str | bytes | Mapping | Traveller)
-        if is_one or not isinstance(several, Iterable):
-            raise InvalidInputError("expected a list", field="travellers")
-        if not isinstance(limits, AgeBands):
+        if not isinstance(bands, AgeBands):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
             raise InvalidInputError("expected AgeBands", field="bands")
         self._travellers: tuple[Traveller, ...] = tuple(
             parse_input(Traveller, traveller, "travellers", index)
-            for index, traveller in enumerate(travellers)
+            for index, traveller in enumerate(elements_of(travellers, "travellers"))
         )
-        self.bands: AgeBands = limits
+        self.bands: AgeBands = bands
 
     def problems(
         self, *, on: date | str, back: date | str | None = None
@@ -182,9 +179,6 @@ class Travellers(Sequence[Traveller]):
             return Travellers(self._travellers[index], bands=self.bands)
         return self._travellers[index]
 
-    def __iter__(self) -> Iterator[Traveller]:
-        return iter(self._travellers)
-
     def __len__(self) -> int:
         return len(self._travellers)
 
@@ -216,10 +210,8 @@ def parse_day(value: object, argument: str) -> date:
     if isinstance(value, date):
         return value
     if isinstance(value, str) and _DAY.fullmatch(value):
-        try:
+        with suppress(ValueError):
             return date.fromisoformat(value)
-        except ValueError:
-            pass
     raise InvalidInputError("expected a date, or a text as YYYY-MM-DD", field=argument)
 
 
@@ -253,86 +245,77 @@ def contradictions(
         last: The day of the last sailing.
         bands: The limits of age for travellers without a type.
     """
-    problems: list[TravellerProblem] = []
-    kinds: list[PassengerType | None] = []
-    documents: list[str | None] = []
-    people: set[object] = set()
-    is_known = first is not None
     day = first or first_day_possible()
-    for index, traveller in enumerate(party):
-        born, stated_age, kind = map(traveller.get, ("birth_date", "age", "type"))
-        age = stated_age if born is None else age_on(born, day)
-        if age is not None:
-            kind = kind or bands.type_at(age)
-            if (born and stated_age is not None) or age not in _PLAUSIBLE_AGES[kind]:
-                problem = _of_age(traveller, day, age, is_known=is_known)
-                if problem is not None:
-                    problems.append(TravellerProblem(index, *problem))
-        kinds.append(kind)
-        gender, number = traveller.get("gender"), traveller.get("doc_number")
-        if born and gender:
-            people.add((born, gender))
-        documents.append(number and "".join(number.casefold().split()))
-        expiry = traveller.get("doc_expiration")
-        if expiry is not None and expiry < (last or day):
-            late = "the document expires before the last day of travel"
-            problems.append(TravellerProblem(index, "doc_expiration", late))
+    problems = [
+        TravellerProblem(index, field, problem)
+        for index, traveller in enumerate(party)
+        for field, problem in _of_traveller(traveller, day, last or day, is_known=first is not None)
+    ]
+    kinds = [type_of(traveller, day, bands) for traveller in party]
     if PassengerType.INFANT in kinds and PassengerType.ADULT not in kinds:
         infant = kinds.index(PassengerType.INFANT)
         problems.append(TravellerProblem(infant, "type", "an infant without an adult"))
-    if len(people) < len(party) > 1:  # else no two are one person, whatever their names are
-        problems += _repeated("last_name", _OF_PERSON, [*map(_name_of, party)], party)
-    if len({*documents}) < len(documents):
-        problems += _repeated("doc_number", _OF_DOCUMENT, documents, party)
+    for fields, details in _UNIQUE.items() if len(party) > 1 else ():
+        problems += _repeated(party, fields, details)
     return problems
 
 
-def _of_age(
-    traveller: Mapping[str, Any], day: date, age: int, *, is_known: bool
-) -> tuple[str, str] | None:
-    """Return the contradiction between the age, the birth date and the type of a traveller."""
-    born, stated_age, kind = map(traveller.get, ("birth_date", "age", "type"))
-    if age < 0 and (is_known or born != day + timedelta(days=1)):
-        return "birth_date", "after the day of travel"
-    if born is not None and stated_age is not None:
-        possible = (age,) if is_known else (age, age + 1)
-        if stated_age not in possible:
-            return "age", "not the age of the birth date on the day of travel"
-    if kind is not None and max(age, 0) not in _PLAUSIBLE_AGES[kind]:
+def type_of(traveller: Mapping[str, Any], day: date, bands: AgeBands) -> PassengerType | None:
+    """Return the type that is stated, else that of the age on a day; None if it is not known."""
+    age = age_of(traveller, day)
+    return traveller.get("type") or (None if age is None else bands.type_at(age))
+
+
+def _of_traveller(
+    traveller: Mapping[str, Any], day: date, last: date, *, is_known: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a traveller that contradict each other or the days of travel."""
+    stated_age, kind, expiry = map(traveller.get, ("age", "type", "doc_expiration"))
+    age = age_of(traveller, day)
+    if age is None:
+        pass
+    elif age < 0 and (is_known or traveller["birth_date"] != day + timedelta(days=1)):
+        yield "birth_date", "after the day of travel"
+    elif stated_age not in (None, age) and (is_known or stated_age != age + 1):
+        yield "age", "not the age of the birth date on the day of travel"
+    elif kind is not None and max(age, 0) not in _PLAUSIBLE_AGES[kind]:
         article = "a" if kind is PassengerType.CHILD else "an"
-        return "type", f"the age is not that of {article} {kind}"
-    return None
+        yield "type", f"the age is not that of {article} {kind}"
+    if expiry is not None and expiry < last:
+        yield "doc_expiration", "the document expires before the last day of travel"
 
 
-_OF_PERSON: Final = ("birth_date", "type", "gender", "age", "nationality", "doc_number", "email")
-_OF_DOCUMENT: Final = ("doc_type", "nationality")
-"""Fields in which two entries differ that are not the same person, or the same document."""
-
-
-def _name_of(traveller: Mapping[str, Any]) -> str | None:
-    first, last = traveller.get("first_name"), traveller.get("last_name")
-    name = unicodedata.normalize("NFKC", f"{first} {last}") if first and last else None
-    return name and " ".join(name.casefold().split())
+_PERSON: Final = ("birth_date", "type", "gender", "age", "nationality", "doc_number", "email")
+_UNIQUE: Final = {
+    ("first_name", "last_name"): _PERSON,
+    ("doc_number",): ("doc_type", "nationality"),
+}
+"""Fields that name a person or a document, with those in which others of that name differ."""
 
 
 def _repeated(
-    field: str,
-    details: Sequence[str],
-    keys: Sequence[str | None],
-    party: Sequence[Mapping[str, Any]],
+    party: Sequence[Mapping[str, Any]], fields: Sequence[str], details: Sequence[str]
 ) -> Iterator[TravellerProblem]:
-    """Yield a problem for each entry with the key of an earlier one that differs in no detail."""
+    """Yield a problem for each traveller named as an earlier one, from whom no detail differs."""
     earlier: dict[str, list[int]] = {}
-    for index, key in enumerate(keys):
-        if not key:
-            continue
-        others = earlier.setdefault(key, [])
-        for other in others:
-            pairs = [(party[index].get(name), party[other].get(name)) for name in details]
-            if not any(None not in pair and pair[0] != pair[1] for pair in pairs):
-                yield TravellerProblem(index, field, f"the same as of traveller {other + 1}")
+    for index, traveller in enumerate(party):
+        name = _name_of(traveller, fields)
+        for other in earlier.get(name, ()):
+            pairs = [(traveller.get(detail), party[other].get(detail)) for detail in details]
+            if all(None in pair or pair[0] == pair[1] for pair in pairs):
+                yield TravellerProblem(index, fields[-1], f"the same as of traveller {other + 1}")
                 break
-        others.append(index)
+        if name:
+            earlier.setdefault(name, []).append(index)
+
+
+def _name_of(traveller: Mapping[str, Any], fields: Sequence[str]) -> str:
+    """Return the texts of some fields without case and spaces; empty if one is missing."""
+    texts: list[Any] = [traveller.get(field) for field in fields]
+    if None in texts:
+        return ""
+    name = " ".join(["".join(text.split()) for text in texts])
+    return unicodedata.normalize("NFKC", name).casefold()
 
 
 def _missing(traveller: Traveller) -> Iterator[tuple[str, str]]:

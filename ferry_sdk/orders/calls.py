@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import wraps
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Concatenate,
-    Literal,
-    NamedTuple,
-    ParamSpec,
-    cast,
-)
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate, Literal, ParamSpec, cast
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -23,9 +14,11 @@ from ferry_sdk._engine.batch import Plan
 from ferry_sdk._engine.effects import Flow
 from ferry_sdk._engine.operation import Operation
 from ferry_sdk._engine.settings import Settings
-from ferry_sdk.client import AsyncFerry, Ferry, transport_of
+from ferry_sdk._transport.async_ import AsyncTransport
+from ferry_sdk._transport.sync import Transport
+from ferry_sdk.client import AsyncFerry, Ferry
 from ferry_sdk.client.functions import ClientFunction
-from ferry_sdk.errors import FerryError, InvalidInputError, ReadOnlyError, trim
+from ferry_sdk.errors import InvalidInputError, ReadOnlyError
 from ferry_sdk.models.base import Currency, Money, path_of
 from ferry_sdk.models.inputs import (
     Contact,
@@ -42,7 +35,8 @@ from ferry_sdk.orders import steps
 from ferry_sdk.orders.order import Intended, Order, OrderPart
 from ferry_sdk.orders.progress import Progress, load, of_record
 from ferry_sdk.planning.catalogues import deadline_of
-from ferry_sdk.resources.arguments import identifier
+from ferry_sdk.resources.arguments import identifier, some_of
+from ferry_sdk.resources.base import method
 from ferry_sdk.resources.bookings import BookingsGroup
 
 if TYPE_CHECKING:
@@ -55,42 +49,18 @@ _amounts_by_currency: TypeAdapter[dict[str, Decimal]] = TypeAdapter(
 P = ParamSpec("P")
 
 
-class Step(NamedTuple):
-    """The description of a call: an order, and the flow that goes on with it."""
-
-    progress: Progress
-    flow: Flow[Order]
-
-    def begin(self, settings: Settings) -> Flow[Order]:
-        """Return the flow of the call, given the settings of the client."""
-        if settings.read_only:
-            raise ReadOnlyError("the client is read-only, and this is a write")
-        self.progress.until = deadline_of(settings)
-        return self.flow
-
-
-def order_call(describe: Callable[Concatenate[Any, P], Step]) -> ClientFunction[P, Order]:
+def order_call(describe: Callable[Concatenate[Any, P], Plan[Order]]) -> ClientFunction[P, Order]:
     """Make a call for both clients of its description."""
+    block, wait = (method(describe).over(kind) for kind in (Transport, AsyncTransport))
 
     @wraps(describe)
     def call(ferry: Ferry | AsyncFerry, *args: P.args, **kwargs: P.kwargs) -> object:
         try:
-            plan: Plan[Any] = Plan(describe(ferry, *args, **kwargs).begin)
-            answer = transport_of(ferry).run(plan)
-            return _trimmed(answer) if isinstance(ferry, AsyncFerry) else answer
-        except FerryError as error:
-            raise trim(error) from error.__cause__
+            return (wait if isinstance(ferry, AsyncFerry) else block)(ferry, *args, **kwargs)
         finally:
             del args, kwargs  # tracebacks that show variables show no travellers
 
     return cast("ClientFunction[P, Order]", call)
-
-
-async def _trimmed(order: Awaitable[Order]) -> Order:
-    try:
-        return await order
-    except FerryError as error:
-        raise trim(error) from error.__cause__
 
 
 @order_call
@@ -102,7 +72,7 @@ def hold(
     vehicle: Vehicle | VehicleDict | None = None,
     contact: Contact | ContactDict | None = None,
     journal: Journal,
-) -> Step:
+) -> Plan[Order]:
     """Create one booking for each selection, in order; nothing is paid.
 
     If one is refused, those that were made are cancelled while that is free. If the outcome of one
@@ -146,10 +116,15 @@ def hold(
             # > held 16.05
         ```
     """
-    creations = _creations(selections, passengers, vehicle, contact)
+    party = [*passengers] if isinstance(passengers, Iterator) else passengers
+    of_each = {"passengers": party, "vehicle": vehicle, "contact": contact}
+    creations = [
+        _creation(f"selections[{index}]", availabilities=selection, **of_each)
+        for index, selection in enumerate(some_of(selections, "selections"))
+    ]
     plan = Intended([OrderPart() for _ in creations], "hold")
     progress = Progress(_checked(journal), "hold", plan)
-    return Step(progress, steps.hold(progress, creations))
+    return _plan(progress, steps.hold(progress, creations))
 
 
 @order_call
@@ -161,7 +136,7 @@ def confirm(
     if_refused: Literal["keep", "cancel"] = "keep",
     max_penalty: Mapping[str, Amount] | None = None,
     journal: Journal,
-) -> Step:
+) -> Plan[Order]:
     """Confirm every booking of an order, the one that lapses first first.
 
     All are read before. Nothing is confirmed if a total, a currency or a stage is not that of
@@ -221,13 +196,13 @@ def confirm(
             raise InvalidInputError(f"no part costs {currency}", field="expect_totals")
     progress.plan.limits = _amounts({} if max_penalty is None else max_penalty, "max_penalty")
     progress.plan.cancels_all = if_refused == "cancel"
-    return Step(progress, steps.confirm(progress, totals, order.parts))
+    return _plan(progress, steps.confirm(progress, totals, order.parts))
 
 
 @order_call
 def cancel(
     ferry: Ferry | AsyncFerry, order: Order, *, max_penalty: Mapping[str, Amount], journal: Journal
-) -> Step:
+) -> Plan[Order]:
     """Cancel every booking of an order, if the sum of the fees in each currency is acceptable.
 
     Interface: POST /api/booking/cancel-fee, POST /api/booking/cancel.
@@ -273,7 +248,7 @@ def cancel(
     """
     progress = _begun(journal, order, "cancel")
     progress.plan.limits = _amounts(max_penalty, "max_penalty")
-    return Step(progress, steps.cancel(progress))
+    return _plan(progress, steps.cancel(progress))
 
 
 @order_call
@@ -289,7 +264,7 @@ def change(
     max_penalty: Mapping[str, Amount],
     min_refund: Mapping[str, Amount] | None = None,
     journal: Journal,
-) -> Step:
+) -> Plan[Order]:
     """Replace a booking by another one: make it, confirm it, and only then cancel the old one.
 
     The service has no call to change a booking. Where a step fails, the old booking stands, or
@@ -352,7 +327,9 @@ def change(
             # > confirmed voided
         ```
     """
-    (creation,) = _creations([to], passengers, vehicle, contact, lambda _: "to")
+    creation = _creation(
+        "to", availabilities=to, passengers=passengers, vehicle=vehicle, contact=contact
+    )
     parts = [OrderPart(), OrderPart(identifier(booking_id, "booking_id"), "old", "confirmed")]
     agreed = dict(enumerate(_amounts(expect_totals, "expect_totals").items()))
     if len(agreed) != 1:
@@ -360,11 +337,11 @@ def change(
     plan = Intended(parts, "change", agreed, _amounts(max_penalty, "max_penalty"))
     plan.min_refund = _amounts({} if min_refund is None else min_refund, "min_refund")
     progress = Progress(_checked(journal), "change", plan)
-    return Step(progress, steps.change(progress, creation))
+    return _plan(progress, steps.change(progress, creation))
 
 
 @order_call
-def resume(ferry: Ferry | AsyncFerry, order_id: str, *, journal: Journal) -> Step:
+def resume(ferry: Ferry | AsyncFerry, order_id: str, *, journal: Journal) -> Plan[Order]:
     """Read every booking of an order back, and go on with what was begun, in any process.
 
     A write whose outcome cannot be seen is not sent again: `OrderError`, ``unknown``. If tickets
@@ -410,7 +387,7 @@ def resume(ferry: Ferry | AsyncFerry, order_id: str, *, journal: Journal) -> Ste
         ```
     """
     progress, record = load(_checked(journal), identifier(order_id, "order_id"))
-    return Step(progress, steps.resume(progress, record))
+    return _plan(progress, steps.resume(progress, record))
 
 
 def get(order_id: str, *, journal: Journal) -> Order:
@@ -477,6 +454,18 @@ def unfinished(*, journal: Journal) -> tuple[Order, ...]:
     return tuple(of_record(journal, record).order for record in records)
 
 
+def _plan(progress: Progress, flow: Flow[Order]) -> Plan[Order]:
+    """Return the plan of a call that goes on with an order."""
+
+    def begin(settings: Settings) -> Flow[Order]:
+        if settings.read_only:
+            raise ReadOnlyError("the client is read-only, and this is a write")
+        progress.until = deadline_of(settings)
+        return flow
+
+    return Plan(begin)
+
+
 def _begun(journal: Journal, order: Order, step: str) -> Progress:
     """Return an order from its journal, with a new step."""
     if not isinstance(order, Order):  # pyright: ignore[reportUnnecessaryIsInstance] -- of callers without a type checker
@@ -496,36 +485,15 @@ def _checked(journal: Journal) -> Journal:
     return journal
 
 
-def _creations(
-    selections: Any,  # noqa: ANN401 -- it is validated here
-    passengers: Any,  # noqa: ANN401 -- each creation validates it
-    vehicle: Vehicle | VehicleDict | None,
-    contact: Contact | ContactDict | None,
-    name_of: Callable[[int], str] = "selections[{}]".format,
-) -> list[Operation[Any]]:
-    """Return the writes that make the bookings, with the arguments named as the caller's."""
-    chosen: list[Any] = [*selections] if isinstance(selections, Iterable) else []
-    if not chosen:
-        raise InvalidInputError("expected a list of at least one", field="selections")
-    party: Sequence[Any] = [*passengers] if isinstance(passengers, Iterator) else passengers
-    creations: list[Operation[Any]] = []
-    for index, selection in enumerate(chosen):
-        name = name_of(index)
-        try:
-            operation = BookingsGroup.create(
-                None, availabilities=selection, passengers=party, vehicle=vehicle, contact=contact
-            )
-        except InvalidInputError as error:
-            problem = str(error).removeprefix(f"{error.field}: ")
-            field = error.field.replace("availabilities", name, 1)
-            raise InvalidInputError(problem, field=field) from None
-        if operation.write is not None:
-            expiries = operation.write.expiries.items()
-            operation.write.expiries = {
-                argument.replace("availabilities", name): at for argument, at in expiries
-            }
-        creations.append(replace(operation, argument_names={"availabilities": name}))
-    return creations
+def _creation(name: str, **arguments: Any) -> Operation[Any]:  # noqa: ANN401 -- those of a create
+    """Return the write that makes a booking, with the name that its selection has here."""
+    try:
+        operation = BookingsGroup.create(None, **arguments)
+    except InvalidInputError as error:
+        problem = str(error).removeprefix(f"{error.field}: ")
+        field = error.field.replace("availabilities", name, 1)
+        raise InvalidInputError(problem, field=field) from None
+    return replace(operation, argument_names={"availabilities": name})
 
 
 def _amounts(value: object, argument: str) -> dict[str, Decimal]:

@@ -167,8 +167,8 @@ class Progress:
     def write(self, index: int, action: str, operation: Operation[Any]) -> Flow[FerryError | None]:
         """Make a write for a part; return why it failed, or None."""
         batch: Batch[int, Any] = Batch(1)
-        doing = index, action, self.parts[index].state
-        batch.add(index, operation, journal=_StepRecorder(self, doing), **self._deadline())
+        self.plan.doing = index, action, self.parts[index].state
+        batch.add(index, operation, journal=self, **self._deadline())
         (answer,) = yield from all_answers(batch)
         error = None if isinstance(answer.error, AlreadyDoneError) else answer.error
         if error is None:
@@ -178,8 +178,7 @@ class Progress:
         else:
             self._set(index, error=error)
             if isinstance(error, UnresolvedWriteError) and action != "create":
-                self.entry_id, self.plan.doing = error.entry.id, doing
-                error.outcome = "unknown"
+                self.entry_id, error.outcome = error.entry.id, "unknown"
             if error.outcome == "unknown":
                 self._set(index, state="unknown")
                 return error
@@ -187,6 +186,16 @@ class Progress:
                 self.is_interrupted = True
         self.entry_id = self.plan.doing = None
         return error
+
+    def begin(self, intent: Intent) -> str:
+        """Record a write of the order, as its recorder."""
+        self.entry_id = self.journal.begin(intent, self.record())
+        self.revision += 1
+        return self.entry_id
+
+    def end(self, entry_id: str, state: EndState, details: OutcomeDetails | None = None) -> None:
+        """Record the outcome of a write of the order."""
+        self.journal.end(entry_id, state, details)
 
     def cancel(self, index: int, fee: Fee | None = None) -> Flow[FerryError | None]:
         """Cancel a part at a fee, or if that is free; return why it still stands, or None."""
@@ -242,22 +251,20 @@ class Progress:
 
     def settle(self, entry: JournalEntry | None) -> None:
         """Note the outcome of the write that was begun last, by its entry in the journal."""
-        doing = self.plan.doing
-        if doing is None:
+        if self.plan.doing is None:
             return
-        index, action, before = doing
-        outcome = None if entry is None else entry.state
-        booking_id = self.parts[index].booking_id
-        if action == "create" and entry is not None:
-            booking_id = entry.booking_id
-        if outcome == "done" and booking_id is not None:
-            self._set(index, booking_id=booking_id, state=_EFFECTS[action])
-        elif outcome not in {"rejected", "not_sent"}:
-            self._set(index, state="unknown")
+        index, action, before = self.plan.doing
+        self._set(index, state="unknown")
+        if entry is None or entry.is_unresolved:
+            return
+        booking_id = self.parts[index].booking_id or entry.booking_id
+        if entry.state != "done":
+            self._set(index, state=before)
+        elif booking_id is None:
             return
         else:
-            self._set(index, state=before)
-        if outcome == "rejected" and entry is not None:
+            self._set(index, booking_id=booking_id, state=_EFFECTS[action])
+        if entry.state == "rejected":
             reason = f"was refused (HTTP {entry.status_code}, {entry.code})"
             what = reason if entry.status_code else "has not happened"
             self.rejection = index, action, f"{entry.operation} {what}"
@@ -304,26 +311,6 @@ def of_record(journal: Journal, record: OrderRecord) -> Progress:
     progress = Progress(journal, kind, plan, record.id, record.revision, record.entry_id)
     progress.settle(record.entry)
     return progress
-
-
-@dataclass(slots=True)
-class _StepRecorder:
-    """Records one write of an order."""
-
-    progress: Progress
-    doing: tuple[int, str, OrderState]
-
-    def begin(self, intent: Intent) -> str:
-        progress = self.progress
-        plan = replace(progress.plan, doing=self.doing)
-        record = replace(progress.record(), content=plan.to_text())
-        progress.entry_id = progress.journal.begin(intent, record)
-        progress.plan.doing = self.doing
-        progress.revision += 1
-        return progress.entry_id
-
-    def end(self, entry_id: str, state: EndState, details: OutcomeDetails | None = None) -> None:
-        self.progress.journal.end(entry_id, state, details)
 
 
 def _describe(error: FerryError) -> str:

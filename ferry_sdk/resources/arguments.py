@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime, time
 from decimal import Decimal
 from functools import cache
@@ -12,14 +13,14 @@ from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Final, Literal, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, with_config
+from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from typing_extensions import NotRequired, Required, TypedDict
 
 from ferry_sdk._engine.validation import encodable_text
 from ferry_sdk._runtime.threads import uninterrupted
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.base import Currency, Money, path_of
-from ferry_sdk.models.inputs import SOURCES, Input, parse_input
+from ferry_sdk.models.inputs import Input, elements_of, parse_input
 from ferry_sdk.models.travellers import parse_day
 
 Values = dict[str, Any]
@@ -51,12 +52,8 @@ def identifier(value: object, argument: str) -> str:
 
 def identifiers(values: object, argument: str) -> list[str]:
     """Return a list of valid identifiers."""
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise InvalidInputError("expected a list of identifiers", field=argument)
-    return [
-        identifier(value, f"{argument}[{index}]")
-        for index, value in enumerate(cast("Iterable[object]", values))
-    ]
+    elements = elements_of(values, argument)
+    return [identifier(value, f"{argument}[{index}]") for index, value in enumerate(elements)]
 
 
 def file_path(value: object, argument: str) -> Path:
@@ -65,14 +62,11 @@ def file_path(value: object, argument: str) -> Path:
     Raises:
         InvalidInputError: It is not a path, or not a valid file name.
     """
-    try:
+    with suppress(TypeError, ValueError):
         path = Path(os.fspath(cast("str", value)))
-        is_good = "\0" not in os.fsdecode(os.fsencode(path)) and path.name not in {"", ".."}
-    except (TypeError, ValueError):
-        is_good, path = False, Path()
-    if not is_good:
-        raise InvalidInputError("expected the path of a file", field=argument)
-    return path
+        if b"\0" not in os.fsencode(path) and path.name not in {"", ".."}:
+            return path
+    raise InvalidInputError("expected the path of a file", field=argument)
 
 
 def day(value: object, argument: str) -> str:
@@ -101,12 +95,9 @@ def moment(value: object, argument: str) -> str:
 def money(value: object, argument: str) -> Decimal:
     """Return an amount from a `Decimal`, `int` or `str`; reject a `float`."""
     try:
-        amount = _money.validate_python(value)
+        return _money.validate_python(value)
     except ValidationError as error:
         raise InvalidInputError(path_of(error)[1], field=argument) from None
-    if not amount.is_finite():
-        raise InvalidInputError("expected a finite amount", field=argument)
-    return amount
 
 
 def optional_money(value: object, argument: str) -> Decimal | None:
@@ -178,17 +169,9 @@ def _shape_of(model: type[Input]) -> Callable[[object], Values]:
     return TypeAdapter(shape).validator.validate_python
 
 
-def elements_of(
-    values: object, argument: str, model: type[Input] | None = None
-) -> Sequence[object]:
+def some_of(values: object, argument: str, model: type[Input] | None = None) -> Sequence[object]:
     """Return the elements of a list or another iterable; reject an empty one."""
-    if not isinstance(values, (list, tuple)):
-        # Iterating over a model yields its fields.
-        is_one = isinstance(values, str | Mapping | BaseModel)
-        if is_one or not isinstance(values, Iterable):
-            source = "" if model is None else SOURCES[model]
-            raise InvalidInputError(f"expected a list{source}", field=argument)
-        values = tuple(cast("Iterable[object]", values))
-    if not values:
+    elements = elements_of(values, argument, model)
+    if not elements:
         raise InvalidInputError("expected at least one", field=argument)
-    return values  # pyright: ignore[reportUnknownVariableType] -- from a caller
+    return elements

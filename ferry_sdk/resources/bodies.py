@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, dataclass, fields
 from datetime import date, datetime, time
-from operator import itemgetter
 from typing import Final, cast
 
 from ferry_sdk._engine.validation import flag
 from ferry_sdk.errors import InvalidInputError
-from ferry_sdk.models.enums import Gender, PassengerType
+from ferry_sdk.models.enums import PassengerType
 from ferry_sdk.models.inputs import (
     Contact,
     ContactDict,
@@ -34,6 +33,7 @@ from ferry_sdk.models.travellers import (
     age_of,
     contradictions,
     first_day_possible,
+    type_of,
 )
 from ferry_sdk.resources.arguments import (
     ReservationTypeName,
@@ -41,18 +41,16 @@ from ferry_sdk.resources.arguments import (
     clock_time,
     day,
     drop_none,
-    elements_of,
     identifier,
     optional,
+    some_of,
     values_of,
 )
 
 _MCP_CODES: Final = {"Adult": "ADT", "Child": "CHD", "Infant": "INF"}
 _SENT: Final = ("availability_id", "tariff_id", "place_id")
 """What is sent of a selection."""
-_sent_of: Final = itemgetter(*_SENT)
 _TYPES: Final = {kind: kind.value for kind in PassengerType}
-_LETTERS: Final = {Gender.MALE: "M", Gender.FEMALE: "F"}
 
 
 @dataclass(kw_only=True, slots=True, repr=False)
@@ -126,29 +124,23 @@ def passengers_on(
         if not isinstance(value, Traveller):
             return parse_input(SearchPassenger, value, "passengers", index)
         age = age_of(vars(value), day)
-        where = f"passengers[{index}]"
-        for field, value_of_field in (("gender", value.gender), ("birth_date", age)):
-            if value_of_field is None:
-                raise InvalidInputError("required for a search", field=f"{where}.{field}")
-        if cast("int", age) < 0:
-            raise InvalidInputError("after the day of travel", field=f"{where}.birth_date")
-        kind = value.type or bands.type_at(cast("int", age))
-        order = {} if value.order is None else {"order": value.order}
-        values = {"type": kind, "gender": value.gender, "age": age, **order}
-        return SearchPassenger.model_validate(values)
+        if age is None or age < 0:
+            problem = "required for a search" if age is None else "after the day of travel"
+            raise InvalidInputError(problem, field=f"passengers[{index}].birth_date")
+        kind, order = type_of(vars(value), day, bands), value.order
+        values = drop_none(type=kind, gender=value.gender, age=age, order=order)
+        return parse_input(SearchPassenger, values, "passengers", index)
 
-    return [
-        parse(value, index) for index, value in enumerate(elements_of(passengers, "passengers"))
-    ]
+    return [parse(value, index) for index, value in enumerate(some_of(passengers, "passengers"))]
 
 
 def selections(availabilities: Sequence[Selection | SelectionDict]) -> list[Values]:
     """Validate the selections; a tariff locked to a round trip allows one company only."""
     chosen = [
         values_of(Selection, value, "availabilities", index)
-        for index, value in enumerate(elements_of(availabilities, "availabilities", Selection))
+        for index, value in enumerate(some_of(availabilities, "availabilities", Selection))
     ]
-    if len(chosen) > 1 and len({choice["company"] for choice in chosen if "company" in choice}) > 1:
+    if len({choice["company"] for choice in chosen if "company" in choice}) > 1:
         for index, choice in enumerate(chosen):
             if choice.get("roundtrip_locked"):
                 raise InvalidInputError(
@@ -178,8 +170,7 @@ def booking(
     chosen = availabilities or ()
     body: dict[str, object] = {"passengers": _party(chosen, passengers)}
     if chosen:
-        sent = map(_sent_of, chosen)
-        body["availabilities"] = [dict(zip(_SENT, values, strict=True)) for values in sent]
+        body["availabilities"] = [{name: choice[name] for name in _SENT} for choice in chosen]
     kind = optional(reservation_type, "reservation_type")
     if kind or (chosen and (kind := chosen[0].get("reservation_type"))):
         body["reservation_type"] = kind
@@ -206,11 +197,11 @@ def _party(
             one; `field` names it.
     """
     bands: AgeBands = getattr(passengers, "bands", DEFAULT_BANDS)
-    listed = elements_of(passengers, "passengers")
-    party = [  # a dict is recognised first, because `isinstance` of a model is slow
-        drop_none(**vars(value))
-        if not isinstance(value, dict) and isinstance(value, Traveller)
-        else values_of(Passenger, value, "passengers", index)  # pyright: ignore[reportUnknownArgumentType] -- from a caller
+    listed = some_of(passengers, "passengers")
+    party = [
+        values_of(
+            Traveller if isinstance(value, Traveller) else Passenger, value, "passengers", index
+        )
         for index, value in enumerate(listed)
     ]
     days = [selection["depart_at"].date() for selection in chosen if "depart_at" in selection]
@@ -219,23 +210,20 @@ def _party(
     for problem in contradictions(party, first, last, bands):
         where = f"passengers[{problem.traveller}].{problem.field}"
         raise InvalidInputError(problem.problem, field=where)
-    for index, passenger in enumerate(party):
-        value = listed[index]
-        is_traveller = not isinstance(value, dict) and isinstance(value, Traveller)
-        if is_traveller and Passenger not in type(value).__mro__:  # pyright: ignore[reportUnknownArgumentType] -- from a caller
-            age = age_of(passenger, first or first_day_possible())
-            if "type" not in passenger and age is not None:
-                passenger["type"] = bands.type_at(max(age, 0))
+    for index, (value, passenger) in enumerate(zip(listed, party, strict=True)):
+        if isinstance(value, Traveller) and not isinstance(value, Passenger):
+            day = first or first_day_possible()
+            passenger.update(drop_none(type=type_of(passenger, day, bands)))
             for name in ("first_name", "last_name", "type"):
                 if name not in passenger:
                     where = f"passengers[{index}].{name}"
                     raise InvalidInputError("required for a booking", field=where)
-            if age is not None and first is not None:
-                passenger["age"] = age
+            if first is not None:
+                passenger.update(drop_none(age=age_of(passenger, first)))
         passenger["type"] = _TYPES[passenger["type"]]
         passenger.setdefault("order", index + 1)
         if "gender" in passenger:
-            passenger["gender"] = _LETTERS[passenger["gender"]]
+            passenger["gender"] = passenger["gender"][0]
     return party
 
 

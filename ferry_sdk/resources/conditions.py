@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Final, cast
+from typing import Any, Final
 
 from ferry_sdk._engine.operation import Wait
 from ferry_sdk.errors import InvalidInputError
@@ -27,14 +27,13 @@ def booking_until(
     _check_callback(on_progress)
     if callable(until):
         return Wait(seconds, until, due_times=_dates_of, on_progress=on_progress)
-    wanted = cast("object", (until,) if isinstance(until, str) else until)
-    stages = [*cast("Iterable[object]", wanted)] if isinstance(wanted, Iterable) else []
-    names = frozenset(stage for stage in stages if isinstance(stage, str))
+    wanted: Any = (until,) if isinstance(until, str) else until
+    stages: list[object] = [*wanted] if isinstance(wanted, Iterable) else []
     if not stages or not all(isinstance(stage, str) for stage in stages):
         raise InvalidInputError("expected a stage, a list of stages, or a function", field="until")
     return Wait(
         seconds,
-        until=lambda booking: booking.stage in names,
+        until=lambda booking: booking.stage in stages,
         is_final=lambda booking: booking.stage in _FINAL,
         due_times=_dates_of,
         on_progress=on_progress,

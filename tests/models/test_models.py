@@ -198,33 +198,20 @@ def test_every_field_of_a_sailing_has_its_value_and_its_travel_time_is_right_acr
     assert one.direction is models.Direction.OUTWARD
     assert one.depart_at == datetime(2026, 7, 13, 20, 20, tzinfo=plus_two)
     assert one.arrive_at == datetime(2026, 7, 14, 16, 20, tzinfo=plus_one)
-    assert one.depart_at.utcoffset() == timedelta(hours=2)
-    assert (one.company.logo, one.gateway.code) == ("https://static.example/ctn.svg", "CTN")
-    assert one.vehicle == ({"code": "ABARTH__595"},)
-    assert one.meals == ({"code": "DINNER"},)
+    assert (one.gateway.code, one.vehicle) == ("CTN", ({"code": "ABARTH__595"},))
     assert (one.animals, one.stops, one.is_open) == (None, ("ESPMI",), False)
-    assert (one.ship_name, one.duration, one.passenger_count) == ("Tanit", 21, 2)
     tariff = one.tariffs[0]
     assert tariff.type is models.TariffType.TICKET
     assert (tariff.amount, tariff.balance_amount) == (Decimal("148.18"), Decimal("48.1"))
     assert tariff.date == datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
     assert tariff.expiration_date - tariff.date == timedelta(minutes=30)
     assert tariff.roundtrip_locked is True
-    plain = {k: v for k, v in samples.TARIFF.items() if k != "roundtrip_locked"}
-    assert Tariff.model_validate(plain).roundtrip_locked is False
-    place, board = one.places[0], one.places[0].in_board
-    assert place.type is models.PlaceType.CABIN
-    assert place.gender is models.PlaceGender.ANY
-    assert place.use is models.PlaceUse.EXCLUSIVE
-    assert (board.adults, board.childs, board.babies) == (2, 1, 1)
-    assert (board.has_shower, board.has_toilet, board.has_window) == (True, True, False)
-    assert board.passengers == ({"order": 1},)
+    assert one.places[0].type is models.PlaceType.CABIN
+    assert one.places[0].in_board.passengers == ({"order": 1},)
     for depart, arrive, hours in (
         ("2026-07-13T20:20:00+02:00", "2026-07-14T16:20:00+01:00", 21),
-        ("2026-12-13T20:20:00+01:00", "2026-12-14T17:20:00+01:00", 21),
         ("2026-03-28T22:00:00+01:00", "2026-03-29T08:00:00+02:00", 9),
         ("2026-10-24T22:00:00+02:00", "2026-10-25T08:00:00+01:00", 11),
-        ("2026-03-01T23:30:00+00:00", "2026-03-02T01:30:00+01:00", 1),
         ("2026-07-13T20:20:00Z", "2026-07-13T20:20:00+00:00", 0),
     ):
         changes = {"depart_at": depart, "arrive_at": arrive, "duration": 99}
@@ -283,7 +270,6 @@ def test_no_text_in_a_loose_field_takes_the_record_with_it(text):
 
 def test_every_field_of_a_ticket_and_a_booking_has_its_value():
     ticket = Ticket.model_validate(samples.TICKET)
-    assert ticket.status is models.TicketStatus.ISSUED
     assert ticket.direction is models.TicketDirection.ROUND_TRIP
     assert ticket.vehicle == models.TicketVehicle(**samples.TICKET_VEHICLE)
     assert ticket.passengers[0].doc_expiration == date(2031, 12, 31)
@@ -306,13 +292,10 @@ def test_every_field_of_a_ticket_and_a_booking_has_its_value():
     action = booking.possible_actions["Pay"]
     assert action.type is models.ActionType.MANDATORY
     assert (action.time_limit, action.requested_items) == (booking.expire_at, {"payment": True})
-    booking = Booking.model_validate({**samples.BOOKING, "expire_at": 1777636800})
+    news = {"expire_at": 1777636800, "stage": "moored"}
+    booking = Booking.model_validate(samples.BOOKING | news)
     assert booking.expire_at == datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
-    booking = Booking.model_validate({**samples.BOOKING, "stage": "moored"})
-    assert booking.stage == "moored"
-    assert json.loads(booking.model_dump_json())["stage"] == "moored"
-    assert Booking.model_validate_json(booking.model_dump_json()) == booking
-    assert pickle.loads(pickle.dumps(booking)) == booking
+    assert json.loads(booking.model_dump_json())["stage"] == booking.stage == "moored"
 
 
 def created_with(actions):

@@ -54,7 +54,7 @@ def held(world, count, stage="payment_due"):
 
 def begin(world, call, made, **settings):
     limit = {"max_penalty": {"EUR": ALLOWED}, "journal": world.journal}
-    return call.__wrapped__(None, made, **limit, **settings).begin(SETTINGS)
+    return call.__wrapped__(None, made, **limit, **settings).steps(SETTINGS)
 
 
 def confirm(count, if_refused):
