@@ -19,9 +19,7 @@ from typing import (
     Any,
     Final,
     Literal,
-    NoReturn,
     Union,
-    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -189,11 +187,11 @@ def _input_type(model: type[Input]) -> Any:  # noqa: ANN401 -- a type for pydant
 
 
 _MAX_LENGTH: Final = 100_000
-_MAX_DEPTH: Final = 10
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
 _PROBLEMS: Final = {
     "extra_forbidden": "there is no such argument",
     "missing": "this argument is required",
+    "model_type": "expected an object",
 }
 _MOST_PROBLEMS: Final = 5
 
@@ -209,13 +207,8 @@ def read_arguments(model: type[BaseModel], arguments: object) -> BaseModel:
         InvalidInputError: Arguments are invalid. The error names up to five problems, those of
             unknown names first; `field` is the first. It never repeats a value.
     """
-    if isinstance(arguments, str):
-        arguments = _decode(arguments)
-    if not isinstance(arguments, Mapping):
-        raise InvalidInputError("expected an object", field="arguments")
-    plain = _to_plain(dict(cast("Mapping[object, object]", arguments)), ())
     try:
-        return model.model_validate(_without_empty(model, plain))
+        return model.model_validate(_decode(arguments))
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_context=False, include_input=False)
     wrong.sort(key=lambda err: err["type"] != "extra_forbidden")  # a wrong name explains others
@@ -228,69 +221,27 @@ def read_arguments(model: type[BaseModel], arguments: object) -> BaseModel:
     raise InvalidInputError("; ".join(texts), field=field)
 
 
-def _without_empty(model: type[BaseModel], plain: dict[str, object]) -> dict[str, object]:
-    """Leave out the empty lists and objects of optional arguments.
-
-    Some strict modes do not allow null, so a model sends these for arguments that it would omit.
-    """
-    may_be_empty = {
-        name
-        for name, field in model.model_fields.items()
-        if not field.is_required()
-        and (get_origin(field.annotation) is list or hasattr(field.annotation, "model_fields"))
-    }
-    return {
-        name: arg for name, arg in plain.items() if arg not in ([], {}) or name not in may_be_empty
-    }
-
-
-def _decode(text: str) -> object:
-    if len(text) > _MAX_LENGTH:
+def _decode(arguments: object) -> object:
+    """Return arguments as JSON values, without the members that are null or empty."""
+    if isinstance(arguments, str) and len(arguments) > _MAX_LENGTH:
         raise InvalidInputError("the arguments are too long", field="arguments")
     try:
-        return json.loads(text, object_pairs_hook=_unique_members, parse_constant=_reject_constant)
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments, default=dict)
+        return json.loads(text, object_pairs_hook=_members)
     except InvalidInputError:
         raise
-    except (ValueError, RecursionError):
-        raise InvalidInputError("expected the JSON text of an object", field="arguments") from None
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidInputError("expected an object of JSON values", field="arguments") from None
 
 
-def _unique_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
     members: dict[str, object] = {}
     for name, value in pairs:
         if name in members:
             raise InvalidInputError("this argument is given more than once", field=_path((name,)))
         members[name] = value
-    return members
-
-
-def _reject_constant(_constant: str) -> NoReturn:
-    raise ValueError
-
-
-def _to_plain(value: object, path: tuple[int | str, ...]) -> Any:  # noqa: ANN401 -- any JSON
-    if len(path) > _MAX_DEPTH:
-        raise InvalidInputError("the arguments are nested too deeply", field="arguments")
-    match value:
-        case str():
-            return str(value)
-        case bool() | int() | float():
-            return value
-        case dict():
-            members = cast("dict[object, object]", value)
-            if not all(isinstance(name, str) for name in members):
-                problem = "the names of its members must be strings"
-                raise InvalidInputError(problem, field=_path(path))
-            # Models send null and "" for arguments that they would omit.
-            kept = {str(name): part for name, part in members.items() if part not in (None, "")}
-            return {name: _to_plain(part, (*path, name)) for name, part in kept.items()}
-        case list() | tuple():
-            several = cast("list[object]", value)
-            return [_to_plain(item, (*path, index)) for index, item in enumerate(several)]
-        case None:
-            raise InvalidInputError("null is not accepted; leave the field out", field=_path(path))
-        case _:
-            raise InvalidInputError("expected a JSON value", field=_path(path))
+    # Models send these for arguments that they would omit; some strict modes do not allow null.
+    return {name: value for name, value in members.items() if value not in (None, "", [], {})}
 
 
 def _path(parts: tuple[int | str, ...]) -> str:
