@@ -7,7 +7,6 @@ import json
 import logging
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime, timezone
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -17,7 +16,6 @@ from mcp.server.lowlevel import Server
 from mcp.types import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
-    Annotations,
     CallToolRequestParams,
     CallToolResult,
     CompleteRequestParams,
@@ -36,7 +34,6 @@ from mcp.types import (
     PromptMessage,
     ReadResourceRequestParams,
     ReadResourceResult,
-    Resource,
     ResourceTemplate,
     TextContent,
     TextResourceContents,
@@ -81,8 +78,6 @@ class _RequestHandler:
         self._toolkit = toolkit
         self._reader = reader
         self._questions = Questions(state_of(toolkit))
-        self._resources = {row["uri"]: Resource.model_validate(row) for row in _DATA["resources"]}
-        self._texts: dict[str, str] = {}
 
     async def list_tools(self, context: Context, _: _ListParams) -> ListToolsResult:
         definitions = definitions_of(self._toolkit, by_code=not can_ask(context))
@@ -114,8 +109,7 @@ class _RequestHandler:
         return _result_of(await self._toolkit.perform(params.name, arguments, approve=approve))
 
     async def list_resources(self, _context: Context, _: _ListParams) -> ListResourcesResult:
-        """List the catalogues, with the time at which a read first showed their present content."""
-        return ListResourcesResult(resources=[*self._resources.values()])
+        return ListResourcesResult.model_validate({"resources": _DATA["resources"]})
 
     async def list_templates(
         self, _context: Context, _: _ListParams
@@ -139,10 +133,6 @@ class _RequestHandler:
             is_wrong = answer["status"] == "refused" or error["outcome"] == "rejected"
             raise MCPError(INVALID_PARAMS if is_wrong else INTERNAL_ERROR, error["message"], error)
         text = json.dumps(answer["result"], ensure_ascii=False)
-        if uri in self._resources and self._texts.get(uri) != text:
-            self._texts[uri], now = text, datetime.now(timezone.utc).isoformat()
-            notes = Annotations(audience=["assistant"], last_modified=now)
-            self._resources[uri].annotations = notes
         return ReadResourceResult(
             contents=[TextResourceContents(uri=uri, mime_type="application/json", text=text)]
         )
@@ -240,12 +230,7 @@ def _result_of(answer: Mapping[str, JsonValue]) -> CallToolResult:
 
 
 async def _hide_error_details(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """Hide the text of an unexpected exception from the host, as it may hold secrets.
-
-    No list has a second page, so every cursor is an invalid one.
-    """
-    if ctx.method.endswith("/list") and (ctx.params or {}).get("cursor") is not None:
-        raise MCPError(INVALID_PARAMS, "Unknown cursor")
+    """Hide the text of an unexpected exception from the host, as it may hold secrets."""
     try:
         return await call_next(ctx)
     except (MCPError, ValidationError):
