@@ -231,7 +231,7 @@ def _decode(arguments: object) -> object:
     except InvalidInputError:
         raise
     except (TypeError, ValueError, RecursionError):
-        raise InvalidInputError("expected an object of JSON values", field="arguments") from None
+        raise InvalidInputError("expected the JSON text of an object", field="arguments") from None
 
 
 def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
