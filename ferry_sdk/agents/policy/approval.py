@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from pydantic_core import to_jsonable_python
 
@@ -73,6 +73,8 @@ class ApprovalRequest:
 
 Approve = Callable[[ApprovalRequest], Any]
 """A function that approves writes."""
+PREVIEW: Final[Any] = object()
+"""In place of such a function: the request is returned, and nothing is sent."""
 
 
 def digest_of(*values: object) -> str:
