@@ -402,9 +402,9 @@ def _perform(ferry: Ferry | AsyncFerry, effect: ToolEffect) -> Any:  # noqa: ANN
         own = transport_of(ferry).settings.deadline
         shorter = effect.deadline if own is None else min(own, effect.deadline)
         ferry = ferry.with_options(deadline=shorter)
-    if effect.operation.startswith("orders."):
+    if effect.operation in {"bookings.change", "orders.resume"}:
         journal: Any = transport_of(ferry).settings.journal
-        if effect.operation == "orders.change":
+        if effect.operation == "bookings.change":
             return orders.change(ferry, **effect.arguments, journal=journal)
         order_id = find_change(journal, **effect.arguments)
         return orders.resume(ferry, order_id, journal=journal)

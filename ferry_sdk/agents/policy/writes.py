@@ -83,7 +83,7 @@ class Writes:
             "bookings.confirm": Confirm(self.state, "booking_id"),
             "bookings.cancel": Cancel(self.state, "booking_id"),
             "tickets.cancel": Cancel(self.state, "ticket_id"),
-            "orders.change": Replace(self.state),
+            "bookings.change": Replace(self.state),
         }
         self._codes = Codes(store)
 
@@ -104,7 +104,7 @@ class Writes:
     ) -> PreviewFlow:
         """Make a write, if it is approved; answer at once if it may have happened before."""
         write = self._writes[tool.operation]
-        if tool.takes_offer:
+        if isinstance(write, Create | Replace):
             arguments = replace(arguments, values=selected(arguments.values, self.state.known_ids))
         identity = write.identity(arguments.values)
         registered = Registered(call, tool, arguments, write, identity)

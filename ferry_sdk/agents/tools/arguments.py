@@ -40,7 +40,7 @@ from typing_extensions import is_typeddict
 
 from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.agents.tools.sanitize import STRING, text_type
-from ferry_sdk.agents.tools.schemas import parse_docstring
+from ferry_sdk.agents.tools.schemas import describe_field
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.enums import OpenEnum
 from ferry_sdk.models.inputs import Input, Selection
@@ -96,8 +96,7 @@ _HANDLES: Final[Any] = (
     Field(description=_TEXTS["travellers"]),
 )
 _CONTAINS: Final[Any] = _SHORT_TEXT, Field(None, description=_TEXTS["contains"])
-CODE: Final[Any] = _SHORT_TEXT, Field(None, description=_TEXTS["confirmation_code"])
-"""The argument for the confirmation code."""
+_CODE: Final[Any] = _SHORT_TEXT, Field(None, description=_TEXTS["confirmation_code"])
 
 
 def model_of(
@@ -105,6 +104,7 @@ def model_of(
     *,
     is_list: bool = False,
     has_detail: bool = True,
+    has_code: bool = False,
     without: Collection[str] = (),
     by_handle: bool = False,
 ) -> type[BaseModel]:
@@ -114,6 +114,7 @@ def model_of(
         describe: A method or a class with a signature and a docstring.
         is_list: Whether the result is a list, of which the caller chooses records.
         has_detail: Whether the caller chooses how much of the result is shown.
+        has_code: Whether a confirmation code may be given.
         without: Arguments that are left out.
         by_handle: Whether travellers are named by handles instead of their data.
     """
@@ -130,12 +131,13 @@ def model_of(
         fields["contains"] = _CONTAINS
     if has_detail:
         fields["detail"] = _DETAIL
+    if has_code:
+        fields["confirmation_code"] = _CODE
     return create_model("Arguments", __config__=_STRICT, **fields)
 
 
 def _field(of: Any, name: str, annotation: object, *, needed: bool) -> Any:  # noqa: ANN401 -- a field for pydantic, of a method or a model
-    text = _TEXTS.get(name) or _TEXTS.get(f"{of.__name__}.{name}")
-    text = text or parse_docstring(of).fields.get(name)
+    text = _TEXTS.get(name) or _TEXTS.get(f"{of.__name__}.{name}") or describe_field(of, name)
     description = text or f"{name.replace('_', ' ').capitalize()}."
     default = ... if needed else None
     return _argument_type(annotation, name), Field(default=default, description=description)

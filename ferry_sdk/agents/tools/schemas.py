@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final
 
 from pydantic import BaseModel, TypeAdapter
@@ -130,25 +128,15 @@ _INTERFACE: Final = re.compile(r"\s*Interface: .+?\.(?=\s|$)", re.DOTALL)
 _OPERATION: Final = re.compile(r"`([a-z_]+)\.([a-z_]+)`")
 
 
-@dataclass(frozen=True, slots=True)
-class Docstring:
-    """The first sentence of a docstring, the text up to its first section, and its fields."""
-
-    summary: str
-    details: str
-    fields: Mapping[str, str]
+def describe(thing: object) -> str:
+    """Return the docstring of a function or a class up to its first section, in one line."""
+    return _one_line(_INTERFACE.sub("", split_docstring(thing)[0]))
 
 
-@cache
-def parse_docstring(thing: object) -> Docstring:
-    """Parse the docstring of a function or a class; it is empty under ``python -OO``."""
-    head, fields = split_docstring(thing)
-    if isinstance(thing, type):
-        fields = field_descriptions(thing)
-    summary, _, details = _one_line(_INTERFACE.sub("", head)).partition(". ")
-    return Docstring(
-        summary.removesuffix("."), details, {name: _one_line(text) for name, text in fields.items()}
-    )
+def describe_field(of: object, name: str) -> str:
+    """Return the description of an argument or a field, which is empty under ``python -OO``."""
+    fields = field_descriptions(of) if isinstance(of, type) else split_docstring(of)[1]
+    return _one_line(fields.get(name, ""))
 
 
 def _one_line(text: str) -> str:
