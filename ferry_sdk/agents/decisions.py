@@ -14,7 +14,7 @@ The generator yields `Invoke` (call the client) and `CallHandler` (call the call
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timezone
 from typing import Any, TypeVar, cast
@@ -37,16 +37,15 @@ from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.policy.trip_answers import (
     DAYS,
     Handles,
-    are_handles,
     check_days,
     find,
+    read_handles,
     with_travellers,
 )
 from ferry_sdk.agents.policy.writes import PreviewFlow, ToolFlow, Writes
 from ferry_sdk.agents.tools.tools import LIST, Arguments, Tool, ToolChoice, choose_tools
 from ferry_sdk.agents.tools.views import view_of
-from ferry_sdk.errors import ConfigurationError, FerryError, InvalidInputError
-from ferry_sdk.models.inputs import Traveller
+from ferry_sdk.errors import FerryError, InvalidInputError
 
 T = TypeVar("T")
 
@@ -169,15 +168,8 @@ class ToolRunner:
         if approve is PREVIEW:
             raise RefusedError("read_needs_none")
         if tool.name == LIST:
-            return done_answer({"travellers": [*self._handles()]})
+            return done_answer({"travellers": [*read_handles(self.travellers)]})
         return (yield from self._answer_read(tool, read))
-
-    def _handles(self) -> Mapping[str, Traveller]:
-        source = self.travellers
-        handles = (source() if callable(source) else source) or {}
-        if not are_handles(handles):
-            raise ConfigurationError("travellers: expected a Traveller for each label")
-        return handles
 
     def _answer_read(self, tool: Tool, read: Arguments) -> ToolFlow:
         if tool.is_planned:
@@ -202,7 +194,8 @@ class ToolRunner:
             raise RefusedError("writes_disabled")
         read = tool.read(arguments)
         if "travellers" in read.values:
-            read = replace(read, values=with_travellers(read.values, self._handles()))
+            handles = read_handles(self.travellers)
+            read = replace(read, values=with_travellers(read.values, handles))
         call.add_ids(**{key: read.values.get(key) for key in ("booking_id", "ticket_id", "id")})
         if read.confirmation_code is not None and not by_code:
             raise InvalidInputError("there is no such argument", field="confirmation_code")

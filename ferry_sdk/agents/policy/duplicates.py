@@ -53,7 +53,6 @@ class UnknownOutcome:
     """A write that may have happened; `entry_id` is its entry in the journal."""
 
     write: UnresolvedWrite
-    operation: str
     hold: Hold | None
     entry_id: str | None = None
 
@@ -61,12 +60,13 @@ class UnknownOutcome:
     def error(self) -> OutcomeUnknownError:
         """The error with which `recover` reads its effect back."""
         error = OutcomeUnknownError(
-            f"{self.operation} may have happened",
+            f"{self.write.tool} may have happened",
             request=RequestDigest("POST", "", ""),
             subject=self.write.subject,
             entry_id=self.entry_id,
         )
-        error.operation, error.correlation_id = self.operation, self.write.correlation_id
+        error.operation = self.write.tool.replace("_", ".", 1)
+        error.correlation_id = self.write.correlation_id
         return error
 
 

@@ -186,8 +186,7 @@ class Writes:
             amount=plan.amount,
             currency=plan.currency,
         )
-        unknown = UnknownOutcome(write, registered.tool.operation, plan.hold)
-        self.duplicates.mark_sent(registered.identity.key, unknown)
+        self.duplicates.mark_sent(registered.identity.key, UnknownOutcome(write, plan.hold))
         registered.call.is_sent = True
 
     def _send(self, registered: Registered, plan: WritePlan) -> ToolFlow:

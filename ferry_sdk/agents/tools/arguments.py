@@ -50,8 +50,6 @@ _DERIVED: Final = frozenset({"order", "param", "vehicule_code", "brand", "model"
 """Fields that follow from others or from the search, so that a model needs not fill them in."""
 _APPROVED: Final = frozenset({"currency", "min_refund"})
 """Arguments that the toolkit sets to what a person approves."""
-_ALTERNATIVES: Final = {"offer": "availabilities"}
-"""Arguments that are required if their alternative is left out."""
 _TEXTS: Final[Mapping[str, str]] = data_beside(__file__)
 """Descriptions of arguments for a model, in place of those for callers in Python."""
 _STRICT: Final = ConfigDict(extra="forbid", hide_input_in_errors=True, protected_namespaces=())
@@ -90,21 +88,22 @@ _STRICT_TYPES: Final[Mapping[Any, Any]] = {
 
 
 _SHORT_TEXT: Final = Annotated[str, Strict(), Field(min_length=1, max_length=64), STRING]
-_DETAIL: Final[Any] = Literal["short", "full"], Field("short", description=_TEXTS["detail"])
 _HANDLES: Final[Any] = (
     Annotated[list[_SHORT_TEXT], Field(min_length=1, max_length=_MAX_ITEMS)],  # type: ignore[valid-type]  # a type with limits
     Field(description=_TEXTS["travellers"]),
 )
-_CONTAINS: Final[Any] = _SHORT_TEXT, Field(None, description=_TEXTS["contains"])
-_CODE: Final[Any] = _SHORT_TEXT, Field(None, description=_TEXTS["confirmation_code"])
+TOOLKIT_ARGUMENTS: Final[Mapping[str, Any]] = {
+    "contains": (_SHORT_TEXT, Field(None, description=_TEXTS["contains"])),
+    "detail": (Literal["short", "full"], Field("short", description=_TEXTS["detail"])),
+    "confirmation_code": (_SHORT_TEXT, Field(None, description=_TEXTS["confirmation_code"])),
+}
+"""The arguments of a tool that are not its method's; see `Arguments`."""
 
 
 def model_of(
     describe: Callable[..., Any],
     *,
-    is_list: bool = False,
-    has_detail: bool = True,
-    has_code: bool = False,
+    more: Iterable[str] = (),
     without: Collection[str] = (),
     by_handle: bool = False,
 ) -> type[BaseModel]:
@@ -112,9 +111,7 @@ def model_of(
 
     Args:
         describe: A method or a class with a signature and a docstring.
-        is_list: Whether the result is a list, of which the caller chooses records.
-        has_detail: Whether the caller chooses how much of the result is shown.
-        has_code: Whether a confirmation code may be given.
+        more: Names of `TOOLKIT_ARGUMENTS` that it has, too.
         without: Arguments that are left out.
         by_handle: Whether travellers are named by handles instead of their data.
     """
@@ -124,15 +121,10 @@ def model_of(
         if by_handle and name == "passengers":
             fields["travellers"] = _HANDLES
         elif name not in {"self", *_APPROVED, *without}:
-            is_only_way = _ALTERNATIVES.get(name) in without
+            is_only_way = name == "offer" and "availabilities" in without
             needed = is_only_way or parameter.default is inspect.Parameter.empty
             fields[name] = _field(describe, name, hints[name], needed=needed)
-    if is_list:
-        fields["contains"] = _CONTAINS
-    if has_detail:
-        fields["detail"] = _DETAIL
-    if has_code:
-        fields["confirmation_code"] = _CODE
+    fields |= {name: TOOLKIT_ARGUMENTS[name] for name in more}
     return create_model("Arguments", __config__=_STRICT, **fields)
 
 

@@ -58,6 +58,7 @@ def view_schema(described: Any, fields_of: Callable[[str, Iterable[str]], Sequen
 
     def shown(schema: Schema, depth: int = 0) -> Schema:
         schema = _without_reference(schema, definitions)
+        view: Schema
         if "properties" in schema:
             fields = schema["properties"]
             names = fields_of(schema["title"], fields)
@@ -67,9 +68,11 @@ def view_schema(described: Any, fields_of: Callable[[str, Iterable[str]], Sequen
             }
             view = {"type": "object", "properties": properties, "required": [*names]}
         elif "anyOf" in schema:
-            view = _union([shown(part, depth) for part in schema["anyOf"]])
+            parts = [shown(part, depth) for part in schema["anyOf"]]
+            parts = [part for index, part in enumerate(parts) if part not in parts[:index]]
+            view = parts[0] if len(parts) == 1 else {"anyOf": parts}
         else:
-            view = {name: schema[name] for name in ("type", "format") if name in schema}
+            view = {"type": schema["type"]} if "type" in schema else {}
             view |= {name: shown(schema[name], depth) for name in _NESTED if name in schema}
         view = view or dict(SHAPES["any_json"])
         if "description" in schema and depth <= _DESCRIBED_DEPTH:
@@ -83,19 +86,6 @@ def shape_with(shape: str, name: str, schema: Schema) -> Schema:
     """Return one of `SHAPES` with the schema of a property that is left open there."""
     whole = SHAPES[shape]
     return {**whole, "properties": {**whole["properties"], name: schema}}
-
-
-def _union(schemas: list[Schema]) -> Schema:
-    """Return a schema for any of these; simple types that differ in format are merged into one."""
-    null: Schema = {"type": "null"}
-    others = [schema for schema in schemas if schema != null]
-    simple = all(schema.keys() <= {"type", "format"} for schema in others)
-    if simple and len({schema["type"] for schema in others}) == 1:
-        formats = {schema.get("format") for schema in others}
-        others = [others[0] if len(formats) == 1 else {"type": others[0]["type"]}]
-    if null in schemas:
-        others.append(null)
-    return others[0] if len(others) == 1 else {"anyOf": others}
 
 
 def _compact(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.agents.tools import trip_tools
-from ferry_sdk.agents.tools.arguments import model_of, read_arguments
+from ferry_sdk.agents.tools.arguments import TOOLKIT_ARGUMENTS, model_of, read_arguments
 from ferry_sdk.agents.tools.schemas import Schema, arguments_schema, describe, shape_with
 from ferry_sdk.agents.tools.views import Detail, has_full_view, schema_of
 from ferry_sdk.errors import ConfigurationError
@@ -43,7 +43,6 @@ _DATA: Final = data_beside(__file__)
 EXCLUDED: Final[Mapping[str, str]] = _DATA["excluded"]
 """The operations that are not tools, each with the reason."""
 
-_TOOLKIT_ARGUMENTS: Final = ("detail", "contains", "confirmation_code")
 _TEXTS: Final[Mapping[str, str]] = _DATA["texts"]
 """What tools do, when to call them, what they cost and what comes next, for a model."""
 _ADVICE: Final[Mapping[str, str]] = _DATA["advice"]
@@ -155,7 +154,7 @@ class Tool:
         """Validate the arguments of a call; raise InvalidInputError as `read_arguments` does."""
         made = read_arguments(self._model(not self.is_read), arguments)
         values = {name: value for name, value in made if name in made.model_fields_set}
-        ours = {name: values.pop(name) for name in _TOOLKIT_ARGUMENTS if name in values}
+        ours = {name: values.pop(name) for name in TOOLKIT_ARGUMENTS if name in values}
         return Arguments(values, **ours)
 
     @cached_property
@@ -167,12 +166,15 @@ class Tool:
 
     @cache  # noqa: B019 -- the same
     def _model(self, has_code: bool) -> type[BaseModel]:  # noqa: FBT001 -- the same
+        more = {
+            "contains": get_origin(self._result) is Records,
+            # A full view shows the travellers.
+            "detail": self.is_read and not self._by_handle and has_full_view(self._result),
+            "confirmation_code": has_code,
+        }
         return model_of(
             self._describe,
-            # A full view shows the travellers.
-            is_list=get_origin(self._result) is Records,
-            has_detail=self.is_read and not self._by_handle and has_full_view(self._result),
-            has_code=has_code,
+            more=[name for name, is_needed in more.items() if is_needed],
             without=self._without,
             by_handle=self._by_handle,
         )
