@@ -30,7 +30,7 @@ from ferry_sdk.agents.policy.answers import (
     internal_error,
     unknown_answer,
 )
-from ferry_sdk.agents.policy.approval import PREVIEW, ApprovalRequest, Approve
+from ferry_sdk.agents.policy.approval import ApprovalRequest, Approve, postpone
 from ferry_sdk.agents.policy.audit import AuditRecord, Invoke, ToolCall, ToolEffect, record
 from ferry_sdk.agents.policy.budget import Budget
 from ferry_sdk.agents.policy.state import State
@@ -101,7 +101,7 @@ class ToolRunner:
 
     def preview(self, name: object, arguments: object) -> tuple[PreviewFlow, str]:
         """Start to find out what a person has to approve; a refusal is recorded and returned."""
-        return self._start(name, arguments, PREVIEW)
+        return self._start(name, arguments, postpone)
 
     def _start(
         self, name: object, arguments: object, approve: Approve | str | None
@@ -165,7 +165,7 @@ class ToolRunner:
         check_days(read.values, self._now())
         if not tool.is_read:
             return (yield from self.writes.perform(call, tool, read, approve))
-        if approve is PREVIEW:
+        if approve is postpone:
             raise RefusedError("read_needs_none")
         if tool.name == LIST:
             return done_answer({"travellers": [*read_handles(self.travellers)]})

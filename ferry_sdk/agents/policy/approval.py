@@ -73,8 +73,13 @@ class ApprovalRequest:
 
 Approve = Callable[[ApprovalRequest], Any]
 """A function that approves writes."""
-PREVIEW: Final[Any] = object()
-"""In place of such a function: the request is returned, and nothing is sent."""
+POSTPONED: Final = object()
+"""What such a function returns if nobody has decided: the request is the result of the call."""
+
+
+def postpone(_request: ApprovalRequest) -> object:
+    """Approve nothing, and refuse nothing."""
+    return POSTPONED
 
 
 def digest_of(*values: object) -> str:

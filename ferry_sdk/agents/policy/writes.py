@@ -18,7 +18,7 @@ from ferry_sdk.agents.policy.answers import (
     unknown_answer,
 )
 from ferry_sdk.agents.policy.approval import (
-    PREVIEW,
+    POSTPONED,
     VALID_FOR,
     ApprovalRequest,
     Approve,
@@ -161,14 +161,14 @@ class Writes:
                 raise RefusedError("other_request")
             return None
         self.refusals.check(request, self.clock())
-        if approve is PREVIEW:
-            return request
         try:
             approval = yield CallHandler(approve, request)
         except Exception as error:
             # It may be how a framework suspends the program, such as LangGraph's interrupt().
             call.approver_error = error
             raise
+        if approval is POSTPONED:
+            return request
         if approval is not True:
             self.refusals.add(request, self.clock())
             raise RefusedError("declined")
