@@ -61,6 +61,17 @@ class _StderrHandler(logging.Handler):
             line = f"{self.format(record)}\n"
             self._lines.put_nowait(line.encode(errors="backslashreplace"))
 
+    def format(self, record: logging.LogRecord) -> str:
+        """Return one line, with only the type of an exception: its text may be personal.
+
+        Characters that control a terminal are escaped.
+        """
+        line = f"{record.levelname} {record.name}: {record.getMessage()}"
+        if record.exc_info and record.exc_info[0]:
+            line += f" ({record.exc_info[0].__name__})"
+        line = " ".join(line.splitlines())
+        return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
+
     def flush(self) -> None:
         """Wait briefly until everything is written."""
         done = self._lines.all_tasks_done
@@ -77,31 +88,9 @@ class _StderrHandler(logging.Handler):
             self._lines.task_done()
 
 
-class _OneLineFormatter(logging.Formatter):
-    """Format a record as one line, with only the type of an exception: its text may be personal.
-
-    Characters that control a terminal are escaped.
-    """
-
-    def format(self, record: logging.LogRecord) -> str:
-        line = " ".join(super().format(record).splitlines())
-        return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
-
-    def formatException(  # noqa: N802 -- logging's own name
-        self, ei: tuple[type[BaseException] | None, object, object]
-    ) -> str:
-        return f"({ei[0].__name__})" if ei[0] else ""
-
-    def formatStack(self, stack_info: str) -> str:  # noqa: N802 -- the same
-        del stack_info
-        return ""
-
-
 def log_to_stderr() -> None:
     """Send all log records to stderr, and to nothing else: stdout carries the protocol."""
-    handler = _StderrHandler()
-    handler.setFormatter(_OneLineFormatter("%(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    logging.basicConfig(handlers=[_StderrHandler()], level=logging.WARNING, force=True)
     logging.getLogger("ferry_sdk").setLevel(logging.INFO)
 
 

@@ -34,7 +34,6 @@ from mcp.types import (
     PromptMessage,
     ReadResourceRequestParams,
     ReadResourceResult,
-    ResourceTemplate,
     TextContent,
     TextResourceContents,
     Tool,
@@ -63,7 +62,6 @@ _DEPARTURES: Final = "ferry://departures/"
 _PLACES: Final = ("origin", "destination")
 """The arguments of the prompt that are completed with the names of ports."""
 _PROMPT: Final = Prompt.model_validate(_DATA["prompt"])
-_TEMPLATE: Final = ResourceTemplate.model_validate(_DATA["template"])
 _ListParams = PaginatedRequestParams | None
 
 
@@ -121,12 +119,12 @@ class _RequestHandler:
         )
 
     async def list_resources(self, _context: Context, _: _ListParams) -> ListResourcesResult:
-        return ListResourcesResult.model_validate({"resources": _DATA["resources"]})
+        return ListResourcesResult(resources=_DATA["resources"])
 
     async def list_templates(
         self, _context: Context, _: _ListParams
     ) -> ListResourceTemplatesResult:
-        return ListResourceTemplatesResult(resource_templates=[_TEMPLATE])
+        return ListResourceTemplatesResult(resource_templates=_DATA["templates"])
 
     async def read_resource(
         self, _context: Context, params: ReadResourceRequestParams
