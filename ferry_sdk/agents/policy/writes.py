@@ -121,7 +121,7 @@ class Writes:
             plan = yield from write.plan(arguments.values, identity)
             with self._store.transaction():  # whoever takes over an unsent write releases its hold
                 plan = replace(plan, hold=plan.count())
-                self.duplicates.keep_hold(identity.key, plan.hold)
+                self.duplicates.update(identity.key, plan.hold)
             answer = yield from self._ask_approval(registered, plan, approve)
             if answer is None:
                 yield from plan.check()
@@ -186,7 +186,8 @@ class Writes:
             amount=plan.amount,
             currency=plan.currency,
         )
-        self.duplicates.mark_sent(registered.identity.key, UnknownOutcome(write, plan.hold))
+        unknown = UnknownOutcome(write, plan.hold)
+        self.duplicates.update(registered.identity.key, plan.hold, unknown)
         registered.call.is_sent = True
 
     def _send(self, registered: Registered, plan: WritePlan) -> ToolFlow:

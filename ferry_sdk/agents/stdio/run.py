@@ -184,11 +184,10 @@ def serve(
         sys.stderr.write(f"ferry_sdk: {error}\n")
         raise SystemExit(2) from None
     except Exception as error:  # noqa: BLE001 -- its text may hold secrets
-        if not _is_host_gone(error):
-            logger.critical("the server failed (%s)", type(error).__name__)
-            raise SystemExit(1) from None
-        # Since Python 3.13, the unsent rest of the MCP SDK's stdout is reported with a traceback.
+        logger.critical("the server failed (%s)", type(error).__name__)
+        # If the host is gone, Python 3.13 and later report the unsent output with a traceback.
         sys.unraisablehook = lambda _: None
+        raise SystemExit(1) from None
 
 
 async def _serve(ferry: AsyncFerry, toolkit: AsyncToolkit, reader: AsyncToolkit) -> None:
@@ -210,12 +209,6 @@ async def _serve(ferry: AsyncFerry, toolkit: AsyncToolkit, reader: AsyncToolkit)
             # `stdio_server` only iterates over the lines, so `Lines` is enough of a file.
             async with stdio_server(stdin=cast("Any", lines)) as (read, write):
                 await server.run(read, write, server.create_initialization_options())
-
-
-def _is_host_gone(error: Exception) -> bool:
-    """Return True if the host closed its end, which is a normal way to stop the server."""
-    inner: tuple[Exception, ...] = getattr(error, "exceptions", ())
-    return all(map(_is_host_gone, inner)) if inner else isinstance(error, BrokenPipeError)
 
 
 @contextmanager
