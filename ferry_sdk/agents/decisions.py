@@ -14,7 +14,7 @@ The generator yields `Invoke` (call the client) and `CallHandler` (call the call
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timezone
 from typing import Any, TypeVar, cast
@@ -30,26 +30,24 @@ from ferry_sdk.agents.policy.answers import (
     internal_error,
     unknown_answer,
 )
-from ferry_sdk.agents.policy.approval import ApprovalRequest, Approve
+from ferry_sdk.agents.policy.approval import ApprovalRequest, Approve, postpone
 from ferry_sdk.agents.policy.audit import AuditRecord, Invoke, ToolCall, ToolEffect, record
 from ferry_sdk.agents.policy.budget import Budget
 from ferry_sdk.agents.policy.state import State
 from ferry_sdk.agents.policy.trip_answers import (
     DAYS,
     Handles,
-    are_handles,
     check_days,
     find,
+    read_handles,
     with_travellers,
 )
-from ferry_sdk.agents.policy.writes import Prepared, ToolFlow, Writes
+from ferry_sdk.agents.policy.writes import PreviewFlow, ToolFlow, Writes
 from ferry_sdk.agents.tools.tools import LIST, Arguments, Tool, ToolChoice, choose_tools
 from ferry_sdk.agents.tools.views import view_of
-from ferry_sdk.errors import ConfigurationError, FerryError, InvalidInputError
-from ferry_sdk.models.inputs import Traveller
+from ferry_sdk.errors import FerryError, InvalidInputError
 
 T = TypeVar("T")
-PreviewFlow = Generator[ToolEffect, Any, ApprovalRequest | Answer]
 
 
 @dataclass(eq=False, repr=False)
@@ -99,30 +97,18 @@ class ToolRunner:
         The call is approved by its own approver or digest if it has one, else by the toolkit's
         approver.
         """
-        call = self._new_call()
-        approve = self.approve if approve is None else approve
-        flow = self._decide(call, name, arguments, approve)
-        return self._track(call, flow), call.correlation_id
+        return self._start(name, arguments, self.approve if approve is None else approve)
 
     def preview(self, name: object, arguments: object) -> tuple[PreviewFlow, str]:
         """Start to find out what a person has to approve; a refusal is recorded and returned."""
-        call = self._new_call()
-        return self._track(call, self._request(call, name, arguments)), call.correlation_id
+        return self._start(name, arguments, postpone)
 
-    def _new_call(self) -> ToolCall:
-        """Return a call with the client's correlation id or a new one."""
-        return ToolCall(self.transport.settings.correlation_id or next_correlation_id())
-
-    def _request(self, call: ToolCall, name: object, arguments: object) -> PreviewFlow:
-        tool, read = self._read(call, name, arguments, by_code=False)
-        if tool.is_read:
-            raise RefusedError("read_needs_none")
-        prepared = yield from self.writes.prepare(call, tool, read)
-        if not isinstance(prepared, Prepared):
-            return prepared
-        self.writes.duplicates.abandon(prepared.identity.key)
-        self.writes.refusals.check(prepared.request, self.writes.clock())
-        return prepared.request
+    def _start(
+        self, name: object, arguments: object, approve: Approve | str | None
+    ) -> tuple[Generator[ToolEffect, Any, Any], str]:
+        call = ToolCall(self.transport.settings.correlation_id or next_correlation_id())
+        flow = self._decide(call, name, arguments, approve)
+        return self._track(call, flow), call.correlation_id
 
     def _track(
         self, call: ToolCall, flow: Generator[ToolEffect, Any, T]
@@ -174,35 +160,16 @@ class ToolRunner:
 
     def _decide(
         self, call: ToolCall, name: object, arguments: object, approve: Approve | str | None
-    ) -> ToolFlow:
+    ) -> PreviewFlow:
         tool, read = self._read(call, name, arguments, by_code=approve is None)
         check_days(read.values, self._now())
+        if not tool.is_read:
+            return (yield from self.writes.perform(call, tool, read, approve))
+        if approve is postpone:
+            raise RefusedError("read_needs_none")
         if tool.name == LIST:
-            return done_answer({"travellers": [*self._handles()]})
-        if tool.is_read:
-            return (yield from self._answer_read(tool, read))
-        prepared = yield from self.writes.prepare(call, tool, read)
-        if not isinstance(prepared, Prepared):
-            return prepared
-        try:
-            needed = yield from self.writes.ask_approval(prepared, approve)
-            yield from prepared.plan.check()
-            if needed is None:
-                self.writes.mark_sent(prepared)
-        except BaseException:
-            self.writes.duplicates.abandon(prepared.identity.key)
-            raise
-        if needed is None:
-            return (yield from self.writes.send(prepared))
-        self.writes.duplicates.abandon(prepared.identity.key)
-        return needed
-
-    def _handles(self) -> Mapping[str, Traveller]:
-        source = self.travellers
-        handles = (source() if callable(source) else source) or {}
-        if not are_handles(handles):
-            raise ConfigurationError("travellers: expected a Traveller for each label")
-        return handles
+            return done_answer({"travellers": [*read_handles(self.travellers)]})
+        return (yield from self._answer_read(tool, read))
 
     def _answer_read(self, tool: Tool, read: Arguments) -> ToolFlow:
         if tool.is_planned:
@@ -227,7 +194,8 @@ class ToolRunner:
             raise RefusedError("writes_disabled")
         read = tool.read(arguments)
         if "travellers" in read.values:
-            read = replace(read, values=with_travellers(read.values, self._handles()))
+            handles = read_handles(self.travellers)
+            read = replace(read, values=with_travellers(read.values, handles))
         call.add_ids(**{key: read.values.get(key) for key in ("booking_id", "ticket_id", "id")})
         if read.confirmation_code is not None and not by_code:
             raise InvalidInputError("there is no such argument", field="confirmation_code")

@@ -23,7 +23,7 @@ from ferry_sdk.agents.policy.audit import AuditRecord, CallHandler, ToolEffect
 from ferry_sdk.agents.policy.budget import Budget, Limits
 from ferry_sdk.agents.policy.duplicates import UnresolvedWrite
 from ferry_sdk.agents.policy.state import AgentState, State
-from ferry_sdk.agents.policy.trip_answers import Handles, are_handles
+from ferry_sdk.agents.policy.trip_answers import Handles, read_handles
 from ferry_sdk.agents.tools.schemas import strict_schema
 from ferry_sdk.agents.tools.tools import AnswerT, ToolChoice, ToolDefinition
 from ferry_sdk.client import AsyncFerry, Ferry, transport_of
@@ -62,8 +62,8 @@ class AnyToolkit(Generic[FerryT, ApprovalT, AnswerT]):
         for name, function in (("approve", approve), ("audit", audit)):
             if iscoroutinefunction(function) and self._client is Ferry:
                 raise ConfigurationError(f"{name}: an async function requires AsyncToolkit")
-        if not (travellers is None or callable(travellers)) and not are_handles(travellers):
-            raise ConfigurationError("travellers: expected a Traveller for each label")
+        if not (travellers is None or callable(travellers)):
+            read_handles(travellers)
         self._ferry = ferry
         store = State() if state is None else AgentState(state)
         budget = Budget(spend_limit, penalty_limit, store)
@@ -402,9 +402,9 @@ def _perform(ferry: Ferry | AsyncFerry, effect: ToolEffect) -> Any:  # noqa: ANN
         own = transport_of(ferry).settings.deadline
         shorter = effect.deadline if own is None else min(own, effect.deadline)
         ferry = ferry.with_options(deadline=shorter)
-    if effect.operation.startswith("orders."):
+    if effect.operation in {"bookings.change", "orders.resume"}:
         journal: Any = transport_of(ferry).settings.journal
-        if effect.operation == "orders.change":
+        if effect.operation == "bookings.change":
             return orders.change(ferry, **effect.arguments, journal=journal)
         order_id = find_change(journal, **effect.arguments)
         return orders.resume(ferry, order_id, journal=journal)

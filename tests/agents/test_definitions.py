@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from ferry_sdk import Ferry
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk.agents import Toolkit
-from ferry_sdk.agents.tools.schemas import parse_docstring
+from ferry_sdk.agents.tools.schemas import describe, describe_field
 from ferry_sdk.agents.tools.tools import _GROUPS, EXCLUDED, TOOLS
 from tests.support.tables import each
 
@@ -166,13 +166,10 @@ def test_docstrings_are_parsed_by_section():
             third: Nothing of an argument.
         """
 
-    words = parse_docstring(example)
-    assert words.summary == "Do it: at once"
-    assert words.details == "And well. Over `two` lines."
-    assert words.fields == {
-        "first": "What comes first, and goes on.",
-        "second": "`bookings_get` too.",
-    }
+    assert describe(example) == "Do it: at once. And well. Over `two` lines."
+    assert describe_field(example, "first") == "What comes first, and goes on."
+    assert describe_field(example, "second") == "`bookings_get` too."
+    assert describe_field(example, "third") == ""
 
 
 def test_each_format_has_the_same_schema_and_strict_ones_require_all_and_allow_null():

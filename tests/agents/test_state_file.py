@@ -33,7 +33,7 @@ from ferry_sdk.agents import Toolkit
 from ferry_sdk.agents.policy.duplicates import Duplicates
 if "--killed" in sys.argv:
     sys.argv.remove("--killed")
-    Duplicates.keep_hold = lambda *_: os._exit(9)
+    Duplicates.update = lambda *_: os._exit(9)
 base_url, token, state, limit, orders = sys.argv[1:]
 with Ferry(token, base_url=base_url) as ferry:
     toolkit = Toolkit(

@@ -1,7 +1,6 @@
 """What the protocol has besides tools: resources, errors, progress, prompts and completions."""
 
 import json
-from datetime import datetime, timezone
 from functools import partial
 
 import pytest
@@ -17,17 +16,15 @@ TRIP = {"origin": "Dover", "destination": "Calais", "on": "2050-06-06"}
 BOOK = {**TRIP, "travellers": "two adults"}
 
 
-def error_of(host, method, *arguments, **more):
+def error_of(host, method, *arguments):
     with pytest.raises(MCPError) as caught:
-        host.wait(partial(getattr(host.client, method), *arguments, **more))
+        host.wait(getattr(host.client, method), *arguments)
     return caught.value
 
 
 def test_wrong_parameters_are_errors_and_a_search_reports_progress_to_a_host_that_asks(hosts):
     host = hosts()
     assert error_of(host, "call_tool", "pay_everything", {}).code == -32602
-    for listed in ("tools", "resources", "resource_templates", "prompts"):
-        assert error_of(host, f"list_{listed}", cursor="2").code == -32602
     for name, arguments in (("book", BOOK), ("book_a_crossing", {"origin": "Dover"})):
         assert error_of(host, "get_prompt", name, arguments).code == -32602
     host = hosts()
@@ -88,28 +85,19 @@ def read(host, uri):
 
 
 @LONG
-def test_every_listed_catalogue_can_be_read_and_says_for_whom_it_is_and_since_when_it_is_so(hosts):
+def test_every_listed_catalogue_can_be_read_and_says_for_whom_it_is(hosts):
     host = hosts()
-    started = datetime.now(timezone.utc)
-
-    def listed():
-        return {str(one.uri): one for one in host.wait(host.client.list_resources).resources}
-
     ports = read(host, "ferry://ports")
     assert "FRMRS" in [port["code"] for port in ports["items"]]
     assert ports == result_of(host.call("catalogue_ports"))
-    first = {uri: one.annotations for uri, one in listed().items()}
+    listed = host.wait(host.client.list_resources).resources
     names = ["ports", "journeys", "companies", "vehicle-brands", "vehicle-types"]
-    assert [*first] == [f"ferry://{name}" for name in names]
-    assert {tuple(one.audience) for one in first.values()} == {("assistant",)}
-    assert [uri for uri, one in first.items() if one.last_modified] == ["ferry://ports"]
-    seen = first["ferry://ports"].last_modified
-    assert started <= datetime.fromisoformat(seen) <= datetime.now(timezone.utc)
-    for uri, one in listed().items():
+    assert [str(one.uri) for one in listed] == [f"ferry://{name}" for name in names]
+    for one in listed:
         assert one.title
-        catalogue = read(host, uri)
+        assert one.annotations.audience == ["assistant"]
+        catalogue = read(host, str(one.uri))
         assert catalogue["count"] == len(catalogue["items"]) > 5
-    assert listed()["ferry://ports"].annotations.last_modified == seen
 
     (template,) = host.wait(host.client.list_resource_templates).resource_templates
     assert template.uri_template == "ferry://departures/{provider_id}"

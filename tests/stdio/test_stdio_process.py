@@ -194,31 +194,6 @@ def test_a_host_that_never_reads_stderr_is_served_and_two_signals_end_it(ferry_s
         assert "tool bookings_create: interrupted" in server.process.stderr.read()
 
 
-@LONG
-def test_dropped_log_lines_are_counted():
-    code = """
-import logging, os, sys, time
-from ferry_sdk.agents.stdio.run import log_to_stderr
-log_to_stderr()
-for number in range(5_000):
-    logging.getLogger("ferry_sdk").info("line %d", number)
-sys.stdout.write("written\\n")
-sys.stdout.flush()
-sys.stdin.readline()
-while logging.getLogger().handlers[0]._lines.unfinished_tasks:
-    time.sleep(0.01)
-logging.getLogger("ferry_sdk").info("the last line")
-""".replace("\\\\", "\\")
-    with start([sys.executable, "-c", code], **PIPES) as process:
-        assert process.stdout.readline() == "written\n"
-        _, errors = process.communicate("\n", timeout=30)
-    lines = errors.splitlines()
-    assert "INFO ferry_sdk: line 0" in lines[0]
-    assert lines[-1] == "INFO ferry_sdk: the last line"
-    (dropped,) = (int(one.split()[2]) for one in lines if one.endswith("were dropped"))
-    assert len(lines) - 2 + dropped == 5_000
-
-
 def begin_write(server, sandbox, seconds):
     asked = order(sailings(server)[0])
     code = server.call("bookings_create", asked)["approval"]["confirmation_code"]

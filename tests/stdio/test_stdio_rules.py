@@ -13,6 +13,7 @@ from ferry_sdk import ConfigurationError
 from ferry_sdk.agents.stdio import run
 from ferry_sdk.agents.stdio.run import take_token
 from tests.agents.agent import PASSENGERS, WRITES, book, error, order, query, result_of, sailings
+from tests.backend.gathering import eventually
 from tests.stdio.conftest import NO, YES, Person, answer_of, command, environment, named
 from tests.support import processes
 from tests.support.tiers import LONG
@@ -153,7 +154,7 @@ def test_every_result_conforms_to_its_schema_and_the_text_of_an_exception_is_hid
     with pytest.raises(Exception, match="Internal error") as caught:
         host.call("catalogue_ports")
     assert "canary" not in str(caught.value.__dict__)
-    assert "ValueError" in host.stderr
+    eventually(lambda: "ValueError" in host.stderr)
     assert "canary" not in host.stderr
 
 

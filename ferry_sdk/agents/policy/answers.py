@@ -57,11 +57,11 @@ class RefusedError(Exception):
         answer: The answer.
     """
 
-    def __init__(self, reason: str, *values: object, **details: object) -> None:
+    def __init__(self, reason: str, *values: object, **details: Any) -> None:  # noqa: ANN401 -- any JSON
         self.code: str = REFUSALS[reason][0]
         message = REFUSALS[reason][1].format(*values)
         super().__init__(message)
-        self.answer: Answer = _refused_answer(self.code, message, **details)
+        self.answer: Answer = _error_answer("refused", self.code, message, **details)
 
 
 def done_answer(result: JsonValue, notes: Iterable[str] = ()) -> Answer:
@@ -69,12 +69,6 @@ def done_answer(result: JsonValue, notes: Iterable[str] = ()) -> Answer:
     answer: Answer = {"status": "done", "result": result}
     texts = [*notes]
     return {**answer, "notes": texts} if texts else answer
-
-
-def _refused_answer(code: str, message: str, **details: Any) -> Answer:  # noqa: ANN401 -- any JSON
-    if details.get("candidates") == []:
-        details["next_step"] = _DATA["without_candidates"][code]
-    return _error_answer("refused", code, message, **details)
 
 
 def unknown_answer(correlation_id: str) -> Answer:
@@ -108,7 +102,7 @@ def failure_answer(error: FerryError, party: str = "passengers") -> Answer:
         ports = getattr(error, "candidates", getattr(error, "suggestions", None))
         if ports is not None:
             details["candidates"] = [place_of(port) for port in ports[:_MAX_CANDIDATES]]
-        return _refused_answer(code_of(error), message, field=field, **details)
+        return _error_answer("refused", code_of(error), message, field=field, **details)
     if error.correlation_id is not None:
         details["correlation_id"] = error.correlation_id
     if isinstance(error, UnresolvedWriteError):  # the id of the write that may have happened
@@ -147,8 +141,10 @@ def _error_answer(
     *,
     outcome: str = "not_sent",
     next_step: str | None = None,
-    **details: JsonValue,
+    **details: Any,  # noqa: ANN401 -- any JSON
 ) -> Answer:
+    if details.get("candidates") == []:
+        next_step = _DATA["without_candidates"][code]
     error = {"code": code, "message": message, "outcome": outcome}
     error["next_step"] = next_step or NEXT_STEPS[code]
     return {"status": status, "error": {**error, **details}}

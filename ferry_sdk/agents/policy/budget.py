@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
+from typing import Annotated, Final, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 from ferry_sdk.agents.policy.answers import RefusedError
 from ferry_sdk.agents.policy.state import State, Table
-from ferry_sdk.errors import ConfigurationError, InvalidInputError
+from ferry_sdk.errors import ConfigurationError
+from ferry_sdk.models.base import Money, path_of
 from ferry_sdk.models.bookings import Booking, BookingCancellation
 from ferry_sdk.models.enums import Stage
 from ferry_sdk.models.sums import exact_sum
 from ferry_sdk.models.tickets import CancellationFee, TicketCancellation
-from ferry_sdk.resources.arguments import money
 
 Limits = Mapping[str, Decimal | int | str]
+_LIMITS: Final = TypeAdapter(
+    dict[Annotated[str, Field(pattern="^[A-Z]{3}$")], Annotated[Money, Field(ge=0)]]
+)
 Amount = tuple[Decimal, str]
 """An amount and its currency."""
 
@@ -176,17 +180,10 @@ def _costs_nothing(fee: CancellationFee | None) -> bool:
     return fee is not None and not (fee.penalty_amount or fee.refund_amount)
 
 
-def _parse_limits(limits_given: Limits | None, setting: str) -> dict[str, Decimal] | None:
-    if limits_given is None:
+def _parse_limits(limits: Limits | None, setting: str) -> dict[str, Decimal] | None:
+    if limits is None:
         return None
-    limits: dict[str, Decimal] = {}
-    for currency, limit in limits_given.items():
-        if not re.fullmatch(r"[A-Z]{3}", currency):
-            raise ConfigurationError(f"{setting}: expected a currency such as EUR")
-        try:
-            limits[currency] = money(limit, setting)
-        except InvalidInputError as error:
-            raise ConfigurationError(str(error)) from None
-        if limits[currency] < 0:
-            raise ConfigurationError(f"{setting}: expected at least 0")
-    return limits
+    try:
+        return _LIMITS.validate_python(limits)
+    except ValidationError as error:
+        raise ConfigurationError(f"{setting}: {path_of(error)[1]}") from None

@@ -73,11 +73,10 @@ class Create:
             raise RefusedError("listed_twice", field="availabilities")
         passengers: list[Traveller] = values["passengers"]
         vehicle: Vehicle | None = values.get("vehicle")
-        for shown, _, _ in chosen:
-            if (shown.vehicle_code is None) != (vehicle is None):
-                raise RefusedError("vehicle_or_none", field="vehicle")
+        searched = {shown.vehicle_code or "" for shown, _, _ in chosen}
+        if any((code == "") != (vehicle is None) for code in searched):
+            raise RefusedError("vehicle_or_none", field="vehicle")
         if vehicle is not None:
-            searched = {shown.vehicle_code or "" for shown, _, _ in chosen}
             values = {**values, "vehicle": (yield from _searched_vehicle(vehicle, searched))}
         currency = chosen[0].tariff.currency
         if any(choice.tariff.currency != currency for choice in chosen):

@@ -53,7 +53,6 @@ class UnknownOutcome:
     """A write that may have happened; `entry_id` is its entry in the journal."""
 
     write: UnresolvedWrite
-    operation: str
     hold: Hold | None
     entry_id: str | None = None
 
@@ -61,12 +60,13 @@ class UnknownOutcome:
     def error(self) -> OutcomeUnknownError:
         """The error with which `recover` reads its effect back."""
         error = OutcomeUnknownError(
-            f"{self.operation} may have happened",
+            f"{self.write.tool} may have happened",
             request=RequestDigest("POST", "", ""),
             subject=self.write.subject,
             entry_id=self.entry_id,
         )
-        error.operation, error.correlation_id = self.operation, self.write.correlation_id
+        error.operation = self.write.tool.replace("_", ".", 1)
+        error.correlation_id = self.write.correlation_id
         return error
 
 
@@ -151,22 +151,18 @@ class Duplicates:
             self._under_way[key] = write
             return None
 
-    def keep_hold(self, key: str, hold: Hold | None) -> None:
-        """Record the amount that is counted for a write in progress."""
-        with self._state.transaction():
-            self._under_way[key] = replace(self._own(key), hold=hold)
+    def update(self, key: str, hold: Hold | None, unknown: UnknownOutcome | None = None) -> None:
+        """Record the amount of a write in progress, and with `unknown` that it is being sent.
 
-    def mark_sent(self, key: str, unknown: UnknownOutcome) -> None:
-        """Record that a write is being sent, so that it is not lost with its process."""
+        Raises:
+            RefusedError: Another process has taken it over.
+        """
         with self._state.transaction():
-            until = time.time() + _SENT_FOR
-            self._under_way[key] = replace(self._own(key), until=until, unknown=unknown)
-
-    def _own(self, key: str) -> WriteInProgress:
-        write = self._under_way.get(key)
-        if write is None or write.owner != self._owner:
-            raise RefusedError("took_too_long")
-        return write
+            write = self._under_way.get(key)
+            if write is None or write.owner != self._owner:
+                raise RefusedError("took_too_long")
+            until = write.until if unknown is None else time.time() + _SENT_FOR
+            self._under_way[key] = replace(write, hold=hold, until=until, unknown=unknown)
 
     def _take_over(self) -> None:
         """Conclude the writes of processes that have ended."""

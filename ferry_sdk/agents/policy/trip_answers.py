@@ -12,7 +12,7 @@ from ferry_sdk.agents.policy.audit import Invoke
 from ferry_sdk.agents.policy.known_ids import KnownIds
 from ferry_sdk.agents.tools.sanitize import clean_text
 from ferry_sdk.agents.tools.trip_tools import OFFERS, PLACES, TripsTable, places_view
-from ferry_sdk.errors import FerryError, InvalidInputError
+from ferry_sdk.errors import ConfigurationError, FerryError, InvalidInputError
 from ferry_sdk.models.inputs import Traveller, VehicleQuery
 from ferry_sdk.planning.connections import ConnectionSearch, Itinerary
 from ferry_sdk.planning.trips import TripSearch
@@ -55,12 +55,21 @@ def check_days(values: Mapping[str, Any], now: float) -> None:
             raise InvalidInputError("this day is past", field=name)
 
 
-def are_handles(travellers: object) -> bool:
-    """Return True if this is a mapping of travellers by labels."""
-    if not isinstance(travellers, Mapping):
-        return False
-    items = cast("Mapping[object, object]", travellers).items()
-    return all(isinstance(label, str) and isinstance(person, Traveller) for label, person in items)
+def read_handles(source: object) -> Mapping[str, Traveller]:
+    """Return the travellers by their labels.
+
+    Args:
+        source: The mapping, or a function that returns it.
+
+    Raises:
+        ConfigurationError: It is not a mapping of labels to travellers.
+    """
+    travellers = source() if callable(source) else source
+    if isinstance(travellers, Mapping):
+        items = cast("Mapping[object, object]", travellers).items()
+        if all(isinstance(label, str) and isinstance(who, Traveller) for label, who in items):
+            return travellers
+    raise ConfigurationError("travellers: expected a Traveller for each label")
 
 
 def with_travellers(

@@ -18,6 +18,7 @@ from ferry_sdk.agents.policy.answers import (
     unknown_answer,
 )
 from ferry_sdk.agents.policy.approval import (
+    POSTPONED,
     VALID_FOR,
     ApprovalRequest,
     Approve,
@@ -46,6 +47,7 @@ from ferry_sdk.models.bookings import BookingCreated
 from ferry_sdk.orders.order import Order
 
 ToolFlow = Generator[ToolEffect, Any, Answer]
+PreviewFlow = Generator[ToolEffect, Any, ApprovalRequest | Answer]
 AnyWrite = Create | Confirm | Cancel | Replace
 
 
@@ -58,15 +60,6 @@ class Registered:
     arguments: Arguments
     write: AnyWrite
     identity: Identity
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared(Registered):
-    """A registered write, with its price read and counted; nothing has been sent."""
-
-    plan: WritePlan
-    request: ApprovalRequest
-    until: float
 
 
 class Writes:
@@ -90,7 +83,7 @@ class Writes:
             "bookings.confirm": Confirm(self.state, "booking_id"),
             "bookings.cancel": Cancel(self.state, "booking_id"),
             "tickets.cancel": Cancel(self.state, "ticket_id"),
-            "orders.change": Replace(self.state),
+            "bookings.change": Replace(self.state),
         }
         self._codes = Codes(store)
 
@@ -106,15 +99,15 @@ class Writes:
                 if earlier.hold is not None and (is_made or not happened):
                     self.state.budget.release(earlier.hold)
 
-    def prepare(
-        self, call: ToolCall, tool: Tool, arguments: Arguments
-    ) -> Generator[ToolEffect, Any, Prepared | Answer]:
-        """Register a write and read its price; answer at once if it may have happened before."""
+    def perform(
+        self, call: ToolCall, tool: Tool, arguments: Arguments, approve: Approve | str | None
+    ) -> PreviewFlow:
+        """Make a write, if it is approved; answer at once if it may have happened before."""
         write = self._writes[tool.operation]
-        if tool.takes_offer:
+        if isinstance(write, Create | Replace):
             arguments = replace(arguments, values=selected(arguments.values, self.state.known_ids))
         identity = write.identity(arguments.values)
-        registered = call, tool, arguments, write, identity
+        registered = Registered(call, tool, arguments, write, identity)
         call.add_ids(**identity.subject)
         try:
             earlier = self.duplicates.begin(identity.key, identity.target_id, identity.choice)
@@ -123,43 +116,46 @@ class Writes:
                 yield from write.check_since(identity)
             raise
         if earlier is not None:
-            return (yield from self._recover(Registered(*registered), earlier))
+            return (yield from self._recover(registered, earlier))
         try:
             plan = yield from write.plan(arguments.values, identity)
             with self._store.transaction():  # whoever takes over an unsent write releases its hold
                 plan = replace(plan, hold=plan.count())
-                self.duplicates.keep_hold(identity.key, plan.hold)
-        except BaseException:
-            self.duplicates.abandon(identity.key)
-            raise
+                self.duplicates.update(identity.key, plan.hold)
+            answer = yield from self._ask_approval(registered, plan, approve)
+            if answer is None:
+                yield from plan.check()
+                self._mark_sent(registered, plan)
+        finally:
+            if not call.is_sent:
+                self.duplicates.abandon(identity.key)
+        return answer or (yield from self._send(registered, plan))
+
+    def _ask_approval(
+        self, registered: Registered, plan: WritePlan, approve: Approve | str | None
+    ) -> Generator[CallHandler, Any, ApprovalRequest | Answer | None]:
+        """Return None if the write is approved, else what a person has to approve."""
+        call, until = registered.call, self.clock() + VALID_FOR
         call.amount, call.currency = plan.amount, plan.currency
         request = ApprovalRequest(
-            tool=tool.name,
+            tool=call.tool,
             summary=plan.summary,
             amount=plan.amount,
             currency=plan.currency,
-            subject=identity.subject,
+            subject=registered.identity.subject,
             expires_at=datetime.now(timezone.utc) + timedelta(seconds=VALID_FOR),
             travellers=plan.travellers,
             contact=plan.contact,
             arguments_digest=digest_of(plan.arguments),
         )
-        return Prepared(*registered, plan, request, self.clock() + VALID_FOR)
-
-    def ask_approval(
-        self, prepared: Prepared, approve: Approve | str | None
-    ) -> Generator[CallHandler, Any, Answer | None]:
-        """Return None if the write is approved, else the answer that asks for approval."""
-        call, request = prepared.call, prepared.request
+        call.approval = "code" if approve is None else "callback"
         if approve is None:
-            call.approval = "code"
             binding = self.state.fingerprint(request.digest)
-            code = prepared.arguments.confirmation_code
+            code = registered.arguments.confirmation_code
             if code is None:
-                return approval_answer(request, self._codes.issue(binding, prepared.until))
+                return approval_answer(request, self._codes.issue(binding, until))
             self._codes.use(code, binding, self.clock())
             return None
-        call.approval = "callback"
         if isinstance(approve, str):
             if approve != request.digest:
                 raise RefusedError("other_request")
@@ -171,42 +167,58 @@ class Writes:
             # It may be how a framework suspends the program, such as LangGraph's interrupt().
             call.approver_error = error
             raise
+        if approval is POSTPONED:
+            return request
         if approval is not True:
             self.refusals.add(request, self.clock())
             raise RefusedError("declined")
-        if self.clock() >= prepared.until:
+        if self.clock() >= until:
             raise RefusedError("approval_expired")
         return None
 
-    def send(self, prepared: Prepared) -> ToolFlow:
+    def _mark_sent(self, registered: Registered, plan: WritePlan) -> None:
+        """Register a write that may happen from here on, even if the process ends."""
+        write = UnresolvedWrite(
+            tool=registered.tool.name,
+            subject=registered.identity.subject,
+            correlation_id=registered.call.correlation_id,
+            at=datetime.now(timezone.utc),
+            amount=plan.amount,
+            currency=plan.currency,
+        )
+        unknown = UnknownOutcome(write, plan.hold)
+        self.duplicates.update(registered.identity.key, plan.hold, unknown)
+        registered.call.is_sent = True
+
+    def _send(self, registered: Registered, plan: WritePlan) -> ToolFlow:
         """Send an approved write once, and record its outcome."""
-        call = prepared.call
-        call.is_sent = True
+        call, write, key = registered.call, registered.write, registered.identity.key
         result: Any = None
         try:
-            result = yield Invoke(prepared.tool.operation, prepared.plan.arguments)
+            result = yield Invoke(registered.tool.operation, plan.arguments)
             call.add_ids(booking_id=getattr(result, "booking_id", None))
             with self._store.transaction():
-                notes = prepared.write.conclude(prepared.plan, result)
-                return self._complete(prepared, result, notes)
+                notes = write.conclude(plan, result)
+                return self._complete(registered, result, notes)
         except FerryError as error:
             if error.outcome != "unknown" and result is None:
                 call.is_sent = False
                 if isinstance(error, OrderError) and error.order.parts[0].state != "cancelled":
                     result = error.order
                     with self._store.transaction():
-                        prepared.write.conclude(prepared.plan, result)
-                    return self._half_change(prepared, error)
-                self.duplicates.abandon(prepared.identity.key)
+                        write.conclude(plan, result)
+                    return self._half_change(registered, error)
+                self.duplicates.abandon(key)
                 if isinstance(error, OrderError):
                     raise error.cause from None
                 if isinstance(error, AlreadyDoneError):
-                    self.state.remember(error.result, prepared.arguments.values)
+                    self.state.remember(error.result, registered.arguments.values)
                 raise
-            self._remember_unknown(prepared, error)
+            entry_id = error.entry_id if isinstance(error, OutcomeUnknownError) else None
+            self._remember_unknown(registered, error.correlation_id, entry_id)
             return unknown_answer(call.correlation_id)
         except BaseException:
-            self._remember_unknown(prepared, None)
+            self._remember_unknown(registered)
             raise
 
     def _half_change(self, write: Registered, error: OrderError) -> Answer:
@@ -229,25 +241,13 @@ class Writes:
             notes = [*notes, TEXTS["read_back"]]
         return done_answer(view_of(result, write.arguments.detail), notes)
 
-    def mark_sent(self, prepared: Prepared) -> None:
-        """Register a write that may happen from here on, even if the process ends."""
-        write = UnresolvedWrite(
-            tool=prepared.tool.name,
-            subject=prepared.identity.subject,
-            correlation_id=prepared.call.correlation_id,
-            at=datetime.now(timezone.utc),
-            amount=prepared.plan.amount,
-            currency=prepared.plan.currency,
-        )
-        unknown = UnknownOutcome(write, prepared.tool.operation, prepared.plan.hold)
-        self.duplicates.mark_sent(prepared.identity.key, unknown)
-
-    def _remember_unknown(self, prepared: Prepared, error: FerryError | None) -> None:
+    def _remember_unknown(
+        self, write: Registered, correlation_id: str | None = None, entry_id: str | None = None
+    ) -> None:
         """Register a write that may have happened."""
-        call = prepared.call
-        call.correlation_id = (error and error.correlation_id) or call.correlation_id
-        entry_id = error.entry_id if isinstance(error, OutcomeUnknownError) else None
-        self.duplicates.mark_unknown(prepared.identity.key, call.correlation_id, entry_id)
+        call = write.call
+        call.correlation_id = correlation_id or call.correlation_id
+        self.duplicates.mark_unknown(write.identity.key, call.correlation_id, entry_id)
 
     def _recover(self, again: Registered, earlier: UnknownOutcome) -> ToolFlow:
         """Return the result of an earlier identical write, if its effect can be read now.

@@ -36,8 +36,7 @@ _REPLY: Final = 0.05
 """Seconds for the reply to be sent after that."""
 _MAX_LINES: Final = 1_000
 """The most lines that wait to be written; further ones are dropped."""
-_EMIT_TIMEOUT: Final = 0.1
-"""Seconds to wait for a record to be written, so that it precedes the reply."""
+_STDERR: Final = 2
 _FLUSH_TIMEOUT: Final = 0.5
 """Seconds to wait for lines to be written when the process ends."""
 
@@ -48,79 +47,50 @@ class _StderrHandler(logging.Handler):
     """Write records to stderr without waiting for a reader.
 
     Some hosts give the server a pipe for stderr and never read it. A write to a full pipe blocks
-    for ever, so a separate thread writes, and lines that do not fit are dropped and counted.
+    for ever, so a separate thread writes, and lines that do not fit are dropped.
     """
 
-    def __init__(self, descriptor: int = 2) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._descriptor = descriptor
         self._lines = queue.Queue[bytes](_MAX_LINES)
-        self._dropped = 0
-        self._is_stuck = False
         threading.Thread(target=self._write, name="stderr", daemon=True).start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Queue a record, and wait briefly until it is written."""
-        try:
-            text = self.format(record)
-        except Exception as error:  # noqa: BLE001 -- logging would print a traceback, and block
-            text = f"ERROR ferry_sdk: a record could not be formatted ({type(error).__name__})"
-        try:
-            self._lines.put_nowait(f"{text}\n".encode(errors="backslashreplace"))
-        except queue.Full:
-            self._dropped += 1
-        if not self._is_stuck:  # do not wait again for a host that does not read
-            self._is_stuck = not self._wait_until_written(_EMIT_TIMEOUT)
+        """Queue a record."""
+        with suppress(Exception):  # logging would print a traceback, and block
+            line = f"{self.format(record)}\n"
+            self._lines.put_nowait(line.encode(errors="backslashreplace"))
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return one line, with only the type of an exception: its text may be personal.
+
+        Characters that control a terminal are escaped.
+        """
+        line = f"{record.levelname} {record.name}: {record.getMessage()}"
+        if record.exc_info and record.exc_info[0]:
+            line += f" ({record.exc_info[0].__name__})"
+        line = " ".join(line.splitlines())
+        return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
 
     def flush(self) -> None:
         """Wait briefly until everything is written."""
-        self._wait_until_written(_FLUSH_TIMEOUT)
-
-    def _wait_until_written(self, timeout: float) -> bool:
         done = self._lines.all_tasks_done
         with done:
-            return done.wait_for(lambda: not self._lines.unfinished_tasks, timeout)
+            done.wait_for(lambda: not self._lines.unfinished_tasks, _FLUSH_TIMEOUT)
 
     def _write(self) -> None:
         # Not sys.stderr: if a blocked thread holds its lock, the interpreter aborts at exit.
         while True:
             line = self._lines.get()
-            if self._dropped:
-                dropped, self._dropped = self._dropped, 0
-                line = b"WARNING ferry_sdk: %d lines were dropped\n" % dropped + line
             with suppress(OSError):  # the reader is gone
                 while line:
-                    line = line[os.write(self._descriptor, line) :]
+                    line = line[os.write(_STDERR, line) :]
             self._lines.task_done()
-            if self._lines.empty():
-                self._is_stuck = False
-
-
-class _OneLineFormatter(logging.Formatter):
-    """Format a record as one line, with only the type of an exception: its text may be personal.
-
-    Characters that control a terminal are escaped.
-    """
-
-    def format(self, record: logging.LogRecord) -> str:
-        line = " ".join(super().format(record).splitlines())
-        return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in line)
-
-    def formatException(  # noqa: N802 -- logging's own name
-        self, ei: tuple[type[BaseException] | None, object, object]
-    ) -> str:
-        return f"({ei[0].__name__})" if ei[0] else ""
-
-    def formatStack(self, stack_info: str) -> str:  # noqa: N802 -- the same
-        del stack_info
-        return ""
 
 
 def log_to_stderr() -> None:
     """Send all log records to stderr, and to nothing else: stdout carries the protocol."""
-    handler = _StderrHandler()
-    handler.setFormatter(_OneLineFormatter("%(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    logging.basicConfig(handlers=[_StderrHandler()], level=logging.WARNING, force=True)
     logging.getLogger("ferry_sdk").setLevel(logging.INFO)
 
 
@@ -214,11 +184,10 @@ def serve(
         sys.stderr.write(f"ferry_sdk: {error}\n")
         raise SystemExit(2) from None
     except Exception as error:  # noqa: BLE001 -- its text may hold secrets
-        if not _is_host_gone(error):
-            logger.critical("the server failed (%s)", type(error).__name__)
-            raise SystemExit(1) from None
-        # Since Python 3.13, the unsent rest of the MCP SDK's stdout is reported with a traceback.
+        logger.critical("the server failed (%s)", type(error).__name__)
+        # If the host is gone, Python 3.13 and later report the unsent output with a traceback.
         sys.unraisablehook = lambda _: None
+        raise SystemExit(1) from None
 
 
 async def _serve(ferry: AsyncFerry, toolkit: AsyncToolkit, reader: AsyncToolkit) -> None:
@@ -240,12 +209,6 @@ async def _serve(ferry: AsyncFerry, toolkit: AsyncToolkit, reader: AsyncToolkit)
             # `stdio_server` only iterates over the lines, so `Lines` is enough of a file.
             async with stdio_server(stdin=cast("Any", lines)) as (read, write):
                 await server.run(read, write, server.create_initialization_options())
-
-
-def _is_host_gone(error: Exception) -> bool:
-    """Return True if the host closed its end, which is a normal way to stop the server."""
-    inner: tuple[Exception, ...] = getattr(error, "exceptions", ())
-    return all(map(_is_host_gone, inner)) if inner else isinstance(error, BrokenPipeError)
 
 
 @contextmanager

@@ -7,8 +7,7 @@ import json
 import logging
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime, timezone
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import unquote
 
 from mcp import MCPError
@@ -17,7 +16,6 @@ from mcp.server.lowlevel import Server
 from mcp.types import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
-    Annotations,
     CallToolRequestParams,
     CallToolResult,
     CompleteRequestParams,
@@ -36,8 +34,6 @@ from mcp.types import (
     PromptMessage,
     ReadResourceRequestParams,
     ReadResourceResult,
-    Resource,
-    ResourceTemplate,
     TextContent,
     TextResourceContents,
     Tool,
@@ -48,8 +44,8 @@ from pydantic import JsonValue, ValidationError
 
 from ferry_sdk._runtime.data import data_beside
 from ferry_sdk._runtime.version import __version__
-from ferry_sdk.agents.policy.answers import RefusedError
-from ferry_sdk.agents.policy.approval import ApprovalRequest
+from ferry_sdk.agents.policy.answers import Answer
+from ferry_sdk.agents.policy.approval import POSTPONED, ApprovalRequest
 from ferry_sdk.agents.policy.trip_answers import SECONDS
 from ferry_sdk.agents.stdio.elicitation import Context, Questions, ask, can_ask, form, parse_answer
 from ferry_sdk.agents.toolkit import AsyncToolkit, definitions_of, state_of
@@ -66,7 +62,6 @@ _DEPARTURES: Final = "ferry://departures/"
 _PLACES: Final = ("origin", "destination")
 """The arguments of the prompt that are completed with the names of ports."""
 _PROMPT: Final = Prompt.model_validate(_DATA["prompt"])
-_TEMPLATE: Final = ResourceTemplate.model_validate(_DATA["template"])
 _ListParams = PaginatedRequestParams | None
 
 
@@ -81,8 +76,6 @@ class _RequestHandler:
         self._toolkit = toolkit
         self._reader = reader
         self._questions = Questions(state_of(toolkit))
-        self._resources = {row["uri"]: Resource.model_validate(row) for row in _DATA["resources"]}
-        self._texts: dict[str, str] = {}
 
     async def list_tools(self, context: Context, _: _ListParams) -> ListToolsResult:
         definitions = definitions_of(self._toolkit, by_code=not can_ask(context))
@@ -101,26 +94,37 @@ class _RequestHandler:
             if "error" in answer and answer["error"]["code"] == "unknown_tool":
                 raise MCPError(INVALID_PARAMS, "Unknown tool", answer["error"])
             return _result_of(answer)
-        if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            # This host takes the question as a result, and repeats the call to answer.
-            return await self._write_with_input_required(params, arguments)
+        # A modern host takes the question as a result, and repeats the call to answer.
+        is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
+        is_answer = is_modern and self._questions.take(params.request_state, params.name, arguments)
+        response = (params.input_responses or {}).get(_QUESTION) if is_answer else None
 
-        async def approve(request: ApprovalRequest) -> bool:
-            is_agreed = await ask(context, request, self._questions.box(request))
+        async def approve(request: ApprovalRequest) -> object:
+            box = self._questions.box(request)
+            if not is_modern:
+                is_agreed: bool | None = await ask(context, request, box)
+            else:
+                is_agreed = None if response is None else parse_answer(response, box)
             if is_agreed:
                 self._questions.agree(request)
-            return is_agreed
+            return POSTPONED if is_agreed is None else is_agreed
 
-        return _result_of(await self._toolkit.perform(params.name, arguments, approve=approve))
+        result: object = await self._toolkit.perform(params.name, arguments, approve=approve)
+        if not isinstance(result, ApprovalRequest):
+            return _result_of(cast("Answer", result))
+        question = ElicitRequest(params=form(result, self._questions.box(result)))
+        return InputRequiredResult(
+            input_requests={_QUESTION: question},
+            request_state=self._questions.keep(params.name, arguments, result),
+        )
 
     async def list_resources(self, _context: Context, _: _ListParams) -> ListResourcesResult:
-        """List the catalogues, with the time at which a read first showed their present content."""
-        return ListResourcesResult(resources=[*self._resources.values()])
+        return ListResourcesResult(resources=_DATA["resources"])
 
     async def list_templates(
         self, _context: Context, _: _ListParams
     ) -> ListResourceTemplatesResult:
-        return ListResourceTemplatesResult(resource_templates=[_TEMPLATE])
+        return ListResourceTemplatesResult(resource_templates=_DATA["templates"])
 
     async def read_resource(
         self, _context: Context, params: ReadResourceRequestParams
@@ -139,10 +143,6 @@ class _RequestHandler:
             is_wrong = answer["status"] == "refused" or error["outcome"] == "rejected"
             raise MCPError(INVALID_PARAMS if is_wrong else INTERNAL_ERROR, error["message"], error)
         text = json.dumps(answer["result"], ensure_ascii=False)
-        if uri in self._resources and self._texts.get(uri) != text:
-            self._texts[uri], now = text, datetime.now(timezone.utc).isoformat()
-            notes = Annotations(audience=["assistant"], last_modified=now)
-            self._resources[uri].annotations = notes
         return ReadResourceResult(
             contents=[TextResourceContents(uri=uri, mime_type="application/json", text=text)]
         )
@@ -171,42 +171,6 @@ class _RequestHandler:
             places = answer.get("result", {}).get("places", ())
             names = dict.fromkeys(place["name"] for place in places)
         return CompleteResult(completion=Completion(values=[*names]))
-
-    async def _write_with_input_required(
-        self, params: CallToolRequestParams, arguments: dict[str, Any]
-    ) -> CallToolResult | InputRequiredResult:
-        was_asked = self._questions.take(params.request_state, params.name, arguments)
-        answer = (params.input_responses or {}).get(_QUESTION)
-        unanswered: ApprovalRequest | None = None
-        if not was_asked or answer is None:
-            request = await self._toolkit.preview(params.name, arguments)
-            if isinstance(request, dict):
-                return _result_of(request)
-            return self._question(params.name, arguments, request)
-
-        def approve(request: ApprovalRequest) -> bool:
-            nonlocal unanswered
-            is_agreed = parse_answer(answer, self._questions.box(request))
-            if is_agreed is None:  # the person has not refused this: they were not asked
-                unanswered = request
-                raise RefusedError("other_question")
-            if is_agreed:
-                self._questions.agree(request)
-            return is_agreed
-
-        result = await self._toolkit.perform(params.name, arguments, approve=approve)
-        if unanswered is not None:
-            return self._question(params.name, arguments, unanswered)
-        return _result_of(result)
-
-    def _question(
-        self, tool: str, arguments: dict[str, Any], request: ApprovalRequest
-    ) -> InputRequiredResult:
-        box = self._questions.box(request)
-        return InputRequiredResult(
-            input_requests={_QUESTION: ElicitRequest(params=form(request, box))},
-            request_state=self._questions.keep(tool, arguments, request),
-        )
 
 
 async def _report_progress(context: Context, tool: str) -> None:
@@ -240,12 +204,7 @@ def _result_of(answer: Mapping[str, JsonValue]) -> CallToolResult:
 
 
 async def _hide_error_details(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """Hide the text of an unexpected exception from the host, as it may hold secrets.
-
-    No list has a second page, so every cursor is an invalid one.
-    """
-    if ctx.method.endswith("/list") and (ctx.params or {}).get("cursor") is not None:
-        raise MCPError(INVALID_PARAMS, "Unknown cursor")
+    """Hide the text of an unexpected exception from the host, as it may hold secrets."""
     try:
         return await call_next(ctx)
     except (MCPError, ValidationError):

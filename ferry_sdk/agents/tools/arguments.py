@@ -19,9 +19,7 @@ from typing import (
     Any,
     Final,
     Literal,
-    NoReturn,
     Union,
-    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -42,7 +40,7 @@ from typing_extensions import is_typeddict
 
 from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.agents.tools.sanitize import STRING, text_type
-from ferry_sdk.agents.tools.schemas import parse_docstring
+from ferry_sdk.agents.tools.schemas import describe_field
 from ferry_sdk.errors import InvalidInputError
 from ferry_sdk.models.enums import OpenEnum
 from ferry_sdk.models.inputs import Input, Selection
@@ -52,8 +50,6 @@ _DERIVED: Final = frozenset({"order", "param", "vehicule_code", "brand", "model"
 """Fields that follow from others or from the search, so that a model needs not fill them in."""
 _APPROVED: Final = frozenset({"currency", "min_refund"})
 """Arguments that the toolkit sets to what a person approves."""
-_ALTERNATIVES: Final = {"offer": "availabilities"}
-"""Arguments that are required if their alternative is left out."""
 _TEXTS: Final[Mapping[str, str]] = data_beside(__file__)
 """Descriptions of arguments for a model, in place of those for callers in Python."""
 _STRICT: Final = ConfigDict(extra="forbid", hide_input_in_errors=True, protected_namespaces=())
@@ -92,21 +88,22 @@ _STRICT_TYPES: Final[Mapping[Any, Any]] = {
 
 
 _SHORT_TEXT: Final = Annotated[str, Strict(), Field(min_length=1, max_length=64), STRING]
-_DETAIL: Final[Any] = Literal["short", "full"], Field("short", description=_TEXTS["detail"])
 _HANDLES: Final[Any] = (
     Annotated[list[_SHORT_TEXT], Field(min_length=1, max_length=_MAX_ITEMS)],  # type: ignore[valid-type]  # a type with limits
     Field(description=_TEXTS["travellers"]),
 )
-_CONTAINS: Final[Any] = _SHORT_TEXT, Field(None, description=_TEXTS["contains"])
-CODE: Final[Any] = _SHORT_TEXT, Field(None, description=_TEXTS["confirmation_code"])
-"""The argument for the confirmation code."""
+TOOLKIT_ARGUMENTS: Final[Mapping[str, Any]] = {
+    "contains": (_SHORT_TEXT, Field(None, description=_TEXTS["contains"])),
+    "detail": (Literal["short", "full"], Field("short", description=_TEXTS["detail"])),
+    "confirmation_code": (_SHORT_TEXT, Field(None, description=_TEXTS["confirmation_code"])),
+}
+"""The arguments of a tool that are not its method's; see `Arguments`."""
 
 
 def model_of(
     describe: Callable[..., Any],
     *,
-    is_list: bool = False,
-    has_detail: bool = True,
+    more: Iterable[str] = (),
     without: Collection[str] = (),
     by_handle: bool = False,
 ) -> type[BaseModel]:
@@ -114,8 +111,7 @@ def model_of(
 
     Args:
         describe: A method or a class with a signature and a docstring.
-        is_list: Whether the result is a list, of which the caller chooses records.
-        has_detail: Whether the caller chooses how much of the result is shown.
+        more: Names of `TOOLKIT_ARGUMENTS` that it has, too.
         without: Arguments that are left out.
         by_handle: Whether travellers are named by handles instead of their data.
     """
@@ -125,19 +121,15 @@ def model_of(
         if by_handle and name == "passengers":
             fields["travellers"] = _HANDLES
         elif name not in {"self", *_APPROVED, *without}:
-            is_only_way = _ALTERNATIVES.get(name) in without
+            is_only_way = name == "offer" and "availabilities" in without
             needed = is_only_way or parameter.default is inspect.Parameter.empty
             fields[name] = _field(describe, name, hints[name], needed=needed)
-    if is_list:
-        fields["contains"] = _CONTAINS
-    if has_detail:
-        fields["detail"] = _DETAIL
+    fields |= {name: TOOLKIT_ARGUMENTS[name] for name in more}
     return create_model("Arguments", __config__=_STRICT, **fields)
 
 
 def _field(of: Any, name: str, annotation: object, *, needed: bool) -> Any:  # noqa: ANN401 -- a field for pydantic, of a method or a model
-    text = _TEXTS.get(name) or _TEXTS.get(f"{of.__name__}.{name}")
-    text = text or parse_docstring(of).fields.get(name)
+    text = _TEXTS.get(name) or _TEXTS.get(f"{of.__name__}.{name}") or describe_field(of, name)
     description = text or f"{name.replace('_', ' ').capitalize()}."
     default = ... if needed else None
     return _argument_type(annotation, name), Field(default=default, description=description)
@@ -189,11 +181,11 @@ def _input_type(model: type[Input]) -> Any:  # noqa: ANN401 -- a type for pydant
 
 
 _MAX_LENGTH: Final = 100_000
-_MAX_DEPTH: Final = 10
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}", re.ASCII)
 _PROBLEMS: Final = {
     "extra_forbidden": "there is no such argument",
     "missing": "this argument is required",
+    "model_type": "expected an object",
 }
 _MOST_PROBLEMS: Final = 5
 
@@ -209,13 +201,8 @@ def read_arguments(model: type[BaseModel], arguments: object) -> BaseModel:
         InvalidInputError: Arguments are invalid. The error names up to five problems, those of
             unknown names first; `field` is the first. It never repeats a value.
     """
-    if isinstance(arguments, str):
-        arguments = _decode(arguments)
-    if not isinstance(arguments, Mapping):
-        raise InvalidInputError("expected an object", field="arguments")
-    plain = _to_plain(dict(cast("Mapping[object, object]", arguments)), ())
     try:
-        return model.model_validate(_without_empty(model, plain))
+        return model.model_validate(_decode(arguments))
     except ValidationError as error:
         wrong = error.errors(include_url=False, include_context=False, include_input=False)
     wrong.sort(key=lambda err: err["type"] != "extra_forbidden")  # a wrong name explains others
@@ -228,69 +215,27 @@ def read_arguments(model: type[BaseModel], arguments: object) -> BaseModel:
     raise InvalidInputError("; ".join(texts), field=field)
 
 
-def _without_empty(model: type[BaseModel], plain: dict[str, object]) -> dict[str, object]:
-    """Leave out the empty lists and objects of optional arguments.
-
-    Some strict modes do not allow null, so a model sends these for arguments that it would omit.
-    """
-    may_be_empty = {
-        name
-        for name, field in model.model_fields.items()
-        if not field.is_required()
-        and (get_origin(field.annotation) is list or hasattr(field.annotation, "model_fields"))
-    }
-    return {
-        name: arg for name, arg in plain.items() if arg not in ([], {}) or name not in may_be_empty
-    }
-
-
-def _decode(text: str) -> object:
-    if len(text) > _MAX_LENGTH:
+def _decode(arguments: object) -> object:
+    """Return arguments as JSON values, without the members that are null or empty."""
+    if isinstance(arguments, str) and len(arguments) > _MAX_LENGTH:
         raise InvalidInputError("the arguments are too long", field="arguments")
     try:
-        return json.loads(text, object_pairs_hook=_unique_members, parse_constant=_reject_constant)
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments, default=dict)
+        return json.loads(text, object_pairs_hook=_members)
     except InvalidInputError:
         raise
-    except (ValueError, RecursionError):
+    except (TypeError, ValueError, RecursionError):
         raise InvalidInputError("expected the JSON text of an object", field="arguments") from None
 
 
-def _unique_members(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
     members: dict[str, object] = {}
     for name, value in pairs:
         if name in members:
             raise InvalidInputError("this argument is given more than once", field=_path((name,)))
         members[name] = value
-    return members
-
-
-def _reject_constant(_constant: str) -> NoReturn:
-    raise ValueError
-
-
-def _to_plain(value: object, path: tuple[int | str, ...]) -> Any:  # noqa: ANN401 -- any JSON
-    if len(path) > _MAX_DEPTH:
-        raise InvalidInputError("the arguments are nested too deeply", field="arguments")
-    match value:
-        case str():
-            return str(value)
-        case bool() | int() | float():
-            return value
-        case dict():
-            members = cast("dict[object, object]", value)
-            if not all(isinstance(name, str) for name in members):
-                problem = "the names of its members must be strings"
-                raise InvalidInputError(problem, field=_path(path))
-            # Models send null and "" for arguments that they would omit.
-            kept = {str(name): part for name, part in members.items() if part not in (None, "")}
-            return {name: _to_plain(part, (*path, name)) for name, part in kept.items()}
-        case list() | tuple():
-            several = cast("list[object]", value)
-            return [_to_plain(item, (*path, index)) for index, item in enumerate(several)]
-        case None:
-            raise InvalidInputError("null is not accepted; leave the field out", field=_path(path))
-        case _:
-            raise InvalidInputError("expected a JSON value", field=_path(path))
+    # Models send these for arguments that they would omit; some strict modes do not allow null.
+    return {name: value for name, value in members.items() if value not in (None, "", [], {})}
 
 
 def _path(parts: tuple[int | str, ...]) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
 from typing import Any, Final
 
 from pydantic import BaseModel, TypeAdapter
@@ -60,6 +58,7 @@ def view_schema(described: Any, fields_of: Callable[[str, Iterable[str]], Sequen
 
     def shown(schema: Schema, depth: int = 0) -> Schema:
         schema = _without_reference(schema, definitions)
+        view: Schema
         if "properties" in schema:
             fields = schema["properties"]
             names = fields_of(schema["title"], fields)
@@ -69,9 +68,11 @@ def view_schema(described: Any, fields_of: Callable[[str, Iterable[str]], Sequen
             }
             view = {"type": "object", "properties": properties, "required": [*names]}
         elif "anyOf" in schema:
-            view = _union([shown(part, depth) for part in schema["anyOf"]])
+            parts = [shown(part, depth) for part in schema["anyOf"]]
+            parts = [part for index, part in enumerate(parts) if part not in parts[:index]]
+            view = parts[0] if len(parts) == 1 else {"anyOf": parts}
         else:
-            view = {name: schema[name] for name in ("type", "format") if name in schema}
+            view = {"type": schema["type"]} if "type" in schema else {}
             view |= {name: shown(schema[name], depth) for name in _NESTED if name in schema}
         view = view or dict(SHAPES["any_json"])
         if "description" in schema and depth <= _DESCRIBED_DEPTH:
@@ -85,19 +86,6 @@ def shape_with(shape: str, name: str, schema: Schema) -> Schema:
     """Return one of `SHAPES` with the schema of a property that is left open there."""
     whole = SHAPES[shape]
     return {**whole, "properties": {**whole["properties"], name: schema}}
-
-
-def _union(schemas: list[Schema]) -> Schema:
-    """Return a schema for any of these; simple types that differ in format are merged into one."""
-    null: Schema = {"type": "null"}
-    others = [schema for schema in schemas if schema != null]
-    simple = all(schema.keys() <= {"type", "format"} for schema in others)
-    if simple and len({schema["type"] for schema in others}) == 1:
-        formats = {schema.get("format") for schema in others}
-        others = [others[0] if len(formats) == 1 else {"type": others[0]["type"]}]
-    if null in schemas:
-        others.append(null)
-    return others[0] if len(others) == 1 else {"anyOf": others}
 
 
 def _compact(schema: Schema, definitions: Mapping[str, Schema]) -> Schema:
@@ -130,25 +118,15 @@ _INTERFACE: Final = re.compile(r"\s*Interface: .+?\.(?=\s|$)", re.DOTALL)
 _OPERATION: Final = re.compile(r"`([a-z_]+)\.([a-z_]+)`")
 
 
-@dataclass(frozen=True, slots=True)
-class Docstring:
-    """The first sentence of a docstring, the text up to its first section, and its fields."""
-
-    summary: str
-    details: str
-    fields: Mapping[str, str]
+def describe(thing: object) -> str:
+    """Return the docstring of a function or a class up to its first section, in one line."""
+    return _one_line(_INTERFACE.sub("", split_docstring(thing)[0]))
 
 
-@cache
-def parse_docstring(thing: object) -> Docstring:
-    """Parse the docstring of a function or a class; it is empty under ``python -OO``."""
-    head, fields = split_docstring(thing)
-    if isinstance(thing, type):
-        fields = field_descriptions(thing)
-    summary, _, details = _one_line(_INTERFACE.sub("", head)).partition(". ")
-    return Docstring(
-        summary.removesuffix("."), details, {name: _one_line(text) for name, text in fields.items()}
-    )
+def describe_field(of: object, name: str) -> str:
+    """Return the description of an argument or a field, which is empty under ``python -OO``."""
+    fields = field_descriptions(of) if isinstance(of, type) else split_docstring(of)[1]
+    return _one_line(fields.get(name, ""))
 
 
 def _one_line(text: str) -> str:

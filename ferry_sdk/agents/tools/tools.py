@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, Final, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from pydantic import BaseModel, create_model
+from pydantic import BaseModel
 
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._runtime.data import data_beside
 from ferry_sdk.agents.tools import trip_tools
-from ferry_sdk.agents.tools.arguments import CODE, model_of, read_arguments
-from ferry_sdk.agents.tools.schemas import Schema, arguments_schema, parse_docstring, shape_with
+from ferry_sdk.agents.tools.arguments import TOOLKIT_ARGUMENTS, model_of, read_arguments
+from ferry_sdk.agents.tools.schemas import Schema, arguments_schema, describe, shape_with
 from ferry_sdk.agents.tools.views import Detail, has_full_view, schema_of
 from ferry_sdk.errors import ConfigurationError
 from ferry_sdk.models.records import Records
@@ -31,23 +31,18 @@ _GROUPS: Final[Mapping[str, Any]] = {
     group.__name__.removesuffix("Group").lower(): group
     for group in (AvailabilityGroup, BookingsGroup, CatalogueGroup, McpGroup, TicketsGroup)
 }
-_LIST: Final = "travellers.list"
-_PLANNED: Final = {"trips.find": "trips.search", "places.find": "places.find", _LIST: _LIST}
-"""The tools that make several reads, by the name of each, with the method of the client."""
-_CHANGE: Final = "bookings.change"
 _DESCRIBED: Final[Mapping[str, Any]] = {
     "trips.find": trip_tools.FindTrips,
     "places.find": trip_tools.FindPlaces,
+    "travellers.list": trip_tools.ListTravellers,
     "bookings.create": trip_tools.CreateBooking,
-    _CHANGE: trip_tools.ChangeBooking,
-    _LIST: trip_tools.ListTravellers,
+    "bookings.change": trip_tools.ChangeBooking,
 }
 """The tools that are not described by their methods."""
 _DATA: Final = data_beside(__file__)
 EXCLUDED: Final[Mapping[str, str]] = _DATA["excluded"]
 """The operations that are not tools, each with the reason."""
 
-_TOOLKIT_ARGUMENTS: Final = ("detail", "contains", "confirmation_code")
 _TEXTS: Final[Mapping[str, str]] = _DATA["texts"]
 """What tools do, when to call them, what they cost and what comes next, for a model."""
 _ADVICE: Final[Mapping[str, str]] = _DATA["advice"]
@@ -104,27 +99,25 @@ class Tool:
     """One method of the client as a tool.
 
     Attributes:
-        operation: The method's name, such as ``bookings.create``.
         name: The tool's name, such as ``bookings_create``.
-        is_planned: Whether it makes several reads, and has a view of its own.
-        is_read: Whether it changes nothing.
+        operation: The same with a dot, such as ``bookings.create``.
         needs_journal: Whether the client has to have a journal.
-        takes_offer: Whether it books an offer.
+        is_read: Whether it changes nothing.
+        is_planned: Whether it makes several reads, and has a view of its own.
     """
 
     def __init__(
         self, name: str, without: frozenset[str] = frozenset(), *, by_handle: bool = False
     ) -> None:
-        self.operation: str = {**_PLANNED, _CHANGE: "orders.change"}.get(name, name)
-        self.name: str = name.replace(".", "_")
-        self._key = name
-        group, method = name.split(".")
+        self.name: str = name
+        self.operation: str = name.replace("_", ".", 1)
+        self.needs_journal: bool = self.operation == "bookings.change"
+        group, method = self.operation.split(".")
         self._method: Any = getattr(_GROUPS.get(group), method, None)
-        self._describe = _DESCRIBED.get(name, self._method)
-        self.is_planned: bool = name in _PLANNED
-        self.needs_journal: bool = name == _CHANGE
-        self.takes_offer: bool = name in {"bookings.create", _CHANGE}
-        self.is_read: bool = self.is_planned or (name in SAFETY and SAFETY[name].is_read)
+        self._describe = _DESCRIBED.get(self.operation, self._method)
+        row = SAFETY.get(self.operation)
+        self.is_read: bool = not self.needs_journal if row is None else row.is_read
+        self.is_planned: bool = self.is_read and row is None
         self._without = without
         self._by_handle = by_handle
 
@@ -132,11 +125,7 @@ class Tool:
         self, *, approval: bool, call: Callable[[Mapping[str, Any] | str], AnswerT]
     ) -> ToolDefinition[AnswerT]:
         """Return the definition; with `approval`, writes have an argument for the code."""
-        words = parse_docstring(self._describe)
-        title, details = words.summary, words.details
-        if self.operation in _TEXTS:
-            title, _, details = _TEXTS[self.operation].removesuffix(".").partition(". ")
-            details = details and f"{details}."
+        text = _TEXTS.get(self.operation) or describe(self._describe)
         by_code = approval and not self.is_read
         if self.is_read:
             advice = "" if self.name in JOURNEY else _ADVICE["rarely"]
@@ -145,8 +134,8 @@ class Tool:
         input_schema, output_schema = deepcopy(self._schemas(by_code))  # callers may change them
         return ToolDefinition(
             name=self.name,
-            title=title,
-            description=" ".join(filter(None, (f"{title}.", details, advice))),
+            title=text.partition(". ")[0].removesuffix("."),
+            description=f"{text} {advice}".strip(),
             input_schema=input_schema,
             output_schema=output_schema,
             read_only=self.is_read,
@@ -157,40 +146,38 @@ class Tool:
 
     @cache  # noqa: B019 -- the tools live as long as the process
     def _schemas(self, by_code: bool) -> tuple[Schema, Schema]:  # noqa: FBT001 -- a key
-        model = self._model_with_code if by_code else self._model
-        result = trip_tools.RESULTS.get(self._key) or schema_of(self._result)
+        result = trip_tools.RESULTS.get(self.operation) or schema_of(self._result)
         shape = "answer_by_code" if by_code else "answer"
-        return arguments_schema(model), shape_with(shape, "result", result)
+        return arguments_schema(self._model(by_code)), shape_with(shape, "result", result)
 
     def read(self, arguments: object) -> Arguments:
         """Validate the arguments of a call; raise InvalidInputError as `read_arguments` does."""
-        model = self._model if self.is_read else self._model_with_code
-        made = read_arguments(model, arguments)
+        made = read_arguments(self._model(not self.is_read), arguments)
         values = {name: value for name, value in made if name in made.model_fields_set}
-        ours = {name: values.pop(name) for name in _TOOLKIT_ARGUMENTS if name in values}
+        ours = {name: values.pop(name) for name in TOOLKIT_ARGUMENTS if name in values}
         return Arguments(values, **ours)
 
     @cached_property
     def _result(self) -> Any:  # noqa: ANN401 -- a type for pydantic
         """The type of the result; None if `RESULTS` has its schema."""
-        if self._key in trip_tools.RESULTS:
+        if self.operation in trip_tools.RESULTS:
             return None
         return get_args(get_type_hints(self._method, include_extras=True)["return"])[0]
 
-    @cached_property
-    def _model(self) -> type[BaseModel]:
+    @cache  # noqa: B019 -- the same
+    def _model(self, has_code: bool) -> type[BaseModel]:  # noqa: FBT001 -- the same
+        more = {
+            "contains": get_origin(self._result) is Records,
+            # A full view shows the travellers.
+            "detail": self.is_read and not self._by_handle and has_full_view(self._result),
+            "confirmation_code": has_code,
+        }
         return model_of(
             self._describe,
-            # A full view shows the travellers.
-            is_list=get_origin(self._result) is Records,
-            has_detail=self.is_read and not self._by_handle and has_full_view(self._result),
+            more=[name for name, is_needed in more.items() if is_needed],
             without=self._without,
             by_handle=self._by_handle,
         )
-
-    @cached_property
-    def _model_with_code(self) -> type[BaseModel]:
-        return create_model("Arguments", __base__=self._model, confirmation_code=CODE)
 
 
 JOURNEY: Final[Sequence[str]] = _DATA["journey"]
@@ -202,12 +189,8 @@ _ONLY_WITH: Final[Mapping[str, str]] = _DATA["only_with"]
 _tool: Final = cache(Tool)
 LIST: Final = "travellers_list"
 """The tool that is offered where travellers are named by handles."""
-_KEYS: Final = {
-    key.replace(".", "_"): key for key in (*_PLANNED, _CHANGE, *SAFETY) if key not in EXCLUDED
-}
-TOOLS: Final[Mapping[str, Tool]] = {
-    name: _tool(_KEYS[name]) for name in dict.fromkeys((*JOURNEY, *_KEYS)) if name != LIST
-}
+_OF_METHODS: Final = [name.replace(".", "_") for name in SAFETY if name not in EXCLUDED]
+TOOLS: Final[Mapping[str, Tool]] = {name: _tool(name) for name in [*JOURNEY, *_OF_METHODS]}
 """Every tool, by name. Models and schemas are made on first use."""
 
 
@@ -235,4 +218,4 @@ def choose_tools(chosen: ToolChoice, *, by_handle: bool = False) -> Mapping[str,
     if by_handle:
         without |= {"contact"}
     ordered = (*own, *(name for name in TOOLS if name in names))
-    return {name: _tool(_KEYS[name], without, by_handle=by_handle) for name in ordered}
+    return {name: _tool(name, without, by_handle=by_handle) for name in ordered}

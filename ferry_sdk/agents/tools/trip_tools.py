@@ -29,8 +29,6 @@ OFFERS: Final = 10
 """How many places and offers are shown by default."""
 _MAX_LENGTH: Final = 60
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_MAX_LETTERS: Final = 3
-"""More letters than these are shown as a range."""
 View = dict[str, Any]
 """A result as JSON."""
 
@@ -216,13 +214,10 @@ class TripsTable:
                 self._letters[names[name]] = name
             if name in names:
                 places.setdefault(names[name], place.id)
-        letters = "".join(places)
-        if len(letters) > _MAX_LETTERS and letters in _LETTERS:
-            letters = f"{letters[0]}-{letters[-1]}"
         leaves, arrives = sailing.depart_at, sailing.arrive_at
         days = (arrives.date() - leaves.date()).days
         arrival = f"{arrives:%H:%M}{f' {days:+}' if days else ''}"
-        return [f"{leaves:%Y-%m-%d %H:%M}", arrival, code, letters], places
+        return [f"{leaves:%Y-%m-%d %H:%M}", arrival, code, "".join(places)], places
 
 
 def _port(code: str, name: str) -> str:
