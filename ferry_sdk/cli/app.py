@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, NamedTuple
 import typer
 from typer.core import TyperGroup
 
+from ferry_sdk._runtime.data import data_beside
 from ferry_sdk._runtime.version import __version__
 
 
@@ -30,29 +31,7 @@ class Command(NamedTuple):
     module: str | None = None
 
 
-_TRIPS, _SETUP = "Trips and bookings", "Setup"
-COMMANDS: dict[str, Command] = {
-    "search": Command(_TRIPS, "Search trips of every company between two places, cheapest first."),
-    "calendar": Command(_TRIPS, "Show the cheapest fare of every day, one way."),
-    "scan": Command(_TRIPS, "Save the fares of every day as Parquet files."),
-    "book": Command(_TRIPS, "Book a crossing."),
-    "show": Command(_TRIPS, "Show a booking or a ticket with its travellers."),
-    "confirm": Command(_TRIPS, "Confirm and pay a booking, which issues its tickets."),
-    "cancel": Command(_TRIPS, "Cancel a booking or a ticket."),
-    "change": Command(_TRIPS, "Replace a booking by another one."),
-    "voucher": Command(_TRIPS, "Save a ticket's boarding voucher as PDF."),
-    "reconcile": Command(_TRIPS, "Compare payments with the bookings on record."),
-    "journal": Command(_TRIPS, "Look up the writes on record, recover and settle them."),
-    "orders": Command(_TRIPS, "Look up orders of several bookings, and resume them after a crash."),
-    "ports": Command(_TRIPS, "Find ports by code, name, city or country.", "catalogue"),
-    "companies": Command(_TRIPS, "Find companies by code or a part of the name.", "catalogue"),
-    "vehicles": Command(_TRIPS, "Find vehicles by make and model.", "catalogue"),
-    "conform": Command(_SETUP, "Compare the service with what the client assumes of it."),
-    "sandbox": Command(_SETUP, "Run the local service until Ctrl-C."),
-    "openapi": Command(_SETUP, "Print the OpenAPI 3.1 document of the service.", "sandbox"),
-    "demo": Command(_SETUP, "Run a complete booking against a local service.", "sandbox"),
-    "mcp": Command(_SETUP, "Run an MCP server for agents on standard input and output."),
-}
+COMMANDS: dict[str, Command] = {name: Command(**row) for name, row in data_beside(__file__).items()}
 
 
 def load_command(name: str) -> Any:  # noqa: ANN401 -- a command of typer's own copy of click
@@ -96,11 +75,7 @@ class LazyGroup(TyperGroup):
 
 def _overview() -> str:
     lines = ["Usage: ferry COMMAND [OPTIONS]; ferry COMMAND --help explains a command."]
-    for panel in (_TRIPS, _SETUP):
-        # A terminal of 24 lines cannot show a title of the first section.
-        lines += [panel] if panel == _SETUP else []
-        commands = [(name, row.summary) for name, row in COMMANDS.items() if row.panel == panel]
-        lines += [f"  {name:10} {summary}" for name, summary in commands]
+    lines += [f"  {name:10} {command.summary}" for name, command in COMMANDS.items()]
     return "".join(f"{line}\n" for line in lines)
 
 
