@@ -186,7 +186,7 @@ def search(
     on: Annotated[date, ON],
     options: SearchOptions,
     common: Common,
-) -> None:
+) -> Exit:
     """Search trips of every company between two places, cheapest first.
 
     Example: ferry search Genoa Tunis --on +30 --adult 34F --child 9M
@@ -206,9 +206,7 @@ def search(
         next_day = next_sailing_day(ferry, wanted) if needs_next else None
     if common.as_json:
         print_json(_document(wanted, results))
-        if not results:
-            raise typer.Exit(Exit.REJECTED)
-        return
+        return Exit.DONE if results else Exit.REJECTED
     if results and isinstance(results, ConnectionSearch):
         print_connections(results)
     elif results and isinstance(results, TripSearch):
@@ -231,6 +229,7 @@ def search(
         near = min(days, key=lambda day: (abs(day - on), on < day))
         warn(f"{nothing}; the nearest day with sailings is {near:%a %d %b %Y}")
     note(_TO_BOOK)
+    return Exit.DONE
 
 
 def _document(wanted: Search, results: TripSearch | ConnectionSearch) -> dict[str, object]:

@@ -105,19 +105,15 @@ def _bookable(party: Travellers, day: date) -> list[Passenger]:
     """Return the passengers of a booking, with their age and type on a day.
 
     Raises:
-        InvalidInputError: A traveller lacks something that a search or a booking requires.
+        InvalidInputError: A traveller lacks something that is required, or contradicts itself.
     """
-    passengers: list[Passenger] = []
-    for index, (traveller, passenger) in enumerate(
-        zip(party, passengers_on(day, party), strict=True)
-    ):
-        members = {**vars(traveller), "type": passenger.type, "age": passenger.age}
-        try:
-            passengers.append(Passenger.model_validate(members))
-        except ValidationError as error:
-            field = f"passengers[{index}].{path_of(error)[0]}"
-            raise InvalidInputError("required for a booking", field=field) from None
-    return passengers
+    for problem in party.problems(on=day):
+        field = f"passengers[{problem.traveller}].{problem.field}"
+        raise InvalidInputError(problem.problem, field=field)
+    return [
+        Passenger.model_validate({**vars(who), "type": aged.type, "age": aged.age})
+        for who, aged in zip(party, passengers_on(day, party), strict=True)
+    ]
 
 
 def _read(file: Path) -> Order:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import date
 from enum import IntEnum
 from functools import wraps
@@ -16,18 +16,21 @@ from rich.text import Text
 
 from ferry_sdk._engine.safety import SAFETY
 from ferry_sdk._runtime.data import data_beside
-from ferry_sdk.cli.terminal.output import error_console, print_json, printable
+from ferry_sdk.cli.terminal.output import (
+    error_console,
+    members_of,
+    print_json,
+    print_result,
+    printable,
+)
 from ferry_sdk.errors import (
     AvailabilityError,
     FerryError,
-    InvalidInputError,
-    NotFoundError,
     OrderError,
     OutcomeUnknownError,
     PenaltyExceededError,
     PriceChangedError,
     RateLimitError,
-    RequestTimeoutError,
     UnresolvedWriteError,
 )
 from ferry_sdk.types import JournalEntry, OrderRecord
@@ -79,28 +82,40 @@ class WriteInterruptedError(KeyboardInterrupt):
     """
 
     def __init__(self, written: JournalEntry | OrderRecord) -> None:
+        self.fields: dict[str, object]
         if isinstance(written, OrderRecord):
             super().__init__(f"interrupted; the {written.kind} is order {written.id}")
-            self.hint: str = _hint_at_order(written)
-            self.fields: dict[str, object] = {"order_id": written.id}
+            self.hint = f"{_DO_NOT_REPEAT}, run `ferry orders resume {written.id}`"
+            if written.is_finished:
+                show = f"run `ferry orders show {written.id}`"
+                self.hint = f"its step has ended; do not repeat it, {show}"
+            self.fields = {"order_id": written.id}
         else:
             super().__init__(f"interrupted; {written.operation} is journal entry {written.id}")
-            self.hint = _hint_at_entry(written)
-            self.fields = {
-                "operation": written.operation,
-                "correlation_id": written.correlation_id,
-                "entry_id": written.id,
-            }
+            self.hint = f"it happened; do not repeat it, run `ferry journal show {written.id}`"
+            if written.is_unresolved:
+                self.hint = f"{_DO_NOT_REPEAT}, {next_step(written.operation, written.id)}"
+            members = members_of(written, "operation", "correlation_id")
+            self.fields = {**members, "entry_id": written.id}
 
 
-@contextmanager
-def report_output_failure(done: str, some_id: str) -> Generator[None, None, None]:
-    """Print the result of a write in this block; raise OutputError if the output fails.
+def print_written(
+    done: str,
+    some_id: str,
+    document: Mapping[str, object],
+    facts: Iterable[tuple[str, object]],
+    *,
+    as_json: bool,
+) -> None:
+    """Print the result of a write as `print_result` does.
 
-    `done` says what was done, as a sentence, to the booking or ticket `some_id`.
+    `done` says what was done, as a sentence, to the booking, ticket or order `some_id`.
+
+    Raises:
+        OutputError: The output fails.
     """
     try:
-        yield
+        print_result(document, facts, as_json=as_json)
         sys.stdout.flush()
     except OSError as error:
         problem = error.strerror or error
@@ -121,8 +136,8 @@ _FAILURES: tuple[tuple[type[BaseException], Exit, str | None], ...] = (
 """Exit code and message of each exception that is not the library's; None: its own text."""
 
 
-def report_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Wrap a command to print a message and exit with the right code when it fails."""
+def report_errors(command: Callable[..., Exit | None]) -> Callable[..., None]:
+    """Wrap a command to exit with the code that it returns, or with a message when it fails."""
 
     @wraps(command)
     def run(**options: object) -> None:
@@ -130,11 +145,11 @@ def report_errors(command: Callable[..., None]) -> Callable[..., None]:
         hint: str | None = None
         about: dict[str, object] = {}
         try:
-            command(**options)
+            result = command(**options)
             sys.stdout.flush()
         except FerryError as error:
             code, message, about = exit_code_of(error), str(error), _error_fields(error)
-            hint = _hint_at_past_day(error, options) or _hint(error)
+            hint = _hint(error, options.get("on"))
         except tuple(kind for kind, _, _ in _FAILURES) as error:
             code, text = next(
                 (code, text) for kind, code, text in _FAILURES if isinstance(error, kind)
@@ -147,7 +162,7 @@ def report_errors(command: Callable[..., None]) -> Callable[..., None]:
             elif isinstance(error, KeyboardInterrupt) and (left := _left_by(error)) is not None:
                 code, message = Exit.UNKNOWN, f"{text}: {left}"
         else:
-            return
+            raise typer.Exit(result or Exit.DONE)
         if message:
             _print_error(message, hint, code, about, as_json=as_json)
         try:
@@ -197,35 +212,20 @@ def _error_fields(error: FerryError) -> dict[str, object]:
     }
 
 
-def _hint(error: FerryError) -> str | None:
-    """Return what the user can do about an error."""
+def _hint(error: FerryError, on: object) -> str | None:
+    """Return what the user can do about an error of a command, which may have a day `on`."""
     if exit_code_of(error) is Exit.UNKNOWN:
         return _hint_at_unknown(error)
-    if isinstance(error, InvalidInputError) and error.field == "companies":
-        return "pass --company, such as --company GNV"
-    if isinstance(error, NotFoundError) and error.operation in {"bookings.get", "tickets.get"}:
-        return "an id is expected, not a booking's reference or a ticket's number"
+    if isinstance(error, AvailabilityError) and isinstance(on, date) and on < date.today():  # noqa: DTZ011 -- the user's today
+        return f"--on: {on} is past; choose a future day, such as +30"
     if isinstance(error, RateLimitError) and error.retry_after is not None:
         return f"wait {error.retry_after:.0f} seconds, then try again"
-    if isinstance(error, RequestTimeoutError) and error.operation == "tickets.wait_pdf":
-        return "not available yet, or the company sends it by e-mail; --wait 120 waits longer"
-    names = (kind.__name__ for kind in type(error).__mro__)
+    details = (f" {error.operation}", f" {getattr(error, 'field', None)}", "")
+    names = (kind.__name__ + detail for kind in type(error).__mro__ for detail in details)
     return next((_HINTS[name] for name in names if name in _HINTS), None)
 
 
 _DO_NOT_REPEAT = "the write may have happened; do not repeat it"
-
-
-def _hint_at_entry(entry: JournalEntry) -> str:
-    if entry.is_unresolved:
-        return f"{_DO_NOT_REPEAT}, {next_step(entry.operation, entry.id)}"
-    return f"it happened; do not repeat it, run `ferry journal show {entry.id}`"
-
-
-def _hint_at_order(order: OrderRecord) -> str:
-    if order.is_finished:
-        return f"its step has ended; do not repeat it, run `ferry orders show {order.id}`"
-    return f"{_DO_NOT_REPEAT}, run `ferry orders resume {order.id}`"
 
 
 def _hint_at_unknown(error: FerryError) -> str:
@@ -254,19 +254,8 @@ def next_step(operation: str, entry_id: str) -> str:
     )
 
 
-def _hint_at_past_day(error: FerryError, options: Mapping[str, object]) -> str | None:
-    """Return a hint if there is no sailing because the requested day is past."""
-    if not isinstance(error, AvailabilityError):
-        return None
-    for option in ("on", "back"):
-        day = options.get(option)
-        if isinstance(day, date) and day < date.today():  # noqa: DTZ011 -- the user's today
-            return f"--{option}: {day} is past; choose a future day, such as +30"
-    return None
-
-
 _HINTS: Final[Mapping[str, str]] = data_beside(__file__)
-"""Hints by the class of an error."""
+"""Hints by the class of an error, and by its operation or field."""
 
 
 def exit_code_of(error: FerryError) -> Exit:

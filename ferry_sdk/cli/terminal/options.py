@@ -27,7 +27,7 @@ from pydantic import ValidationError
 from ferry_sdk._engine.token_file import FileToken, file_of
 from ferry_sdk._engine.validation import folder
 from ferry_sdk._runtime.files import read_file
-from ferry_sdk.cli.terminal.errors import WriteInterruptedError
+from ferry_sdk.cli.terminal.errors import Exit, WriteInterruptedError
 from ferry_sdk.cli.terminal.output import error_console, printable, warn
 from ferry_sdk.client import Ferry
 from ferry_sdk.errors import FerryError, InvalidInputError, JournalError
@@ -128,7 +128,7 @@ class Common:
             error_console().file.flush()
 
 
-def expand_options(command: Callable[..., None]) -> Callable[..., None]:
+def expand_options(command: Callable[..., Exit | None]) -> Callable[..., Exit | None]:
     """Replace each arg that is a dataclass of options by its fields, for typer.
 
     The help of a field is its description in the docstring of the dataclass.
@@ -140,10 +140,10 @@ def expand_options(command: Callable[..., None]) -> Callable[..., None]:
     members = {name: _options_of(kind) for name, kind in kinds.items()}
 
     @wraps(command)
-    def run(**values: Any) -> None:  # noqa: ANN401 -- parsed by typer
+    def run(**values: Any) -> Exit | None:  # noqa: ANN401 -- parsed by typer
         for name, kind in kinds.items():
             values[name] = kind(**{member: values.pop(member) for member in members[name]})
-        command(**values)
+        return command(**values)
 
     expanded = [members.get(name, {name: arg}) for name, arg in own.parameters.items()]
     parameters = [
@@ -229,17 +229,11 @@ def _token_of(token_file: Path | None) -> Callable[[], str] | None:
     file = file_of(token_file)
     if file is None:
         return None
-    if _is_open_to_others(file):
-        warn(f"other users can read the token in {file}; run: chmod 600 {file}")
-    return FileToken(file)
-
-
-def _is_open_to_others(file: Path) -> bool:
-    """Return whether others than the owner have access to the file; False if that is unknown."""
     with suppress(OSError):
         mode = file.stat().st_mode
-        return os.name == "posix" and stat.S_ISREG(mode) and bool(mode & _OTHERS)
-    return False
+        if os.name == "posix" and stat.S_ISREG(mode) and mode & _OTHERS:
+            warn(f"other users can read the token in {file}; run: chmod 600 {file}")
+    return FileToken(file)
 
 
 def complete_port(incomplete: str) -> list[tuple[str, str]]:

@@ -176,24 +176,20 @@ def print_table(
     _print(grid, console)
 
 
-def print_blocks(rows: Iterable[Sequence[tuple[str, object]]], *, heading: int) -> None:
-    """Print rows of names and values as a table, or each as a block of lines if it is too wide.
+def print_blocks(rows: Sequence[Sequence[tuple[str, object]]], *, heading: int) -> None:
+    """Print rows of names and values; in a terminal, each as a block of lines, without the empty.
 
-    So no id is broken at the end of a line. In a terminal, names without any value are left out.
-    The first line of a block has the first `heading` values.
+    So no id is broken at the end of a line. The first line of a block has the first `heading`
+    values. Outside a terminal, the rows are a table.
     """
-    texts = [[(name, _lines(value)) for name, value in row] for row in rows]
     console = _console()
-    columns = [*zip(*texts, strict=True)]
-    if console.is_terminal:
-        columns = [column for column in columns if any(value for _, value in column)]
-    width = sum(max(len(text) for pair in column for text in pair) + 2 for column in columns)
-    if width <= console.width:
-        values = zip(*([value for _, value in column] for column in columns), strict=True)
-        print_table([column[0][0] for column in columns], values)
+    if not console.is_terminal:
+        table = [[value for _, value in row] for row in rows]
+        print_table([name for name, _ in rows[0]], table)
         return
-    for row in texts:
-        console.print(Text("  ".join(value for _, value in row[:heading] if value), "bold"))
+    for row in rows:
+        heads = [printable(value) for _, value in row[:heading] if value]
+        console.print(Text("  ".join(heads), "bold"))
         print_facts(*((f"  {name}", value) for name, value in row[heading:]), on=console)
         console.print()
 
